@@ -4,7 +4,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from busproof.cli import main
+from busproof.cli.main import main
 from busproof.reports import conformance
 
 run = Path(sys.argv[1])

@@ -205,7 +205,7 @@ def _mutant(kind: str, identity: str) -> Adapter:
     if kind == "faulty":
         return cast(Adapter, importlib.import_module("busproof.adapters.faults").make(identity))
     from busproof.adapters.model import ModelAdapter  # noqa: PLC0415
-    from busproof.mutants.generated import mutant_named, rules_of  # noqa: PLC0415
+    from busproof.mutants.by_machine.made import mutant_named, rules_of  # noqa: PLC0415
 
     return ModelAdapter(rules=rules_of(mutant_named(identity)))
 

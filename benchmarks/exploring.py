@@ -14,10 +14,10 @@ from figures import at_least, parser, tell
 
 from busproof.adapters.base import Adapter
 from busproof.adapters.model import ModelAdapter
+from busproof.exploration.explorer import Exploration
+from busproof.exploration.machine import Watch, terms_of
+from busproof.exploration.sizes import SIZES
 from busproof.history.records import Record, Started
-from busproof.steps.exploring import Exploration
-from busproof.steps.machine import Watch, terms_of
-from busproof.steps.sizes import SIZES
 from busproof.vocabulary.outcomes import Event
 
 SEQUENCES = 300

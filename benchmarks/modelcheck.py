@@ -15,8 +15,8 @@ from pathlib import Path
 from figures import at_least, parser, tell
 
 from busproof.tla.checking import task_of
-from busproof.tla.comparing import compared
-from busproof.tla.graph import Graph
+from busproof.tla.graphs.compare import compared
+from busproof.tla.graphs.graph import Graph
 from busproof.tla.java import find_jar, find_java
 from busproof.tla.manifest import SUCCESS, Configuration, Manifest, Size, load
 from busproof.tla.tlc import run

@@ -17,7 +17,7 @@ import attrs
 from figures import Figure, at_most, parser, tell
 
 from busproof.adapters.model import ModelAdapter
-from busproof.judging.overlap import Judged, judged
+from busproof.judging.linearization.overlap import Judged, judged
 from busproof.judging.workload import work
 from busproof.spec import load
 from busproof.vocabulary.observability import Observability

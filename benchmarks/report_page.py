@@ -18,6 +18,7 @@ from figures import at_most, parser, tell
 from playwright.sync_api import Browser, sync_playwright
 
 from busproof import spec
+from busproof.cli.environment import chromium
 from busproof.history.conformance import (
     Conformance,
     Counterexample,
@@ -26,7 +27,6 @@ from busproof.history.conformance import (
     Subject,
     Verdict,
 )
-from busproof.machine import chromium
 from busproof.reports.conformance import write
 from busproof.vocabulary.commands import CreateQueue, Receive, Send
 from busproof.vocabulary.messages import Message

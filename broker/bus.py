@@ -11,10 +11,10 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.adapters.hostile import HOSTILE_SLACK, WrongTimers
-from busproof.broker.beyond import deletable, delete, free, give_back, locked_by
-from busproof.broker.choosing import Patient, choices_of
-from busproof.broker.decisions import Decisions
-from busproof.broker.traffic import Traffic
+from busproof.broker.direct_actions import deletable, delete, free, give_back, locked_by
+from busproof.broker.observability.decisions import Decisions
+from busproof.broker.observability.traffic import Traffic
+from busproof.broker.policies import Patient, choices_of
 from busproof.errors import UsageError
 from busproof.model import Answer, Namespace, act, forget, new_namespace, step
 from busproof.model.journal import Change

@@ -18,18 +18,18 @@ from urllib.parse import urlencode
 
 import attrs
 
-from busproof.broker.decisions import GIVEN
 from busproof.broker.extra import need_extra
+from busproof.broker.observability.decisions import GIVEN
 from busproof.errors import UsageError
 from busproof.vocabulary.addressing import created_path
 from busproof.vocabulary.commands import CreateQueue, CreateSubscription, CreateTopic
 
 if TYPE_CHECKING:
-    from busproof.broker.admin import Administration
+    from busproof.broker.admin.endpoint import Administration
     from busproof.broker.bus import Bus
-    from busproof.broker.config import Configuration
-    from busproof.broker.hub import Hub
-    from busproof.broker.serving import Broker
+    from busproof.broker.configuration.emulator import Configuration
+    from busproof.broker.core import Hub
+    from busproof.broker.server import Broker
 
 __all__ = ["Embedded", "embedded"]
 
@@ -181,13 +181,13 @@ class Embedded:
                 self._begun.set_exception(error)
 
     async def _serve(self) -> None:
-        from busproof.broker.admin import Administration  # noqa: PLC0415 - needs the extra
-        from busproof.broker.control import Control  # noqa: PLC0415
-        from busproof.broker.http import served  # noqa: PLC0415
-        from busproof.broker.journal import Logged  # noqa: PLC0415
+        from busproof.broker.admin.access import Control  # noqa: PLC0415
+        from busproof.broker.admin.endpoint import Administration  # noqa: PLC0415 - needs the extra
+        from busproof.broker.admin.http import served  # noqa: PLC0415
+        from busproof.broker.auth.tokens import Keys  # noqa: PLC0415
         from busproof.broker.limits import Limits  # noqa: PLC0415
-        from busproof.broker.serving import Places, bus_for, started  # noqa: PLC0415
-        from busproof.broker.tokens import Keys  # noqa: PLC0415
+        from busproof.broker.observability.event_log import Logged  # noqa: PLC0415
+        from busproof.broker.server import Places, bus_for, started  # noqa: PLC0415
 
         # Whoever looks for a mistake may stop the program between two requests.
         limits = Limits(idle=0, http_idle=86_400)
@@ -257,7 +257,7 @@ class Embedded:
 
     def _ask(self, what: str, body: Mapping[str, Any] | None = None) -> Any:
         """What is answered under `/busproof/`, by way of no socket."""
-        from busproof.broker.http import Request  # noqa: PLC0415
+        from busproof.broker.admin.http import Request  # noqa: PLC0415
 
         data = b"" if body is None else json.dumps(body).encode()
         method = "GET" if body is None else "POST"
@@ -315,7 +315,7 @@ def embedded(
         UsageError: the extra `busproof[amqp]` is missing, or something cannot be had.
     """
     need_extra("an embedded broker")
-    from busproof.broker.config import Configuration, read_configuration  # noqa: PLC0415
+    from busproof.broker.configuration.emulator import Configuration, read_configuration  # noqa: PLC0415
 
     unknown = sorted(held_to.keys() - HeldTo.__annotations__.keys())
     if unknown:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from busproof import vocabulary as v
+from busproof.broker.amqp.refusals import refusal_of
 from busproof.broker.bus import SERVED, Bus, Description
-from busproof.broker.refusals import refusal_of
 from busproof.model import Answer
 from busproof.model.state import Entity
 from busproof.model.values import EntityKind, EntitySettings

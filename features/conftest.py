@@ -10,19 +10,19 @@ import pytest
 
 from busproof.steps import STEP_MODULES
 
-pytest.register_assert_rewrite(*(f"busproof.steps.{name}" for name in STEP_MODULES))
+pytest.register_assert_rewrite(*STEP_MODULES)
 
 from busproof.errors import ConformanceError  # noqa: E402 - after the rewriting is registered
 from busproof.history.records import ScenarioVerdict, StepResult  # noqa: E402
 from busproof.steps import allure  # noqa: E402
-from busproof.steps.asking import Asking  # noqa: E402
-from busproof.steps.harness import Bus  # noqa: E402
+from busproof.steps.bus import Bus  # noqa: E402
+from busproof.steps.definitions.any_command import Asking  # noqa: E402
 from busproof.steps.lookups import remember_definitions, scenario_name  # noqa: E402
 from busproof.steps.options import rules_asked_for  # noqa: E402
 from busproof.steps.running import RUN, Run, give_up, verdict_on  # noqa: E402
 from busproof.vocabulary.messages import MessageView  # noqa: E402
 
-for _module in (import_module(f"busproof.steps.{name}") for name in STEP_MODULES):
+for _module in map(import_module, STEP_MODULES):
     # pytest-bdd makes fixtures of step functions, under names of its own; fixtures of a conftest
     # reach its folder and no other.
     globals().update(

@@ -2,9 +2,9 @@
 
 import pytest
 
-from busproof.steps.following import follow
-from busproof.steps.harness import Bus
-from busproof.tla.paths import Path_, Suite, load_suites
+from busproof.steps.bus import Bus
+from busproof.steps.definitions.paths_of_specs import follow
+from busproof.tla.graphs.paths import Path_, Suite, load_suites
 
 
 def _paths() -> list[tuple[Suite, Path_]]:

@@ -9,8 +9,8 @@ from typing import Any, Final, TypeVar, cast, get_args
 import attrs
 
 from busproof.errors import HistoryError
-from busproof.history.complaints import complaint
 from busproof.history.converters import strict_converter, tag_union
+from busproof.history.decode_errors import complaint
 from busproof.history.lines import excerpt
 from busproof.vocabulary.commands import Command
 from busproof.vocabulary.outcomes import Outcome

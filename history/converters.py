@@ -12,7 +12,7 @@ from cattrs import Converter
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 from immutables import Map
 
-from busproof.history.complaints import Mismatch, one_of
+from busproof.history.decode_errors import Mismatch, one_of
 from busproof.vocabulary.messages import PropertyValue
 
 __all__ = ["ALWAYS", "INTEGERS", "frozen_map", "strict_converter", "tag_union"]

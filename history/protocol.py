@@ -6,8 +6,8 @@ import attrs
 
 from busproof.errors import HistoryError
 from busproof.history.codec import PROTOCOL, check_protocol, structure, unstructure
-from busproof.history.complaints import one_of
 from busproof.history.converters import ALWAYS
+from busproof.history.decode_errors import one_of
 from busproof.history.lines import decode_line, encode_line, excerpt
 from busproof.vocabulary.capabilities import Capability
 from busproof.vocabulary.commands import Command

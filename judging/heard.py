@@ -10,7 +10,6 @@ from typing import Final
 import attrs
 
 from busproof.history.conformance import Counterexample
-from busproof.history.outcome_words import outcome_words
 from busproof.history.records import (
     AGAIN,
     EXPLORATION,
@@ -20,10 +19,11 @@ from busproof.history.records import (
     Scenario,
     ScenarioVerdict,
 )
+from busproof.history.render.outcomes import outcome_words
 from busproof.judging.applicability import Terms, auto_oracle
-from busproof.judging.goals import Met, met
+from busproof.judging.coverage_goals import Met, met
 from busproof.judging.judge import vantage_of
-from busproof.judging.overlap import Judged, judged, judged_part
+from busproof.judging.linearization.overlap import Judged, judged, judged_part
 from busproof.judging.witnesses import with_late_witnesses
 from busproof.spec import Catalogue
 from busproof.vocabulary.observability import Observability, observability_from

@@ -5,7 +5,7 @@ from collections import Counter
 import attrs
 
 from busproof.history.records import Oracle
-from busproof.judging.patience import Patience
+from busproof.judging.liveness import Patience
 from busproof.oracle.state import Namespace, fresh_namespace
 from busproof.oracle.step import Acceptance, accept
 from busproof.oracle.transition import Transition

@@ -9,7 +9,7 @@ from typing import Final
 
 import attrs
 
-from busproof.history.commands import Asked
+from busproof.history.replay import Asked
 from busproof.vocabulary.commands import (
     Abandon,
     AcceptNextSession,

@@ -9,10 +9,10 @@ from typing import Any, Final, TypeVar
 
 import attrs
 
-from busproof.history.commands import Asked
 from busproof.history.records import Oracle
+from busproof.history.replay import Asked
+from busproof.judging.compress_time import without_waiting
 from busproof.judging.judge import Judge, vantage_of
-from busproof.judging.waiting import without_waiting
 from busproof.vocabulary.observability import Observability
 from busproof.vocabulary.outcomes import Event
 from busproof.vocabulary.profile import Profile

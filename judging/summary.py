@@ -13,7 +13,7 @@ import attrs
 from busproof.history.codec import structure, unstructure
 from busproof.history.conformance import Counterexample
 from busproof.history.records import AGAIN, EXPLORATION, REPEATED
-from busproof.judging.goals import Met
+from busproof.judging.coverage_goals import Met
 from busproof.judging.heard import Heard, Part, joined
 from busproof.vocabulary.values import RuleId
 

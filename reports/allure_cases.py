@@ -16,11 +16,11 @@ import attrs
 
 from busproof.errors import HistoryError, UsageError
 from busproof.history.codec import unstructure
-from busproof.history.commands import commands_of
 from busproof.history.conformance import Conformance, Counterexample, RuleVerdict, Verdict
 from busproof.history.lines import encode_line
-from busproof.history.sentences import scenario_of
-from busproof.history.words import story
+from busproof.history.render.events import story
+from busproof.history.render.gherkin import scenario_of
+from busproof.history.replay import commands_of
 from busproof.reports import overview
 from busproof.reports.printed import Checked, Fate
 from busproof.spec import Catalogue

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from busproof.errors import HistoryError, UsageError
 from busproof.history.conformance import Conformance, Counterexample, RuleVerdict, Verdict
-from busproof.history.words import story
+from busproof.history.render.events import story
 from busproof.reports.columns import labels
 
 if TYPE_CHECKING:

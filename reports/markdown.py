@@ -13,8 +13,8 @@ from busproof.history.conformance import (
     RuleVerdict,
     Verdict,
 )
-from busproof.history.phrases import one_line
-from busproof.history.words import story
+from busproof.history.render.events import story
+from busproof.history.render.phrases import one_line
 from busproof.reports import overview
 from busproof.spec import Catalogue
 

@@ -16,8 +16,8 @@ from busproof.history.conformance import (
     Subject,
     Verdict,
 )
-from busproof.history.phrases import seconds
 from busproof.history.records import ScenarioVerdict
+from busproof.history.render.phrases import seconds
 from busproof.spec import Catalogue, Rule
 from busproof.vocabulary.values import RuleId
 

@@ -6,7 +6,6 @@ from typing import Any, Final
 import attrs
 
 from busproof import __version__
-from busproof.history.commands import commands_of
 from busproof.history.conformance import (
     Conformance,
     Counterexample,
@@ -14,8 +13,9 @@ from busproof.history.conformance import (
     RuleVerdict,
     Verdict,
 )
-from busproof.history.sentences import scenario_of
-from busproof.history.words import story
+from busproof.history.render.events import story
+from busproof.history.render.gherkin import scenario_of
+from busproof.history.replay import commands_of
 from busproof.reports import overview
 from busproof.reports.columns import labels
 from busproof.reports.printed import Fate

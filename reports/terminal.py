@@ -14,8 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from busproof.history.conformance import Conformance, Counterexample, RuleVerdict, Verdict
-from busproof.history.phrases import one_line
-from busproof.history.words import story
+from busproof.history.render.events import story
+from busproof.history.render.phrases import one_line
 from busproof.reports import overview
 from busproof.spec import Catalogue
 

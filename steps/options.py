@@ -6,10 +6,10 @@ from random import SystemRandom
 from typing import Any, Protocol
 
 from busproof.errors import HistoryError, UsageError
-from busproof.history.commands import CommandFile, read_commands
+from busproof.exploration.sizes import Size, size_named
 from busproof.history.records import Oracle
+from busproof.history.replay import CommandFile, read_commands
 from busproof.spec import Catalogue, load
-from busproof.steps.sizes import Size, size_named
 from busproof.vocabulary.profile import Profile, profile_for
 from busproof.vocabulary.values import RuleId
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from busproof.steps.ending import NotApplicable, NotConforming
-from busproof.steps.harness import DELAYS, Bus
+from busproof.judging.scenario_outcome import NotApplicable, NotConforming
+from busproof.steps.bus import DELAYS, Bus
 from busproof.vocabulary.commands import GetQueue, GetTopic
 from busproof.vocabulary.outcomes import (
     Described,

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Set
 from typing import Final, Generic, TypeVar
 
-from busproof.steps.ending import Missed
+from busproof.judging.scenario_outcome import Missed
 from busproof.vocabulary.values import Clock, RuleId
 
 __all__ = ["Repeating"]

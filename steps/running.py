@@ -24,15 +24,16 @@ from busproof.history.records import (
     StepResult,
 )
 from busproof.judging.applicability import Terms, auto_oracle
-from busproof.spec import Catalogue, load
-from busproof.steps.ending import (
+from busproof.judging.driver import Recording
+from busproof.judging.scenario_outcome import (
     Inconclusive,
     NotApplicable,
     NotConforming,
     Undeclared,
     blaming_the_adapter,
 )
-from busproof.steps.harness import Bus, Recording
+from busproof.spec import Catalogue, load
+from busproof.steps.bus import Bus
 from busproof.steps.options import (
     commands_of,
     option,
@@ -197,7 +198,7 @@ class Run:
         if self.size is None or self.seed is None:
             raise AssertionError("the exploration is selected only where it was asked for")
         # Hypothesis takes a tenth of a second, which no scenario needs.
-        from busproof.steps.exploring import Exploration  # noqa: PLC0415
+        from busproof.exploration.explorer import Exploration  # noqa: PLC0415
 
         exploration = Exploration(
             self.adapter, self.terms, size=self.size, start=self.seed, write=self.write
@@ -215,7 +216,7 @@ class Run:
         """
         if self.commands is None:
             raise AssertionError("the replay is selected only where it was asked for")
-        from busproof.steps.replaying import Replay, replay  # noqa: PLC0415 - as above
+        from busproof.exploration.replay import Replay, replay  # noqa: PLC0415 - as above
 
         about = (self.commands.rule,) if self.commands.rule else ()
         self._begin_scenario("Replay", about)

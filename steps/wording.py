@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import attrs
 
-from busproof.history.phrases import PROPERTIES
-from busproof.steps.harness import Bus
+from busproof.history.render.phrases import PROPERTIES
+from busproof.steps.bus import Bus
 from busproof.vocabulary.commands import CreateQueue, CreateSubscription, CreateTopic
 from busproof.vocabulary.messages import Message, MessageView, PropertyValue
 from busproof.vocabulary.subscription_rules import (

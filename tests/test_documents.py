@@ -13,9 +13,9 @@ from pathlib import Path
 import attrs
 import pytest
 
-from busproof.broker import config
-from busproof.broker.configured_rules import CORRELATION
-from busproof.cli import main
+from busproof.broker.configuration import emulator
+from busproof.broker.configuration.subscription_rules import CORRELATION
+from busproof.cli.main import main
 from busproof.history.conformance import ExitCode, Verdict
 
 ROOT = Path(__file__).parent.parent
@@ -262,10 +262,10 @@ def test_the_configuration_is_told_field_by_field() -> None:
     text = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
     parts = dict(re.findall(r"^### (.*)\n((?:(?!#).*\n)+)", text, re.MULTILINE))
     told = {name: re.findall(r"^\| \*?`(\w+)`", part, re.MULTILINE) for name, part in parts.items()}
-    assert sorted(told["A namespace"]) == sorted(config.NAMESPACE)
-    assert sorted(told["A queue"]) == sorted(config.QUEUE)
-    assert sorted(named_in(parts["A topic"])) == sorted((*config.LASTING, "EnablePartitioning"))
-    assert sorted(named_in(parts["A subscription"])) == sorted(config.SUBSCRIPTION)
+    assert sorted(told["A namespace"]) == sorted(emulator.NAMESPACE)
+    assert sorted(told["A queue"]) == sorted(emulator.QUEUE)
+    assert sorted(named_in(parts["A topic"])) == sorted((*emulator.LASTING, "EnablePartitioning"))
+    assert sorted(named_in(parts["A subscription"])) == sorted(emulator.SUBSCRIPTION)
     correlation = parts["A rule"].partition("`CorrelationFilter` |")[2].partition("\n")[0]
     assert sorted(re.findall(r"`(\w+)`", correlation)) == sorted((*CORRELATION, "Properties"))
 
@@ -280,7 +280,7 @@ def test_the_configuration_shown_is_taken(tmp_path: Path) -> None:
     file = tmp_path / "entities.json"
     (written,) = (code for language, _, code in FENCE.findall(text) if language == "json")
     file.write_text(written)
-    found = config.read_configuration(file)
+    found = emulator.read_configuration(file)
     assert (found.tier, found.edition, found.partitions) == ("standard", "de-2021-04", 16)
     assert found.readings == {"ROUND-ROBIN": "strict"}
     assert [type(each).__name__ for each in found.created] == [

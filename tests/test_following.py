@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from busproof import following as beside
+from busproof.cli import live as beside
+from busproof.cli.live import Following
 from busproof.errors import HistoryError, UsageError
-from busproof.following import Following
 from busproof.history.files import load
 from busproof.history.records import Scenario
 from busproof.judging.verdicts import Hearing, conformance

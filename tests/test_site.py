@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from busproof import spec
-from busproof.cli import main
+from busproof.cli.main import main
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 import attrs
 
 from busproof.errors import SpecificationError
-from busproof.tla import paths
+from busproof.tla.graphs import paths
 from busproof.tla.hashes import sources_hash
 from busproof.tla.manifest import Configuration, Kind, Manifest, Size
 from busproof.tla.mutants import Fate, Mutant, hash_of

@@ -12,8 +12,8 @@ import attrs
 from busproof.errors import HistoryError, SpecificationError, TlcError, UsageError
 from busproof.history.codec import structure
 from busproof.tla.checking import judged, task_of
-from busproof.tla.comparing import compared
-from busproof.tla.graph import Graph
+from busproof.tla.graphs.compare import compared
+from busproof.tla.graphs.graph import Graph
 from busproof.tla.hashes import sources_hash
 from busproof.tla.manifest import (
     SUCCESS,

@@ -8,9 +8,9 @@ import attrs
 
 from busproof.errors import TlcError
 from busproof.tla.checking import Checked, checked
-from busproof.tla.comparing import compared
-from busproof.tla.comparison import Comparison
-from busproof.tla.graph import Graph, explored
+from busproof.tla.graphs.compare import compared
+from busproof.tla.graphs.comparison import Comparison
+from busproof.tla.graphs.graph import Graph, explored
 from busproof.tla.hashes import sources_hash
 from busproof.tla.manifest import SUCCESS, Configuration, Kind, Manifest, Setting
 from busproof.tla.messages import Reading

@@ -9,12 +9,12 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from busproof.tla.comparison import Disagreement, Edge
+from busproof.tla.graphs.comparison import Disagreement, Edge
+from busproof.tla.graphs.replies import Reply
 from busproof.tla.manifest import SUCCESS, Configuration
 from busproof.tla.mutants import Fate
-from busproof.tla.replies import Reply
+from busproof.tla.render import Said, gherkin, said_in, story
 from busproof.tla.running import Ran
-from busproof.tla.showing import Said, gherkin, said_in, story
 
 __all__ = ["print_configurations", "print_fates", "print_list", "print_ran"]
 

@@ -6,8 +6,8 @@ import attrs
 
 from busproof.tla.manifest import Configuration
 from busproof.tla.mutants import Fate
+from busproof.tla.render import gherkin, said_in, story
 from busproof.tla.running import Ran
-from busproof.tla.showing import gherkin, said_in, story
 
 __all__ = ["view_configuration", "view_fate", "view_ran"]
 

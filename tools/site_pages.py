@@ -16,8 +16,8 @@ from typing import Any, Final
 from mkdocs.structure.files import File, Files
 
 from busproof import spec
-from busproof.cli import main
-from busproof.evidence import evidence
+from busproof.cli.evidence import evidence
+from busproof.cli.main import main
 from busproof.history import schemas as history_schemas
 from busproof.reports import overview
 from busproof.reports import schemas as report_schemas

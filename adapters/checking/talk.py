@@ -9,7 +9,7 @@ from busproof.adapters.checking.findings import Exchange, NoAnswer, Wrong
 from busproof.errors import AdapterError, ConformanceError, HistoryError
 from busproof.history.codec import structure, structure_union, unstructure
 from busproof.history.lines import encode_line
-from busproof.history.outcome_words import outcome_words
+from busproof.history.render.outcomes import outcome_words
 from busproof.vocabulary.commands import Command, CreateQueue, Receive, Send
 from busproof.vocabulary.messages import Message, MessageView
 from busproof.vocabulary.outcomes import Done, Indeterminate, Outcome, Unsupported, Witness

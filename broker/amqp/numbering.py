@@ -12,7 +12,7 @@ from typing import Final
 
 import attrs
 
-from busproof.broker.encoding import elements_of, end_of, value_at
+from busproof.broker.amqp.encoding import elements_of, end_of, value_at
 
 __all__ = ["BEGIN", "DETACH", "DISPOSITION", "TRANSFER", "Numbering"]
 

@@ -2,6 +2,6 @@
 
 import sys
 
-from busproof.cli import main
+from busproof.cli.main import main
 
 sys.exit(main())

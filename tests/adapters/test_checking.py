@@ -9,7 +9,7 @@ import pytest
 
 from busproof.adapters.checking.checking import checked, lessons
 from busproof.adapters.checking.findings import Finding, Result
-from busproof.cli import main
+from busproof.cli.main import main
 from busproof.errors import UsageError
 from busproof.spec import load
 from busproof.vocabulary.profile import profile_for

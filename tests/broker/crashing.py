@@ -99,9 +99,9 @@ class Victim:
 
 DYING: Final = """
 import os, signal, sys
-from busproof.broker.changes import Statement
-from busproof.broker.store import Store
-from busproof.cli import main
+from busproof.broker.storage.write_set import Statement
+from busproof.broker.storage.store import Store
+from busproof.cli.main import main
 
 finish, left = Store.finish, [int(os.environ["MOVES"])]
 PUT_MESSAGE, REASON = Statement.PUT_MESSAGE, 8

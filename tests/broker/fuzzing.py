@@ -10,9 +10,9 @@ import attrs
 from proton import Connection as Endpoint
 from proton import Data, Described, Message, Terminus, Transport, int32, symbol, timestamp, ulong
 
-from busproof.broker.attaching import attach
-from busproof.broker.engine import Connection
-from busproof.broker.hub import Hub
+from busproof.broker.amqp.engine import Connection
+from busproof.broker.amqp.routing import attach
+from busproof.broker.core import Hub
 
 from . import raw
 

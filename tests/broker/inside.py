@@ -9,13 +9,13 @@ from typing import Any
 import attrs
 from azure.servicebus import ServiceBusClient
 
-from busproof.broker.admin import Administration
-from busproof.broker.config import Configuration
-from busproof.broker.http import served
-from busproof.broker.hub import Hub
+from busproof.broker.admin.endpoint import Administration
+from busproof.broker.admin.http import served
+from busproof.broker.auth.tokens import Keys
+from busproof.broker.configuration.emulator import Configuration
+from busproof.broker.core import Hub
 from busproof.broker.limits import Limits
-from busproof.broker.serving import Broker, Places, bus_for, started
-from busproof.broker.tokens import Keys
+from busproof.broker.server import Broker, Places, bus_for, started
 from busproof.vocabulary.commands import CreateQueue
 
 from .conftest import SETTINGS

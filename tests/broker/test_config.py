@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from busproof.broker.config import Configuration, read_configuration
-from busproof.broker.serving import bus_for
+from busproof.broker.configuration.emulator import Configuration, read_configuration
+from busproof.broker.server import bus_for
 from busproof.errors import UsageError
 from busproof.vocabulary.commands import (
     AddRule,

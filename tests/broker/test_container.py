@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from busproof.cli import main
+from busproof.cli.main import main
 
 from .conftest import launched, running
 

@@ -7,8 +7,8 @@ import pytest
 from proton import Delivery, Message, symbol, timestamp
 from proton.utils import BlockingConnection
 
-from busproof.broker.encoding import check
-from busproof.broker.messages import decoded, parse
+from busproof.broker.amqp.encoding import check
+from busproof.broker.amqp.messages import decoded, parse
 
 from . import raw
 from .conftest import Served, anew

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 import attrs
 import pytest
 
-from busproof.broker.control import Control, is_local
-from busproof.broker.http import Request
+from busproof.broker.admin.access import Control, is_local
+from busproof.broker.admin.http import Request
 
 from .conftest import Served, launched, running
 

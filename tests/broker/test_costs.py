@@ -15,11 +15,11 @@ from urllib.parse import urlsplit
 import pytest
 from proton import Delivery, Message
 
+from busproof.broker.admin.http import Answer as HttpAnswer
+from busproof.broker.admin.http import served as served_by
+from busproof.broker.amqp.framing import AMQP_HEADER, Frames
 from busproof.broker.amqp.numbering import Numbering
 from busproof.broker.bus import Bus
-from busproof.broker.framing import AMQP_HEADER, Frames
-from busproof.broker.http import Answer as HttpAnswer
-from busproof.broker.http import served as served_by
 from busproof.vocabulary.commands import CreateQueue
 
 from . import raw

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from busproof.adapters.amqp.adapter import CAPABILITIES
-from busproof.judging.overlap import judged
+from busproof.judging.linearization.overlap import judged
 from busproof.spec import load
 from busproof.vocabulary.observability import observability_from
 from busproof.vocabulary.outcomes import Done, Indeterminate, Received

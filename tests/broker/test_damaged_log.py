@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from busproof.broker.store import Store
+from busproof.broker.storage.store import Store
 from busproof.broker.write_ahead_log import HEADER, damage_in
 from busproof.errors import UsageError
 from busproof.vocabulary.commands import CreateQueue, Send

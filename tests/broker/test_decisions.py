@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from busproof.broker.decisions import Decisions
+from busproof.broker.observability.decisions import Decisions
 from busproof.vocabulary.commands import Send
 from busproof.vocabulary.messages import Message
 from busproof.vocabulary.outcomes import Refused

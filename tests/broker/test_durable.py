@@ -15,12 +15,12 @@ from azure.servicebus import ServiceBusMessage, ServiceBusReceiveMode
 from azure.servicebus.exceptions import ServiceBusQuotaExceededError
 from proton.utils import BlockingConnection
 
+from busproof.broker.auth.tokens import Keys
 from busproof.broker.bus import Bus
-from busproof.broker.config import Configuration
-from busproof.broker.hub import Hub
-from busproof.broker.resuming import Keeping
-from busproof.broker.tokens import Keys
-from busproof.cli import main
+from busproof.broker.configuration.emulator import Configuration
+from busproof.broker.core import Hub
+from busproof.broker.storage.startup import Keeping
+from busproof.cli.main import main
 from busproof.spec import load
 from busproof.vocabulary.commands import CreateQueue
 from busproof.vocabulary.profile import profile_for

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from proton import Data, Message
 
+from busproof.broker.amqp.framing import AMQP_HEADER
 from busproof.broker.amqp.numbering import Numbering
 from busproof.broker.amqp.performatives import Outgoing
-from busproof.broker.framing import AMQP_HEADER
 
 from . import raw
 from .fuzzing import KEY, Client, Links, conversation, frames_of, logged_in, met

@@ -15,21 +15,21 @@ import pytest
 from proton import Data, Described, ubyte, uint, ulong
 from proton import Message as ProtonMessage
 
-from busproof.broker.admin import Administration
+from busproof.broker.admin.access import Control
+from busproof.broker.admin.endpoint import Administration
+from busproof.broker.admin.http import Request
+from busproof.broker.amqp.encoding import binary
+from busproof.broker.amqp.engine import Connection
+from busproof.broker.amqp.framing import Handshake
+from busproof.broker.amqp.management import OPERATIONS
+from busproof.broker.amqp.messages import decoded, parse
+from busproof.broker.auth.policies import read_rules
+from busproof.broker.auth.tokens import Keys
 from busproof.broker.bus import Bus
-from busproof.broker.config import Configuration, read_configuration
-from busproof.broker.control import Control
-from busproof.broker.durations import microseconds_in
-from busproof.broker.encoding import binary
-from busproof.broker.engine import Connection
-from busproof.broker.framing import Handshake
-from busproof.broker.http import Request
-from busproof.broker.hub import Hub
-from busproof.broker.keyring import read_rules
-from busproof.broker.management import OPERATIONS
-from busproof.broker.messages import decoded, parse
-from busproof.broker.serving import bus_for
-from busproof.broker.tokens import Keys
+from busproof.broker.configuration.durations import microseconds_in
+from busproof.broker.configuration.emulator import Configuration, read_configuration
+from busproof.broker.core import Hub
+from busproof.broker.server import bus_for
 from busproof.errors import UsageError
 from busproof.vocabulary.commands import CreateQueue, Send
 

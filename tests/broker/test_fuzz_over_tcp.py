@@ -21,10 +21,10 @@ import pytest
 from proton import Message
 from proton.utils import BlockingConnection
 
-from busproof.broker.config import Configuration
-from busproof.broker.http import Request
-from busproof.broker.hub import Hub
-from busproof.broker.tokens import Keys
+from busproof.broker.admin.http import Request
+from busproof.broker.auth.tokens import Keys
+from busproof.broker.configuration.emulator import Configuration
+from busproof.broker.core import Hub
 
 from . import fuzzing, raw
 from .conftest import FULL, Served, launched, running

@@ -19,7 +19,7 @@ from azure.servicebus.exceptions import (
 from embedded_clients import client as embedded_client
 
 from busproof.broker.embedding import embedded
-from busproof.broker.journal import LONGEST, journal
+from busproof.broker.observability.event_log import LONGEST, journal
 from busproof.errors import UsageError
 
 from .conftest import SETTINGS, Served, Start, running

@@ -13,11 +13,11 @@ from azure.servicebus.exceptions import ServiceBusAuthenticationError, ServiceBu
 from proton import ConnectionException, Delivery, Message
 from proton.utils import LinkDetached
 
-from busproof.broker import keyring, proving, tokens
-from busproof.broker.keyring import read_rules
-from busproof.broker.proving import Claims
-from busproof.broker.refusals import Refusal
-from busproof.broker.tokens import Claim, Key, Keys, TokenError
+from busproof.broker.amqp.refusals import Refusal
+from busproof.broker.auth import cbs, policies, tokens
+from busproof.broker.auth.cbs import Claims
+from busproof.broker.auth.policies import read_rules
+from busproof.broker.auth.tokens import Claim, Key, Keys, TokenError
 from busproof.errors import UsageError
 from busproof.vocabulary.commands import CreateQueue
 
@@ -210,16 +210,16 @@ def test_rules_that_are_none_are_named_without_a_key(
 def test_a_source_that_is_not_there_is_named(tmp_path: Path) -> None:
     """A file, and a variable; of a secret too, which may not be empty."""
     missing = str(tmp_path / "missing")
-    for read in (read_rules, keyring.read_secret):
+    for read in (read_rules, policies.read_secret):
         with pytest.raises(UsageError, match=r"cannot read .*missing"):
             read(missing)
         with pytest.raises(UsageError, match="'BUS_NOTHING' is not set"):
             read("env:BUS_NOTHING")
     Path(missing).write_text(" \n")
     with pytest.raises(UsageError, match="is empty"):
-        keyring.read_secret(missing)
+        policies.read_secret(missing)
     Path(missing).write_text(" word \n")
-    assert "word" == keyring.read_secret(missing)
+    assert "word" == policies.read_secret(missing)
 
 
 def outlasted(check: Callable[[], bool], seconds: float = 20) -> bool:
@@ -318,7 +318,7 @@ def test_who_proves_nothing_is_let_go_whatever_he_does(
     monkeypatch: pytest.MonkeyPatch, *, opens: bool
 ) -> None:
     """Also one who never answers, nor reads; who has proved something stays."""
-    monkeypatch.setattr(proving, "TIME_TO_CLAIM", 0.5)
+    monkeypatch.setattr(cbs, "TIME_TO_CLAIM", 0.5)
     with (
         inside(CreateQueue(queue="q")) as served,
         raw.connected(

@@ -15,7 +15,7 @@ from proton.utils import BlockingConnection, LinkDetached
 from busproof.adapters.amqp.connection import Connection
 from busproof.adapters.amqp.failing import Lost
 from busproof.adapters.amqp.target import target_of
-from busproof.broker import wire
+from busproof.broker.amqp import wire
 from busproof.broker.limits import MEANINGS, Limits, limits_in
 from busproof.errors import UsageError
 from busproof.vocabulary.commands import CreateQueue

@@ -16,8 +16,8 @@ from prometheus_client.openmetrics.parser import (
 from prometheus_client.parser import text_string_to_metric_families
 
 from busproof.broker.bus import Bus
-from busproof.broker.metrics import MOST_TOLD
-from busproof.broker.traffic import Asked, Moved, Traffic
+from busproof.broker.observability.metrics import MOST_TOLD
+from busproof.broker.observability.traffic import Asked, Moved, Traffic
 from busproof.spec import load
 from busproof.vocabulary.commands import CreateQueue, DeleteQueue, Schedule, Send, SendBatch
 from busproof.vocabulary.messages import Message

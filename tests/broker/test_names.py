@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from busproof.broker import atom
+from busproof.broker.admin import atom
 from busproof.broker.names import objection_to
 from busproof.vocabulary.subscription_rules import CorrelationFilter, SqlFilter, SubscriptionRule
 

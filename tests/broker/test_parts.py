@@ -11,13 +11,13 @@ import pytest
 from proton import Message as ProtonMessage
 from proton import symbol
 
+from busproof.broker.amqp.encoding import string_of
+from busproof.broker.amqp.messages import STANDS_FOR, Content, inner_messages, parse
+from busproof.broker.amqp.writing import encoded
+from busproof.broker.auth.tokens import Key, Keys, TokenError
 from busproof.broker.bus import Bus
-from busproof.broker.choosing import POLICIES
-from busproof.broker.contents import Contents, Name
-from busproof.broker.encoding import string_of
-from busproof.broker.messages import STANDS_FOR, Content, inner_messages, parse
-from busproof.broker.tokens import Key, Keys, TokenError
-from busproof.broker.writing import encoded
+from busproof.broker.payloads import Contents, Name
+from busproof.broker.policies import POLICIES
 from busproof.errors import UsageError
 from busproof.spec import load
 from busproof.vocabulary.commands import (

@@ -10,13 +10,13 @@ import pytest
 from model_driver import Commands, any_profile, state_of
 
 from busproof import vocabulary as v
-from busproof.broker.change_log import ChangeLog
-from busproof.broker.changes import NAMESPACE, Changes, Statement
-from busproof.broker.contents import Contents, Name
-from busproof.broker.loading import Loaded, loaded
-from busproof.broker.messages import Content
-from busproof.broker.rows import DURABLE
-from busproof.broker.store import Store
+from busproof.broker.amqp.messages import Content
+from busproof.broker.payloads import Contents, Name
+from busproof.broker.storage.change_log import ChangeLog
+from busproof.broker.storage.recovery import Loaded, loaded
+from busproof.broker.storage.rows import DURABLE
+from busproof.broker.storage.store import Store
+from busproof.broker.storage.write_set import NAMESPACE, Changes, Statement
 from busproof.model import Namespace, Scripted, new_namespace, step
 from busproof.model.state import TransactionState
 

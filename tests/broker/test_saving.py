@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from busproof.broker.amqp.refusals import Refusal
+from busproof.broker.auth.tokens import Keys
 from busproof.broker.bus import Bus
-from busproof.broker.change_log import ChangeLog
-from busproof.broker.config import Configuration
-from busproof.broker.databases import Full, damaged
-from busproof.broker.hub import Hub
-from busproof.broker.refusals import Refusal
-from busproof.broker.resuming import Keeping
-from busproof.broker.saving import Saver
-from busproof.broker.store import Store
-from busproof.broker.tokens import Keys
+from busproof.broker.configuration.emulator import Configuration
+from busproof.broker.core import Hub
+from busproof.broker.storage.change_log import ChangeLog
+from busproof.broker.storage.commits import Saver
+from busproof.broker.storage.databases import Full, damaged
+from busproof.broker.storage.startup import Keeping
+from busproof.broker.storage.store import Store
 from busproof.errors import ConformanceError, UsageError
 from busproof.spec import load
 from busproof.vocabulary.commands import CreateQueue, Send

@@ -16,7 +16,7 @@ import pytest
 from azure.servicebus import ServiceBusMessage
 from azure.servicebus.management import ServiceBusAdministrationClient
 
-from busproof.cli import main
+from busproof.cli.main import main
 
 from .conftest import Start, launched, running
 
@@ -129,7 +129,7 @@ def test_it_ends_without_a_word_while_somebody_keeps_an_http_connection() -> Non
 def test_without_the_extra_it_says_how_to_get_it() -> None:
     """In one sentence, by its name."""
     program = (
-        "import sys; sys.modules['proton'] = None; from busproof.cli import main; "
+        "import sys; sys.modules['proton'] = None; from busproof.cli.main import main; "
         "sys.exit(main(['serve']))"
     )
     ended = subprocess.run(  # noqa: S603 - a fixed command

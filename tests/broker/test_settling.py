@@ -11,7 +11,7 @@ from proton.handlers import MessagingHandler, TransactionHandler
 from proton.reactor import Container
 from proton.utils import BlockingConnection, LinkDetached
 
-from busproof.broker import proving
+from busproof.broker.auth import cbs
 from busproof.vocabulary.commands import CreateQueue
 
 from .conftest import Served
@@ -206,7 +206,7 @@ def put(connection: BlockingConnection, path: str, expiry: int) -> None:
 
 def test_who_claims_nothing_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
     """After a while, which is said."""
-    monkeypatch.setattr(proving, "TIME_TO_CLAIM", 0.5)
+    monkeypatch.setattr(cbs, "TIME_TO_CLAIM", 0.5)
     with inside(CreateQueue(queue="q")) as broker:
         connection = BlockingConnection(
             f"amqp://127.0.0.1:{broker.broker.port}", timeout=20, allowed_mechs="ANONYMOUS"

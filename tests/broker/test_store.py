@@ -8,16 +8,16 @@ from pathlib import Path
 import attrs
 import pytest
 
+from busproof.broker.amqp.messages import Content
 from busproof.broker.bus import Bus
-from busproof.broker.change_log import ChangeLog
-from busproof.broker.changes import NAMESPACE, Changes, Statement
-from busproof.broker.contents import Contents
-from busproof.broker.databases import Database, Full
-from busproof.broker.loading import loaded
-from busproof.broker.messages import Content
-from busproof.broker.packing import packed, unpacked
-from busproof.broker.store import Store
-from busproof.broker.wording import read, written
+from busproof.broker.payloads import Contents
+from busproof.broker.storage.change_log import ChangeLog
+from busproof.broker.storage.codec import read, written
+from busproof.broker.storage.databases import Database, Full
+from busproof.broker.storage.payload_codec import packed, unpacked
+from busproof.broker.storage.recovery import loaded
+from busproof.broker.storage.store import Store
+from busproof.broker.storage.write_set import NAMESPACE, Changes, Statement
 from busproof.errors import UsageError
 from busproof.model import Namespace, new_namespace
 from busproof.spec import load

@@ -4,7 +4,7 @@ from random import Random
 
 from model_driver import Commands, any_profile
 
-from busproof.broker.tallies import Tallies, records_of
+from busproof.broker.observability.message_counts import Tallies, records_of
 from busproof.model import RandomChoices, new_namespace, step
 from busproof.model.life_cycle import State
 from busproof.model.state import Entity

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives import serialization
 from proton import Message, SSLDomain
 from proton.utils import BlockingConnection
 
-from busproof.broker.certificates import Certificate
+from busproof.broker.auth.certificates import Certificate
 from busproof.errors import UsageError
 
 from . import raw

@@ -6,9 +6,9 @@ import time
 import pytest
 from azure.servicebus import ServiceBusMessage
 
+from busproof.broker.amqp.framing import AMQP_HEADER, Frames
 from busproof.broker.amqp.numbering import Numbering
-from busproof.broker.framing import AMQP_HEADER, Frames
-from busproof.broker.windows import clamped
+from busproof.broker.amqp.windows import clamped
 
 from . import raw
 from .conftest import Served, anew

@@ -10,7 +10,8 @@ from node_packages import installed
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from busproof import spec
-from busproof.evidence import evidence
+from busproof.cli.environment import chromium
+from busproof.cli.evidence import evidence
 from busproof.history.conformance import (
     Conformance,
     Counterexample,
@@ -19,7 +20,6 @@ from busproof.history.conformance import (
     Subject,
     Verdict,
 )
-from busproof.machine import chromium
 from busproof.reports.page import write_page
 from busproof.reports.page_data import Comparison
 from busproof.reports.printed import Fate

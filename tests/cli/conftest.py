@@ -18,7 +18,7 @@ from unittest.mock import patch
 import attrs
 import pytest
 
-from busproof.cli import main
+from busproof.cli.main import main
 from busproof.history.conformance import Conformance, RuleVerdict, Verdict
 from busproof.history.files import load
 from busproof.history.records import History

@@ -8,7 +8,7 @@ import sys
 import attrs
 import pytest
 
-from busproof.auditing import Job, audited_apart, recorded_apart
+from busproof.cli.mutation.audit import Job, audited_apart, recorded_apart
 from busproof.errors import ConformanceError, UsageError
 from busproof.mutants import MUTANTS
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from busproof import machine
-from busproof.cli import main
+from busproof.cli import environment
+from busproof.cli.main import main
 
 pytestmark = pytest.mark.slow
 
@@ -21,9 +21,9 @@ def told(capsys: pytest.CaptureFixture[str], code: int, *arguments: str) -> dict
 
 @pytest.mark.needs("node", "chromium", "proton")
 def test_a_developers_machine_lacks_nothing(capsys) -> None:
-    found = told(capsys, 0, *machine.NEEDS)
+    found = told(capsys, 0, *environment.NEEDS)
     assert [] == [name for name, each in found.items() if not each["there"]]
-    assert {each["need"] for each in found.values()} == {"", *machine.NEEDS}
+    assert {each["need"] for each in found.values()} == {"", *environment.NEEDS}
 
 
 def test_a_program_that_is_missing_is_told_and_hinders_only_who_needs_it(
@@ -93,7 +93,7 @@ def test_each_missing_thing_has_its_sentence(capsys, monkeypatch, tmp_path) -> N
     monkeypatch.setenv("COLUMNS", "60")
     assert main(["doctor"]) == 0
     printed = capsys.readouterr().out.splitlines()
-    missing = [each for each in machine.findings() if not each.there]
+    missing = [each for each in environment.findings() if not each.there]
     assert {"the extra amqp", "Node.js", "Chromium"} <= {each.name for each in missing}
     lines = printed[-len(missing) :]
     assert lines == [f"{each.name}, for {each.purpose}: {each.told}" for each in missing]

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from busproof.adapters.faults import make
-from busproof.history.commands import read_commands
 from busproof.history.conformance import Verdict
 from busproof.history.files import load
 from busproof.history.records import EXPLORATION
+from busproof.history.replay import read_commands
 
 pytestmark = pytest.mark.slow
 
@@ -167,7 +167,7 @@ def test_what_makes_no_sense_is_told_in_one_sentence(busproof, line, parts) -> N
     assert 2 == ended.code
     for part in parts:
         assert part in ended.sentence
-    assert set() == busproof.runs
+    assert set() == busproof.cli.child_run
 
 
 def test_an_interrupted_exploration_keeps_what_was_recorded(busproof) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from busproof import runs
-from busproof.cli import main
+from busproof.cli import child_run
+from busproof.cli.main import main
 from busproof.history.conformance import Verdict
 from busproof.reports import conformance as reports
 
@@ -72,7 +72,7 @@ def test_wrong_usage_is_told_before_anything_begins(monkeypatch, capsys, tmp_pat
         raise AssertionError("a run has begun")
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(runs, "record", record)
+    monkeypatch.setattr(child_run, "record", record)
     try:
         code = main(line.split())
     except SystemExit as ended:  # argparse ends the process itself
@@ -91,7 +91,7 @@ def test_what_is_named_rightly_begins(monkeypatch, tmp_path):
         raise AssertionError("a run has begun")
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(runs, "record", record)
+    monkeypatch.setattr(child_run, "record", record)
     with pytest.raises(AssertionError, match="has begun"):
         main(["run", "--adapter", "model?policy=random"])
 
@@ -104,7 +104,7 @@ def test_wrong_usage_is_told_in_one_sentence_and_leaves_nothing(busproof, line):
     assert "" == ended.out
     for part in WRONG[line]:
         assert part in ended.sentence
-    assert set() == busproof.runs
+    assert set() == busproof.cli.child_run
 
 
 def test_a_name_that_is_taken_is_refused_and_its_run_is_kept(busproof):
@@ -168,7 +168,7 @@ def test_a_factory_that_fails_is_told_in_one_sentence(busproof, factory):
     assert 3 == ended.code
     for part in RAISED[factory]:
         assert part in ended.sentence
-    assert set() == busproof.runs
+    assert set() == busproof.cli.child_run
 
 
 def without_privileges() -> None:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from busproof.adapters.model import ModelAdapter
 from busproof.errors import HistoryError
-from busproof.history.commands import (
+from busproof.history.render.gherkin import ASKS, request_of, scenario_of, sentence
+from busproof.history.replay import (
     Asked,
     CommandFile,
     commands_of,
@@ -19,7 +20,6 @@ from busproof.history.commands import (
     resolved,
     write_commands,
 )
-from busproof.history.sentences import ASKS, request_of, scenario_of, sentence
 from busproof.vocabulary.commands import (
     AdvanceClock,
     Command,

@@ -6,7 +6,7 @@ from busproof.adapters.base import Adapter
 from busproof.adapters.faults import make
 from busproof.adapters.model import ModelAdapter
 from busproof.history.records import Scenario
-from busproof.judging.differing import answers_alike
+from busproof.judging.replay_check import answers_alike
 from busproof.spec import load
 from busproof.vocabulary.commands import Command, CreateQueue, Peek, Receive, Send
 from busproof.vocabulary.messages import Message

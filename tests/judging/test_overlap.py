@@ -3,9 +3,9 @@
 import attrs
 from telling import DONE, received
 
-from busproof.judging import overlap
-from busproof.judging.overlap import judged
-from busproof.judging.parts import parts
+from busproof.judging.linearization import overlap
+from busproof.judging.linearization.decompose import parts
+from busproof.judging.linearization.overlap import judged
 from busproof.judging.witnesses import with_late_witnesses
 from busproof.vocabulary.commands import (
     CreateQueue,

@@ -15,11 +15,11 @@ from busproof.adapters.faults import adapter_of
 from busproof.adapters.faults import fault as fault_named
 from busproof.adapters.model import ModelAdapter
 from busproof.history.records import Oracle
-from busproof.history.words import event_words
+from busproof.history.render.events import event_words
 from busproof.judging.judge import vantage_of
-from busproof.judging.overlap import Judged, judged
-from busproof.judging.parts import parts
-from busproof.judging.topics import impossible_topic
+from busproof.judging.linearization.decompose import parts
+from busproof.judging.linearization.message_subhistories import impossible_topic
+from busproof.judging.linearization.overlap import Judged, judged
 from busproof.judging.workload import Habits, work
 from busproof.mutants import MUTANTS, Mutant
 from busproof.mutants.runs import PARTITIONS, play

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from busproof.judging.judge import Judge, Violation
-from busproof.judging.patience import PAUSE, TRIES
+from busproof.judging.liveness import PAUSE, TRIES
 from busproof.spec import load
 from busproof.vocabulary.commands import (
     AcceptSession,

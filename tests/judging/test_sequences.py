@@ -1,6 +1,6 @@
 """Random sequences that are made up before anybody is asked."""
 
-from busproof.history.commands import resolved
+from busproof.history.replay import resolved
 from busproof.judging.sequences import sequence
 from busproof.vocabulary.commands import Receive
 from busproof.vocabulary.values import ReceiveMode

@@ -8,11 +8,11 @@ from exploring import explored
 from telling import DONE, received
 
 from busproof.adapters.faults import make
-from busproof.history.commands import Asked, commands_of
 from busproof.history.records import Oracle
+from busproof.history.replay import Asked, commands_of
+from busproof.judging.compress_time import without_waiting
 from busproof.judging.judge import Judge
 from busproof.judging.shrinking import Spent, minimised, off_the_wire, simplified
-from busproof.judging.waiting import without_waiting
 from busproof.vocabulary.commands import (
     AdvanceClock,
     Command,

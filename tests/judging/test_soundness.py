@@ -13,7 +13,7 @@ from busproof.adapters.base import Adapter
 from busproof.adapters.model import POLICIES, ModelAdapter
 from busproof.history.records import Oracle
 from busproof.judging.judge import vantage_of
-from busproof.judging.overlap import Judged, judged
+from busproof.judging.linearization.overlap import Judged, judged
 from busproof.spec import load
 from busproof.vocabulary.outcomes import Event
 from busproof.vocabulary.profile import Profile, profile_for

@@ -20,7 +20,7 @@ from busproof.history.records import (
     StepResult,
 )
 from busproof.judging.heard import Checker, Heard, Part, joined
-from busproof.judging.parts import parts
+from busproof.judging.linearization.decompose import parts
 from busproof.judging.summary import Summary
 from busproof.judging.verdicts import conformance, verdicts
 from busproof.reports.document import view

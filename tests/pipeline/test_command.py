@@ -14,7 +14,7 @@ import recorded_cases as cases
 from pyspark.sql import SparkSession
 from spark_samples import SMALL
 
-from busproof.cli import main
+from busproof.cli.main import main
 from busproof.history.conformance import Verdict
 from busproof.reports import conformance as reports
 

@@ -18,9 +18,9 @@ import recorded_cases as cases
 from pyspark.sql import SparkSession
 from spark_samples import SMALL
 
-from busproof import folder_followed
-from busproof.cli import main
-from busproof.folder_followed import Ledger
+from busproof.cli.main import main
+from busproof.cli.spark import folder_watch
+from busproof.cli.spark.folder_watch import Ledger
 from busproof.history.conformance import Conformance, ExitCode
 from busproof.reports import conformance as reports
 
@@ -148,7 +148,7 @@ def test_who_follows_ends_it_and_is_told_the_verdicts(folder: Path, monkeypatch)
         raise KeyboardInterrupt
 
     clock = SimpleNamespace(time=time.time, sleep=interrupt)
-    monkeypatch.setattr(folder_followed, "time", clock)
+    monkeypatch.setattr(folder_watch, "time", clock)
     report = folder / "_told"
     words = ["check", "--engine", "auto", "--follow", str(folder), "--report", str(report)]
     with contextlib.redirect_stdout(io.StringIO()) as out:
@@ -160,14 +160,12 @@ def test_who_follows_ends_it_and_is_told_the_verdicts(folder: Path, monkeypatch)
 def test_a_file_that_is_being_written_is_waited_for(tmp_path: Path, monkeypatch) -> None:
     """Also where all that is there is to be judged and no more; hidden ones are nobody's."""
     waited = []
-    monkeypatch.setattr(
-        folder_followed, "time", SimpleNamespace(time=time.time, sleep=waited.append)
-    )
+    monkeypatch.setattr(folder_watch, "time", SimpleNamespace(time=time.time, sleep=waited.append))
     for name in ("new.jsonl", ".hidden.jsonl", "_busproof/kept.jsonl", "notes.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("{}")
     ledger = Ledger(tmp_path / "_busproof")
-    coming = folder_followed.coming(tmp_path, ledger, once=True)
+    coming = folder_watch.coming(tmp_path, ledger, once=True)
     assert {"new.jsonl": 2} == next(coming)
     assert waited
     ledger.files["new.jsonl"] = 2
@@ -179,9 +177,9 @@ def test_a_file_that_changed_after_it_was_judged_is_told(tmp_path: Path) -> None
     (tmp_path / "one.jsonl").write_text("1234")
     ledger = Ledger(tmp_path / "_busproof")
     ledger.files |= {"gone.jsonl": 3, "one.jsonl": 4}
-    assert () == folder_followed.changed_since(tmp_path, ledger)
+    assert () == folder_watch.changed_since(tmp_path, ledger)
     (tmp_path / "one.jsonl").write_text("12345")
-    (problem,) = folder_followed.changed_since(tmp_path, ledger)
+    (problem,) = folder_watch.changed_since(tmp_path, ledger)
     assert problem.startswith("1 file changed after being judged")
     assert "one.jsonl" in problem
 

@@ -11,7 +11,7 @@ import recorded_cases as cases
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from busproof.cli import main
+from busproof.cli.main import main
 from busproof.errors import UsageError
 from busproof.pipeline.naming import Naming, read_naming
 from busproof.reports import conformance as reports

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from busproof.cli import main
-from busproof.history.commands import read_commands
+from busproof.cli.main import main
+from busproof.cli.spark.simulation import READINGS, Difference, noticed, saved, seldom, simulated
+from busproof.history.replay import read_commands
 from busproof.pipeline.bus.folding import folded
 from busproof.pipeline.bus.mutants import MUTANTS, Mutant, guarded
-from busproof.simulating import READINGS, Difference, noticed, saved, seldom, simulated
 from busproof.spec import load
 from busproof.vocabulary.profile import Profile, profile_for
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import attrs
 import pytest
 
-from busproof.cli import main
+from busproof.cli.main import main
 from busproof.errors import HistoryError, UsageError
 from busproof.history.conformance import Verdict
-from busproof.history.sentences import request_of
+from busproof.history.render.gherkin import request_of
 from busproof.reports.allure import cleaned, collected
 from busproof.reports.allure_cases import (
     Case,

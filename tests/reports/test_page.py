@@ -13,10 +13,10 @@ from typing import Any
 import attrs
 import pytest
 
+from busproof.cli.evidence import evidence
 from busproof.errors import HistoryError
-from busproof.evidence import evidence
 from busproof.history.conformance import Conformance, Verdict
-from busproof.history.sentences import VERDICT, request_of
+from busproof.history.render.gherkin import VERDICT, request_of
 from busproof.reports import overview
 from busproof.reports.page import page, write_page
 from busproof.reports.page_data import Comparison, page_data

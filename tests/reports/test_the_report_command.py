@@ -6,7 +6,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from busproof.cli import main
+from busproof.cli.main import main
 from busproof.judging.audit import Audited, Result
 from busproof.reports.conformance import JSON_NAME, write
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from busproof.history.command_words import command_words
-from busproof.history.outcome_words import outcome_words
-from busproof.history.phrases import one_line, seconds
-from busproof.history.words import event_words, story
+from busproof.history.render.commands import command_words
+from busproof.history.render.events import event_words, story
+from busproof.history.render.outcomes import outcome_words
+from busproof.history.render.phrases import one_line, seconds
 from busproof.vocabulary.commands import (
     Abandon,
     AcceptNextSession,

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from busproof import commands_rules
+from busproof.cli import rules
 from busproof.errors import SpecificationError, UsageError
 from busproof.spec import Catalogue
 
@@ -62,7 +62,7 @@ def evidence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def run(*words: str) -> int:
     parser = argparse.ArgumentParser()
-    commands_rules.add_parser(parser.add_subparsers())
+    rules.add_parser(parser.add_subparsers())
     args = parser.parse_args(["rules", *words])
     code: int = args.run(args)
     return code

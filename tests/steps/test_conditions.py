@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from busproof.steps.conditions import MARKED, marked
+from busproof.exploration.strategies.filters import MARKED, marked
 from busproof.vocabulary.messages import Message
 
 HEADERS = ("correlation_id", "to", "reply_to", "subject", "reply_to_session_id", "content_type")

@@ -9,11 +9,11 @@ from busproof.adapters.base import Observed
 from busproof.adapters.faults import make
 from busproof.adapters.model import ModelAdapter
 from busproof.errors import AdapterError, UsageError
+from busproof.exploration.machine import machine_for
+from busproof.exploration.sizes import size_named
 from busproof.history.records import AGAIN, ScenarioVerdict, Started
 from busproof.judging.verdicts import conformance
 from busproof.spec import load
-from busproof.steps.machine import machine_for
-from busproof.steps.sizes import size_named
 from busproof.vocabulary.commands import AdvanceClock, Command, Receive, Send
 from busproof.vocabulary.outcomes import Indeterminate, Received, Unsupported
 from busproof.vocabulary.values import MICROSECONDS, Clock
@@ -203,7 +203,7 @@ def test_a_size_that_makes_no_sense_is_refused(name: str, minutes: str | None, s
 
 def test_a_soak_keeps_what_is_worth_keeping(monkeypatch) -> None:
     """The first sequences, and all that did not pass; a night of passes fills no disk."""
-    monkeypatch.setattr("busproof.steps.exploring.KEPT", 2)
+    monkeypatch.setattr("busproof.exploration.explorer.KEPT", 2)
     found = explored(ModelAdapter(), size="soak", seconds=3, sequences=None)
     assert 2 == len(found.sequences) < found.exploration.sequences
     broken = explored(make("property-lost"), size="soak", seconds=120, sequences=None, rules=1)

@@ -16,7 +16,7 @@ from busproof.spec import load
 from busproof.steps import STEP_MODULES
 from busproof.steps.plugin import ANY_READING
 
-STEPS = [import_module(f"busproof.steps.{name}") for name in STEP_MODULES]
+STEPS = [import_module(name) for name in STEP_MODULES]
 CATALOGUE = load()
 SHOWABLE = {rule.id for rule in CATALOGUE.rules if rule.shown_by != "never"}
 
@@ -129,7 +129,7 @@ def test_every_scenario_does_something_and_expects_something():
     assert {} == {name: found for name, found in ends.items() if found != ("given", "then")}
 
 
-FOR_OTHERS = "busproof.steps.asking"
+FOR_OTHERS = "busproof.steps.definitions.any_command"
 """The steps of scenarios that explorations write; our features have none of them."""
 
 

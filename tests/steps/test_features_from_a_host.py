@@ -6,8 +6,8 @@ import os
 import pytest
 
 from busproof.adapters.model import ModelAdapter
+from busproof.exploration.machine import terms_of
 from busproof.history.files import load
-from busproof.steps.machine import terms_of
 from busproof.steps.plugin import ANY_READING
 
 pytestmark = pytest.mark.slow

@@ -8,11 +8,11 @@ from exploring import explored
 
 from busproof.adapters.base import Declaration
 from busproof.adapters.model import ModelAdapter
+from busproof.exploration.machine import scope_of, terms_of
+from busproof.exploration.state import Scope
+from busproof.exploration.strategies.table import generators
+from busproof.judging.required_capabilities import needs
 from busproof.spec import load
-from busproof.steps.generating import generators
-from busproof.steps.machine import scope_of, terms_of
-from busproof.steps.needing import needs
-from busproof.steps.worlds import Scope
 from busproof.vocabulary.capabilities import Capability
 from busproof.vocabulary.commands import Command, CreateQueue, RestoreQueue
 from busproof.vocabulary.profile import profile_for

@@ -9,9 +9,10 @@ from busproof.adapters.base import Declaration, Implementation, Observed
 from busproof.adapters.model import ModelAdapter
 from busproof.errors import AdapterError, HistoryError
 from busproof.history.records import Oracle, ScenarioVerdict
+from busproof.judging.driver import Recording
+from busproof.judging.scenario_outcome import Inconclusive, NotApplicable, NotConforming, Undeclared
 from busproof.spec import load
-from busproof.steps.ending import Inconclusive, NotApplicable, NotConforming, Undeclared
-from busproof.steps.harness import ROUNDS, Bus, Recording
+from busproof.steps.bus import ROUNDS, Bus
 from busproof.steps.running import verdict_on
 from busproof.vocabulary.capabilities import Capability
 from busproof.vocabulary.commands import (

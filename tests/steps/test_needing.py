@@ -1,6 +1,6 @@
 """What has to be declared before something is asked."""
 
-from busproof.steps.needing import needs
+from busproof.judging.required_capabilities import needs
 from busproof.vocabulary.capabilities import Capability
 from busproof.vocabulary.commands import CreateQueue, CreateTopic
 

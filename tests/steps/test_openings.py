@@ -8,12 +8,12 @@ import pytest
 
 from busproof.adapters.base import Adapter, Declaration, Observed
 from busproof.adapters.model import CAPABILITIES, ModelAdapter
+from busproof.exploration.machine import LOCK, Sequence, Watch, scope_of, terms_of
+from busproof.exploration.prologues.table import begun_with, openings
+from busproof.exploration.state import Scope, Shape, World
+from busproof.exploration.strategies.table import queue_kinds
 from busproof.judging.judge import Judge
 from busproof.spec import load
-from busproof.steps.generating import queue_kinds
-from busproof.steps.machine import LOCK, Sequence, Watch, scope_of, terms_of
-from busproof.steps.openings import begun_with, openings
-from busproof.steps.worlds import Scope, Shape, World
 from busproof.vocabulary.capabilities import Capability
 from busproof.vocabulary.commands import Command, CreateQueue
 from busproof.vocabulary.outcomes import Event, Refused

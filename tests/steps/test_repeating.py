@@ -4,7 +4,7 @@ from itertools import count
 
 import pytest
 
-from busproof.steps.ending import Inconclusive, Missed
+from busproof.judging.scenario_outcome import Inconclusive, Missed
 from busproof.steps.repeating import MOST_TRIES, NO_CHANCE, ROUNDS, Repeating
 from busproof.vocabulary.values import Clock
 

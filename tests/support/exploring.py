@@ -7,6 +7,9 @@ from typing import Any
 import attrs
 
 from busproof.adapters.base import Adapter, Declaration, Observed
+from busproof.exploration.explorer import Exploration
+from busproof.exploration.machine import terms_of
+from busproof.exploration.sizes import SIZES
 from busproof.history.files import HistoryWriter, load
 from busproof.history.records import (
     EXPLORATION,
@@ -17,11 +20,8 @@ from busproof.history.records import (
     Record,
     Started,
 )
-from busproof.history.words import event_words
+from busproof.history.render.events import event_words
 from busproof.judging.judge import Judge, vantage_of
-from busproof.steps.exploring import Exploration
-from busproof.steps.machine import terms_of
-from busproof.steps.sizes import SIZES
 from busproof.vocabulary.commands import Command
 from busproof.vocabulary.outcomes import Event
 from busproof.vocabulary.profile import Profile

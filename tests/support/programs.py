@@ -19,7 +19,7 @@ from typing import Final, NoReturn
 import attrs
 import pytest
 
-from busproof.machine import chromium
+from busproof.cli.environment import chromium
 
 __all__ = ["NEEDS", "Tally", "lacking", "needs_of_file", "refuse"]
 

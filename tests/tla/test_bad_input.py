@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from busproof.cli import main
+from busproof.cli.main import main
 from busproof.errors import TlcError
 from busproof.tla import java
 from busproof.tla.manifest import Manifest

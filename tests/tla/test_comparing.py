@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from busproof.cli import main
-from busproof.tla.comparing import compared
-from busproof.tla.comparison import Comparison
-from busproof.tla.graph import Graph, explored
+from busproof.cli.main import main
+from busproof.tla.graphs.compare import compared
+from busproof.tla.graphs.comparison import Comparison
+from busproof.tla.graphs.graph import Graph, explored
 from busproof.tla.manifest import Manifest
 
 Changed = Callable[..., Manifest]

@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 import pytest
 
-from busproof.cli import main
+from busproof.cli.main import main
 from busproof.errors import SpecificationError
 from busproof.spec import load as load_catalogue
+from busproof.tla.coverage import reasons_in, shown_in
 from busproof.tla.evidence import changed as changed_since
 from busproof.tla.evidence import load_evidence, stale, to_check
 from busproof.tla.manifest import FOLDER, Kind, Manifest, Size, load, read_toml
 from busproof.tla.mutants import load_mutants
-from busproof.tla.shown import reasons_in, shown_in
 
 Changed = Callable[..., Manifest]
 

@@ -8,15 +8,16 @@ from busproof.adapters.faults import make
 from busproof.adapters.model import ModelAdapter
 from busproof.errors import SpecificationError
 from busproof.history.records import Oracle
+from busproof.judging.driver import Recording
+from busproof.judging.scenario_outcome import NotApplicable, NotConforming
 from busproof.spec import load as load_catalogue
-from busproof.steps.ending import NotApplicable, NotConforming
-from busproof.steps.following import follow
-from busproof.steps.harness import Bus, Recording
-from busproof.tla.creating import creations
-from busproof.tla.graph import Graph
+from busproof.steps.bus import Bus
+from busproof.steps.definitions.paths_of_specs import follow
+from busproof.tla.graphs.graph import Graph
+from busproof.tla.graphs.paths import Path_, Suite, covering, load_suites, write_suites
+from busproof.tla.graphs.setup import creations
 from busproof.tla.hashes import sources_hash
 from busproof.tla.manifest import Manifest, Setting, load
-from busproof.tla.paths import Path_, Suite, covering, load_suites, write_suites
 from busproof.vocabulary.profile import profile_for
 
 SEND = '[op |-> \\"Send\\", key |-> \\"none\\"]'

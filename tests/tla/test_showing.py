@@ -8,13 +8,14 @@ from busproof.adapters.base import Adapter
 from busproof.adapters.faults import make
 from busproof.adapters.model import ModelAdapter
 from busproof.history.records import Oracle
-from busproof.history.sentences import ASKS, VERDICT
+from busproof.history.render.gherkin import ASKS, VERDICT
+from busproof.judging.driver import Recording
+from busproof.judging.scenario_outcome import NotConforming
 from busproof.spec import load as load_catalogue
-from busproof.steps.asking import Asking
-from busproof.steps.ending import NotConforming
-from busproof.steps.harness import Bus, Recording
+from busproof.steps.bus import Bus
+from busproof.steps.definitions.any_command import Asking
 from busproof.tla.manifest import Setting, load
-from busproof.tla.showing import Said, gherkin, story
+from busproof.tla.render import Said, gherkin, story
 from busproof.vocabulary.profile import profile_for
 
 DONE, LOST = {"type": "Done"}, {"type": "Refused", "error": "lock-lost"}

@@ -10,16 +10,16 @@ import pytest
 from busproof.adapters.base import Adapter
 from busproof.adapters.faults import make
 from busproof.adapters.model import ModelAdapter
-from busproof.cli import main
+from busproof.cli.main import main
 from busproof.errors import TlcError
 from busproof.history.files import HistoryWriter
 from busproof.history.records import Header, Scenario
-from busproof.tla import traces
-from busproof.tla.left_out import LeftOut
 from busproof.tla.manifest import FOLDER
-from busproof.tla.recorded import Recorded, recorded
-from busproof.tla.ticking import ticks_for
-from busproof.tla.traces import judged_traces, spelt
+from busproof.tla.traces import judge
+from busproof.tla.traces.clock_mapping import ticks_for
+from busproof.tla.traces.judge import judged_traces, spelt
+from busproof.tla.traces.recorded import Recorded, recorded
+from busproof.tla.traces.unsupported import LeftOut
 from busproof.vocabulary.commands import (
     Abandon,
     AdvanceClock,
@@ -196,7 +196,7 @@ def test_a_faulty_bus_leaves_it() -> None:
 @pytest.mark.slow
 def test_a_corrupted_trace_that_passes_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     """The copies that ride in every run must be rejected, each at its step."""
-    monkeypatch.setattr(traces, "_impossible", lambda step: step)
+    monkeypatch.setattr(judge, "_impossible", lambda step: step)
     with pytest.raises(TlcError, match="a corrupted copy of trace 1 had to be rejected at step 2"):
         failing_steps([Story().sends("a").gets("a")])
 

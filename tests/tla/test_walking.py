@@ -8,12 +8,12 @@ import pytest
 from busproof.errors import SpecificationError
 from busproof.model.rules import RULES, Rules
 from busproof.model.state import Namespace, QueuedMessage
-from busproof.tla.comparison import Comparison
-from busproof.tla.graph import Graph
+from busproof.tla.graphs.comparison import Comparison
+from busproof.tla.graphs.graph import Graph
+from busproof.tla.graphs.walk import walked
 from busproof.tla.manifest import Configuration, Kind, Setting, Size
 from busproof.tla.running import Ran
 from busproof.tla.terminal import print_ran
-from busproof.tla.walking import walked
 
 SEND = '[op |-> \\"Send\\", key |-> \\"none\\"]'
 RECEIVE = '[op |-> \\"Receive\\", connection |-> 1, mode |-> \\"receive-and-delete\\"]'

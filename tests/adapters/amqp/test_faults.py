@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from busproof.auditing import Job, audited_apart
+from busproof.cli.mutation.audit import Job, audited_apart
 from busproof.judging.audit import Result
 from busproof.mutants import MUTANTS
 

@@ -14,7 +14,7 @@ from busproof.adapters.amqp.remote import RemoteAdapter, redacted
 from busproof.adapters.amqp.run_names import RUN, is_of_a_run, prefix_of
 from busproof.adapters.amqp.target import Target, target_of
 from busproof.adapters.finding import find
-from busproof.cli import main
+from busproof.cli.main import main
 from busproof.errors import AdapterError, UsageError
 from busproof.spec import load
 from busproof.vocabulary.capabilities import Capability

@@ -1,0 +1,1 @@
+"""Administration over HTTP: health, what a test needs under `/busproof/`, and entities."""

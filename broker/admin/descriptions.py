@@ -1,0 +1,147 @@
+"""Entities as administration clients are told of them."""
+
+from collections.abc import Mapping
+from typing import Final
+from xml.etree import ElementTree as ET
+
+import attrs
+
+from busproof.broker.admin import atom
+from busproof.broker.bus import Bus, Description
+from busproof.model.state import Entity
+from busproof.model.values import EntityKind
+from busproof.vocabulary.entity_settings import Availability
+from busproof.vocabulary.outcomes import QueueDescription
+from busproof.vocabulary.paths import SUBSCRIPTIONS
+
+__all__ = ["DEFAULTS", "Said", "described", "kind_of", "settings_of", "title"]
+
+Said = Mapping[str, str]
+"""What was written of an entity: name of a property to text."""
+
+FOR_EVER: Final = "P10675199DT2H48M5.4775807S"
+DEFAULTS: Final = {
+    "AutoDeleteOnIdle": FOR_EVER,
+    "EnableBatchedOperations": "true",
+    "Status": "Active",
+    "SupportOrdering": "true",
+    "EnableExpress": "false",
+    "EntityAvailabilityStatus": "Available",
+}
+"""What is told of each entity and does not come from the model."""
+OF_SUBSCRIPTIONS: Final = {"DeadLetteringOnFilterEvaluationExceptions": "true"}
+"""What is told of subscriptions beside it; clients of JavaScript cannot do without."""
+
+TOLD: Final = {
+    "partitioned": "EnablePartitioning",
+    "requires_session": "RequiresSession",
+    "duplicate_detection": "RequiresDuplicateDetection",
+    "duplicate_window": "DuplicateDetectionHistoryTimeWindow",
+    "lock_duration": "LockDuration",
+    "max_delivery_count": "MaxDeliveryCount",
+    "time_to_live": "DefaultMessageTimeToLive",
+    "max_size": "MaxSizeInMegabytes",
+    "message_count": "MessageCount",
+    "size": "SizeInBytes",
+    "availability": "EntityAvailabilityStatus",
+    "subscription_count": "SubscriptionCount",
+}
+"""What the vocabulary calls what is told of an entity, and what clients call it."""
+DURATIONS: Final = frozenset({"duplicate_window", "lock_duration", "time_to_live"})
+
+
+def kind_of(entity: Entity) -> str:
+    """What an entity is, as descriptions call it."""
+    return entity.kind.value.capitalize()
+
+
+def described(bus: Bus, path: str, said: Said, times: Said) -> ET.Element:
+    """The description of an entity.
+
+    Args:
+        bus: with the entity in it.
+        path: its path.
+        said: what was written of it and is not the model's.
+        times: when it was created, changed and used.
+    """
+    entity = bus.known(path)
+    dead, stuck = entity.dead_letters, entity.transfers
+    kind, later = kind_of(entity), len(entity.scheduled)
+    letters = 0 if dead is None else len(dead.messages)
+    counts = {
+        "ActiveMessageCount": len(entity.messages),
+        "DeadLetterMessageCount": letters,
+        "ScheduledMessageCount": later,
+        "TransferMessageCount": 0,
+        "TransferDeadLetterMessageCount": 0 if stuck is None else len(stuck.messages),
+    }
+    own = OF_SUBSCRIPTIONS if entity.kind is EntityKind.SUBSCRIPTION else {}
+    told = {**DEFAULTS, **own, **said, **settings_of(bus, entity), **times}
+    if entity.base.down:
+        told["EntityAvailabilityStatus"] = "Limited"
+    told["MessageCount"] = str(len(entity.messages) + letters + later)
+    description = bus.described(path)
+    if entity.kind is EntityKind.TOPIC:
+        told["SubscriptionCount"] = str(len(entity.subscriptions or ()))
+    told |= _as_told(description)
+    if isinstance(description, QueueDescription):
+        stranded = description.transfer_dead_letters
+        counts["TransferDeadLetterMessageCount"] = stranded or 0
+    return atom.written(f"{kind}Description", told, counts)
+
+
+def _as_told(description: Description | None) -> dict[str, str]:
+    """What a bus tells of an entity that is not the model."""
+    if description is None:
+        return {}
+    told: dict[str, object] = {}
+    for name, value in attrs.asdict(description).items():
+        if value is None or name not in TOLD:
+            continue
+        if name == "availability":
+            told[TOLD[name]] = "Limited" if value is Availability.LIMITED else "Available"
+        elif isinstance(value, bool):
+            told[TOLD[name]] = _word(value)
+        elif name in DURATIONS:
+            told[TOLD[name]] = _written(value)
+        else:
+            told[TOLD[name]] = value * 1024 if name == "max_size" else value
+    return {name: str(value) for name, value in told.items()}
+
+
+def settings_of(bus: Bus, entity: Entity) -> dict[str, str]:
+    """What an entity was created with or changed to."""
+    settings, sizes = bus.announced(entity), bus.namespace.rules.sizes
+    size = sizes.greatest_size(bus.namespace, entity)
+    life = settings.time_to_live
+    told = {
+        "LockDuration": _written(settings.lock_duration),
+        "MaxSizeInMegabytes": str(1024 * size),
+        "RequiresSession": _word(settings.requires_session),
+        "RequiresDuplicateDetection": _word(settings.duplicate_detection),
+        "DuplicateDetectionHistoryTimeWindow": _written(settings.duplicate_window),
+        "DefaultMessageTimeToLive": FOR_EVER if life is None else _written(life),
+        "DeadLetteringOnMessageExpiration": _word(settings.dead_letter_expired),
+        "MaxDeliveryCount": str(settings.max_delivery_count),
+        "EnablePartitioning": _word(settings.partitioned),
+        "SizeInBytes": str(sizes.used(bus.namespace, entity)),
+    }
+    if settings.forward_to is not None:
+        told["ForwardTo"] = settings.forward_to
+    if settings.forward_dead_letters_to is not None:
+        told["ForwardDeadLetteredMessagesTo"] = settings.forward_dead_letters_to
+    return told
+
+
+def _word(truth: bool) -> str:
+    return "true" if truth else "false"
+
+
+def _written(duration: int) -> str:
+    seconds, rest = divmod(duration, 1_000_000)
+    return f"PT{seconds}S" if not rest else f"PT{seconds}.{rest:06}S"
+
+
+def title(path: str) -> str:
+    """The name of an entity, of a subscription without its topic."""
+    return path.partition(SUBSCRIPTIONS)[2] or path

@@ -1,0 +1,314 @@
+"""The administration endpoint: health, what a test needs under `/busproof/`, and entities."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeVar
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from busproof.broker.admin.access import Control
+from busproof.broker.admin.entities import Entities
+from busproof.broker.admin.fields import Problem, body_of, number_of, whole_in, whole_of
+from busproof.broker.admin.http import Answer, Request
+from busproof.broker.admin.status_page import kind_of, overview, page
+from busproof.broker.bounds import LAST_MOMENT_OF_CLOCK
+from busproof.broker.bus import Bus
+from busproof.broker.core import Hub
+from busproof.broker.names import objection_to
+from busproof.broker.observability.metrics import Metrics
+from busproof.errors import UsageError
+from busproof.model.state import Entity
+from busproof.spec import load
+from busproof.vocabulary.commands import BringPartitionUp, RestoreQueue, TakePartitionDown
+from busproof.vocabulary.profile import profile_for
+from busproof.vocabulary.values import Tier
+
+__all__ = ["Administration"]
+
+OWN: Final = "/busproof/"
+OVERVIEW: Final = "/busproof/overview"
+METRICS: Final = "/metrics"
+HEALTH: Final = "/health"
+BODILESS: Final = frozenset({OWN, OVERVIEW, METRICS, HEALTH})
+"""Paths that some may ask for who show no token; nothing of a body is ever read there."""
+REFUSED: Final = 400
+"""The least status of HTTP that refuses."""
+NOBODY: Final = Control()
+
+
+Answered = TypeVar("Answered", Answer, Answer | None)
+
+
+class Administration:
+    """Answers HTTP requests.
+
+    Args:
+        hub: the broker's inside.
+        warn: is told of what a client asks for that has no effect.
+        control: who may use what lies under `/busproof/`.
+        metrics: who may have what the broker counts.
+    """
+
+    def __init__(
+        self,
+        hub: Hub,
+        warn: Callable[[str], None],
+        control: Control = NOBODY,
+        metrics: Control = NOBODY,
+    ) -> None:
+        self._control = control
+        self._may_measure = metrics
+        self._metrics = Metrics(hub)
+        self._hub = hub
+        self._warn = warn
+        self._entities = Entities(hub, warn)
+
+    def admit(self, head: Request) -> Answer | None:
+        """Answer a request that is refused for what its head says, before its body is read."""
+        answer = self._replied(head, self._objection)
+        if answer is not None:
+            self._tell(head, answer)
+        return answer
+
+    def answer(self, request: Request) -> Answer:
+        """Answer one request; what changes something is told, and what is refused."""
+        answer = self._replied(request, self._answered)
+        self._tell(request, answer)
+        return answer
+
+    def _tell(self, request: Request, answer: Answer) -> None:
+        if request.method != "GET" or answer.status >= REFUSED:
+            self._hub.journal.info(
+                "http",
+                peer=request.peer,
+                method=request.method,
+                path=request.target.partition("?")[0],
+                status=answer.status,
+            )
+
+    def _replied(
+        self,
+        request: Request,
+        answered: Callable[[Request, str, Mapping[str, str]], Answered],
+    ) -> Answer | Answered:
+        try:
+            url = urlsplit(request.target)
+        except ValueError:
+            return _json({"error": "The address of the request cannot be read."}, 400)
+        path, query = unquote(url.path), dict(parse_qsl(url.query))
+        try:
+            return answered(request, path, query)
+        except Problem as problem:
+            return _json({"error": problem.sentence}, problem.status)
+        except UsageError as error:
+            return _json({"error": str(error)}, 400)
+        except Exception as error:  # noqa: BLE001 - one client's request is no other's trouble
+            self._hub.complain("a request over HTTP", error)
+            return _json({"error": "The broker has failed on this request."}, 500)
+
+    def _objection(
+        self,
+        head: Request,
+        path: str,
+        query: Mapping[str, str],  # noqa: ARG002 - as `_answered`
+    ) -> Answer | None:
+        """The answer to a request that may have no body; `None` if it may."""
+        if path in BODILESS:
+            raise Problem(413, f"A request for {path} has no body.")
+        if path.startswith(OWN):
+            self._check_control(head)
+            return None
+        return self._entities.admit(head)
+
+    def _answered(self, request: Request, path: str, query: Mapping[str, str]) -> Answer:
+        if path == HEALTH:
+            return _json({"status": "healthy", "message": "Service is healthy."})
+        if path in (OWN, OVERVIEW) and request.method == "GET":
+            return self._seen(request, path)
+        if path == METRICS and request.method == "GET":
+            return self._measured(request)
+        if path.startswith(OWN):
+            self._check_control(request)
+            return _json(self._own(request, path.removeprefix(OWN).strip("/"), query))
+        return self._entities.answer(request)
+
+    def _check_control(self, request: Request, *, looks: bool = False) -> None:
+        if (objection := self._control.objection(request, looks=looks)) is not None:
+            raise Problem(*objection)
+
+    def _measured(self, request: Request) -> Answer:
+        if (objection := self._may_measure.objection(request)) is not None:
+            raise Problem(*objection)
+        return self._metrics.answer(request.headers.get("accept", ""))
+
+    def _seen(self, request: Request, path: str) -> Answer:
+        """The page, which holds nothing, and what it shows, which it asks for with the token."""
+        if path == OVERVIEW or self._control.token is None:
+            self._check_control(request, looks=True)
+        if path == OVERVIEW:
+            return _json(overview(self._hub, may_disturb=self._control.is_on))
+        body, policy = page()
+        headers = (
+            ("Content-Security-Policy", policy),
+            ("X-Content-Type-Options", "nosniff"),
+            ("Referrer-Policy", "no-referrer"),
+            ("Cache-Control", "no-store"),
+        )
+        return Answer(200, body, "text/html; charset=utf-8", headers)
+
+    def _own(self, request: Request, what: str, query: Mapping[str, str]) -> Any:
+        asked = f"{request.method} {what}"
+        answers: dict[str, Callable[[], Any]] = {
+            "GET state": self._state,
+            "GET clock": self._clock,
+            "GET decisions": lambda: self._decisions(query.get("after", "0")),
+            "POST clock": lambda: self._advance(body_of(request)),
+            "POST namespace": lambda: self._begin(body_of(request)),
+            "POST partitions/down": lambda: self._outage(body_of(request), down=True),
+            "POST partitions/up": lambda: self._outage(body_of(request), down=False),
+            "POST entities/restore": lambda: self._restore(body_of(request)),
+            "POST keys/renew": self._renew,
+        }
+        if asked not in answers:
+            raise Problem(404, f"There is no {asked!r}; there are {', '.join(answers)}.")
+        return answers[asked]()
+
+    def _renew(self) -> dict[str, Any]:
+        self._hub.renew()
+        return {}
+
+    def _decisions(self, after: str) -> Any:
+        return self._hub.bus.decisions.since(whole_in(after, "after"))
+
+    def _clock(self) -> dict[str, Any]:
+        bus = self._hub.bus
+        now = bus.now
+        time = (bus.epoch + now) / 1_000_000
+        return {"clock": bus.clock.value, "now": now, "time": time, "epoch": bus.epoch}
+
+    def _advance(self, said: Mapping[str, Any]) -> dict[str, Any]:
+        """Let time pass: so many seconds and a moment, or exactly so many microseconds."""
+        bus, more = self._hub.bus, 0 if "microseconds" in said else 1
+        if more:
+            duration = round(number_of(said, "advance") * 1_000_000)
+        else:
+            duration = whole_of(said, "microseconds")
+        if bus.epoch + bus.now + duration > LAST_MOMENT_OF_CLOCK:
+            raise Problem(400, "The clock cannot be moved beyond the year 9899.")
+        bus.advance(duration, more=more)
+        self._hub.changed()
+        return self._clock()
+
+    def _begin(self, said: Mapping[str, Any]) -> dict[str, Any]:
+        """Serve an empty namespace, held to what is said and else to what this one is held to.
+
+        With `configured`, it is the one with which the broker began, with its entities.
+        """
+        if said.get("configured") is True:
+            if len(said) > 1:
+                raise Problem(400, "A namespace that is configured is held to nothing else.")
+            return self._serve(self._hub.configured())
+        known = self._hub.bus.namespace.profile
+        readings = said.get("readings", {})
+        tiers = [each.value for each in Tier]
+        if said.get("tier", known.tier.value) not in tiers:
+            raise Problem(400, f"tier is {said['tier']!r}; it is one of {', '.join(tiers)}.")
+        if not isinstance(readings, dict):
+            raise Problem(400, "readings has to be an object: ambiguity to reading.")
+        partitions = whole_of({"partitions": known.partitions} | dict(said), "partitions")
+        profile = profile_for(
+            load(),
+            edition=str(said.get("edition", known.edition)),
+            tier=str(said.get("tier", known.tier.value)),
+            readings={str(name): str(reading) for name, reading in readings.items()},
+            partitions=partitions,
+        )
+        return self._serve(self._hub.bus.anew(profile))
+
+    def _serve(self, bus: Bus) -> dict[str, Any]:
+        self._hub.begin(bus)
+        self._entities = Entities(self._hub, self._warn)
+        return self._clock()
+
+    def _outage(self, said: Mapping[str, Any], *, down: bool) -> Any:
+        bus = self._hub.bus
+        name, partition = said.get("entity"), said.get("partition")
+        path = bus.path(name) if isinstance(name, str) else ""
+        if path:
+            _check_name(path, dollar=True)
+        entity = bus.entity(path) if path else None
+        if not path or (entity is None and said.get("planned") is not True):
+            raise Problem(
+                404,
+                f"There is no entity {name!r}; the body has to name one, or to say "
+                '"planned": true of one that is yet to be created.',
+            )
+        count = bus.namespace.profile.partitions if entity is None else len(entity.partitions)
+        if not isinstance(partition, int) or not 0 <= partition < count:
+            raise Problem(400, f"partition is {partition!r}; {path!r} has 0 to {count - 1}.")
+        command = TakePartitionDown if down else BringPartitionUp
+        refused = bus.ask(command(queue=path, partition=partition), "administration").refused
+        if refused is not None:
+            raise Problem(400, f"The model refuses it: {refused.error.value}.")
+        event = "partition-down" if down else "partition-up"
+        self._hub.journal.info(event, entity=path, partition=partition)
+        self._hub.changed()
+        known = bus.namespace.entities.get(path)
+        return {} if known is None else self._described(known)
+
+    def _restore(self, said: Mapping[str, Any]) -> dict[str, Any]:
+        """Begin with a partitioned queue from when the tier still permitted it (PREM-03)."""
+        bus, name = self._hub.bus, said.get("entity")
+        if not isinstance(name, str) or not name:
+            raise Problem(400, f"entity is {name!r}; it has to be the name of the queue.")
+        name = bus.path(name)
+        _check_name(name)
+        command = RestoreQueue(
+            queue=name,
+            requires_session=said.get("requires_session") is True,
+            duplicate_detection=said.get("duplicate_detection") is True,
+            max_size=whole_of({"max_size": 1} | dict(said), "max_size"),
+        )
+        refused = bus.ask(command, "administration").refused
+        if refused is not None:
+            raise Problem(409, f"{name!r} cannot be there from before: {refused.error.value}.")
+        bus.known_as(name)
+        self._hub.changed()
+        return {}
+
+    def _state(self) -> dict[str, Any]:
+        bus = self._hub.bus
+        profile = bus.namespace.profile
+        entities, readings = bus.namespace.entities, bus.namespace.readings
+        return {
+            "edition": profile.edition,
+            "tier": profile.tier.value,
+            "partitions": profile.partitions,
+            "slack": bus.slack / 1_000_000,
+            "readings": dict(sorted({**profile.readings, **readings}.items())),
+            **self._clock(),
+            "connections": len(self._hub.connections),
+            "entities": {name: self._described(entities[name]) for name in bus.names()},
+        }
+
+    def _described(self, entity: Entity) -> dict[str, Any]:
+        tally, dead = self._hub.tallies.of(entity), entity.dead_letters
+        return {
+            "kind": kind_of(entity),
+            "partitioned": entity.settings.partitioned,
+            "requires_session": entity.settings.requires_session,
+            "down": sorted(entity.base.down),
+            "held": [each.messages for each in entity.partitions],
+            "locked": len(tally.locked),
+            "deferred": len(tally.deferred),
+            "scheduled": len(entity.scheduled),
+            "dead_letters": 0 if dead is None else len(dead.messages),
+        }
+
+
+def _check_name(name: str, *, dollar: bool = False) -> None:
+    if (objection := objection_to(name, dollar=dollar)) is not None:
+        raise Problem(400, objection)
+
+
+def _json(value: Any, status: int = 200) -> Answer:
+    return Answer(status, json.dumps(value, indent=2).encode() + b"\n")

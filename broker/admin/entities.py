@@ -1,0 +1,350 @@
+"""The administration of entities over HTTP: created, told, changed, listed and deleted."""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Final
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
+from xml.etree import ElementTree as ET
+
+from busproof.broker.admin import atom
+from busproof.broker.admin.descriptions import DEFAULTS, described, kind_of, title
+from busproof.broker.admin.entity_requests import APPLIED, creation, update, whole
+from busproof.broker.admin.http import Answer, Request
+from busproof.broker.amqp.refusals import Refusal, refusal_of
+from busproof.broker.amqp.subscription_rules import check_expressions
+from busproof.broker.auth.tokens import TokenError
+from busproof.broker.core import Hub
+from busproof.broker.entity_status import STATUSES, status_of
+from busproof.broker.names import objection_to
+from busproof.model import Answer as Decided
+from busproof.model.values import EntityKind
+from busproof.vocabulary.commands import (
+    AddRule,
+    Command,
+    CreateSubscription,
+    DeleteQueue,
+    ListRules,
+    RemoveRule,
+    UpdateQueue,
+)
+from busproof.vocabulary.entity_settings import EntityStatus
+from busproof.vocabulary.outcomes import RulesListed
+from busproof.vocabulary.paths import DEAD_LETTERS, SUBSCRIPTIONS
+from busproof.vocabulary.subscription_rules import DEFAULT_RULE, SubscriptionRule
+
+__all__ = ["Entities"]
+
+XML: Final = "application/atom+xml;type=entry;charset=utf-8"
+KINDS: Final = {"QueueDescription", "TopicDescription", "SubscriptionDescription"}
+LONGEST_PATH: Final = 260
+"""How long the name of a queue or topic may be, in characters."""
+UNQUOTED: Final = "/$!'()*+,;:@&=~"
+"""What an address shows as it is, beside letters and digits."""
+HARMLESS: Final = {"UserMetadata", "EnableBatchedOperations", "Status", "SupportOrdering"}
+READ_ONLY: Final = {
+    "AccessedAt",
+    "CreatedAt",
+    "EntityAvailabilityStatus",
+    "MessageCount",
+    "SizeInBytes",
+    "SubscriptionCount",
+    "UpdatedAt",
+}
+"""What clients are told, and write back when they change an entity."""
+
+
+class Entities:
+    """Answers what administration clients ask.
+
+    Args:
+        hub: the broker's inside.
+        warn: is told of what a client asks for that has no effect.
+    """
+
+    def __init__(self, hub: Hub, warn: Callable[[str], None]) -> None:
+        self._hub = hub
+        self._warn = warn
+        self._said: dict[str, dict[str, str]] = {}
+        """Path to what was written of an entity and is not the model's."""
+        self._times: dict[str, tuple[str, str]] = {}
+        """Path to when an entity was created and last changed."""
+        self._begun = self._moment()
+        self._base = ""
+        """The address by which the client that is being answered knows the broker."""
+
+    def answer(self, request: Request) -> Answer:
+        """Answer one request."""
+        url = urlsplit(request.target)
+        path, self._base = unquote(url.path).strip("/"), request.base
+        if (refused := self.admit(request)) is not None:
+            return refused
+        try:
+            status, body = self._answered(request, path, dict(parse_qsl(url.query)))
+        except Refusal as refusal:
+            status, body = refusal.status, atom.error(refusal.status, refusal.description)
+        except atom.Unreadable as problem:
+            status, body = problem.status, atom.error(problem.status, problem.sentence)
+        return Answer(status, body, XML)
+
+    def admit(self, head: Request) -> Answer | None:
+        """Answer a request without a token that permits it; `None` if there is one."""
+        try:
+            self._authorize(head, unquote(urlsplit(head.target).path).strip("/"))
+        except atom.Unreadable as problem:
+            return Answer(problem.status, atom.error(problem.status, problem.sentence), XML)
+        return None
+
+    def _authorize(self, request: Request, path: str) -> None:
+        hub = self._hub
+        try:
+            claim = hub.keys.claim(request.headers.get("authorization", ""), path, hub.wall())
+        except TokenError as error:
+            raise atom.Unreadable(str(error), 401) from None
+        if "Manage" not in claim.rights:
+            raise atom.Unreadable("The Manage claim is required for this operation.", 401)
+
+    def _answered(self, request: Request, path: str, query: Mapping[str, str]) -> tuple[int, bytes]:
+        parts = path.split("/")
+        low = [each.lower() for each in parts]
+        if len(parts) > 2 and low[-2] == "rules":
+            return self._rule(request, "/".join(parts[:-2]), parts[-1])
+        if request.method == "PUT":
+            return self._put(request, path, query.get("api-version"))
+        if request.method == "GET":
+            return 200, self._told(path, query)
+        if request.method == "DELETE":
+            return self._deleted(self._known(path))
+        raise atom.Unreadable(f"{request.method} is not understood here.", 405)
+
+    def _told(self, path: str, query: Mapping[str, str]) -> bytes:
+        above, _, last = path.rpartition("/")
+        kind = last.lower()
+        if not above and kind == "$namespaceinfo":
+            return self._namespace()
+        if above.lower() == "$resources":
+            return self._listed(kind, query)
+        if above and kind == "rules":
+            return self._rules(above, query)
+        if above and kind == "subscriptions":
+            return self._subscriptions(above, query)
+        return self._entry(self._known(path))
+
+    def _known(self, path: str) -> str:
+        known = self._hub.bus.path(path)
+        if self._hub.bus.entity(known) is None or known.endswith(DEAD_LETTERS):
+            raise atom.Unreadable(f"Entity '{path}' was not found.", 404)
+        return known
+
+    def _ask(self, *commands: Command) -> Decided:
+        answer = self._hub.bus.ask_all(commands, "administration")[-1]
+        if (refusal := refusal_of(answer)) is not None:
+            raise atom.Unreadable(refusal.description, refusal.status)
+        self._hub.changed()
+        return answer
+
+    def _put(self, request: Request, path: str, version: str | None) -> tuple[int, bytes]:
+        description = atom.read_description(request.body)
+        if description.kind not in KINDS:
+            raise atom.Unreadable(f"There is no {description.kind!r} to be had here.")
+        said = description.said()
+        if said.get("Status", "Active") not in STATUSES:
+            raise atom.Unreadable(
+                f"Status is {said['Status']!r}; it has to be {' or '.join(STATUSES)}."
+            )
+        path = self._as_known(path)
+        if (objection := objection_to(path)) is not None:
+            raise atom.Unreadable(objection)
+        name = path.partition(SUBSCRIPTIONS)[0]
+        if len(name) > LONGEST_PATH:
+            raise atom.Unreadable(
+                f"A name of {len(name)} characters is too long; at most {LONGEST_PATH} are taken."
+            )
+        if (SUBSCRIPTIONS in path.lower()) != (description.kind == "SubscriptionDescription"):
+            raise atom.Unreadable(f"'{path}' is not the address of a {description.kind}.")
+        if "if-match" in request.headers:
+            return self._updated(self._known(path), description.kind, said)
+        command = creation(path, description.kind, said, version)
+        self._ask(command)
+        self._hub.bus.known_as(path)
+        self._times[path] = (self._moment(), self._moment())
+        status = status_of(self._hub.bus.known(path), said.get("Status", "Active"))
+        if status not in (None, EntityStatus.ACTIVE):
+            self._manage(UpdateQueue(queue=path, status=status))
+        self._remember(path, said)
+        rule = description.child("DefaultRuleDescription")
+        if isinstance(command, CreateSubscription) and rule is not None and len(rule):
+            self._replace_default(command, rule)
+        return 201, self._entry(path)
+
+    def _as_known(self, path: str) -> str:
+        """The path with the letters that its entity, or the topic above it, was created with."""
+        place = path.lower().find(SUBSCRIPTIONS)
+        if place < 0:
+            return self._hub.bus.path(path)
+        topic, subscription = path[:place], path[place + len(SUBSCRIPTIONS) :]
+        return self._hub.bus.path(f"{self._hub.bus.path(topic)}{SUBSCRIPTIONS}{subscription}")
+
+    def _replace_default(self, command: CreateSubscription, rule: ET.Element) -> None:
+        name = rule.findtext(f"{{{atom.SB}}}Name") or DEFAULT_RULE
+        topic, subscription = command.topic, command.subscription
+        chosen, action = atom.filter_of(rule), atom.action_of(rule)
+        check_expressions(chosen, action)
+        self._ask(
+            RemoveRule(topic=topic, subscription=subscription, rule=DEFAULT_RULE),
+            AddRule(
+                topic=topic,
+                subscription=subscription,
+                rule=name,
+                filter=chosen,
+                action=action,
+            ),
+        )
+
+    def _remember(self, path: str, said: Mapping[str, str]) -> None:
+        ours = APPLIED[kind_of(self._hub.bus.known(path))] | READ_ONLY
+        kept = {name: text for name, text in said.items() if name not in ours}
+        self._said[path] = kept
+        if "Status" in kept:
+            self._hub.say_status(path, kept["Status"])
+        idle = {
+            name
+            for name, text in kept.items()
+            if name not in HARMLESS and text != DEFAULTS.get(name) and not text.startswith("P1067")
+        }
+        if idle:
+            self._warn(f"{', '.join(sorted(idle))} of '{path}' has no effect here")
+
+    def _updated(self, path: str, kind: str, said: Mapping[str, str]) -> tuple[int, bytes]:
+        if kind != f"{kind_of(self._hub.bus.known(path))}Description":
+            raise atom.Unreadable(f"'{path}' is not what a {kind} describes.")
+        self._manage(update(self._hub.bus, path, said))
+        created, _ = self._times.get(path, (self._begun, ""))
+        self._times[path] = (created, self._moment())
+        self._remember(path, said)
+        return 200, self._entry(path)
+
+    def _deleted(self, path: str) -> tuple[int, bytes]:
+        self._manage(DeleteQueue(queue=path))
+        self._hub.bus.forget(path)
+        self._hub.forget(path)
+        for known in (self._said, self._times):
+            for each in [name for name in known if name == path or name.startswith(f"{path}/")]:
+                del known[each]
+        return 200, b""
+
+    def _manage(self, command: UpdateQueue | DeleteQueue) -> None:
+        if (refusal := refusal_of(self._hub.bus.managed(command))) is not None:
+            raise atom.Unreadable(refusal.description, refusal.status)
+        self._hub.changed()
+
+    def _entry(self, path: str) -> bytes:
+        description = self._description(path)
+        return atom.entry(title(path), self._url(path), self._moment(), description)
+
+    def _description(self, path: str) -> ET.Element:
+        created, updated = self._times.get(path, (self._begun, self._begun))
+        times = {"CreatedAt": created, "UpdatedAt": updated, "AccessedAt": self._moment()}
+        return described(self._hub.bus, path, self._said.get(path, {}), times)
+
+    def _listed(self, what: str, query: Mapping[str, str]) -> bytes:
+        bus = self._hub.bus
+        if what == "topics":
+            return self._feed(what, bus.topics(), query)
+        if what != "queues":
+            raise atom.Unreadable(f"There is no list of {what!r}.", 404)
+        known = ((name, bus.entity(name)) for name in bus.names())
+        names = [name for name, each in known if each and each.kind is EntityKind.QUEUE]
+        return self._feed(what, names, query)
+
+    def _subscriptions(self, path: str, query: Mapping[str, str]) -> bytes:
+        names = self._hub.bus.subscriptions(self._known(path))
+        return self._feed(f"{path}/Subscriptions", names, query)
+
+    def _feed(self, what: str, names: list[str], query: Mapping[str, str]) -> bytes:
+        page = page_of(names, query)
+        found = [(title(name), self._url(name), self._description(name)) for name in page]
+        return atom.feed(what, f"{self._base}/{quote(what)}", self._moment(), found)
+
+    def _rules(self, path: str, query: Mapping[str, str]) -> bytes:
+        rules = {each.name: each for each in self._found_rules(path)}
+        page = page_of(sorted(rules), query)
+        moment = self._moment()
+        found = [
+            (name, self._url(path, name), atom.rule_element(rules[name], moment)) for name in page
+        ]
+        return atom.feed("rules", self._url(path), moment, found)
+
+    def _found_rules(self, path: str) -> tuple[SubscriptionRule, ...]:
+        topic, subscription = self._subscription(path)
+        outcome = self._ask(ListRules(topic=topic, subscription=subscription)).outcome
+        return outcome.rules if isinstance(outcome, RulesListed) else ()
+
+    def _subscription(self, path: str) -> tuple[str, str]:
+        known = self._known(path)
+        if self._hub.bus.known(known).kind is not EntityKind.SUBSCRIPTION:
+            raise atom.Unreadable(f"Entity '{path}' is no subscription.", 404)
+        topic, _, subscription = known.partition(SUBSCRIPTIONS)
+        return topic, subscription
+
+    def _rule(self, request: Request, path: str, name: str) -> tuple[int, bytes]:
+        topic, subscription = self._subscription(path)
+        known = {each.name: each for each in self._found_rules(path)}
+        if request.method == "PUT":
+            if (objection := objection_to(name, what="name of a rule", dollar=True)) is not None:
+                raise atom.Unreadable(objection)
+            element = atom.read_description(request.body).element
+            chosen, action = atom.filter_of(element), atom.action_of(element)
+            check_expressions(chosen, action)
+            changed = "if-match" in request.headers
+            if changed and name not in known:
+                raise atom.Unreadable(f"Rule '{name}' of '{path}' was not found.", 404)
+            removal = RemoveRule(topic=topic, subscription=subscription, rule=name)
+            addition = AddRule(
+                topic=topic, subscription=subscription, rule=name, filter=chosen, action=action
+            )
+            self._ask(*([removal] if changed else []), addition)
+            made = SubscriptionRule(name=name, filter=chosen, action=action)
+            return 200 if changed else 201, self._rule_entry(path, made)
+        if name not in known:
+            raise atom.Unreadable(f"Rule '{name}' of '{path}' was not found.", 404)
+        if request.method == "DELETE":
+            self._ask(RemoveRule(topic=topic, subscription=subscription, rule=name))
+            return 200, b""
+        return 200, self._rule_entry(path, known[name])
+
+    def _rule_entry(self, path: str, rule: SubscriptionRule) -> bytes:
+        moment = self._moment()
+        element = atom.rule_element(rule, moment)
+        return atom.entry(rule.name, self._url(path, rule.name), moment, element)
+
+    def _url(self, path: str, rule: str | None = None) -> str:
+        """The address of an entity or a rule, by which clients of JavaScript find out its name."""
+        topic, _, subscription = self._hub.bus.path(path).partition(SUBSCRIPTIONS)
+        parts = [topic, *(["Subscriptions", subscription] if subscription else [])]
+        parts += [] if rule is None else ["Rules", rule]
+        return f"{self._base}/{quote('/'.join(parts), safe=UNQUOTED)}"
+
+    def _namespace(self) -> bytes:
+        tier = self._hub.bus.namespace.profile.tier.value.capitalize()
+        moment = self._moment()
+        said = {
+            "CreatedTime": moment,
+            "MessagingSKU": tier,
+            "ModifiedTime": moment,
+            "Name": "sbemulatorns",
+            "NamespaceType": "Messaging",
+        }
+        if tier == "Premium":
+            said["MessagingUnits"] = "1"
+        info = atom.written("NamespaceInfo", said, None)
+        return atom.entry("sbemulatorns", self._url("$namespaceinfo"), moment, info)
+
+    def _moment(self) -> str:
+        now = self._hub.now_ms() / 1000
+        return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def page_of(names: list[str], query: Mapping[str, str]) -> list[str]:
+    """What of a list is asked for."""
+    skip, top = whole(query.get("$skip", "0"), "$skip"), whole(query.get("$top", "100"), "$top")
+    return names[skip : skip + top]

@@ -1,0 +1,217 @@
+"""What administration clients want of entities: how they are to be created, or changed."""
+
+from typing import Final
+
+from busproof.broker.admin import atom
+from busproof.broker.admin.descriptions import Said, kind_of, settings_of
+from busproof.broker.bounds import number_in
+from busproof.broker.bus import Bus
+from busproof.broker.configuration.durations import for_ever
+from busproof.broker.entity_status import status_of
+from busproof.model.values import EntitySettings
+from busproof.vocabulary.commands import CreateQueue, CreateSubscription, CreateTopic, UpdateQueue
+from busproof.vocabulary.paths import SUBSCRIPTIONS
+
+__all__ = ["APPLIED", "creation", "update", "whole"]
+
+LIFETIME: Final = "DefaultMessageTimeToLive"
+DEAD_LETTERING: Final = "DeadLetteringOnMessageExpiration"
+FORWARDING: Final = "ForwardTo"
+BURYING: Final = "ForwardDeadLetteredMessagesTo"
+WINDOW: Final = "DuplicateDetectionHistoryTimeWindow"
+SIZE: Final = "MaxSizeInMegabytes"
+MB_IN_GB: Final = 1024
+TODAY: Final = "2015"
+"""Later api-versions are those of clients by now; the documents speak of earlier ones (MGMT-06)."""
+OF_ALL: Final = {LIFETIME, "Name"}
+OF_RECEIVERS: Final = {
+    "LockDuration",
+    "RequiresSession",
+    "MaxDeliveryCount",
+    FORWARDING,
+    BURYING,
+    DEAD_LETTERING,
+}
+OF_SENDERS: Final = {
+    "EnablePartitioning",
+    "RequiresDuplicateDetection",
+    WINDOW,
+}
+APPLIED: Final = {
+    "Queue": OF_ALL | OF_RECEIVERS | OF_SENDERS | {SIZE},
+    "Topic": OF_ALL | OF_SENDERS,
+    "Subscription": OF_ALL | OF_RECEIVERS,
+}
+"""For each kind of entity, the properties that have an effect here."""
+
+FIXED: Final = (
+    BURYING,
+    DEAD_LETTERING,
+    WINDOW,
+    SIZE,
+)
+"""What has an effect and cannot be changed here."""
+
+
+def creation(
+    path: str, kind: str, said: Said, version: str | None = None
+) -> CreateQueue | CreateTopic | CreateSubscription:
+    """The command for an entity that is to be created, by a request of this api-version.
+
+    Raises:
+        Unreadable: there can be none like that.
+    """
+    named = version if version and version < TODAY else None
+    if kind == "TopicDescription":
+        return CreateTopic(
+            topic=path,
+            partitioned=_truth_or_none(said, "EnablePartitioning"),
+            api_version=named,
+            duplicate_detection=_truth(said, "RequiresDuplicateDetection"),
+            duplicate_window=_window(said),
+            max_size=_size(said),
+            time_to_live=_lifetime(said),
+        )
+    if kind == "SubscriptionDescription":
+        place = path.lower().find(SUBSCRIPTIONS)
+        return CreateSubscription(
+            topic=path[:place],
+            subscription=path[place + len(SUBSCRIPTIONS) :],
+            requires_session=_truth(said, "RequiresSession"),
+            lock_duration=_positive(said.get("LockDuration", "PT1M"), "LockDuration"),
+            max_delivery_count=_counted(said.get("MaxDeliveryCount", "10")),
+            forward_to=_destination(said, FORWARDING),
+            time_to_live=_lifetime(said),
+            dead_letter_expired=_truth(said, DEAD_LETTERING),
+            forward_dead_letters_to=_destination(said, BURYING),
+        )
+    return CreateQueue(
+        queue=path,
+        partitioned=_truth_or_none(said, "EnablePartitioning"),
+        api_version=named,
+        requires_session=_truth(said, "RequiresSession"),
+        duplicate_detection=_truth(said, "RequiresDuplicateDetection"),
+        duplicate_window=_window(said),
+        lock_duration=_positive(said.get("LockDuration", "PT1M"), "LockDuration"),
+        max_delivery_count=_counted(said.get("MaxDeliveryCount", "10")),
+        max_size=_size(said),
+        forward_to=_destination(said, FORWARDING),
+        time_to_live=_lifetime(said),
+        dead_letter_expired=_truth(said, DEAD_LETTERING),
+        forward_dead_letters_to=_destination(said, BURYING),
+    )
+
+
+def update(bus: Bus, path: str, said: Said) -> UpdateQueue:
+    """The command for a description that is written anew; what it leaves out stays as it is.
+
+    Only one that leaves out where to forward to ends forwarding, as with the service.
+
+    Raises:
+        Unreadable: it would change what cannot be changed here, or cannot be read.
+    """
+    entity = bus.known(path)
+    applied, told = APPLIED[kind_of(entity)], settings_of(bus, entity)
+    for name in FIXED if bus.is_trusted else ():
+        if name in applied and name in said and not _same(said[name], told.get(name, "")):
+            raise atom.Unreadable(
+                f"{name} of '{path}' is {told.get(name, 'not set')} and cannot be changed here; "
+                "delete the entity and create it anew.",
+                501,
+            )
+    life = _lifetime(said)
+    if life is None and entity.settings.time_to_live is not None and LIFETIME in said:
+        raise atom.Unreadable(f"{LIFETIME} of '{path}' cannot be taken away again here.", 501)
+    given = {name: text for name, text in said.items() if name in applied}
+    lock, count = given.get("LockDuration"), given.get("MaxDeliveryCount")
+    return UpdateQueue(
+        queue=path,
+        partitioned=_truth_or_none(given, "EnablePartitioning"),
+        requires_session=_truth_or_none(given, "RequiresSession"),
+        duplicate_detection=_truth_or_none(given, "RequiresDuplicateDetection"),
+        lock_duration=None if lock is None else _positive(lock, "LockDuration"),
+        max_delivery_count=None if count is None else _counted(count),
+        time_to_live=life,
+        forward_to=_redirected(entity.settings, said),
+        status=status_of(entity, said["Status"]) if "Status" in said else None,
+    )
+
+
+def _redirected(settings: EntitySettings, said: Said) -> str | None:
+    """Where a queue is to forward to from now on, none if nowhere; `None` if it is as before."""
+    wanted = _destination(said, FORWARDING) or ""
+    return None if wanted == (settings.forward_to or "") else wanted
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two texts say the same, one of which a client may have written in its own way."""
+    if one.lower() == other.lower():
+        return True
+    try:
+        return atom.microseconds(one, "") == atom.microseconds(other, "")
+    except atom.Unreadable:
+        return False
+
+
+def whole(text: str, name: str) -> int:
+    """Return the number that a client wrote into a field.
+
+    Raises:
+        Unreadable: it is not a number that the field may have.
+    """
+    try:
+        return number_in(name, text)
+    except ValueError as error:
+        raise atom.Unreadable(f"{error}.") from None
+
+
+def _counted(text: str) -> int:
+    return whole(text, "MaxDeliveryCount")
+
+
+def _positive(text: str, name: str) -> int:
+    duration = atom.microseconds(text, name)
+    if duration < 1:
+        raise atom.Unreadable(f"{name} is {text!r}; it has to be more than nothing.")
+    return duration
+
+
+def _window(said: Said) -> int:
+    return _positive(said.get(WINDOW, "PT10M"), WINDOW)
+
+
+def _lifetime(said: Said) -> int | None:
+    """The time to live in microseconds; `None` for ever, or where nothing is said of it."""
+    if LIFETIME not in said:
+        return None
+    duration = _positive(said[LIFETIME], LIFETIME)
+    return None if for_ever(duration) else duration
+
+
+def _size(said: Said) -> int | None:
+    """In GB."""
+    if SIZE not in said:
+        return None
+    size, rest = divmod(whole(said[SIZE], SIZE), MB_IN_GB)
+    if rest or not size:
+        raise atom.Unreadable(f"{SIZE} is {said[SIZE]!r}; it has to be a multiple of {MB_IN_GB}.")
+    return size
+
+
+def _destination(said: Said, name: str) -> str | None:
+    """Where messages go on to; some clients write the address with its host."""
+    address = said.get(name)
+    if address and "://" in address:
+        return address.partition("://")[2].partition("/")[2]
+    return address
+
+
+def _truth_or_none(said: Said, name: str) -> bool | None:
+    return _truth(said, name) if name in said else None
+
+
+def _truth(said: Said, name: str) -> bool:
+    text = said.get(name, "false").lower()
+    if text not in ("true", "false"):
+        raise atom.Unreadable(f"{name} is {text!r}; it has to be true or false.")
+    return text == "true"

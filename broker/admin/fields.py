@@ -1,0 +1,74 @@
+"""The fields of JSON requests and of queries under `/busproof/`."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from busproof.broker.admin.http import Request
+from busproof.broker.bounds import bounded, number_in
+
+__all__ = ["Problem", "body_of", "number_of", "whole_in", "whole_of"]
+
+AGES: Final = 10**11
+"""More than three thousand years, in seconds: more than a clock is ever moved by."""
+
+
+class Problem(Exception):  # noqa: N818 - what a client is answered, not an error of ours
+    """What a client is told instead of what it asked for."""
+
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status = status
+        self.sentence = sentence
+
+
+def body_of(request: Request) -> Mapping[str, Any]:
+    """Return the JSON object that a request carries.
+
+    Raises:
+        Problem: there is none.
+    """
+    try:
+        said = json.loads(request.body or b"null")
+    except (ValueError, RecursionError):
+        said = None
+    if not isinstance(said, dict):
+        raise Problem(400, "The body has to be a JSON object.")
+    return said
+
+
+def number_of(said: Mapping[str, Any], name: str) -> float:
+    """Return a number of seconds.
+
+    Raises:
+        Problem: there is none.
+    """
+    value = said.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < AGES:
+        raise Problem(400, f"{name} is {value!r}; it has to be a number of seconds, 0 or more.")
+    return float(value)
+
+
+def whole_of(said: Mapping[str, Any], name: str) -> int:
+    """Return a whole number within the bounds of its field.
+
+    Raises:
+        Problem: there is none.
+    """
+    value = said.get(name)
+    try:
+        return bounded(name, value)
+    except ValueError as error:
+        raise Problem(400, f"{error}.") from None
+
+
+def whole_in(text: str, name: str) -> int:
+    """Return the whole number that a text says, within the bounds of its field.
+
+    Raises:
+        Problem: there is none.
+    """
+    try:
+        return number_in(name, text)
+    except ValueError as error:
+        raise Problem(400, f"{error}.") from None

@@ -1,0 +1,106 @@
+"""The link on which a client begins and ends transactions."""
+
+from itertools import count
+from typing import Any
+
+from proton import Described, Link
+
+from busproof.broker.amqp import native
+from busproof.broker.amqp.engine import Connection
+from busproof.broker.amqp.incoming_links import CREDIT, received, reject
+from busproof.broker.amqp.messages import decoded
+from busproof.broker.amqp.native import Raw
+from busproof.broker.amqp.nodes import Node
+from busproof.broker.amqp.refusals import Refusal, insist, refusal_of
+from busproof.vocabulary.commands import BeginTransaction
+
+__all__ = ["Coordinator"]
+
+DECLARE, DISCHARGE, DECLARED = 0x31, 0x32, 0x33
+NAMED = {"amqp:declare:list": DECLARE, "amqp:discharge:list": DISCHARGE}
+NUMBERS = count(1)
+
+
+class Coordinator(Node):
+    """Declares and discharges; when it is closed, what has not ended is rolled back."""
+
+    def __init__(self, connection: Connection, link: Link) -> None:
+        self._connection = connection
+        self._link = link
+        self._parts: dict[Raw, bytearray] = {}
+        self._open: set[str] = set()
+
+    def grant(self) -> None:
+        """Let the client ask."""
+        self._link.flow(CREDIT)
+
+    def on_delivery(self, delivery: Raw, *, batch: bool) -> None:  # noqa: ARG002 - nothing comes in batches here
+        """A request to begin a transaction, or to end one."""
+        raw = received(self._connection, native.raw(self._link), delivery, self._parts)
+        if raw is None:
+            return
+        self._link.advance()
+        self._link.flow(1)
+        try:
+            begun = self._asked(raw)
+        except Refusal as refusal:
+            reject(delivery, refusal)
+        else:
+            if begun is None:
+                native.update(delivery, native.ACCEPTED)
+            else:
+                whole, told = native.whole(delivery), [begun.encode("latin-1")]
+                whole.local.data = told  # type: ignore[assignment] # Proton calls it a list of numbers
+                whole.update(DECLARED)
+        native.settle(delivery)
+        self._connection.hub.changed()
+
+    def on_closed(self, *, by_client: bool) -> None:  # noqa: ARG002 - both ends are the same here
+        """What was begun and not ended is rolled back."""
+        for name in sorted(self._open):
+            self._connection.hub.stage.roll_back(name, self._connection.name)
+        self._open.clear()
+
+    def _asked(self, raw: bytes) -> str | None:
+        """Do what is asked; the name of a transaction that was begun."""
+        try:
+            request = decoded(raw)
+        except ValueError as error:
+            raise Refusal("amqp:decode-error", str(error)) from None
+        asked = request.body
+        if not isinstance(asked, Described):
+            raise Refusal("amqp:decode-error", "A coordinator is asked to declare or discharge.")
+        code = NAMED.get(str(asked.descriptor), asked.descriptor)
+        if code == DECLARE:
+            return self._begin()
+        if code != DISCHARGE:
+            raise Refusal("amqp:not-implemented", f"There is no request {asked.descriptor!r}.")
+        said: Any = asked.value
+        fields = [*(said if isinstance(said, list) else ()), None, None]
+        name = fields[0] if isinstance(fields[0], bytes | memoryview) else b""
+        self._end(bytes(name).decode("latin-1"), failed=bool(fields[1]))
+        return None
+
+    def _begin(self) -> str:
+        if len(self._open) >= (most := self._connection.hub.limits.transactions):
+            raise Refusal(
+                "amqp:resource-limit-exceeded",
+                f"{most:,} transactions are open here, as many as there may be.",
+                403,
+            )
+        name = f"{self._connection.name}-{next(NUMBERS)}"
+        answer = self._connection.hub.bus.ask(
+            BeginTransaction(transaction=name), self._connection.name
+        )
+        insist(answer)
+        self._open.add(name)
+        return name
+
+    def _end(self, name: str, *, failed: bool) -> None:
+        if name not in self._open:
+            raise Refusal("amqp:transaction:unknown-id", "There is no such transaction here.", 404)
+        self._open.discard(name)
+        stage, who = self._connection.hub.stage, self._connection.name
+        answer = stage.roll_back(name, who) if failed else stage.commit(name, who)
+        if (refusal := refusal_of(answer)) is not None:
+            raise Refusal("amqp:transaction:rollback", refusal.description)

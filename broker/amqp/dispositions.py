@@ -1,0 +1,148 @@
+"""How clients settle messages: what a disposition asks, and what it adds to a message."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import attrs
+from proton import Data, Delivery, Described, ulong
+
+from busproof.broker.amqp.encoding import string_of
+from busproof.broker.amqp.refusals import Refusal
+from busproof.vocabulary.commands import Abandon, Complete, DeadLetter, Defer, Settlement
+
+__all__ = [
+    "ACCEPTED",
+    "DESCRIPTION",
+    "MODIFIED",
+    "REASON",
+    "REJECTED",
+    "Disposition",
+    "disposed",
+    "echoed",
+    "in_transaction",
+    "value_of",
+]
+
+REASON: Final = "DeadLetterReason"
+DESCRIPTION: Final = "DeadLetterErrorDescription"
+
+ACCEPTED: Final = int(Delivery.ACCEPTED)
+REJECTED: Final = int(Delivery.REJECTED)
+RELEASED: Final = int(Delivery.RELEASED)
+MODIFIED: Final = int(Delivery.MODIFIED)
+NAMED: Final = {
+    "amqp:accepted:list": ACCEPTED,
+    "amqp:rejected:list": REJECTED,
+    "amqp:released:list": RELEASED,
+    "amqp:modified:list": MODIFIED,
+}
+
+
+@attrs.frozen
+class Disposition:
+    """What a client wants done with a message.
+
+    Attributes:
+        outcome: AMQP's number of it.
+        undeliverable: whether nobody is to be given it again as it is.
+        details: why it is a dead letter, and properties that it is to get.
+    """
+
+    outcome: int
+    undeliverable: bool = False
+    details: Mapping[str, Any] = attrs.field(factory=dict)
+
+    def settlement(self, queue: str, token: str) -> Settlement:
+        """The command for it.
+
+        Raises:
+            Refusal: it is none that settles a message.
+        """
+        if self.outcome == ACCEPTED:
+            return Complete(queue=queue, lock_token=token)
+        if self.outcome == REJECTED:
+            reason = str(self.details.get(REASON) or "")
+            return DeadLetter(queue=queue, lock_token=token, reason=reason)
+        if self.outcome == MODIFIED and self.undeliverable:
+            return Defer(queue=queue, lock_token=token)
+        if self.outcome == MODIFIED:
+            return Abandon(queue=queue, lock_token=token)
+        raise Refusal("amqp:not-allowed", f"No message is settled by outcome {self.outcome:#04x}.")
+
+    def more(self) -> dict[str, bytes]:
+        """The properties that the message gets by it, as AMQP values.
+
+        The reason of a dead letter is not among them: the model knows it.
+        """
+        given = {name: value for name, value in self.details.items() if name != REASON}
+        return {name: value_of(value) for name, value in given.items() if value is not None}
+
+
+def value_of(value: Any) -> bytes:
+    """A value as AMQP has it."""
+    if isinstance(value, str):
+        return string_of(value)
+    tree = Data()
+    tree.put_object(value)
+    return bytes(tree.encode())
+
+
+def disposed(delivery: Delivery) -> Disposition:
+    """What a disposition says, outside of transactions."""
+    remote = delivery.remote
+    outcome = int(delivery.remote_state)
+    if outcome == REJECTED:
+        said = remote.condition
+        return Disposition(outcome, details=_texts(None if said is None else said.info))
+    if outcome == MODIFIED:
+        return Disposition(outcome, bool(remote.undeliverable), _texts(remote.annotations))
+    return Disposition(outcome)
+
+
+def in_transaction(delivery: Delivery) -> Disposition:
+    """What a disposition says that is part of a transaction.
+
+    Raises:
+        Refusal: it names no outcome, or cannot be read.
+    """
+    try:
+        return _staged(delivery)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise Refusal("amqp:decode-error", f"The disposition cannot be read: {error}.") from None
+
+
+def _staged(delivery: Delivery) -> Disposition:
+    state: Any = delivery.remote.data or []
+    outcome = state[1] if len(state) > 1 else None
+    if not isinstance(outcome, Described):
+        raise Refusal("amqp:decode-error", "A disposition in a transaction names its outcome.")
+    descriptor: Any = outcome.descriptor
+    code = int(NAMED.get(str(descriptor), descriptor))
+    fields = [*_items(outcome), None, None, None]
+    if code == REJECTED:
+        error = fields[0]
+        said = [*_items(error), None, None, None][2] if isinstance(error, Described) else None
+        return Disposition(code, details=_texts(said))
+    if code == MODIFIED:
+        return Disposition(code, bool(fields[1]), _texts(fields[2]))
+    return Disposition(code)
+
+
+def echoed(disposition: Disposition) -> Described:
+    """The outcome as clients are told it within the state of a transaction."""
+    fields: list[Any] = []
+    if disposition.outcome == MODIFIED:
+        fields = [True, disposition.undeliverable]
+    return Described(ulong(disposition.outcome), fields)
+
+
+def _items(described: Described) -> list[Any]:
+    items: Any = described.value
+    return list(items or [])
+
+
+def _texts(said: Any) -> dict[str, Any]:
+    """A map, whatever kind of text its keys are."""
+    if not isinstance(said, dict):
+        return {}
+    return {str(key): value for key, value in said.items()}

@@ -1,0 +1,193 @@
+"""Links over which clients send: transfers become sends, the answers dispositions."""
+
+from typing import Any, Final
+
+from proton import Delivery, Described, Link, ulong
+
+from busproof.broker.amqp import native
+from busproof.broker.amqp.encoding import binary
+from busproof.broker.amqp.engine import Connection
+from busproof.broker.amqp.messages import Parsed, inner_messages
+from busproof.broker.amqp.native import Raw
+from busproof.broker.amqp.nodes import Node, condition
+from busproof.broker.amqp.refusals import Refusal, insist, too_large, unauthorized
+from busproof.model import Answer
+from busproof.vocabulary.commands import Schedule, Send, SendBatch
+
+__all__ = [
+    "Intake",
+    "accept",
+    "delay_of",
+    "received",
+    "reject",
+    "sending_of",
+    "tell",
+    "transaction_of",
+]
+
+CREDIT: Final = 1000
+LOW_CREDIT: Final = CREDIT // 2
+TRANSACTIONAL: Final = 0x34
+ACCEPTED: Final = Described(ulong(0x24), [])
+
+
+def received(
+    connection: Connection, link: Raw, delivery: Raw, parts: dict[Raw, bytearray]
+) -> bytes | None:
+    """The whole of what a client transfers, once it is there; `None` before, and `None` again.
+
+    What has come of a large message is kept in `parts` meanwhile.
+
+    Raises:
+        Refusal: more has come than is kept of messages whose end has not.
+    """
+    if not native.is_readable(delivery):
+        # An event for each of its parts, where those of other links came between them.
+        return None
+    data = native.content(link, delivery)
+    most, is_partial = connection.hub.limits.unfinished, native.is_partial(delivery)
+    if parts or is_partial:
+        # What came is added in place: a copy for each part would cost the square of its size.
+        whole = parts.setdefault(delivery, bytearray())
+        whole += data
+        connection.unfinished[link] = size = sum(map(len, parts.values()))
+        if (all_of_it := max(size, connection.unfinished.total)) > most:
+            raise too_large(all_of_it, most)
+        if is_partial:
+            return None
+        data = bytes(parts.pop(delivery))
+        connection.unfinished.pop(link, None)
+    if len(data) > most:
+        raise too_large(len(data), most)
+    return data
+
+
+def transaction_of(delivery: Raw) -> str | None:
+    """The transaction that a transfer or a disposition is part of.
+
+    Raises:
+        Refusal: it names one by something that is no name.
+    """
+    if native.state_of(delivery) != TRANSACTIONAL:
+        return None
+    state: Any = native.whole(delivery).remote.data
+    try:
+        return binary(state[0]).decode("latin-1") if state else None
+    except (LookupError, TypeError, ValueError) as error:
+        raise Refusal("amqp:decode-error", f"The transaction cannot be read: {error}.") from None
+
+
+def accept(delivery: Raw, transaction: str | None) -> None:
+    """Say that a transfer was taken, as part of its transaction if there is one."""
+    if transaction is None:
+        native.update(delivery, native.ACCEPTED)
+        return
+    tell(delivery, TRANSACTIONAL, ACCEPTED)
+
+
+def tell(delivery: Raw, state: int, *told: Any) -> None:
+    """Answer with a state that names the delivery's transaction, and more."""
+    whole = native.whole(delivery)
+    named: Any = [*(whole.remote.data or [])[:1], *told]
+    whole.local.data = named
+    whole.update(state)
+
+
+def reject(delivery: Raw, refusal: Refusal) -> None:
+    """Say why a transfer was not taken, or a disposition not followed."""
+    whole = native.whole(delivery)
+    whole.local.condition = condition(refusal.condition, refusal.description)
+    whole.update(Delivery.REJECTED)
+
+
+def sending_of(
+    connection: Connection, path: str, parsed: Parsed, transaction: str | None
+) -> Send | Schedule:
+    """The command for a message that came in: to be sent, or scheduled if it is to come later."""
+    message, delay = parsed.message, delay_of(connection, parsed)
+    if delay > 0:
+        return Schedule(queue=path, message=message, delay=delay, transaction=transaction)
+    return Send(queue=path, message=message, transaction=transaction)
+
+
+def delay_of(connection: Connection, parsed: Parsed) -> int:
+    """In how long a message is to come, in microseconds; less than 0 if its time is over."""
+    if parsed.due is None:
+        return 0
+    bus = connection.hub.bus
+    return parsed.due * 1000 - bus.epoch - bus.now
+
+
+class Intake(Node):
+    """A link over which a client sends to an entity."""
+
+    def __init__(self, connection: Connection, link: Link, path: str) -> None:
+        self._connection = connection
+        self._link = link
+        self._raw = native.raw(link)
+        self._path = path
+        self.needs = ("Send", path)
+        self._parts: dict[Raw, bytearray] = {}
+        self._batches: set[Raw] = set()
+
+    def grant(self) -> None:
+        """Let the client send."""
+        self._link.flow(CREDIT)
+
+    def on_delivery(self, delivery: Raw, *, batch: bool) -> None:
+        """A message, or a part of one."""
+        if native.is_aborted(delivery):
+            self._parts.pop(delivery, None)
+            self._connection.unfinished.pop(self._raw, None)
+            native.settle(delivery)
+            return
+        if batch:
+            self._batches.add(delivery)
+        raw = received(self._connection, self._raw, delivery, self._parts)
+        if raw is None:
+            return
+        several = delivery in self._batches
+        self._batches.discard(delivery)
+        native.advance(self._raw)
+        if (credit := native.credit(self._raw)) < LOW_CREDIT:
+            native.grant(self._raw, CREDIT - credit)
+        transaction = transaction_of(delivery)
+        try:
+            self._take(raw, transaction, several=several)
+        except Refusal as refusal:
+            reject(delivery, refusal)
+        else:
+            accept(delivery, transaction)
+        native.settle(delivery)
+        self._connection.hub.changed()
+
+    def _take(self, raw: bytes, transaction: str | None, *, several: bool) -> None:
+        hub = self._connection.hub
+        if len(raw) > hub.max_message:
+            raise too_large(len(raw), hub.max_message)
+        if not self._connection.permits("Send", self._path):
+            raise unauthorized("Send", self._path)
+        hub.statuses.check("Send", self._path)
+        hub.check_room()
+        try:
+            each_raw = inner_messages(raw) if several else [raw]
+            parsed = [hub.parsed(each) for each in each_raw]
+        except ValueError as error:
+            raise Refusal("amqp:decode-error", str(error)) from None
+        answers = self._decided(parsed, transaction, several=several)
+        if answers:
+            insist(answers[-1], self._path)
+        for each in parsed:
+            hub.contents.keep(each.message.body, each.content_when_due())
+
+    def _decided(
+        self, parsed: list[Parsed], transaction: str | None, *, several: bool
+    ) -> list[Answer]:
+        """What comes of a message, or of a batch; one with messages for later is taken apart."""
+        bus, connection = self._connection.hub.bus, self._connection
+        commands = [sending_of(connection, self._path, each, transaction) for each in parsed]
+        if several and commands and all(isinstance(each, Send) for each in commands):
+            messages = tuple(each.message for each in parsed)
+            together = SendBatch(queue=self._path, messages=messages, transaction=transaction)
+            return [bus.ask(together, connection.name)]
+        return bus.ask_all(commands, connection.name)

@@ -1,0 +1,62 @@
+"""What an entity's `$management` node answers: requests become commands, outcomes maps."""
+
+from typing import Final
+
+from proton import Message
+
+from busproof.broker.amqp import management_of_messages as messages
+from busproof.broker.amqp import management_of_rules as rules
+from busproof.broker.amqp import management_of_sessions as sessions
+from busproof.broker.amqp.engine import Connection
+from busproof.broker.amqp.management_requests import Asking, Operation
+from busproof.broker.amqp.refusals import Refusal, unauthorized
+from busproof.broker.amqp.request_links import Answerer, Reply, said_in
+from busproof.broker.auth.tokens import MANAGEMENT
+
+__all__ = ["answerer"]
+
+UNREADABLE: Final = (AttributeError, LookupError, OverflowError, TypeError, ValueError)
+"""What Python raises of fields that are of other types than they should be."""
+
+PREFIX: Final = "com.microsoft:"
+
+OPERATIONS: Final[dict[str, tuple[str, Operation]]] = {
+    "peek-message": ("Listen", messages.peek),
+    "receive-by-sequence-number": ("Listen", messages.receive_deferred),
+    "renew-lock": ("Listen", messages.renew_lock),
+    "update-disposition": ("Listen", messages.settle),
+    "schedule-message": ("Send", messages.schedule),
+    "cancel-scheduled-message": ("Send", messages.cancel),
+    "batch-delete-messages": ("Listen", messages.delete_batch),
+    "renew-session-lock": ("Listen", sessions.renew_session_lock),
+    "get-session-state": ("Listen", sessions.get_state),
+    "set-session-state": ("Listen", sessions.set_state),
+    "get-message-sessions": ("Listen", sessions.list_sessions),
+    "add-rule": ("Listen", rules.add_rule),
+    "remove-rule": ("Listen", rules.remove_rule),
+    "enumerate-rules": ("Listen", rules.list_rules),
+}
+"""Each operation, and the right that it takes."""
+
+
+def answerer(connection: Connection, path: str) -> Answerer:
+    """What answers the requests of one client about one entity."""
+
+    def answer(request: Message, transaction: str | None) -> Reply:
+        asked = str(said_in(request).get("operation", ""))
+        right, operation = OPERATIONS.get(asked.removeprefix(PREFIX), ("", None))
+        if operation is None:
+            raise Refusal("amqp:not-implemented", f"There is no operation {asked!r} here.", 501)
+        if not connection.permits(right, path + MANAGEMENT):
+            raise unauthorized(right, path)
+        connection.hub.statuses.check(right, path)
+        body = request.body if isinstance(request.body, dict) else {}
+        said = {str(key): value for key, value in body.items()}
+        try:
+            return operation(Asking(connection, path, transaction), said)
+        except UNREADABLE as error:
+            raise Refusal(
+                "com.microsoft:argument-error", f"{asked[:80]} cannot be read: {error!r}."[:500]
+            ) from None
+
+    return answer

@@ -1,0 +1,220 @@
+"""What an entity's management answers about messages."""
+
+from typing import Any, Final
+from uuid import UUID
+
+import attrs
+from proton import Data, int32, timestamp
+
+from busproof.broker.amqp.dispositions import ACCEPTED as COMPLETED
+from busproof.broker.amqp.dispositions import (
+    DESCRIPTION,
+    MODIFIED,
+    REASON,
+    REJECTED,
+    Disposition,
+)
+from busproof.broker.amqp.encoding import binary
+from busproof.broker.amqp.framing import array
+from busproof.broker.amqp.incoming_links import delay_of
+from busproof.broker.amqp.management_requests import Asking, Said, several
+from busproof.broker.amqp.messages import Parsed
+from busproof.broker.amqp.outgoing_links import effect_of, outgoing, token_of, wire_token
+from busproof.broker.amqp.refusals import Refusal, insist
+from busproof.broker.amqp.request_links import Reply
+from busproof.broker.bounds import bounded
+from busproof.model import Answer
+from busproof.vocabulary.commands import (
+    CancelScheduled,
+    ReceiveDeferred,
+    RenewLock,
+    Schedule,
+    Settlement,
+)
+from busproof.vocabulary.messages import Message, MessageState, MessageView
+from busproof.vocabulary.outcomes import Peeked, ReceivedSeveral, Renewed, Scheduled
+from busproof.vocabulary.values import ReceiveMode
+
+__all__ = [
+    "NO_CONTENT",
+    "cancel",
+    "delete_batch",
+    "end_of_lock",
+    "peek",
+    "receive_deferred",
+    "renew_lock",
+    "schedule",
+    "settle",
+]
+
+NO_CONTENT: Final = 204
+MOST_PEEKED: Final = 250
+"""How many messages a peek shows at most, as the service does."""
+MOST_DELETED: Final = 4000
+"""How many messages one request may delete."""
+
+STATUSES: Final = {
+    "completed": Disposition(COMPLETED),
+    "abandoned": Disposition(MODIFIED),
+    "defered": Disposition(MODIFIED, undeliverable=True),
+    "deferred": Disposition(MODIFIED, undeliverable=True),
+    "suspended": Disposition(REJECTED),
+}
+"""What requests call each settlement; `defered` is how the protocol spells it."""
+
+
+def peek(asking: Asking, said: Said) -> Reply:
+    """Show messages from a sequence number on."""
+    first = bounded("from-sequence-number", said["from-sequence-number"])
+    count = min(MOST_PEEKED, bounded("message-count", said["message-count"]))
+    bus = asking.connection.hub.bus
+    answer = bus.browse(asking.path, said.get("session-id"), first, count)
+    insist(answer, asking.path)
+    views = answer.outcome.messages if isinstance(answer.outcome, Peeked) else ()
+    if not views:
+        return Reply({}, NO_CONTENT, "No messages")
+    shown = [outgoing(asking.connection, asking.path, view) for view in views]
+    return Reply({"messages": [{"message": each} for each in shown]})
+
+
+def receive_deferred(asking: Asking, said: Said) -> Reply:
+    """Give messages that were set aside, by their sequence numbers."""
+    settle = bounded("receiver-settle-mode", int(said.get("receiver-settle-mode") or 0))
+    command = ReceiveDeferred(
+        queue=asking.path,
+        sequence_numbers=_numbers(said),
+        mode=ReceiveMode.PEEK_LOCK if settle else ReceiveMode.RECEIVE_AND_DELETE,
+        session_id=said.get("session-id"),
+    )
+    outcome = asking.ask(command, command.session_id).outcome
+    received = outcome.messages if isinstance(outcome, ReceivedSeveral) else ()
+    views = [attrs.evolve(view, state=MessageState.DEFERRED) for view in received]
+    return Reply({"messages": [_handed_out(asking, view) for view in views]})
+
+
+def _numbers(said: Said) -> tuple[int, ...]:
+    """The sequence numbers that a request names."""
+    name = "sequence-numbers"
+    return tuple(bounded(name, number) for number in several(said[name]))
+
+
+def _handed_out(asking: Asking, view: MessageView) -> dict[str, Any]:
+    given: dict[str, Any] = {"message": outgoing(asking.connection, asking.path, view)}
+    if view.lock_token is not None:
+        given["lock-token"] = wire_token(view.lock_token)
+    return given
+
+
+def renew_lock(asking: Asking, said: Said) -> Reply:
+    """Let locks begin anew: all of them, or none."""
+    tokens = [token_of(_token(each)) for each in several(said["lock-tokens"])]
+    commands = [RenewLock(queue=asking.path, lock_token=token) for token in tokens]
+    ends = [end_of_lock(asking, answer) for answer in asking.ask_all(commands)]
+    return Reply({"expirations": array(Data.TIMESTAMP, ends)})
+
+
+def end_of_lock(asking: Asking, answer: Answer) -> timestamp:
+    """When a lock ends that was renewed."""
+    until = answer.outcome.locked_until if isinstance(answer.outcome, Renewed) else None
+    return timestamp(asking.connection.hub.bus.epoch_ms(until or 0))
+
+
+def settle(asking: Asking, said: Said) -> Reply:
+    """Settle messages by their lock tokens: all of them, or none; in a transaction with its end."""
+    disposition = _disposition(said)
+    tokens = [token_of(_token(each)) for each in several(said["lock-tokens"])]
+    settlements = [disposition.settlement(asking.path, token) for token in tokens]
+    effects = [effect_of(asking.connection, each, disposition) for each in settlements]
+    if asking.transaction is not None:
+        _settle_later(asking, asking.transaction, settlements, disposition)
+        return Reply({})
+    asking.ask_all(settlements, said.get("session-id"))
+    for effect in effects:
+        effect()
+    return Reply({})
+
+
+def _settle_later(
+    asking: Asking, transaction: str, settlements: list[Settlement], disposition: Disposition
+) -> None:
+    stage = asking.connection.hub.stage
+    for each in settlements:
+        effect = effect_of(asking.connection, each, disposition)
+        answer = stage.settle(transaction, each, asking.connection.name, effect)
+        insist(answer, asking.path)
+
+
+def _disposition(said: Said) -> Disposition:
+    status = str(said["disposition-status"]).lower()
+    found = STATUSES.get(status)
+    if found is None:
+        raise Refusal("com.microsoft:argument-error", f"There is no settlement {status!r}.")
+    details = {str(key): value for key, value in (said.get("properties-to-modify") or {}).items()}
+    if found.outcome == REJECTED:
+        details[REASON] = said.get("deadletter-reason")
+        details[DESCRIPTION] = said.get("deadletter-description")
+    return Disposition(found.outcome, found.undeliverable, details)
+
+
+def schedule(asking: Asking, said: Said) -> Reply:
+    """Take messages that are to come later: all of them, or none."""
+    hub = asking.connection.hub
+    hub.check_room()
+    parsed = [hub.parsed(binary(each["message"])) for each in several(said["messages"])]
+    answers = asking.ask_all([_later(asking, each) for each in parsed])
+    for each in parsed:
+        hub.contents.keep(each.message.body, each.content_when_due())
+    numbers = [
+        answer.outcome.sequence_number or 0
+        for answer in answers
+        if isinstance(answer.outcome, Scheduled)
+    ]
+    return Reply({"sequence-numbers": array(Data.LONG, numbers)})
+
+
+def _later(asking: Asking, parsed: Parsed) -> Schedule:
+    return Schedule(
+        queue=asking.path,
+        message=parsed.message,
+        delay=delay_of(asking.connection, parsed),
+        transaction=asking.transaction,
+    )
+
+
+def cancel(asking: Asking, said: Said) -> Reply:
+    """Take scheduled messages back by their sequence numbers: all of them, or none."""
+    numbers = _numbers(said)
+    asking.ask_all(
+        [CancelScheduled(queue=asking.path, sequence_number=number) for number in numbers]
+    )
+    return Reply({})
+
+
+def delete_batch(asking: Asking, said: Said) -> Reply:
+    """Delete messages that nobody holds, the oldest first, up to a number and a time."""
+    count = bounded("message-count", said["message-count"])
+    if not 1 <= count <= MOST_DELETED:
+        raise Refusal(
+            "com.microsoft:argument-out-of-range",
+            f"message-count is {count}; it has to be from 1 to {MOST_DELETED}.",
+        )
+    bus = asking.connection.hub.bus
+    entity = bus.entity(asking.path)
+    if entity is not None and entity.settings.partitioned:
+        raise Refusal(
+            "amqp:not-allowed", f"'{asking.path}' is partitioned; no batch of it is deleted."
+        )
+    before = bounded("enqueued-time-utc", said["enqueued-time-utc"])
+
+    def is_old(message: Message) -> bool:
+        content = asking.connection.hub.contents.get(message.body)
+        return content is None or content.enqueued <= before
+
+    deleted = bus.delete(asking.path, count, is_old, said.get("session-id"))
+    if not deleted:
+        return Reply({}, NO_CONTENT, "No messages")
+    return Reply({"message-count": int32(deleted)})
+
+
+def _token(value: Any) -> UUID:
+    return value if isinstance(value, UUID) else UUID(str(value))

@@ -1,0 +1,64 @@
+"""What a subscription's management answers about its rules."""
+
+from busproof.broker.amqp.management_of_messages import NO_CONTENT
+from busproof.broker.amqp.management_requests import Asking, Said
+from busproof.broker.amqp.refusals import Refusal
+from busproof.broker.amqp.request_links import Reply
+from busproof.broker.amqp.subscription_rules import (
+    action_of,
+    check_expressions,
+    described,
+    filter_of,
+)
+from busproof.broker.bounds import bounded
+from busproof.broker.names import objection_to
+from busproof.vocabulary.commands import AddRule, ListRules, RemoveRule
+from busproof.vocabulary.outcomes import RulesListed
+
+__all__ = ["add_rule", "list_rules", "remove_rule"]
+
+
+def add_rule(asking: Asking, said: Said) -> Reply:
+    """Add a rule."""
+    topic, subscription = asking.subscription()
+    given = {str(key): value for key, value in dict(said["rule-description"]).items()}
+    chosen, action = filter_of(given), action_of(given)
+    check_expressions(chosen, action)
+    name = str(said["rule-name"])
+    if (objection := objection_to(name, what="name of a rule", dollar=True)) is not None:
+        raise Refusal("com.microsoft:argument-error", objection)
+    asking.ask(
+        AddRule(
+            topic=topic,
+            subscription=subscription,
+            rule=name,
+            filter=chosen,
+            transaction=asking.transaction,
+            action=action,
+        )
+    )
+    return Reply({})
+
+
+def remove_rule(asking: Asking, said: Said) -> Reply:
+    """Remove a rule."""
+    topic, subscription = asking.subscription()
+    name = str(said["rule-name"])
+    asking.ask(
+        RemoveRule(
+            topic=topic, subscription=subscription, rule=name, transaction=asking.transaction
+        )
+    )
+    return Reply({})
+
+
+def list_rules(asking: Asking, said: Said) -> Reply:
+    """Tell the rules."""
+    topic, subscription = asking.subscription()
+    skip, top = bounded("skip", said.get("skip") or 0), bounded("top", said.get("top") or 100)
+    outcome = asking.ask(ListRules(topic=topic, subscription=subscription)).outcome
+    rules = outcome.rules if isinstance(outcome, RulesListed) else ()
+    page = sorted(rules, key=lambda each: each.name)[skip : skip + top]
+    if not page:
+        return Reply({}, NO_CONTENT, "No rules")
+    return Reply({"rules": [{"rule-description": described(each)} for each in page]})

@@ -1,0 +1,74 @@
+"""What an entity's management answers about sessions."""
+
+from typing import Final
+
+from proton import Data
+
+from busproof.broker.amqp.encoding import binary
+from busproof.broker.amqp.framing import array
+from busproof.broker.amqp.management_of_messages import NO_CONTENT, end_of_lock
+from busproof.broker.amqp.management_requests import Asking, Said
+from busproof.broker.amqp.request_links import Reply
+from busproof.broker.bounds import bounded
+from busproof.vocabulary.commands import (
+    GetSessionState,
+    ListSessions,
+    RenewSessionLock,
+    SetSessionState,
+)
+from busproof.vocabulary.outcomes import SessionsListed, SessionState
+
+__all__ = ["get_state", "list_sessions", "renew_session_lock", "set_state"]
+
+TEXT: Final = "latin-1"
+"""A session's state is bytes to clients and a text to the model: one character for each byte."""
+END_OF_TIME: Final = 253_402_300_799_000
+"""Who asks for sessions since then asks for those that have messages."""
+
+
+def renew_session_lock(asking: Asking, said: Said) -> Reply:
+    """Let the lock of a session begin anew."""
+    session_id = str(said["session-id"])
+    answer = asking.ask(RenewSessionLock(queue=asking.path, session_id=session_id), session_id)
+    return Reply({"expiration": end_of_lock(asking, answer)})
+
+
+def get_state(asking: Asking, said: Said) -> Reply:
+    """Tell what is stored with a session."""
+    session_id = str(said["session-id"])
+    outcome = asking.ask(
+        GetSessionState(queue=asking.path, session_id=session_id), session_id
+    ).outcome
+    state = outcome.state if isinstance(outcome, SessionState) else None
+    return Reply({"session-state": None if state is None else state.encode(TEXT)})
+
+
+def set_state(asking: Asking, said: Said) -> Reply:
+    """Store something with a session, or nothing any more."""
+    session_id, state = str(said["session-id"]), said.get("session-state")
+    text = None if state is None else binary(state).decode(TEXT)
+    asking.ask(SetSessionState(queue=asking.path, session_id=session_id, state=text), session_id)
+    hub = asking.connection.hub
+    hub.stated[asking.path, session_id] = hub.now_ms()
+    return Reply({})
+
+
+def list_sessions(asking: Asking, said: Said) -> Reply:
+    """Name the sessions that have messages, or those whose state was set since a time."""
+    skip, top = bounded("skip", said.get("skip") or 0), bounded("top", said.get("top") or 100)
+    since = said.get("last-updated-time")
+    moment = None if since is None else bounded("last-updated-time", since)
+    outcome = asking.ask(ListSessions(queue=asking.path)).outcome
+    found = sorted(outcome.session_ids) if isinstance(outcome, SessionsListed) else []
+    if moment is not None and moment < END_OF_TIME:
+        stated = asking.connection.hub.stated
+        found = sorted(
+            session_id
+            for (path, session_id), updated in stated.items()
+            if path == asking.path and updated >= moment
+        )
+    page = found[skip : skip + top]
+    if not page:
+        return Reply({}, NO_CONTENT, "No sessions")
+    ids = array(Data.STRING, page)
+    return Reply({"skip": skip + len(page), "sessions-ids": ids})

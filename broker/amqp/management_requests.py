@@ -1,0 +1,76 @@
+"""What one client asks of one entity's management, on its way to the model and back."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import attrs
+from proton import Array
+
+from busproof.broker.amqp.engine import Connection
+from busproof.broker.amqp.refusals import Refusal, insist
+from busproof.broker.amqp.request_links import Reply
+from busproof.model import Answer
+from busproof.vocabulary.commands import Command
+from busproof.vocabulary.paths import SUBSCRIPTIONS
+
+__all__ = ["Asking", "Operation", "Said", "several"]
+
+Said = Mapping[str, Any]
+"""The fields of a request."""
+
+
+@attrs.frozen
+class Asking:
+    """A request's place: whose connection, which entity, and in which transaction, if in one."""
+
+    connection: Connection
+    path: str
+    transaction: str | None = None
+
+    def ask(self, command: Command, session_id: str | None = None) -> Answer:
+        """Ask the model, for who holds the session if one is named.
+
+        Raises:
+            Refusal: it is refused.
+        """
+        answer = self.connection.hub.bus.ask(command, self.holder(session_id))
+        insist(answer, self.path)
+        return answer
+
+    def ask_all(self, commands: Sequence[Command], session_id: str | None = None) -> list[Answer]:
+        """Ask for all of this, or nothing of it.
+
+        Raises:
+            Refusal: something is refused.
+        """
+        answers = self.connection.hub.bus.ask_all(commands, self.holder(session_id))
+        if answers:
+            insist(answers[-1], self.path)
+        return answers
+
+    def holder(self, session_id: str | None) -> str:
+        """Under which name the model knows the link of this connection that holds a session."""
+        own = self.connection.name
+        if session_id is None:
+            return own
+        return self.connection.sessions.get((self.path, session_id), own)
+
+    def subscription(self) -> tuple[str, str]:
+        """The topic and the subscription that this is.
+
+        Raises:
+            Refusal: it is another kind of entity.
+        """
+        topic, found, subscription = self.path.partition(SUBSCRIPTIONS)
+        if not found:
+            raise Refusal("amqp:not-allowed", f"'{self.path}' is no subscription; it has no rules.")
+        return topic, subscription
+
+
+Operation = Callable[[Asking, Said], Reply]
+"""Answers a request or raises `Refusal`; of a field that it needs and lacks, `KeyError`."""
+
+
+def several(value: Any) -> list[Any]:
+    """The elements of a list or an array."""
+    return list(value.elements) if isinstance(value, Array) else list(value)

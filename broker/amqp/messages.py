@@ -1,0 +1,327 @@
+"""AMQP messages as they come in and go out: what the model is told of them, and all the rest.
+
+The model knows a message by a name (its `body`) and by the properties that mean something to the
+bus. What else was sent is kept here as it came, so that it goes out as it came.
+"""
+
+import struct
+from collections.abc import Iterator
+from secrets import token_hex
+from typing import Any, Final
+
+import attrs
+from proton import Message as ProtonMessage
+from proton import ProtonException
+
+from busproof.broker.amqp.encoding import (
+    elements_of,
+    end_of,
+    items,
+    pairs,
+    section,
+    string_of,
+    value_at,
+)
+from busproof.broker.amqp.sections import (
+    ANNOTATIONS,
+    APPLICATION,
+    DATA,
+    DELIVERY,
+    FOOTER,
+    HEADER,
+    PROPERTIES,
+    SEQUENCE,
+    VALUE,
+    check_header,
+    check_kind,
+    check_pair,
+    check_properties,
+)
+from busproof.broker.bounds import bounded
+from busproof.vocabulary.messages import Message, PropertyValue
+
+__all__ = [
+    "SCHEDULED_TIME",
+    "STANDS_FOR",
+    "Content",
+    "Parsed",
+    "decoded",
+    "inner_messages",
+    "parse",
+]
+
+NAMED: Final = {
+    "amqp:header:list": HEADER,
+    "amqp:delivery-annotations:map": DELIVERY,
+    "amqp:message-annotations:map": ANNOTATIONS,
+    "amqp:properties:list": PROPERTIES,
+    "amqp:application-properties:map": APPLICATION,
+    "amqp:data:binary": DATA,
+    "amqp:amqp-sequence:list": SEQUENCE,
+    "amqp:amqp-value:*": VALUE,
+    "amqp:footer:map": FOOTER,
+}
+
+PARTITION_KEY: Final = "x-opt-partition-key"
+STANDS_FOR: Final = "x-opt-busproof-size"
+"""How many bytes a message's body stands for; our own, so that tests fill entities with few."""
+STANDS_IN: Final = "x-opt-busproof-stands-in"
+"""Whether it may do so for several messages, and be larger than one: unless this is false."""
+SCHEDULED_TIME: Final = "x-opt-scheduled-enqueue-time"
+GIVEN_BY_THE_BUS: Final = frozenset(
+    {
+        "x-opt-sequence-number",
+        "x-opt-enqueued-time",
+        "x-opt-locked-until",
+        "x-opt-enqueue-sequence-number",
+        "x-opt-message-state",
+        "x-opt-deadletter-source",
+        "x-opt-lock-token",
+    }
+)
+"""Annotations that say where a message is; those of another message's life are not taken over."""
+
+FOR_EVER_MS: Final = 0xFFFF_FFFF
+"""What clients send as the time to live that does not fit into the header."""
+
+Pairs = tuple[int, bytes]
+"""How many keys and values of a map, and their bytes."""
+
+
+@attrs.frozen
+class Content:
+    """What of a message goes out as it came in, section by section.
+
+    `enqueued` is when it was taken, in milliseconds since 1970; `life` is the time to live that it
+    was sent with, in microseconds.
+    """
+
+    durable: bool = False
+    priority: int = 4
+    life: int | None = None
+    annotations: Pairs = (0, b"")
+    properties: bytes = b""
+    application: bytes = b""
+    body: bytes = b""
+    enqueued: int = 0
+
+
+@attrs.frozen
+class Annotated:
+    """What a sender has annotated.
+
+    Attributes:
+        passed_on: what goes out as it came.
+        partition_key: the partition key.
+        due: when the message is to come, in milliseconds since 1970, if later.
+        stands_for: how many bytes its body stands for.
+        stands_in: whether it may stand for more than one message has.
+    """
+
+    passed_on: Pairs = (0, b"")
+    partition_key: str | None = None
+    due: int | None = None
+    stands_for: int = 0
+    stands_in: bool = True
+
+
+@attrs.frozen
+class Parsed:
+    """A message that came in: what the model is told, what is kept, and when it is due, if later.
+
+    `due` is in milliseconds since 1970.
+    """
+
+    message: Message
+    content: Content
+    due: int | None = None
+
+    def content_when_due(self) -> Content:
+        """What is kept of a scheduled message, which is taken when it is due."""
+        return self.content if self.due is None else attrs.evolve(self.content, enqueued=self.due)
+
+
+def _sections(raw: bytes) -> Iterator[tuple[int, int, int, int]]:
+    """Each section of a message: its code, where it begins, where its value does, where it ends.
+
+    Raises:
+        ValueError: these bytes are no AMQP message.
+    """
+    place = 0
+    while place < len(raw):
+        try:
+            said, begins, end = section(raw, place)
+            code = NAMED.get(said, -1) if isinstance(said, str) else int(said)
+        except (IndexError, OverflowError, TypeError, ValueError, struct.error) as error:
+            raise ValueError(f"these bytes are no AMQP message: {error}") from None
+        if not HEADER <= code <= FOOTER:
+            raise ValueError(f"these bytes are no AMQP message: there is no section {said!r}")
+        yield code, place, begins, end
+        place = end
+
+
+def parse(raw: bytes, name: str, enqueued: int, *, identified: bool = True) -> Parsed:
+    """Read a message that came in; the model is to know it by `name`.
+
+    Unless `identified` says otherwise, what was sent without a MessageId goes out with one.
+
+    Raises:
+        ValueError: these bytes are no AMQP message.
+    """
+    try:
+        return _parsed(raw, name, enqueued, identified=identified)
+    except (IndexError, OverflowError, TypeError, UnicodeDecodeError, struct.error) as error:
+        raise ValueError(f"these bytes are no AMQP message: {error}") from None
+
+
+def decoded(raw: bytes) -> ProtonMessage:
+    """A message with all that is in it, as Proton's Python knows it.
+
+    Raises:
+        ValueError: these bytes are no AMQP message, or Python has no such values.
+    """
+    found = ProtonMessage()
+    try:
+        found.decode(raw)
+    except (ProtonException, RecursionError, TypeError, ValueError) as error:
+        raise ValueError(f"these bytes are no AMQP message: {error}") from None
+    return found
+
+
+def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool) -> Parsed:
+    header: list[Any] = []
+    properties: list[Any] = []
+    annotated = Annotated()
+    application: dict[str, PropertyValue] = {}
+    kept = {PROPERTIES: b"", APPLICATION: b""}
+    body: list[bytes] = []
+    for code, place, begins, end in _sections(raw):
+        check_kind(code, raw, begins)
+        if code == HEADER:
+            header = items(raw, begins)
+        elif code == ANNOTATIONS:
+            annotated = _annotated(raw, begins)
+        elif code == PROPERTIES:
+            properties, kept[code] = items(raw, begins), raw[place:end]
+            check_properties(properties)
+        elif code == APPLICATION:
+            application, kept[code] = _filterable(raw, begins), raw[place:end]
+        elif code >= DATA:
+            body.append(raw[place:end])
+    if identified and (not properties or properties[0] is None):
+        kept[PROPERTIES] = _identified(kept[PROPERTIES])
+    header += [None] * (3 - len(header))
+    check_header(header)
+    life = _life(header[2], properties)
+    content = Content(
+        durable=bool(header[0]),
+        priority=4 if header[1] is None else int(header[1]),
+        life=life,
+        annotations=annotated.passed_on,
+        properties=kept[PROPERTIES],
+        application=kept[APPLICATION],
+        body=b"".join(body),
+        enqueued=enqueued,
+    )
+    message = _message(name, properties, application, annotated, content)
+    return Parsed(message, content, annotated.due)
+
+
+def _life(ttl: int | None, properties: list[Any]) -> int | None:
+    """The time to live that a message was sent with, in microseconds; `None` is for ever.
+
+    One that is too long for the header is the time from its creation to its expiry.
+    """
+    if ttl is not None and ttl != FOR_EVER_MS:
+        return max(1, ttl * 1000)
+    expiry, created = [*properties, *[None] * 10][8:10]
+    if isinstance(expiry, int) and isinstance(created, int):
+        return None if expiry - created >= FOR_EVER_MS * 1000 else max(1, (expiry - created) * 1000)
+    return None if ttl is None else ttl * 1000
+
+
+def _identified(properties: bytes) -> bytes:
+    """The properties with a MessageId, which the sender left out.
+
+    Clients expect each message that they receive to have one: JavaScript's cannot settle it
+    otherwise. The model is not told: what was not sent selects no partition and is no duplicate.
+    """
+    count, rest = 1, b""
+    if properties:
+        _, begins, end = section(properties, 0)
+        first, count = elements_of(properties, begins)
+        rest = properties[end_of(properties, first) : end] if count else b""
+    inside = string_of(token_hex(16)) + rest
+    return b"\x00\x53\x73\xd0" + struct.pack(">II", len(inside) + 4, max(count, 1)) + inside
+
+
+def _annotated(raw: bytes, place: int) -> Annotated:
+    stands_for, stands_in = 0, True
+    passed_on: list[bytes] = []
+    key: str | None = None
+    due: int | None = None
+    for name, value, both in pairs(raw, place):
+        check_pair(name, value, both)
+        if name == PARTITION_KEY:
+            key = _text(value)
+        elif name == SCHEDULED_TIME:
+            due = None if value is None else bounded(SCHEDULED_TIME, value)
+        elif name == STANDS_FOR:
+            stands_for = bounded(STANDS_FOR, value)
+        elif name == STANDS_IN:
+            stands_in = value is not False
+        if name not in GIVEN_BY_THE_BUS:
+            passed_on.append(both)
+    return Annotated((2 * len(passed_on), b"".join(passed_on)), key, due, stands_for, stands_in)
+
+
+def inner_messages(raw: bytes) -> list[bytes]:
+    """The messages of a batch: the envelope's data sections, each a whole message.
+
+    Raises:
+        ValueError: these bytes are no AMQP message.
+    """
+    found = [value_at(raw, begins) for code, _, begins, _ in _sections(raw) if code == DATA]
+    return [each for each in found if isinstance(each, bytes)]
+
+
+def _text(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def _message(
+    name: str,
+    properties: list[Any],
+    application: dict[str, PropertyValue],
+    annotated: Annotated,
+    content: Content,
+) -> Message:
+    said = properties + [None] * (13 - len(properties))
+    return Message(
+        body=name,
+        message_id=_text(said[0]),
+        to=_text(said[2]),
+        subject=_text(said[3]),
+        reply_to=_text(said[4]),
+        correlation_id=_text(said[5]),
+        content_type=_text(said[6]),
+        session_id=_text(said[10]),
+        reply_to_session_id=_text(said[12]),
+        partition_key=annotated.partition_key,
+        properties=application,
+        size=max(len(content.body), annotated.stands_for),
+        stands_in=annotated.stands_in and annotated.stands_for > len(content.body),
+        time_to_live=content.life,
+    )
+
+
+def _filterable(raw: bytes, place: int) -> dict[str, PropertyValue]:
+    """The properties of a kind that the model's filters know."""
+    found: dict[str, PropertyValue] = {}
+    for key, value, both in pairs(raw, place):
+        check_pair(key, value, both)
+        if isinstance(value, str | int | float | bool):
+            found[str(_text(key))] = value
+    return found

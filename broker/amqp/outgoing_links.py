@@ -1,0 +1,280 @@
+"""Links over which clients receive: credit becomes receives, dispositions settlements."""
+
+from collections.abc import Callable, Sequence
+from struct import Struct
+from typing import Final
+from uuid import UUID
+
+from proton import Delivery, Link
+
+from busproof.broker.amqp import native
+from busproof.broker.amqp.dispositions import (
+    MODIFIED,
+    REASON,
+    Disposition,
+    disposed,
+    echoed,
+    in_transaction,
+)
+from busproof.broker.amqp.encoding import string_of
+from busproof.broker.amqp.engine import Connection
+from busproof.broker.amqp.incoming_links import TRANSACTIONAL, reject, tell, transaction_of
+from busproof.broker.amqp.native import Raw
+from busproof.broker.amqp.nodes import Node
+from busproof.broker.amqp.refusals import Refusal, insist, refusal_of
+from busproof.broker.amqp.writing import encoded
+from busproof.model import Answer
+from busproof.vocabulary.commands import CloseSession, Complete, DeadLetter, Receive, Settlement
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.outcomes import Received
+from busproof.vocabulary.paths import DEAD_LETTERS
+from busproof.vocabulary.values import ReceiveMode
+
+__all__ = ["Outlet", "effect_of", "outgoing", "token_of", "wire_token"]
+
+GIVEN_AT_ONCE: Final = 50
+"""After how many messages they go out, while the next are looked for."""
+
+GIVEN_IN_A_TURN: Final = 500
+"""How many messages a link is given before all others have a turn."""
+
+TOKEN: Final = Struct(">QQ")
+"""A lock token's bytes: the sequence number, and which delivery of the message it is of."""
+
+
+def wire_token(token: str) -> UUID:
+    """A lock token of the model as clients know it: the sequence number, and which delivery."""
+    return UUID(bytes=_token(token))
+
+
+def token_of(token: UUID) -> str:
+    """The model's lock token that a client names."""
+    return f"{token.int >> 64}/{token.int & (2**64 - 1)}"
+
+
+def outgoing(connection: Connection, path: str, view: MessageView) -> bytes:
+    """A message as it goes to a client."""
+    hub = connection.hub
+    content = hub.shown(view)
+    more = hub.contents.more(path, view.body)
+    if view.dead_letter_reason:
+        more = {REASON: string_of(view.dead_letter_reason), **more}
+    entity = hub.bus.namespace.entities.get(path)
+    lives = (content.life, None if entity is None else entity.settings.time_to_live)
+    return encoded(
+        view,
+        content,
+        token=None if view.lock_token is None else _token(view.lock_token),
+        locked_until=None if view.locked_until is None else hub.bus.epoch_ms(view.locked_until),
+        life=min((life for life in lives if life is not None), default=None),
+        more=more,
+    )
+
+
+def effect_of(
+    connection: Connection, settlement: Settlement, disposition: Disposition
+) -> Callable[[], None]:
+    """What remains to be done once a message is settled: the properties that it gets by it."""
+    contents, path = connection.hub.contents, settlement.queue
+    name, more = connection.hub.bus.held(path, settlement.lock_token), disposition.more()
+    dead = isinstance(settlement, DeadLetter)
+
+    def keep() -> None:
+        if name is not None and more:
+            contents.add(path + DEAD_LETTERS if dead else path, name, more)
+
+    return keep
+
+
+class Outlet(Node):
+    """A link over which a client receives from an entity, or from one session of it.
+
+    Args:
+        connection: the client's.
+        link: the link.
+        path: of the entity.
+        mode: whether messages are locked, or removed at once.
+        session_id: of the session that the link holds.
+        holder: under which name the model knows who receives.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        link: Link,
+        path: str,
+        mode: ReceiveMode,
+        session_id: str | None,
+        holder: str,
+    ) -> None:
+        self._connection = connection
+        self._link = link
+        self._raw = native.raw(link)
+        self._path = path
+        self.needs = ("Listen", path)
+        self._given: dict[Raw, str] = {}
+        """Each delivery that the client has to settle, and its lock token."""
+        self._mode = mode
+        self._session_id = session_id
+        self._holder = holder
+        self._is_over = False
+        self._most = connection.hub.limits.unsettled
+
+    @property
+    def place(self) -> tuple[str, str | None]:
+        """What it waits for."""
+        return self._path, self._session_id
+
+    @property
+    def _room(self) -> int:
+        """How many more the client may be given before it reads, or settles, what it has."""
+        return 0 if self._connection.paused else self._most - len(self._given)
+
+    def on_flow(self) -> None:
+        """Give what there is, and wait for the rest."""
+        if self.serve():
+            self._connection.hub.wait(self)
+        else:
+            self._connection.hub.leave(self)
+
+    def serve(self) -> bool:
+        """Give messages while there are some and the client has credit for them."""
+        link, waits = self._link, False
+        given = 0
+        while (most := min(native.credit(self._raw), self._room)) > 0:
+            answers = self._next(most)
+            if not answers:
+                waits = True
+                break
+            for answer in answers:
+                if (refusal := refusal_of(answer, self._path)) is not None:
+                    self._connection.detach(link, refusal)
+                    self._connection.pump()
+                    return False
+                if isinstance(answer.outcome, Received):
+                    self._give(answer.outcome.message)
+                    given += 1
+                    if given % GIVEN_AT_ONCE == 0:
+                        self._connection.flush()
+            if given >= GIVEN_IN_A_TURN:
+                self._connection.hub.loop.call_soon(self._go_on)
+                self._connection.hub.changed()
+                self._connection.pump()
+                return False
+        if link.drain_mode:
+            link.drained()
+            waits = False
+        if given:
+            self._connection.hub.changed()
+        self._connection.pump()
+        return waits and not self._is_over
+
+    def _go_on(self) -> None:
+        if not self._is_over:
+            self.on_flow()
+
+    def on_delivery(self, delivery: Raw, *, batch: bool) -> None:  # noqa: ARG002 - nothing comes in batches here
+        """The client has settled a message, or said how it wants it settled."""
+        state, settled = native.state_of(delivery), native.is_settled(delivery)
+        was_full = len(self._given) >= self._most
+        token = self._given.pop(delivery, None) if state or settled else None
+        if token is None:
+            if settled:
+                native.settle(delivery)
+            return
+        try:
+            if state == native.RELEASED:
+                self._connection.hub.bus.release(self._path, token)
+                native.update(delivery, native.RELEASED)
+            elif state == native.ACCEPTED:
+                self._complete(delivery, token)
+            elif state == TRANSACTIONAL:
+                self._settle_in_transaction(delivery, token)
+            elif state:
+                self._settle(native.whole(delivery), token)
+        except Refusal as refusal:
+            # Its frames would keep the delivery for a while, and Proton answers no drain meanwhile.
+            refusal.__traceback__ = None
+            reject(delivery, refusal)
+        native.settle(delivery)
+        self._connection.hub.changed()
+        if was_full:
+            self.on_flow()
+
+    def on_closed(self, *, by_client: bool) -> None:
+        """The link is gone; a session is given back if it was the client who closed it.
+
+        Otherwise the session stays locked until its lock expires, and the client may take up the
+        link again under its name.
+        """
+        hub = self._connection.hub
+        self._is_over = True
+        hub.leave(self)
+        if self._session_id is None:
+            return
+        place = self._path, self._session_id
+        if by_client and hub.bus.entity(self._path) is not None:
+            command = CloseSession(queue=self._path, session_id=self._session_id)
+            hub.bus.wait_for(command, self._holder)
+            hub.changed()
+        is_ours = self._connection.sessions.get(place) == self._holder
+        if is_ours and (by_client or not hub.bus.holds(*place, self._holder)):
+            # Unless another link of this client has it by now.
+            del self._connection.sessions[place]
+
+    def _next(self, most: int) -> Sequence[Answer]:
+        command = Receive(queue=self._path, mode=self._mode, session_id=self._session_id)
+        hub = self._connection.hub
+        answers = hub.bus.given(command, most, self._holder)
+        hub.note()
+        return answers
+
+    def _give(self, view: MessageView) -> None:
+        token = view.lock_token
+        tag = _tag(_token(token or f"{view.sequence_number or 0}/0"))
+        delivery = native.send(self._raw, tag, outgoing(self._connection, self._path, view))
+        if self._mode is ReceiveMode.RECEIVE_AND_DELETE:
+            native.settle(delivery)
+        elif token is not None:
+            self._given[delivery] = token
+
+    def _complete(self, delivery: Raw, token: str) -> None:
+        """What most are asked: the message is done with."""
+        command = Complete(queue=self._path, lock_token=token)
+        answer = self._connection.hub.bus.ask(command, self._holder)
+        insist(answer, self._path)
+        native.update(delivery, native.ACCEPTED)
+
+    def _settle(self, delivery: Delivery, token: str) -> None:
+        disposition = disposed(delivery)
+        settlement = disposition.settlement(self._path, token)
+        effect = effect_of(self._connection, settlement, disposition)
+        answer = self._connection.hub.bus.ask(settlement, self._holder)
+        insist(answer, self._path)
+        effect()
+        # The echo of a rejection has no error, by which it would be a failure.
+        if disposition.outcome == MODIFIED:
+            delivery.local.failed = delivery.remote.failed
+            delivery.local.undeliverable = delivery.remote.undeliverable
+        delivery.update(delivery.remote_state)
+
+    def _settle_in_transaction(self, delivery: Raw, token: str) -> None:
+        """Let the settlement wait for the transaction's end; until then the message is locked."""
+        disposition = in_transaction(native.whole(delivery))
+        settlement = disposition.settlement(self._path, token)
+        effect = effect_of(self._connection, settlement, disposition)
+        transaction = transaction_of(delivery) or ""
+        stage = self._connection.hub.stage
+        answer = stage.settle(transaction, settlement, self._holder, effect)
+        insist(answer, self._path)
+        tell(delivery, TRANSACTIONAL, echoed(disposition))
+
+
+def _token(token: str) -> bytes:
+    number, _, delivery = token.partition("/")
+    return TOKEN.pack(int(number), int(delivery))
+
+
+def _tag(token: bytes) -> bytes:
+    """The tag of a delivery: its lock token in the order of .NET's Guid."""
+    return token[3::-1] + token[5:3:-1] + token[7:5:-1] + token[8:]

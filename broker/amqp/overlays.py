@@ -1,0 +1,111 @@
+"""Messages that go out otherwise than they came in.
+
+Of a bus that may show them wrongly nothing is taken from what was sent but the bytes of the body,
+where the bus names one that came in: a bus is told of a name, and handles that in its place. Of a
+message that a rule's action has changed everything is that the bus does not know.
+"""
+
+import struct
+
+import attrs
+
+from busproof.broker.amqp.dispositions import value_of
+from busproof.broker.amqp.encoding import (
+    elements_of,
+    end_of,
+    long_of,
+    pairs,
+    section,
+    string_of,
+    symbol_of,
+)
+from busproof.broker.amqp.messages import PARTITION_KEY, STANDS_FOR, Content
+from busproof.broker.amqp.sections import APPLICATION, PROPERTIES
+from busproof.broker.amqp.writing import map_of
+from busproof.vocabulary.messages import MessageView, PropertyValue
+
+__all__ = ["changed", "remade"]
+
+NOTHING = b"\x40"
+KNOWN_FIELDS = (0, 2, 3, 4, 5, 6, 10, 12)
+"""Places of those properties of AMQP's that the bus knows."""
+
+
+def remade(view: MessageView, kept: Content | None) -> Content:
+    """What goes out of a message of which the bus shows this."""
+    known = Content() if kept is None else kept
+    count, annotations = 0, b""
+    if view.partition_key is not None:
+        count, annotations = 2, symbol_of(PARTITION_KEY) + string_of(view.partition_key)
+    if view.size is not None and view.size > len(known.body):
+        count += 2
+        annotations += symbol_of(STANDS_FOR) + b"\x81" + long_of(view.size)
+    return attrs.evolve(
+        known,
+        annotations=(count, annotations),
+        properties=_listed(_fields(view)),
+        application=_application(view),
+        body=known.body or b"\x00\x53\x75\xb0" + _sized(view.body.encode()),
+    )
+
+
+def changed(view: MessageView, kept: Content) -> Content:
+    """What goes out of a message that a rule's action has changed."""
+    fields = _fields(view)
+    if kept.properties:
+        fields = [*_elements(kept.properties), *fields[len(_elements(kept.properties)) :]]
+        for place in KNOWN_FIELDS:
+            if place or view.message_id is not None:
+                # One that came without a MessageId has been given one.
+                fields[place] = _fields(view)[place]
+    left, inside = dict(view.properties), list[bytes]()
+    if kept.application:
+        for key, value, both in pairs(kept.application, section(kept.application, 0)[1]):
+            name = key.decode("utf-8", "replace") if isinstance(key, bytes) else str(key)
+            shown = left.get(name)
+            if not isinstance(value, PropertyValue) or (type(shown), shown) == (type(value), value):
+                left.pop(name, None)
+                inside.append(both)
+    inside += [string_of(name) + value_of(value) for name, value in left.items()]
+    application = map_of(APPLICATION, 2 * len(inside), b"".join(inside)) if inside else b""
+    return attrs.evolve(kept, properties=_listed(fields), application=application)
+
+
+def _elements(properties: bytes) -> list[bytes]:
+    place, count = elements_of(properties, section(properties, 0)[1])
+    found = []
+    for _ in range(count):
+        end = end_of(properties, place)
+        found.append(properties[place:end])
+        place = end
+    return found
+
+
+def _sized(raw: bytes) -> bytes:
+    return struct.pack(">I", len(raw)) + raw
+
+
+def _fields(view: MessageView) -> list[bytes]:
+    kind = view.content_type
+    return [
+        *(_text(view.message_id), NOTHING, _text(view.to), _text(view.subject)),
+        *(_text(view.reply_to), _text(view.correlation_id)),
+        NOTHING if kind is None else symbol_of(kind),
+        *(NOTHING, NOTHING, NOTHING),
+        *(_text(view.session_id), NOTHING, _text(view.reply_to_session_id)),
+    ]
+
+
+def _listed(fields: list[bytes]) -> bytes:
+    inside = b"".join(fields)
+    head = bytes([0, 0x53, PROPERTIES, 0xD0])
+    return head + struct.pack(">II", len(inside) + 4, len(fields)) + inside
+
+
+def _text(value: str | None) -> bytes:
+    return NOTHING if value is None else string_of(value)
+
+
+def _application(view: MessageView) -> bytes:
+    inside = [string_of(name) + value_of(value) for name, value in view.properties.items()]
+    return map_of(APPLICATION, 2 * len(inside), b"".join(inside)) if inside else b""

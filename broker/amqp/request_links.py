@@ -1,0 +1,196 @@
+"""Pairs of links on which clients ask and are answered: `$cbs` and each entity's `$management`."""
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Final
+
+from proton import Link, Message, int32, symbol
+
+from busproof.broker.amqp import native
+from busproof.broker.amqp.engine import Connection
+from busproof.broker.amqp.incoming_links import CREDIT, accept, received, reject, transaction_of
+from busproof.broker.amqp.messages import decoded
+from busproof.broker.amqp.native import Raw
+from busproof.broker.amqp.nodes import Node
+from busproof.broker.amqp.refusals import Refusal, too_large
+
+__all__ = [
+    "CBS_STATUS",
+    "MANAGEMENT_STATUS",
+    "Answerer",
+    "Replies",
+    "Reply",
+    "Requests",
+    "said_in",
+]
+
+MANAGEMENT_STATUS: Final = ("statusCode", "statusDescription", "errorCondition")
+WRITTEN_AT_ONCE: Final = 65_536
+"""After how many bytes answers go out, so that it shows whether the client reads them."""
+CBS_STATUS: Final = ("status-code", "status-description", None)
+"""The properties that carry the status, and the error's condition where there is one for it."""
+
+
+def said_in(request: Message) -> dict[str, Any]:
+    """The properties of a request; some clients send their texts as bytes."""
+    given: dict[Any, Any] = request.properties or {}
+    return {_text(key): _text(value) for key, value in given.items()}
+
+
+def _text(value: Any) -> Any:
+    return (
+        bytes(value).decode("utf-8", "replace") if isinstance(value, bytes | memoryview) else value
+    )
+
+
+class Reply:
+    """What is answered: a number, words for it, and what was asked for.
+
+    Args:
+        body: what was asked for.
+        status: the number; from 200 to 299 the request was granted.
+        description: in words.
+    """
+
+    def __init__(self, body: Any = None, status: int = 200, description: str = "OK") -> None:
+        self.body = body
+        self.status = status
+        self.description = description
+
+
+Answerer = Callable[[Message, str | None], Reply]
+"""Answers one request, and is told its transaction if it is part of one; or raises `Refusal`."""
+
+
+class Replies(Node):
+    """The link on which answers go to the client."""
+
+    def __init__(self, connection: Connection, link: Link, kind: str, addresses: set[str]) -> None:
+        self._connection = connection
+        self._link = link
+        self._waiting = deque[bytes]()
+        self._sent = 0
+        self._keys = [(kind, address) for address in addresses]
+        for key in self._keys:
+            connection.replies[key] = self
+
+    def send(self, message: Message) -> None:
+        """Send an answer as soon as the client wants it.
+
+        Raises:
+            Refusal: it wants none, and too much is waiting.
+        """
+        encoded = bytes(message.encode())
+        self._waiting.append(encoded)
+        self._connection.answers += len(encoded)
+        self.on_flow()
+        most, waiting = self._connection.hub.limits.answers, self._connection.answers
+        if waiting > most:
+            raise Refusal(
+                "amqp:resource-limit-exceeded",
+                f"{waiting:,} bytes of answers wait to be wanted; at most {most:,} may.",
+                403,
+            )
+
+    def on_flow(self) -> None:
+        """The client wants answers."""
+        written = 0
+        while self._waiting and self._link.credit > 0 and not self._connection.paused:
+            self._sent += 1
+            delivery = self._link.delivery(str(self._sent))
+            answer = self._waiting.popleft()
+            self._connection.answers -= len(answer)
+            self._link.stream(answer)
+            self._link.advance()
+            delivery.settle()
+            written += len(answer)
+            if written >= WRITTEN_AT_ONCE:
+                self._connection.flush()
+                written = 0
+        if self._link.drain_mode and not self._connection.paused:
+            self._link.drained()
+
+    def on_closed(self, *, by_client: bool) -> None:  # noqa: ARG002 - nodes are told
+        """Nobody is answered here any more."""
+        self._connection.answers -= sum(map(len, self._waiting))
+        self._waiting.clear()
+        for key in self._keys:
+            if self._connection.replies.get(key) is self:
+                del self._connection.replies[key]
+
+
+class Requests(Node):
+    """The link on which a client asks.
+
+    Args:
+        connection: the client's.
+        link: the link.
+        kind: which node it is, `$cbs` or the path of an entity's management.
+        answer: answers one request.
+        names: the properties that carry the status.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        link: Link,
+        kind: str,
+        answer: Answerer,
+        names: tuple[str, str, str | None],
+    ) -> None:
+        self._connection = connection
+        self._link = link
+        self._kind = kind
+        self._answer = answer
+        self._names = names
+        self._parts: dict[Raw, bytearray] = {}
+
+    def grant(self) -> None:
+        """Let the client ask."""
+        self._link.flow(CREDIT)
+
+    def on_delivery(self, delivery: Raw, *, batch: bool) -> None:  # noqa: ARG002 - nothing comes in batches here
+        """A request."""
+        raw = received(self._connection, native.raw(self._link), delivery, self._parts)
+        if raw is None:
+            return
+        self._link.advance()
+        self._link.flow(1)
+        try:
+            request = self._decoded(raw)
+        except Refusal as refusal:
+            reject(delivery, refusal)
+            native.settle(delivery)
+            return
+        transaction = transaction_of(delivery)
+        accept(delivery, transaction)
+        native.settle(delivery)
+        self._reply(request, transaction)
+        self._connection.hub.changed()
+
+    def _decoded(self, raw: bytes) -> Message:
+        if len(raw) > (most := self._connection.hub.max_message):
+            raise too_large(len(raw), most)
+        try:
+            return decoded(raw)
+        except ValueError as error:
+            raise Refusal("amqp:decode-error", str(error)) from None
+
+    def _reply(self, request: Message, transaction: str | None) -> None:
+        replies = self._connection.replies.get((self._kind, request.reply_to or ""))
+        replies = replies or self._connection.replies.get((self._kind, ""))
+        if replies is None:
+            return
+        code, words, error = self._names
+        message: Any = Message(correlation_id=request.id)
+        try:
+            reply = self._answer(request, transaction)
+        except Refusal as refusal:
+            message.properties = {code: int32(refusal.status), words: refusal.description}
+            if error is not None:
+                message.properties[error] = symbol(refusal.condition)
+            message.body = {}
+        else:
+            message.properties = {code: int32(reply.status), words: reply.description}
+            message.body = reply.body
+        replies.send(message)

@@ -1,0 +1,239 @@
+"""Which node a link gets: by its address, its direction and what the client may do."""
+
+from functools import partial
+from typing import Any, Final
+
+from proton import Link, Message, Terminus, symbol, ulong
+
+from busproof.broker.amqp.coordinator import Coordinator
+from busproof.broker.amqp.engine import Connection
+from busproof.broker.amqp.incoming_links import Intake
+from busproof.broker.amqp.management import answerer
+from busproof.broker.amqp.nodes import Node
+from busproof.broker.amqp.outgoing_links import Outlet
+from busproof.broker.amqp.refusals import Refusal, not_found, unauthorized
+from busproof.broker.amqp.request_links import (
+    CBS_STATUS,
+    MANAGEMENT_STATUS,
+    Answerer,
+    Replies,
+    Reply,
+    Requests,
+    said_in,
+)
+from busproof.broker.amqp.session_links import SESSION_FILTER, SessionSeeker, accepted
+from busproof.broker.auth.tokens import MANAGEMENT, TokenError, path_of
+from busproof.model.values import EntityKind
+from busproof.vocabulary.paths import DEAD_LETTERS, is_dead_letter_queue
+from busproof.vocabulary.values import ReceiveMode
+
+__all__ = ["attach"]
+
+CBS: Final = "$cbs"
+SETTLED: Final = 1
+VIA: Final = "com.microsoft:transfer-destination-address"
+MAX_BATCH: Final = "com.microsoft:max-message-batch-size"
+
+
+def attach(connection: Connection, link: Link) -> None:
+    """Give a link its node, and open it.
+
+    Raises:
+        Refusal: there is no such node, or the client may not use it so.
+    """
+    if link.is_receiver and link.remote_target.type == Terminus.COORDINATOR:
+        _coordinate(connection, link)
+        return
+    address = (link.remote_target if link.is_receiver else link.remote_source).address
+    if not address:
+        raise Refusal("amqp:invalid-field", "The link names no address.")
+    path = _bare(address)
+    if path == CBS:
+        _ask(connection, link, CBS)
+    elif path.endswith(MANAGEMENT):
+        _ask(connection, link, path.removesuffix(MANAGEMENT))
+    elif link.is_receiver:
+        _take_in(connection, link, _entity(connection, path))
+    else:
+        _give_out(connection, link, _entity(connection, path))
+
+
+def _bare(address: str) -> str:
+    """The path in an address, in small letters."""
+    try:
+        return path_of(address)
+    except TokenError as error:
+        raise Refusal("amqp:invalid-field", str(error)) from None
+
+
+def _entity(connection: Connection, path: str) -> str:
+    """The path of an entity as the model knows it."""
+    bus = connection.hub.bus
+    known = bus.path(path)
+    if bus.is_trusted and bus.entity(known) is None:
+        raise not_found(path)
+    return known
+
+
+def _opened(connection: Connection, link: Link, node: Node) -> None:
+    """The link as the client asked for it, its addresses word for word."""
+    link.source.copy(link.remote_source)
+    link.target.copy(link.remote_target)
+    link.snd_settle_mode = link.remote_snd_settle_mode
+    link.rcv_settle_mode = link.remote_rcv_settle_mode
+    connection.attached(link, node)
+    link.open()
+
+
+def _permitted(connection: Connection, right: str, path: str) -> None:
+    if not connection.permits(right, path):
+        raise unauthorized(right, path)
+    connection.hub.statuses.check(right, path)
+
+
+def _take_in(connection: Connection, link: Link, path: str) -> None:
+    _permitted(connection, "Send", path)
+    if VIA in (str(name) for name in link.remote_properties or ()):
+        # It would stay where it is to pass by.
+        raise Refusal("amqp:not-implemented", "Nothing is sent via another entity here.", 501)
+    bus = connection.hub.bus
+    entity = bus.entity(path)
+    closed = entity is not None and entity.kind is EntityKind.SUBSCRIPTION
+    if bus.is_trusted and (closed or is_dead_letter_queue(path)):
+        raise Refusal("amqp:not-allowed", f"Nobody can send to '{path}' (DLQ-11).")
+    node = Intake(connection, link, path)
+    link.max_message_size = connection.hub.max_message
+    link.properties = {symbol(MAX_BATCH): ulong(connection.hub.max_message)}
+    _opened(connection, link, node)
+    node.grant()
+
+
+def _give_out(connection: Connection, link: Link, path: str) -> None:
+    _permitted(connection, "Listen", path)
+    bus = connection.hub.bus
+    entity = bus.entity(path)
+    if bus.is_trusted and (entity is None or entity.kind is EntityKind.TOPIC):
+        raise Refusal("amqp:not-allowed", f"'{path}' is a topic; receive from a subscription.")
+    settled = link.remote_snd_settle_mode == SETTLED
+    mode = ReceiveMode.RECEIVE_AND_DELETE if settled else ReceiveMode.PEEK_LOCK
+    filters = _filters(link)
+    if SESSION_FILTER in filters:
+        _session(connection, link, path, mode, filters[SESSION_FILTER])
+        return
+    needed = (
+        entity is not None and entity.settings.requires_session and not path.endswith(DEAD_LETTERS)
+    )
+    if bus.is_trusted and needed:
+        raise Refusal(
+            "amqp:not-allowed",
+            f"'{path}' requires sessions: it is not possible to receive from it without one "
+            "(SESS-02).",
+        )
+    _opened(connection, link, Outlet(connection, link, path, mode, None, connection.name))
+
+
+def _filters(link: Link) -> dict[str, Any]:
+    tree = link.remote_source.filter
+    tree.rewind()
+    found = tree.get_object() if tree.next() else None
+    return {str(name): value for name, value in found.items()} if isinstance(found, dict) else {}
+
+
+def _session(
+    connection: Connection, link: Link, path: str, mode: ReceiveMode, session_id: Any
+) -> None:
+    """A link to one session: to a certain one, or to the next that is free and has messages."""
+    holder = f"{connection.name}/{link.name}"
+
+    def opened(taken: str, until: int) -> Outlet:
+        node = Outlet(connection, link, path, mode, taken, holder)
+        connection.sessions[path, taken] = holder
+        link.source.copy(link.remote_source)
+        link.source.filter.clear()
+        link.source.filter.put_dict({symbol(SESSION_FILTER): taken})
+        link.target.copy(link.remote_target)
+        link.snd_settle_mode = link.remote_snd_settle_mode
+        link.rcv_settle_mode = link.remote_rcv_settle_mode
+        link.properties = {symbol("com.microsoft:locked-until-utc"): until}
+        connection.attached(link, node)
+        link.open()
+        return node
+
+    if session_id is None:
+        SessionSeeker(connection, link, path, holder, opened).begin()
+        return
+    if not isinstance(session_id, str):
+        raise Refusal("amqp:invalid-field", "A session's id is a text.")
+    opened(session_id, accepted(connection, path, session_id, holder))
+
+
+def _coordinate(connection: Connection, link: Link) -> None:
+    node = Coordinator(connection, link)
+    _opened(connection, link, node)
+    node.grant()
+
+
+def _ask(connection: Connection, link: Link, path: str) -> None:
+    """One of the two links of `$cbs`, or of an entity's management."""
+    if path == CBS:
+        needs: tuple[str, str] | None = None
+        answer: Answerer = partial(_put_token, connection)
+    else:
+        entity = _entity(connection, path)
+        needs = _right_to_manage(connection, entity)
+        answer = answerer(connection, entity)
+    if link.is_sender:
+        _reply(connection, link, path, needs)
+        return
+    names = CBS_STATUS if path == CBS else MANAGEMENT_STATUS
+    node = Requests(connection, link, path, answer, names)
+    node.needs = needs
+    _opened(connection, link, node)
+    node.grant()
+
+
+def _right_to_manage(connection: Connection, entity: str) -> tuple[str, str]:
+    """A right that the client has, with which it may ask something of an entity's management."""
+    path = entity + MANAGEMENT
+    if connection.permits("Send", path) and not connection.permits("Listen", path):
+        return "Send", path
+    _permitted(connection, "Listen", path)
+    return "Listen", path
+
+
+def _reply(connection: Connection, link: Link, path: str, needs: tuple[str, str] | None) -> None:
+    """The link on which answers go to the client."""
+    wanted = {link.remote_target.address or "", link.remote_source.address or "", ""}
+    node = Replies(connection, link, path, wanted)
+    node.needs = needs
+    _opened(connection, link, node)
+    if not link.target.address:
+        link.target.address = link.remote_target.address or path
+
+
+def _put_token(connection: Connection, request: Message, _: str | None) -> Reply:
+    """A claim that the client proves by a token."""
+    said = said_in(request)
+    if said.get("operation") != "put-token":
+        raise Refusal("amqp:not-implemented", f"$cbs knows no {said.get('operation')!r}.", 501)
+    token = request.body
+    text = (
+        bytes(token).decode("utf-8", "replace")
+        if isinstance(token, bytes | memoryview)
+        else str(token)
+    )
+    hub = connection.hub
+    try:
+        claim = hub.keys.claim(text, str(said.get("name", "")), hub.wall())
+    except TokenError as error:
+        hub.journal.warning("token-refused", connection=connection.name, said=str(error))
+        raise Refusal("amqp:unauthorized-access", str(error), 401) from None
+    connection.prove(claim)
+    hub.journal.info(
+        "token-taken",
+        connection=connection.name,
+        rule=claim.rule,
+        path=claim.path,
+        seconds=round(claim.until - hub.wall()),
+    )
+    return Reply(status=202, description="Accepted")

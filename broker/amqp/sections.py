@@ -1,0 +1,78 @@
+"""The sections of a message: their kinds, and what each may have in it."""
+
+from typing import Any, Final
+
+from busproof.broker.amqp.encoding import OPAQUE, check, end_of
+from busproof.broker.bounds import bounded
+
+__all__ = [
+    "ANNOTATIONS",
+    "APPLICATION",
+    "DATA",
+    "DELIVERY",
+    "FOOTER",
+    "HEADER",
+    "PROPERTIES",
+    "SEQUENCE",
+    "VALUE",
+    "check_header",
+    "check_kind",
+    "check_pair",
+    "check_properties",
+]
+
+HEADER, DELIVERY, ANNOTATIONS, PROPERTIES, APPLICATION = 0x70, 0x71, 0x72, 0x73, 0x74
+DATA, SEQUENCE, VALUE, FOOTER = 0x75, 0x76, 0x77, 0x78
+LISTS, MAPS = frozenset({0x45, 0xC0, 0xD0}), frozenset({0xC1, 0xD1})
+KINDS: Final[dict[int, frozenset[int]]] = {
+    HEADER: LISTS,
+    DELIVERY: MAPS,
+    ANNOTATIONS: MAPS,
+    PROPERTIES: LISTS,
+    APPLICATION: MAPS,
+    DATA: frozenset({0xA0, 0xB0}),
+    SEQUENCE: LISTS,
+    VALUE: frozenset(),
+    FOOTER: MAPS,
+}
+"""The types that the value of a section may have; none named are all."""
+READ_WHOLE: Final = frozenset({DELIVERY, SEQUENCE, VALUE, FOOTER})
+"""Sections that are passed on as they came, or thrown away: everything in them is checked."""
+PROPERTIES_AT_MOST: Final = 13
+
+
+def check_kind(code: int, raw: bytes, begins: int) -> None:
+    """Insist that a section is of its kind: clients that receive another one fail.
+
+    What is in a header, in properties and in maps that are passed on is checked where it is read.
+    """
+    kinds = KINDS[code]
+    if kinds and raw[begins] not in kinds:
+        raise ValueError(f"section {code:#04x} is of type {raw[begins]:#04x}")
+    if code in READ_WHOLE:
+        check(raw, begins)
+
+
+def check_properties(properties: list[Any]) -> None:
+    """Insist that properties are no more than AMQP has, and that each of them is simple."""
+    odd = any(value is OPAQUE or value == () for value in properties)
+    if odd or len(properties) > PROPERTIES_AT_MOST:
+        raise ValueError("the properties have more fields, or fields of other types, than AMQP has")
+
+
+def check_header(header: list[Any]) -> None:
+    """Insist that what goes out again is as AMQP has it: durable, priority, time to live."""
+    durable, priority, ttl = header[:3]
+    for name, value in (("priority", priority), ("ttl", ttl)):
+        if value is not None:
+            bounded(name, value)
+    if durable not in (None, True, False):
+        raise ValueError(f"durable is {durable!r}; it has to be true or false")
+
+
+def check_pair(key: Any, value: Any, both: bytes) -> None:
+    """Insist that a key is simple, and look into a value that is not."""
+    if key is None or key is OPAQUE:
+        raise ValueError("a map of a message has a key that is neither a text nor a number")
+    if value is OPAQUE:
+        check(both, end_of(both, 0))

@@ -1,0 +1,117 @@
+"""Rules of subscriptions as clients write and read them over AMQP."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from proton import Described, ulong
+
+from busproof.broker.amqp.refusals import Refusal
+from busproof.filters.actions import parsed_action
+from busproof.filters.parser import DEEPEST, LONGEST, Outside, parsed
+from busproof.vocabulary.messages import PropertyValue
+from busproof.vocabulary.subscription_rules import (
+    CorrelationFilter,
+    FalseFilter,
+    Filter,
+    SqlFilter,
+    SubscriptionRule,
+    TrueFilter,
+)
+
+__all__ = ["action_of", "check_expressions", "described", "filter_of"]
+
+FIELDS: Final = (
+    ("correlation-id", "correlation_id"),
+    ("message-id", "message_id"),
+    ("to", "to"),
+    ("reply-to", "reply_to"),
+    ("label", "subject"),
+    ("session-id", "session_id"),
+    ("reply-to-session-id", "reply_to_session_id"),
+    ("content-type", "content_type"),
+)
+"""What a correlation filter says, in the order in which it is told."""
+
+SQL, TRUE, FALSE, CORRELATION = 0x1370000006, 0x1370000007, 0x1370000008, 0x1370000009
+NO_ACTION, SQL_ACTION, RULE = 0x13700000005, 0x13700000006, 0x13700000004
+
+
+def filter_of(given: Mapping[str, Any]) -> Filter:
+    """The filter that a rule is to have.
+
+    Raises:
+        Refusal: the rule has no filter that is known.
+    """
+    if isinstance(sql := given.get("sql-filter"), dict):
+        return SqlFilter(expression=str(sql["expression"]))
+    if isinstance(said := given.get("correlation-filter"), dict):
+        values = {ours: _text(said.get(theirs)) for theirs, ours in FIELDS}
+        free = said.get("properties") or {}
+        properties = {str(key): _plain(value) for key, value in free.items()}
+        return CorrelationFilter(**values, properties=properties)
+    if "true-filter" in given:
+        return TrueFilter()
+    if "false-filter" in given:
+        return FalseFilter()
+    raise Refusal("com.microsoft:argument-error", f"There is no filter in {sorted(given)}.")
+
+
+def action_of(given: Mapping[str, Any]) -> str | None:
+    """The action that a rule is to have, if it is to have one."""
+    action = given.get("sql-rule-action")
+    said = action.get("expression") if isinstance(action, dict) else None
+    return str(said) if said else None
+
+
+def check_expressions(chosen: Filter, action: str | None) -> None:
+    """Insist that each expression of a rule can be read at a bounded cost.
+
+    Raises:
+        Refusal: one is too long, or has too many levels.
+    """
+    said: list[tuple[str, str, object]] = []
+    if isinstance(chosen, SqlFilter):
+        said.append(("filter", chosen.expression, parsed(chosen.expression)))
+    if action is not None:
+        said.append(("action", action, parsed_action(action)))
+    for what, expression, found in said:
+        if found is Outside.EXCESS:
+            raise Refusal(
+                "com.microsoft:argument-error",
+                f"The SQL expression of the {what} has {len(expression):,} characters; it may have "
+                f"at most {LONGEST:,}, and at most {DEEPEST} levels of parts within parts.",
+            )
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _plain(value: Any) -> PropertyValue:
+    """A value as the model has it; Proton has a type of its own for each of AMQP's."""
+    if isinstance(value, bool):
+        return value
+    for kind in (int, float, str):
+        if isinstance(value, kind):
+            return kind(value)
+    raise Refusal(
+        "com.microsoft:argument-error", f"A filter cannot compare with {type(value).__name__}."
+    )
+
+
+def described(rule: SubscriptionRule) -> Described:
+    """A rule as clients are told it."""
+    action = Described(ulong(NO_ACTION), [])
+    if rule.action is not None:
+        action = Described(ulong(SQL_ACTION), [rule.action])
+    return Described(ulong(RULE), [_filter(rule.filter), action, rule.name])
+
+
+def _filter(given: Filter) -> Described:
+    if isinstance(given, SqlFilter):
+        return Described(ulong(SQL), [given.expression])
+    if isinstance(given, CorrelationFilter):
+        values: list[Any] = [getattr(given, ours) for _, ours in FIELDS]
+        values.append(dict(given.properties))
+        return Described(ulong(CORRELATION), values)
+    return Described(ulong(TRUE if isinstance(given, TrueFilter) else FALSE), [])

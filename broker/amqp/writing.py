@@ -1,0 +1,129 @@
+"""AMQP messages as they go out: what is kept of each, and what the model says of it by then."""
+
+import struct
+from collections.abc import Mapping
+from typing import Final
+
+from busproof.broker.amqp.encoding import (
+    elements_of,
+    end_of,
+    long_of,
+    pairs,
+    section,
+    string_of,
+    symbol_of,
+)
+from busproof.broker.amqp.messages import Content
+from busproof.broker.amqp.sections import ANNOTATIONS, APPLICATION
+from busproof.broker.bounds import LAST_MOMENT
+from busproof.vocabulary.messages import MessageState, MessageView
+
+__all__ = ["encoded", "map_of"]
+
+STATES: Final = {MessageState.ACTIVE: 0, MessageState.DEFERRED: 1, MessageState.SCHEDULED: 2}
+EXPIRY, CREATION = 8, 9
+"""Where in the properties it stands when the message dies, and when it was made."""
+LONGEST_TTL: Final = 0xFFFF_FFFF
+
+_SEQUENCE = symbol_of("x-opt-sequence-number") + b"\x81"
+_ENQUEUED = symbol_of("x-opt-enqueued-time") + b"\x83"
+_LOCKED = symbol_of("x-opt-locked-until") + b"\x83"
+_STATE = symbol_of("x-opt-message-state") + b"\x71"
+_LOCK_TOKEN = symbol_of("x-opt-lock-token") + b"\x98"
+_TOKEN = b"\x00\x53\x71\xc1" + bytes([1 + len(_LOCK_TOKEN) + 16, 2]) + _LOCK_TOKEN
+
+
+def encoded(
+    view: MessageView,
+    content: Content,
+    *,
+    token: bytes | None = None,
+    locked_until: int | None = None,
+    life: int | None = None,
+    more: Mapping[str, bytes] | None = None,
+) -> bytes:
+    """A message as it goes out.
+
+    Args:
+        view: how the model shows it.
+        content: what is kept of it.
+        token: of its lock.
+        locked_until: when the lock ends, in milliseconds since 1970.
+        life: how long it lives where it is, in microseconds; `None` is for ever.
+        more: properties of the application's kind that it has been given since, as AMQP values.
+    """
+    out = _header(content, view.delivery_count, life)
+    if token is not None:
+        out += _TOKEN + token
+    out += _annotations(view, content, locked_until)
+    out += content.properties if life is None else _mortal(content, life)
+    return out + (_with_more(content, more) if more else content.application) + content.body
+
+
+def _header(content: Content, delivery_count: int | None, life: int | None) -> bytes:
+    count = max(0, (delivery_count or 1) - 1)
+    ttl = b"\x40"
+    if life is not None:
+        ttl = b"\x70" + struct.pack(">I", min(LONGEST_TTL, life // 1000))
+    fields = (b"\x41" if content.durable else b"\x42") + b"\x50" + bytes([content.priority & 255])
+    fields += ttl + b"\x42\x70" + struct.pack(">I", count)
+    return b"\x00\x53\x70\xc0" + bytes([len(fields) + 1, 5]) + fields
+
+
+def map_of(code: int, count: int, inside: bytes) -> bytes:
+    """A section that is a map."""
+    return bytes([0, 0x53, code, 0xD1]) + struct.pack(">II", len(inside) + 4, count) + inside
+
+
+def _annotations(view: MessageView, content: Content, locked_until: int | None) -> bytes:
+    count, out = content.annotations
+    if view.sequence_number is not None:
+        out += _SEQUENCE + long_of(view.sequence_number)
+        count += 2
+    if view.state is not MessageState.SCHEDULED:
+        out += _ENQUEUED + long_of(content.enqueued)
+        count += 2
+    if locked_until is not None:
+        out += _LOCKED + long_of(locked_until)
+        count += 2
+    if view.state is not None:
+        out += _STATE + struct.pack(">i", STATES[view.state])
+        count += 2
+    return map_of(ANNOTATIONS, count, out)
+
+
+def _mortal(content: Content, life: int) -> bytes:
+    """The properties, by which the message dies when it has lived for so long.
+
+    Clients take the time between its creation and its death for its time to live.
+    """
+    _, begins, _ = section(content.properties, 0)
+    place, count = elements_of(content.properties, begins)
+    fields = []
+    for _ in range(count):
+        end = end_of(content.properties, place)
+        fields.append(content.properties[place:end])
+        place = end
+    fields += [b"\x40"] * (CREATION + 1 - len(fields))
+    dies = min(LAST_MOMENT, content.enqueued + life // 1000)
+    fields[EXPIRY] = b"\x83" + long_of(dies)
+    fields[CREATION] = b"\x83" + long_of(content.enqueued)
+    inside = b"".join(fields)
+    return b"\x00\x53\x73\xd0" + struct.pack(">II", len(inside) + 4, len(fields)) + inside
+
+
+def _with_more(content: Content, more: Mapping[str, bytes]) -> bytes:
+    """The properties of the application, with some changed or added."""
+    out: list[bytes] = []
+    if content.application:
+        _, begins, _ = section(content.application, 0)
+        for name, _, both in pairs(content.application, begins):
+            if _text(name) not in more:
+                out.append(both)
+    for name, value in more.items():
+        out.append(string_of(name) + value)
+    return map_of(APPLICATION, 2 * len(out), b"".join(out))
+
+
+def _text(name: object) -> str:
+    return name.decode("utf-8", "replace") if isinstance(name, bytes) else str(name)

@@ -1,0 +1,123 @@
+"""Where the rules of a namespace and their keys are read from: a file, or the environment.
+
+Never from the command line, which everybody on the machine can see.
+"""
+
+import os
+import stat
+from pathlib import Path
+from typing import Final
+
+from busproof.broker.auth.tokens import RIGHTS, Key
+from busproof.broker.configuration.jsonc import Value, parsed, read
+from busproof.errors import UsageError
+
+__all__ = [
+    "DEFAULT_KEYS",
+    "ENVIRONMENT",
+    "is_exposed",
+    "is_public",
+    "read_rules",
+    "read_secret",
+    "rules_in",
+]
+
+DEFAULT_KEYS: Final = (Key("RootManageSharedAccessKey", "SAS_KEY_VALUE"),)
+"""What the connection string of Microsoft's emulator says, and everybody knows."""
+
+ENVIRONMENT: Final = "env:"
+FIELDS: Final = ("KeyName", "PrimaryKey", "SecondaryKey", "Rights")
+LONGEST_SECRET: Final = 256
+"""How many characters a key may have; the service's have 44."""
+
+
+def is_public(rules: tuple[Key, ...]) -> bool:
+    """Whether one of these keys is the emulator's, which keeps nobody out."""
+    known = {secret for rule in DEFAULT_KEYS for secret in rule.secrets}
+    return any(secret in known for rule in rules for secret in rule.secrets)
+
+
+def is_exposed(source: str) -> bool:
+    """Whether others than its owner can read the file that this names."""
+    if source.startswith(ENVIRONMENT) or os.name != "posix":
+        return False
+    return bool(Path(source).stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))
+
+
+def read_rules(source: str) -> tuple[Key, ...]:
+    """The rules in a file, or in an environment variable that is named as `env:NAME`.
+
+    Raises:
+        UsageError: they cannot be read; no key is told.
+    """
+    if source.startswith(ENVIRONMENT):
+        value = parsed(_variable(source), source)
+    else:
+        value = read(Path(source))
+    return rules_in(value)
+
+
+def read_secret(source: str) -> str:
+    """The one word in a file, or in an environment variable that is named as `env:NAME`.
+
+    Raises:
+        UsageError: it cannot be read, or is empty.
+    """
+    if source.startswith(ENVIRONMENT):
+        word = _variable(source).strip()
+    else:
+        try:
+            word = Path(source).read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "it is no text"
+            raise UsageError(f"cannot read {source}: {reason}") from None
+    if not word:
+        raise UsageError(f"{source} is empty; it has to have the token in it")
+    return word
+
+
+def rules_in(value: Value) -> tuple[Key, ...]:
+    """The rules in an array.
+
+    Raises:
+        UsageError: something else stands there, a name stands there twice, or there is no rule.
+    """
+    value = value.kept_secret()
+    rules = tuple(_rule(each) for each in value.items())
+    if not rules:
+        raise value.wrong("at least one rule")
+    for place, rule in zip(value.items(), rules, strict=True):
+        if sum(each.name == rule.name for each in rules) > 1:
+            raise place.wrong(f"a KeyName that no other rule has; {rule.name!r} is there twice")
+    return rules
+
+
+def _rule(value: Value) -> Key:
+    fields = value.fields(FIELDS)
+    for name in ("KeyName", "PrimaryKey"):
+        if name not in fields:
+            raise value.wrong(f"a {name}")
+    rights = frozenset(RIGHTS)
+    if "Rights" in fields:
+        rights = frozenset(each.one_of(RIGHTS) for each in fields["Rights"].items())
+    second = fields.get("SecondaryKey")
+    return Key(
+        fields["KeyName"].text(),
+        _secret(fields["PrimaryKey"]),
+        rights,
+        None if second is None or second.is_null else _secret(second),
+    )
+
+
+def _secret(value: Value) -> str:
+    secret = value.text()
+    if not 0 < len(secret) <= LONGEST_SECRET:
+        raise value.wrong(f"1 to {LONGEST_SECRET} characters")
+    return secret
+
+
+def _variable(source: str) -> str:
+    name = source.removeprefix(ENVIRONMENT)
+    if (found := os.environ.get(name)) is None:
+        raise UsageError(f"the environment variable {name!r} is not set, which {source} names")
+    return found

@@ -1,0 +1,296 @@
+"""The configuration that Microsoft's emulator takes, and what is added to it here.
+
+Added: `EnablePartitioning` of queues and topics; `Tier`, `Edition`, `Readings`, `Partitions` and
+`AuthorizationRules` of the namespace.
+"""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from busproof.broker.auth.policies import DEFAULT_KEYS, rules_in
+from busproof.broker.auth.tokens import Key
+from busproof.broker.configuration.durations import for_ever
+from busproof.broker.configuration.jsonc import Value, read
+from busproof.broker.configuration.subscription_rules import action_in, filter_in, named_rule
+from busproof.errors import UsageError
+from busproof.spec import load
+from busproof.vocabulary.commands import (
+    AddRule,
+    CreateQueue,
+    CreateSubscription,
+    CreateTopic,
+    RemoveRule,
+)
+from busproof.vocabulary.subscription_rules import DEFAULT_RULE
+from busproof.vocabulary.values import Tier
+
+__all__ = ["Configuration", "read_configuration"]
+
+Created = CreateQueue | CreateTopic | CreateSubscription | AddRule | RemoveRule
+
+LASTING: Final = (
+    "DefaultMessageTimeToLive",
+    "DuplicateDetectionHistoryTimeWindow",
+    "RequiresDuplicateDetection",
+)
+QUEUE: Final = (
+    *LASTING,
+    "DeadLetteringOnMessageExpiration",
+    "EnablePartitioning",
+    "ForwardDeadLetteredMessagesTo",
+    "ForwardTo",
+    "LockDuration",
+    "MaxDeliveryCount",
+    "MaxSizeInMegabytes",
+    "RequiresSession",
+)
+SUBSCRIPTION: Final = (
+    "DeadLetteringOnMessageExpiration",
+    "DefaultMessageTimeToLive",
+    "ForwardDeadLetteredMessagesTo",
+    "ForwardTo",
+    "LockDuration",
+    "MaxDeliveryCount",
+    "RequiresSession",
+)
+NAMESPACE: Final = (
+    "Name",
+    "Queues",
+    "Topics",
+    "Tier",
+    "Edition",
+    "Readings",
+    "Partitions",
+    "AuthorizationRules",
+)
+CONNECTIONS: Final = "MaxAllowedConnections"
+WITHOUT_EFFECT: Final[dict[str, tuple[str, ...] | None]] = {
+    "AutoDeleteOnIdle": ("P10675199DT2H48M5.4775807S",),
+    "ClientAffineProperties": (),
+    "DeadLetteringOnFilterEvaluationExceptions": ("true",),
+    "EnableBatchedOperations": None,
+    "EnableExpress": ("false",),
+    "MaxMessageSizeInKilobytes": ("256",),
+    "Status": ("Active",),
+    "SupportOrdering": None,
+    "UserMetadata": None,
+}
+"""Properties that others write, and the texts by which they ask for nothing; `None`: by any."""
+LONGEST_LOCK, LONGEST_WINDOW, LONGEST_LIFE = 300, 604_800, 922_337_203_686
+MB_IN_GB: Final = 1024
+
+
+@attrs.define
+class Configuration:
+    """What a broker begins with.
+
+    `places` says where each thing that is created is written, and `warnings` what has no effect.
+    """
+
+    tier: str = Tier.STANDARD
+    edition: str | None = None
+    partitions: int = 16
+    readings: dict[str, str] = attrs.field(factory=dict)
+    keys: tuple[Key, ...] = DEFAULT_KEYS
+    created: list[Created] = attrs.field(factory=list)
+    places: dict[Created, str] = attrs.field(factory=dict)
+    warnings: list[str] = attrs.field(factory=list)
+
+    def create(self, command: Created, written: Value) -> None:
+        """Have something created that is written here."""
+        self.created.append(command)
+        self.places[command] = written.place
+
+
+def read_configuration(path: Path) -> Configuration:
+    """Read a configuration.
+
+    Raises:
+        UsageError: it cannot be read, or says something that is not known; the line is named.
+    """
+    found = Configuration()
+    top = read(path).fields(("UserConfig", "$schema"))
+    if "UserConfig" not in top:
+        raise read(path).wrong("an object with the field UserConfig")
+    user = top["UserConfig"].fields(("Namespaces", "Logging", CONNECTIONS))
+    _warn(user, (CONNECTIONS,), found)
+    namespaces = user["Namespaces"].items() if "Namespaces" in user else []
+    if len(namespaces) != 1:
+        raise top["UserConfig"].wrong(f"one namespace in Namespaces, not {len(namespaces)}")
+    _namespace(namespaces[0], found)
+    return found
+
+
+def _namespace(value: Value, found: Configuration) -> None:
+    fields = value.fields((*NAMESPACE, CONNECTIONS))
+    _warn(fields, (CONNECTIONS,), found)
+    if "Tier" in fields:
+        found.tier = Tier(fields["Tier"].one_of([each.value for each in Tier]))
+    if "Edition" in fields:
+        found.edition = fields["Edition"].text()
+        _told(fields["Edition"], lambda: load().edition(found.edition or ""))
+    if "Partitions" in fields:
+        found.partitions = fields["Partitions"].number(1, 64)
+    if "Readings" in fields:
+        for name, each in fields["Readings"].pairs().items():
+            found.readings[name] = each.text()
+            _told(each, lambda: load().readings(found.readings))
+    if "AuthorizationRules" in fields:
+        found.keys = rules_in(fields["AuthorizationRules"])
+    for each in fields["Queues"].items() if "Queues" in fields else ():
+        _queue(each, found)
+    for each in fields["Topics"].items() if "Topics" in fields else ():
+        _topic(each, found)
+
+
+def _told(value: Value, look_up: Callable[[], object]) -> None:
+    """Look a name up; a complaint about it names the line on which it stands."""
+    try:
+        look_up()
+    except UsageError as error:
+        raise UsageError(f"{value.place}: {error}") from None
+
+
+def _named(value: Value, *others: str) -> tuple[str, dict[str, Value]]:
+    fields = value.fields(("Name", "Properties", *others))
+    if "Name" not in fields:
+        raise value.wrong("a Name")
+    name = fields["Name"].text()
+    if not name or len(name) > 260 or "$" in name:
+        raise fields["Name"].wrong("1 to 260 characters, no '$' among them")
+    return name, fields
+
+
+def _properties(
+    fields: dict[str, Value], known: tuple[str, ...], found: Configuration
+) -> dict[str, Value]:
+    if "Properties" not in fields:
+        return {}
+    others = [name for name in WITHOUT_EFFECT if name not in known]
+    given = fields["Properties"].fields((*known, *others))
+    given = {name: value for name, value in given.items() if not value.is_null}
+    _warn(given, others, found)
+    return given
+
+
+def _warn(given: dict[str, Value], names: Iterable[str], found: Configuration) -> None:
+    """Say which of these properties have no effect."""
+    for name in names:
+        asks_for_nothing = WITHOUT_EFFECT.get(name, ())
+        if name in given and asks_for_nothing is not None:
+            value = given[name]
+            if value.written not in asks_for_nothing:
+                found.warnings.append(f"{value.place}: {name} has no effect here")
+
+
+def _queue(value: Value, found: Configuration) -> None:
+    name, fields = _named(value)
+    given = _properties(fields, QUEUE, found)
+    found.create(
+        CreateQueue(
+            queue=name,
+            partitioned=_truth(given, "EnablePartitioning"),
+            requires_session=_truth(given, "RequiresSession"),
+            duplicate_detection=_truth(given, "RequiresDuplicateDetection"),
+            duplicate_window=_duration(
+                given, "DuplicateDetectionHistoryTimeWindow", 600, 5, LONGEST_WINDOW
+            ),
+            lock_duration=_duration(given, "LockDuration", 60, 1, LONGEST_LOCK),
+            max_delivery_count=_count(given),
+            max_size=_size(given),
+            forward_to=_text(given, "ForwardTo"),
+            time_to_live=_lifetime(given),
+            dead_letter_expired=_truth(given, "DeadLetteringOnMessageExpiration"),
+            forward_dead_letters_to=_text(given, "ForwardDeadLetteredMessagesTo"),
+        ),
+        value,
+    )
+
+
+def _topic(value: Value, found: Configuration) -> None:
+    name, fields = _named(value, "Subscriptions")
+    given = _properties(fields, (*LASTING, "EnablePartitioning"), found)
+    found.create(
+        CreateTopic(
+            topic=name,
+            partitioned=_truth(given, "EnablePartitioning"),
+            duplicate_detection=_truth(given, "RequiresDuplicateDetection"),
+            duplicate_window=_duration(
+                given, "DuplicateDetectionHistoryTimeWindow", 600, 5, LONGEST_WINDOW
+            ),
+            time_to_live=_lifetime(given),
+        ),
+        value,
+    )
+    for each in fields["Subscriptions"].items() if "Subscriptions" in fields else ():
+        _subscription(each, name, found)
+
+
+def _subscription(value: Value, topic: str, found: Configuration) -> None:
+    name, fields = _named(value, "Rules")
+    given = _properties(fields, SUBSCRIPTION, found)
+    found.create(
+        CreateSubscription(
+            topic=topic,
+            subscription=name,
+            requires_session=_truth(given, "RequiresSession"),
+            lock_duration=_duration(given, "LockDuration", 60, 1, LONGEST_LOCK),
+            max_delivery_count=_count(given),
+            forward_to=_text(given, "ForwardTo"),
+            time_to_live=_lifetime(given),
+            dead_letter_expired=_truth(given, "DeadLetteringOnMessageExpiration"),
+            forward_dead_letters_to=_text(given, "ForwardDeadLetteredMessagesTo"),
+        ),
+        value,
+    )
+    rules = fields["Rules"].items() if "Rules" in fields else []
+    if rules:
+        default = RemoveRule(topic=topic, subscription=name, rule=DEFAULT_RULE)
+        found.create(default, fields["Rules"])
+    for rule in rules:
+        rule_name, parts = named_rule(rule)
+        added = AddRule(
+            topic=topic,
+            subscription=name,
+            rule=rule_name,
+            filter=filter_in(parts),
+            action=action_in(parts),
+        )
+        found.create(added, rule)
+
+
+def _text(given: dict[str, Value], name: str) -> str | None:
+    return (given[name].text() or None) if name in given else None
+
+
+def _truth(given: dict[str, Value], name: str) -> bool:
+    return name in given and given[name].truth()
+
+
+def _duration(given: dict[str, Value], name: str, default: int, least: int, most: int) -> int:
+    return given[name].duration(least, most) if name in given else default * 1_000_000
+
+
+def _lifetime(given: dict[str, Value]) -> int | None:
+    """In microseconds; `None` for ever, which is what clients write as the longest time."""
+    if "DefaultMessageTimeToLive" not in given:
+        return None
+    duration = given["DefaultMessageTimeToLive"].duration(1, LONGEST_LIFE)
+    return None if for_ever(duration) else duration
+
+
+def _size(given: dict[str, Value]) -> int | None:
+    """In GB."""
+    if "MaxSizeInMegabytes" not in given:
+        return None
+    size, rest = divmod(given["MaxSizeInMegabytes"].number(MB_IN_GB, 81_920), MB_IN_GB)
+    if rest:
+        raise given["MaxSizeInMegabytes"].wrong(f"a multiple of {MB_IN_GB}")
+    return size
+
+
+def _count(given: dict[str, Value]) -> int:
+    return given["MaxDeliveryCount"].number(1, 2_000) if "MaxDeliveryCount" in given else 10

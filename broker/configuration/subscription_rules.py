@@ -1,0 +1,72 @@
+"""Rules of subscriptions in a configuration."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from busproof.broker.configuration.jsonc import Value
+from busproof.vocabulary.subscription_rules import CorrelationFilter, Filter, SqlFilter, TrueFilter
+
+__all__ = ["action_in", "filter_in", "named_rule"]
+
+CORRELATION: Final = {
+    "ContentType": "content_type",
+    "CorrelationId": "correlation_id",
+    "Label": "subject",
+    "MessageId": "message_id",
+    "ReplyTo": "reply_to",
+    "ReplyToSessionId": "reply_to_session_id",
+    "SessionId": "session_id",
+    "To": "to",
+}
+
+
+def named_rule(value: Value) -> tuple[str, dict[str, Value]]:
+    """The name of a rule, and its parts.
+
+    Raises:
+        UsageError: it is none.
+    """
+    fields = value.fields(("Name", "Properties"))
+    if "Name" not in fields:
+        raise value.wrong("a Name")
+    known = ("FilterType", "CorrelationFilter", "SqlFilter", "Action")
+    return fields["Name"].text(), (
+        fields["Properties"].fields(known) if "Properties" in fields else {}
+    )
+
+
+def action_in(parts: Mapping[str, Value]) -> str | None:
+    """The action of a rule, if it has one.
+
+    Raises:
+        UsageError: it is none.
+    """
+    if "Action" not in parts or parts["Action"].is_null:
+        return None
+    given = parts["Action"].fields(("SqlExpression",))
+    return given["SqlExpression"].text() if "SqlExpression" in given else None
+
+
+def filter_in(parts: Mapping[str, Value]) -> Filter:
+    """The filter of a rule.
+
+    Raises:
+        UsageError: it is none.
+    """
+    if "FilterType" not in parts:
+        return TrueFilter()
+    if parts["FilterType"].one_of(("Correlation", "Sql")) == "Sql":
+        if "SqlFilter" not in parts:
+            raise parts["FilterType"].wrong("a SqlFilter beside it")
+        given = parts["SqlFilter"].fields(("SqlExpression",))
+        if "SqlExpression" not in given:
+            raise parts["SqlFilter"].wrong("a SqlExpression")
+        return SqlFilter(expression=given["SqlExpression"].text())
+    if "CorrelationFilter" not in parts:
+        raise parts["FilterType"].wrong("a CorrelationFilter beside it")
+    given = parts["CorrelationFilter"].fields((*CORRELATION, "Properties"))
+    values = {CORRELATION[name]: given[name].text() for name in CORRELATION.keys() & given.keys()}
+    free = given["Properties"].pairs() if "Properties" in given else {}
+    return CorrelationFilter(
+        **values, properties={name: each.scalar() for name, each in free.items()}
+    )

@@ -1,0 +1,298 @@
+"""What all connections share: the bus, what is kept of messages, and who waits for some."""
+
+import asyncio
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Protocol
+
+from busproof.broker.amqp.messages import Content, Parsed, parse
+from busproof.broker.amqp.overlays import changed, remade
+from busproof.broker.amqp.refusals import too_large
+from busproof.broker.auth.tokens import Key, Keys
+from busproof.broker.bus import Bus
+from busproof.broker.entity_status import Statuses
+from busproof.broker.limits import ALL_DEFAULT, Limits
+from busproof.broker.observability.event_log import Journal, Silent
+from busproof.broker.observability.message_counts import Tallies, records_of
+from busproof.broker.payloads import Contents
+from busproof.broker.transactional_settlement import Stage
+from busproof.errors import UsageError
+from busproof.filters.actions import RULE_NAME
+from busproof.model.journal import Change, Record
+from busproof.model.management import parts
+from busproof.model.state import Entity
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.values import Tier
+
+if TYPE_CHECKING:
+    from busproof.broker.amqp.engine import Connection
+    from busproof.broker.storage.commits import Saver
+
+__all__ = ["Hub", "Waiter"]
+
+TICK: Final = 0.05
+"""How often it is looked whether something has become due that somebody waits for, in seconds."""
+
+LARGEST: Final = 262_144
+LARGEST_OF_PREMIUM: Final = 1_048_576
+"""The largest message that is taken, and the largest batch of messages, in bytes."""
+LARGEST_STOOD_FOR: Final = 100_000_000
+"""How many bytes a message may stand for: the largest that any tier takes."""
+
+SAYS_AGAIN: Final = 10.0
+"""After how long a warning that lasts is said again, in seconds."""
+
+
+class Waiter(Protocol):
+    """A link that waits for a message or a session."""
+
+    @property
+    def place(self) -> tuple[str, str | None]:
+        """The path, and the session, of what it waits for."""
+
+    def serve(self) -> bool:
+        """Take what there is now; returns whether it goes on waiting."""
+
+
+class Hub:
+    """The broker's inside; everything in it runs in one thread.
+
+    Args:
+        bus: what decides.
+        keys: who may do what.
+        limits: how much each client may have.
+    """
+
+    def __init__(self, bus: Bus, keys: Keys, limits: Limits = ALL_DEFAULT) -> None:
+        self.bus = bus
+        self.limits = limits
+        self.stage = Stage(bus)
+        self.keys = keys
+        self.max_message = limits.message or _largest(bus)
+        self.contents = Contents(lasting=not bus.is_trusted)
+        self.tallies = self._listening()
+        self.configured: Callable[[], Bus] = lambda: bus.anew(bus.namespace.profile)
+        """Makes the namespace anew with which the broker began."""
+        self.renew: Callable[[], None] = _nothing_to_renew
+        """Reads the keys and certificates again, where they were read from."""
+        self.warn: Callable[[str], None] = _be_silent
+        """Is told what whoever runs the broker should know."""
+        self.journal: Journal = Silent()
+        """Is told what happens."""
+        self.opened = 0
+        """How many connections there ever were."""
+        self.identifies = True
+        """Whether what was sent without a MessageId goes out with one."""
+        self.connections: set[Connection] = set()
+        self.statuses = Statuses()
+        self.saver: Saver | None = None
+        """Writes all that is decided to a store, if there is one."""
+        self.era = ""
+        """What tells names of this run of a store from those of earlier ones."""
+        self.stated: dict[tuple[str, str], int] = {}
+        """Path and session id to when its state was last set, in milliseconds since 1970."""
+        self.loop = asyncio.get_running_loop()
+        self._waiting: dict[tuple[str, str | None], deque[Waiter]] = {}
+        self._stirred: set[str] = set()
+        """Paths of entities that have changed since it was last looked who waits for them."""
+        self._called = False
+        self._says_next = 0.0
+        self._timer = self.loop.call_later(TICK, self._tick)
+
+    def close(self) -> None:
+        """Look for nothing any more."""
+        self._timer.cancel()
+
+    def begin(self, bus: Bus) -> None:
+        """Serve another namespace, empty; all clients of this one are let go."""
+        for connection in list(self.connections):
+            connection.drop()
+        self.bus = bus
+        self.stage = Stage(bus)
+        self.max_message = self.limits.message or _largest(bus)
+        self.contents = Contents(self.era, lasting=not bus.is_trusted)
+        self.tallies = self._listening()
+        self.statuses = Statuses()
+        self.stated.clear()
+        self._waiting.clear()
+        self._stirred.clear()
+        if self.saver is not None:
+            self.saver.begin(bus)
+
+    def renew_keys(self, rules: Iterable[Key]) -> None:
+        """Have other keys; what needs a claim that was proved by one that is gone ends."""
+        renewed = tuple(rules)
+        self.keys.renew(renewed)
+        self.journal.info("keys-renewed", rules=[each.name for each in renewed])
+        for connection in list(self.connections):
+            connection.renew_claims()
+
+    def complain(self, who: str, error: Exception) -> None:
+        """Say where we failed on what a client sent; nothing of what it sent is told."""
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{Path(last.filename).name}:{last.lineno}"
+        self.warn(f"{who} is ended, because of {type(error).__name__} at {place}")
+
+    def refuse_for_files(self) -> None:
+        """Say, once in a while, that a connection was refused because too many files are open."""
+        now = time.monotonic()
+        if now >= self._says_next:
+            self._says_next = now + SAYS_AGAIN
+            self.warn("connections are refused: the process has as many files open as it may have")
+
+    def parsed(self, raw: bytes) -> Parsed:
+        """A message that came in, under a name of its own.
+
+        Raises:
+            ValueError: these bytes are no AMQP message.
+            Refusal: it stands for more bytes than any message has.
+        """
+        name, now = self.contents.new_name(), self.now_ms()
+        parsed = parse(raw, name, now, identified=self.identifies)
+        message = parsed.message
+        if message.stands_in and (message.size or 0) > LARGEST_STOOD_FOR:
+            raise too_large(message.size or 0, LARGEST_STOOD_FOR)
+        return parsed
+
+    def shown(self, view: MessageView) -> Content:
+        """What goes out of a message: what was kept, or what a bus says of it that may be wrong.
+
+        What a rule's action has changed is not as it was kept either.
+        """
+        kept = self.contents.get(view.body)
+        if kept is not None and self.bus.is_trusted:
+            return changed(view, kept) if RULE_NAME in view.properties else kept
+        return remade(view, kept)
+
+    def wait(self, waiter: Waiter) -> None:
+        """Let a link be served when there is something for it."""
+        line = self._waiting.setdefault(waiter.place, deque())
+        if waiter not in line:
+            line.append(waiter)
+
+    def leave(self, waiter: Waiter) -> None:
+        """Forget a link that waits no more."""
+        line = self._waiting.get(waiter.place)
+        if line is not None and waiter in line:
+            line.remove(waiter)
+            if not line:
+                del self._waiting[waiter.place]
+
+    def changed(self) -> None:
+        """Something happened; whoever waits is served before long."""
+        self.note()
+        if not self._called and self._waiting and (self._stirred or not self.bus.is_trusted):
+            self._called = True
+            self.loop.call_soon(self._serve)
+
+    def say_status(self, path: str, status: str) -> None:
+        """Disable an entity or enable it; links that give what is disabled end."""
+        self.statuses.say(path, status)
+        for connection in list(self.connections):
+            connection.review_links()
+
+    def forget(self, path: str) -> None:
+        """An entity was deleted; links over which its messages were received end."""
+        self.statuses.forget(path)
+        for connection in list(self.connections) if self.bus.is_trusted else ():
+            connection.end_receivers(path)
+
+    def now_ms(self) -> int:
+        """The time as clients are told it."""
+        return self.bus.epoch_ms(self.bus.now)
+
+    def _listening(self) -> Tallies:
+        """Listen to what the bus changes from now on."""
+        self.bus.listeners.append(self._hear)
+        return Tallies(self.bus.namespace)
+
+    def _hear(self, changes: Sequence[Change]) -> None:
+        records = records_of(changes)
+        self.tallies.hear(records)
+        if self._waiting:
+            for record in records:
+                self._stirred.update(_paths_of(record))
+
+    def _serve(self) -> None:
+        self._called = False
+        stirred, self._stirred = self._stirred, set()
+        for place in list(self._waiting):
+            if place[0] in stirred or not self.bus.is_trusted:
+                self._serve_place(place)
+
+    def _serve_place(self, place: tuple[str, str | None]) -> None:
+        """Serve those who wait here in turn, until there is nothing left for the next."""
+        for _ in range(len(self._waiting.get(place, ()))):
+            line = self._waiting.get(place)
+            if not line:
+                break
+            waiter = line.popleft()
+            if waiter.serve():
+                # By its name, and once: what came meanwhile may have put it into a line again.
+                self.wait(waiter)
+                break
+        if not self._waiting.get(place):
+            self._waiting.pop(place, None)
+
+    def _tick(self) -> None:
+        """Let time pass for those who wait: something may have become due."""
+        self._timer = self.loop.call_later(TICK, self._tick)
+        if not self._waiting:
+            return
+        self.bus.keep_time()
+        if self._stirred or not self.bus.is_trusted:
+            self.changed()
+
+    def note(self) -> None:
+        """A command is decided: whatever comes next is another."""
+        if self.saver is not None:
+            self.saver.note()
+
+    def tell(self, telling: Callable[[], object]) -> None:
+        """Do this, which tells a client something, once all that was decided is kept for good."""
+        if self.saver is None:
+            telling()
+        else:
+            self.saver.tell(telling)
+
+    async def saved(self) -> None:
+        """Wait until all that was decided is kept for good."""
+        if self.saver is not None:
+            await self.saver.saved()
+
+    def check_room(self) -> None:
+        """Insist that there is room for more messages.
+
+        Raises:
+            Refusal: the disk of the store is full.
+        """
+        if self.saver is not None:
+            self.saver.check_room()
+
+    def wall(self) -> float:
+        """Seconds since 1970, by which tokens expire."""
+        return time.time()
+
+
+def _be_silent(_: str) -> None:
+    """Nobody is told."""
+
+
+def _nothing_to_renew() -> None:
+    raise UsageError("no keys were read from anywhere; start busproof serve with --keys")
+
+
+def _largest(bus: Bus) -> int:
+    """The largest message that is taken, in bytes."""
+    return LARGEST_OF_PREMIUM if bus.namespace.profile.tier is Tier.PREMIUM else LARGEST
+
+
+def _paths_of(record: Record) -> Iterable[str]:
+    """The entities that something was changed of: in an outage, all that share the partitions."""
+    if isinstance(record, Entity):
+        return [each.path for each in parts(record)]
+    entity: Entity | None = getattr(record, "entity", None)
+    return () if entity is None else (entity.path,)

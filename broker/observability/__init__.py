@@ -1,0 +1,1 @@
+"""What an operator sees of a broker: its log, metrics, counts and decisions."""

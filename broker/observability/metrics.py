@@ -1,0 +1,170 @@
+"""What a broker counts, for Prometheus and all that read its format.
+
+Nothing here goes through the messages. Entities are told one by one as far as `MOST_TOLD`, so that
+a look at a large namespace is still a short one.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from prometheus_client import CollectorRegistry, ProcessCollector
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    InfoMetricFamily,
+    Metric,
+    SummaryMetricFamily,
+)
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector
+
+from busproof import __version__
+from busproof.broker.admin.http import Answer
+from busproof.broker.admin.status_page import entity_told
+from busproof.broker.core import Hub
+
+__all__ = ["MOST_TOLD", "Metrics"]
+
+MOST_TOLD: Final = 500
+"""Of how many entities each is told by itself, the first by name."""
+STATES: Final = ("messages", "locked", "scheduled", "dead_letters", "sessions")
+"""What is told of an entity as a whole, as the page calls it."""
+
+
+class Metrics(Collector):
+    """Collects when it is asked, and only then.
+
+    Args:
+        hub: the broker's inside.
+    """
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+        self._registry = CollectorRegistry()
+        self._registry.register(self)
+        ProcessCollector(registry=self._registry)
+
+    def answer(self, accept: str) -> Answer:
+        """All there is, in the format that is accepted."""
+        write, content_type = choose_encoder(accept)
+        return Answer(200, write(self._registry), content_type)
+
+    def collect(self) -> Iterator[Metric]:
+        """All but what the process says of itself."""
+        yield from _of_the_broker(self._hub)
+        yield from _of_the_traffic(self._hub)
+        if self._hub.bus.is_trusted:
+            yield from _of_entities(self._hub)
+        if self._hub.saver is not None:
+            yield from _of_the_store(self._hub)
+
+
+def _of_the_broker(hub: Hub) -> Iterator[Metric]:
+    profile = hub.bus.namespace.profile
+    told = {"version": __version__, "edition": profile.edition, "tier": profile.tier.value}
+    yield InfoMetricFamily("busproof", "The broker, and what its namespace is held to.", told)
+    links = sum(len(each.links) for each in hub.connections)
+    yield GaugeMetricFamily("busproof_connections", "AMQP connections.", len(hub.connections))
+    yield GaugeMetricFamily("busproof_links", "Links of all AMQP connections.", links)
+    yield CounterMetricFamily(
+        "busproof_connections_opened", "AMQP connections since the start.", hub.opened
+    )
+
+
+def _of_the_traffic(hub: Hub) -> Iterator[Metric]:
+    traffic = hub.bus.traffic
+    yield _family(
+        CounterMetricFamily,
+        "busproof_requests",
+        "Requests since the namespace began; error is empty where they were not refused.",
+        ("entity", "command", "error"),
+        (((each.entity, each.command, each.error), count) for each, count in traffic.asked.items()),
+    )
+    yield _family(
+        CounterMetricFamily,
+        "busproof_messages",
+        "Messages that clients sent (in), and that they were given (out); once for each time.",
+        ("entity", "direction"),
+        (((each.entity, each.direction), count) for each, count in traffic.moved.items()),
+    )
+
+
+def _of_entities(hub: Hub) -> Iterator[Metric]:
+    hub.bus.keep_time()
+    names = hub.bus.names()
+    told = [entity_told(hub, name) for name in names[:MOST_TOLD]]
+    yield GaugeMetricFamily("busproof_entities", "Queues, topics, subscriptions.", len(names))
+    yield GaugeMetricFamily(
+        "busproof_entities_left_out",
+        f"How many entities are not told one by one, because there are more than {MOST_TOLD}.",
+        len(names) - len(told),
+    )
+    yield _family(
+        GaugeMetricFamily,
+        "busproof_entity",
+        "Messages, locks, scheduled messages, dead letters and sessions held, of an entity now.",
+        ("entity", "kind", "of"),
+        (((each["name"], each["kind"], of), each[of]) for each in told for of in STATES),
+    )
+    partitions = [
+        ((each["name"], str(number)), partition)
+        for each in told
+        for number, partition in enumerate(each["partitions"])
+    ]
+    labels = ("entity", "partition")
+    yield _family(
+        GaugeMetricFamily,
+        "busproof_partition_up",
+        "Whether a partition is up; an entity that is not partitioned has partition 0 alone.",
+        labels,
+        ((where, int(not each["down"])) for where, each in partitions),
+    )
+    yield _family(
+        GaugeMetricFamily,
+        "busproof_partition_ready",
+        "Messages of a partition that nobody holds.",
+        labels,
+        ((where, each["ready"]) for where, each in partitions),
+    )
+    yield _family(
+        GaugeMetricFamily,
+        "busproof_partition_bytes",
+        "How much of its partition's size is taken.",
+        labels,
+        ((where, each["bytes"]) for where, each in partitions),
+    )
+    yield _family(
+        GaugeMetricFamily,
+        "busproof_partition_size_bytes",
+        "The size of a partition.",
+        labels,
+        ((where, each["most"]) for where, each in partitions),
+    )
+
+
+def _of_the_store(hub: Hub) -> Iterator[Metric]:
+    saver = hub.saver
+    if saver is not None:
+        yield SummaryMetricFamily(
+            "busproof_store_commit_seconds",
+            "Commits to the store since the start, and how long they took.",
+            count_value=saver.commits,
+            sum_value=saver.seconds,
+        )
+        yield GaugeMetricFamily(
+            "busproof_store_full", "Whether the disk of the store is full.", int(saver.is_full)
+        )
+
+
+def _family(
+    kind: type[Any],
+    name: str,
+    meaning: str,
+    labels: tuple[str, ...],
+    samples: Iterable[tuple[tuple[str, ...], float]],
+) -> Metric:
+    found: Any = kind(name, meaning, labels=labels)
+    for values, sample in samples:
+        found.add_metric(values, sample)
+    family: Metric = found
+    return family

@@ -1,0 +1,267 @@
+"""Starting a broker: its bus with what is in it, its two ports, and their end."""
+
+import asyncio
+import ssl
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain, count
+from typing import Any, Final
+
+import attrs
+
+from busproof.broker.amqp.engine import Connection
+from busproof.broker.amqp.routing import attach
+from busproof.broker.auth.tokens import Keys
+from busproof.broker.bus import Bus
+from busproof.broker.configuration.emulator import Configuration, Created
+from busproof.broker.core import Hub
+from busproof.broker.faulty import FaultyBus
+from busproof.broker.limits import ALL_DEFAULT, Limits
+from busproof.broker.listener import SPARE, SPARE_FOR_HTTP, guarded
+from busproof.errors import UsageError
+from busproof.model.rules import RULES, Rules
+from busproof.spec import load
+from busproof.vocabulary.addressing import created_path, destinations
+from busproof.vocabulary.commands import AddRule, CreateQueue, CreateSubscription, RemoveRule
+from busproof.vocabulary.paths import subscription_path
+from busproof.vocabulary.profile import profile_for
+
+__all__ = ["ADMIN_PORT", "PORT", "TLS_PORT", "Broker", "Places", "bus_for", "started"]
+
+PORT: Final = "--port"
+TLS_PORT: Final = "--tls-port"
+ADMIN_PORT: Final = "--admin-port"
+
+HANDSHAKE: Final = 20.0
+"""How long a client may take to agree on TLS, in seconds."""
+GOODBYE: Final = 5.0
+"""How long it may take to end it."""
+
+
+def bus_for(
+    configuration: Configuration,
+    *,
+    policy: str = "round-robin",
+    seed: int = 0,
+    clock: str = "real",
+    rules: Rules = RULES,
+) -> Bus:
+    """A bus with the entities that a configuration names.
+
+    Args:
+        configuration: what is configured.
+        policy: how the model chooses where it may.
+        seed: of its choices.
+        clock: whether time passes by itself or by request.
+        rules: the model's, or those of a mutant.
+
+    Raises:
+        UsageError: an edition, a reading or an entity that cannot be had.
+    """
+    profile = profile_for(
+        load(),
+        edition=configuration.edition,
+        tier=configuration.tier,
+        readings=configuration.readings,
+        partitions=configuration.partitions,
+    )
+    kind = Bus if rules is RULES else FaultyBus
+    bus = kind(profile, policy, seed, clock, rules=rules)
+    create(bus, configuration)
+    return bus
+
+
+def create(bus: Bus, configuration: Configuration) -> None:
+    """Let a bus have the entities that a configuration names, beside those that it has.
+
+    Raises:
+        UsageError: one that cannot be had.
+    """
+    places = configuration.places
+    waiting = [each for each in configuration.created if not _is_there(bus, each)]
+    while waiting:
+        later = [each for each in waiting if not _is_ready(bus, each)]
+        if len(later) == len(waiting):
+            raise UsageError(f"{places[later[0]]}: {_cannot_forward(later[0])}")
+        ready = [each for each in waiting if each not in later]
+        for each in ready:
+            _create(bus, each, places[each])
+        waiting = later
+
+
+def _is_there(bus: Bus, command: Created) -> bool:
+    """Whether an entity is there already, from when the broker last ran; its rules are with it."""
+    if isinstance(command, AddRule | RemoveRule):
+        path = subscription_path(command.topic, command.subscription)
+    else:
+        path = created_path(command)
+    return bus.entity(bus.path(path)) is not None
+
+
+def _is_ready(bus: Bus, command: Created) -> bool:
+    """Whether what it needs is there: its topic, its subscription, where it forwards to."""
+    if isinstance(command, CreateSubscription) and bus.entity(command.topic) is None:
+        return False
+    if isinstance(command, AddRule | RemoveRule):
+        path = f"{command.topic}/subscriptions/{command.subscription}"
+        return bus.entity(bus.path(path)) is not None
+    return all(bus.entity(bus.path(target)) is not None for target in destinations(command))
+
+
+def _cannot_forward(command: Created) -> str:
+    targets = destinations(command)
+    if targets and isinstance(command, CreateQueue | CreateSubscription):
+        named = " and ".join(f"'{target}'" for target in targets)
+        return (
+            f"'{created_path(command)}' is to forward to {named}, which is not in the "
+            "configuration or forwards back; add it, or leave ForwardTo out"
+        )
+    return f"{command} cannot be had: what it belongs to is not in the configuration"
+
+
+def _called(command: Created) -> str:
+    if isinstance(command, AddRule | RemoveRule):
+        return f"rule '{command.rule}'"
+    return f"'{created_path(command)}'"
+
+
+def _create(bus: Bus, command: Created, place: str) -> None:
+    refused = bus.ask(command, "configuration").refused
+    if refused is not None:
+        what = _called(command)
+        raise UsageError(f"{place}: the bus refuses to create {what}: {refused.error.value}")
+    if not isinstance(command, AddRule | RemoveRule):
+        bus.known_as(created_path(command))
+
+
+@attrs.frozen
+class Places:
+    """Where a broker is to listen; port 0 is any that is free.
+
+    Args:
+        host: the address.
+        port: for AMQP; `None` for nowhere.
+        admin_port: for HTTP.
+        tls_port: for AMQP over TLS, which needs `tls`; `None` for nowhere.
+        tls: what AMQP over TLS is spoken by.
+        admin_tls: what HTTPS is spoken by, in the place of HTTP.
+    """
+
+    host: str
+    port: int | None
+    admin_port: int
+    tls_port: int | None = None
+    tls: ssl.SSLContext | None = None
+    admin_tls: ssl.SSLContext | None = None
+
+
+class Broker:
+    """A broker that listens.
+
+    Args:
+        hub: its inside.
+        servers: what listens, by the option that says where; one for each address of the host.
+    """
+
+    def __init__(self, hub: Hub, servers: Mapping[str, list[asyncio.Server]]) -> None:
+        self.hub = hub
+        self._servers = servers
+
+    @property
+    def port(self) -> int:
+        """Where it speaks AMQP, if anywhere without TLS."""
+        return self.port_of(PORT)
+
+    @property
+    def admin_port(self) -> int:
+        """Where it speaks HTTP or HTTPS."""
+        return self.port_of(ADMIN_PORT)
+
+    def port_of(self, option: str) -> int:
+        """Where it listens by this option; 0 for nowhere."""
+        servers = self._servers.get(option)
+        return int(servers[0].sockets[0].getsockname()[1]) if servers else 0
+
+    async def stop(self) -> None:
+        """Listen no more, and let all connections go."""
+        for server in chain.from_iterable(self._servers.values()):
+            server.close()
+        self.hub.close()
+        if self.hub.saver is not None:
+            self.hub.saver.close()
+            self.hub.saver = None
+        for connection in list(self.hub.connections):
+            connection.drop()
+
+
+async def started(
+    bus: Bus,
+    keys: Keys,
+    places: Places,
+    http: Callable[[Hub], Callable[..., Any]],
+    limits: Limits = ALL_DEFAULT,
+) -> Broker:
+    """Listen wherever it is to.
+
+    `http` gets the hub before anybody can ask for something, and gives what answers HTTP.
+
+    Raises:
+        UsageError: a port is taken, or there is no such host.
+    """
+    hub = Hub(bus, keys, limits)
+    servers = dict[str, list[asyncio.Server]]()
+    try:
+        for option, opening in _openings(hub, places, http(hub)):
+            servers[option] = await _listening(opening, places, option, hub)
+    except UsageError:
+        for server in chain.from_iterable(servers.values()):
+            server.close()
+        hub.close()
+        raise
+    return Broker(hub, servers)
+
+
+def _openings(
+    hub: Hub, places: Places, answering: Callable[..., Any]
+) -> Iterator[tuple[str, Callable[..., Any]]]:
+    """What has to be opened, by the option that says where."""
+    loop, numbers = asyncio.get_running_loop(), count(1)
+
+    def make() -> Connection:
+        return Connection(hub, next(numbers), attach)
+
+    def speaking(port: int, **tls: Any) -> Callable[..., Any]:
+        place = {"host": places.host, "port": port}
+        return lambda **how: loop.create_server(make, **_placed(place, how), **tls)
+
+    if places.port is not None:
+        yield PORT, speaking(places.port)
+    if places.tls_port is not None and places.tls is not None:
+        yield TLS_PORT, speaking(places.tls_port, **_secured(places.tls))
+    place, tls = {"host": places.host, "port": places.admin_port}, _secured(places.admin_tls)
+    yield ADMIN_PORT, lambda **how: asyncio.start_server(answering, **_placed(place, how), **tls)
+
+
+def _placed(place: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
+    """How a server is opened: on a socket that is bound already, or at a place."""
+    return how if "sock" in how else place | how
+
+
+def _secured(tls: ssl.SSLContext | None) -> dict[str, Any]:
+    """What a server is opened with to speak TLS, or not to; nobody may dawdle over it."""
+    if tls is None:
+        return {}
+    return {"ssl": tls, "ssl_handshake_timeout": HANDSHAKE, "ssl_shutdown_timeout": GOODBYE}
+
+
+async def _listening(
+    opening: Callable[..., Any], places: Places, option: str, hub: Hub
+) -> list[asyncio.Server]:
+    spare = SPARE_FOR_HTTP if option == ADMIN_PORT else SPARE
+    port = {PORT: places.port, TLS_PORT: places.tls_port}.get(option, places.admin_port)
+    try:
+        return await guarded(opening, spare, hub.refuse_for_files)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise UsageError(
+            f"cannot listen on {places.host}:{port}: {reason}; choose another {option}"
+        ) from None

@@ -1,0 +1,222 @@
+"""What has changed of a namespace since it was last written to the store.
+
+The journal of the model names each record that a step has changed, and each entry of a table that
+it has set. Of each the first state since the last commit is kept here; what is written is how it
+is at the next commit. So a message that came and went in between costs nothing.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import attrs
+
+from busproof.broker.payloads import Contents
+from busproof.broker.storage.codec import written
+from busproof.broker.storage.rows import DURABLE, Rows, place_of, table_of
+from busproof.broker.storage.write_set import NAMESPACE, Changes, Statement
+from busproof.model import Namespace
+from busproof.model.journal import MISSING, Change, Record
+from busproof.model.state import Entity, Partition
+
+__all__ = ["ChangeLog"]
+
+TABLES: Final = ("readings", "down")
+"""Tables of the namespace that are written as notes."""
+
+
+@attrs.define
+class _Noted:
+    """A record that may have to be written.
+
+    Attributes:
+        record: as it is now.
+        before: what of it is written, if it is.
+    """
+
+    record: Any
+    before: tuple[Any, ...] | None
+
+
+def _indexed(kind: type) -> tuple[int, ...]:
+    """Where the durable values stand among those that the journal keeps of a record."""
+    names: tuple[str, ...] = kind.names  # type: ignore[attr-defined]
+    return tuple(names.index(name) for name in DURABLE[kind])
+
+
+PLACES: Final = {kind: _indexed(kind) for kind in DURABLE}
+
+
+class ChangeLog:
+    """Follows a namespace from step to step.
+
+    Args:
+        namespace: as it is; all of it counts as written.
+        numbers: the id of each of its entities, by their paths.
+        entities: how many entities there ever were.
+    """
+
+    def __init__(
+        self, namespace: Namespace, numbers: Mapping[str, int] | None = None, entities: int = 0
+    ) -> None:
+        self._entities = entities
+        self._gone: list[int] = []
+        self._strays: dict[int, set[int]] = {}
+        self._spans = False
+        self.widest = 0
+        """How many partitions any entity ever had."""
+        self._follow(namespace)
+        for path, number in (numbers or {}).items():
+            self._meet(namespace.entities[path], number)
+
+    def _follow(self, namespace: Namespace) -> None:
+        self._namespace = namespace
+        self._noted: dict[int, _Noted] = {}
+        self._numbers: dict[Entity, int] = {}
+        self._owners: dict[Partition, Entity] = {}
+        self._homes: dict[int, Entity] = {}
+        self._new_homes: dict[tuple[Entity, str], int] = {}
+        self._notes: set[str] = set()
+        self.widest = max(self.widest, namespace.profile.partitions)
+
+    @property
+    def any(self) -> bool:
+        """Whether there is something to write."""
+        return bool(self._noted or self._gone or self._notes or self._new_homes or self._strays)
+
+    def begin(self, namespace: Namespace) -> None:
+        """Follow another namespace, of which nothing is written."""
+        self._gone.extend(self._numbers.values())
+        self._follow(namespace)
+        self._spans = True
+        self._notes.update(("entities", *TABLES))
+        for entity in namespace.entities.values():
+            self._note_entry(MISSING, entity)
+            self._new_homes.update(((entity, key), home) for key, home in entity.homes.items())
+            for table in (entity.messages, entity.scheduled, entity.sessions, entity.duplicates):
+                for record in table.values():
+                    self._note_entry(MISSING, record)
+            for partition in entity.partitions:
+                if partition.arrivals:
+                    self._noted[id(partition)] = _Noted(partition, None)
+
+    def note(self, changes: Sequence[Change]) -> None:
+        """Take note of what one step has changed."""
+        places = set(self._places(changes))
+        self._spans |= len(places) > 1
+
+    def clear(self, strays: Mapping[int, set[int]]) -> None:
+        """Do away with rows of entities that there are none of."""
+        self._strays = dict(strays)
+
+    def changes(
+        self, number: int, now: int, contents: Contents, stated: dict[tuple[str, str], int]
+    ) -> Changes:
+        """Return what is to be written, which counts as written from now on."""
+        found = Changes(number, now, spans=self._spans)
+        for place, numbers in self._strays.items():
+            for stray in sorted(numbers):
+                found.drop(place, stray)
+        for gone in self._gone:
+            found.add(NAMESPACE, Statement.DROP_ENTITY, gone)
+            for place in range(self.widest):
+                found.drop(place, gone)
+        for name in sorted(self._notes):
+            found.add(NAMESPACE, Statement.PUT_NOTE, name, self._text(name))
+        for noted in self._noted.values():
+            owner = self._owner(noted.record)
+            if (known := self._numbers.get(owner)) is not None:
+                self._write(Rows(found, contents, stated, known), noted)
+        for (entity, key), home in self._new_homes.items():
+            if (known := self._numbers.get(entity)) is not None:
+                found.add(home, Statement.PUT_HOME, known, key)
+        self._noted, self._new_homes, self._gone, self._strays = {}, {}, [], {}
+        self._notes, self._spans = set(), False
+        found.close()
+        return found
+
+    def _places(self, changes: Sequence[Change]) -> Iterator[int]:
+        """Note each change; returns the databases that it concerns."""
+        for thing, key, before in changes:
+            if type(thing) is dict:
+                yield from self._note_table(thing, key, before)
+            elif type(thing) in DURABLE:
+                yield from self._note_record(thing, before)
+
+    def _note_record(self, record: Any, values: tuple[Any, ...]) -> Iterator[int]:
+        before = tuple(values[place] for place in PLACES[type(record)])
+        if before == _durable(record):
+            return
+        if id(record) not in self._noted:
+            self._noted[id(record)] = _Noted(record, before)
+        if not isinstance(record, Partition):
+            yield place_of(record, self._namespace.choices)
+
+    def _note_table(self, table: dict[Any, Any], key: Any, before: Any) -> Iterator[int]:
+        after = table.get(key, MISSING)
+        if isinstance(before, Record) or isinstance(after, Record):
+            for record in self._note_entry(before, after):
+                yield place_of(record, self._namespace.choices)
+        elif table is self._namespace.readings or table is self._namespace.down:
+            # The namespace's database is written first, and by itself each of them says enough.
+            self._notes.add("readings" if table is self._namespace.readings else "down")
+        elif (entity := self._homes.get(id(table))) is not None and after is not MISSING:
+            self._new_homes[entity, key] = after
+            yield after
+
+    def _note_entry(self, before: Any, after: Any) -> list[Any]:
+        """Note records that came or left; returns those that are durable."""
+        found = [each for each in (before, after) if type(each) in DURABLE]
+        for record in found:
+            if id(record) not in self._noted:
+                written_before = _durable(record) if record is before else None
+                self._noted[id(record)] = _Noted(record, written_before)
+        if isinstance(before, Entity):
+            self._lose(before)
+        if isinstance(after, Entity):
+            self._entities += 1
+            self._notes.add("entities")
+            self._meet(after, self._entities)
+        return found
+
+    def _meet(self, entity: Entity, number: int) -> None:
+        self._numbers[entity] = number
+        self._homes[id(entity.homes)] = entity
+        self.widest = max(self.widest, len(entity.partitions))
+        for partition in entity.partitions:
+            self._owners[partition] = entity
+
+    def _lose(self, entity: Entity) -> None:
+        self._gone.append(self._numbers.pop(entity))
+        del self._homes[id(entity.homes)]
+        for partition in entity.partitions:
+            del self._owners[partition]
+
+    def _owner(self, record: Any) -> Any:
+        if isinstance(record, Entity):
+            return record
+        return self._owners.get(record) if isinstance(record, Partition) else record.entity
+
+    def _write(self, rows: Rows, noted: _Noted) -> None:
+        """Write a record, or do away with it."""
+        record, before = noted.record, noted.before
+        place = place_of(record, self._namespace.choices)
+        is_there, replaced = True, False
+        if not isinstance(record, Entity | Partition):
+            table, key = table_of(record)
+            current = table.get(key)
+            is_there, replaced = current is record, current is not None
+        if not is_there:
+            if before is not None and not replaced:
+                rows.drop(place, record)
+        elif before is None or before != _durable(record):
+            rows.put(place, record, is_new=before is None)
+
+    def _text(self, name: str) -> str:
+        if name == "entities":
+            return str(self._entities)
+        table = self._namespace.readings if name == "readings" else self._namespace.down
+        return written(tuple((key, table[key]) for key in sorted(table)))
+
+
+def _durable(record: Any) -> tuple[Any, ...]:
+    return tuple(getattr(record, name) for name in DURABLE[type(record)])

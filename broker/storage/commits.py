@@ -1,0 +1,327 @@
+"""When what is decided is written to a store, and who hears of it only then.
+
+All that was asked for in one turn of the event loop is one commit. Nothing that a client is told
+leaves the broker before everything that was decided until then is written.
+"""
+
+import asyncio
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from busproof.broker.amqp.refusals import Refusal
+from busproof.broker.storage.change_log import ChangeLog
+from busproof.broker.storage.codec import written
+from busproof.broker.storage.databases import Full
+from busproof.broker.storage.store import Store
+from busproof.broker.storage.write_set import NAMESPACE, Changes, Statement
+from busproof.errors import ConformanceError
+from busproof.model.journal import Change
+from busproof.vocabulary.values import Clock
+
+if TYPE_CHECKING:
+    from busproof.broker.bus import Bus
+    from busproof.broker.core import Hub
+
+__all__ = ["Saver", "namespace_notes"]
+
+AGAIN: Final = 0.2
+"""After how long it is tried again whether there is room, in seconds."""
+BETWEEN: Final = 16
+"""After how many commits the lengths of the logs are looked at."""
+
+Telling = Callable[[], object]
+
+
+class Saver:
+    """Writes what a hub's bus decides.
+
+    Args:
+        hub: the broker's inside.
+        store: where to.
+        log: what has changed of its namespace.
+        in_thread: whether commits wait for the disk, in a thread of their own.
+    """
+
+    def __init__(
+        self, hub: "Hub", store: Store, log: ChangeLog, *, in_thread: bool = False
+    ) -> None:
+        self._hub = hub
+        self._store = store
+        self.log = log
+        self._number = store.last[0]
+        self._more: dict[str, str] = {}
+        self._statuses: dict[str, str] = dict(hub.statuses.said)
+        self._now = hub.bus.namespace.now
+        self._held: list[Telling] = []
+        self._called = self._running = False
+        self._pending: Changes | None = None
+        """What is being written; nobody is told of it yet."""
+        self.is_full = False
+        self.commits, self.seconds = 0, 0.0
+        """How often something was written, and how long that took altogether."""
+        self._begun = 0.0
+        self.failed: Callable[[ConformanceError], None] = _raise
+        """Is told that the store cannot be written any more."""
+        self._is_broken = False
+        """Whether the broker ends because something could not be written."""
+        self._in_thread = in_thread
+        self._pool = ThreadPoolExecutor(1, "store")
+
+    def hear(self, changes: Sequence[Change]) -> None:
+        """Take note of what a step of the bus has changed."""
+        if self._is_broken:
+            return
+        try:
+            self.log.note(changes)
+        except Exception as error:  # noqa: BLE001 - what is not noted is never written
+            self._give_up(error)
+
+    def note(self) -> None:
+        """Write what commands have changed before long."""
+        if self._is_broken:
+            return
+        try:
+            self._note()
+        except Exception as error:  # noqa: BLE001 - it would come again with each command
+            self._give_up(error)
+
+    def _note(self) -> None:
+        bus, said = self._hub.bus, self._hub.statuses.said
+        if said != self._statuses:
+            self._statuses = dict(said)
+            self._more["statuses"] = written(tuple(sorted(said.items())))
+        if bus.clock is Clock.VIRTUAL and bus.namespace.now != self._now:
+            self._now = bus.namespace.now
+            self._more["clock"] = str(self._now)
+        if self._is_behind and not self._called and not self._running:
+            self._called = True
+            self._hub.loop.call_soon(self._commit)
+
+    def tell(self, telling: Telling) -> None:
+        """Do this, which tells a client something, once all that was decided is written."""
+        self.note()
+        if self._is_broken:
+            return
+        if self._is_behind or self._pending is not None or self._held:
+            self._held.append(telling)
+        else:
+            telling()
+
+    async def saved(self) -> None:
+        """Wait until all that was decided is written."""
+        written_down = asyncio.Event()
+        self.tell(written_down.set)
+        await written_down.wait()
+
+    def begin(self, bus: "Bus") -> None:
+        """Another namespace, in the place of all that was there."""
+        self.log.begin(bus.namespace)
+        bus.listeners.append(self.hear)
+        self._store.widen(self.log.widest)
+        self._more |= namespace_notes(bus, self._store)
+
+    def keep(self, name: str, value: str) -> None:
+        """Write a note into the namespace's own database."""
+        self._more[name] = value
+
+    def save(self) -> None:
+        """Write all that was decided, now."""
+        self.note()
+        if not self._running and self._is_behind:
+            changes = self._changes()
+            self._store.begin(changes)
+            self._store.finish(changes)
+
+    def close(self) -> None:
+        """Write all that was decided, tell who waits for it, and be done with the store."""
+        self._pool.shutdown()
+        self._called, self._running = True, False
+        if not self._is_broken:
+            self._write_the_rest()
+        self._store.close()
+
+    def _write_the_rest(self) -> None:
+        try:
+            if self._pending is not None:
+                self._store.begin(self._pending)
+                self._store.finish(self._pending)
+            self.save()
+        except Full:
+            self._held.clear()
+        except Exception as error:  # noqa: BLE001 - the store has to be closed whatever happens
+            self._give_up(error)
+        held, self._held = self._held, []
+        self._tell(held)
+
+    def check_room(self) -> None:
+        """Insist that there is room for messages.
+
+        Raises:
+            Refusal: the disk is full.
+        """
+        if self.is_full:
+            raise Refusal(
+                "amqp:resource-limit-exceeded",
+                "The disk of the store is full: receive messages, or make room on it.",
+                403,
+            )
+
+    @property
+    def _is_behind(self) -> bool:
+        return self.log.any or bool(self._more)
+
+    def _changes(self) -> Changes:
+        self._number += 1
+        hub = self._hub
+        if self.log.widest > len(self._store.partitions):
+            self._store.widen(self.log.widest)
+            self._more["stores"] = str(self.log.widest)
+        now = hub.bus.namespace.now
+        changes = self.log.changes(self._number, now, hub.contents, hub.stated)
+        for name, value in self._more.items():
+            changes.add(NAMESPACE, Statement.PUT_NOTE, name, value)
+        self._more.clear()
+        changes.close()
+        return changes
+
+    def _commit(self) -> None:
+        self._called = False
+        if self._running or self._is_broken:
+            return
+        self.note()
+        held, self._held = self._held, []
+        if not self._is_behind:
+            self._done(held)
+            return
+        try:
+            self._running, self._pending = True, self._changes()
+        except Exception as error:  # noqa: BLE001 - the next commit would fail on the same
+            self._give_up(error)
+            return
+        self._begun = time.monotonic()
+        self._write(self._pending, held)
+
+    def _write(self, changes: Changes, held: list[Telling]) -> None:
+        try:
+            self._store.begin(changes)
+            if not self._in_thread:
+                self._store.finish(changes)
+        except Full:
+            self._wait_for_room(changes, held)
+        except Exception as error:  # noqa: BLE001 - it would fail again
+            self._give_up(error)
+        else:
+            if not self._in_thread:
+                self._done(held)
+                return
+            ending = self._hub.loop.run_in_executor(self._pool, self._store.finish, changes)
+            ending.add_done_callback(lambda ended: self._ended(ended, changes, held))
+
+    def _ended(self, ended: "asyncio.Future[None]", changes: Changes, held: list[Telling]) -> None:
+        if ended.cancelled():
+            return
+        error = ended.exception()
+        if error is None:
+            self._done(held)
+        elif isinstance(error, Full):
+            self._wait_for_room(changes, held)
+        else:
+            self._give_up(error)
+
+    def _give_up(self, error: BaseException) -> None:
+        """End the broker with one sentence; no client gets an answer to what was not written."""
+        if self._is_broken:
+            return
+        self._is_broken = True
+        self._held.clear()
+        if not isinstance(error, ConformanceError):
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            error = ConformanceError(
+                f"the broker ends, because it cannot write to {self._store.folder}: "
+                f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}; the store "
+                "has everything that was answered; please report this fault of busproof"
+            )
+        self.failed(error)
+
+    def _tell(self, held: list[Telling]) -> None:
+        """Let clients have their answers; one that cannot be given keeps no other back."""
+        for telling in held:
+            try:
+                telling()
+            except Exception as error:  # noqa: BLE001 - one client's trouble
+                self._hub.complain("an answer", error)
+
+    def _wait_for_room(self, changes: Changes, held: list[Telling]) -> None:
+        """Write it again once there is room, which the reserve gives if it was there."""
+        first, self.is_full = not self.is_full, True
+        if first:
+            self._hub.warn("the disk of the store is full: what is sent is refused until it is not")
+        self._store.release()
+        if first:
+            self._hub.loop.call_later(AGAIN, self._look_for_room)
+        self._hub.loop.call_later(0 if first else AGAIN, self._write, changes, held)
+
+    def _look_for_room(self) -> None:
+        if self._running:
+            self._hub.loop.call_later(AGAIN, self._look_for_room)
+            return
+        self._running = True
+        looking = self._hub.loop.run_in_executor(self._pool, self._store.make_room)
+        looking.add_done_callback(self._looked)
+
+    def _looked(self, looking: "asyncio.Future[bool]") -> None:
+        if not looking.cancelled() and (error := looking.exception()) is not None:
+            self._give_up(error)
+            return
+        self.is_full = looking.cancelled() or not looking.result()
+        if self.is_full:
+            self._hub.loop.call_later(AGAIN, self._look_for_room)
+        else:
+            self._hub.warn("there is room on the disk of the store again")
+        self._go_on()
+
+    def _done(self, held: list[Telling]) -> None:
+        if self._pending is not None:
+            self.commits += 1
+            self.seconds += time.monotonic() - self._begun
+        self._pending = None
+        self._tell(held)
+        if not self._number % BETWEEN and (long := self._store.logs()):
+            self._running = True
+            ending = self._hub.loop.run_in_executor(self._pool, self._store.shorten, long[0])
+            ending.add_done_callback(self._shortened)
+        else:
+            self._go_on()
+
+    def _shortened(self, ending: "asyncio.Future[None]") -> None:
+        """Go on after a log was shortened; without room for it, the log stays as long as it is."""
+        error = None if ending.cancelled() else ending.exception()
+        if error is None or isinstance(error, Full):
+            self._go_on()
+        else:
+            self._give_up(error)
+
+    def _go_on(self) -> None:
+        self._running = False
+        if (self._is_behind or self._held) and not self._called:
+            self._called = True
+            self._hub.loop.call_soon(self._commit)
+
+
+def _raise(error: ConformanceError) -> None:
+    raise error
+
+
+def namespace_notes(bus: "Bus", store: Store) -> dict[str, str]:
+    """What a namespace is held to, and when its time began."""
+    profile = bus.namespace.profile
+    held = (profile.edition, profile.tier.value, profile.readings, profile.partitions)
+    return {
+        "profile": written(held),
+        "epoch": str(bus.epoch),
+        "stores": str(len(store.partitions)),
+    }

@@ -1,0 +1,254 @@
+"""The databases of a store: a partition's, and the namespace's own, each written by itself."""
+
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+from busproof.broker.storage.write_set import ARGUMENTS, STATEMENTS, Statement
+from busproof.broker.write_ahead_log import log_of
+from busproof.errors import UsageError
+
+__all__ = ["FORMAT", "Database", "Full", "Rows", "check", "damaged"]
+
+FORMAT: Final = 2
+"""Of the databases; a store of another one is left as it is."""
+APPLICATION: Final = 0x62707266
+"""By which our databases are told from others: `bprf`."""
+
+HEAD: Final = 100
+MAGIC: Final = b"SQLite format 3\x00"
+"""How a file of SQLite begins, and how many bytes tell of it."""
+
+Rows = Mapping[Statement, list[tuple[Any, ...]]]
+
+_SCHEMA: Final = {
+    "namespace": f"""
+        CREATE TABLE entities (id INTEGER PRIMARY KEY, path TEXT NOT NULL, entity TEXT NOT NULL);
+        CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+        CREATE TABLE moves (
+            id INTEGER PRIMARY KEY, move INTEGER NOT NULL, partition INTEGER NOT NULL,
+            statement INTEGER NOT NULL, {", ".join(f"a{number}" for number in range(ARGUMENTS))}
+        );
+    """,
+    "partition": """
+        CREATE TABLE messages (
+            id INTEGER PRIMARY KEY, state INTEGER NOT NULL, deliveries INTEGER NOT NULL,
+            failed INTEGER NOT NULL, locked_until INTEGER NOT NULL, cached_by TEXT,
+            arrival INTEGER NOT NULL, expires_at INTEGER, reason TEXT, more TEXT,
+            name TEXT NOT NULL, message TEXT NOT NULL, content BLOB
+        );
+        CREATE TABLE scheduled (
+            id INTEGER PRIMARY KEY, due INTEGER NOT NULL, source TEXT NOT NULL, key TEXT NOT NULL,
+            name TEXT NOT NULL, message TEXT NOT NULL, content BLOB
+        );
+        CREATE TABLE sessions (
+            entity INTEGER NOT NULL, name TEXT NOT NULL, holder TEXT,
+            locked_until INTEGER NOT NULL, state TEXT, stated INTEGER, PRIMARY KEY (entity, name)
+        ) WITHOUT ROWID;
+        CREATE TABLE duplicates (
+            entity INTEGER NOT NULL, source TEXT NOT NULL, key TEXT NOT NULL,
+            message_id TEXT NOT NULL, until INTEGER NOT NULL,
+            PRIMARY KEY (entity, source, key, message_id)
+        ) WITHOUT ROWID;
+        CREATE TABLE homes (
+            entity INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (entity, name)
+        ) WITHOUT ROWID;
+        CREATE TABLE counters (
+            entity INTEGER PRIMARY KEY, arrivals INTEGER NOT NULL
+        );
+    """,
+}
+_COMMITS: Final = """
+    CREATE TABLE commits (
+        only_one INTEGER PRIMARY KEY CHECK (only_one = 1), number INTEGER NOT NULL,
+        now INTEGER NOT NULL
+    );
+    INSERT INTO commits VALUES (1, 0, 0);
+"""
+
+_NO_ROOM: Final = {
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR_WRITE,
+    sqlite3.SQLITE_IOERR_FSYNC,
+    sqlite3.SQLITE_IOERR_TRUNCATE,
+    sqlite3.SQLITE_IOERR_SHMSIZE,
+}
+
+
+class Full(Exception):  # noqa: N818 - a state of the disk that passes
+    """There is no room on the disk for what is to be written."""
+
+
+def damaged(path: Path, why: object) -> UsageError:
+    """The store cannot be used as it is."""
+    return UsageError(
+        f"{path} is damaged: {why}; what it holds was left as it is; put a copy that is whole in "
+        "its place, or start with another --store"
+    )
+
+
+class Database:
+    """One file, which is there once this is made.
+
+    Args:
+        path: of the file.
+        kind: `namespace` or `partition`.
+        synced: whether each commit is to outlast the power too.
+
+    Raises:
+        UsageError: it is damaged.
+        Full: there is no room for it.
+    """
+
+    def __init__(self, path: Path, kind: str, *, synced: bool) -> None:
+        self.path = path
+        with self._watched():
+            if not path.exists():
+                _make(path, kind, synced=synced)
+            self._sqlite = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            self._sqlite.execute("PRAGMA busy_timeout = 500")
+            self._sqlite.execute("PRAGMA journal_mode = WAL")
+            self._sqlite.execute(f"PRAGMA synchronous = {'FULL' if synced else 'NORMAL'}")
+            self._sqlite.execute("PRAGMA wal_autocheckpoint = 0")
+            # Some builds write zeros over what is removed, which on a full disk needs room itself.
+            self._sqlite.execute("PRAGMA secure_delete = OFF")
+
+    def close(self) -> None:
+        """Be done with it; all that was written is in the file then."""
+        self._sqlite.close()
+
+    def write(self, rows: Rows, number: int, now: int) -> None:
+        """Begin a commit.
+
+        Raises:
+            Full: there is no room; nothing was begun.
+        """
+        with self._watched():
+            self._sqlite.execute("BEGIN IMMEDIATE")
+            for statement, values in rows.items():
+                self._sqlite.executemany(STATEMENTS[statement], values)
+            self._sqlite.execute("UPDATE commits SET number = ?, now = ?", (number, now))
+
+    def commit(self) -> None:
+        """End the commit that was begun.
+
+        Raises:
+            Full: there is no room; nothing has changed, and nothing is begun any more.
+        """
+        with self._watched():
+            self._sqlite.execute("COMMIT")
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether a commit has begun and not ended."""
+        return self._sqlite.in_transaction
+
+    def run(self, sql: str, values: Any = ()) -> None:
+        """Do something within a commit."""
+        with self._watched():
+            self._sqlite.executemany(sql, values)
+
+    def rows(self, sql: str) -> Iterator[tuple[Any, ...]]:
+        """What is in it."""
+        try:
+            yield from self._sqlite.execute(sql)
+        except sqlite3.DatabaseError as error:
+            raise damaged(self.path, error) from None
+
+    @property
+    def last(self) -> tuple[int, int]:
+        """The number of the last commit, and the time of the bus then."""
+        ((number, now),) = self.rows("SELECT number, now FROM commits")
+        return number, now
+
+    def checkpoint(self, *, shrink: bool = False) -> None:
+        """Bring what was written from the log into the file, and begin the log anew.
+
+        Raises:
+            Full: there is no room for it.
+        """
+        with self._watched():
+            if shrink:
+                self._sqlite.execute("PRAGMA incremental_vacuum").fetchall()
+            self._sqlite.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    @property
+    def log_size(self) -> int:
+        """Bytes of the log."""
+        try:
+            return log_of(self.path).stat().st_size
+        except OSError:
+            return 0
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            if hasattr(self, "_sqlite") and self._sqlite.in_transaction:
+                self._sqlite.execute("ROLLBACK")
+            if _is_full(error):
+                raise Full(str(error)) from None
+            raise damaged(self.path, error) from None
+
+
+def _make(path: Path, kind: str, *, synced: bool) -> None:
+    """An empty database, which is there as a whole or not at all."""
+    begun = path.with_name(f"{path.name}-new")
+    for each in (begun, begun.with_name(f"{begun.name}-journal")):
+        each.unlink(missing_ok=True)
+    # Its log gets the same permissions; messages are for nobody else to read.
+    begun.touch(0o600)
+    made = sqlite3.connect(begun, isolation_level=None)
+    try:
+        made.execute(f"PRAGMA synchronous = {'FULL' if synced else 'OFF'}")
+        made.executescript(
+            f"PRAGMA auto_vacuum = INCREMENTAL; BEGIN; {_SCHEMA[kind]} {_COMMITS} "
+            f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT}; COMMIT;"
+        )
+    finally:
+        made.close()
+    begun.rename(path)
+    if synced:
+        _sync(path.parent)
+
+
+def _sync(folder: Path) -> None:
+    """Let the names of files outlast the power, where a system has to be told to."""
+    with suppress(OSError):
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
+
+
+def check(path: Path) -> None:
+    """Insist that a file is one of ours, by its first bytes; opening it would change it.
+
+    Raises:
+        UsageError: it is not, or has another format.
+    """
+    try:
+        with path.open("rb") as file:
+            head = file.read(HEAD)
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    if len(head) < HEAD or not head.startswith(MAGIC):
+        raise damaged(path, "it does not begin as a database does")
+    ours, made = (int.from_bytes(head[place : place + 4], "big") for place in (68, 60))
+    if ours != APPLICATION:
+        raise UsageError(f"{path} is no database of a busproof store; move it elsewhere")
+    if made != FORMAT:
+        raise UsageError(
+            f"{path} has format {made}, and this busproof reads format {FORMAT}; nothing was "
+            "changed; use the busproof that wrote it, or another --store"
+        )
+
+
+def _is_full(error: sqlite3.DatabaseError) -> bool:
+    code = getattr(error, "sqlite_errorcode", None)
+    return code in _NO_ROOM

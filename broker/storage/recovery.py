@@ -1,0 +1,227 @@
+"""A namespace as a store has it: records are made of the rows, and enter the indexes themselves."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import attrs
+
+from busproof.broker.payloads import Name
+from busproof.broker.storage.codec import read
+from busproof.broker.storage.databases import damaged
+from busproof.broker.storage.payload_codec import checked, given
+from busproof.broker.storage.rows import arrival_of, as_key
+from busproof.broker.storage.store import Store
+from busproof.broker.storage.write_set import NAMESPACE, NUMBERS
+from busproof.model import Namespace
+from busproof.model.life_cycle import LOCKED_STATES, State
+from busproof.model.state import (
+    NO_PARTITIONS,
+    DuplicateEntry,
+    Entity,
+    Partition,
+    QueuedMessage,
+    ScheduledMessage,
+)
+from busproof.model.values import EntityKind, EntitySettings
+from busproof.vocabulary.entity_settings import EntityStatus
+from busproof.vocabulary.messages import SEQUENCE_BITS
+from busproof.vocabulary.paths import SUBSCRIPTIONS, owner_of
+
+__all__ = ["Loaded", "loaded"]
+
+
+@attrs.define
+class Loaded:
+    """What was read beside the state of the model.
+
+    Attributes:
+        numbers: path to the entity's id.
+        stated: path and session id to when its state was last set.
+        strays: partition to the ids of entities that it has rows of and that there are none of.
+    """
+
+    numbers: dict[str, int] = attrs.field(factory=dict)
+    stated: dict[tuple[str, str], int] = attrs.field(factory=dict)
+    strays: dict[int, set[int]] = attrs.field(factory=dict)
+
+
+def loaded(store: Store, namespace: Namespace) -> Loaded:
+    """Read what a store has into an empty namespace, which is held to what the store's was.
+
+    Raises:
+        UsageError: a row cannot be read.
+    """
+    return _Reading(store, namespace).done()
+
+
+class _Reading:
+    def __init__(self, store: Store, namespace: Namespace) -> None:
+        self._store = store
+        self._namespace = namespace
+        self._found = Loaded()
+        self._entities: dict[int, Entity] = {}
+        self._names: dict[str, Name] = {}
+
+    def done(self) -> Loaded:
+        namespace = self._namespace
+        with self._reading(NAMESPACE, "notes"):
+            self._notes()
+        with self._reading(NAMESPACE, "entities"):
+            for row in self._store.rows(NAMESPACE, "SELECT * FROM entities ORDER BY id"):
+                self._entity(*row)
+        for place in self._store.partitions:
+            for table, reader in (
+                ("counters", self._counters),
+                ("homes", self._homes),
+                ("sessions", self._sessions),
+                ("duplicates", self._duplicates),
+                ("messages", self._messages),
+                ("scheduled", self._scheduled),
+            ):
+                with self._reading(place, table):
+                    reader(place)
+        namespace.now = self._store.last[1]
+        namespace.journal.forget()
+        return self._found
+
+    @contextmanager
+    def _reading(self, place: int, table: str) -> Iterator[None]:
+        """Says in which table something is that cannot be read."""
+        try:
+            yield
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise damaged(self._store.path(place), f"of its {table}, {error}") from None
+
+    def _notes(self) -> None:
+        sql = "SELECT name, value FROM notes WHERE name IN ('readings', 'down')"
+        for name, value in self._store.rows(NAMESPACE, sql):
+            table: Any = self._namespace.readings if name == "readings" else self._namespace.down
+            table.update(read(value))
+
+    def _entity(self, number: int, path: str, text: str) -> None:
+        """Make an entity; what it belongs to has a lower id, and is there."""
+        namespace, entities = self._namespace, self._namespace.entities
+        kind, settings, status, rules, count, capacity = read(text)
+        if not isinstance(settings, EntitySettings):
+            raise TypeError(f"{text[:80]!r} says nothing of settings")
+        kind = EntityKind(kind)
+        partitions = tuple(Partition(number) for number in range(count))
+        entity = Entity(namespace, path, kind, settings, partitions, capacity)
+        entity.status, entity.rules = EntityStatus(status), rules
+        entity.base = entity.owner = entity
+        if kind is EntityKind.TOPIC:
+            entity.subscriptions = ()
+        elif kind is EntityKind.SUBSCRIPTION:
+            topic = entity.base = entities[path.partition(SUBSCRIPTIONS)[0]]
+            topic.subscriptions = (*(topic.subscriptions or ()), entity)
+        elif kind is not EntityKind.QUEUE:
+            owner = entity.owner = entities[owner_of(path)]
+            entity.base = owner.base
+            if kind is EntityKind.DEAD_LETTERS:
+                owner.dead_letters = entity
+            else:
+                owner.transfers = entity
+        if entity.owner is entity:
+            namespace.rules.quotas.count(namespace, entity, 1)
+        if entity.base is entity:
+            down = namespace.down.get(path, NO_PARTITIONS)
+            entity.down = frozenset(each for each in down if each < count)
+        entities[path] = self._entities[number] = entity
+        self._found.numbers[path] = number
+
+    def _known(self, place: int, number: int) -> Entity | None:
+        entity = self._entities.get(number)
+        if entity is None:
+            self._found.strays.setdefault(place, set()).add(number)
+        return entity
+
+    def _of(self, place: int, table: str) -> Iterator[tuple[Entity, tuple[Any, ...]]]:
+        """The rows of entities that there are."""
+        for number, *values in self._store.rows(place, f"SELECT * FROM {table}"):  # noqa: S608 - our own names
+            if (entity := self._known(place, number)) is not None:
+                yield entity, tuple(values)
+
+    def _held(self, place: int, table: str) -> Iterator[tuple[Entity, int, tuple[Any, ...]]]:
+        """The rows of messages in their order, each with its number within its partition."""
+        sql = f"SELECT * FROM {table} ORDER BY id"  # noqa: S608 - our own names
+        for row, *values in self._store.rows(place, sql):
+            if (entity := self._known(place, row >> NUMBERS)) is not None:
+                yield entity, arrival_of(row), tuple(values)
+
+    def _counters(self, place: int) -> None:
+        for entity, (arrivals,) in self._of(place, "counters"):
+            entity.partitions[place].arrivals = arrivals
+
+    def _homes(self, place: int) -> None:
+        for entity, (name,) in self._of(place, "homes"):
+            entity.homes[name] = place
+
+    def _sessions(self, place: int) -> None:
+        namespace = self._namespace
+        for entity, (name, holder, until, state, stated) in self._of(place, "sessions"):
+            session = namespace.rules.sessions.known(namespace, entity, name, place)
+            session.holder, session.locked_until, session.state = holder, until, state
+            session.index()
+            if state:
+                namespace.rules.sizes.charge(namespace, entity, place, len(state))
+            if stated is not None:
+                self._found.stated[entity.path, name] = stated
+
+    def _duplicates(self, place: int) -> None:
+        for entity, (source, key, message_id, until) in self._of(place, "duplicates"):
+            name = as_key(source, key), message_id
+            entry = entity.duplicates[name] = DuplicateEntry(entity, name, until)
+            entry.index()
+
+    def _messages(self, place: int) -> None:
+        namespace = self._namespace
+        for entity, arrival, values in self._held(place, "messages"):
+            *standing, cached_by, order, expires_at, reason, more, name, text, content = values
+            message = self._message(name, text, content)
+            if more is not None:
+                self._names[name].more = {
+                    **(self._names[name].more or {}),
+                    entity.path: given(more),
+                }
+            session = None
+            if entity.settings.requires_session and message.session_id is not None:
+                session_id = message.session_id
+                session = namespace.rules.sessions.known(namespace, entity, session_id, place)
+                session.messages += 1
+            number = (place << SEQUENCE_BITS) + arrival
+            queued = QueuedMessage(
+                entity, number, place, message, order, session, expires_at, reason
+            )
+            queued.state = State(standing[0])
+            _, queued.deliveries, queued.failed, queued.locked_until = standing
+            queued.cached_by = cached_by
+            if queued.state in LOCKED_STATES:
+                queued.token = f"{number}/{queued.deliveries}"
+            entity.messages[number] = queued
+            entity.partitions[place].messages += 1
+            namespace.arrivals = max(namespace.arrivals, order)
+            self._charge(entity, place, message)
+            queued.index()
+
+    def _scheduled(self, place: int) -> None:
+        for entity, arrival, values in self._held(place, "scheduled"):
+            due, source, key, name, text, content = values
+            message = self._message(name, text, content)
+            number = (place << SEQUENCE_BITS) + arrival
+            waiting = ScheduledMessage(entity, number, place, message, as_key(source, key), due)
+            entity.scheduled[number] = waiting
+            self._charge(entity, place, message)
+            waiting.index()
+
+    def _message(self, name: str, text: str, content: bytes | None) -> Any:
+        """The message of a row; copies of one message share what is kept of it."""
+        known = self._names.get(name)
+        if known is None:
+            known = self._names[name] = Name(name)
+            known.packed = None if content is None else checked(content)
+        return read(text, body=known)
+
+    def _charge(self, entity: Entity, place: int, message: Any) -> None:
+        if message.size:
+            self._namespace.rules.sizes.charge(self._namespace, entity, place, message.size)

@@ -1,0 +1,191 @@
+"""The rows of the store: each kind of record as it is written.
+
+A record says which database it belongs to, and what of it is durable. Everything else of a record
+can be made anew: counts of messages and bytes, lines and timers, tokens of locks, and the sessions
+of messages. Transactions are not written at all, because a restart rolls them back.
+"""
+
+from typing import Any, Final
+
+import attrs
+
+from busproof.broker.amqp.messages import Content
+from busproof.broker.payloads import Contents, Name
+from busproof.broker.storage.codec import written
+from busproof.broker.storage.payload_codec import packed, told
+from busproof.broker.storage.write_set import NAMESPACE, Changes, Statement, row_id
+from busproof.model.choices import Choices
+from busproof.model.state import (
+    DuplicateEntry,
+    Entity,
+    Partition,
+    QueuedMessage,
+    ScheduledMessage,
+    Session,
+)
+from busproof.model.values import Key
+
+__all__ = ["DURABLE", "Rows", "arrival_of", "as_key", "place_of", "table_of"]
+
+DURABLE: Final[dict[type, tuple[str, ...]]] = {
+    Entity: ("settings", "status", "rules", "capacity"),
+    Partition: ("arrivals",),
+    Session: ("holder", "locked_until", "state"),
+    QueuedMessage: ("state", "deliveries", "failed", "locked_until", "cached_by"),
+    ScheduledMessage: (),
+    DuplicateEntry: ("until",),
+}
+"""What of each kind of record is written again when it changes."""
+
+NUMBER: Final = (1 << 40) - 1
+"""The bits of a number that tell a message from the others of its partition."""
+
+
+def place_of(record: Any, choices: Choices) -> int:
+    """The database in which a record is written."""
+    if isinstance(record, Entity):
+        return NAMESPACE
+    if isinstance(record, Partition):
+        return record.number
+    if isinstance(record, DuplicateEntry):
+        return _home(record, choices)
+    partition: int = record.partition
+    return partition
+
+
+def _home(entry: DuplicateEntry, choices: Choices) -> int:
+    """The partition of the messages that an entry stands for, as far as a key selects it."""
+    key, base = entry.name[0], entry.entity.base
+    if key is None:
+        return 0
+    home = choices.home(key.value, len(base.partitions))
+    return base.homes.get(key.value, 0) if home is None else home
+
+
+def table_of(record: Any) -> tuple[dict[Any, Any], Any]:
+    """The table that a record is in as long as it is there, and its key."""
+    if isinstance(record, QueuedMessage):
+        return record.entity.messages, record.number
+    if isinstance(record, ScheduledMessage):
+        return record.entity.scheduled, record.number
+    if isinstance(record, Session):
+        return record.entity.sessions, record.name
+    return record.entity.duplicates, record.name
+
+
+def arrival_of(number: int) -> int:
+    """The part of a number that counts what a partition has given one."""
+    return number & NUMBER
+
+
+def as_key(source: str, value: str) -> Key | None:
+    """The key that two texts were written of."""
+    return Key(source, value) if source else None
+
+
+@attrs.frozen
+class Rows:
+    """Writes rows of an entity.
+
+    Attributes:
+        found: the commit.
+        contents: has the properties that messages were given by their settlements.
+        stated: path and session id to when the state of a session was last set.
+        number: the id of the entity.
+    """
+
+    found: Changes
+    contents: Contents
+    stated: dict[tuple[str, str], int]
+    number: int
+
+    def put(self, place: int, record: Any, *, is_new: bool) -> None:
+        """Write a record that is there."""
+        if isinstance(record, QueuedMessage):
+            self._message(place, record, is_new=is_new)
+        elif isinstance(record, Partition):
+            self.found.add(place, Statement.PUT_COUNTERS, self.number, record.arrivals)
+        elif isinstance(record, Session):
+            self._session(place, record)
+        elif isinstance(record, ScheduledMessage):
+            row = row_id(self.number, arrival_of(record.number))
+            key = _told(record.key)
+            message = _message(record.message)
+            self.found.add(place, Statement.PUT_SCHEDULED, row, record.due, *key, *message)
+        elif isinstance(record, DuplicateEntry):
+            name = (*_told(record.name[0]), record.name[1])
+            self.found.add(place, Statement.PUT_DUPLICATE, self.number, *name, record.until)
+        elif isinstance(record, Entity):
+            text = written(_entity(record))
+            self.found.add(place, Statement.PUT_ENTITY, self.number, record.path, text)
+
+    def drop(self, place: int, record: Any) -> None:
+        """Do away with a record that has left."""
+        if isinstance(record, QueuedMessage):
+            row = row_id(self.number, arrival_of(record.number))
+            self.found.add(place, Statement.DROP_MESSAGE, row)
+        elif isinstance(record, ScheduledMessage):
+            row = row_id(self.number, arrival_of(record.number))
+            self.found.add(place, Statement.DROP_SCHEDULED, row)
+        elif isinstance(record, Session):
+            self.found.add(place, Statement.DROP_SESSION, self.number, record.name)
+        elif isinstance(record, DuplicateEntry):
+            name = (*_told(record.name[0]), record.name[1])
+            self.found.add(place, Statement.DROP_DUPLICATE, self.number, *name)
+
+    def _message(self, place: int, queued: QueuedMessage, *, is_new: bool) -> None:
+        row = row_id(self.number, arrival_of(queued.number))
+        standing = (int(queued.state), queued.deliveries, queued.failed, queued.locked_until)
+        more = told(self.contents.more(queued.entity.path, queued.message.body))
+        if not is_new:
+            values = (*standing, queued.cached_by, more, row)
+            self.found.add(place, Statement.SET_STANDING, *values)
+            return
+        self.found.add(
+            place,
+            Statement.PUT_MESSAGE,
+            row,
+            *standing,
+            queued.cached_by,
+            queued.arrival,
+            queued.expires_at,
+            queued.reason,
+            more,
+            *_message(queued.message),
+        )
+
+    def _session(self, place: int, session: Session) -> None:
+        """A session is written that somebody holds, or that has a state; messages say the rest."""
+        if session.holder is None and session.state is None:
+            self.drop(place, session)
+            return
+        stated = self.stated.get((session.entity.path, session.name))
+        self.found.add(
+            place,
+            Statement.PUT_SESSION,
+            self.number,
+            session.name,
+            session.holder,
+            session.locked_until,
+            session.state,
+            stated,
+        )
+
+
+def _told(key: Key | None) -> tuple[str, str]:
+    return ("", "") if key is None else (key.source, key.value)
+
+
+def _message(message: Any) -> tuple[str, str, bytes | None]:
+    """The name of a message, what the model knows of it, and all the rest."""
+    name = message.body
+    kept = name.packed if isinstance(name, Name) else None
+    content = packed(kept) if isinstance(kept, Content) else kept
+    return str(name), written(message, without=("body",)), content
+
+
+def _entity(entity: Entity) -> tuple[Any, ...]:
+    """What is written of an entity as such, whatever it holds."""
+    partitions = len(entity.partitions)
+    values = (entity.kind.value, entity.settings, entity.status.value, entity.rules)
+    return (*values, partitions, entity.capacity)

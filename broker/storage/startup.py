@@ -1,0 +1,165 @@
+"""Starting on a store: the namespace that it has, or a new one that it is to have."""
+
+import gc
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from busproof.broker.bus import Bus
+from busproof.broker.configuration.emulator import Configuration
+from busproof.broker.core import Hub
+from busproof.broker.payloads import Contents
+from busproof.broker.server import create
+from busproof.broker.storage.change_log import ChangeLog
+from busproof.broker.storage.codec import read
+from busproof.broker.storage.commits import Saver
+from busproof.broker.storage.databases import damaged
+from busproof.broker.storage.recovery import Loaded, loaded
+from busproof.broker.storage.store import Store
+from busproof.broker.storage.write_set import NAMESPACE
+from busproof.errors import ConformanceError, UsageError
+from busproof.spec import load
+from busproof.vocabulary.profile import Profile, profile_for
+
+__all__ = ["Keeping"]
+
+
+class Keeping:
+    """A store from its opening to its end.
+
+    Args:
+        folder: where it is.
+        synced: whether what is answered is to outlast the power too.
+        accepts_loss: whether it is used though commits in a damaged log are lost.
+
+    Raises:
+        UsageError: it cannot be used.
+    """
+
+    def __init__(self, folder: Path, *, synced: bool = False, accepts_loss: bool = False) -> None:
+        self._store = Store(folder, synced=synced, accepts_loss=accepts_loss)
+        self.losses = self._store.losses
+        self._synced = synced
+        self._notes: dict[str, str] = {}
+        self._found: Loaded | None = None
+        self._log: ChangeLog | None = None
+        self._failure: ConformanceError | None = None
+
+    def bus(
+        self, configuration: Configuration, made: Callable[[], Bus], chosen: Mapping[str, Any]
+    ) -> Bus:
+        """The bus whose namespace the store has, with what is configured beside it.
+
+        Args:
+            configuration: what is configured.
+            made: makes the bus of a namespace that is new.
+            chosen: how it chooses, and its clock.
+
+        Raises:
+            UsageError: the store cannot be read, or is held to something else.
+        """
+        try:
+            rows = self._store.rows(NAMESPACE, "SELECT * FROM notes")
+            self._notes = {str(name): str(value) for name, value in rows}
+            return self._resumed(configuration, chosen) if "profile" in self._notes else made()
+        except BaseException:
+            self.close()
+            raise
+
+    def attach(self, hub: Hub, failed: Callable[[], None]) -> Saver:
+        """Let a hub keep what it holds in the store from now on; `failed` ends the broker."""
+        run = int(self._notes.get("run", "0")) + 1
+        hub.era = "" if run == 1 else f"{run}-"
+        found, log = self._found, self._log or ChangeLog(hub.bus.namespace)
+        hub.contents = Contents(hub.era)
+        if found is not None:
+            hub.stated.update(found.stated)
+            for path, status in read(self._notes.get("statuses", "[]")):
+                hub.statuses.say(path, status)
+        saver = hub.saver = Saver(hub, self._store, log, in_thread=self._synced)
+        if found is None:
+            saver.begin(hub.bus)
+        else:
+            listeners = hub.bus.listeners
+            listeners[listeners.index(log.note)] = saver.hear
+            log.clear(found.strays)
+        saver.keep("run", str(run))
+        saver.save()
+
+        def end(error: ConformanceError) -> None:
+            self._failure = error
+            failed()
+
+        saver.failed = end
+        self._found = self._log = None
+        return saver
+
+    def check(self) -> None:
+        """Insist that all was written.
+
+        Raises:
+            ConformanceError: the store could not be written any more.
+        """
+        if self._failure is not None:
+            raise self._failure
+
+    def close(self) -> None:
+        """Let others use the store."""
+        self._store.close()
+
+    def _resumed(self, configuration: Configuration, chosen: Mapping[str, Any]) -> Bus:
+        bus = Bus(self._profile(), **chosen)
+        with _without_collecting():
+            self._found = loaded(self._store, bus.namespace)
+        entities = int(self._notes.get("entities", "0"))
+        self._log = ChangeLog(bus.namespace, self._found.numbers, entities)
+        bus.listeners.append(self._log.note)
+        bus.resume(int(self._notes["epoch"]))
+        if configuration != Configuration():
+            self._compare(configuration, bus.namespace.profile)
+            create(bus, configuration)
+        return bus
+
+    def _profile(self) -> Profile:
+        path = self._store.path(NAMESPACE)
+        try:
+            edition, tier, readings, partitions = read(self._notes["profile"])
+            int(self._notes["epoch"])
+        except (KeyError, ValueError) as error:
+            raise damaged(path, f"of its notes, {error}") from None
+        try:
+            return profile_for(
+                load(), edition=edition, tier=tier, readings=readings, partitions=partitions
+            )
+        except UsageError as error:
+            raise UsageError(
+                f"{path} is held to what this busproof does not know: {error}"
+            ) from None
+
+    def _compare(self, configuration: Configuration, profile: Profile) -> None:
+        """A store stays what it was created as."""
+        wanted: dict[str, Any] = {
+            "Tier": (configuration.tier, profile.tier.value),
+            "Partitions": (configuration.partitions, profile.partitions),
+            "Edition": (configuration.edition or profile.edition, profile.edition),
+        }
+        for name, reading in configuration.readings.items():
+            wanted[name] = reading, profile.readings.get(name)
+        for name, (asked, known) in wanted.items():
+            if asked != known:
+                raise UsageError(
+                    f"{name} is {asked!r} in the configuration and {known!r} in the store "
+                    f"{self._store.folder}; change it there, or choose another --store"
+                )
+
+
+@contextmanager
+def _without_collecting() -> Iterator[None]:
+    """Nothing that is read is garbage; to look for some took as long as all the rest."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()

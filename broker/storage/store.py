@@ -1,0 +1,246 @@
+"""A store in a folder: the namespace's own database and one for each partition.
+
+What is written by one commit is in several files. If a command has changed rows in more than one of
+them, such as one that moves a message on, all of it is first written down as a *move* in the
+namespace's database; its commit decides. What was not done of it by then is done at the next start.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final
+
+from busproof.broker.storage.databases import Database, Full, Rows, check, damaged
+from busproof.broker.storage.write_set import ARGUMENTS, NAMESPACE, PARAMETERS, Changes, Statement
+from busproof.broker.write_ahead_log import damage_in, log_of
+from busproof.errors import UsageError
+
+__all__ = ["Store"]
+
+RESERVE: Final = 16 * 1024 * 1024
+"""Bytes that are kept free, so that receives go on once the disk is full."""
+PIECE: Final = 1024 * 1024
+LOG: Final = 4 * 1024 * 1024
+"""From how many bytes on a log is brought into its file."""
+KEEP_MOVE: Final = f"INSERT INTO moves VALUES (NULL, ?, ?, ?{', ?' * ARGUMENTS})"  # noqa: S608 - our own
+FORGET_MOVES: Final = "DELETE FROM moves WHERE move < ?"
+
+
+class Store:
+    """A store that nobody else uses meanwhile.
+
+    Args:
+        folder: where it is; it is made if it is not there.
+        synced: whether each commit is to outlast the power too.
+        accepts_loss: whether it is used though commits in a damaged log are lost.
+
+    Raises:
+        UsageError: it cannot be used.
+    """
+
+    def __init__(self, folder: Path, *, synced: bool = False, accepts_loss: bool = False) -> None:
+        self.folder = folder
+        self.losses: list[str] = []
+        """What is damaged in it, where that was accepted."""
+        self._synced = synced
+        self._databases: dict[int, Database] = {}
+        self._moves = False
+        self._lock = _locked(folder)
+        try:
+            self.is_new = not (folder / "namespace.db").exists()
+            self._check_beside()
+            self._check_files(accepts_loss=accepts_loss)
+            self._databases[NAMESPACE] = self._opened("namespace.db", "namespace")
+            self.widen(self._count())
+            self._recover()
+            self.reserve()
+        except Full as full:
+            self.close()
+            raise UsageError(f"there is no room for a store in {folder}: {full}") from None
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Be done with it."""
+        for database in self._databases.values():
+            database.close()
+        self._lock.close()
+
+    @property
+    def last(self) -> tuple[int, int]:
+        """The number of the last commit, and the time of the bus then, in microseconds."""
+        return max(database.last for database in self._databases.values())
+
+    def widen(self, partitions: int) -> None:
+        """Have databases for so many partitions."""
+        for partition in range(partitions):
+            if partition not in self._databases:
+                name = f"partition-{partition}.db"
+                self._databases[partition] = self._opened(name, "partition")
+
+    def rows(self, place: int, sql: str) -> Iterator[tuple[Any, ...]]:
+        """What is in one of the databases."""
+        return self._databases[place].rows(sql)
+
+    def path(self, place: int) -> Path:
+        """The file of one of the databases."""
+        return self._databases[place].path
+
+    @property
+    def partitions(self) -> list[int]:
+        """Those that there are."""
+        return sorted(place for place in self._databases if place != NAMESPACE)
+
+    def begin(self, changes: Changes) -> None:
+        """Write what one commit changes; only `finish` makes it last.
+
+        Raises:
+            Full: there is no room; this can be tried again.
+        """
+        for place in changes.left:
+            if not self._databases[place].has_begun:
+                self._begin_in(place, changes)
+
+    def finish(self, changes: Changes) -> None:
+        """Make it last; what was begun and undone again is begun once more.
+
+        Raises:
+            Full: there is no room; this can be tried again.
+        """
+        while changes.left:
+            place = changes.left[0]
+            if not self._databases[place].has_begun:
+                self._begin_in(place, changes)
+            self._databases[place].commit()
+            changes.left.pop(0)
+
+    def reserve(self) -> bool:
+        """Keep some room free; whether there is as much."""
+        try:
+            with (self.folder / "reserve").open("ab", buffering=0) as file:
+                while (size := file.tell()) < RESERVE:
+                    file.write(bytes(min(PIECE, RESERVE - size)))
+        except OSError:
+            self.release()
+            return False
+        return True
+
+    def release(self) -> None:
+        """Let the room be used that was kept free."""
+        (self.folder / "reserve").unlink(missing_ok=True)
+
+    def logs(self) -> list[int]:
+        """The databases whose logs are long."""
+        return [place for place, each in self._databases.items() if each.log_size > LOG]
+
+    def shorten(self, place: int) -> None:
+        """Bring a database's log into its file."""
+        self._databases[place].checkpoint()
+
+    def make_room(self) -> bool:
+        """Give back to the disk what is not needed; whether the reserve is there again."""
+        for database in self._databases.values():
+            with suppress(Full):
+                database.checkpoint(shrink=True)
+        return self.reserve()
+
+    def _opened(self, name: str, kind: str) -> Database:
+        return Database(self.folder / name, kind, synced=self._synced)
+
+    def _check_beside(self) -> None:
+        """A new store has nothing yet."""
+        if self.is_new and (found := sorted(self.folder.glob("partition-*.db"))):
+            raise damaged(self.folder / "namespace.db", f"it is missing beside {found[0].name}")
+
+    def _check_files(self, *, accepts_loss: bool) -> None:
+        """Look at all files before any is opened, which would change it."""
+        for path in sorted(self.folder.glob("*.db")):
+            check(path)
+            lost = damage_in(log_of(path))
+            if lost is not None and not accepts_loss:
+                raise UsageError(
+                    f"{path} has lost messages or settlements: {lost}; no file was changed; put a "
+                    "copy of the store that is whole in its place, or start with --accept-loss "
+                    "to go on without them"
+                )
+            self.losses += [] if lost is None else [lost]
+
+    def _count(self) -> int:
+        """How many partitions there have to be; a file that is missing was lost."""
+        rows = self.rows(NAMESPACE, "SELECT value FROM notes WHERE name = 'stores'")
+        count = max((int(value) for (value,) in rows), default=len(self.partitions))
+        for partition in range(count):
+            path = self.folder / f"partition-{partition}.db"
+            if not path.exists():
+                raise damaged(path, "it is missing")
+        return count
+
+    def _begin_in(self, place: int, changes: Changes) -> None:
+        database, rows = self._databases[place], changes.rows.get(place, {})
+        database.write(rows, changes.number, changes.now)
+        if place == NAMESPACE:
+            if self._moves:
+                database.run(FORGET_MOVES, [(changes.number,)])
+            if changes.spans:
+                database.run(KEEP_MOVE, _move(changes))
+            self._moves = changes.spans
+
+    def _recover(self) -> None:
+        """Do what is left of a move that was decided."""
+        found = self.rows(NAMESPACE, "SELECT * FROM moves ORDER BY id")
+        moves = [(*row[1:4], row[4:]) for row in found]
+        self._moves = bool(moves)
+        for (number, partition), rows in groupby(moves, key=lambda row: (row[0], row[1])):
+            database = self._databases[partition]
+            if database.last[0] < number:
+                _, now = self._databases[NAMESPACE].last
+                database.write(_done(rows), number, now)
+                database.commit()
+
+
+def _move(changes: Changes) -> list[tuple[Any, ...]]:
+    """What a move does in all partitions, as rows."""
+    return [
+        (changes.number, place, int(statement), *values, *[None] * (ARGUMENTS - len(values)))
+        for place, rows in changes.rows.items()
+        if place != NAMESPACE
+        for statement, each in rows.items()
+        for values in each
+    ]
+
+
+def _done(rows: Any) -> Rows:
+    found: dict[Statement, list[tuple[Any, ...]]] = {}
+    for _, _, number, values in rows:
+        statement = Statement(number)
+        found.setdefault(statement, []).append(values[: PARAMETERS[statement]])
+    return found
+
+
+def _locked(folder: Path) -> sqlite3.Connection:
+    """The folder, for nobody else; a kill gives it free.
+
+    Raises:
+        UsageError: somebody else uses it, or it cannot be made.
+    """
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot use {folder} as a store: {error.strerror}") from None
+    lock = None
+    try:
+        lock = sqlite3.connect(folder / "lock", timeout=0, isolation_level=None)
+        lock.execute("BEGIN EXCLUSIVE")
+    except sqlite3.Error as error:
+        if lock is not None:
+            lock.close()
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
+            raise UsageError(
+                f"the store {folder} is in use by another broker; stop that, or choose another "
+                "--store"
+            ) from None
+        raise UsageError(f"cannot use {folder} as a store: {error}") from None
+    return lock

@@ -1,0 +1,1 @@
+"""Exploration: sequences of commands that no scenario lists, on any adapter, judged as they run."""

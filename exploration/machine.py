@@ -1,0 +1,322 @@
+"""The machine that explores: any command, in any order, on any adapter, judged as it goes.
+
+`machine_for(adapter)` makes a machine of Hypothesis; `accept` is its only assert.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from hypothesis import stateful
+from hypothesis import strategies as st
+
+from busproof.adapters.base import Adapter
+from busproof.errors import AdapterError
+from busproof.exploration.prologues.table import begun_with, openings, themes
+from busproof.exploration.state import (
+    GENERAL,
+    KEYS,
+    PALETTE,
+    Receipt,
+    Scope,
+    Shape,
+    Theme,
+    World,
+)
+from busproof.exploration.strategies.filters import MARKS, filters
+from busproof.exploration.strategies.row import Generator
+from busproof.exploration.strategies.table import generators
+from busproof.history.render.events import event_words
+from busproof.judging.applicability import Terms, auto_oracle
+from busproof.judging.driver import Driver, Recording
+from busproof.judging.judge import Violation
+from busproof.judging.scenario_outcome import Undeclared, blaming_the_adapter
+from busproof.spec import load
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import AdvanceClock, Command, CreateQueue
+from busproof.vocabulary.outcomes import Event, Unsupported
+from busproof.vocabulary.profile import Profile, profile_for
+from busproof.vocabulary.subscription_rules import Filter
+from busproof.vocabulary.values import MICROSECONDS, Clock
+
+__all__ = [
+    "LOCK",
+    "Explored",
+    "Sequence",
+    "Watch",
+    "machine_for",
+    "machine_of",
+    "scope_of",
+    "terms_of",
+]
+
+LOCK = 30 * MICROSECONDS
+"""The queues' lock duration on a virtual clock."""
+
+CONNECTIONS = ("c1", "c1", "c1", "c2")
+
+FILTERS = 3
+"""Subscriptions of a sequence that is about conditions."""
+
+
+class Watch:
+    """Whoever runs the machine: opens its sequences and hears what becomes of them.
+
+    Args:
+        adapter: the implementation.
+        terms: what it is held to, and which oracle judges.
+    """
+
+    def __init__(self, adapter: Adapter, terms: Terms) -> None:
+        self.adapter = adapter
+        self.terms = terms
+
+    def opened(self) -> "Sequence":
+        """A sequence on a namespace that is empty."""
+        with blaming_the_adapter():
+            self.adapter.start(self.terms.profile)
+        return Sequence(self.bus(self.record), self)
+
+    def bus(self, record: Callable[[Event], None]) -> Driver:
+        """The bus behind the adapter, as it was started."""
+        catalogue = self.terms.catalogue
+        recording = Recording(record=record, sentence=lambda rule: catalogue.rule(rule).statement)
+        return Driver(self.adapter, self.terms.profile, self.terms.oracle, recording)
+
+    def record(self, event: Event) -> None:
+        """Keep an event; kept nowhere, unless somebody does."""
+
+    def opening(self, ways: tuple[str, ...]) -> str | None:  # noqa: ARG002 - for whoever chooses
+        """How this sequence is to begin, of these ways; `None` leaves it to chance."""
+        return None
+
+    def asked(self, seconds: float) -> None:
+        """An answer took so long, judging included."""
+
+    def waits(self, duration: int) -> None:
+        """Let real time pass, in microseconds."""
+        time.sleep(duration / MICROSECONDS)
+
+    def violated(self, sequence: "Sequence", violation: Violation) -> None:
+        """Nothing allowed the sequence's last event.
+
+        Raises:
+            NotConforming: always.
+        """
+        raise sequence.bus.complaint(sequence.events[-1], violation)
+
+    def broke(self, sequence: "Sequence", error: Exception) -> None:  # noqa: ARG002
+        """The adapter broke, or did not understand what it had declared.
+
+        Raises:
+            Exception: the error, always.
+        """
+        raise error
+
+    def closed(self, sequence: "Sequence") -> None:
+        """The sequence is over."""
+
+
+class Sequence:
+    """One run of commands on a namespace that began empty.
+
+    Attributes:
+        events: what came so far.
+        over: whether nothing is asked any more.
+    """
+
+    def __init__(self, bus: Driver, watch: Watch) -> None:
+        self.bus = bus
+        self.watch = watch
+        self.events: list[Event] = []
+        self.over = False
+
+    def ask(self, command: Command, connection: str) -> Event | None:
+        """Ask one thing; what came, or `None` where nothing was asked."""
+        if self.over:
+            return None
+        if isinstance(command, AdvanceClock) and self.bus.clock is Clock.REAL:
+            self.watch.waits(command.duration)
+            return None
+        begun = time.perf_counter()
+        try:
+            event, violation = self.bus.ask(command, connection)
+        except (AdapterError, RuntimeError) as error:
+            self.over = True
+            self.watch.broke(self, error)
+            return None
+        self.watch.asked(time.perf_counter() - begun)
+        self.events.append(event)
+        if violation is None and not self.bus.exhausted:
+            violation = self.bus.overdue(event)
+        if violation is not None:
+            self.over = True
+            self.watch.violated(self, violation)
+        elif self.bus.exhausted:
+            self.over = True
+        elif isinstance(event.outcome, Unsupported):
+            self.over = True
+            self.watch.broke(self, Undeclared(f"declared, yet unsupported: {event_words(event)}"))
+        return event
+
+
+class Explored(stateful.RuleBasedStateMachine):
+    """Hypothesis calls the rules, one for each row of the table of generators."""
+
+    watch: ClassVar[Watch]
+    scope: ClassVar[Scope]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sequence = self.watch.opened()
+        self.world = World(scope=self.scope)
+
+    def issue(self, row: Generator, connection: str, times: int, drawn: dict[str, Any]) -> Any:
+        """Make up a command and ask it, so many times or until a receive comes back empty."""
+        receipt = Receipt(drawn["queue"].queue) if "queue" in drawn else None
+        made: Command | None = None
+        self.world.connection = connection
+        for _ in range(times):
+            made = row.make(self.world, **drawn)
+            event = None if made is None else self.sequence.ask(made, connection)
+            if event is None:
+                continue
+            self.world.learn(event, receipt)
+            if row.until(event):
+                break
+        return row.left_behind(made, receipt)
+
+    def begin(self, row: Generator, opening: str, drawn: dict[str, Any]) -> Any:
+        """Make the first queue and begin in this way; what can be sent to and received from."""
+        queue = self.issue(row, CONNECTIONS[0], 1, drawn)
+        for command in begun_with(opening, self.world, queue):
+            event = self.sequence.ask(command, CONNECTIONS[0])
+            if event is not None:
+                self.world.learn(event, None)
+        return stateful.multiple(*self.world.at_hand())
+
+    def teardown(self) -> None:
+        """Tell that the sequence is over."""
+        self.watch.closed(self.sequence)
+
+
+def scope_of(adapter: Adapter, terms: Terms, lock: int = LOCK) -> Scope:
+    """What may be asked: what was declared, as far as a rule in force is about it.
+
+    A tier that no rule of transactions applies to, for instance, is not asked for any.
+    """
+    declared = adapter.declaration.capabilities
+    in_force = [rule for rule in terms.catalogue.rules if not terms.inapplicable(rule)]
+    needed = {name for rule in in_force for need in rule.needs for name in need.split("|")}
+    about = {each for each in declared if each.value in needed}
+    # That a queue is not partitioned is the lack of a feature, and needs no rule of its own.
+    return Scope(
+        capabilities=frozenset(about | (declared & {Capability.REGULAR_QUEUES})),
+        tier=terms.profile.tier,
+        partitions=terms.profile.partitions,
+        lock=lock,
+        clock=adapter.declaration.clock,
+    )
+
+
+def machine_for(
+    adapter: Adapter,
+    profile: Profile | None = None,
+    *,
+    watch: Watch | None = None,
+    lock: int = LOCK,
+) -> type[Explored]:
+    """The machine that explores an adapter; its `TestCase` is a test for any pytest.
+
+    Args:
+        adapter: the implementation.
+        profile: what it is held to; by default the newest edition, on the standard tier.
+        watch: who hears what becomes of it; by default a violation fails the test.
+        lock: the queues' lock duration in microseconds, short where the clock is real.
+
+    Raises:
+        UsageError: the adapter can have no queue under this profile.
+    """
+    terms = terms_of(adapter, profile)
+    return machine_of(watch or Watch(adapter, terms), scope_of(adapter, terms, lock))
+
+
+def terms_of(adapter: Adapter, profile: Profile | None = None) -> Terms:
+    """What an adapter is held to, judged by the oracle that suits it."""
+    catalogue = load()
+    capabilities = frozenset(each.value for each in adapter.declaration.capabilities)
+    return Terms(
+        catalogue=catalogue,
+        profile=profile or profile_for(catalogue),
+        capabilities=capabilities,
+        oracle=auto_oracle(capabilities),
+    )
+
+
+def machine_of(
+    watch: Watch, scope: Scope, about: tuple[Theme, ...] | None = None
+) -> type[Explored]:
+    """The machine for whoever watches it, within what may be asked.
+
+    Args:
+        watch: who hears what becomes of it.
+        scope: what may be asked.
+        about: what its sequences may be about; by default all that there is. A machine for fewer
+            themes is quicker: Hypothesis looks at each of its rules in each step.
+    """
+    about = themes(scope) if about is None else about
+    rows = generators(scope)
+    body: dict[str, Any] = {"watch": watch, "scope": scope, "start": _started(rows, scope, about)}
+    for row in rows:
+        if row.themes and not set(row.themes) & set(about):
+            continue
+        for number in range(row.weight):
+            name = f"{row.label}_{number}" if number else row.label
+            body[name] = _rule(row, name)
+    return type("Explored", (Explored,), body)
+
+
+def _started(rows: tuple[Generator, ...], scope: Scope, about: tuple[Theme, ...]) -> Any:
+    """The first step: what the sequence is about, its keys, and a queue."""
+    row = next(row for row in rows if row.kind is CreateQueue)
+    ways = tuple(dict.fromkeys(openings(scope)))
+
+    def start(
+        self: Explored,
+        theme: Theme,
+        keys: tuple[str, ...],
+        palette: list[Shape],
+        opening: str,
+        filters: list[Filter] | None = None,
+        marks: int = 0,
+        **drawn: Any,
+    ) -> Any:
+        due = self.watch.opening(ways)
+        theme, opening = (theme, opening) if due is None else (Theme.QUEUES, due)
+        self.world.theme, self.world.keys, self.world.palette = theme, keys, tuple(palette)
+        self.world.filters, self.world.marks = tuple(filters or ()), marks
+        return self.begin(row, opening, drawn)
+
+    draws = {
+        "theme": st.sampled_from(about),
+        "keys": st.sampled_from(KEYS),
+        "palette": PALETTE,
+        "opening": st.sampled_from(openings(scope)),
+        **row.draws,
+    }
+    if set(about) & {*GENERAL, Theme.CONDITIONS}:
+        one = filters(sql=Capability.SQL_FILTERS in scope.capabilities)
+        draws |= {"filters": st.lists(one, min_size=FILTERS, max_size=FILTERS), "marks": MARKS}
+    return stateful.initialize(targets=row.into, **draws)(start)
+
+
+def _rule(row: Generator, name: str) -> Any:
+    def rule(self: Explored, connection: str, times: int = 1, **drawn: Any) -> Any:
+        return self.issue(row, connection, times, drawn)
+
+    rule.__name__ = name
+    draws = {"connection": st.sampled_from(CONNECTIONS), **row.draws}
+    if row.times is not None:
+        draws["times"] = row.times
+    made: Any = stateful.rule(targets=row.into, **draws)(rule)
+    return stateful.precondition(lambda self: row.suits(self.world))(made)

@@ -1,0 +1,1 @@
+"""Prologues: how sequences of an exploration may begin, one module a family."""

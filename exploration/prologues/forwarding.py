@@ -1,0 +1,198 @@
+"""How sequences about forwarding may begin: chains, what a destination needs, dead letters."""
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any, Final
+
+import attrs
+
+from busproof.exploration.prologues.prologue import opening
+from busproof.exploration.prologues.queues import awaited, keyed, ordinary, taken, unkeyed
+from busproof.exploration.state import Theme, World
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
+    AcceptSession,
+    AdvanceClock,
+    BeginTransaction,
+    BringPartitionUp,
+    Command,
+    CreateQueue,
+    CreateSubscription,
+    CreateTopic,
+    DeadLetter,
+    Receive,
+    RollBackTransaction,
+    Send,
+    TakePartitionDown,
+    UpdateQueue,
+)
+from busproof.vocabulary.entity_settings import EntityStatus
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.paths import DEAD_LETTER_SUFFIXES, DEAD_LETTERS
+from busproof.vocabulary.values import Tier
+
+__all__ = ["OPENINGS"]
+
+HOPS: Final = (3, 2)
+"""A message is forwarded as often as it may by any reading, and then more often than it may."""
+
+
+def _source(world: World, queue: CreateQueue, **onward: Any) -> CreateQueue:
+    name = f"q{len(world.queues) + 1}"
+    world.queues.append(CreateQueue(queue=name, partitioned=queue.partitioned, **onward))
+    return world.queues[-1]
+
+
+def chain(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """A message goes on from queue to queue, as often as it may, and another one more often."""
+    world.theme = Theme.FORWARDING
+    last = queue
+    for hops in HOPS:
+        for _ in range(hops):
+            last = _source(world, queue, forward_to=last.queue)
+            yield last
+        yield Send(queue=last.queue, message=keyed(world, queue, 0))
+        if not queue.requires_session:
+            yield from awaited(world, queue.queue)
+
+
+def onward(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """A message goes on from each kind of queue to each, and from a subscription to a topic."""
+    world.theme = Theme.FORWARDING
+    kinds = (True, False) if world.scope.tier is not Tier.PREMIUM else (False,)
+    for ours, theirs in product(kinds, kinds):
+        end = ordinary(world, attrs.evolve(queue, partitioned=theirs))
+        source = _source(world, attrs.evolve(queue, partitioned=ours), forward_to=end.queue)
+        yield from (end, source)
+        # Without a key they take all partitions in turn.
+        for _ in range(world.scope.partitions if (ours, theirs) == kinds[:1] + kinds[-1:] else 1):
+            yield Send(queue=source.queue, message=unkeyed(world))
+            yield from awaited(world, end.queue)
+    if Capability.TOPICS in world.scope.capabilities:
+        yield from _through_topics(world, queue)
+
+
+def _through_topics(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """From a queue, by an update, through two topics to two ends."""
+    first, second = (f"n{len(world.topics) + number}" for number in (1, 2))
+    world.topics += [first, second]
+    partitioned = bool(queue.partitioned)
+    ends = [ordinary(world, queue).queue for _ in range(2)]
+    yield from world.queues[-2:]
+    for topic, onward_to in ((second, ends), (first, [second])):
+        yield CreateTopic(topic=topic, partitioned=partitioned)
+        for number, forward_to in enumerate((None, *onward_to)):
+            name = f"s{number}"
+            yield CreateSubscription(topic=topic, subscription=name, forward_to=forward_to)
+    source = ordinary(world, queue)
+    update = UpdateQueue(queue=source.queue, forward_to=first)
+    if world.scope.allows(update):
+        yield from (source, update)
+    else:
+        yield attrs.evolve(source, forward_to=first)
+    yield Send(queue=source.queue, message=unkeyed(world))
+    copies = [f"{topic}/subscriptions/s0" for topic in (first, second)]
+    for name in (*copies, *ends):
+        yield from awaited(world, name)
+
+
+def unique_end(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """A MessageId that the end knows comes again from its source, at once and when it is forgotten.
+
+    What is forwarded to where sessions are required is for whoever has its session.
+    """
+    world.theme = Theme.FORWARDING
+    window = 2 * world.scope.lock
+    end = ordinary(world, queue, duplicate_detection=True, duplicate_window=window)
+    source = _source(world, queue, forward_to=end.queue)
+    yield from (end, source)
+    for name, wait in ((end.queue, 0), (source.queue, window + 1), (source.queue, 0)):
+        yield Send(queue=name, message=unkeyed(world, message_id=world.session(0)))
+        yield from taken(end.queue, 2)
+        if wait:
+            yield AdvanceClock(duration=wait)
+    held_in = ordinary(world, queue, requires_session=True)
+    bare = _source(world, queue, forward_to=held_in.queue)
+    yield from (held_in, bare)
+    yield Send(queue=bare.queue, message=unkeyed(world, session_id=world.session(0)))
+    yield from taken(held_in.queue)
+    yield AcceptSession(queue=held_in.queue, session_id=world.session(0))
+    yield from awaited(world, held_in.queue, world.session(0))
+
+
+def sources(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """A key waits at the destination; a roll back is followed; sessions are asked at one end."""
+    world.theme = Theme.FORWARDING
+    end = ordinary(world, queue)
+    yield end
+    source = _source(world, queue, forward_to=end.queue)
+    yield source
+    yield Send(queue=end.queue, message=keyed(world, end, 0))
+    partition = world.visited[-1] if world.visited and queue.partitioned else 0
+    yield TakePartitionDown(queue=end.queue, partition=partition)
+    yield Send(queue=source.queue, message=keyed(world, source, 0))
+    yield from taken(end.queue, 2)
+    yield BringPartitionUp(queue=end.queue, partition=partition)
+    yield from taken(end.queue, 2)
+    yield from _within(world, source, keyed(world, source, 0))
+    yield from taken(end.queue)
+    held_in = ordinary(world, queue, requires_session=True)
+    yield held_in
+    yield _source(world, queue, forward_to=end.queue, requires_session=True)
+    onward = _source(world, queue, forward_to=held_in.queue)
+    yield onward
+    yield from _within(world, onward, keyed(world, onward, 0))
+
+
+def _within(world: World, queue: CreateQueue, message: Message) -> Iterator[Command]:
+    """A message is sent in a transaction that is rolled back."""
+    world.transactions += 1
+    name = f"t{world.transactions}"
+    yield BeginTransaction(transaction=name)
+    yield Send(queue=queue.queue, message=message, transaction=name)
+    yield RollBackTransaction(transaction=name)
+
+
+def buried(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """Dead letters are forwarded, with their reason, and are not where they were any more."""
+    end = ordinary(world, queue)
+    yield end
+    source = _source(world, queue, forward_dead_letters_to=end.queue)
+    yield source
+    yield Send(queue=source.queue, message=keyed(world, source, 0))
+    yield Receive(queue=source.queue)
+    for held in world.locks[-1:]:
+        yield DeadLetter(queue=source.queue, lock_token=held.lock_token or "", reason="spoiled")
+    yield Receive(queue=source.queue + DEAD_LETTERS)
+    yield Receive(queue=end.queue)
+
+
+def closed_end(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """What was to go to a destination that is disabled for senders is not there, then or later."""
+    end = ordinary(world, queue)
+    yield end
+    source = _source(world, queue, forward_to=end.queue)
+    yield source
+    yield UpdateQueue(queue=end.queue, status=EntityStatus.SEND_DISABLED)
+    yield Send(queue=source.queue, message=unkeyed(world))
+    yield from taken(end.queue)
+    for grave in DEAD_LETTER_SUFFIXES:
+        yield from taken(source.queue + grave)
+    yield UpdateQueue(queue=end.queue, status=EntityStatus.ACTIVE)
+    yield from taken(end.queue)
+
+
+OPENINGS: Final = (
+    opening("chain", chain, Capability.FORWARDING),
+    opening("sources", sources, Capability.FORWARDING),
+    opening("buried", buried, Capability.DEAD_LETTER_FORWARDING, Capability.PEEK_LOCK),
+    opening(
+        "closed end",
+        closed_end,
+        Capability.FORWARDING,
+        Capability.ENTITY_STATUS,
+        Capability.TRANSFER_DEAD_LETTER,
+    ),
+    opening("onward", onward, Capability.FORWARDING),
+    opening("unique end", unique_end, Capability.FORWARDING, Capability.DUPLICATE_DETECTION),
+)

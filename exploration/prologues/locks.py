@@ -1,0 +1,161 @@
+"""How sequences about locks may begin: settled in transactions, given again, closed in hand."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from busproof.exploration.prologues.prologue import IN_TRANSACTIONS, opening
+from busproof.exploration.prologues.queues import keyed, ordinary
+from busproof.exploration.state import World
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
+    Abandon,
+    AcceptSession,
+    AdvanceClock,
+    BeginTransaction,
+    CloseSession,
+    Command,
+    CommitTransaction,
+    Complete,
+    CreateQueue,
+    Receive,
+    RenewLock,
+    RollBackTransaction,
+    Send,
+    Settlement,
+)
+
+__all__ = ["OPENINGS"]
+
+
+def _held(world: World, queue: CreateQueue, times: int = 1) -> Iterator[Command]:
+    """So many messages of one key are sent, and then received."""
+    for _ in range(times):
+        yield Send(queue=queue.queue, message=keyed(world, queue, 0))
+    for _ in range(times):
+        yield Receive(queue=queue.queue)
+
+
+def _begun(world: World) -> BeginTransaction:
+    world.transactions += 1
+    return BeginTransaction(transaction=f"t{world.transactions}")
+
+
+def settled_within(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """Several messages are settled in one transaction, each in its way, and none comes back."""
+    plain = ordinary(world, queue)
+    yield plain
+    kinds: tuple[type[Settlement], ...] = (Abandon, Complete, Complete)
+    for settling in (kinds, tuple(reversed(kinds))):
+        yield from _held(world, plain, len(settling))
+        held = world.locks[-len(settling) :]
+        begun = _begun(world)
+        yield begun
+        within = begun.transaction
+        for kind, each in zip(settling, held, strict=False):
+            token = each.lock_token or ""
+            yield kind(queue=plain.queue, lock_token=token, transaction=within)
+        yield CommitTransaction(transaction=within)
+        yield AdvanceClock(duration=2 * world.scope.lock)
+        yield Receive(queue=plain.queue)
+        for each in world.locks[-1:]:
+            yield Complete(queue=plain.queue, lock_token=each.lock_token or "")
+        yield Receive(queue=plain.queue)
+
+
+def undone(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """What is settled in a transaction is rolled back, or lost to another before the commit."""
+    yield from _withdrawn(world, queue)
+    yield from _lost_before_commit(world, queue)
+
+
+def _withdrawn(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """What is settled in a transaction and rolled back stays with its receiver, and counts once."""
+    plain = ordinary(world, queue, max_delivery_count=3)
+    yield plain
+    yield from _held(world, plain)
+    kinds: tuple[type[Settlement], ...] = (Complete, Abandon)
+    for kind in kinds:
+        begun = _begun(world)
+        yield begun
+        token = _latest(world)
+        yield kind(queue=plain.queue, lock_token=token, transaction=begun.transaction)
+        yield RollBackTransaction(transaction=begun.transaction)
+        yield RenewLock(queue=plain.queue, lock_token=token)
+        yield Abandon(queue=plain.queue, lock_token=token)
+        yield Receive(queue=plain.queue)
+    yield Complete(queue=plain.queue, lock_token=_latest(world))
+
+
+def _lost_before_commit(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """A lock ends between its settlement and the commit, when somebody else has the message."""
+    plain = ordinary(world, queue)
+    yield plain
+    yield from _held(world, plain)
+    begun = _begun(world)
+    yield begun
+    within = begun.transaction
+    yield Complete(queue=plain.queue, lock_token=_latest(world), transaction=within)
+    yield Send(queue=plain.queue, message=keyed(world, plain, 0), transaction=within)
+    yield AdvanceClock(duration=world.scope.lock + 1)
+    yield Receive(queue=plain.queue)
+    yield CommitTransaction(transaction=within)
+    yield Complete(queue=plain.queue, lock_token=_latest(world))
+    yield Receive(queue=plain.queue)
+
+
+def given_again(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """What was in hand is received again, with a lock of its own, and after its session closed."""
+    yield from _abandoned_and_lost(world, queue)
+    if Capability.SESSIONS in world.scope.capabilities:
+        yield from _closed_in_hand(world, queue)
+
+
+def _abandoned_and_lost(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """A message is given back, or its lock ends; the lock of the next delivery alone is of use."""
+    plain = ordinary(world, queue)
+    name = plain.queue
+    yield plain
+    yield Send(queue=name, message=keyed(world, plain, 0))
+    yield Receive(queue=name)
+    for ending in (Abandon, None):
+        older = _latest(world)
+        if ending is None:
+            yield AdvanceClock(duration=world.scope.lock + 1)
+        else:
+            yield ending(queue=name, lock_token=older)
+        yield Receive(queue=name)
+        yield RenewLock(queue=name, lock_token=older)
+        yield Complete(queue=name, lock_token=older)
+        yield RenewLock(queue=name, lock_token=_latest(world))
+    yield Complete(queue=name, lock_token=_latest(world))
+    yield Receive(queue=name)
+
+
+def _closed_in_hand(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """A session is closed with messages in hand, more often than they may be delivered."""
+    held_in = ordinary(world, queue, requires_session=True, max_delivery_count=2)
+    name, session = held_in.queue, world.session(0)
+    yield held_in
+    for _ in range(2):
+        yield Send(queue=name, message=keyed(world, held_in, 0))
+    for _ in range(3):
+        yield AcceptSession(queue=name, session_id=session)
+        yield Receive(queue=name, session_id=session)
+        yield Receive(queue=name, session_id=session)
+        yield CloseSession(queue=name, session_id=session)
+    yield AcceptSession(queue=name, session_id=session)
+    yield Receive(queue=name, session_id=session)
+    yield Complete(queue=name, lock_token=_latest(world))
+    yield Receive(queue=name, session_id=session)
+
+
+def _latest(world: World) -> str:
+    """The lock that was given last; none where nothing was received."""
+    return world.locks[-1].lock_token or "none" if world.locks else "none"
+
+
+OPENINGS: Final = (
+    opening("settled within", settled_within, *IN_TRANSACTIONS),
+    opening("undone", undone, *IN_TRANSACTIONS),
+    opening("given again", given_again, Capability.PEEK_LOCK),
+)

@@ -1,0 +1,174 @@
+"""How sequences about entities as a whole may begin: made again, changed, deleted in an outage."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from busproof.exploration.prologues.actions import identified, paths_of, topic_like
+from busproof.exploration.prologues.prologue import opening
+from busproof.exploration.prologues.queues import ordinary, taken, unkeyed
+from busproof.exploration.prologues.topics import with_two_subscriptions
+from busproof.exploration.state import Theme, World
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
+    AcceptSession,
+    AdvanceClock,
+    BringPartitionUp,
+    Command,
+    CreateQueue,
+    CreateSubscription,
+    DeleteQueue,
+    DeleteTopic,
+    GetQueue,
+    GetTopic,
+    ListSubscriptions,
+    Send,
+    TakePartitionDown,
+    UpdateQueue,
+    UpdateTopic,
+)
+
+__all__ = ["OPENINGS"]
+
+LATER: Final = "later"
+"""A name that nothing else has."""
+
+
+def fixed(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """Updates ask a queue for sessions, to detect copies, and for neither; then it is used."""
+    plain = ordinary(world, queue)
+    name = plain.queue
+    yield plain
+    for wanted in (True, False):
+        yield UpdateQueue(queue=name, requires_session=wanted)
+        yield UpdateQueue(queue=name, duplicate_detection=wanted)
+        yield GetQueue(queue=name)
+        yield from (identified(world, name), identified(world, name))
+        yield from taken(name, 2)
+    held_in = ordinary(world, queue, requires_session=True)
+    yield held_in
+    yield UpdateQueue(queue=held_in.queue, requires_session=False)
+    yield GetQueue(queue=held_in.queue)
+    yield AcceptSession(queue=held_in.queue, session_id=world.session(0))
+
+
+def fixed_of_topic(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """Updates ask a topic to detect copies, and a subscription for sessions; neither gets them.
+
+    Then the topic's time to live is updated, which is that of what comes later.
+    """
+    world.theme = Theme.TOPICS
+    topic = topic_like(world, queue)
+    name, life = topic.topic, max(1, world.scope.lock // 5)
+    yield from with_two_subscriptions(world, topic)
+    one, _ = paths_of(world)
+    yield UpdateTopic(topic=name, duplicate_detection=True)
+    yield GetTopic(topic=name)
+    yield UpdateQueue(queue=one, requires_session=True)
+    yield GetQueue(queue=one)
+    yield from (identified(world, name), identified(world, name))
+    yield from taken(one, 2)
+    yield UpdateTopic(topic=name, time_to_live=life)
+    yield GetTopic(topic=name)
+    yield Send(queue=name, message=unkeyed(world))
+    yield AdvanceClock(duration=2 * life)
+    yield from taken(one)
+
+
+def made_again(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """A queue with messages in all its partitions, one of them identified, is made a second time.
+
+    Nothing of the first is left: no message, and no MessageId that would make another a copy.
+    """
+    detecting = ordinary(world, queue, duplicate_detection=True)
+    name = detecting.queue
+    yield detecting
+    yield identified(world, name)
+    for _ in range(world.scope.partitions if queue.partitioned else 1):
+        yield Send(queue=name, message=unkeyed(world))
+    yield from (DeleteQueue(queue=name), detecting, *taken(name))
+    yield from (identified(world, name), *taken(name, 2))
+
+
+def topic_made_again(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """A topic that has accepted a MessageId is made a second time, with a subscription.
+
+    A name that differs from that of the subscription in its case is not a second one.
+    """
+    world.theme = Theme.TOPICS
+    topic = topic_like(world, queue, duplicate_detection=True)
+    name = topic.topic
+    yield from with_two_subscriptions(world, topic)
+    one, _ = paths_of(world)
+    yield identified(world, name)
+    yield from (DeleteTopic(topic=name), topic)
+    for each in ("s0", "S0"):
+        yield CreateSubscription(topic=name, subscription=each, lock_duration=world.scope.lock)
+    yield ListSubscriptions(topic=name)
+    yield from (identified(world, name), *taken(one, 2))
+
+
+def _outage(name: str) -> tuple[Command, Command]:
+    """A partition that every entity has goes down, and comes up again."""
+    down, up = (kind(queue=name, partition=0) for kind in (TakePartitionDown, BringPartitionUp))
+    return down, up
+
+
+def refused_in_outage(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """A queue is deleted in an outage, and once more after it; made again, it is empty."""
+    plain = ordinary(world, queue)
+    gone = DeleteQueue(queue=plain.queue)
+    down, up = _outage(plain.queue)
+    yield plain
+    yield Send(queue=plain.queue, message=unkeyed(world))
+    yield from (down, gone, up, gone)
+    yield from (plain, GetQueue(queue=plain.queue), *taken(plain.queue))
+
+
+def creation_in_outage(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """A queue is made in an outage, and once more after it; then it is one like others."""
+    asked = CreateQueue(queue=LATER, partitioned=queue.partitioned, lock_duration=world.scope.lock)
+    down, up = _outage(LATER)
+    yield from (down, asked, up, asked)
+    yield Send(queue=LATER, message=unkeyed(world))
+    yield from (GetQueue(queue=LATER), *taken(LATER, 2))
+
+
+def topic_refused_in_outage(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """A topic is deleted in an outage and after it; made again, it never had one."""
+    world.theme = Theme.TOPICS
+    topic = topic_like(world, queue)
+    yield from with_two_subscriptions(world, topic)
+    gone, told = DeleteTopic(topic=topic.topic), GetTopic(topic=topic.topic)
+    down, up = _outage(topic.topic)
+    yield from (down, told, gone, up, gone)
+    yield from (topic, told)
+    for name in ("s0", "s1"):
+        yield CreateSubscription(
+            topic=topic.topic, subscription=name, lock_duration=world.scope.lock
+        )
+    yield Send(queue=topic.topic, message=unkeyed(world))
+    for path in paths_of(world):
+        yield from (GetQueue(queue=path), *taken(path))
+
+
+OPENINGS: Final = (
+    opening("fixed", fixed, Capability.MANAGEMENT),
+    opening("fixed of topic", fixed_of_topic, Capability.TOPICS, Capability.TOPIC_MANAGEMENT),
+    opening("made again", made_again, Capability.MANAGEMENT, Capability.DUPLICATE_DETECTION),
+    opening(
+        "topic made again",
+        topic_made_again,
+        Capability.TOPICS,
+        Capability.TOPIC_MANAGEMENT,
+        Capability.DUPLICATE_DETECTION,
+    ),
+    opening("refused in outage", refused_in_outage, Capability.MANAGEMENT, Capability.OUTAGES),
+    opening("creation in outage", creation_in_outage, Capability.MANAGEMENT, Capability.OUTAGES),
+    opening(
+        "topic refused in outage",
+        topic_refused_in_outage,
+        Capability.TOPICS,
+        Capability.TOPIC_MANAGEMENT,
+        Capability.OUTAGES,
+    ),
+)

@@ -1,0 +1,304 @@
+"""How sequences about time may begin: what is remembered, what comes later, what ends by itself."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import attrs
+
+from busproof.exploration.prologues.prologue import opening
+from busproof.exploration.prologues.queues import OTHER, interrupted, keyed, ordinary, taken
+from busproof.exploration.state import World
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
+    AcceptNextSession,
+    AcceptSession,
+    AdvanceClock,
+    BeginTransaction,
+    CloseSession,
+    Command,
+    Complete,
+    CreateQueue,
+    CreateSubscription,
+    CreateTopic,
+    DeadLetter,
+    Defer,
+    Peek,
+    Receive,
+    ReceiveDeferred,
+    RollBackTransaction,
+    Schedule,
+    Send,
+)
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.paths import DEAD_LETTERS
+from busproof.vocabulary.values import MICROSECONDS, Clock, ReceiveMode
+
+__all__ = ["OPENINGS"]
+
+DAY: Final = 86_400 * MICROSECONDS
+DEFAULT_WINDOW: Final = 600 * MICROSECONDS
+SHORTEST_WINDOW: Final = 20 * MICROSECONDS
+LONGEST_WINDOW: Final = 7 * DAY
+
+
+def _known(world: World, queue: CreateQueue, identity: str, key: str | None = None) -> Send:
+    """A message with this MessageId, and a PartitionKey if one is named."""
+    world.bodies += 1
+    message = Message(body=f"m{world.bodies}", message_id=identity, partition_key=key)
+    return Send(queue=queue.queue, message=message)
+
+
+def _detecting(world: World, queue: CreateQueue, **settings: Any) -> CreateQueue:
+    return ordinary(world, queue, duplicate_detection=True, **settings)
+
+
+def remembered(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """MessageIds come again within and beyond their window, and after sends without effect."""
+    yield from _windows(world, queue)
+    yield from _no_copies(world, queue)
+
+
+def _windows(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """A MessageId comes again within its window and after it, while others come in between."""
+    window = 2 * world.scope.lock
+    detecting = _detecting(world, queue, duplicate_window=window)
+    yield detecting
+    for wait, identity in ((window - 1, "within"), (window + 1, "beyond")):
+        yield _known(world, detecting, identity)
+        yield AdvanceClock(duration=wait // 2)
+        yield _known(world, detecting, OTHER)
+        yield AdvanceClock(duration=wait - wait // 2)
+        yield _known(world, detecting, identity)
+    yield from taken(detecting.queue, 5)
+
+
+def limits_of_windows(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """Queues with the window that is the default, too short or too long; each is outlived."""
+    if world.scope.clock is Clock.REAL:
+        return
+    for asked, given in (
+        (None, DEFAULT_WINDOW),
+        (SHORTEST_WINDOW // 2, SHORTEST_WINDOW),
+        (LONGEST_WINDOW + DAY, LONGEST_WINDOW),
+    ):
+        named = {} if asked is None else {"duplicate_window": asked}
+        detecting = _detecting(world, queue, **named)
+        yield detecting
+        for wait, identity in ((given * 9 // 10, "within"), (given + 1, "beyond")):
+            yield _known(world, detecting, identity)
+            yield AdvanceClock(duration=wait)
+            yield _known(world, detecting, identity)
+        yield from taken(detecting.queue, 4)
+
+
+def _other_keys(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """A MessageId comes again with another key: to a partitioned queue, and to a regular one."""
+    regular = attrs.evolve(queue, partitioned=False)
+    for each in (queue, regular):
+        detecting = _detecting(world, each)
+        yield detecting
+        for key in (world.session(0), OTHER, None, OTHER):
+            yield _known(world, detecting, world.session(0), key)
+        yield from taken(detecting.queue, 4)
+
+
+def _no_copies(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """What was refused or rolled back is sent again, and is no copy; what was taken is one."""
+    detecting = _detecting(world, queue)
+    key = world.session(0)
+    yield detecting
+    yield _known(world, detecting, "known", key)
+    yield from taken(detecting.queue, 1)
+    down, up = interrupted(world, detecting)
+    yield down
+    yield _known(world, detecting, "refused", key)
+    yield up
+    world.transactions += 1
+    within = f"t{world.transactions}"
+    yield BeginTransaction(transaction=within)
+    yield attrs.evolve(_known(world, detecting, "withdrawn", key), transaction=within)
+    yield RollBackTransaction(transaction=within)
+    for identity in ("known", "refused", "withdrawn"):
+        yield _known(world, detecting, identity, key)
+    yield from taken(detecting.queue, 3)
+
+
+def elsewhere(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """A MessageId comes again in another queue, or with another key."""
+    yield from _other_queues(world, queue)
+    yield from _other_keys(world, queue)
+
+
+def _other_queues(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """What one queue has taken, and given, comes to others as well, and to the first again."""
+    of_session = world.session(0) if queue.requires_session else None
+    message = attrs.evolve(keyed(world, queue, 0), message_id=OTHER)
+    yield Send(queue=queue.queue, message=message)
+    if of_session is not None:
+        yield AcceptSession(queue=queue.queue, session_id=of_session)
+    mode = ReceiveMode.RECEIVE_AND_DELETE
+    yield Receive(queue=world.received_from(queue).queue, mode=mode, session_id=of_session)
+    others = [_detecting(world, queue) for _ in range(2)]
+    yield from others
+    for each in (*others, *others):
+        yield _known(world, each, OTHER, world.session(0))
+        yield from taken(each.queue, 1)
+
+
+def overtaken(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """Scheduled messages are not there before they are due, neither in line nor in a session."""
+    yield from _scheduled_in_line(world, queue)
+    yield from _scheduled_in_session(world, queue)
+
+
+def _scheduled_in_line(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """Of one key a message is scheduled, others are sent before it is due and after it."""
+    plain = ordinary(world, queue)
+    wait = max(2, world.scope.lock // 5)
+    yield plain
+    yield Schedule(queue=plain.queue, message=keyed(world, plain, 0), delay=wait)
+    yield Send(queue=plain.queue, message=keyed(world, plain, 0))
+    yield Peek(queue=plain.queue, count=4)
+    yield AdvanceClock(duration=wait // 2)
+    yield Send(queue=plain.queue, message=keyed(world, plain, 0))
+    yield AdvanceClock(duration=wait)
+    yield Send(queue=plain.queue, message=keyed(world, plain, 0))
+    yield Peek(queue=plain.queue, count=4)
+    yield from taken(plain.queue, 4)
+
+
+def _scheduled_in_session(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """A session has nothing but what is scheduled: it is not the next one before that is due."""
+    held_in = ordinary(world, queue, requires_session=True)
+    name, session = held_in.queue, world.session(0)
+    wait = max(2, world.scope.lock // 5)
+    mode = ReceiveMode.RECEIVE_AND_DELETE
+    yield held_in
+    yield Schedule(queue=name, message=keyed(world, held_in, 0), delay=wait)
+    yield AcceptNextSession(queue=name)
+    yield Send(queue=name, message=keyed(world, held_in, 1))
+    yield AcceptNextSession(queue=name)
+    yield AcceptSession(queue=name, session_id=session)
+    yield Receive(queue=name, mode=mode, session_id=session)
+    yield CloseSession(queue=name, session_id=session)
+    yield AdvanceClock(duration=2 * wait)
+    yield AcceptNextSession(queue=name)
+    yield Receive(queue=name, mode=mode, session_id=session)
+
+
+def lifetimes(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """Messages with and without a time to live, where a queue, subscription or topic has one."""
+    yield from _queue_lifetimes(world, queue)
+    yield from _subscription_lifetimes(world, queue)
+
+
+def _queue_lifetimes(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """Messages with a longer, a shorter and no time to live, where the queue has one of its own."""
+    life = max(4, world.scope.lock // 2)
+    mortal = ordinary(world, queue, time_to_live=life)
+    yield mortal
+    yield from _outlived(world, mortal, mortal.queue, life)
+
+
+def _subscription_lifetimes(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """The same, where the subscription has a time to live, and where the topic has one."""
+    life = max(4, world.scope.lock // 2)
+    for of_topic, of_subscription in ((None, life), (life, None)):
+        topic = f"n{len(world.topics) + 1}"
+        world.topics.append(topic)
+        partitioned = bool(queue.partitioned)
+        yield CreateTopic(topic=topic, partitioned=partitioned, time_to_live=of_topic)
+        yield CreateSubscription(
+            topic=topic,
+            subscription="s0",
+            lock_duration=world.scope.lock,
+            time_to_live=of_subscription,
+        )
+        path = f"{topic}/subscriptions/s0"
+        world.subscriptions.append(CreateQueue(queue=path))
+        place = CreateQueue(queue=topic, partitioned=partitioned)
+        yield from _outlived(world, place, path, life)
+
+
+def _outlived(world: World, place: CreateQueue, path: str, life: int) -> Iterator[Command]:
+    """Messages of each age are sent: none is received after their time, and some are within it."""
+    for wait, times in ((life + 1, 2), (life * 3 // 4, 3)):
+        for own in (None, 4 * life, life // 2):
+            message = attrs.evolve(keyed(world, place, 0), time_to_live=own)
+            yield Send(queue=place.queue, message=message)
+        yield AdvanceClock(duration=wait)
+        yield from taken(path, times)
+
+
+def expired(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """Messages expire while they are locked, deferred or scheduled, or their partition is down."""
+    yield from _expired_in_hand(world, queue)
+    yield from _expired_letters(world, queue)
+    yield from _expired_in_outage(world, queue)
+
+
+def _expired_in_hand(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """Messages expire while they are locked, and are settled with that lock in each way."""
+    plain = ordinary(world, queue)
+    life = max(1, world.scope.lock // 6)
+    yield plain
+    for settling in (Complete, DeadLetter, Defer):
+        yield _mortal(world, plain, life)
+        yield Receive(queue=plain.queue)
+        yield AdvanceClock(duration=2 * life)
+        for held in world.locks[-1:]:
+            yield settling(queue=plain.queue, lock_token=held.lock_token or "")
+    yield AdvanceClock(duration=world.scope.lock)
+    yield from taken(plain.queue, 1)
+    yield from taken(plain.queue + DEAD_LETTERS, 2)
+
+
+def _expired_letters(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """Where the expired become dead letters one is deferred, one waits, and one is scheduled."""
+    burying = ordinary(world, queue, dead_letter_expired=True)
+    life = max(1, world.scope.lock // 5)
+    yield burying
+    yield _mortal(world, burying, life)
+    yield Receive(queue=burying.queue)
+    numbers = [number for _, number, _ in world.received[-1:]]
+    for held in world.locks[-1:]:
+        yield Defer(queue=burying.queue, lock_token=held.lock_token or "")
+    yield _mortal(world, burying, life)
+    mortal = _mortal(world, burying, life).message
+    yield Schedule(queue=burying.queue, message=mortal, delay=4 * life)
+    yield AdvanceClock(duration=2 * life)
+    yield from taken(burying.queue, 1)
+    yield from taken(burying.queue + DEAD_LETTERS, 2)
+    for number in numbers:
+        yield ReceiveDeferred(queue=burying.queue, sequence_numbers=(number,))
+
+
+def _expired_in_outage(world: World, queue: CreateQueue) -> Iterator[Command]:
+    """A message expires while its partition is down, another one lives on."""
+    plain = ordinary(world, queue)
+    life = max(1, world.scope.lock // 5)
+    yield plain
+    for own in (life, 10 * life):
+        yield _mortal(world, plain, own)
+    down, up = interrupted(world, plain)
+    yield down
+    yield AdvanceClock(duration=2 * life)
+    yield up
+    yield from taken(plain.queue, 2)
+
+
+def _mortal(world: World, queue: CreateQueue, life: int) -> Send:
+    message = attrs.evolve(keyed(world, queue, 0), time_to_live=life)
+    return Send(queue=queue.queue, message=message)
+
+
+OPENINGS: Final = (
+    opening("remembered", remembered, Capability.DUPLICATE_DETECTION),
+    opening("elsewhere", elsewhere, Capability.DUPLICATE_DETECTION),
+    opening("overtaken", overtaken, Capability.SCHEDULING),
+    opening("lifetimes", lifetimes, Capability.TIME_TO_LIVE),
+    opening("expired", expired, Capability.TIME_TO_LIVE, Capability.PEEK_LOCK),
+    opening(
+        "limits of windows", limits_of_windows, Capability.DUPLICATE_DETECTION, Capability.LIMITS
+    ),
+)

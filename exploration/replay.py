@@ -1,0 +1,40 @@
+"""Asking a list of commands again, of any adapter."""
+
+from collections.abc import Callable, Sequence
+
+from busproof.adapters.base import Adapter
+from busproof.exploration.machine import Sequence as Run
+from busproof.exploration.machine import Watch
+from busproof.history.replay import Asked, resolved
+from busproof.judging.applicability import Terms
+from busproof.vocabulary.outcomes import Event, Received
+
+__all__ = ["Replay", "replay"]
+
+
+class Replay(Watch):
+    """Records what comes of commands that are asked again."""
+
+    def __init__(self, adapter: Adapter, terms: Terms, write: Callable[[Event], None]) -> None:
+        super().__init__(adapter, terms)
+        self._write = write
+
+    def record(self, event: Event) -> None:
+        """Write the event."""
+        self._write(event)
+
+
+def replay(run: Run, commands: Sequence[Asked]) -> None:
+    """Ask each command in turn, until the run is over.
+
+    A command is left out where the receive that it refers to was given no lock this time.
+    """
+    tokens: dict[int, str] = {}
+    for asked in commands:
+        command = resolved(asked.command, tokens)
+        event = None if command is None else run.ask(command, asked.connection)
+        given = None if event is None else event.outcome
+        if isinstance(given, Received) and given.message.lock_token:
+            tokens[asked.number] = given.message.lock_token
+        if run.over:
+            return

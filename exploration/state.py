@@ -1,0 +1,345 @@
+"""What the commands of one exploration may refer to: small universes, and what was learned so far.
+
+Nothing here tells what is drawn: a bus may answer differently the next time.
+"""
+
+from enum import StrEnum
+from typing import Final
+
+import attrs
+from hypothesis import strategies as st
+
+from busproof.judging.required_capabilities import needs
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
+    Abandon,
+    AcceptNextSession,
+    AcceptSession,
+    CloseSession,
+    Command,
+    Complete,
+    CreateQueue,
+    DeadLetter,
+    Defer,
+    Peek,
+    Receive,
+    ReceiveBatch,
+    ReceiveDeferred,
+    RenewLock,
+    Schedule,
+    Send,
+    TakePartitionDown,
+)
+from busproof.vocabulary.messages import SEQUENCE_BITS, Message, MessageView
+from busproof.vocabulary.outcomes import (
+    Done,
+    Event,
+    Peeked,
+    Received,
+    ReceivedSeveral,
+    Refused,
+    Scheduled,
+    SessionAccepted,
+)
+from busproof.vocabulary.subscription_rules import Filter
+from busproof.vocabulary.values import MICROSECONDS, Clock, Error, Tier
+
+__all__ = [
+    "ANY_SESSION",
+    "FALLBACK",
+    "FOCUSED",
+    "GENERAL",
+    "KEYS",
+    "MOST_QUEUES",
+    "PALETTE",
+    "Receipt",
+    "Scope",
+    "Shape",
+    "Theme",
+    "World",
+]
+
+KEYS: Final = (
+    ("a", "b"),
+    ("a",),
+    ("a", "b", "c"),
+    ("a", "A"),
+    ("order-2026-a", "order-2026-b"),
+    tuple("abcdefghijkl"),
+)
+"""What a sequence's keys may be: few ones, ones that are alike but for their case or their end, and
+so many that some share a partition."""
+
+MOST_QUEUES: Final = 3
+MOST_HOPS: Final = 6
+"""How far forwarding is followed, which may go round in a circle."""
+
+ANY_SESSION: Final = 2
+FALLBACK: Final = 4
+"""How many of the latest sends a number may stand for where a partition is chosen."""
+
+
+class Theme(StrEnum):
+    """What a sequence is about; one about everything would come to nothing in particular."""
+
+    QUEUES = "queues"
+    TOPICS = "topics"
+    FORWARDING = "forwarding"
+    SESSIONS = "sessions"
+    DELIVERIES = "deliveries"
+    TRANSACTIONS = "transactions"
+    COPIES = "copies"
+    CONDITIONS = "conditions"
+
+
+GENERAL: Final = (Theme.QUEUES, Theme.TOPICS, Theme.FORWARDING)
+"""Themes that leave out nothing of queues; the others are about little else than their matter."""
+
+OF_COPIES: Final = (Theme.COPIES, Theme.CONDITIONS)
+"""Themes of what subscriptions have, to which a queue is of no use."""
+
+FOCUSED: Final = tuple(each for each in Theme if each not in GENERAL)
+
+
+@attrs.frozen(kw_only=True)
+class Scope:
+    """What may be asked of an implementation.
+
+    Attributes:
+        capabilities: those declared that a rule in force is about.
+        tier: of the namespace.
+        partitions: of a partitioned queue.
+        lock: the queues' lock duration in microseconds; other times are fractions of it.
+        clock: on which nobody waits for days, if it is real.
+    """
+
+    capabilities: frozenset[Capability]
+    tier: Tier = Tier.STANDARD
+    partitions: int = 16
+    lock: int = 30 * MICROSECONDS
+    clock: Clock = Clock.VIRTUAL
+
+    def allows(self, command: Command) -> bool:
+        """Whether an implementation may be asked this."""
+        return all(capability in self.capabilities for capability in needs(command))
+
+
+@attrs.define
+class Receipt:
+    """What a receive was given, which is known only once it was asked."""
+
+    queue: str
+    lock_token: str | None = None
+    number: int | None = None
+    session: str | None = None
+
+
+@attrs.define
+class World:
+    """What the commands of one sequence may refer to, and what was learned of it."""
+
+    scope: Scope
+    theme: Theme = Theme.QUEUES
+    keys: tuple[str, ...] = ("a", "b")
+    queues: list[CreateQueue] = attrs.field(factory=list)
+    topics: list[str] = attrs.field(factory=list)
+    subscriptions: list[CreateQueue] = attrs.field(factory=list)
+    bodies: int = 0
+    transactions: int = 0
+    palette: tuple["Shape", ...] = attrs.field(default=(), converter=tuple)
+    filters: tuple[Filter, ...] = attrs.field(default=(), converter=tuple)
+    marks: int = 0
+    connection: str = "c1"
+    accepted: dict[tuple[str, str], str] = attrs.field(factory=dict)
+    locks: list[Receipt] = attrs.field(factory=list)
+    visited: list[int] = attrs.field(factory=list)
+    received: list[tuple[str, int, str | None]] = attrs.field(factory=list)
+    shown: list[tuple[str, int]] = attrs.field(factory=list)
+    deferred: list[Receipt] = attrs.field(factory=list)
+    scheduled: list[tuple[str, int]] = attrs.field(factory=list)
+    down: list[TakePartitionDown] = attrs.field(factory=list)
+    is_waiting: bool = False
+
+    def at_hand(self) -> list[CreateQueue]:
+        """What is sent to and received from, to begin with."""
+        of_queues = [] if self.theme in OF_COPIES else self.queues
+        return [*of_queues, *self.subscriptions]
+
+    def with_sessions(self) -> list[CreateQueue]:
+        """What requires sessions, the latest last."""
+        return [each for each in (*self.queues, *self.subscriptions) if each.requires_session]
+
+    def sent_to(self, queue: CreateQueue) -> str:
+        """Where to send what is to come to this entity."""
+        return queue.queue.partition("/subscriptions/")[0]
+
+    def received_from(self, queue: CreateQueue) -> CreateQueue:
+        """Where to receive what was sent to this entity: where it forwards to, a subscription."""
+        found = queue
+        for _ in range(MOST_HOPS):
+            onward = self._onward(found)
+            if onward is None:
+                break
+            found = onward
+        return found
+
+    def _onward(self, queue: CreateQueue) -> CreateQueue | None:
+        if queue.queue in self.topics:
+            of_topic = [each for each in self.subscriptions if self.sent_to(each) == queue.queue]
+            return of_topic[-1] if of_topic else None
+        if queue.forward_to in self.topics:
+            return CreateQueue(queue=queue.forward_to)
+        return next((each for each in self.queues if each.queue == queue.forward_to), None)
+
+    def message(self, queue: CreateQueue, place: int) -> Message:
+        """The next message, of one of the sequence's shapes; bodies are never repeated."""
+        shape = self.palette[place % len(self.palette)]
+        self.bodies += 1
+        body = f"m{self.bodies}"
+        session = self._key(shape.session)
+        key = session if shape.same else self._key(shape.key)
+        if queue.requires_session and session is None and not shape.bare:
+            session, key = key or self._key(place), None
+        return Message(
+            body=body,
+            session_id=session,
+            partition_key=key,
+            message_id=f"own-{body}" if shape.own else self._key(shape.identity),
+            time_to_live=self._life(shape),
+        )
+
+    def _life(self, shape: "Shape") -> int | None:
+        """How long a message of this shape lives, where there is such a thing."""
+        mortal = Capability.TIME_TO_LIVE in self.scope.capabilities
+        return shape.life * self.scope.lock // 4 or None if mortal else None
+
+    def _key(self, place: int | None) -> str | None:
+        return None if place is None else self.keys[place % len(self.keys)]
+
+    def session(self, place: int) -> str:
+        """A session that messages may belong to."""
+        return self.keys[place % len(self.keys)]
+
+    def session_at_hand(self, queue: str, place: int) -> str:
+        """The session that this connection has accepted last, or another."""
+        last = self.accepted.get((queue, self.connection))
+        return self.session(place) if last is None or place == ANY_SESSION else last
+
+    def partition(self, number: int) -> int:
+        """One that a message was sent to lately, or any."""
+        if number < min(FALLBACK, len(self.visited)):
+            return self.visited[-1 - number]
+        return number % self.scope.partitions
+
+    def held(self, receipt: Receipt) -> Receipt | None:
+        """This receipt if it has a lock, else the latest that has."""
+        if receipt.lock_token is not None:
+            return receipt
+        return self.locks[-1] if self.locks else None
+
+    def learn(self, event: Event, receipt: Receipt | None) -> None:
+        """Remember what later commands may refer to."""
+        self._forget(event)
+        match event.command, event.outcome:
+            case Receive(queue=queue), Received(message=view):
+                if view.sequence_number is not None:
+                    self.received.append((queue, view.sequence_number, view.session_id))
+                if view.lock_token is not None:
+                    self.locks.append(_held(queue, view))
+                    if receipt is not None:
+                        receipt.queue, receipt.lock_token = queue, view.lock_token
+                if view.sequence_number is not None:
+                    self.visited.append((view.sequence_number >> SEQUENCE_BITS) % 65536)
+            case Peek(queue=queue), Peeked(messages=(*_, MessageView(sequence_number=int(number)))):
+                self.shown.append((queue, number))
+            case (
+                ReceiveDeferred(queue=queue) | ReceiveBatch(queue=queue),
+                ReceivedSeveral(messages=views),
+            ):
+                self.locks += [_held(queue, view) for view in views if view.lock_token is not None]
+            case AcceptSession(queue=queue, session_id=session), Done():
+                self.accepted[(queue, event.connection)] = session
+            case AcceptNextSession(queue=queue), SessionAccepted(session_id=session):
+                self.accepted[(queue, event.connection)] = session
+            case Schedule(queue=queue), Scheduled(sequence_number=int(number)):
+                self.scheduled.append((queue, number))
+            case Send(), Done() if event.witness is not None:
+                self.visited.append(event.witness.partition)
+
+    def _forget(self, event: Event) -> None:
+        """What was held is held no more: a session that was closed or lost, a lock likewise."""
+        lost = isinstance(event.outcome, Refused)
+        why = event.outcome.error if isinstance(event.outcome, Refused) else None
+        match event.command:
+            case Complete() | Abandon() | DeadLetter() | Defer() | RenewLock() as settled:
+                over = why is Error.LOCK_LOST if lost else not isinstance(settled, RenewLock)
+                spent = [each for each in self.locks if each.lock_token == settled.lock_token]
+                if over:
+                    self.locks = [each for each in self.locks if each not in spent]
+                if isinstance(settled, Defer) and not lost:
+                    self.deferred += spent
+            case ReceiveDeferred(sequence_numbers=(number,)) if lost:
+                self.deferred = [each for each in self.deferred if each.number != number]
+            case CloseSession(queue=queue) if not lost:
+                self.accepted.pop((queue, event.connection), None)
+        if why is Error.SESSION_LOCK_LOST:
+            queue = getattr(event.command, "queue", "")
+            self.accepted.pop((queue, event.connection), None)
+
+
+def _held(queue: str, view: MessageView) -> Receipt:
+    return Receipt(queue, view.lock_token, view.sequence_number, view.session_id)
+
+
+@attrs.frozen
+class Shape:
+    """Which properties a message carries: places in the sequence's keys.
+
+    Attributes:
+        session: of the SessionId.
+        key: of the PartitionKey.
+        identity: of the MessageId.
+        same: whether the PartitionKey is the SessionId.
+        own: whether the MessageId is one that no other message has.
+        bare: whether the SessionId is left out even where one is required.
+        life: the time to live, in quarters of a lock's duration; 0 for ever.
+    """
+
+    session: int | None = None
+    key: int | None = None
+    identity: int | None = None
+    same: bool = False
+    own: bool = False
+    bare: bool = False
+    life: int = 0
+
+
+SHAPES: Final = (
+    Shape(),
+    *[Shape(key=place) for place in (0, 0, *range(12))],
+    *[Shape(session=place) for place in (0, 0, 0, 1, 2)],
+    *[Shape(identity=place) for place in (0, 0, 0, 1)],
+    *[Shape()] * 3,
+    Shape(own=True),
+    Shape(session=0, same=True),
+    Shape(session=1, same=True),
+    Shape(session=0, key=1),
+    Shape(session=1, key=2),
+    Shape(key=0, identity=0),
+    Shape(key=0, identity=1),
+    Shape(key=1, identity=0),
+    Shape(session=0, identity=0),
+    Shape(session=0, identity=1),
+    Shape(session=0, same=True, identity=2),
+    Shape(key=0, own=True),
+    *[Shape(bare=True)] * 2,
+    *[Shape(key=0, bare=True)] * 2,
+    Shape(life=1),
+    Shape(key=0, life=1),
+    Shape(session=0, life=2),
+    Shape(life=6),
+)
+"""Simple ones first, for a failure to shrink to them; the frequent ones several times."""
+
+PALETTE: Final = st.lists(st.sampled_from(SHAPES), min_size=1, max_size=4)
+"""The shapes of one sequence: few, so that its messages have much to do with each other."""

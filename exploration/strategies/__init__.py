@@ -1,0 +1,1 @@
+"""Strategies: what an exploration may ask, as rows of a table, one module a family."""

@@ -1,0 +1,71 @@
+"""Rows of the exploration's table for several messages in one request."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from hypothesis import strategies as st
+
+from busproof.exploration.state import GENERAL, Scope, Theme, World
+from busproof.exploration.strategies.row import QUEUES, TRANSACTIONS, Generator
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import CreateQueue, ReceiveBatch, SendBatch
+from busproof.vocabulary.values import ReceiveMode
+
+__all__ = ["rows_of_batches"]
+
+_SHAPES: Final = st.lists(st.integers(0, 3), min_size=1, max_size=4).map(tuple)
+_ALIKE: Final = st.tuples(st.integers(0, 3), st.integers(1, 4)).map(lambda one: one[:1] * one[1])
+
+
+def rows_of_batches(scope: Scope) -> Iterator[Generator]:
+    """Sending several messages at once, alike or not, and receiving several."""
+    yield Generator(
+        kind=SendBatch,
+        draws={"queue": QUEUES, "shapes": st.one_of(_ALIKE, _SHAPES)},
+        make=_sent,
+        themes=(*GENERAL, Theme.SESSIONS),
+    )
+    if Capability.TRANSACTIONS in scope.capabilities:
+        yield Generator(
+            kind=SendBatch,
+            draws={"queue": QUEUES, "shapes": _ALIKE, "transaction": TRANSACTIONS},
+            make=_sent,
+            themes=(*GENERAL, Theme.TRANSACTIONS),
+            name="sendbatchintransaction",
+        )
+    yield Generator(
+        kind=ReceiveBatch,
+        draws={
+            "queue": QUEUES,
+            "count": st.integers(1, 5),
+            "mode": st.sampled_from(_modes(scope)),
+            "session": st.integers(0, 3),
+        },
+        make=_received,
+        themes=(*GENERAL, Theme.SESSIONS),
+    )
+
+
+def _sent(
+    world: World, queue: CreateQueue, shapes: tuple[int, ...], transaction: str | None = None
+) -> SendBatch:
+    messages = tuple(world.message(queue, shape) for shape in shapes)
+    return SendBatch(queue=world.sent_to(queue), messages=messages, transaction=transaction)
+
+
+def _received(
+    world: World, queue: CreateQueue, count: int, mode: ReceiveMode, session: int
+) -> ReceiveBatch:
+    queue = world.received_from(queue)
+    return ReceiveBatch(
+        queue=queue.queue,
+        count=count,
+        mode=mode,
+        session_id=world.session_at_hand(queue.queue, session) if queue.requires_session else None,
+    )
+
+
+def _modes(scope: Scope) -> list[ReceiveMode]:
+    if Capability.PEEK_LOCK in scope.capabilities:
+        return [ReceiveMode.PEEK_LOCK] * 3 + [ReceiveMode.RECEIVE_AND_DELETE]
+    return [ReceiveMode.RECEIVE_AND_DELETE]

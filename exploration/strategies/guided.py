@@ -1,0 +1,319 @@
+"""Rows whose command is one that makes sense now: on the session at hand, on the lock that is held.
+
+A walk that draws each command by itself seldom comes far: most are refused, for nothing is held.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from hypothesis import strategies as st
+
+from busproof.exploration.state import Receipt, Scope, Theme, World
+from busproof.exploration.strategies.row import QUEUES, Generator, Made
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
+    Abandon,
+    AcceptSession,
+    AdvanceClock,
+    BeginTransaction,
+    CloseSession,
+    Command,
+    CommitTransaction,
+    Complete,
+    CreateQueue,
+    DeadLetter,
+    Defer,
+    GetSessionState,
+    Receive,
+    ReceiveDeferred,
+    RenewLock,
+    RenewSessionLock,
+    RollBackTransaction,
+    Send,
+    SetSessionState,
+    Settlement,
+)
+from busproof.vocabulary.messages import SEQUENCE_BITS, Message
+from busproof.vocabulary.paths import DEAD_LETTERS
+
+__all__ = ["guided_rows"]
+
+_WEIGHT: Final = 8
+_OTHERS: Final = 6
+
+_WITHIN_KEYS: Final = "aaabcdefghijklmnopqrst"
+"""More keys than there are partitions, so that some share one."""
+
+_Step = Callable[[World, str], Command]
+_OnLock = Callable[[World, Receipt], Command]
+_Within = Callable[[World, str, str], Command]
+
+
+def guided_rows(scope: Scope) -> Iterator[Generator]:
+    """Rows for sequences about sessions, about deliveries and about transactions."""
+    if Capability.TRANSACTIONS in scope.capabilities:
+        yield Generator(
+            kind=BeginTransaction,
+            draws={
+                "queue": QUEUES,
+                "number": st.integers(0, len(_WITHIN) - 1),
+                "key": st.sampled_from(_WITHIN_KEYS),
+            },
+            make=_as_far_as_there_is(_in_transaction),
+            weight=_WEIGHT,
+            themes=(Theme.TRANSACTIONS, Theme.COPIES),
+            name="intransaction",
+        )
+    if Capability.PEEK_LOCK not in scope.capabilities:
+        return
+    if Capability.SESSIONS in scope.capabilities:
+        yield Generator(
+            kind=Receive,
+            draws={"queue": QUEUES, "number": st.integers(0, len(_IN_SESSION) - 1)},
+            make=_as_far_as_there_is(_in_session),
+            weight=_WEIGHT,
+            themes=(Theme.SESSIONS,),
+            name="insession",
+        )
+    yield Generator(
+        kind=Receive,
+        draws={"queue": QUEUES, "number": st.integers(0, len(_ON_LOCK) - 1)},
+        make=_as_far_as_there_is(_on_delivery),
+        weight=_WEIGHT,
+        themes=(Theme.DELIVERIES,),
+        name="ondelivery",
+    )
+    yield Generator(
+        kind=Receive,
+        draws={"queue": QUEUES, "number": st.integers(0, len(_ON_LOCK) + _OTHERS)},
+        make=_as_far_as_there_is(_on_copy),
+        weight=_WEIGHT,
+        themes=(Theme.COPIES,),
+        name="oncopy",
+    )
+
+
+def _as_far_as_there_is(make: Made) -> Made:
+    """Nothing where it makes what an implementation cannot be asked."""
+
+    def made(world: World, **drawn: Any) -> Command | None:
+        command = make(world, **drawn)
+        return command if command is not None and world.scope.allows(command) else None
+
+    return made
+
+
+def _in_session(world: World, queue: CreateQueue, number: int) -> Command | None:
+    """Something with the session that this connection holds, or a session to hold."""
+    held = world.accepted.get((queue.queue, world.connection))
+    if held is None:
+        return AcceptSession(queue=queue.queue, session_id=world.session(number % 2))
+    if number < len(_SETTLED) and world.locks:
+        return _SETTLED[number](world, world.locks[-1])
+    return _IN_SESSION[number](world, queue.queue)
+
+
+def _held(world: World, queue: str) -> str:
+    return world.accepted[queue, world.connection]
+
+
+def _taken(world: World, queue: str) -> Receive:
+    return Receive(queue=queue, session_id=_held(world, queue))
+
+
+def _stated(state: str | None) -> _Step:
+    return lambda world, queue: SetSessionState(
+        queue=queue, session_id=_held(world, queue), state=state
+    )
+
+
+def _asked_for_state(world: World, queue: str) -> GetSessionState:
+    return GetSessionState(queue=queue, session_id=_held(world, queue))
+
+
+def _renewed(world: World, queue: str) -> RenewSessionLock:
+    return RenewSessionLock(queue=queue, session_id=_held(world, queue))
+
+
+def _closed(world: World, queue: str) -> CloseSession:
+    return CloseSession(queue=queue, session_id=_held(world, queue))
+
+
+def _time_passed(world: World, _queue: object) -> AdvanceClock:
+    return AdvanceClock(duration=2 * world.scope.lock // 3)
+
+
+def _settled(kind: type[Abandon | Complete | DeadLetter | Defer | RenewLock]) -> _OnLock:
+    return lambda _world, held: kind(queue=held.queue, lock_token=held.lock_token or "")
+
+
+_SETTLED: Final[tuple[_OnLock, ...]] = (_settled(Abandon), _settled(Complete))
+_IN_SESSION: Final[tuple[_Step, ...]] = (
+    _taken,
+    _taken,
+    _taken,
+    _taken,
+    _stated("one"),
+    _stated("two"),
+    _stated(None),
+    _asked_for_state,
+    _asked_for_state,
+    _renewed,
+    _renewed,
+    _closed,
+    _time_passed,
+    _time_passed,
+)
+
+
+def _on_delivery(world: World, queue: CreateQueue, number: int) -> Command | None:
+    """Something with the message that was received last, or a message to receive."""
+    if world.locks:
+        return _ON_LOCK[number](world, world.locks[-1])
+    return _next(world, queue, number)
+
+
+def _on_copy(world: World, queue: CreateQueue, number: int) -> Command | None:
+    """Something with the copy that was received last, or a copy of any subscription."""
+    if world.locks and number < len(_ON_LOCK):
+        return _ON_LOCK[number](world, world.locks[-1])
+    return _next(world, queue, number)
+
+
+def _next(world: World, queue: CreateQueue, number: int) -> Command:
+    """A message to receive: what is there, what is dead, or what was set aside."""
+    queue = world.received_from(queue)
+    dead = Capability.DEAD_LETTER in world.scope.capabilities and (
+        number in _FROM_DEAD or (number in _DEAD_AGAIN and _was_dead(world))
+    )
+    if dead:
+        return Receive(queue=queue.queue + DEAD_LETTERS)
+    if world.deferred and number in _BY_NUMBER:
+        return _by_number(world, most=1 + number % 2)
+    if queue.requires_session:
+        session = world.session_at_hand(queue.queue, 0)
+        if (queue.queue, world.connection) not in world.accepted:
+            return AcceptSession(queue=queue.queue, session_id=session)
+        return Receive(queue=queue.queue, session_id=session)
+    return Receive(queue=queue.queue)
+
+
+def _by_number(world: World, most: int) -> ReceiveDeferred:
+    """What was set aside last, and what was before it in the same partition and session."""
+    last = world.deferred[-1]
+    there = [each for each in world.deferred if _place(each) == _place(last)]
+    numbers = [each.number for each in reversed(there) if each.number is not None][:most]
+    return ReceiveDeferred(
+        queue=last.queue, sequence_numbers=tuple(dict.fromkeys(numbers)), session_id=last.session
+    )
+
+
+def _place(held: Receipt) -> tuple[str, str | None, int]:
+    return held.queue, held.session, (held.number or 0) >> SEQUENCE_BITS
+
+
+def _was_dead(world: World) -> bool:
+    return bool(world.received) and world.received[-1][0].endswith(DEAD_LETTERS)
+
+
+def _another(world: World, held: Receipt) -> Receive:
+    session = world.accepted.get((held.queue, world.connection))
+    return Receive(queue=held.queue, session_id=session)
+
+
+_ON_LOCK: Final[tuple[_OnLock, ...]] = (
+    _settled(Abandon),
+    _settled(Abandon),
+    _settled(Abandon),
+    _settled(Complete),
+    _settled(DeadLetter),
+    _settled(Defer),
+    _settled(Defer),
+    _settled(Defer),
+    _settled(RenewLock),
+    _settled(RenewLock),
+    _settled(RenewLock),
+    _another,
+    _time_passed,
+    _time_passed,
+    _time_passed,
+)
+_BY_NUMBER: Final = (0, 1, 2, 3, 4, 5)
+_FROM_DEAD: Final = (6, 7)
+_DEAD_AGAIN: Final = (8, 9, 10, 11, 12)
+"""Numbers by which something else is received than what comes next."""
+
+
+def _in_transaction(world: World, queue: CreateQueue, number: int, key: str) -> Command:
+    """Something in the transaction that was begun last, or a transaction."""
+    if not world.transactions:
+        return _begun(world, "", key)
+    return _WITHIN[number](world, world.sent_to(queue), key)
+
+
+def _latest(world: World) -> str:
+    return f"t{world.transactions}"
+
+
+def _begun(world: World, _queue: str, _key: str) -> BeginTransaction:
+    world.transactions += 1
+    return BeginTransaction(transaction=_latest(world))
+
+
+def _sent(*fields: str, place: str = "") -> _Within:
+    """A message with the key as these of its properties."""
+
+    def sent(world: World, queue: str, key: str) -> Send:
+        world.bodies += 1
+        carried: dict[str, Any] = dict.fromkeys(fields, key)
+        message = Message(body=f"m{world.bodies}", **carried)
+        return Send(queue=queue + place, message=message, transaction=_latest(world))
+
+    return sent
+
+
+def _committed(world: World, _queue: str, _key: str) -> CommitTransaction:
+    return CommitTransaction(transaction=_latest(world))
+
+
+def _rolled_back(world: World, _queue: str, _key: str) -> RollBackTransaction:
+    return RollBackTransaction(transaction=_latest(world))
+
+
+def _received(_world: World, queue: str, _key: str) -> Receive:
+    return Receive(queue=queue)
+
+
+def _settled_within(kind: type[Settlement]) -> _Within:
+    """What was received last is settled in the transaction, and forgotten here."""
+
+    def settled(world: World, queue: str, key: str) -> Command:
+        if not world.locks:
+            return _received(world, queue, key)
+        held = world.locks[-1]
+        token = held.lock_token or ""
+        return kind(queue=held.queue, lock_token=token, transaction=_latest(world))
+
+    return settled
+
+
+_WITHIN: Final[tuple[_Within, ...]] = (
+    _begun,
+    _committed,
+    _committed,
+    _rolled_back,
+    _sent("partition_key"),
+    _sent("partition_key"),
+    _sent("partition_key"),
+    _sent("session_id"),
+    _sent("session_id"),
+    _sent("session_id", "partition_key"),
+    _sent("message_id"),
+    _sent(),
+    _sent("partition_key", place=DEAD_LETTERS),
+    _received,
+    _settled_within(Complete),
+    _settled_within(Abandon),
+    _settled_within(DeadLetter),
+    _settled_within(Defer),
+)

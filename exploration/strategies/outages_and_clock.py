@@ -1,0 +1,111 @@
+"""Rows of the exploration's table for outages, for time, and for what comes with it."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import attrs
+from hypothesis import strategies as st
+
+from busproof.exploration.state import (
+    FALLBACK,
+    FOCUSED,
+    GENERAL,
+    Scope,
+    Theme,
+    World,
+)
+from busproof.exploration.strategies.row import QUEUES, Generator
+from busproof.judging.liveness import PAUSE, TRIES
+from busproof.vocabulary.commands import (
+    AdvanceClock,
+    BringPartitionUp,
+    CreateQueue,
+    Receive,
+    TakePartitionDown,
+)
+from busproof.vocabulary.values import ReceiveMode
+
+__all__ = ["rows_of_the_world"]
+
+_LESS: Final = st.sampled_from((1, 1, 1, 2, 3))
+
+
+def rows_of_the_world(scope: Scope) -> Iterator[Generator]:
+    """What no client asks: partitions that go down and come up, and time that passes."""
+    number = st.integers(0, max(FALLBACK, scope.partitions) - 1)
+    yield Generator(
+        kind=TakePartitionDown,
+        draws={"queue": QUEUES, "number": number},
+        make=_taken_down,
+        times=_LESS,
+        themes=(*GENERAL, Theme.DELIVERIES, Theme.SESSIONS, Theme.COPIES),
+    )
+    yield Generator(
+        kind=BringPartitionUp,
+        draws={"number": number},
+        make=_brought_up,
+        times=_LESS,
+        when=lambda world: bool(world.down),
+    )
+    yield Generator(
+        kind=AdvanceClock,
+        draws={"duration": st.sampled_from(_durations(scope.lock))},
+        make=_passed,
+        themes=GENERAL,
+    )
+    yield Generator(
+        kind=Receive,
+        draws={"queue": QUEUES},
+        make=_awaited,
+        times=st.just(2 * TRIES),
+        themes=(Theme.FORWARDING,),
+        name="waitfor",
+        patient=True,
+    )
+    shorter = (scope.lock // 3, scope.lock // 3, scope.lock * 2 // 3, scope.lock + 1)
+    yield Generator(
+        kind=AdvanceClock,
+        draws={"duration": st.sampled_from(shorter)},
+        make=_passed,
+        themes=FOCUSED,
+        name="waitforlocks",
+    )
+
+
+def _awaited(world: World, queue: CreateQueue) -> Receive | AdvanceClock | None:
+    """By turns: a while passes, and what may have come by then is asked for."""
+    end = world.received_from(queue)
+    if end.requires_session:
+        return None
+    world.is_waiting = not world.is_waiting
+    if world.is_waiting:
+        return AdvanceClock(duration=PAUSE)
+    return Receive(queue=end.queue, mode=ReceiveMode.RECEIVE_AND_DELETE)
+
+
+def _passed(_world: World, duration: int) -> AdvanceClock:
+    return AdvanceClock(duration=duration)
+
+
+def _taken_down(world: World, queue: CreateQueue, number: int) -> TakePartitionDown:
+    """This partition, or the one after those that are down already."""
+    partition = world.partition(number) if queue.partitioned else 0
+    down = TakePartitionDown(queue=world.sent_to(queue), partition=partition)
+    for _ in world.down:
+        if queue.partitioned and down in world.down:
+            after = (down.partition + 1) % world.scope.partitions
+            down = attrs.evolve(down, partition=after)
+    world.down.append(down)
+    return down
+
+
+def _brought_up(world: World, number: int) -> BringPartitionUp | None:
+    if not world.down:
+        return None
+    down = world.down.pop(number % len(world.down))
+    return BringPartitionUp(queue=down.queue, partition=down.partition)
+
+
+def _durations(lock: int) -> tuple[int, ...]:
+    """Short of a lock's end, at it, after it, and after that of a duplicate window."""
+    return (lock + 1, 2 * lock + 1, lock, 1, lock // 3, 4 * lock)

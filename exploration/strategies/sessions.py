@@ -1,0 +1,78 @@
+"""What the exploration asks about sessions, as rows of the table."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from hypothesis import strategies as st
+
+from busproof.exploration.state import (
+    World,
+)
+from busproof.exploration.strategies.row import QUEUES, Generator, Made
+from busproof.vocabulary.commands import (
+    AcceptNextSession,
+    AcceptSession,
+    CloseSession,
+    Command,
+    CreateQueue,
+    GetSessionState,
+    ListSessions,
+    RenewSessionLock,
+    SetSessionState,
+)
+
+__all__ = ["rows_of_sessions"]
+
+_INDEX: Final = st.integers(0, 2)
+
+
+def rows_of_sessions() -> Iterator[Generator]:
+    """Requests to hold sessions and on their states."""
+    one = {"queue": QUEUES, "session": _INDEX}
+    yield Generator(kind=AcceptSession, draws=one, make=_accepted, weight=3, when=_has_sessions)
+    for kind in (CloseSession, RenewSessionLock, GetSessionState):
+        yield Generator(kind=kind, draws=one, make=_on_session(kind), when=_has_sessions)
+    yield Generator(
+        kind=SetSessionState,
+        draws={**one, "state": st.sampled_from((None, "one", "two"))},
+        make=_on_session(SetSessionState),
+        when=_has_sessions,
+    )
+    # Of names, Hypothesis draws the first one far more often than each of the others.
+    for any_of, name in ((AcceptNextSession, "nextsession"), (ListSessions, "listsessions")):
+        yield Generator(
+            kind=any_of,
+            draws={"queue": QUEUES},
+            make=_on_session_queue(any_of),
+            when=_has_sessions,
+            name=name,
+        )
+
+
+def _accepted(world: World, queue: CreateQueue, session: int) -> AcceptSession:
+    return AcceptSession(queue=_session_queue(world, queue), session_id=world.session(session))
+
+
+def _on_session(kind: Callable[..., Command]) -> Made:
+    """A command on a session at hand, of this queue if it has any, else of another."""
+
+    def made(world: World, queue: CreateQueue, session: int, **drawn: Any) -> Command:
+        name = _session_queue(world, queue)
+        return kind(queue=name, session_id=world.session_at_hand(name, session), **drawn)
+
+    return made
+
+
+def _on_session_queue(kind: Callable[..., Command]) -> Made:
+    return lambda world, queue: kind(queue=_session_queue(world, queue))
+
+
+def _session_queue(world: World, queue: CreateQueue) -> str:
+    """This queue if it requires sessions, else the latest that does."""
+    if queue.requires_session:
+        return queue.queue
+    return world.with_sessions()[-1].queue
+
+
+def _has_sessions(world: World) -> bool:
+    return bool(world.with_sessions())

@@ -1,0 +1,63 @@
+"""Rows of the exploration's table for messages that are large, and for what is beyond a limit."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import attrs
+from hypothesis import strategies as st
+
+from busproof.exploration.state import GENERAL, Scope, World
+from busproof.exploration.strategies.row import QUEUES, Generator
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import CreateQueue, Send
+
+__all__ = ["rows_of_sizes"]
+
+_SHAPE: Final = st.integers(0, 3)
+_TIMES: Final = st.sampled_from((1, 1, 1, 2, 6, 40))
+_LARGE: Final = (100_000_000, 100_000_000, 330_000_000)
+"""Bytes of the largest message that any tier takes, and of one that none takes but of our own.
+
+Two of these and four of those are more than 10^9 bytes and less than 2^30: a GB, or not yet.
+"""
+_KEYS: Final = ("message_id", "session_id", "partition_key")
+_CARRIED: Final[tuple[dict[str, Any], ...]] = (
+    *({name: "k" * 129} for name in _KEYS),
+    *({name: "k" * 128} for name in _KEYS),
+    {"properties": {"p": "v" * 32_768}},
+    {"properties": {"p": "v" * 7_000}},
+)
+"""What messages carry that is just beyond a limit, or just within it."""
+
+
+def rows_of_sizes(scope: Scope) -> Iterator[Generator]:
+    """Messages that fill a partition, and such as are held to the limits of single ones."""
+    if Capability.DISPOSABLE_NAMESPACE in scope.capabilities:
+        yield Generator(
+            kind=Send,
+            draws={"queue": QUEUES, "shape": _SHAPE, "size": st.sampled_from(_LARGE)},
+            make=_large,
+            times=_TIMES,
+            themes=GENERAL,
+            name="fill",
+        )
+    if Capability.LIMITS in scope.capabilities:
+        yield Generator(
+            kind=Send,
+            draws={"queue": QUEUES, "shape": _SHAPE, "limit": st.integers(0, len(_CARRIED) - 1)},
+            make=_at_a_limit,
+            themes=GENERAL,
+            name="exceed",
+        )
+
+
+def _large(world: World, queue: CreateQueue, shape: int, size: int) -> Send:
+    """A message of which a few fill a partition; where it is too large, that is all it comes to."""
+    message = attrs.evolve(world.message(queue, shape), size=size, stands_in=True)
+    return Send(queue=world.sent_to(queue), message=message)
+
+
+def _at_a_limit(world: World, queue: CreateQueue, shape: int, limit: int) -> Send:
+    """A message with a key that is as long as it may be, or longer, or that carries too much."""
+    message = attrs.evolve(world.message(queue, shape), **_CARRIED[limit])
+    return Send(queue=world.sent_to(queue), message=message)

@@ -1,0 +1,395 @@
+"""What the exploration asks: one row of a table for each kind of command, from small universes.
+
+To explore a new command, add its row below: what is drawn for it, and the function that makes the
+command of what was drawn and of the `World` so far. A test fails while a row is missing.
+
+Nothing that is drawn may depend on what the bus answered, for a bus may answer differently the
+next time: a row draws numbers and places, and the world tells what they stand for.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+import attrs
+from hypothesis import stateful
+from hypothesis import strategies as st
+
+from busproof.exploration.state import (
+    ANY_SESSION,
+    GENERAL,
+    MOST_QUEUES,
+    Receipt,
+    Scope,
+    Theme,
+    World,
+)
+from busproof.exploration.strategies.batches import rows_of_batches
+from busproof.exploration.strategies.guided import guided_rows
+from busproof.exploration.strategies.management import rows_of_management
+from busproof.exploration.strategies.outages_and_clock import rows_of_the_world
+from busproof.exploration.strategies.row import QUEUES, RECEIPTS, TRANSACTIONS, Generator, Made
+from busproof.exploration.strategies.sessions import rows_of_sessions
+from busproof.exploration.strategies.sizes import rows_of_sizes
+from busproof.exploration.strategies.topic_management import rows_of_topic_management
+from busproof.exploration.strategies.topics import rows_of_topics
+from busproof.judging.required_capabilities import NEEDED
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
+    Abandon,
+    BeginTransaction,
+    CancelScheduled,
+    Command,
+    CommitTransaction,
+    Complete,
+    CreateQueue,
+    DeadLetter,
+    Defer,
+    Peek,
+    Receive,
+    ReceiveDeferred,
+    RenewLock,
+    RollBackTransaction,
+    Schedule,
+    Send,
+)
+from busproof.vocabulary.paths import DEAD_LETTERS
+from busproof.vocabulary.values import MICROSECONDS, ReceiveMode, Tier
+
+__all__ = ["generators", "queue_kinds"]
+
+_INDEX: Final = st.integers(0, 2)
+_SHAPE: Final = st.integers(0, 3)
+_SENDS: Final = st.sampled_from((1, 1, 1, 1, 1, 1, 2, 2, 3, 6, 24))
+_RECEIVES: Final = st.sampled_from((1, 1, 1, 2, 6, 40))
+_LESS: Final = st.sampled_from((1, 1, 1, 2, 3))
+
+
+def queue_kinds(scope: Scope) -> tuple[CreateQueue, ...]:
+    """The kinds of queues that can be had, simplest first, all with the name ``q``."""
+    times: dict[str, Any] = {"lock_duration": scope.lock, "duplicate_window": 2 * scope.lock}
+    mortal = {"time_to_live": scope.lock, "dead_letter_expired": True}
+    too_long = {"lock_duration": 600 * MICROSECONDS}
+    kinds = [
+        CreateQueue(queue="q", **{**times, **settings}) for settings in (*_KINDS, mortal, too_long)
+    ]
+    return tuple(
+        each
+        for each in kinds
+        if scope.allows(each) and not (each.partitioned and scope.tier is Tier.PREMIUM)
+    )
+
+
+_KINDS: Final[tuple[dict[str, Any], ...]] = (
+    {},
+    {"duplicate_detection": True},
+    {"requires_session": True},
+    {},
+    {"requires_session": True},
+    {"duplicate_detection": True},
+    {"max_delivery_count": 2},
+    {"requires_session": True, "duplicate_detection": True},
+    {"partitioned": False, "requires_session": True},
+    {"partitioned": False},
+)
+
+
+def _created(world: World, settings: CreateQueue) -> CreateQueue | None:
+    if len(world.queues) >= MOST_QUEUES:
+        return None
+    if world.theme is Theme.SESSIONS:
+        settings = attrs.evolve(settings, requires_session=True)
+    if world.theme is Theme.DELIVERIES and not settings.duplicate_detection:
+        settings = attrs.evolve(settings, max_delivery_count=2)
+    world.queues.append(attrs.evolve(settings, queue=f"q{len(world.queues) + 1}"))
+    return world.queues[-1]
+
+
+def _sent(
+    world: World,
+    queue: CreateQueue,
+    shape: int,
+    timeout: int = 60 * MICROSECONDS,
+    transaction: str | None = None,
+) -> Send:
+    return Send(
+        queue=world.sent_to(queue),
+        message=world.message(queue, shape),
+        timeout=timeout,
+        transaction=transaction,
+    )
+
+
+def _scheduled(
+    world: World, queue: CreateQueue, shape: int, delay: int, transaction: str | None = None
+) -> Schedule:
+    return Schedule(
+        queue=queue.queue,
+        message=world.message(queue, shape),
+        delay=delay,
+        transaction=transaction,
+    )
+
+
+def _cancelled(world: World, number: int) -> CancelScheduled | None:
+    """One that was scheduled lately, whether it is due by now or not."""
+    if not world.scheduled:
+        return None
+    queue, one = world.scheduled[-1 - number % len(world.scheduled)]
+    return CancelScheduled(queue=queue, sequence_number=one)
+
+
+def _received(world: World, queue: CreateQueue, mode: ReceiveMode, session: int) -> Receive:
+    queue = world.received_from(queue)
+    return Receive(
+        queue=queue.queue,
+        mode=mode,
+        session_id=world.session_at_hand(queue.queue, session) if queue.requires_session else None,
+    )
+
+
+def _received_dead_letter(world: World, queue: CreateQueue, mode: ReceiveMode) -> Receive:
+    return Receive(queue=world.received_from(queue).queue + DEAD_LETTERS, mode=mode)
+
+
+def _received_by_number(
+    world: World, number: int, several: bool, mode: ReceiveMode
+) -> ReceiveDeferred | None:
+    """What was received lately, by its number, whether it was set aside or not."""
+    if not world.received:
+        return None
+    queue, one, session = world.received[-1 - number % len(world.received)]
+    others = [each for name, each, of in world.received if (name, of) == (queue, session)]
+    required = any(each.queue == queue for each in world.with_sessions())
+    return ReceiveDeferred(
+        queue=queue,
+        sequence_numbers=tuple(dict.fromkeys((one, others[0]) if several else (one,))),
+        mode=mode,
+        session_id=session if required else None,
+    )
+
+
+def _settled(kind: type[Complete | Abandon | DeadLetter | Defer | RenewLock]) -> Made:
+    def settled(world: World, receipt: Receipt) -> Command | None:
+        held = world.held(receipt)
+        if held is None or held.lock_token is None:
+            return None
+        return kind(queue=held.queue, lock_token=held.lock_token)
+
+    return settled
+
+
+def _settled_within(kind: type[Complete | Abandon | DeadLetter | Defer]) -> Made:
+    def settled(world: World, receipt: Receipt, transaction: str) -> Command | None:
+        held = world.held(receipt)
+        if held is None or held.lock_token is None:
+            return None
+        return kind(queue=held.queue, lock_token=held.lock_token, transaction=transaction)
+
+    return settled
+
+
+def _delivered_again(world: World, queue: CreateQueue) -> Receive | Abandon:
+    """What was received is given back, or if nothing was, received."""
+    if world.locks:
+        held = world.locks.pop()
+        return Abandon(queue=held.queue, lock_token=held.lock_token or "")
+    return _received(world, queue, ReceiveMode.PEEK_LOCK, 0)
+
+
+def _peeked(world: World, queue: CreateQueue, count: int, session: int) -> Peek:
+    """At all messages, or at those of a session where there are any."""
+    queue = world.received_from(queue)
+    of_session = queue.requires_session and session != ANY_SESSION
+    return Peek(
+        queue=queue.queue,
+        count=count,
+        session_id=world.session_at_hand(queue.queue, session) if of_session else None,
+    )
+
+
+def _peeked_on(world: World, count: int, back: int) -> Peek | None:
+    """From behind what a peek has shown last, or from somewhat before."""
+    if not world.shown:
+        return None
+    queue, number = world.shown[-1]
+    return Peek(queue=queue, count=count, from_sequence_number=max(number + 1 - back, 0))
+
+
+def _begun(world: World) -> BeginTransaction:
+    world.transactions += 1
+    return BeginTransaction(transaction=f"t{world.transactions}")
+
+
+def generators(scope: Scope) -> tuple[Generator, ...]:
+    """The rows for what an implementation can be asked; none, if it can have no queue."""
+    kinds = queue_kinds(scope)
+    if not kinds:
+        return ()
+    rows = (
+        *_creations(kinds),
+        *_of_messages(scope),
+        *rows_of_sizes(scope),
+        *rows_of_batches(scope),
+        *_about((*GENERAL, Theme.SESSIONS), rows_of_sessions()),
+        *_about((*GENERAL, Theme.TRANSACTIONS), _of_transactions(scope)),
+        *_about(GENERAL, rows_of_management(scope)),
+        *rows_of_the_world(scope),
+        *rows_of_topics(scope),
+        *rows_of_topic_management(scope),
+        *guided_rows(scope),
+    )
+    return tuple(row for row in rows if _is_usable(row, scope))
+
+
+def _about(themes: tuple[Theme, ...], rows: Iterable[Generator]) -> Iterator[Generator]:
+    """The rows, in sequences that are about this."""
+    return (attrs.evolve(row, themes=themes) for row in rows)
+
+
+def _is_usable(row: Generator, scope: Scope) -> bool:
+    return row.kind not in NEEDED or NEEDED[row.kind] in scope.capabilities
+
+
+def _creations(kinds: tuple[CreateQueue, ...]) -> Iterator[Generator]:
+    yield Generator(
+        kind=CreateQueue,
+        draws={"settings": st.sampled_from(kinds)},
+        make=_created,
+        into=(QUEUES,),
+        when=lambda world: len(world.queues) < MOST_QUEUES,
+        themes=(*GENERAL, Theme.TRANSACTIONS),
+    )
+
+
+def _of_messages(scope: Scope) -> Iterator[Generator]:
+    timeouts = [each * MICROSECONDS for each in (60, 60, 60, 15, 10)]
+    once = {"receipt": stateful.consumes(RECEIPTS)}
+    yield Generator(
+        kind=Send,
+        draws={"queue": QUEUES, "shape": _SHAPE, "timeout": st.sampled_from(timeouts)},
+        make=_sent,
+        weight=4,
+        times=_SENDS,
+    )
+    delays = (0, scope.lock // 2, scope.lock, 2 * scope.lock)
+    yield Generator(
+        kind=Schedule,
+        draws={"queue": QUEUES, "shape": _SHAPE, "delay": st.sampled_from(delays)},
+        make=_scheduled,
+        times=_LESS,
+        themes=GENERAL,
+    )
+    yield Generator(kind=CancelScheduled, draws={"number": _SHAPE}, make=_cancelled, themes=GENERAL)
+    yield Generator(
+        kind=Receive,
+        draws={"queue": QUEUES, "mode": st.sampled_from(_modes(scope)), "session": _INDEX},
+        make=_received,
+        weight=4,
+        times=_RECEIVES,
+        into=(RECEIPTS,),
+    )
+    yield Generator(kind=Complete, draws=once, make=_settled(Complete), weight=3)
+    yield Generator(kind=Abandon, draws=once, make=_settled(Abandon), weight=3)
+    for kind in (DeadLetter, Defer):
+        yield Generator(kind=kind, draws=once, make=_settled(kind))
+    yield Generator(kind=RenewLock, draws={"receipt": RECEIPTS}, make=_settled(RenewLock))
+    yield Generator(
+        kind=Complete,
+        draws={"receipt": RECEIPTS},
+        make=_settled(Complete),
+        name="completeagain",
+    )
+    modes = st.sampled_from(_modes(scope))
+    if Capability.DEAD_LETTER in scope.capabilities:
+        yield Generator(
+            kind=Receive,
+            draws={"queue": QUEUES, "mode": modes},
+            make=_received_dead_letter,
+            into=(RECEIPTS,),
+            themes=(*GENERAL, Theme.DELIVERIES),
+            name="receivedeadletter",
+        )
+    yield Generator(
+        kind=ReceiveDeferred,
+        draws={"number": _SHAPE, "several": st.booleans(), "mode": modes},
+        make=_received_by_number,
+        themes=(*GENERAL, Theme.DELIVERIES, Theme.SESSIONS),
+    )
+    if Capability.PEEK_LOCK in scope.capabilities:
+        yield Generator(
+            kind=Receive,
+            draws={"queue": QUEUES},
+            make=_delivered_again,
+            times=st.sampled_from((2, 4, 21)),
+            themes=(Theme.DELIVERIES, Theme.SESSIONS),
+            name="deliveragain",
+        )
+    yield Generator(
+        kind=Peek,
+        draws={"queue": QUEUES, "count": st.sampled_from((1, 2, 8)), "session": _INDEX},
+        make=_peeked,
+    )
+    if Capability.PEEK_FROM in scope.capabilities:
+        yield Generator(
+            kind=Peek,
+            draws={"count": st.sampled_from((1, 2, 8)), "back": _INDEX},
+            make=_peeked_on,
+            times=_LESS,
+            themes=GENERAL,
+            name="peekon",
+        )
+
+
+def _of_transactions(scope: Scope) -> Iterator[Generator]:
+    if Capability.TRANSACTIONS not in scope.capabilities:
+        return
+    over = {"transaction": stateful.consumes(TRANSACTIONS)}
+    yield Generator(kind=BeginTransaction, draws={}, make=_begun, weight=2, into=(TRANSACTIONS,))
+    yield Generator(
+        kind=Send,
+        draws={"queue": QUEUES, "shape": _SHAPE, "transaction": TRANSACTIONS},
+        make=_sent,
+        weight=4,
+        times=_LESS,
+        name="sendintransaction",
+    )
+    yield Generator(
+        kind=Schedule,
+        draws={
+            "queue": QUEUES,
+            "shape": _SHAPE,
+            "delay": st.sampled_from((0, scope.lock)),
+            "transaction": TRANSACTIONS,
+        },
+        make=_scheduled,
+        name="scheduleintransaction",
+    )
+    if Capability.TRANSACTIONAL_SETTLEMENT in scope.capabilities:
+        yield from _settlements_within()
+    yield Generator(
+        kind=CommitTransaction,
+        draws=over,
+        make=lambda _world, transaction: CommitTransaction(transaction=transaction),
+    )
+    yield Generator(
+        kind=RollBackTransaction,
+        draws=over,
+        make=lambda _world, transaction: RollBackTransaction(transaction=transaction),
+    )
+
+
+def _settlements_within() -> Iterator[Generator]:
+    """Settling what was received, in a transaction; it may be settled otherwise as well."""
+    for kind in (Complete, Abandon, DeadLetter, Defer):
+        yield Generator(
+            kind=kind,
+            draws={"receipt": RECEIPTS, "transaction": TRANSACTIONS},
+            make=_settled_within(kind),
+            name=f"{kind.__name__.lower()}intransaction",
+        )
+
+
+def _modes(scope: Scope) -> list[ReceiveMode]:
+    if Capability.PEEK_LOCK in scope.capabilities:
+        return [ReceiveMode.PEEK_LOCK] * 3 + [ReceiveMode.RECEIVE_AND_DELETE]
+    return [ReceiveMode.RECEIVE_AND_DELETE]

@@ -1,0 +1,153 @@
+"""What the exploration asks about topics and subscriptions as a whole, as rows of the table."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from hypothesis import strategies as st
+
+from busproof.exploration.state import Scope, Theme, World
+from busproof.exploration.strategies.row import QUEUES, Generator, Made
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
+    Command,
+    CreateTopic,
+    DeleteQueue,
+    DeleteTopic,
+    GetQueue,
+    GetTopic,
+    ListSubscriptions,
+    ListTopics,
+    UpdateQueue,
+    UpdateTopic,
+)
+from busproof.vocabulary.entity_settings import EntityStatus
+from busproof.vocabulary.values import Tier
+
+__all__ = ["rows_of_topic_management"]
+
+_NUMBER: Final = st.integers(0, 1)
+_SELDOM: Final = st.sampled_from((False, False, True))
+_THEMES: Final = (Theme.TOPICS, Theme.COPIES)
+_OF_TOPICS: Final = (EntityStatus.ACTIVE, *EntityStatus)
+
+
+def rows_of_topic_management(scope: Scope) -> Iterator[Generator]:
+    """Requests to get, list, change and delete topics and subscriptions, and to make them again."""
+    if Capability.TOPIC_MANAGEMENT not in scope.capabilities:
+        return
+    one = {"number": _NUMBER}
+    yield _row(GetTopic, one, lambda world, number: GetTopic(topic=_topic(world, number)))
+    yield Generator(
+        kind=ListTopics, draws={}, make=lambda _world: ListTopics(), themes=(Theme.TOPICS,)
+    )
+    yield _row(
+        ListSubscriptions,
+        one,
+        lambda world, number: ListSubscriptions(topic=_topic(world, number)),
+    )
+    yield _row(UpdateTopic, {**one, **_changes(scope)}, _updated)
+    seldom = {**one, "meant": _SELDOM}
+    yield _row(DeleteTopic, seldom, _deleted)
+    yield from _of_subscriptions(scope)
+    partitioned = st.sampled_from((False,) if scope.tier is Tier.PREMIUM else (True, True, False))
+    yield Generator(
+        kind=CreateTopic,
+        draws={**one, "partitioned": partitioned},
+        make=_created_again,
+        into=(QUEUES,),
+        when=_has_topics,
+        themes=_THEMES,
+        name="createtopicagain",
+    )
+
+
+def _row(kind: type[Command], draws: Mapping[str, Any], make: Made) -> Generator:
+    return Generator(kind=kind, draws=draws, make=make, when=_has_topics, themes=_THEMES)
+
+
+def _changes(scope: Scope) -> dict[str, Any]:
+    """What an update of a topic names; mostly one thing."""
+    mortal = Capability.TIME_TO_LIVE in scope.capabilities
+    lives = (None, scope.lock // 4, scope.lock) if mortal else (None,)
+    statuses = _OF_TOPICS if Capability.ENTITY_STATUS in scope.capabilities else ()
+    detecting = Capability.DUPLICATE_DETECTION in scope.capabilities
+    return {
+        "partitioned": st.sampled_from((None, None, True, False)),
+        "duplicate_detection": st.sampled_from((None,) * 6 + ((True, False) if detecting else ())),
+        "time_to_live": st.sampled_from(lives),
+        "status": st.sampled_from((None, None, *statuses)),
+    }
+
+
+def _updated(world: World, number: int, **changes: Any) -> UpdateTopic:
+    return UpdateTopic(topic=_topic(world, number), **changes)
+
+
+def _deleted(world: World, number: int, *, meant: bool) -> DeleteTopic | None:
+    return DeleteTopic(topic=_topic(world, number)) if meant else None
+
+
+def _created_again(world: World, number: int, *, partitioned: bool) -> CreateTopic:
+    return CreateTopic(topic=_topic(world, number), partitioned=partitioned)
+
+
+def _of_subscriptions(scope: Scope) -> Iterator[Generator]:
+    """What is asked of queues elsewhere, of the subscriptions that are used."""
+    one = {"number": _NUMBER}
+    yield Generator(
+        kind=GetQueue,
+        draws=one,
+        make=lambda world, number: GetQueue(queue=_path(world, number)),
+        when=_has_subscriptions,
+        themes=_THEMES,
+        name="getsubscription",
+    )
+    yield Generator(
+        kind=DeleteQueue,
+        draws={**one, "meant": _SELDOM},
+        make=_parted,
+        when=_has_subscriptions,
+        themes=_THEMES,
+        name="deletesubscription",
+    )
+    yield Generator(
+        kind=UpdateQueue,
+        draws={**one, "lock_duration": st.sampled_from((scope.lock // 2, scope.lock))},
+        make=lambda world, number, **changes: UpdateQueue(queue=_path(world, number), **changes),
+        when=_has_subscriptions,
+        themes=_THEMES,
+        name="updatesubscription",
+    )
+    if Capability.ENTITY_STATUS in scope.capabilities:
+        yield Generator(
+            kind=UpdateQueue,
+            draws={**one, "status": st.sampled_from(_OF_TOPICS)},
+            make=lambda world, number, status: UpdateQueue(
+                queue=_path(world, number), status=status
+            ),
+            when=_has_subscriptions,
+            themes=_THEMES,
+            name="disablesubscription",
+        )
+
+
+def _parted(world: World, number: int, *, meant: bool) -> DeleteQueue | None:
+    return DeleteQueue(queue=_path(world, number)) if meant else None
+
+
+def _topic(world: World, number: int) -> str:
+    """One of the latest topics."""
+    return world.topics[-1 - number % len(world.topics)]
+
+
+def _path(world: World, number: int) -> str:
+    """One of the latest subscriptions, which may be gone."""
+    return world.subscriptions[-1 - number % len(world.subscriptions)].queue
+
+
+def _has_topics(world: World) -> bool:
+    return bool(world.topics)
+
+
+def _has_subscriptions(world: World) -> bool:
+    return bool(world.subscriptions)

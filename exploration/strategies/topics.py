@@ -1,0 +1,342 @@
+"""Rows of the exploration's table for topics, subscriptions, their rules, and forwarding."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import attrs
+from hypothesis import strategies as st
+
+from busproof.exploration.state import Scope, Theme, World
+from busproof.exploration.strategies.filters import MARKS, filters, marked
+from busproof.exploration.strategies.row import QUEUES, TRANSACTIONS, Generator
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
+    AddRule,
+    CreateQueue,
+    CreateSubscription,
+    CreateTopic,
+    ListRules,
+    Receive,
+    RemoveRule,
+    Send,
+    UpdateQueue,
+)
+from busproof.vocabulary.entity_settings import EntityStatus
+from busproof.vocabulary.paths import TRANSFERS
+from busproof.vocabulary.subscription_rules import DEFAULT_RULE, Filter
+from busproof.vocabulary.values import ReceiveMode, Tier
+
+__all__ = ["rows_of_topics"]
+
+TOPICS: Final = (Theme.TOPICS, Theme.FORWARDING)
+_DECIDED: Final = (Theme.TOPICS, Theme.CONDITIONS)
+MOST_TOPICS: Final = 2
+MOST_SOURCES: Final = 6
+"""Queues, with those that forward: as many as make a chain that is too long."""
+
+
+_NUMBER: Final = st.integers(0, 1)
+_ACTIONS: Final = st.sampled_from(
+    (
+        "SET a = 3",
+        "SET size = size + 1",
+        "REMOVE color; SET sys.To = 'x'",
+        "REMOVE a",
+        "SET sys.Label = 'X'; SET b = 1",
+        "SET a",
+        "SET sys.SessionId = 'a'",
+    )
+)
+"""The last but one is no SQL, and of the last it is not said what it does."""
+_RULES: Final = st.sampled_from((DEFAULT_RULE, "r", "s"))
+
+
+def rows_of_topics(scope: Scope) -> Iterator[Generator]:
+    """The rows; those whose capability is not declared are left out by whoever asks."""
+    partitioned = st.sampled_from((False,) if scope.tier is Tier.PREMIUM else (True, True, False))
+    yield Generator(
+        kind=CreateTopic,
+        draws={"partitioned": partitioned},
+        make=_topic,
+        into=(QUEUES,),
+        weight=2,
+        when=lambda world: len(world.topics) < MOST_TOPICS,
+        themes=TOPICS,
+    )
+    yield from _subscriptions(scope)
+    yield from _rules(scope)
+    yield from _acting(scope)
+    if Capability.FORWARDING in scope.capabilities:
+        yield Generator(
+            kind=CreateQueue,
+            draws={"partitioned": partitioned, "number": _NUMBER},
+            make=_source(scope),
+            weight=2,
+            into=(QUEUES,),
+            when=lambda world: len(world.queues) < MOST_SOURCES,
+            themes=(Theme.FORWARDING,),
+            name="createsource",
+        )
+    yield from _redirecting(scope, partitioned)
+    yield from _disturbing(scope)
+    yield Generator(
+        kind=Send,
+        draws={"queue": QUEUES},
+        make=_sent_to_subscription,
+        when=_has_topics,
+        themes=TOPICS,
+        name="sendtosubscription",
+    )
+    yield Generator(
+        kind=Receive,
+        draws={"queue": QUEUES},
+        make=lambda _world, queue: Receive(queue=queue.queue, mode=ReceiveMode.RECEIVE_AND_DELETE),
+        when=_has_topics,
+        themes=TOPICS,
+        name="receivedirectly",
+    )
+
+
+def _redirecting(scope: Scope, partitioned: st.SearchStrategy[bool]) -> Iterator[Generator]:
+    """Forwarding that begins or ends with an update, and that of dead letters."""
+    if Capability.REDIRECTION in scope.capabilities:
+        yield Generator(
+            kind=UpdateQueue,
+            draws={"queue": QUEUES, "number": _NUMBER, "ends": st.booleans()},
+            make=_redirected,
+            themes=(Theme.FORWARDING,),
+            name="redirect",
+        )
+    if Capability.DEAD_LETTER_FORWARDING in scope.capabilities:
+        yield Generator(
+            kind=CreateQueue,
+            draws={"partitioned": partitioned, "number": _NUMBER},
+            make=_source(scope, "forward_dead_letters_to"),
+            into=(QUEUES,),
+            when=lambda world: len(world.queues) < MOST_SOURCES,
+            themes=(Theme.FORWARDING,),
+            name="createburying",
+        )
+
+
+def _disturbing(scope: Scope) -> Iterator[Generator]:
+    """What stands in the way of messages that go on, and where they are then."""
+    if Capability.ENTITY_STATUS in scope.capabilities:
+        yield Generator(
+            kind=UpdateQueue,
+            draws={
+                "queue": QUEUES,
+                "status": st.sampled_from((*EntityStatus, EntityStatus.ACTIVE)),
+            },
+            make=lambda _world, queue, status: UpdateQueue(queue=queue.queue, status=status),
+            themes=(Theme.FORWARDING,),
+            name="disable",
+        )
+    if Capability.TRANSFER_DEAD_LETTER in scope.capabilities:
+        yield Generator(
+            kind=Receive,
+            draws={"queue": QUEUES},
+            make=_received_stranded,
+            themes=(Theme.FORWARDING,),
+            name="receivestranded",
+        )
+
+
+def _received_stranded(_world: World, queue: CreateQueue) -> Receive:
+    return Receive(queue=queue.queue + TRANSFERS, mode=ReceiveMode.RECEIVE_AND_DELETE)
+
+
+def _redirected(world: World, queue: CreateQueue, number: int, ends: bool) -> UpdateQueue:
+    return UpdateQueue(queue=queue.queue, forward_to="" if ends else _destination(world, number))
+
+
+def _sent_to_subscription(world: World, queue: CreateQueue) -> Send:
+    """Where nothing can be sent, if the entity is a subscription."""
+    return Send(queue=queue.queue, message=world.message(queue, 0))
+
+
+def _has_topics(world: World) -> bool:
+    return bool(world.topics)
+
+
+def _has_subscriptions(world: World) -> bool:
+    return bool(world.subscriptions)
+
+
+def _subscriptions(scope: Scope) -> Iterator[Generator]:
+    yield Generator(
+        kind=CreateSubscription,
+        draws={"number": _NUMBER, "forwards": st.sampled_from((False, False, True))},
+        make=_subscription(scope, requires_session=False),
+        weight=2,
+        into=(QUEUES,),
+        when=_has_topics,
+        themes=TOPICS,
+    )
+    if Capability.SESSIONS in scope.capabilities:
+        yield Generator(
+            kind=CreateSubscription,
+            draws={"number": _NUMBER, "forwards": st.just(False)},
+            make=_subscription(scope, requires_session=True),
+            into=(QUEUES,),
+            when=_has_topics,
+            themes=TOPICS,
+            name="createsessionsubscription",
+        )
+
+
+def _rules(scope: Scope) -> Iterator[Generator]:
+    yield Generator(
+        kind=Send,
+        draws={"shape": st.integers(0, 3), "marks": MARKS},
+        make=_sent_marked,
+        times=st.sampled_from((1, 1, 2)),
+        weight=3,
+        when=_has_subscriptions,
+        themes=_DECIDED,
+        name="sendmarked",
+    )
+    rule = {"number": _NUMBER, "rule": _RULES}
+    added = {**rule, "wanted": filters(sql=Capability.SQL_FILTERS in scope.capabilities)}
+    yield Generator(
+        kind=AddRule,
+        draws=added,
+        make=_added,
+        weight=2,
+        when=_has_subscriptions,
+        themes=_DECIDED,
+    )
+    yield Generator(
+        kind=RemoveRule, draws=rule, make=_removed, when=_has_subscriptions, themes=_DECIDED
+    )
+    yield Generator(
+        kind=ListRules,
+        draws={"number": _NUMBER},
+        make=_listed,
+        when=_has_subscriptions,
+        themes=_DECIDED,
+    )
+    if Capability.TRANSACTIONS in scope.capabilities:
+        within = {**added, "transaction": TRANSACTIONS}
+        yield Generator(
+            kind=AddRule,
+            draws=within,
+            make=_added,
+            weight=2,
+            when=_has_subscriptions,
+            themes=(Theme.TOPICS,),
+            name="addruleintransaction",
+        )
+
+
+def _acting(scope: Scope) -> Iterator[Generator]:
+    """Rules with an action, some of which are no SQL or do what is not said."""
+    if Capability.RULE_ACTIONS in scope.capabilities:
+        yield Generator(
+            kind=AddRule,
+            draws={
+                "number": _NUMBER,
+                "rule": _RULES,
+                "wanted": filters(sql=Capability.SQL_FILTERS in scope.capabilities),
+                "action": _ACTIONS,
+            },
+            make=_added_acting,
+            when=_has_subscriptions,
+            themes=(Theme.TOPICS, Theme.COPIES),
+            name="addacting",
+        )
+
+
+def _added_acting(world: World, number: int, rule: str, wanted: Filter, action: str) -> AddRule:
+    return AddRule(rule=rule, filter=wanted, action=action, **_there(world, number))
+
+
+def _topic(world: World, partitioned: bool) -> CreateTopic | None:
+    if len(world.topics) >= MOST_TOPICS:
+        return None
+    world.topics.append(f"n{len(world.topics) + 1}")
+    return CreateTopic(topic=world.topics[-1], partitioned=partitioned)
+
+
+def _place(world: World, number: int) -> dict[str, Any]:
+    """A subscription of the latest topic, or of the one before, that may be there or not."""
+    topic = world.topics[-1 - number % len(world.topics)] if world.topics else "nowhere"
+    return {"topic": topic, "subscription": f"s{number}"}
+
+
+def _there(world: World, number: int) -> dict[str, Any]:
+    """A subscription whose rules can be asked for: one of the latest."""
+    latest = world.subscriptions[-1 - number % len(world.subscriptions)].queue
+    topic, _, name = latest.partition("/subscriptions/")
+    return {"topic": topic, "subscription": name}
+
+
+def _subscription(
+    scope: Scope, *, requires_session: bool
+) -> Callable[[World, int, bool], CreateSubscription]:
+    def made(world: World, number: int, forwards: bool) -> CreateSubscription:
+        onward = forwards and Capability.FORWARDING in scope.capabilities
+        place = _place(world, number + 2 * requires_session)
+        destination = _destination(world, number) if onward else None
+        if destination == place["topic"]:
+            # What comes back to its topic is copied anew at each hop: too many alike to tell apart.
+            destination = None
+        command = CreateSubscription(
+            requires_session=requires_session,
+            lock_duration=scope.lock,
+            forward_to=destination,
+            **place,
+        )
+        address = f"{command.topic}/subscriptions/{command.subscription}"
+        world.subscriptions.append(
+            CreateQueue(
+                queue=address, requires_session=requires_session, forward_to=command.forward_to
+            )
+        )
+        return command
+
+    return made
+
+
+def _destination(world: World, number: int) -> str:
+    """The latest queue, so that chains come to be, or a topic, or what does not exist."""
+    names = [each.queue for each in reversed(world.queues)] + world.topics
+    if number and world.topics:
+        return world.topics[-1]
+    return names[0] if names else "nowhere"
+
+
+def _source(
+    scope: Scope, setting: str = "forward_to"
+) -> Callable[[World, bool, int], CreateQueue | None]:
+    def made(world: World, partitioned: bool, number: int) -> CreateQueue | None:
+        if len(world.queues) >= MOST_SOURCES:
+            return None
+        onward: dict[str, Any] = {setting: _destination(world, number)}
+        kind = CreateQueue(queue="q", partitioned=partitioned, **onward)
+        if not scope.allows(kind):
+            return None
+        world.queues.append(attrs.evolve(kind, queue=f"q{len(world.queues) + 1}"))
+        return world.queues[-1]
+
+    return made
+
+
+def _added(
+    world: World, number: int, rule: str, wanted: Filter, transaction: str | None = None
+) -> AddRule:
+    return AddRule(rule=rule, filter=wanted, transaction=transaction, **_there(world, number))
+
+
+def _sent_marked(world: World, shape: int, marks: int) -> Send:
+    """What conditions are about, to the latest subscription's topic."""
+    latest = world.subscriptions[-1]
+    return Send(queue=world.sent_to(latest), message=marked(world.message(latest, shape), marks))
+
+
+def _removed(world: World, number: int, rule: str) -> RemoveRule:
+    return RemoveRule(rule=rule, **_there(world, number))
+
+
+def _listed(world: World, number: int) -> ListRules:
+    return ListRules(**_there(world, number))

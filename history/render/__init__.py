@@ -1,0 +1,1 @@
+"""Commands, outcomes and events as text."""

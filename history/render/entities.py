@@ -1,0 +1,215 @@
+"""Requests that make, change and ask for entities, and what is told of entities, in words."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final, assert_never
+
+import attrs
+
+from busproof.history.render.phrases import PARTITIONED, counted, named, properties, quoted, seconds
+from busproof.vocabulary.commands import (
+    AddRule,
+    CreateQueue,
+    CreateSubscription,
+    CreateTopic,
+    DeleteQueue,
+    DeleteTopic,
+    GetQueue,
+    GetTopic,
+    ListQueues,
+    ListRules,
+    ListSubscriptions,
+    ListTopics,
+    RemoveRule,
+    RestoreQueue,
+    UpdateQueue,
+    UpdateTopic,
+)
+from busproof.vocabulary.outcomes import QueueDescription, TopicDescription
+from busproof.vocabulary.subscription_rules import (
+    CorrelationFilter,
+    FalseFilter,
+    Filter,
+    SqlFilter,
+    TrueFilter,
+)
+
+__all__ = [
+    "create_words",
+    "description_words",
+    "filter_words",
+    "management_words",
+    "rule_words",
+    "subscription_words",
+    "topic_description_words",
+    "topic_management_words",
+    "topic_words",
+]
+
+_Management = RestoreQueue | GetQueue | ListQueues | UpdateQueue | DeleteQueue
+_OfTopics = GetTopic | ListTopics | UpdateTopic | DeleteTopic | ListSubscriptions
+
+
+def create_words(command: CreateQueue) -> str:
+    """The making of a queue, with the settings that were named."""
+    return f"Create queue {named(command.queue)}: {_settings_words(command)}"
+
+
+def _settings_words(command: CreateQueue) -> str:
+    parts = [PARTITIONED[command.partitioned]]
+    sessions, *others = _receiving_parts(command)
+    parts.append(sessions)
+    if command.duplicate_detection:
+        parts.append(f"duplicate detection over {seconds(command.duplicate_window)}")
+    parts += [*others, *_request_parts(command)]
+    return ", ".join(part for part in parts if part)
+
+
+def _request_parts(command: CreateQueue | CreateTopic) -> Iterator[str]:
+    """The size and the api-version that a request names."""
+    if command.max_size is not None:
+        yield f"size {command.max_size} GB"
+    if command.api_version is not None:
+        yield f"api-version {named(command.api_version)}"
+
+
+def topic_words(command: CreateTopic) -> str:
+    """The making of a topic."""
+    parts = [PARTITIONED[command.partitioned]]
+    if command.duplicate_detection:
+        parts.append(f"duplicate detection over {seconds(command.duplicate_window)}")
+    if command.time_to_live is not None:
+        parts.append(f"messages live {seconds(command.time_to_live)}")
+    parts += _request_parts(command)
+    return f"Create topic {named(command.topic)}: {', '.join(parts)}"
+
+
+def subscription_words(command: CreateSubscription) -> str:
+    """The making of a subscription; defaults are left out."""
+    parts = [part for part in _receiving_parts(command) if part]
+    words = f"Create subscription {named(command.subscription)} of topic {named(command.topic)}"
+    return f"{words}: {', '.join(parts)}" if parts else words
+
+
+def _receiving_parts(command: CreateQueue | CreateSubscription) -> list[str]:
+    """What differs from the defaults of all that can be received from; sessions come first."""
+    defaults = attrs.fields_dict(type(command))
+    parts = ["requires sessions" if command.requires_session else ""]
+    if command.lock_duration != defaults["lock_duration"].default:
+        parts.append(f"locks of {seconds(command.lock_duration)}")
+    if command.max_delivery_count != defaults["max_delivery_count"].default:
+        parts.append(f"max delivery count {command.max_delivery_count}")
+    if command.forward_to is not None:
+        parts.append(f"forwards to {named(command.forward_to)}")
+    if command.forward_dead_letters_to is not None:
+        parts.append(f"forwards dead letters to {named(command.forward_dead_letters_to)}")
+    if command.time_to_live is not None:
+        parts.append(f"messages live {seconds(command.time_to_live)}")
+    if command.dead_letter_expired:
+        parts.append("dead-letters expired messages")
+    return parts
+
+
+def management_words(command: _Management) -> str:
+    """What is asked of a queue as a whole."""
+    match command:
+        case RestoreQueue(queue=queue):
+            return f"Begin with queue {named(queue)}: {_restored_words(command)}"
+        case GetQueue(queue=queue):
+            return f"Get queue {named(queue)}"
+        case ListQueues():
+            return "List queues"
+        case UpdateQueue(queue=queue):
+            changes = _told_words(attrs.asdict(command, filter=_is_told))
+            return f"Update queue {named(queue)}: {changes or 'nothing'}"
+        case DeleteQueue(queue=queue):
+            return f"Delete queue {named(queue)}"
+        case _:
+            assert_never(command)
+
+
+def topic_management_words(command: _OfTopics) -> str:
+    """What is asked of a topic as a whole, or of its subscriptions."""
+    match command:
+        case GetTopic(topic=topic):
+            return f"Get topic {named(topic)}"
+        case ListTopics():
+            return "List topics"
+        case UpdateTopic(topic=topic):
+            changes = _told_words(attrs.asdict(command, filter=_is_told))
+            return f"Update topic {named(topic)}: {changes or 'nothing'}"
+        case DeleteTopic(topic=topic):
+            return f"Delete topic {named(topic)}"
+        case ListSubscriptions(topic=topic):
+            return f"List the subscriptions of topic {named(topic)}"
+        case _:
+            assert_never(command)
+
+
+def _restored_words(command: RestoreQueue) -> str:
+    settings = CreateQueue(**attrs.asdict(command))
+    return _settings_words(settings)
+
+
+def _is_told(field: "attrs.Attribute[object]", value: object) -> bool:
+    return field.name not in ("queue", "topic") and value is not None
+
+
+def description_words(told: QueueDescription) -> str:
+    """What is told of a queue, as far as it is told."""
+    parts = _told_words(attrs.asdict(told, filter=_is_told))
+    return f"{named(told.queue)}: {parts}" if parts else named(told.queue)
+
+
+def topic_description_words(told: TopicDescription) -> str:
+    """What is told of a topic, as far as it is told."""
+    parts = _told_words(attrs.asdict(told, filter=_is_told))
+    return f"{named(told.topic)}: {parts}" if parts else named(told.topic)
+
+
+def _told_words(settings: dict[str, object]) -> str:
+    return ", ".join(_SETTINGS[name](value) for name, value in settings.items())
+
+
+def rule_words(command: AddRule | RemoveRule | ListRules) -> str:
+    """What is asked of the rules of a subscription."""
+    of = f"subscription {named(command.subscription)} of topic {named(command.topic)}"
+    if isinstance(command, ListRules):
+        return f"List the rules of {of}"
+    within = "" if command.transaction is None else f", in transaction {named(command.transaction)}"
+    if isinstance(command, RemoveRule):
+        return f"Remove rule {named(command.rule)} from {of}{within}"
+    acts = "" if command.action is None else f", which does {quoted(command.action)}"
+    return f"Add rule {named(command.rule)} to {of}: {filter_words(command.filter)}{acts}{within}"
+
+
+def filter_words(wanted: Filter) -> str:
+    """What a filter lets through."""
+    match wanted:
+        case TrueFilter():
+            return "everything"
+        case FalseFilter():
+            return "nothing"
+        case SqlFilter(expression=expression):
+            return f"SQL {quoted(expression)}"
+        case CorrelationFilter():
+            return ", ".join(properties(wanted)) or "no condition"
+
+
+_SETTINGS: Final[dict[str, Callable[[Any], str]]] = {
+    "partitioned": PARTITIONED.__getitem__,
+    "requires_session": lambda yes: "requires sessions" if yes else "no sessions required",
+    "duplicate_detection": lambda yes: "duplicate detection" if yes else "no duplicate detection",
+    "duplicate_window": lambda window: f"duplicate window {seconds(window)}",
+    "lock_duration": lambda duration: f"locks of {seconds(duration)}",
+    "max_delivery_count": lambda count: f"max delivery count {count}",
+    "forward_to": lambda name: f"forwards to {named(name)}" if name else "forwards no more",
+    "time_to_live": lambda life: f"messages live {seconds(life)}",
+    "max_size": lambda size: f"size {size} GB",
+    "message_count": lambda count: counted(count, "message"),
+    "size": lambda size: counted(size, "byte"),
+    "availability": str,
+    "status": str,
+    "subscription_count": lambda count: counted(count, "subscription"),
+    "transfer_dead_letters": lambda count: counted(count, "dead letter of transfers"),
+}
+"""How each setting, and each thing that is told of a queue, is worded."""

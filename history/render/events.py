@@ -1,0 +1,70 @@
+"""What happened in the words of the domain, an event a line."""
+
+from collections.abc import Iterable, Iterator
+
+import attrs
+
+from busproof.history.render.commands import command_words
+from busproof.history.render.outcomes import outcome_words
+from busproof.history.render.phrases import named, seconds
+from busproof.vocabulary.commands import CreateQueue, CreateTopic
+from busproof.vocabulary.outcomes import Event
+from busproof.vocabulary.paths import DEAD_LETTERS
+
+__all__ = ["Told", "event_words", "story"]
+
+
+@attrs.frozen(kw_only=True)
+class Told:
+    """One event of a story: who asked and when, where it matters; what was asked; what came."""
+
+    who: str = ""
+    asked: str
+    came: str
+
+    def __str__(self) -> str:
+        asked = f"{self.who}: {self.asked}" if self.who else self.asked
+        return f"{asked} -> {self.came}"
+
+
+def event_words(event: Event) -> str:
+    """What was asked and what came; `story` also tells clients and times apart."""
+    return str(_told(event, who="", partitioned=True))
+
+
+def story(events: Iterable[Event]) -> tuple[Told, ...]:
+    """What happened, in order; clients and times are named where they differ at all."""
+    return tuple(_tell(list(events)))
+
+
+def _tell(events: list[Event]) -> Iterator[Told]:
+    several = len({(event.client, event.connection) for event in events}) > 1
+    timed = any(event.called or event.returned for event in events)
+    regular: set[str] = set()
+    for event in events:
+        if isinstance(event.command, CreateQueue) and not event.command.partitioned:
+            regular.add(event.command.queue)
+        if isinstance(event.command, CreateTopic) and not event.command.partitioned:
+            regular.add(event.command.topic)
+        parts = [_client(event)] * several + [_times(event)] * timed
+        queue = str(getattr(event.command, "queue", "")).removesuffix(DEAD_LETTERS)
+        partitioned = queue.partition("/subscriptions/")[0] not in regular
+        yield _told(event, who=" ".join(parts), partitioned=partitioned)
+
+
+def _told(event: Event, *, who: str, partitioned: bool) -> Told:
+    came = outcome_words(event.outcome, partitioned=partitioned)
+    if event.witness is not None:
+        came += f" (partition {event.witness.partition})"
+    return Told(who=who, asked=command_words(event.command), came=came)
+
+
+def _client(event: Event) -> str:
+    client, connection = named(event.client), named(event.connection)
+    return client if client == connection else f"{client} over {connection}"
+
+
+def _times(event: Event) -> str:
+    if event.returned is None or event.returned == event.called:
+        return f"at {seconds(event.called)}"
+    return f"at {seconds(event.called)} to {seconds(event.returned)}"

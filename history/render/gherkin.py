@@ -1,0 +1,123 @@
+"""Commands as sentences of Gherkin, and back: one wording for all of them, made of their fields.
+
+`c1 asks: Send, queue "q1", message body "m1", timeout 10 s` stands for a `Send` over connection c1.
+What is left out has its default.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, Final, get_args
+
+import attrs
+
+from busproof.errors import HistoryError
+from busproof.history.codec import read_command, unstructure
+from busproof.history.render.phrases import seconds
+from busproof.history.replay import Asked
+from busproof.vocabulary.commands import Command
+from busproof.vocabulary.values import MICROSECONDS, RuleId
+
+__all__ = ["ASKS", "VERDICT", "request_of", "scenario_of", "sentence"]
+
+ASKS: Final = r"(?P<connection>\S+) asks: (?P<request>.+)"
+"""The pattern of a sentence."""
+
+VERDICT: Final = "every answer was allowed"
+
+_TIMES: Final = frozenset(
+    {"duration", "lock_duration", "duplicate_window", "time_to_live", "timeout"}
+)
+_FIELD: Final = re.compile(r", ([a-z][a-z ]*?) (?=[\"\[{\d-]|true|false|null)")
+_SECONDS: Final = re.compile(r"(\d+(?:\.\d+)?) s(?=,|$)")
+_WORD: Final = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+def _words(kind: type) -> str:
+    return _WORD.sub(" ", kind.__name__).capitalize()
+
+
+_KINDS: Final[Mapping[str, type[Any]]] = {_words(kind): kind for kind in get_args(Command)}
+
+
+def sentence(asked: Asked) -> str:
+    """A command as a sentence."""
+    fields = unstructure(asked.command)
+    fields.pop("type")
+    parts = [_words(type(asked.command)), *_parts(fields)]
+    return f"{asked.connection} asks: {', '.join(parts)}"
+
+
+def _parts(fields: Mapping[str, Any], above: str = "") -> Iterator[str]:
+    for name, value in fields.items():
+        words = f"{above}{name.replace('_', ' ')}"
+        # An application names its own properties as it likes: they are told as one value.
+        if isinstance(value, dict) and name != "properties":
+            yield from _parts(value, f"{words} ")
+        else:
+            yield f"{words} {_value(name, value)}"
+
+
+def _value(name: str, value: object) -> str:
+    if name in _TIMES and isinstance(value, int):
+        return seconds(value)
+    return json.dumps(value, ensure_ascii=False)
+
+
+def request_of(text: str) -> Command:
+    """The command that a sentence asks, without `c1 asks: `.
+
+    Raises:
+        HistoryError: the sentence asks nothing that is known.
+    """
+    words, comma, rest = text.partition(",")
+    if words not in _KINDS:
+        raise HistoryError(f"nothing is called {words!r}; there are {', '.join(_KINDS)}")
+    kind = _KINDS[words]
+    fields: dict[str, Any] = {"type": kind.__name__}
+    for name, value in _fields(comma + rest, text):
+        _put(fields, kind, name, value)
+    return read_command(fields)
+
+
+def _fields(rest: str, text: str) -> Iterator[tuple[str, object]]:
+    place = 0
+    while place < len(rest):
+        match = _FIELD.match(rest, place)
+        if match is None:
+            raise HistoryError(
+                f"{text!r} cannot be read from {rest[place:]!r} on; a comma, a field's name and "
+                "its value should follow"
+            )
+        value, place = _read(rest, match.end())
+        yield match[1], value
+
+
+def _read(rest: str, place: int) -> tuple[object, int]:
+    if time := _SECONDS.match(rest, place):
+        return int(Decimal(time[1]) * MICROSECONDS), time.end()
+    try:
+        value, end = json.JSONDecoder().raw_decode(rest, place)
+    except ValueError:
+        raise HistoryError(f"{rest[place:]!r} does not begin with a value") from None
+    return value, end
+
+
+def _put(fields: dict[str, Any], kind: type[Any], words: str, value: object) -> None:
+    """Put a value where its name says, within another field where the name begins with that."""
+    name = words.replace(" ", "_")
+    known = {field.name for field in attrs.fields(kind)}
+    outer = next((each for each in known if name.startswith(f"{each}_")), None)
+    if name in known or outer is None:
+        fields[name] = value
+    else:
+        fields.setdefault(outer, {})[name.removeprefix(f"{outer}_")] = value
+
+
+def scenario_of(rule: RuleId, commands: Sequence[Asked], name: str) -> str:
+    """A scenario that asks these commands, to be put into a feature."""
+    keywords = ["When", *["And"] * (len(commands) - 1)]
+    steps = [f"{word} {sentence(each)}" for word, each in zip(keywords, commands, strict=True)]
+    lines = [f"@{rule}", f"Scenario: {name}", *(f"  {step}" for step in steps)]
+    return "\n".join([*lines, f"  Then {VERDICT}"])

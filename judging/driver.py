@@ -1,0 +1,164 @@
+"""Ask an implementation one command after another; each answer is recorded, then judged."""
+
+import time
+from collections.abc import Callable, Set
+
+import attrs
+
+from busproof.adapters.base import Adapter, Observed
+from busproof.errors import AdapterError
+from busproof.history.records import Oracle
+from busproof.history.render.events import event_words
+from busproof.history.render.outcomes import outcome_words
+from busproof.judging.judge import Judge, Violation, vantage_of
+from busproof.judging.scenario_outcome import (
+    NotConforming,
+    blaming_the_adapter,
+)
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
+    AdvanceClock,
+    Command,
+    Send,
+    SendBatch,
+)
+from busproof.vocabulary.messages import SEQUENCE_BITS, MessageView
+from busproof.vocabulary.outcomes import (
+    Done,
+    Event,
+    Indeterminate,
+    Outcome,
+    Peeked,
+    Received,
+    ReceivedSeveral,
+)
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import MICROSECONDS, Clock, RuleId
+
+__all__ = ["Driver", "Recording"]
+
+
+@attrs.frozen(kw_only=True)
+class Recording:
+    """Where events go: each is recorded, then judged."""
+
+    record: Callable[[Event], None]
+    sentence: Callable[[RuleId], str]
+
+
+class Driver:
+    """One namespace of one implementation, from empty, for one scenario.
+
+    Args:
+        adapter: the implementation, started with `profile`.
+        profile: what it is held to.
+        oracle: which oracle judges while the scenario runs.
+        recording: where events are recorded, and the rules' sentences for messages.
+    """
+
+    def __init__(
+        self, adapter: Adapter, profile: Profile, oracle: Oracle, recording: Recording
+    ) -> None:
+        declaration = adapter.declaration
+        self._adapter = adapter
+        self._judge = Judge(profile, vantage_of(declaration.vantage, oracle))
+        self._recording = recording
+        self._events: list[Event] = []
+        self._virtual_now = 0
+        self._started = time.monotonic()
+        self.profile = profile
+        self.clock = declaration.clock
+        self.capabilities = declaration.capabilities
+        self.partition_of: dict[str, int] = {}
+
+    def ask(self, command: Command, connection: str) -> tuple[Event, Violation | None]:
+        """Ask one thing; what came, and what is wrong with it, whatever that is.
+
+        Raises:
+            AdapterError: the adapter broke.
+        """
+        called = self._now()
+        observed = self._observed(command, connection)
+        if isinstance(command, AdvanceClock) and isinstance(observed.outcome, Done):
+            self._virtual_now += command.duration
+        lost = isinstance(observed.outcome, Indeterminate)
+        event = Event(
+            client=connection,
+            connection=connection,
+            called=called,
+            returned=None if lost else self._now(),
+            command=command,
+            outcome=observed.outcome,
+            witness=observed.witness,
+        )
+        self._recording.record(event)
+        self._events.append(event)
+        self._note_partitions(event)
+        return event, self._violation(event)
+
+    def _observed(self, command: Command, connection: str) -> Observed:
+        with blaming_the_adapter():
+            observed: object = self._adapter.do(command, connection)
+        if not (isinstance(observed, Observed) and isinstance(observed.outcome, Outcome)):
+            raise AdapterError(
+                f"the adapter answered {type(command).__name__} with {observed!r}, "
+                "and must return an Observed with an Outcome"
+            )
+        return observed
+
+    def _now(self) -> int:
+        if self.clock is Clock.VIRTUAL:
+            return self._virtual_now
+        return int((time.monotonic() - self._started) * MICROSECONDS)
+
+    def _violation(self, event: Event) -> Violation | None:
+        try:
+            return self._judge.saw(event)
+        except AssertionError as error:
+            # A belief of ours that is wrong is no failed expectation of the bus.
+            raise RuntimeError(f"busproof cannot judge {event_words(event)}: {error}") from error
+
+    def complaint(self, event: Event, violation: Violation) -> NotConforming:
+        """What is wrong with an answer, in words."""
+        rule = violation.rules[0]
+        allowed = dict.fromkeys(outcome_words(each.outcome) for each in violation.allowed)
+        instead = "; ".join(allowed) or violation.why or "none of what is known would fit"
+        return NotConforming(
+            f"{rule}: {self._recording.sentence(rule)}\n"
+            f"  asked and came: {event_words(event)}\n"
+            f"  allowed: {instead}"
+        )
+
+    def overdue(self, event: Event) -> Violation | None:
+        """What is wrong with the row of answers that this one is the last of, which was judged."""
+        return self._judge.overdue(event)
+
+    @property
+    def evidence(self) -> Set[RuleId]:
+        """The rules that something has decided."""
+        return self._judge.evidence.keys()
+
+    @property
+    def exhausted(self) -> str:
+        """Why the judge has given up, if it has."""
+        return self._judge.exhausted
+
+    def _note_partitions(self, event: Event) -> None:
+        command, outcome = event.command, event.outcome
+        if isinstance(command, Send) and event.witness is not None:
+            self.partition_of[command.message.body] = event.witness.partition
+        if isinstance(command, SendBatch) and event.witness is not None:
+            for message in command.messages:
+                self.partition_of[message.body] = event.witness.partition
+        named = self.profile.numbers_name_partitions
+        if Capability.WITNESS not in self.capabilities or not named:
+            return
+        for view in _views(outcome):
+            if view.sequence_number is not None:
+                self.partition_of[view.body] = view.sequence_number >> SEQUENCE_BITS
+
+
+def _views(outcome: Outcome) -> tuple[MessageView, ...]:
+    if isinstance(outcome, Received):
+        return (outcome.message,)
+    return outcome.messages if isinstance(outcome, Peeked | ReceivedSeveral) else ()

@@ -1,0 +1,1 @@
+"""Judging overlapping operations: decomposition, search for an order, heuristics."""

@@ -1,0 +1,347 @@
+"""Cutting a part of a history into topics: what each needs to be judged by itself.
+
+Why a topic may leave out what it does is told in `judging.topics`.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final
+
+import attrs
+
+from busproof.judging.linearization.decompose import Groups
+from busproof.oracle.state import NEVER
+from busproof.vocabulary.commands import (
+    Abandon,
+    AcceptSession,
+    BringPartitionUp,
+    CloseSession,
+    Complete,
+    CreateQueue,
+    DeadLetter,
+    Defer,
+    GetSessionState,
+    Peek,
+    Receive,
+    ReceiveDeferred,
+    RenewLock,
+    RenewSessionLock,
+    Send,
+    SetSessionState,
+    TakePartitionDown,
+)
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.outcomes import (
+    Done,
+    Empty,
+    Event,
+    Indeterminate,
+    Peeked,
+    Received,
+    ReceivedSeveral,
+)
+from busproof.vocabulary.paths import DEAD_LETTERS, owner_of
+
+__all__ = ["Cutting", "Topic", "end_of", "given"]
+
+WITHHELD: Final = 3
+"""How many messages an empty answer is compared with, one at a time."""
+
+ELSEWHERE: Final = "another connection"
+
+
+@attrs.frozen(kw_only=True)
+class Topic:
+    """Some events, possibly shortened; `indices` says which they are, -1 for one of our own."""
+
+    events: list[Event]
+    indices: list[int]
+    left_out: frozenset[str]
+
+
+def end_of(event: Event) -> int:
+    """When an event was answered, in microseconds; `NEVER` if it was not."""
+    return NEVER if event.returned is None else event.returned
+
+
+def given(event: Event) -> tuple[MessageView, ...]:
+    """What a receive of whichever kind was given."""
+    if isinstance(event.outcome, ReceivedSeveral):
+        return event.outcome.messages
+    return (event.outcome.message,) if isinstance(event.outcome, Received) else ()
+
+
+class Cutting:
+    """The events of a part, and how they are cut into topics."""
+
+    def __init__(self, events: Sequence[Event], slack: int) -> None:
+        self._events = events
+        self._slack = slack
+        self._settings: dict[str, CreateQueue] = {}
+        self._created: dict[str, list[int]] = defaultdict(list)
+        self._whole_kept: dict[str, list[int]] = defaultdict(list)
+        self._numbered: dict[tuple[str, int], set[str]] = defaultdict(set)
+        self._sessions: dict[tuple[str, str], list[int]] = defaultdict(list)
+        self._receives: dict[str, list[int]] = defaultdict(list)
+        for index, event in enumerate(events):
+            self._add(index, event)
+
+    def _add(self, index: int, event: Event) -> None:
+        match event.command:
+            case CreateQueue(queue=queue):
+                self._created[queue].append(index)
+                self._settings.setdefault(queue, event.command)
+            case TakePartitionDown(queue=queue) | BringPartitionUp(queue=queue):
+                self._whole_kept[owner_of(queue)].append(index)
+            case ReceiveDeferred(queue=queue) if isinstance(event.outcome, Indeterminate):
+                self._whole_kept[owner_of(queue)].append(index)
+            case (
+                AcceptSession(queue=queue, session_id=session)
+                | CloseSession(queue=queue, session_id=session)
+                | RenewSessionLock(queue=queue, session_id=session)
+                | SetSessionState(queue=queue, session_id=session)
+                | GetSessionState(queue=queue, session_id=session)
+            ):
+                self._sessions[queue, session].append(index)
+            case Receive(queue=queue):
+                self._receives[queue].append(index)
+
+        views = event.outcome.messages if isinstance(event.outcome, Peeked) else given(event)
+        for view in views:
+            if view.sequence_number is not None:
+                queue = getattr(event.command, "queue", "")
+                self._numbered[queue, view.sequence_number].add(view.body)
+
+    def topics(self, stuck: Collection[int]) -> Iterator[Topic]:
+        """Every topic, those of the events at which the search was stuck first."""
+        for index in stuck:
+            if isinstance(self._events[index].outcome, Empty):
+                yield from self._withheld(index)
+        for lines in (False, True):
+            grouped = self._grouped(lines=lines)
+            first = set(stuck)
+            chosen = [indices for indices in grouped if first.intersection(indices)]
+            rest = [indices for indices in grouped if first.isdisjoint(indices)]
+            for indices in (*chosen, *rest):
+                yield self._topic(indices)
+        yield from map(self._topic, self._sent_alike())
+
+    def _sent_alike(self) -> list[list[int]]:
+        """Sends by key, with nothing else; where each of them went leaves no order to search for.
+
+        Not those that may have been dropped for a copy.
+        """
+        found: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        for index, event in enumerate(self._events):
+            command = event.command
+            if isinstance(command, Send) and command.transaction is None:
+                names = list(self._names_of_send(command, lines=True))
+                if all(name[0] != "id" for name in names):
+                    for name in names[1:]:
+                        found[name].append(index)
+        return [indices for indices in found.values() if len(indices) > 1]
+
+    def _grouped(self, *, lines: bool) -> list[list[int]]:
+        """The events by message, or by key and session; those about neither are in no group."""
+        groups = Groups()
+        named = [list(self._names(event, lines=lines)) for event in self._events]
+        for first, *others in filter(None, named):
+            for other in others:
+                groups.join(first, other)
+        found: dict[object, list[int]] = defaultdict(list)
+        for index, names in enumerate(named):
+            for root in dict.fromkeys(groups.root(name) for name in names if name[0] != "shown"):
+                found[root].append(index)
+            for name in names:
+                if name[0] == "shown":
+                    found[groups.root(("body", *name[1:]))].append(index)
+        return [sorted(set(indices)) for indices in found.values()]
+
+    def _names(self, event: Event, *, lines: bool) -> Iterator[tuple[str, ...]]:
+        """What an event is about; what a peek shows does not join messages."""
+        command = event.command
+        queue = getattr(command, "queue", "")
+        transaction = getattr(command, "transaction", None)
+        if transaction is not None:
+            yield ("transaction", transaction)
+        match command:
+            case Send():
+                yield from self._names_of_send(command, lines=lines)
+            case Receive(session_id=session) | ReceiveDeferred(session_id=session):
+                yield from self._names_of_receive(event, queue)
+                if lines and session is not None:
+                    yield ("key", queue, session)
+            case (
+                Complete(lock_token=token)
+                | Abandon(lock_token=token)
+                | DeadLetter(lock_token=token)
+                | Defer(lock_token=token)
+                | RenewLock(lock_token=token)
+            ):
+                yield ("token", queue, token)
+            case (
+                AcceptSession(session_id=session)
+                | CloseSession(session_id=session)
+                | RenewSessionLock(session_id=session)
+                | SetSessionState(session_id=session)
+                | GetSessionState(session_id=session)
+            ) if lines:
+                yield ("key", queue, session)
+            case Peek() if isinstance(event.outcome, Peeked):
+                owner = owner_of(queue)
+                yield from (("shown", owner, view.body) for view in event.outcome.messages)
+
+    def _names_of_send(self, command: Send, *, lines: bool) -> Iterator[tuple[str, ...]]:
+        message, queue = command.message, command.queue
+        yield ("body", queue, message.body)
+        settings = self._settings.get(queue)
+        detecting = settings is None or settings.duplicate_detection
+        if detecting and message.message_id is not None:
+            yield ("id", queue, message.message_id)
+        if lines:
+            keys = (message.session_id, message.partition_key)
+            yield from (("key", queue, key) for key in keys if key is not None)
+            if detecting and message.message_id is not None:
+                yield ("key", queue, message.message_id)
+
+    def _names_of_receive(self, event: Event, queue: str) -> Iterator[tuple[str, ...]]:
+        yield from (("body", *body) for body in self._bodies(event))
+        for view in given(event):
+            if view.lock_token is not None:
+                yield ("token", queue, view.lock_token)
+
+    def _topic(self, indices: list[int]) -> Topic:
+        """The events with all that they depend on, shortened to what they are about."""
+        events = self._events
+        chosen = {
+            index
+            for index in indices
+            if not (
+                isinstance(events[index].command, Receive)
+                and isinstance(events[index].outcome, Indeterminate)
+            )
+        }
+        queues = {
+            owner_of(queue)
+            for index in chosen
+            if (queue := getattr(events[index].command, "queue", ""))
+        }
+        bodies = {body for index in chosen for body in self._bodies(events[index])}
+        for queue in queues:
+            chosen.update(self._created[queue], self._whole_kept[queue])
+        for index in tuple(chosen):
+            for session in self._sessions_of(events[index]):
+                chosen.update(self._sessions[session])
+        return self._whole(sorted(chosen), queues, bodies)
+
+    def _bodies(self, event: Event) -> Iterator[tuple[str, str]]:
+        command = event.command
+        if isinstance(command, Send):
+            yield command.queue, command.message.body
+        elif isinstance(command, Receive | ReceiveDeferred):
+            owner = owner_of(command.queue)
+            yield from ((owner, view.body) for view in given(event))
+            for number in getattr(command, "sequence_numbers", ()):
+                bodies = self._numbered.get((command.queue, number), ())
+                yield from ((owner, body) for body in sorted(bodies))
+
+    def _sessions_of(self, event: Event) -> Iterator[tuple[str, str]]:
+        command = event.command
+        named = command.message if isinstance(command, Send) else command
+        session = getattr(named, "session_id", None)
+        if session is not None:
+            yield getattr(command, "queue", ""), session
+
+    def _whole(self, chosen: list[int], queues: set[str], bodies: set[tuple[str, str]]) -> Topic:
+        latest = max(self._end(index) for index in chosen)
+        kept = set(chosen)
+        left_out: set[str] = set()
+        found = [(index, self._shortened(self._events[index], bodies)) for index in chosen]
+        for queue in sorted(name + suffix for name in queues for suffix in ("", DEAD_LETTERS)):
+            others = [index for index in self._receives[queue] if index not in kept]
+            early = [index for index in others if self._events[index].called <= latest]
+            lost = [i for i in early if isinstance(self._events[i].outcome, Indeterminate)]
+            left_out.update(self._events[index].connection for index in early)
+            if lost:
+                left_out.add(ELSEWHERE)
+                found.append((-1, self._lost(queue)))
+        return Topic(
+            events=[event for _, event in found],
+            indices=[index for index, _ in found],
+            left_out=frozenset(left_out),
+        )
+
+    def _end(self, index: int) -> int:
+        return end_of(self._events[index])
+
+    def _lost(self, queue: str) -> Event:
+        """A receive that was never answered, at once after the queue was created."""
+        created = [self._events[index] for index in self._created[owner_of(queue)]]
+        moment = min((each.returned or each.called for each in created), default=0)
+        return Event(
+            client=ELSEWHERE,
+            connection=ELSEWHERE,
+            called=moment,
+            returned=moment,
+            command=Receive(queue=queue),
+            outcome=Indeterminate(),
+        )
+
+    def _shortened(self, event: Event, bodies: set[tuple[str, str]]) -> Event:
+        if not isinstance(event.outcome, Peeked):
+            return event
+        queue = owner_of(getattr(event.command, "queue", ""))
+        views = tuple(view for view in event.outcome.messages if (queue, view.body) in bodies)
+        return attrs.evolve(event, outcome=Peeked(messages=views))
+
+    def _withheld(self, empty: int) -> Iterator[Topic]:
+        """An empty answer and a message that was surely there; one is enough."""
+        events = self._events
+        event = events[empty]
+        command = event.command
+        if not isinstance(command, Receive) or command.session_id is not None:
+            return
+        settings = self._settings.get(command.queue)
+        if settings is None or settings.duplicate_detection or settings.requires_session:
+            return
+        taken = {
+            body
+            for index in self._receives[command.queue]
+            if events[index].called <= self._end(empty)
+            for body in self._bodies(events[index])
+        }
+        sends = [
+            index
+            for index, each in enumerate(events)
+            if isinstance(each.command, Send)
+            and each.command.queue == command.queue
+            and each.command.transaction is None
+            and isinstance(each.outcome, Done)
+            and self._end(index) < event.called
+            and (command.queue, each.command.message.body) not in taken
+        ]
+        life = settings.lock_duration + self._slack
+        for send in sends[:WITHHELD]:
+            yield self._alone(empty, command.queue, send, life)
+
+    def _alone(self, empty: int, queue: str, send: int, life: int) -> Topic:
+        """The empty answer, one send, and of other receives those whose caches may live."""
+        events = self._events
+        chosen = sorted({empty, send, *self._created[queue], *self._whole_kept[queue]})
+        found = [(index, events[index]) for index in chosen]
+        others = [
+            index
+            for index in self._receives[queue]
+            if index != empty and events[index].called <= self._end(empty)
+        ]
+        lost = [index for index in others if isinstance(events[index].outcome, Indeterminate)]
+        alive = [index for index in others if self._end(index) + life >= events[empty].called]
+        left_out = {events[index].connection for index in alive}
+        if lost:
+            left_out.add(ELSEWHERE)
+            found.append((-1, self._lost(queue)))
+        return Topic(
+            events=[event for _, event in found],
+            indices=[index for index, _ in found],
+            left_out=frozenset(left_out),
+        )

@@ -1,0 +1,1 @@
+"""Mutants made by machine: where a rule is changed, how, and in which context."""

@@ -1,0 +1,234 @@
+"""Mutants made by machine: one place of one rule of the model is changed.
+
+People think of faults that look like faults. Here each condition, comparison, effect, error and
+number of the model's rules is changed in turn, so that what no test notices shows where no test
+looks. A change of what is done is also made in one context only, such as while a partition is down.
+
+Mutation tools such as mutmut and cosmic-ray write each mutant to a file and start the tests anew.
+Here a mutant is a record of rules in the running process, which answers a scenario within a
+millisecond, and which can be right outside of a context.
+"""
+
+import ast
+import importlib
+import inspect
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import cache, wraps
+from types import ModuleType
+from typing import Any, Final
+
+import attrs
+
+from busproof.errors import UsageError
+from busproof.model.rules import RULES, Rules
+from busproof.mutants.by_machine.contexts import applies, contexts_for
+from busproof.mutants.by_machine.operators import EFFECTS, Change, changes_of
+from busproof.mutants.mutant import memory
+
+__all__ = ["FAMILIES", "GeneratedMutant", "generated", "mutant_named", "rules_of"]
+
+FAMILIES: Final = tuple(field.name for field in attrs.fields(Rules))
+
+Path = tuple[tuple[str, int | None], ...]
+"""The way to a node of a syntax tree: names of fields, each with a place if it is a list."""
+
+
+@attrs.frozen(kw_only=True)
+class GeneratedMutant:
+    """The model with one place changed.
+
+    Attributes:
+        id: family, function, operator and place, such as `keys.place.condition-negated.2`, where
+            the place counts those of the operator in the function; `@` and a context may follow.
+        family: of the rule.
+        function: of the family's module, or a constant of it.
+        operator: what kind of change it is.
+        context: in which it is in force; empty if always.
+        line: where it is.
+        lines: of the family's module, one of which runs wherever the change matters.
+        before: the code there.
+        after: the code in its place.
+    """
+
+    id: str
+    family: str
+    function: str
+    operator: str
+    context: str = ""
+    line: int
+    lines: frozenset[int] = attrs.field(repr=False)
+    before: str
+    after: str
+    path: Path = attrs.field(repr=False)
+    change: Change = attrs.field(repr=False, eq=False)
+
+
+@cache
+def generated(family: str) -> tuple[GeneratedMutant, ...]:
+    """Return the mutants of a family's rules, in the order of the file.
+
+    Raises:
+        UsageError: there is no such family.
+    """
+    if family not in FAMILIES:
+        raise UsageError(f"there is no family {family!r}; choose one of {', '.join(FAMILIES)}")
+    tree = _tree(family)
+    return tuple(
+        mutant
+        for number, statement in enumerate(tree.body)
+        if (name := _name_of(statement)) is not None
+        for mutant in _mutants(family, name, statement, (("body", number),), tree)
+    )
+
+
+def mutant_named(identity: str) -> GeneratedMutant:
+    """Return the mutant of this id.
+
+    Raises:
+        UsageError: there is none.
+    """
+    mutants = generated(identity.partition(".")[0])
+    found = next((mutant for mutant in mutants if mutant.id == identity), None)
+    if found is None:
+        raise UsageError(f"there is no generated mutant {identity!r}")
+    return found
+
+
+def rules_of(mutant: GeneratedMutant) -> Rules:
+    """Return the model's rules with the change of a mutant."""
+    tree = _tree(mutant.family)
+    _put(tree, mutant.path, mutant.change)
+    name = _module(mutant.family).__name__
+    module = ModuleType(name)
+    before = sys.modules[name]
+    sys.modules[name] = module  # attrs looks up a class' module
+    try:
+        exec(compile(ast.fix_missing_locations(tree), name, "exec"), module.__dict__)  # noqa: S102
+    finally:
+        sys.modules[name] = before
+    usual = getattr(RULES, mutant.family)
+    changed = getattr(module, type(usual).__name__)()
+    if mutant.context:
+        changed = _in_context(mutant.context, usual, changed)
+    return attrs.evolve(RULES, **{mutant.family: changed})
+
+
+def _in_context(context: str, usual: Any, changed: Any) -> Any:
+    """Return the record of a family whose functions are the changed ones in a context."""
+    names = [field.name for field in attrs.fields(type(usual))]
+    functions = {
+        name: _either(context, getattr(usual, name), getattr(changed, name)) for name in names
+    }
+    return attrs.evolve(usual, **functions)
+
+
+def _either(
+    context: str, usual: Callable[..., Any], changed: Callable[..., Any]
+) -> Callable[..., Any]:
+    if next(iter(inspect.signature(usual).parameters)) != "namespace":
+        return usual
+
+    @wraps(usual)
+    def function(namespace: Any, *args: Any, **named: Any) -> Any:
+        calls = memory(namespace, Counter[str])
+        calls[usual.__name__] += 1
+        holds = applies(context, namespace, args, calls[usual.__name__])
+        return (changed if holds else usual)(namespace, *args, **named)
+
+    return function
+
+
+def _mutants(
+    family: str, name: str, root: ast.stmt, path: Path, tree: ast.Module
+) -> Iterator[GeneratedMutant]:
+    places: Counter[str] = Counter()
+    for way, node in _nodes(root, path):
+        for operator, change in changes_of(node):
+            places[operator] += 1
+            new = ast.fix_missing_locations(change(node))
+            mutant = GeneratedMutant(
+                id=f"{family}.{name}.{operator}.{places[operator]}",
+                family=family,
+                function=name,
+                operator=operator,
+                line=getattr(node, "lineno", root.lineno),
+                lines=_uses(name, tree) if name.isupper() else _lines(node, root),
+                before=_shown(node),
+                after=_shown(new),
+                path=way,
+                change=change,
+            )
+            yield mutant
+            for context in contexts_for(_parameters(root)) if operator in EFFECTS else ():
+                yield attrs.evolve(mutant, id=f"{mutant.id}@{context}", context=context)
+
+
+def _name_of(statement: ast.stmt) -> str | None:
+    """Return the name of a function or of a constant that has a number."""
+    match statement:
+        case ast.FunctionDef(name=name):
+            return name
+        case ast.AnnAssign(target=ast.Name(id=name)) if name.isupper():
+            return name
+        case ast.Assign(targets=[ast.Name(id=name)]) if name.isupper():
+            return name
+    return None
+
+
+def _parameters(root: ast.stmt) -> list[str]:
+    if not isinstance(root, ast.FunctionDef):
+        return []
+    return [parameter.arg for parameter in root.args.args]
+
+
+def _nodes(root: ast.AST, path: Path) -> Iterator[tuple[Path, ast.AST]]:
+    """Yield what runs of a function or statement: neither annotations nor defaults."""
+    yield path, root
+    for name, value in ast.iter_fields(root):
+        declares = name in ("annotation", "returns", "decorator_list")
+        if declares or (name == "args" and isinstance(root, ast.FunctionDef)):
+            continue
+        children = list(enumerate(value)) if isinstance(value, list) else [(None, value)]
+        for number, child in children:
+            if isinstance(child, ast.AST):
+                yield from _nodes(child, (*path, (name, number)))
+
+
+def _lines(node: ast.AST, root: ast.stmt) -> frozenset[int]:
+    """Return the lines of a node; a statement with a body begins with its own."""
+    first = getattr(node, "lineno", root.lineno)
+    last = first if hasattr(node, "body") else getattr(node, "end_lineno", first)
+    return frozenset(range(first, last + 1))
+
+
+def _uses(name: str, tree: ast.Module) -> frozenset[int]:
+    """Return the lines that use a constant."""
+    return frozenset(
+        node.lineno for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == name
+    )
+
+
+def _shown(node: ast.AST) -> str:
+    """Return the code of a node, of a statement with a body only its beginning."""
+    return ast.unparse(node).partition("\n")[0]
+
+
+def _put(root: ast.AST, path: Path, change: Change) -> None:
+    node: Any = root
+    for name, number in path[:-1]:
+        node = getattr(node, name) if number is None else getattr(node, name)[number]
+    name, number = path[-1]
+    if number is None:
+        setattr(node, name, change(getattr(node, name)))
+    else:
+        getattr(node, name)[number] = change(getattr(node, name)[number])
+
+
+def _module(family: str) -> ModuleType:
+    return importlib.import_module(f"busproof.model.{family}")
+
+
+def _tree(family: str) -> ast.Module:
+    return ast.parse(inspect.getsource(_module(family)))

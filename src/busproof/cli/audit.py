@@ -1,0 +1,159 @@
+"""`busproof audit`: the suite against every seeded fault."""
+
+import argparse
+import json
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from busproof.cli import audit_generated
+from busproof.errors import UsageError
+
+if TYPE_CHECKING:
+    from busproof.cli.mutation.audit import Job
+    from busproof.judging.audit import Audited
+    from busproof.mutants import Mutant
+
+__all__ = ["add_parser", "run"]
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command `audit` to the command line."""
+    parser = subparsers.add_parser(
+        "audit",
+        help="would the tests of each rule notice a fault",
+        description="Runs the suite on every seeded fault; each must be caught by the tests of "
+        "its own rule. Exit code 1 if one is not.",
+    )
+    parser.add_argument("fault", nargs="*", metavar="FAULT", help="ids (default: all)")
+    parser.add_argument(
+        "--matrix",
+        choices=("own", "full"),
+        default="own",
+        help="run the scenarios of the fault's own rule (default), or all of them",
+    )
+    parser.add_argument(
+        "--by",
+        choices=("features", "exploration"),
+        default="features",
+        help="what has to notice: the scenarios (default), or the exploration alone, within its "
+        "profile ci",
+    )
+    parser.add_argument(
+        "--wire", action="store_true", help="serve each fault over AMQP, and ask it there"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the exploration")
+    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="at once (default: 2)")
+    parser.add_argument("--format", choices=("table", "json"), default="table")
+    audit_generated.add_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Audit and print; 0 if every fault was killed or is equivalent, else 1.
+
+    Of an exploration less is asked: `KILLED_AT_LEAST`.
+
+    Raises:
+        UsageError: an unknown fault.
+        ConformanceError: a run could not begin.
+    """
+    from busproof.adapters.faults import fault  # noqa: PLC0415
+    from busproof.judging.audit import Result  # noqa: PLC0415
+    from busproof.mutants import MUTANTS  # noqa: PLC0415
+
+    if args.jobs < 1:
+        raise UsageError(f"--jobs is {args.jobs}; give at least 1")
+    if args.generated:
+        return audit_generated.run(args)
+    chosen = [fault(each) for each in args.fault] or MUTANTS
+    found = list(_audited(chosen, args))
+    if args.format == "json":
+        print(json.dumps({"faults": [_view(each) for each in found]}, indent=2))  # noqa: T201
+    else:
+        _print(found)
+    silent = sum(each.result is Result.SILENT for each in found)
+    killed = sum(each.result is Result.KILLED for each in found)
+    if args.by == "exploration":
+        return 0 if killed >= KILLED_AT_LEAST * (killed + silent) else 1
+    return 1 if silent else 0
+
+
+KILLED_AT_LEAST = 0.9
+"""The share of the faults that random commands must find; the scenarios must find all."""
+
+
+def _audited(faults: "Sequence[Mutant]", args: argparse.Namespace) -> "Iterator[Audited]":
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import Progress  # noqa: PLC0415
+
+    from busproof.cli.mutation.audit import Job, audited_apart  # noqa: PLC0415
+
+    console = Console(stderr=True)
+    explored, whole = args.by == "exploration", args.matrix == "full"
+    about = {"explored": explored, "whole": whole, "wire": args.wire}
+    jobs = [Job(fault=each.id, seed=args.seed, **about) for each in faults]
+    compared = whole and not explored and not args.wire
+    with (
+        tempfile.TemporaryDirectory(prefix="busproof-audit-") as scratch,
+        ThreadPoolExecutor(args.jobs) as pool,
+        Progress(console=console, disable=not console.is_terminal) as progress,
+    ):
+        task = progress.add_task("Seeded faults", total=len(faults))
+        folder = Path(scratch)
+        try:
+            if compared:
+                jobs = _beside(jobs, pool, folder)
+            for found in pool.map(audited_apart, jobs, repeat(folder)):
+                progress.advance(task)
+                yield found
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _beside(jobs: "list[Job]", pool: ThreadPoolExecutor, scratch: Path) -> "list[Job]":
+    """The jobs, each beside a run of its counterpart, of which there are only a few."""
+    import attrs  # noqa: PLC0415
+
+    from busproof.cli.mutation.audit import recorded_apart  # noqa: PLC0415
+
+    requests = list(dict.fromkeys(job.counterpart() for job in jobs))
+    histories = pool.map(recorded_apart, requests, repeat(scratch))
+    recorded = dict(zip(requests, histories, strict=True))
+    return [attrs.evolve(job, beside=recorded[job.counterpart()]) for job in jobs]
+
+
+def _view(found: "Audited") -> dict[str, object]:
+    import attrs  # noqa: PLC0415
+
+    return attrs.asdict(found)
+
+
+def _print(found: "list[Audited]") -> None:
+    from rich import box  # noqa: PLC0415
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    from busproof.judging.audit import Result  # noqa: PLC0415
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for header in ("rule", "fault", "result"):
+        table.add_column(header, no_wrap=True)
+    for header in ("commands", "scenarios"):
+        table.add_column(header, justify="right")
+    ordered = sorted(found, key=lambda one: (one.rule, one.id))
+    for each in ordered:
+        colour = {"killed": "green", "silent": "bold red"}.get(each.result.value, "yellow")
+        caught = (str(each.commands), str(len(each.killed_by))) if each.killed_by else ("", "")
+        table.add_row(each.rule, each.id, f"[{colour}]{each.result.value}[/]", *caught)
+    console = Console()
+    console.print(table)
+    for each in ordered:
+        if each.why:
+            console.print(f"{each.rule} {each.id}: {each.result.value}, {each.why}")
+    counted = {kind: sum(each.result is kind for each in found) for kind in Result}
+    console.print(", ".join(f"{number} {kind.value}" for kind, number in counted.items()))

@@ -1,0 +1,267 @@
+"""One run of the features in a process of its own, watched from here.
+
+The features run under pytest in a child, so that pytest rewrites their asserts, an adapter that
+breaks the interpreter breaks the child only, and what was recorded until then can be judged.
+"""
+
+import importlib.util
+import os
+import re
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+
+from busproof.cli.child_process import Watched
+from busproof.errors import AdapterError, HistoryError, UsageError
+from busproof.history.records import REPEATED
+
+__all__ = [
+    "ALLURE",
+    "HISTORY",
+    "LOG",
+    "Counted",
+    "Finished",
+    "Request",
+    "environment",
+    "latest",
+    "new_name",
+    "pytest_arguments",
+    "record",
+    "run_folder",
+]
+
+HISTORY: Final = "history.jsonl"
+LOG: Final = "log.txt"
+ALLURE: Final = "allure-results"
+USAGE: Final = 2
+NAME: Final = re.compile(r"\w[\w.+@-]*")
+LATEST: Final = "latest"
+
+
+@attrs.frozen(kw_only=True)
+class Counted:
+    """How far a run is.
+
+    Attributes:
+        planned: how many scenarios there will be, once that is known.
+        ended: how many of them have ended.
+        sequences: how many were explored.
+        repeated: how many more tries there were at scenarios.
+    """
+
+    planned: int | None = None
+    ended: int = 0
+    sequences: int = 0
+    repeated: int = 0
+
+
+Progress = Callable[[Counted], None]
+"""Hears how far a run is."""
+
+
+@attrs.frozen(kw_only=True)
+class Request:
+    """What to run on, as the user wrote it; `None` leaves an option at its default."""
+
+    adapter: str = "model"
+    edition: str | None = None
+    tier: str | None = None
+    oracle: str | None = None
+    partitions: str | None = None
+    timeout: str | None = None
+    profile: str | None = None
+    minutes: str | None = None
+    seed: str | None = None
+    replay: str | None = None
+    source: str | None = None
+    rules: tuple[str, ...] = ()
+    readings: tuple[str, ...] = ()
+    only: str | None = None
+    allure: bool = True
+
+    def options(self) -> list[str]:
+        """The request as options of our pytest plugin."""
+        several = ("rules", "readings")
+        named = attrs.asdict(self, filter=attrs.filters.exclude(*several, "only", "allure"))
+        named["from"] = named.pop("source")
+        given = [f"--bus-{name}={value}" for name, value in named.items() if value is not None]
+        given += [f"--bus-rule={rule}" for rule in self.rules]
+        return [*given, *(f"--bus-reading={reading}" for reading in self.readings)]
+
+    def getoption(self, name: str) -> Any:
+        """What an option of our pytest plugin will be given, such as `--bus-tier`."""
+        several = {"from": self.source, "rule": self.rules, "reading": self.readings}
+        short = name.removeprefix("--bus-")
+        return several[short] if short in several else getattr(self, short)
+
+
+@attrs.frozen(kw_only=True)
+class Finished:
+    """How the child ended: its exit code, what it said to the user, whether a user stopped it."""
+
+    code: int
+    said: tuple[str, ...]
+    interrupted: bool
+
+
+def run_folder(name: str | None, adapter: str, root: Path | None = None) -> Path:
+    """A new folder for a run, under `reports/runs/` of the current folder.
+
+    Raises:
+        UsageError: the name is taken or is no name of a folder.
+        HistoryError: the folder cannot be made.
+    """
+    root = root or Path("reports") / "runs"
+    if name is not None and (name == LATEST or not NAME.fullmatch(name)):
+        raise UsageError(
+            f"{name!r} is no name for a run; use letters, digits, '-', '_', '+', '@' and '.', "
+            f"a letter or digit first, and not {LATEST!r}, which points to the newest run"
+        )
+    return _made(root / (name or new_name(adapter)))
+
+
+def new_name(adapter: str) -> str:
+    """A name that no run has: the time, the process and the adapter's kind."""
+    stamp = datetime.now(tz=UTC).strftime("%Y%m%d-%H%M%S-%f")[:-3]
+    kind = re.sub(r"\W.*", "", adapter, flags=re.DOTALL)
+    # Two runs may begin within the same millisecond.
+    return f"{stamp}-{os.getpid()}-{kind}".rstrip("-")
+
+
+def _made(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        raise UsageError(f"there is a run {folder}; choose another --name or remove it") from None
+    except OSError as error:
+        raise HistoryError(
+            f"cannot make {folder}: {error.strerror}; run busproof in a folder that can be written"
+        ) from None
+    return folder
+
+
+def latest(folder: Path) -> None:
+    """Let `latest` beside the run's folder point to it; where links are not to be had, do not."""
+    link = folder.parent / LATEST
+    fresh = folder.parent / f".latest-{os.getpid()}"
+    try:
+        fresh.symlink_to(folder.name)
+        fresh.replace(link)
+    except OSError:
+        fresh.unlink(missing_ok=True)
+
+
+def record(request: Request, folder: Path, progress: Progress) -> Finished:
+    """Run the features and record their history in the folder, telling of progress.
+
+    Where nothing can be recorded and it is known why, the folder is removed again.
+
+    Raises:
+        UsageError: the request names what does not exist.
+        AdapterError: the adapter cannot be started at all.
+        HistoryError: nothing can be recorded.
+    """
+    # -P: a queue.py or a json.py in the user's folder must not stand in for Python's own.
+    command = [sys.executable, "-P", "-m", "pytest", *pytest_arguments(request, folder)]
+    watched = Watched(command, environment(), folder / LOG)
+    counter = _Counter(folder / HISTORY, progress)
+    interrupted = watched.wait(counter)
+    finished = Finished(code=watched.code, said=watched.said, interrupted=interrupted)
+    if not (folder / HISTORY).exists() or not (folder / HISTORY).stat().st_size:
+        _refuse_empty(finished, folder)
+    if finished.said or interrupted or counter.complete:
+        return finished
+    early = f"the features stopped early ({watched.broke}); {folder / LOG} tells more"
+    return attrs.evolve(finished, said=(early,))
+
+
+def _refuse_empty(finished: Finished, folder: Path) -> None:
+    if finished.interrupted or finished.said:
+        shutil.rmtree(folder, ignore_errors=True)
+    if finished.interrupted:
+        raise HistoryError("interrupted before anything was recorded")
+    if not finished.said:
+        raise AdapterError(f"the features did not run; {folder / LOG} tells why")
+    said = "\n".join(finished.said)
+    raise UsageError(said) if finished.code == USAGE else AdapterError(said)
+
+
+def pytest_arguments(request: Request, folder: Path) -> list[str]:
+    """How pytest runs the features and records them in the folder.
+
+    Args:
+        request: what to run on.
+        folder: where the history goes, and Allure's results where allure-pytest is installed.
+    """
+    features = importlib.util.find_spec("busproof.features")
+    if features is None or not features.submodule_search_locations:
+        raise AssertionError("busproof.features belongs to this very package")
+    where = features.submodule_search_locations[0]
+    options = [
+        *("-p", "pytest_bdd.plugin", "-p", "busproof.steps.plugin", "-p", "no:cacheprovider"),
+        *("-c", os.devnull, f"--rootdir={where}", f"--confcutdir={where}"),
+        *("--import-mode=importlib", "-q", "--tb=native", f"--bus-history={folder / HISTORY}"),
+    ]
+    if request.allure and importlib.util.find_spec("allure_pytest") is not None:
+        options += ["-p", "allure_pytest.plugin", f"--alluredir={folder / ALLURE}"]
+    tests = f"{where}/test_exploration.py" if request.only == "exploration" else where
+    return [tests, *options, *request.options()]
+
+
+def environment() -> dict[str, str]:
+    """The user's environment, without what would bring foreign plugins or options into the run."""
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    return {**ours, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONUNBUFFERED": "1"}
+
+
+class _Counter:
+    """Tells what has ended, reading only what is new."""
+
+    def __init__(self, history: Path, progress: Progress) -> None:
+        self._history = history
+        self._progress = progress
+        self._place = 0
+        self._rest = b""
+        self._feature = ""
+        self._counted = Counted()
+
+    def __call__(self) -> None:
+        """Count, and tell of it."""
+        if self._history.exists():
+            with self._history.open("rb") as file:
+                file.seek(self._place)
+                new = file.read()
+            self._place += len(new)
+            self._count(new)
+            if self._counted.planned is None and b'"planned":' in new:
+                digits = new.partition(b'"planned":')[2][:9]
+                planned = int(digits.replace(b"}", b",").partition(b",")[0])
+                self._counted = attrs.evolve(self._counted, planned=planned)
+        self._progress(self._counted)
+
+    def _count(self, new: bytes) -> None:
+        *lines, self._rest = (self._rest + new).split(b"\n")
+        ended: Counter[str] = Counter()
+        for line in lines:
+            if b'"record":"started"' in line:
+                told = line.partition(b'"feature":"')[2].partition(b'"')[0]
+                self._feature = told.decode(errors="replace")
+            elif b'"record":"ended"' in line:
+                ended[self._feature] += 1
+        self._counted = attrs.evolve(
+            self._counted,
+            ended=self._counted.ended + ended.pop("", 0),
+            repeated=self._counted.repeated + ended.pop(REPEATED, 0),
+            sequences=self._counted.sequences + ended.total(),
+        )
+
+    @property
+    def complete(self) -> bool:
+        """Whether every scenario has ended."""
+        return self._counted.planned == self._counted.ended

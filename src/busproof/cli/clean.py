@@ -1,0 +1,63 @@
+"""`busproof clean`: removes what runs have left in a namespace."""
+
+import argparse
+import re
+from typing import Final
+
+from busproof.cli.consent import agreed_to
+from busproof.cli.console import say
+from busproof.errors import UsageError
+
+__all__ = ["add_parser", "run"]
+
+INCOMPLETE: Final = 3
+TIMEOUT: Final = 30.0
+LISTED: Final = 20
+"""How many entities are named before it is asked; the rest are counted."""
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command `clean` to the command line."""
+    parser = subparsers.add_parser(
+        "clean",
+        help="remove what runs have left in a namespace",
+        description="Removes the queues and topics that runs have created in a namespace and left "
+        "there. Only names that begin with busproof-RUN- are looked at.",
+    )
+    parser.add_argument(
+        "--adapter", required=True, metavar="A", help="Endpoint=sb://…, or env:NAME"
+    )
+    parser.add_argument("--run", dest="of_run", metavar="RUN", help="only what this run has left")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Remove what was left, once the user agrees."""
+    from busproof.adapters.amqp.entities import Entities  # noqa: PLC0415
+    from busproof.adapters.amqp.remote import left_by, removed  # noqa: PLC0415
+    from busproof.adapters.amqp.target import target_of  # noqa: PLC0415
+    from busproof.adapters.finding import is_address, resolved  # noqa: PLC0415
+
+    name = resolved(args.adapter)
+    if not is_address(name):
+        raise UsageError(
+            f"{args.adapter!r} leaves nothing behind; name a service by Endpoint=sb://…"
+        )
+    if args.of_run is not None and not re.fullmatch(r"[0-9a-z]{4,16}", args.of_run):
+        raise UsageError(f"--run is {args.of_run!r}; it is 4 to 16 letters a to z and digits")
+    target = target_of(name)
+    entities = Entities(target, TIMEOUT)
+    found = left_by(entities, args.of_run)
+    entities.close()
+    if not found:
+        say("there is nothing to remove")
+        return 0
+    more = f"\n  and {len(found) - LISTED} more" if len(found) > LISTED else ""
+    listed = "".join(f"\n  {each}" for each in found[:LISTED])
+    agreed_to(
+        f"{len(found)} entities are removed from {target.host}:{listed}{more}\n", yes=args.yes
+    )
+    gone, left = removed(target, TIMEOUT, args.of_run)
+    say(f"removed {len(gone)} entities" + (f", {len(left)} are left" if left else ""))
+    return INCOMPLETE if left else 0

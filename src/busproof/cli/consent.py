@@ -1,0 +1,150 @@
+"""What a run does to somebody else's namespace: told and agreed to before, removed after."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Final
+
+import attrs
+
+from busproof.cli.console import say, write_aside
+from busproof.errors import AdapterError, UsageError
+
+if TYPE_CHECKING:
+    from busproof.adapters.amqp.target import Target
+    from busproof.cli.child_run import Request
+
+__all__ = ["MOST", "Work", "agreed", "agreed_to", "work_of"]
+
+ADAPTER: Final = "BUSPROOF_ADAPTER"
+"""Where the process that runs the features finds the address, which has a key in it."""
+
+
+@attrs.frozen(kw_only=True)
+class Work:
+    """How much is asked of a namespace, at the most."""
+
+    entities: int
+    at_once: int
+    operations: int
+
+
+MOST: Final = {
+    "features": Work(entities=1_800, at_once=8, operations=28_000),
+    "quick": Work(entities=400, at_once=8, operations=6_000),
+    "ci": Work(entities=2_500, at_once=8, operations=40_000),
+    "network": Work(entities=120, at_once=8, operations=1_500),
+    "filling": Work(entities=12_000, at_once=10_010, operations=100_000),
+}
+"""What the suite asks, of whom it may ask everything; the features fill a namespace that may be."""
+
+
+def work_of(request: "Request", *, disposable: bool = False) -> str:
+    """How much a run asks of a namespace, in words; more of one that may be filled."""
+    if request.replay is not None:
+        return "the entities and commands of the file that is replayed"
+    parts = [] if request.only == "exploration" else ["features"]
+    if request.profile is not None:
+        parts.append(request.profile)
+    if disposable and request.only != "exploration":
+        parts.append("filling")
+    known = [MOST[part] for part in parts if part in MOST]
+    if len(known) < len(parts):
+        return "as many entities and operations as there is time for, some 8 entities at a time"
+    entities, operations = (
+        sum(getattr(work, name) for work in known) for name in ("entities", "operations")
+    )
+    at_once = max(work.at_once for work in known)
+    return (
+        f"at most {entities} entities in all, {at_once} at a time, and {operations} operations, "
+        "beside a dozen entities to find out what it can do"
+    )
+
+
+@contextmanager
+def agreed(request: "Request", *, yes: bool) -> Iterator["Request"]:
+    """The request as it can be run: a namespace of somebody else's is asked for, and cleaned after.
+
+    Raises:
+        UsageError: the user does not agree.
+    """
+    from busproof.adapters.finding import is_address, resolved  # noqa: PLC0415
+
+    name = resolved(request.adapter)
+    if not is_address(name):
+        yield request
+        return
+    from busproof.adapters.amqp import run_names  # noqa: PLC0415
+    from busproof.adapters.amqp.target import target_of  # noqa: PLC0415
+
+    target, run = target_of(name), run_names.new_run()
+    work = work_of(request, disposable=target.disposable)
+    agreed_to(_plan(target, run_names.prefix_of(run, 0)[:-2], work), yes=yes)
+    before = dict(os.environ)
+    os.environ |= {run_names.RUN: run, ADAPTER: name}
+    try:
+        yield attrs.evolve(request, adapter=f"env:{ADAPTER}")
+    finally:
+        for variable in (run_names.RUN, ADAPTER):
+            _restored(variable, before.get(variable))
+        if not target.plain:
+            _cleaned(target, run)
+
+
+def _plan(target: "Target", prefix: str, work: str) -> str:
+    """What a run is about to do, in words."""
+    if target.plain:
+        return (
+            f"this run creates queues in the broker {target.host}, whose names begin with "
+            f"{prefix}, and leaves them there, because AMQP itself cannot remove them: {work}. "
+            "It touches nothing else there."
+        )
+    return (
+        f"this run creates queues and topics in the namespace {target.host}, whose names begin "
+        f"with {prefix}, and removes them in the end: {work}. It touches nothing else there."
+    )
+
+
+def agreed_to(plan: str, *, yes: bool) -> None:
+    """Tell what is about to be done to a namespace, and ask.
+
+    Raises:
+        UsageError: the user does not agree, or cannot be asked.
+    """
+    if not yes and not sys.stdin.isatty():
+        raise UsageError(f"{plan} Nobody can be asked here; say --yes if that is meant")
+    write_aside(plan)
+    if yes:
+        return
+    write_aside("Go on? Type yes:")
+    answer = sys.stdin.readline().strip().lower()
+    if answer not in ("y", "yes"):
+        raise UsageError("nothing was done to the namespace")
+
+
+def _restored(variable: str, value: str | None) -> None:
+    if value is None:
+        os.environ.pop(variable, None)
+    else:
+        os.environ[variable] = value
+
+
+def _cleaned(target: "Target", run: str) -> None:
+    """Remove what a run has left that did not come to its end; say so."""
+    from busproof.adapters.amqp.remote import removed  # noqa: PLC0415
+
+    with suppress(KeyboardInterrupt):
+        try:
+            gone, left = removed(target, CLEANED_IN, run)
+        except AdapterError as error:
+            say(f"what the run has left is not known: {error}; busproof clean asks again")
+            return
+        if gone:
+            write_aside(f"Removed {len(gone)} entities that the run had left.")
+        if left:
+            say(f"{len(left)} entities are left; remove them with busproof clean --run {run}")
+
+
+CLEANED_IN: Final = 30.0
+"""How long an answer may take when entities are removed, in seconds."""

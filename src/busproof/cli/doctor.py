@@ -1,0 +1,76 @@
+"""`busproof doctor`: what this machine has of all that busproof can use, and what is missing."""
+
+import argparse
+import json
+from typing import TYPE_CHECKING
+
+from busproof.cli.environment import NEEDS, findings
+from busproof.errors import UsageError
+
+if TYPE_CHECKING:
+    from busproof.cli.environment import Finding
+
+__all__ = ["add_parser", "run"]
+
+INCOMPLETE = 3
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command `doctor` to the command line."""
+    parser = subparsers.add_parser(
+        "doctor",
+        help="what this machine lacks",
+        description="Looks for all that busproof can use, and says in a sentence how to get each "
+        "thing that is missing. Exit code 3 if a thing is missing that every command needs, or "
+        "that is named.",
+    )
+    parser.add_argument(
+        "needs", nargs="*", metavar="NEED", help=f"what must be there, too: {', '.join(NEEDS)}"
+    )
+    parser.add_argument("--format", choices=("table", "json"), default="table")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print what was found; 3 if something is missing that is needed, else 0.
+
+    Raises:
+        UsageError: something was named that busproof does not use.
+    """
+    unknown = [each for each in args.needs if each not in NEEDS]
+    if unknown:
+        raise UsageError(f"doctor knows nothing called {unknown[0]!r}; name {', '.join(NEEDS)}")
+    found = list(findings())
+    if args.format == "json":
+        import attrs  # noqa: PLC0415
+
+        print(json.dumps([attrs.asdict(each) for each in found], indent=2))  # noqa: T201
+    else:
+        _print(found)
+    needed = {"", *args.needs}
+    return INCOMPLETE if any(each.need in needed and not each.there for each in found) else 0
+
+
+def _print(found: "list[Finding]") -> None:
+    from rich import box  # noqa: PLC0415 - slow to import
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    table = Table("", "what", "for", "found", box=box.SIMPLE_HEAD, pad_edge=False)
+    for each in found:
+        table.add_row(_mark(each), each.name, each.purpose, each.told if each.there else "missing")
+    console = Console()
+    console.print(table)
+    missing = [each for each in found if not each.there]
+    for each in missing:
+        # No line of it is broken, and busproof[amqp] is no markup.
+        line = f"{each.name}, for {each.purpose}: {each.told}"
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+    if not missing:
+        console.print("Nothing is missing.")
+
+
+def _mark(found: "Finding") -> str:
+    if found.there:
+        return "[green]✓[/]"
+    return "[yellow]-[/]" if found.need else "[red]✗[/]"

@@ -1,0 +1,65 @@
+"""What shows a rule: scenarios by their tags, seeded faults, TLA+ specs."""
+
+from collections.abc import Iterable, Iterator
+from importlib import resources
+from typing import Any
+
+from busproof.errors import SpecificationError
+from busproof.spec import Rule
+
+__all__ = ["evidence"]
+
+
+def evidence(rules: Iterable[Rule]) -> dict[str, dict[str, Any]]:
+    """What shows each of these rules, by its id, as plain values for JSON.
+
+    Raises:
+        SpecificationError: a feature file or a spec is broken.
+    """
+    from busproof.mutants import MUTANTS  # noqa: PLC0415  brings the model along
+    from busproof.tla.coverage import shown_in  # noqa: PLC0415
+
+    scenarios, specs = _scenarios(), shown_in()
+    return {
+        rule.id: {
+            "scenarios": [place for tags, place in scenarios if rule.id in tags],
+            "faults": [
+                {"id": fault.id, "summary": fault.summary}
+                for fault in MUTANTS
+                if fault.rule == rule.id
+            ],
+            "tla": specs.get(rule.id, {}),
+        }
+        for rule in rules
+    }
+
+
+def _scenarios() -> list[tuple[frozenset[str], dict[str, str]]]:
+    """Every scenario of the features: its tags without `@`, its file and its name."""
+    from gherkin.errors import ParserError  # noqa: PLC0415  the plain table needs no Gherkin
+    from gherkin.parser import Parser  # noqa: PLC0415
+
+    found = []
+    for file in sorted(resources.files("busproof.features").iterdir(), key=lambda file: file.name):
+        if file.name.endswith(".feature"):
+            try:
+                feature: Any = Parser().parse(file.read_text(encoding="utf-8")).get("feature")
+            except ParserError as error:
+                raise SpecificationError(f"features/{file.name}: {error}") from error
+            for tags, name in _tagged(feature or {}, frozenset()):
+                found.append((tags, {"file": file.name, "name": name}))
+    return found
+
+
+def _tagged(parent: dict[str, Any], above: frozenset[str]) -> Iterator[tuple[frozenset[str], str]]:
+    """The scenarios under a feature or a Gherkin `Rule`, with the tags that they inherit."""
+    above |= _tags(parent)
+    for child in parent.get("children", ()):
+        if "rule" in child:
+            yield from _tagged(child["rule"], above)
+        elif "scenario" in child:
+            yield above | _tags(child["scenario"]), child["scenario"]["name"]
+
+
+def _tags(node: dict[str, Any]) -> frozenset[str]:
+    return frozenset(tag["name"].removeprefix("@") for tag in node.get("tags", ()))

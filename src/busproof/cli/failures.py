@@ -1,0 +1,117 @@
+"""Failures to be taken along: as commands for any adapter, and as a scenario for any feature."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from busproof.errors import HistoryError
+from busproof.history.conformance import Conformance, RuleVerdict
+from busproof.history.files import HistoryWriter
+from busproof.history.records import AGAIN, History, Started
+from busproof.history.render.gherkin import scenario_of
+from busproof.history.replay import CommandFile, commands_of, write_commands
+from busproof.judging.applicability import auto_oracle
+from busproof.judging.heard import profile_of
+from busproof.judging.judge import vantage_of
+from busproof.judging.linearization.overlap import judged
+from busproof.judging.witnesses import with_late_witnesses
+from busproof.spec import Catalogue
+from busproof.vocabulary.observability import observability_from
+from busproof.vocabulary.values import RuleId
+
+__all__ = ["COMMANDS", "FOLDER", "Failure", "failures", "write"]
+
+FOLDER: Final = "failures"
+COMMANDS: Final = "commands.json"
+FEATURE: Final = "scenario.feature"
+
+
+@attrs.frozen(kw_only=True)
+class Failure:
+    """A rule that was broken, by commands that can be asked again.
+
+    Attributes:
+        rule: its id.
+        commands: what breaks it, as far as is known.
+        replays: the histories of asking them again, if that was tried.
+    """
+
+    rule: RuleId
+    commands: CommandFile
+    replays: tuple[History, ...] = ()
+
+    @property
+    def scenario(self) -> str:
+        """The same as a scenario."""
+        return scenario_of(self.rule, self.commands.commands, f"What broke {self.rule}")
+
+
+def failures(history: History, found: Conformance, catalogue: Catalogue) -> Iterator[Failure]:
+    """The violations that the judge sees in the run itself, one for each rule.
+
+    Those that only a scenario's own sentence objects to need that scenario.
+    """
+    header = history.header
+    profile = profile_of(catalogue, header)
+    for rule in found.rules:
+        if rule.counterexample is None or not _is_judged(history, rule, catalogue):
+            continue
+        commands = commands_of(rule.counterexample.events, header.clock)
+        yield Failure(
+            rule=rule.id,
+            commands=CommandFile(rule=rule.id, profile=profile, commands=commands),
+            replays=tuple(
+                History(header=attrs.evolve(header, planned=None), scenarios=(scenario,))
+                for scenario in history.scenarios
+                if scenario.feature == AGAIN and rule.id in scenario.rules
+            ),
+        )
+
+
+def _is_judged(history: History, rule: RuleVerdict, catalogue: Catalogue) -> bool:
+    header, example = history.header, rule.counterexample
+    oracle = header.oracle or auto_oracle(header.capabilities)
+    if example is None:
+        return False
+    found = judged(
+        with_late_witnesses(example.events),
+        profile_of(catalogue, header),
+        vantage_of(observability_from(header.clock, header.slack, header.capabilities), oracle),
+    )
+    return found.violation is not None
+
+
+def write(failure: Failure, folder: Path) -> Path:
+    """Write a failure into a folder of its own, below the run's; that folder.
+
+    Raises:
+        HistoryError: it cannot be written.
+    """
+    place = folder / FOLDER / failure.rule
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        text = f"Feature: Found by exploring\n\n{_indented(failure.scenario)}\n"
+        (place / FEATURE).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise HistoryError(f"cannot write {place}: {error.strerror}") from None
+    write_commands(place / COMMANDS, failure.commands)
+    for number, history in enumerate(failure.replays, 1):
+        _write_history(place / f"again-{number}.jsonl", history)
+    return place
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())
+
+
+def _write_history(path: Path, history: History) -> None:
+    with HistoryWriter(path) as writer:
+        writer.write(history.header)
+        for scenario in history.scenarios:
+            writer.write(Started(scenario=scenario.name, rules=scenario.rules))
+            for event in scenario.events:
+                writer.write(event)
+            if scenario.ended is not None:
+                writer.write(scenario.ended)

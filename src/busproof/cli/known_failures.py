@@ -1,0 +1,87 @@
+"""The list of known failures on the command line: read before a run, applied and written after."""
+
+import argparse
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from busproof.cli.console import say, write_aside
+from busproof.errors import HistoryError, UsageError
+
+if TYPE_CHECKING:
+    from busproof.history.conformance import Conformance, KnownFailure
+
+__all__ = ["Known", "add_options"]
+
+LASTS: Final = timedelta(days=90)
+"""How long an entry counts that was written for the user, who may change it."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that name a list to read, and one to write."""
+    parser.add_argument(
+        "--known-failures",
+        type=Path,
+        metavar="FILE",
+        help="rules that are known to be broken, which must fail: YAML, see the how-to",
+    )
+    parser.add_argument(
+        "--write-known-failures",
+        type=Path,
+        metavar="FILE",
+        help="write the rules found broken as such a list; FILE must not exist",
+    )
+
+
+class Known:
+    """What the user knows to fail.
+
+    Raises:
+        UsageError: the list cannot be read, or the one to write is there already.
+    """
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        self._today: date = datetime.now(tz=UTC).date()
+        self._target: Path | None = args.write_known_failures
+        self._entries = _read(args.known_failures)
+        if self._target is not None and self._target.exists():
+            raise UsageError(
+                f"there is a file {self._target}, which --write-known-failures would overwrite; "
+                "name another one, or remove it"
+            )
+
+    def mark(self, conformance: "Conformance") -> "Conformance":
+        """The verdicts, with known failures told apart; as they are, where no list was given."""
+        if self._entries is None:
+            return conformance
+        from busproof.judging.known_failures import marked  # noqa: PLC0415
+        from busproof.spec import load  # noqa: PLC0415
+
+        return marked(conformance, self._entries, load(), self._today)
+
+    def write(self, conformance: "Conformance") -> bool:
+        """Write the list that was asked for, and say what is in it; whether that went well."""
+        if self._target is None:
+            return True
+        from busproof.judging.known_failures import write_known_failures  # noqa: PLC0415
+        from busproof.reports.redaction import redacted  # noqa: PLC0415
+
+        try:
+            written = write_known_failures(
+                redacted(conformance), self._target, self._today, self._today + LASTS
+            )
+        except HistoryError as error:
+            say(str(error))
+            return False
+        count = f"{len(written)} rule{'' if len(written) == 1 else 's'}"
+        told = f"{self._target}, {count}" if written else "none; no file was written"
+        write_aside(f"Known failures: {told}")
+        return True
+
+
+def _read(path: Path | None) -> "tuple[KnownFailure, ...] | None":
+    if path is None:
+        return None
+    from busproof.judging.known_failures import read_known_failures  # noqa: PLC0415
+
+    return read_known_failures(path)

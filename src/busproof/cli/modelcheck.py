@@ -1,0 +1,250 @@
+"""`busproof modelcheck`: TLC over the specs, their graphs and histories beside the model."""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from busproof.cli.console import say
+from busproof.errors import UsageError
+
+if TYPE_CHECKING:
+    from busproof.tla.manifest import Configuration, Manifest
+    from busproof.tla.messages import Reading
+    from busproof.tla.running import Limits, Progress, Ran
+
+__all__ = ["add_parser", "run"]
+
+_Found = TypeVar("_Found")
+
+_DEVIATES: Final = 1
+_NO_VERDICT: Final = 3
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command `modelcheck` to the command line."""
+    parser = subparsers.add_parser(
+        "modelcheck",
+        help="check the TLA+ specs, and the model against them",
+        description="Runs TLC on the configurations of the TLA+ specs and compares each with what "
+        "the manifest expects; graphs are compared with the model in every state.",
+        epilog="Exit codes: 0 all is as expected, 1 a deviation, a mutant alive or a trace "
+        "rejected, 2 usage, 3 TLC gave no verdict.",
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="configurations (default: all)")
+    parser.add_argument("--list", action="store_true", help="only list what there is")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument(
+        "--mutants",
+        action="store_true",
+        help="run the mutants instead; a NAME is a mutant, a module or a rule",
+    )
+    what.add_argument(
+        "--traces",
+        action="append",
+        type=Path,
+        metavar="HISTORY",
+        help="let TLC judge recorded histories (may be repeated)",
+    )
+    parser.add_argument(
+        "--changed",
+        action="store_true",
+        help="only what changed since it was recorded, and every graph",
+    )
+    parser.add_argument("--record", action="store_true", help="keep what was found as evidence")
+    parser.add_argument("--size", choices=("gate", "full"), default=None, help="default: gate")
+    parser.add_argument("--workers", type=int, metavar="N", help="threads, where it is sound")
+    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="for each run of TLC")
+    parser.add_argument("--heap", metavar="4g", help="memory for TLC (default: a quarter)")
+    parser.add_argument("--specs", type=Path, metavar="DIR", help="other specs than ours")
+    parser.add_argument("--format", choices=("table", "json"), default="table")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do what was asked for; the exit code says whether all is as expected.
+
+    Raises:
+        ConformanceError: something that was named does not exist, or TLC cannot be run at all.
+    """
+    from busproof.cli.child_process import terminable  # noqa: PLC0415
+    from busproof.tla.manifest import FOLDER, load  # noqa: PLC0415 - the catalogue alone starts faster
+
+    _refuse(args)
+    folder = args.specs or FOLDER
+    with terminable():
+        if args.traces:
+            from busproof.cli.modelcheck_traces import run_traces  # noqa: PLC0415
+
+            return run_traces(args, folder)
+        manifest = load(folder)
+        if args.mutants:
+            return _run_mutants(args, manifest)
+        return _run_configurations(args, manifest)
+
+
+def _refuse(args: argparse.Namespace) -> None:
+    if args.workers is not None and args.workers < 1:
+        raise UsageError(f"--workers is {args.workers}; give a whole number from 1")
+    if args.timeout is not None and not args.timeout > 0:
+        raise UsageError(f"--timeout is {args.timeout}; give a number of seconds above 0")
+    if args.traces and args.names:
+        raise UsageError("--traces judges histories and takes no NAME")
+    if args.heap is not None and not _is_size(args.heap):
+        raise UsageError(f"--heap is {args.heap!r}; write it as 512m or 4g")
+
+
+def _is_size(text: str) -> bool:
+    return text[:-1].isdecimal() and int(text[:-1]) > 0 and text[-1] in "kmgKMG"
+
+
+def _limits(args: argparse.Namespace) -> "Limits":
+    from busproof.tla.running import Limits  # noqa: PLC0415
+
+    return Limits(workers=args.workers, timeout=args.timeout, heap=args.heap)
+
+
+def _chosen(args: argparse.Namespace, manifest: "Manifest") -> "tuple[Configuration, ...]":
+    from busproof.tla.manifest import Size  # noqa: PLC0415
+
+    if args.names:
+        return tuple(manifest.configuration(name) for name in args.names)
+    asked = args.size or ("full" if os.environ.get("BUSPROOF_SIZE") == "full" else "gate")
+    everything = args.list and args.size is None
+    return manifest.configurations if everything else manifest.of_size(Size(asked))
+
+
+def _run_configurations(args: argparse.Namespace, manifest: "Manifest") -> int:
+    from busproof.tla import evidence  # noqa: PLC0415
+
+    chosen = _chosen(args, manifest)
+    if args.list:
+        return _print_list(args, chosen)
+    from busproof.tla.running import configurations  # noqa: PLC0415
+
+    if args.changed:
+        chosen = evidence.to_check(manifest, chosen)
+    found = _told(args, len(chosen), partial(configurations, manifest, chosen, _limits(args)))
+    if args.record:
+        evidence.record_configurations(manifest, found)
+    _print_found(args, found)
+    if any(ran.deviations for ran in found):
+        return _DEVIATES
+    return _NO_VERDICT if any(ran.error for ran in found) else 0
+
+
+def _told(
+    args: argparse.Namespace, total: int, running: "Callable[[Progress], Iterator[_Found]]"
+) -> "list[_Found]":
+    """All that is run, with its progress told; nothing, where there is no Java or another TLC."""
+    from busproof.tla.java import find_jar, find_java  # noqa: PLC0415
+
+    find_java()
+    find_jar()
+    found = []
+    with _progress(total, args) as tell:
+        for each in running(tell):
+            found.append(each)
+            tell.done()
+    return found
+
+
+def _print_list(args: argparse.Namespace, chosen: "tuple[Configuration, ...]") -> int:
+    if args.format == "json":
+        from busproof.tla.views import view_configuration  # noqa: PLC0415
+
+        _print_json({"configurations": [view_configuration(each) for each in chosen]})
+        return 0
+    from busproof.tla.terminal import print_list  # noqa: PLC0415 - rich is slow to import
+
+    print_list(chosen)
+    return 0
+
+
+def _print_json(value: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(value, indent=2) + "\n")
+
+
+def _print_found(args: argparse.Namespace, found: "list[Ran]") -> None:
+    if args.format == "json":
+        from busproof.tla.views import view_ran  # noqa: PLC0415
+
+        _print_json({"configurations": [view_ran(ran) for ran in found]})
+        return
+    from busproof.tla.terminal import print_configurations, print_ran  # noqa: PLC0415
+
+    print_configurations(found)
+    for ran in found:
+        print_ran(ran, trace=bool(args.names))
+
+
+def _run_mutants(args: argparse.Namespace, manifest: "Manifest") -> int:
+    from busproof.tla import evidence  # noqa: PLC0415
+    from busproof.tla.mutants import chosen, load_mutants  # noqa: PLC0415
+    from busproof.tla.running import mutants_tried  # noqa: PLC0415
+
+    mutants = chosen(load_mutants(manifest), tuple(args.names))
+    if args.changed:
+        mutants = evidence.changed(manifest, mutants)
+    found = _told(args, len(mutants), partial(mutants_tried, manifest, mutants, _limits(args)))
+    if args.record:
+        evidence.record_mutants(manifest, found)
+    if args.format == "json":
+        from busproof.tla.views import view_fate  # noqa: PLC0415
+
+        _print_json({"mutants": [view_fate(fate) for fate in found]})
+    elif not found:
+        say("no mutant's sources changed since it was recorded")
+    else:
+        from busproof.tla.terminal import print_fates  # noqa: PLC0415
+
+        print_fates(found)
+    return 0 if all(fate.killed for fate in found) else _DEVIATES
+
+
+class _Teller:
+    """Progress on the terminal: which run of how many, states and their rate so far."""
+
+    def __init__(self, total: int, *, shown: bool) -> None:
+        from rich.console import Console  # noqa: PLC0415
+        from rich.progress import (  # noqa: PLC0415
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+        )
+
+        self.progress = Progress(
+            MofNCompleteColumn(),
+            TextColumn("{task.description}"),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+            disable=not shown,
+        )
+        self._task = self.progress.add_task("starting TLC", total=total)
+
+    def __call__(self, name: str, reading: "Reading", seconds: float) -> None:
+        known = reading.distinct or reading.printed
+        noun = "states" if reading.distinct else "edges"
+        rate = known / seconds if seconds else 0
+        told = f"{name}: {known:,} {noun}, {rate:,.0f} a second" if known else name
+        self.progress.update(self._task, description=told)
+
+    def done(self) -> None:
+        self.progress.advance(self._task)
+
+
+@contextmanager
+def _progress(total: int, args: argparse.Namespace) -> Iterator[_Teller]:
+    teller = _Teller(total, shown=sys.stderr.isatty() and args.format != "json")
+    with teller.progress:
+        yield teller
+
+
+if TYPE_CHECKING:
+    _checked: Progress = _Teller(0, shown=False)

@@ -1,0 +1,100 @@
+"""`busproof modelcheck --traces`: recorded histories, judged by TLC."""
+
+import argparse
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from busproof.cli.console import write_aside
+from busproof.errors import TlcError
+
+if TYPE_CHECKING:
+    from busproof.tla.traces.judge import Judged
+    from busproof.tla.traces.unsupported import LeftOut
+
+__all__ = ["run_traces"]
+
+_REJECTED: Final = 1
+_NOTHING_JUDGED: Final = 3
+_SHOWN: Final = 10
+
+
+def run_traces(args: argparse.Namespace, folder: Path) -> int:
+    """Judge histories; 1 if a trace was rejected, 3 if there was none to judge, else 0.
+
+    Raises:
+        HistoryError: a file is no history.
+        TlcError: TLC gave no verdict.
+    """
+    from busproof.history.files import load  # noqa: PLC0415 - the catalogue alone starts faster
+    from busproof.tla.traces.judge import judged_traces  # noqa: PLC0415
+    from busproof.tla.traces.recorded import Recorded, recorded  # noqa: PLC0415
+    from busproof.tla.traces.unsupported import LeftOut  # noqa: PLC0415
+
+    found: list[Recorded | LeftOut] = []
+    for path in args.traces:
+        history = load(path)
+        for scenario in history.scenarios:
+            found += recorded(scenario, history.header.profile)
+    traces = [each for each in found if isinstance(each, Recorded)]
+    left_out = [each for each in found if isinstance(each, LeftOut)]
+    if sys.stderr.isatty():
+        write_aside(f"TLC judges {len(traces):,} traces")
+    verdicts = list(judged_traces(folder, traces, timeout=args.timeout, heap=args.heap))
+    if args.format == "json":
+        _print_json(verdicts, left_out)
+    else:
+        _print(verdicts, left_out)
+    if any(not each.accepted for each in verdicts):
+        return _REJECTED
+    return 0 if verdicts else _NOTHING_JUDGED
+
+
+def _print(verdicts: "list[Judged]", left_out: "list[LeftOut]") -> None:
+    from busproof.history.render.events import event_words  # noqa: PLC0415
+
+    rejected = [each for each in verdicts if not each.accepted]
+    steps = sum(each.explained for each in verdicts)
+    lines = [
+        f"{len(verdicts) - len(rejected):,} of {len(verdicts):,} traces explained by the contract, "
+        f"{steps:,} steps"
+    ]
+    for each in rejected[:_SHOWN]:
+        step = each.failing
+        if step is None:
+            raise TlcError("a rejected trace has a step that fails")
+        lines += [
+            f"\nrejected: {each.trace.scenario}, queue {each.trace.queue}, at step "
+            f"{each.explained + 1} of {len(each.trace.steps)}:",
+            f"  {event_words(step.event)}",
+        ]
+    if rejected[_SHOWN:]:
+        lines.append(f"\n… and {len(rejected) - _SHOWN:,} rejected more; --format json has all")
+    cut = Counter(each.trace.cut for each in verdicts if each.trace.cut)
+    lines += ["\nJudged up to a point only:"] if cut else []
+    lines += [f"  {number:5,}  {why}" for why, number in cut.most_common()]
+    causes = Counter(each.why for each in left_out)
+    lines += ["\nLeft out, queue by queue:"] if causes else []
+    lines += [f"  {number:5,}  {why}" for why, number in causes.most_common()]
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+def _print_json(verdicts: "list[Judged]", left_out: "list[LeftOut]") -> None:
+    from busproof.history.render.events import event_words  # noqa: PLC0415
+
+    traces: list[dict[str, Any]] = [
+        {
+            "scenario": each.trace.scenario,
+            "queue": each.trace.queue,
+            "steps": len(each.trace.steps),
+            "accepted": each.accepted,
+            "failing_step": None if each.accepted else each.explained + 1,
+            "event": "" if each.failing is None else event_words(each.failing.event),
+            "cut": each.trace.cut,
+        }
+        for each in verdicts
+    ]
+    out = [{"scenario": each.scenario, "queue": each.queue, "why": each.why} for each in left_out]
+    sys.stdout.write(json.dumps({"traces": traces, "left_out": out}, indent=2) + "\n")

@@ -1,0 +1,1 @@
+"""Mutation testing of the suite: mutants by hand and by machine."""

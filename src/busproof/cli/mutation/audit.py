@@ -1,0 +1,276 @@
+"""One seeded fault after another, each in a process that begins with everything imported.
+
+A fresh interpreter takes longer to import than the scenarios of one rule take to run. Where all
+scenarios are to be run on each fault, those are left out in which it answers nothing else than its
+counterpart without the fault did, whose run is recorded before: of a hundred scenarios that is all
+but a few.
+"""
+
+import gc
+import multiprocessing
+import os
+import pickle
+import sys
+from collections.abc import Callable, Set
+from multiprocessing.connection import Connection
+from multiprocessing.context import DefaultContext, ForkServerContext
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import attrs
+
+from busproof.adapters.base import Adapter
+from busproof.adapters.faults import adapter_of, conforming
+from busproof.adapters.faults import fault as fault_named
+from busproof.cli.child_run import HISTORY, LOG, Request, environment, pytest_arguments, run_folder
+from busproof.errors import AdapterError, ConformanceError
+from busproof.history.records import History
+from busproof.judging.audit import Audited
+from busproof.spec import Catalogue, Rule
+from busproof.spec import load as load_catalogue
+from busproof.steps import STEP_MODULES
+from busproof.steps.lookups import scenario_name
+
+if TYPE_CHECKING:
+    import pytest
+
+__all__ = ["Job", "audited_apart", "failed_apart", "recorded_apart"]
+
+Found = TypeVar("Found")
+
+METHOD: Final = "forkserver"
+"""Of starting a process; where there is none of that kind, each imports for itself."""
+
+PICKLED: Final = ".pickle"
+
+NEW_OBJECTS: Final = 50_000
+"""How many come to be before garbage is looked for; by default it is 700."""
+
+IMPORTED: Final = (
+    "pytest_bdd.plugin",
+    "busproof.cli.mutation.audit",
+    "busproof.judging.replay_check",
+    "busproof.judging.verdicts",
+    "busproof.steps.running",
+    *STEP_MODULES,
+    "busproof.cli.mutation.preload",
+)
+
+
+@attrs.frozen(kw_only=True)
+class Job:
+    """A fault, and what has to notice it.
+
+    Attributes:
+        fault: its id.
+        explored: whether the exploration alone has to; else the scenarios.
+        whole: whether all scenarios are run, or those of the fault's own rule.
+        beside: the history of its counterpart; scenarios that would run alike are left out.
+        seed: of the exploration.
+        wire: whether the fault is served by our own broker, and asked over AMQP.
+    """
+
+    fault: str
+    explored: bool = False
+    whole: bool = False
+    beside: Path | None = None
+    seed: int = 0
+    wire: bool = False
+
+    def request(self) -> Request:
+        """The run, where the fault's rule holds."""
+        catalogue = load_catalogue()
+        rule = catalogue.rule(fault_named(self.fault).rule)
+        edition, tier = _where_it_holds(rule)
+        adapter = f"amqp?fault={self.fault}" if self.wire else f"faulty:{self.fault}"
+        readings = _read_so_that_it_holds(catalogue, rule)
+        about = Request(
+            adapter=adapter, edition=edition, tier=tier, readings=readings, allure=False
+        )
+        if self.explored:
+            return attrs.evolve(about, profile="audit", seed=str(self.seed), only="exploration")
+        return attrs.evolve(about, rules=() if self.whole else (rule.id,))
+
+    def counterpart(self) -> Request:
+        """The same run on the same bus without the fault."""
+        return attrs.evolve(self.request(), adapter=conforming(fault_named(self.fault)))
+
+
+def _where_it_holds(rule: Rule) -> tuple[str, str]:
+    """The newest edition that states the rule, and Standard unless it holds in other tiers only."""
+    return rule.editions[-1], "standard" if "standard" in rule.tiers else rule.tiers[0]
+
+
+def _read_so_that_it_holds(catalogue: Catalogue, rule: Rule) -> tuple[str, ...]:
+    """Another reading of each ambiguity whose default leaves the rule out."""
+    found = []
+    for ambiguity in catalogue.ambiguities:
+        left_out = {name for name in ambiguity.readings if f"{ambiguity.id}={name}" in rule.unless}
+        if ambiguity.default in left_out:
+            other = next(name for name in ambiguity.readings if name not in left_out)
+            found.append(f"{ambiguity.id}={other}")
+    return tuple(found)
+
+
+def audited_apart(job: Job, scratch: Path) -> Audited:
+    """What became of one fault, found out in a process of its own.
+
+    Args:
+        job: the fault.
+        scratch: a folder for what its run leaves behind.
+
+    Raises:
+        ConformanceError: its run could not begin, or came to no end.
+    """
+    return _apart(_audited, job.fault, job, scratch)
+
+
+def recorded_apart(request: Request, scratch: Path) -> Path:
+    """The history of a run of the scenarios, recorded by a process of its own.
+
+    Args:
+        request: the run.
+        scratch: a folder for what it leaves behind.
+
+    Raises:
+        ConformanceError: it could not begin, or came to no end.
+    """
+    return _apart(_recorded, request.adapter, request, scratch)
+
+
+def failed_apart(request: Request, names: Set[str], scratch: Path) -> tuple[str, ...]:
+    """Run some scenarios in a process apart; return the names of those that fail.
+
+    Args:
+        request: the run.
+        names: of the scenarios.
+        scratch: a folder for what it leaves behind.
+
+    Raises:
+        ConformanceError: it could not begin, or came to no end.
+    """
+    return _apart(_failed, request.adapter, request, names, scratch)
+
+
+def _apart(work: Callable[..., Found], name: str, *about: object) -> Found:
+    context = _context()
+    reader, writer = context.Pipe(duplex=False)
+    process = context.Process(target=_tell, args=(writer, name, work, *about))
+    process.start()
+    writer.close()
+    try:
+        found: Found | ConformanceError = reader.recv()
+    except EOFError:
+        raise AdapterError(f"the process that runs {name} was ended by the system") from None
+    finally:
+        process.join()
+        reader.close()
+    if isinstance(found, ConformanceError):
+        raise found
+    return found
+
+
+def _context() -> DefaultContext | ForkServerContext:
+    if METHOD not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context()
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(list(IMPORTED))
+    return context
+
+
+def _tell(writer: Connection, name: str, work: Callable[..., object], *about: object) -> None:
+    # Little of it is garbage for long; a thousand sequences leave a gigabyte of it all the same.
+    gc.freeze()
+    gc.set_threshold(NEW_OBJECTS)
+    try:
+        writer.send(work(*about))
+    except ConformanceError as error:
+        writer.send(error)
+    except KeyboardInterrupt:
+        writer.send(AdapterError("interrupted"))
+    except Exception as error:  # noqa: BLE001 - whatever it is, the audit has to say of what run
+        writer.send(AdapterError(f"the run of {name} broke off: {type(error).__name__}: {error}"))
+
+
+def _recorded(request: Request, scratch: Path) -> Path:
+    from busproof.history.files import load  # noqa: PLC0415
+
+    history = _run(request, run_folder(None, "counterpart", scratch))
+    # Each of many processes reads it, for which its lines would take a third of their time.
+    history.with_suffix(PICKLED).write_bytes(pickle.dumps(load(history)))
+    return history
+
+
+def _failed(request: Request, names: Set[str], scratch: Path) -> tuple[str, ...]:
+    from busproof.history.conformance import Verdict  # noqa: PLC0415
+    from busproof.history.files import load  # noqa: PLC0415
+    from busproof.judging.verdicts import conformance  # noqa: PLC0415
+
+    history = load(_run(request, run_folder(None, "generated", scratch), names))
+    rules = conformance(history, load_catalogue()).rules
+    failed = [rule for rule in rules if rule.verdict in (Verdict.VIOLATED, Verdict.ERRORED)]
+    return tuple(dict.fromkeys(name for rule in failed for name in rule.scenarios))
+
+
+def _audited(job: Job, scratch: Path) -> Audited:
+    from busproof.history.files import load  # noqa: PLC0415
+    from busproof.judging.audit import audited, explored, unnoticed  # noqa: PLC0415
+    from busproof.judging.verdicts import conformance  # noqa: PLC0415
+
+    fault = fault_named(job.fault)
+    names = None if job.beside is None else _differing(adapter_of(fault), job.beside)
+    if names is not None and not names:
+        return unnoticed(fault.id, fault.rule, fault.equivalent)
+    history = _run(job.request(), run_folder(fault.id, "faulty", scratch), names)
+    found = conformance(load(history), load_catalogue())
+    told_of = explored if job.explored else audited
+    return told_of(fault.id, fault.rule, fault.equivalent, found)
+
+
+def _differing(adapter: Adapter, beside: Path) -> Set[str]:
+    """The names of the scenarios in which the adapter answers otherwise than was recorded."""
+    from busproof.judging.replay_check import answers_alike  # noqa: PLC0415
+
+    with beside.with_suffix(PICKLED).open("rb") as file:
+        recorded: History = pickle.load(file)  # noqa: S301 - written by this audit
+    profile = recorded.header.profile
+    return {
+        scenario.name
+        for scenario in recorded.scenarios
+        if not answers_alike(adapter, profile, scenario)
+    }
+
+
+def _run(request: Request, folder: Path, names: Set[str] | None = None) -> Path:
+    """Run the scenarios in this process, those of these names or all; the history of it."""
+    import pytest  # noqa: PLC0415 - only where tests are run
+
+    _write_to(folder / LOG)
+    os.environ.update(environment())
+    # What pytest looks for in garbage would cost a tenth of the run, and nobody reads of it.
+    options = ("-p", "no:unraisableexception")
+    only = () if names is None else (_Only(names),)
+    pytest.main([*pytest_arguments(request, folder), *options], plugins=only)
+    if not (folder / HISTORY).exists():
+        told = (folder / LOG).read_text(errors="replace").strip().splitlines() or ["nothing"]
+        raise AdapterError(f"{request.adapter} could not be run; the run said: {told[-1]}")
+    return folder / HISTORY
+
+
+class _Only:
+    """A plugin of pytest that leaves out scenarios of other names than these."""
+
+    def __init__(self, names: Set[str]) -> None:
+        self._names = names
+
+    def pytest_collection_modifyitems(self, items: "list[pytest.Item]") -> None:
+        items[:] = [item for item in items if scenario_name(item) in self._names]
+
+
+def _write_to(log: Path) -> None:
+    """Let all that this process says go to a file; the terminal shows the audit's progress."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with log.open("wb") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)

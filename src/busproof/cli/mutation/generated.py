@@ -1,0 +1,332 @@
+"""Mutants made by machine, each against what the suite asks, and then against a search.
+
+What the suite asks is recorded on the model first. A mutant is asked the same, but only in those
+scenarios in which the changed place runs; where it answers otherwise, the judge says whether it
+may. A scenario may ask for more than the judge knows, so those in which a mutant is not accused are
+run as well. What no scenario kills is searched: a mutant that the judge can tell from the model
+should have been killed, and one that it cannot is undecided.
+"""
+
+import pickle
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from enum import StrEnum
+from functools import cache
+from itertools import repeat
+from multiprocessing import get_context
+from pathlib import Path
+from random import Random
+from types import FrameType
+from typing import Any, Final
+
+import attrs
+
+import busproof.model
+from busproof.adapters.model import ModelAdapter
+from busproof.cli.child_run import Request
+from busproof.cli.mutation.audit import failed_apart, recorded_apart
+from busproof.cli.mutation.search import Base, ModelBroke, broken, played, search
+from busproof.cli.mutation.variants import Material
+from busproof.history.files import load
+from busproof.history.records import Scenario
+from busproof.history.render.gherkin import sentence
+from busproof.history.replay import commands_of
+from busproof.judging.replay_check import answers_alike
+from busproof.model.rules import Rules
+from busproof.mutants.by_machine.contexts import may_arise
+from busproof.mutants.by_machine.made import (
+    FAMILIES,
+    GeneratedMutant,
+    generated,
+    mutant_named,
+    rules_of,
+)
+from busproof.vocabulary.profile import Profile
+
+__all__ = ["Fate", "Recording", "Result", "Terms", "chosen", "fate", "fates"]
+
+EDITION: Final = "cs-2020-12"
+"""The edition that states the most."""
+TIERS: Final = ("standard", "premium", "basic")
+MODEL: Final = str(Path(busproof.model.__file__).parent)
+RUN_MOST: Final = 5
+"""How many scenarios are run of those that a mutant answers otherwise without being accused."""
+
+BASES: Final = 40
+"""How many recordings a search begins with."""
+
+Line = tuple[str, int]
+"""A family of the model's rules, and a line of its file."""
+
+
+class Result(StrEnum):
+    """What became of a generated mutant."""
+
+    KILLED = "killed"
+    FOUND = "found"
+    UNDECIDED = "undecided"
+    NOT_RUN = "not run"
+
+
+@attrs.frozen(kw_only=True)
+class Fate:
+    """What became of a mutant.
+
+    Attributes:
+        id: of the mutant.
+        result: `killed` by a scenario, or `found` to break a rule by the search alone; `undecided`
+            if neither, and `not run` if nothing recorded runs the changed place.
+        by: the scenario that killed it.
+        rules: those that the judge says are broken; none if the mutant broke off.
+        commands: of a search that found it, as the judge saw them, in words.
+    """
+
+    id: str
+    result: Result
+    by: str = ""
+    rules: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class Terms:
+    """What an audit of generated mutants tries.
+
+    Attributes:
+        sample: how many mutants of each family, or all.
+        tries: how many variants the search may ask of a mutant.
+        sequences: the profile of the exploration whose sequences the search begins with.
+        seed: of the sample, the exploration and the search.
+        jobs: how many processes at once.
+    """
+
+    sample: int | None = None
+    tries: int = 200
+    sequences: str = "quick"
+    seed: int = 0
+    jobs: int = 2
+
+
+@attrs.frozen(kw_only=True)
+class Recording:
+    """A scenario, or a sequence of the exploration, as it went on the model.
+
+    Attributes:
+        request: the run that it is of; `only` says which of the two it is.
+        profile: what the run was held to.
+        scenario: what was asked and answered.
+        lines: those of the model's rules that ran.
+    """
+
+    request: Request
+    profile: Profile
+    scenario: Scenario
+    lines: frozenset[Line]
+
+    @property
+    def is_feature(self) -> bool:
+        """Whether it is a scenario."""
+        return self.request.only == "features"
+
+    def base(self) -> Base:
+        """Return its commands, for the search."""
+        witnesses = [event.witness for event in self.scenario.events]
+        partitions = {witness.partition for witness in witnesses if witness is not None}
+        return Base(
+            profile=self.profile,
+            commands=commands_of(self.scenario.events),
+            partitions=tuple(sorted(partitions)),
+        )
+
+
+def chosen(families: Sequence[str], terms: Terms) -> list[GeneratedMutant]:
+    """Return the mutants of some families, or of all, or a sample of each.
+
+    Raises:
+        UsageError: there is no such family.
+    """
+    mutants: list[GeneratedMutant] = []
+    for family in families or FAMILIES:
+        of_family = list(generated(family))
+        if terms.sample is not None and terms.sample < len(of_family):
+            drawn = Random(f"{terms.seed} {family}").sample(range(len(of_family)), terms.sample)  # noqa: S311
+            of_family = [of_family[place] for place in sorted(drawn)]
+        mutants += of_family
+    return mutants
+
+
+def fates(mutants: Sequence[GeneratedMutant], terms: Terms) -> Iterator[Fate]:
+    """Yield what becomes of each mutant, in their order.
+
+    Raises:
+        ConformanceError: a run could not be recorded.
+    """
+    with tempfile.TemporaryDirectory(prefix="busproof-audit-") as scratch:
+        folder = Path(scratch)
+        requests = list(_requests(terms))
+        with ThreadPoolExecutor(terms.jobs) as pool:
+            histories = list(pool.map(recorded_apart, requests, repeat(folder)))
+        kept = folder / "recordings"
+        # Ctrl-C reaches every process; only this one ends the audit.
+        with ProcessPoolExecutor(
+            terms.jobs, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN)
+        ) as processes:
+            traced = processes.map(_traced, requests, histories)
+            kept.write_bytes(pickle.dumps([each for several in traced for each in several]))
+            ids = [mutant.id for mutant in mutants]
+            try:
+                yield from processes.map(_fate, ids, repeat(terms), repeat(kept), chunksize=4)
+            except BaseException:
+                processes.shutdown(wait=False, cancel_futures=True)
+                raise
+
+
+def _requests(terms: Terms) -> Iterator[Request]:
+    for tier in TIERS:
+        about = Request(edition=EDITION, tier=tier, allure=False)
+        yield attrs.evolve(about, only="features")
+        yield attrs.evolve(about, only="exploration", profile=terms.sequences, seed=str(terms.seed))
+
+
+def _traced(request: Request, history: Path) -> list[Recording]:
+    """The recordings of a run, each with the lines of the model that it runs."""
+    run = load(history)
+    return [
+        Recording(
+            request=request,
+            profile=run.header.profile,
+            scenario=scenario,
+            lines=_lines(run.header.profile, scenario),
+        )
+        for scenario in run.scenarios
+        if scenario.events
+    ]
+
+
+def _lines(profile: Profile, scenario: Scenario) -> frozenset[Line]:
+    lines: set[Line] = set()
+
+    def note(frame: FrameType, event: str, argument: object) -> Any:  # noqa: ARG001
+        path = frame.f_code.co_filename
+        if not path.startswith(MODEL):
+            return None
+        lines.add((Path(path).stem, frame.f_lineno))
+        return note
+
+    adapter = ModelAdapter()
+    sys.settrace(note)
+    try:
+        adapter.start(profile)
+        for event in scenario.events:
+            adapter.do(event.command, event.connection)
+    finally:
+        sys.settrace(None)
+    return frozenset(lines)
+
+
+@cache
+def _recordings(kept: Path) -> list[Recording]:
+    recorded: list[Recording] = pickle.loads(kept.read_bytes())  # noqa: S301 - by this audit
+    return recorded
+
+
+@cache
+def _material(kept: Path) -> Material:
+    recorded = _recordings(kept)
+    return Material.of(event.command for each in recorded for event in each.scenario.events)
+
+
+def _fate(identity: str, terms: Terms, kept: Path) -> Fate:
+    mutant = mutant_named(identity)
+    return fate(mutant, _recordings(kept), _material(kept), terms, kept.parent)
+
+
+def fate(
+    mutant: GeneratedMutant,
+    recorded: Sequence[Recording],
+    material: Material,
+    terms: Terms,
+    scratch: Path,
+) -> Fate:
+    """Return what becomes of a mutant.
+
+    Args:
+        mutant: the mutant.
+        recorded: what the suite asks, and what it explores.
+        material: of the same, for the search.
+        terms: how much is tried.
+        scratch: a folder for runs.
+    """
+    places = {(mutant.family, line) for line in mutant.lines}
+    there = [each for each in recorded if not places.isdisjoint(each.lines)]
+    there.sort(key=lambda each: len(each.scenario.events))
+    if not there:
+        return Fate(id=mutant.id, result=Result.NOT_RUN)
+    return (
+        _killed(mutant, [each for each in there if each.is_feature], scratch)
+        or _found(mutant, there, material, terms)
+        or Fate(id=mutant.id, result=Result.UNDECIDED)
+    )
+
+
+def _killed(mutant: GeneratedMutant, features: Sequence[Recording], scratch: Path) -> Fate | None:
+    """Return which of the scenarios kills a mutant, if one does."""
+    rules = rules_of(mutant)
+    otherwise: list[Recording] = []
+    for recording in features:
+        if not _may_matter(mutant, recording) or _alike(rules, recording):
+            continue
+        broke = _broken(rules, recording)
+        if broke is not None:
+            by = recording.scenario.name
+            return Fate(id=mutant.id, result=Result.KILLED, by=by, rules=broke)
+        otherwise.append(recording)
+    if otherwise:
+        request = attrs.evolve(otherwise[0].request, adapter=f"generated:{mutant.id}")
+        same = [each for each in otherwise if each.request == otherwise[0].request]
+        names = frozenset(each.scenario.name for each in same[:RUN_MOST])
+        failed = failed_apart(request, names, scratch)
+        if failed:
+            return Fate(id=mutant.id, result=Result.KILLED, by=failed[0])
+    return None
+
+
+def _found(
+    mutant: GeneratedMutant, there: Sequence[Recording], material: Material, terms: Terms
+) -> Fate | None:
+    """Return a sequence of the exploration, or a variant of something, that shows the fault."""
+    rules = rules_of(mutant)
+    for recording in there:
+        if recording.is_feature or not _may_matter(mutant, recording) or _alike(rules, recording):
+            continue
+        broke = _broken(rules, recording)
+        if broke is not None:
+            by = recording.scenario.name
+            return Fate(id=mutant.id, result=Result.FOUND, by=by, rules=broke)
+    random = Random(f"{terms.seed} {mutant.id}")  # noqa: S311 - repeatable choices, not secrets
+    bases = [each.base() for each in random.sample(there, min(BASES, len(there)))]
+    found = search(rules, bases, material, tries=terms.tries, random=random)
+    if found is None:
+        return None
+    commands = tuple(sentence(asked) for asked in commands_of(found.events))
+    return Fate(id=mutant.id, result=Result.FOUND, rules=found.rules, commands=commands)
+
+
+def _may_matter(mutant: GeneratedMutant, recording: Recording) -> bool:
+    """Whether a recording may come to the context of a mutant."""
+    return may_arise(mutant.context, (event.command for event in recording.scenario.events))
+
+
+def _alike(rules: Rules, recording: Recording) -> bool:
+    return answers_alike(ModelAdapter(rules=rules), recording.profile, recording.scenario)
+
+
+def _broken(rules: Rules, recording: Recording) -> tuple[str, ...] | None:
+    commands = commands_of(recording.scenario.events)
+    try:
+        return broken(recording.profile, played(rules, recording.profile, commands))
+    except ModelBroke:
+        return None

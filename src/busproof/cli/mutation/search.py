@@ -1,0 +1,185 @@
+"""Looking for commands that tell a mutant from the model, to the judge.
+
+Each try asks both the same. Where a mutant changes other records than the model does and answers
+alike, the fault has come to be and not yet to light, so that its commands are varied further.
+"""
+
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Any, Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.adapters.model import ModelAdapter
+from busproof.cli.mutation.variants import Material, varied
+from busproof.history.replay import Asked, resolved
+from busproof.judging.judge import Judge
+from busproof.model import Answer, Namespace, RoundRobin, new_namespace, step
+from busproof.model.rules import RULES, Rules
+
+__all__ = ["Base", "Difference", "Played", "broken", "played", "search"]
+
+LONGEST: Final = 120
+"""Commands of a sequence that is varied; of a longer one its beginning is."""
+INFECTED_MOST: Final = 20
+"""How many sequences are kept in which the fault has not come to light."""
+VANTAGE: Final = ModelAdapter().declaration.vantage
+
+
+@attrs.frozen(kw_only=True)
+class Base:
+    """A recorded sequence that can be varied."""
+
+    profile: v.Profile
+    commands: tuple[Asked, ...]
+    partitions: tuple[int, ...]
+
+
+@attrs.frozen(kw_only=True)
+class Played:
+    """How a mutant answered, beside the model.
+
+    Attributes:
+        events: of the mutant; the last one is missing if it broke.
+        usual: those of the model, up to where the answers differ.
+        broke: whether the mutant raised an exception.
+        infected: after how many commands the mutant first changed other records.
+    """
+
+    events: tuple[v.Event, ...]
+    usual: tuple[v.Event, ...]
+    broke: bool = False
+    infected: int | None = None
+
+    @property
+    def differs(self) -> bool:
+        """Whether the mutant answered otherwise, or not at all."""
+        return self.broke or self.events != self.usual
+
+
+@attrs.frozen(kw_only=True)
+class Difference:
+    """Commands whose answers by a mutant the judge rejects."""
+
+    events: tuple[v.Event, ...]
+    rules: tuple[str, ...]
+
+
+def search(
+    rules: Rules, bases: Sequence[Base], material: Material, *, tries: int, random: Random
+) -> Difference | None:
+    """Return commands to which the judge accepts the model's answers, and not the mutant's.
+
+    Args:
+        rules: of the mutant.
+        bases: sequences in which the changed place runs, or is near.
+        material: for their variants.
+        tries: how many variants at most.
+        random: makes the choices.
+    """
+    infected: list[Base] = []
+    for _ in range(tries):
+        further = infected and random.random() < 0.5
+        base = random.choice(infected if further else bases)
+        commands = varied(base.commands[:LONGEST], base.partitions, material, random)
+        try:
+            found = played(rules, base.profile, commands)
+        except ModelBroke:
+            continue
+        if found.differs:
+            rejected = broken(base.profile, found)
+            if rejected is not None:
+                return Difference(events=found.events, rules=rejected)
+        elif found.infected is not None and len(infected) < INFECTED_MOST:
+            infected.append(attrs.evolve(base, commands=commands[: found.infected]))
+    return None
+
+
+class ModelBroke(Exception):  # noqa: N818 - of the variant, which makes no sense
+    """The model itself cannot be asked this."""
+
+
+def played(rules: Rules, profile: v.Profile, commands: Sequence[Asked]) -> Played:
+    """Ask the model and a mutant the same, until the mutant breaks or the commands end.
+
+    The locks are those of the mutant, which are the model's until their answers differ.
+
+    Raises:
+        ModelBroke: the model raised an exception.
+    """
+    mutant, model = _bus(profile, rules), _bus(profile, RULES)
+    events: list[v.Event] = []
+    usual: list[v.Event] = []
+    tokens: dict[int, str] = {}
+    infected: int | None = None
+    alike = True
+    for place, asked in enumerate(commands, 1):
+        command = resolved(asked.command, tokens)
+        if command is None:
+            continue
+        if alike:
+            try:
+                expected = model(command, asked.connection)
+            except Exception as error:
+                raise ModelBroke from error
+            usual.append(_event(asked.connection, command, expected))
+        try:
+            answer = mutant(command, asked.connection)
+            event = _event(asked.connection, command, answer)
+        except Exception:  # noqa: BLE001 - a mutant may break in any way
+            return Played(events=tuple(events), usual=tuple(usual), broke=True)
+        events.append(event)
+        if alike:
+            alike = event == usual[-1]
+            if infected is None and len(answer.changes) != len(expected.changes):
+                infected = place
+        if isinstance(event.outcome, v.Received) and event.outcome.message.lock_token:
+            tokens[asked.number] = event.outcome.message.lock_token
+    return Played(events=tuple(events), usual=tuple(usual), infected=infected)
+
+
+def broken(profile: v.Profile, found: Played) -> tuple[str, ...] | None:
+    """Return the rules that a mutant breaks, none of them if it broke; `None` if it may answer so.
+
+    The judge has to accept what the model answered, or what it says here is worth nothing.
+    """
+    try:
+        usual = _rejected(profile, found.usual)
+    except Exception:  # noqa: BLE001 - a variant may ask for what nobody can judge
+        return None
+    if usual is not None:
+        return None
+    if found.broke:
+        return ()
+    try:
+        return _rejected(profile, found.events)
+    except Exception:  # noqa: BLE001 - the judge is promised answers of the vocabulary
+        return ()
+
+
+def _rejected(profile: v.Profile, events: Sequence[v.Event]) -> tuple[str, ...] | None:
+    judge = Judge(profile, VANTAGE)
+    for event in events:
+        violation = judge.saw(event)
+        if violation is not None:
+            return violation.rules
+    return None
+
+
+def _bus(profile: v.Profile, rules: Rules) -> Callable[[v.Command, str], Answer]:
+    namespace: Namespace = new_namespace(profile, rules)
+    choices = RoundRobin()
+    return lambda command, connection: step(namespace, command, connection, choices)
+
+
+def _event(connection: str, command: Any, answer: Answer) -> v.Event:
+    sent = isinstance(command, v.Send | v.SendBatch) and isinstance(answer.outcome, v.Done)
+    partition = answer.partition if sent else None
+    return v.Event(
+        client=connection,
+        connection=connection,
+        command=command,
+        outcome=answer.outcome,
+        witness=None if partition is None else v.Witness(partition=partition),
+    )

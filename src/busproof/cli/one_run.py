@@ -1,0 +1,181 @@
+"""One run from its request to its verdicts: recorded, judged, and what broke taken along."""
+
+import argparse
+import re
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import attrs
+
+from busproof.adapters.finding import check_name
+from busproof.cli import child_run
+from busproof.cli.consent import agreed
+from busproof.cli.console import busy, write_aside
+from busproof.cli.failures import Failure, failures
+from busproof.cli.live import Following
+from busproof.cli.repeat import with_commands
+from busproof.errors import HistoryError, UsageError
+from busproof.history.conformance import Conformance, ExitCode
+from busproof.history.files import load
+from busproof.history.records import Scenario, ScenarioVerdict
+from busproof.spec import load as load_catalogue
+from busproof.steps import options
+
+if TYPE_CHECKING:
+    from busproof.cli.child_run import Counted, Finished, Request
+    from busproof.cli.known_failures import Known
+
+__all__ = ["Conducted", "conducted", "interrupted"]
+
+_ERRORS_TOLD: Final = 4
+"""How many kinds of errors of an adapter are told; the history has them all."""
+
+_LOG_TOLD: Final = 3
+"""How many of the last lines of an adapter's log are told with each."""
+
+_EVERY: Final = 30.0
+"""Seconds between two lines on how far a run is, where nobody watches a terminal."""
+
+
+@attrs.frozen(kw_only=True)
+class Conducted:
+    """A run that was recorded and judged, and not yet reported.
+
+    Attributes:
+        conformance: the verdicts.
+        folder: the run's.
+        broken: the violations that can be asked again, as commands.
+    """
+
+    conformance: Conformance
+    folder: Path
+    broken: tuple[Failure, ...]
+
+
+def conducted(args: argparse.Namespace, request: "Request", known: "Known") -> Conducted:
+    """Run and judge, and report nothing yet.
+
+    Raises:
+        ConformanceError: the run could not begin.
+    """
+    if args.rule and args.source == "tla":
+        raise UsageError("the paths of the specs belong to no rule; leave --rule or --from out")
+    options.check(request)
+    check_name(args.adapter)
+    with agreed(request, yes=args.yes) as agreed_request:
+        folder = child_run.run_folder(args.name, args.adapter)
+        began, start = datetime.now(tz=UTC), time.monotonic()
+        with Following(folder / child_run.HISTORY) as following:
+            finished = _recorded(agreed_request, folder)
+        child_run.latest(folder)
+    try:
+        with busy("Judging what was recorded"):
+            found = _described(_judged(following, finished), args)
+            broken = _broken(found, folder)
+    except KeyboardInterrupt:
+        raise interrupted(folder) from None
+    found = attrs.evolve(
+        found, at=f"{began:%Y-%m-%dT%H:%M:%SZ}", seconds=round(time.monotonic() - start)
+    )
+    found = with_commands(found, args, load_catalogue(), folder, broken, following.scenarios)
+    return Conducted(conformance=known.mark(found), folder=folder, broken=broken)
+
+
+def interrupted(folder: Path) -> HistoryError:
+    """What becomes of a run that is interrupted once it is recorded."""
+    return HistoryError(
+        f"interrupted before the verdicts; `busproof check {folder}` judges what was recorded"
+    )
+
+
+def _described(found: Conformance, args: argparse.Namespace) -> Conformance:
+    """The verdicts, with what the command line says of the implementation."""
+    given = {name: getattr(args, name) for name in ("commit", "url", "contact")}
+    said = {name: text for name, text in given.items() if text is not None}
+    return attrs.evolve(found, subject=attrs.evolve(found.subject, **said))
+
+
+def _broken(found: Conformance, folder: Path) -> tuple[Failure, ...]:
+    if all(rule.counterexample is None for rule in found.rules):
+        return ()
+    return tuple(failures(load(folder / child_run.HISTORY), found, load_catalogue()))
+
+
+def _recorded(request: "Request", folder: Path) -> "Finished":
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+    # rich calls a file a terminal where FORCE_COLOR asks for colours.
+    if not sys.stderr.isatty():
+        return child_run.record(request, folder, _Lines())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[told]}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        name = f"Running on {request.adapter.partition(':')[0]}"
+        task = progress.add_task(name, total=None, told=_how_far(child_run.Counted()))
+        return child_run.record(
+            request,
+            folder,
+            lambda counted: progress.update(
+                task, completed=counted.ended, total=counted.planned, told=_how_far(counted)
+            ),
+        )
+
+
+class _Lines:
+    """Says every half minute how far a run is."""
+
+    def __init__(self) -> None:
+        self._due = time.monotonic() + _EVERY
+
+    def __call__(self, counted: "Counted") -> None:
+        """Say it, if it is time."""
+        if time.monotonic() >= self._due:
+            self._due += _EVERY
+            write_aside(f"Running: {_how_far(counted)}")
+
+
+def _how_far(counted: "Counted") -> str:
+    if counted.planned is None:
+        return "starting"
+    explored = f", {counted.sequences} sequences explored" if counted.sequences else ""
+    repeated = f", {counted.repeated} more tries" if counted.repeated else ""
+    return f"{counted.ended} of {counted.planned} scenarios{explored}{repeated}"
+
+
+def _judged(following: Following, finished: "Finished") -> Conformance:
+    found = following.conformance()
+    problems = [*found.problems, *finished.said, *_errors(following.scenarios)]
+    if finished.interrupted:
+        problems.insert(0, "the run was interrupted; what was recorded until then was judged")
+    code = found.exit_code
+    if problems and code is ExitCode.OK:
+        code = ExitCode.INCOMPLETE
+    return attrs.evolve(found, problems=tuple(dict.fromkeys(problems)), exit_code=code)
+
+
+def _errors(scenarios: Sequence[Scenario]) -> Iterator[str]:
+    """What broke scenarios, one of each kind, with the end of the adapter's log."""
+    endings = [each.ended for each in scenarios if each.ended is not None]
+    broken = [each.detail for each in endings if each.verdict is ScenarioVerdict.ERRORED]
+    # Two sentences that differ in a number, such as a request's or a process's, are of one kind.
+    kinds = {re.sub(r"\d+", "0", detail): detail for detail in reversed(broken)}
+    told = [_shortened(detail) for detail in reversed(kinds.values())]
+    yield from told[:_ERRORS_TOLD]
+    if told[_ERRORS_TOLD:]:
+        yield f"{len(told) - _ERRORS_TOLD} kinds of errors more are told by the run's history"
+
+
+def _shortened(detail: str) -> str:
+    """A sentence, and below it a log of which only the end is kept."""
+    said, *below = [line.strip() for line in detail.splitlines() if line.strip()] or [""]
+    log = " | ".join(below[1:][-_LOG_TOLD:])
+    return "; ".join(part for part in (said, " ".join((*below[:1], log)).strip()) if part)

@@ -1,0 +1,101 @@
+"""The command that runs something once more, whole, so that it can be copied as it stands."""
+
+import argparse
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import attrs
+
+from busproof.adapters.finding import is_address
+from busproof.cli.consent import ADAPTER
+from busproof.cli.failures import COMMANDS, FOLDER, Failure
+from busproof.history.conformance import Conformance, RuleVerdict
+from busproof.history.records import Scenario
+from busproof.spec import Catalogue
+
+__all__ = ["with_commands"]
+
+
+def with_commands(
+    conformance: Conformance,
+    args: argparse.Namespace,
+    catalogue: Catalogue,
+    folder: Path,
+    broken: Sequence[Failure],
+    scenarios: Sequence[Scenario],
+) -> Conformance:
+    """The verdicts, with the command that repeats the run, and one for each violation.
+
+    Args:
+        conformance: the verdicts of a run.
+        args: what the run was given on the command line.
+        catalogue: the defaults of readings, which need not be said.
+        folder: the run's.
+        broken: the violations that can be asked again alone; any other needs its scenario.
+        scenarios: what the run recorded.
+    """
+    files = {each.rule: folder / FOLDER / each.rule / COMMANDS for each in broken}
+
+    def asked(rule: RuleVerdict) -> list[str]:
+        if rule.id in files:
+            return ["--replay", str(files[rule.id])]
+        found = rule.counterexample.scenario if rule.counterexample is not None else ""
+        about = next((each.rules for each in scenarios if each.name == found), ())
+        return [word for name in about or (rule.id,) for word in ("--rule", name)]
+
+    terms = list(_terms(args, conformance, catalogue))
+    return attrs.evolve(
+        conformance,
+        again=_shell([*terms, *_asked(args, conformance)]),
+        rules=tuple(
+            rule
+            if rule.counterexample is None
+            else attrs.evolve(rule, again=_shell([*terms, *asked(rule)]))
+            for rule in conformance.rules
+        ),
+    )
+
+
+def _terms(
+    args: argparse.Namespace, conformance: Conformance, catalogue: Catalogue
+) -> Iterator[str]:
+    """The adapter, and all that it is held to; what has a default is said where defaults change."""
+    subject = conformance.subject
+    if is_address(args.adapter):
+        # It has a key in it.
+        yield from (f"{ADAPTER}=ADDRESS", "busproof", "run", "--adapter", f"env:{ADAPTER}")
+    else:
+        yield from ("busproof", "run", "--adapter", args.adapter)
+    yield from ("--edition", subject.edition, "--tier", str(subject.tier))
+    yield from ("--partitions", str(subject.partitions))
+    defaults = {each.id: each.default for each in catalogue.ambiguities}
+    for name, reading in subject.readings.items():
+        if defaults.get(name) != reading:
+            yield from ("--reading", f"{name}={reading}")
+    yield from _given(args, "oracle", "timeout")
+    if args.yes:
+        yield "--yes"
+
+
+def _asked(args: argparse.Namespace, conformance: Conformance) -> Iterator[str]:
+    """What was run, with the seed that was drawn where none was given."""
+    for rule in args.rule:
+        yield from ("--rule", rule)
+    yield from _given(args, "replay", "only", "profile", "minutes")
+    if args.source is not None:
+        yield from ("--from", args.source)
+    if conformance.explored is not None and conformance.explored.seed is not None:
+        yield from ("--seed", str(conformance.explored.seed))
+
+
+def _given(args: argparse.Namespace, *names: str) -> Iterator[str]:
+    for name in names:
+        if getattr(args, name) is not None:
+            yield from (f"--{name}", str(getattr(args, name)))
+
+
+def _shell(words: Sequence[str]) -> str:
+    """The words as a shell takes them; the address is for the user to fill in."""
+    first, *rest = words
+    return " ".join([first if "=" in first else shlex.quote(first), *map(shlex.quote, rest)])

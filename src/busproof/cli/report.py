@@ -1,0 +1,189 @@
+"""`busproof report`: one page of any number of runs, beside each other and over time."""
+
+import argparse
+import os
+from datetime import UTC, datetime
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import attrs
+
+from busproof.cli.console import write_aside
+from busproof.errors import UsageError
+
+if TYPE_CHECKING:
+    from busproof.history.conformance import Conformance
+    from busproof.reports.page_data import Comparison
+    from busproof.reports.trends import Entry
+    from busproof.spec import Catalogue
+
+__all__ = ["add_parser", "run"]
+
+RUNS: Final = Path("reports") / "runs"
+PAGE: Final = Path("reports") / "conformance.html"
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command `report` to the command line."""
+    parser = subparsers.add_parser(
+        "report",
+        help="one page of any number of runs",
+        description="Makes one HTML file of the verdicts of any number of runs: rules beside "
+        "implementations, what stands behind each verdict, and what broke. It needs no network.",
+    )
+    parser.add_argument(
+        "runs",
+        nargs="*",
+        metavar="RUN",
+        help="a run's folder, its name under reports/runs, or a conformance.json (default: latest)",
+    )
+    parser.add_argument(
+        "-o", "--output", type=Path, default=PAGE, metavar="FILE", help=f"default: {PAGE}"
+    )
+    parser.add_argument(
+        "--audit",
+        type=Path,
+        metavar="FILE",
+        help="tell which seeded faults were noticed: what busproof audit --format json printed",
+    )
+    parser.add_argument(
+        "--history",
+        type=Path,
+        metavar="FILE",
+        help="add the runs to this file, a line of JSON each, and draw what moved",
+    )
+    parser.add_argument(
+        "--label", default="", metavar="TEXT", help="what was run, such as a commit, for --history"
+    )
+    parser.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML there, too")
+    parser.add_argument(
+        "--allure",
+        type=Path,
+        metavar="DIR",
+        help="write Allure results there, too: the runs' own, the verdicts, and what else is given",
+    )
+    parser.add_argument(
+        "--allure-from",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="for --allure: results of other tests, which are cleaned as ours are (repeatable)",
+    )
+    parser.add_argument(
+        "--modelcheck",
+        type=Path,
+        metavar="FILE",
+        help="for --allure: what busproof modelcheck --format json printed",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the page and what else was asked for; 0 whatever the verdicts are.
+
+    Raises:
+        UsageError: a run that does not exist was named, or two options do not fit.
+        HistoryError: a file cannot be read or written, or is not what it should be.
+    """
+    from busproof.cli.evidence import evidence  # noqa: PLC0415 - other commands start faster
+    from busproof.reports.conformance import read  # noqa: PLC0415
+    from busproof.reports.page import write_page  # noqa: PLC0415
+    from busproof.reports.page_data import Comparison  # noqa: PLC0415
+    from busproof.reports.printed import read_audit  # noqa: PLC0415
+    from busproof.reports.redaction import redacted  # noqa: PLC0415
+    from busproof.spec import load  # noqa: PLC0415
+
+    _refuse_idle(args)
+    places = [_found(each) for each in args.runs or ["latest"]]
+    # A report may come from anywhere: what its writer did not take out is taken out here.
+    runs = tuple(redacted(read(place)) for place in places)
+    catalogue = load()
+    comparison = Comparison(
+        runs=runs,
+        catalogue=catalogue,
+        evidence=evidence(catalogue.rules),
+        fates=read_audit(args.audit) if args.audit is not None else {},
+    )
+    if args.junit is not None:
+        _write_junit(runs, args.junit)
+    if args.allure is not None:
+        _write_allure(comparison, places, args)
+    entries = _entries(runs, catalogue, args.history, args.label)
+    write_page(attrs.evolve(comparison, entries=entries), args.output)
+    write_aside(f"Page: {args.output}")
+    return 0
+
+
+def _refuse_idle(args: argparse.Namespace) -> None:
+    if args.label and args.history is None:
+        raise UsageError("--label tells what a history of runs is of; give --history, too")
+    for option, given in (("modelcheck", args.modelcheck), ("allure-from", args.allure_from)):
+        if given and args.allure is None:
+            raise UsageError(f"--{option} is told in Allure results only; give --allure, too")
+
+
+def _found(name: str) -> Path:
+    for place in (Path(name), RUNS / name):
+        if place.exists():
+            return place
+    raise UsageError(
+        f"there is no run {name!r}; name a run's folder, a conformance.json, or a folder "
+        f"in {RUNS}, where busproof run puts each run"
+    )
+
+
+def _write_junit(runs: "tuple[Conformance, ...]", file: Path) -> None:
+    from busproof.reports.junit import write_junit  # noqa: PLC0415
+
+    write_junit(runs, file)
+
+
+def _write_allure(comparison: "Comparison", places: list[Path], args: argparse.Namespace) -> None:
+    from busproof.reports.allure import RESULTS_NAME, cleaned, collected  # noqa: PLC0415
+    from busproof.reports.allure_cases import (  # noqa: PLC0415
+        fault_cases,
+        spec_cases,
+        verdict_cases,
+    )
+    from busproof.reports.columns import labels  # noqa: PLC0415
+    from busproof.reports.printed import read_modelcheck  # noqa: PLC0415
+
+    catalogue = comparison.catalogue
+    named = dict(zip(labels(comparison.runs), comparison.runs, strict=True))
+    checked = read_modelcheck(args.modelcheck) if args.modelcheck is not None else ()
+    scenarios = [place / RESULTS_NAME for place in places if (place / RESULTS_NAME).is_dir()]
+    verdicts = (verdict_cases(name, each, catalogue) for name, each in named.items())
+    cases = chain(*verdicts, fault_cases(comparison.fates.values(), catalogue), spec_cases(checked))
+    collected(named, [*scenarios, *args.allure_from], cases, args.allure)
+    cleaned(args.allure, catalogue=catalogue)
+    write_aside(f"Allure results: {args.allure}")
+
+
+def _entries(
+    runs: "tuple[Conformance, ...]", catalogue: "Catalogue", file: Path | None, label: str
+) -> "tuple[Entry, ...]":
+    from busproof.reports.redaction import redacted_text  # noqa: PLC0415
+    from busproof.reports.trends import entry_of, extend  # noqa: PLC0415
+
+    if file is None:
+        return ()
+    at, label = _now(), redacted_text(label)
+    return extend(file, [entry_of(each, catalogue, at, label) for each in runs])
+
+
+def _now() -> str:
+    """The time in UTC, such as `2026-11-22T05:50Z`; a build that is to be repeated names its own.
+
+    Raises:
+        UsageError: SOURCE_DATE_EPOCH is no number of seconds.
+    """
+    named = os.environ.get("SOURCE_DATE_EPOCH")
+    try:
+        moment = datetime.now(tz=UTC) if named is None else datetime.fromtimestamp(int(named), UTC)
+    except (ValueError, OverflowError, OSError):
+        raise UsageError(
+            f"SOURCE_DATE_EPOCH is {named!r}; it must be a number of seconds since 1970"
+        ) from None
+    return f"{moment:%Y-%m-%dT%H:%MZ}"

@@ -1,0 +1,165 @@
+"""`busproof rules`: the catalogue as a table or JSON, or one rule with everything that shows it."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from busproof import spec
+from busproof.errors import UsageError
+
+__all__ = ["add_parser", "run"]
+
+_WRONG_DOCUMENTS: Final = 2
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command `rules` to the command line."""
+    parser = subparsers.add_parser(
+        "rules",
+        help="what a bus is held to",
+        description="The catalogue: every rule, or one with its citations and all that shows it.",
+    )
+    view = parser.add_mutually_exclusive_group()
+    view.add_argument("rule", nargs="?", metavar="ID", help="one rule, such as KEY-03")
+    view.add_argument(
+        "--diff", nargs=2, metavar=("A", "B"), help="what two editions say differently"
+    )
+    view.add_argument(
+        "--ambiguities",
+        "--readings",
+        action="store_true",
+        help="what the documents leave open, and the readings of it",
+    )
+    view.add_argument(
+        "--changes", action="store_true", help="the catalogue's versions, and what each changed"
+    )
+    view.add_argument(
+        "--documents", type=Path, metavar="DIR", help="check hashes and anchors by the originals"
+    )
+    parser.add_argument("--edition", metavar="ID", help="only the rules in force in this edition")
+    parser.add_argument("--family", metavar="KEY", help="only the rules of this family")
+    parser.add_argument("--format", choices=("table", "json"), default="table")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print what was asked for and return the exit code: 2 if documents were found wrong, else 0.
+
+    Raises:
+        UsageError: a rule, edition, family or folder that does not exist was named.
+        SpecificationError: the catalogue or a feature file is broken.
+    """
+    catalogue = spec.load()
+    _refuse_idle_filters(args)
+    if args.documents is not None:
+        return _print_findings(spec.verify_documents(catalogue, args.documents), args.format)
+    if args.diff is not None:
+        _print_diff(catalogue, catalogue.diff(*args.diff), args.format)
+    elif args.changes:
+        _print_changes(catalogue, args.format)
+    elif args.rule is not None:
+        _print_rule(catalogue, catalogue.rule(args.rule), args.format)
+    else:
+        _print_list(catalogue, args)
+    return 0
+
+
+def _refuse_idle_filters(args: argparse.Namespace) -> None:
+    views = (args.rule, args.diff, args.documents, args.changes or None)
+    listing = all(view is None for view in views)
+    filtered = args.edition is not None or args.family is not None
+    if filtered and not listing:
+        raise UsageError(
+            "--edition and --family choose from the list of rules or ambiguities; "
+            "leave them out beside an ID, --diff, --changes or --documents."
+        )
+
+
+def _print_json(value: object) -> None:
+    sys.stdout.write(json.dumps(value, indent=2) + "\n")
+
+
+def _print_findings(findings: Sequence[str], form: str) -> int:
+    if form == "json":
+        _print_json({"findings": list(findings)})
+    else:
+        verdict = "All documents are there and have the sections that the catalogue lists."
+        sys.stdout.write("\n".join(findings or [verdict]) + "\n")
+    return _WRONG_DOCUMENTS if findings else 0
+
+
+def _print_list(catalogue: spec.Catalogue, args: argparse.Namespace) -> None:
+    rules = tuple(_chosen(catalogue, args.edition, args.family))
+    # Every entry of the register touches a rule: where all rules are chosen, all of it is.
+    ambiguities = catalogue.concerning({rule.id for rule in rules})
+    if args.format == "json":
+        _print_json(_as_json(() if args.ambiguities else rules, ambiguities))
+        return
+    from busproof.spec import tables  # noqa: PLC0415  rich is slow to import
+
+    if args.ambiguities:
+        tables.print_ambiguities(ambiguities)
+    else:
+        tables.print_rules(catalogue, rules)
+
+
+def _chosen(
+    catalogue: spec.Catalogue, edition: str | None, family: str | None
+) -> Iterator[spec.Rule]:
+    if edition is not None:
+        catalogue.edition(edition)
+    if family is not None:
+        catalogue.family(family)
+    for rule in catalogue.rules:
+        if edition in (None, *rule.editions) and family in (None, rule.family):
+            yield rule
+
+
+def _print_diff(catalogue: spec.Catalogue, diff: spec.Diff, form: str) -> None:
+    if form == "json":
+        _print_json(spec.view_diff(diff))
+        return
+    from busproof.spec import tables  # noqa: PLC0415  rich is slow to import
+
+    tables.print_diff(catalogue, diff)
+
+
+def _print_changes(catalogue: spec.Catalogue, form: str) -> None:
+    if form == "json":
+        _print_json({"releases": [spec.view_release(each) for each in catalogue.releases]})
+        return
+    from busproof.spec import tables  # noqa: PLC0415  rich is slow to import
+
+    tables.print_changes(catalogue)
+
+
+def _print_rule(catalogue: spec.Catalogue, rule: spec.Rule, form: str) -> None:
+    view = _as_json([rule], catalogue.concerning({rule.id}))
+    if form == "json":
+        _print_json(view)
+        return
+    from busproof.spec import tables  # noqa: PLC0415  rich is slow to import
+
+    shown = view["rules"][0]
+    tables.print_rule(catalogue, rule, shown["scenarios"], shown["faults"], shown["tla"])
+
+
+def _as_json(
+    rules: Iterable[spec.Rule], ambiguities: Iterable[spec.Ambiguity]
+) -> dict[str, list[dict[str, Any]]]:
+    return {
+        "rules": _with_evidence(tuple(rules)),
+        "ambiguities": [spec.view_ambiguity(ambiguity) for ambiguity in ambiguities],
+    }
+
+
+def _with_evidence(rules: Sequence[spec.Rule]) -> list[dict[str, Any]]:
+    if not rules:
+        return []
+    from busproof.cli.evidence import evidence  # noqa: PLC0415  brings the model along
+
+    shown = evidence(rules)
+    return [spec.view_rule(rule) | shown[rule.id] for rule in rules]

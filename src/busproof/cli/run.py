@@ -1,0 +1,268 @@
+"""`busproof run`: the features against one implementation, a verdict on every rule, a report."""
+
+import argparse
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from busproof.cli import known_failures
+from busproof.cli.console import give_up_output, say, write_aside
+from busproof.errors import HistoryError, UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from busproof.cli.child_run import Request
+    from busproof.cli.one_run import Conducted
+    from busproof.history.conformance import Conformance
+
+__all__ = [
+    "EVERY",
+    "add_parser",
+    "add_terms",
+    "printed",
+    "published",
+    "report",
+    "request_from",
+    "run",
+    "terminal",
+    "written",
+]
+
+EVERY: Final = "all"
+"""In the place of an edition: each of them, one run after the other."""
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command `run` to the command line."""
+    parser = subparsers.add_parser(
+        "run",
+        help="run the suite on an implementation",
+        description="Runs the features on an implementation, explores it with random commands, "
+        "judges what was recorded and writes reports/runs/NAME/ under the current folder.",
+    )
+    parser.add_argument(
+        "--adapter", default="model", metavar="A", help="see busproof adapters (default: model)"
+    )
+    add_terms(parser, "of the documents, or all (default: the newest)")
+    parser.add_argument(
+        "--timeout", metavar="SECONDS", help="for each answer of an exec: adapter (default: 10)"
+    )
+    parser.add_argument(
+        "--rule",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="only the scenarios of this rule, or family of rules; may be given several times",
+    )
+    known_failures.add_options(parser)
+    add_exploration(parser)
+    parser.add_argument(
+        "--from",
+        dest="source",
+        choices=("features", "tla"),
+        help="run the scenarios (default), or the paths of the TLA+ specs",
+    )
+    parser.add_argument(
+        "--yes", action="store_true", help="do not ask before a real namespace is used"
+    )
+    parser.add_argument("--name", help="of the run (default: time and adapter)")
+    parser.add_argument("--commit", metavar="ID", help="of the implementation, for the report")
+    parser.add_argument("--url", help="where more is told of the implementation, for the report")
+    parser.add_argument("--contact", metavar="WHO", help="answers for it, for the report")
+    parser.add_argument(
+        "--no-allure", action="store_true", help="write no results for Allure, which take a while"
+    )
+    parser.add_argument("--format", choices=("table", "json"), default="table")
+    parser.add_argument("-v", "--verbose", action="store_true", help="every rule, every cause")
+    parser.set_defaults(run=run)
+
+
+def add_exploration(parser: argparse.ArgumentParser) -> None:
+    """Add what of the suite is run, and how much is explored."""
+    parser.add_argument(
+        "--only", choices=("features", "exploration"), help="one of both (default: both)"
+    )
+    parser.add_argument(
+        "--profile",
+        metavar="P",
+        help="how much is explored: quick (default), ci, network or soak",
+    )
+    parser.add_argument("--minutes", metavar="N", help="how long a soak lasts (default: 10)")
+    parser.add_argument(
+        "--seed", metavar="N", help="explore as before: the seed is told by each run"
+    )
+    parser.add_argument(
+        "--replay", metavar="FILE", help="ask the commands of a commands.json, and nothing else"
+    )
+
+
+def _profile(args: argparse.Namespace) -> str | None:
+    """How much is explored; nothing with features, a rule or a replay alone."""
+    alone = [f"--{name}" for name in ("rule", "replay") if getattr(args, name, None)]
+    if getattr(args, "only", None) == "features":
+        alone.append("--only features")
+    asked = [
+        f"--{name}"
+        for name in ("profile", "minutes", "seed")
+        if getattr(args, name, None) is not None
+    ]
+    if alone and (asked or getattr(args, "only", None) == "exploration"):
+        raise UsageError(f"{alone[0]} explores nothing; leave out {(asked or ['--only'])[0]}")
+    return None if alone else getattr(args, "profile", None) or _profile_for(args)
+
+
+def _profile_for(args: argparse.Namespace) -> str:
+    """How much is explored where nobody says: little where each request is dear."""
+    from busproof.adapters.finding import is_address, resolved  # noqa: PLC0415
+
+    return "network" if is_address(resolved(getattr(args, "adapter", ""))) else "quick"
+
+
+def add_terms(
+    parser: argparse.ArgumentParser,
+    edition_help: str = "of the documents (default: the newest)",
+) -> None:
+    """Add what an implementation is held to."""
+    parser.add_argument("--edition", metavar="ID", help=edition_help)
+    parser.add_argument("--tier", metavar="T", help="basic, standard (default) or premium")
+    parser.add_argument(
+        "--reading",
+        action="append",
+        default=[],
+        metavar="AMBIGUITY=READING",
+        help="how an ambiguity is read; see busproof rules --ambiguities",
+    )
+    parser.add_argument("--oracle", metavar="O", help="strict or client (default: what can be)")
+    parser.add_argument("--partitions", metavar="N", help="default: 16")
+
+
+def request_from(args: argparse.Namespace, adapter: str) -> "Request":
+    """What to run, from the command line."""
+    from busproof.cli.child_run import Request  # noqa: PLC0415 - the catalogue alone starts faster
+
+    return Request(
+        adapter=adapter,
+        edition=args.edition,
+        tier=args.tier,
+        oracle=args.oracle,
+        partitions=args.partitions,
+        timeout=getattr(args, "timeout", None),
+        rules=tuple(getattr(args, "rule", ())),
+        profile=_profile(args),
+        minutes=getattr(args, "minutes", None),
+        seed=getattr(args, "seed", None),
+        replay=getattr(args, "replay", None),
+        only=getattr(args, "only", None),
+        source=getattr(args, "source", None),
+        readings=tuple(args.reading),
+        allure=not getattr(args, "no_allure", False),
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run, judge, report; the exit code is the conformance report's.
+
+    Raises:
+        ConformanceError: the run could not begin.
+    """
+    if args.edition == EVERY:
+        from busproof.cli.run_editions import run_editions  # noqa: PLC0415
+
+        return run_editions(args)
+    from busproof.cli.one_run import conducted, interrupted  # noqa: PLC0415
+
+    failures = known_failures.Known(args)
+    done = conducted(args, request_from(args, args.adapter), failures)
+    try:
+        code = published(done.conformance, args, lambda: report(done), failures)
+    except KeyboardInterrupt:
+        raise interrupted(done.folder) from None
+    write_aside(f"Report: {done.folder}")
+    return code
+
+
+def report(done: "Conducted") -> None:
+    """Write a run's files, each violation as commands and as a scenario among them.
+
+    Raises:
+        HistoryError: one cannot be written.
+    """
+    from busproof.cli.child_run import ALLURE  # noqa: PLC0415
+    from busproof.cli.failures import write as write_failure  # noqa: PLC0415
+    from busproof.reports.allure import cleaned  # noqa: PLC0415
+    from busproof.reports.conformance import write  # noqa: PLC0415
+    from busproof.spec import load as load_catalogue  # noqa: PLC0415
+
+    write(done.conformance, done.folder)
+    if (done.folder / ALLURE).is_dir():
+        cleaned(done.folder / ALLURE, done.conformance, load_catalogue())
+    for failure in done.broken:
+        write_failure(failure, done.folder)
+
+
+def published(
+    conformance: "Conformance",
+    args: argparse.Namespace,
+    write: Callable[[], None],
+    failures: known_failures.Known,
+) -> int:
+    """Print the verdicts, write the report and the list of known failures; the exit code.
+
+    What cannot be printed or written makes a run incomplete, and hides neither the other nor a
+    violation.
+    """
+    from busproof.history.conformance import ExitCode  # noqa: PLC0415
+
+    told, done = printed(lambda: _print(conformance, args)), written(write)
+    code = conformance.exit_code
+    complete = failures.write(conformance) and told and done
+    return int(code if complete or code is not ExitCode.OK else ExitCode.INCOMPLETE)
+
+
+def written(write: Callable[[], None]) -> bool:
+    """Write, or say why that is not possible; whether it went well."""
+    try:
+        write()
+    except HistoryError as error:
+        say(str(error))
+        return False
+    return True
+
+
+def printed(tell: Callable[[], None]) -> bool:
+    """Print, or say why that is not possible; whether it went well."""
+    try:
+        tell()
+        sys.stdout.flush()
+    except OSError as error:
+        give_up_output(error)
+        return isinstance(error, BrokenPipeError)
+    return True
+
+
+def _print(conformance: "Conformance", args: argparse.Namespace) -> None:
+    """Print the verdicts as the command line asks: a matrix for people, or JSON."""
+    if args.format == "json":
+        import json  # noqa: PLC0415
+
+        from busproof.reports.document import view  # noqa: PLC0415
+        from busproof.reports.redaction import redacted  # noqa: PLC0415
+
+        print(json.dumps(view(redacted(conformance)), indent=2))  # noqa: T201
+    else:
+        from busproof.reports.terminal import show  # noqa: PLC0415
+        from busproof.spec import load  # noqa: PLC0415
+
+        show(conformance, load(), terminal(), verbose=args.verbose)
+
+
+def terminal() -> "Console":
+    """A console that leaves it to us what becomes of a run that nobody reads about."""
+    from rich.console import Console  # noqa: PLC0415
+
+    class Terminal(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    return Terminal()

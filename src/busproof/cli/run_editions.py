@@ -1,0 +1,98 @@
+"""`busproof run --edition all`: every edition of the documents in one go, beside each other."""
+
+import argparse
+import copy
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import attrs
+
+from busproof.cli import known_failures
+from busproof.cli.console import write_aside
+from busproof.cli.run import printed, report, request_from, terminal, written
+from busproof.errors import UsageError
+
+if TYPE_CHECKING:
+    from busproof.cli.one_run import Conducted
+    from busproof.history.conformance import Conformance
+    from busproof.spec import Catalogue
+
+__all__ = ["run_editions"]
+
+GRAVEST_FIRST: Final = (2, 4, 1, 3, 0)
+"""Exit codes in the order in which one of several is taken."""
+
+
+def run_editions(args: argparse.Namespace) -> int:
+    """Run, judge and report once for each edition, the oldest first; the gravest exit code.
+
+    Raises:
+        ConformanceError: a run could not begin, or an option is of one run alone.
+    """
+    from busproof.cli.child_run import new_name  # noqa: PLC0415
+    from busproof.cli.one_run import conducted  # noqa: PLC0415 - the catalogue alone starts faster
+    from busproof.spec import load  # noqa: PLC0415
+
+    _refuse(args)
+    catalogue, name = load(), args.name or new_name(args.adapter)
+    failures = known_failures.Known(args)
+    editions = sorted(catalogue.editions, key=lambda each: each.order)
+    runs: list[Conformance] = []
+    for edition in editions:
+        write_aside(f"Edition {edition.id}, {len(runs) + 1} of {len(editions)}")
+        one = copy.copy(args)
+        one.edition, one.name, one.format = edition.id, f"{name}-{edition.id}", "json"
+        # Whoever has agreed to the first run has agreed to them all.
+        one.yes = args.yes or bool(runs)
+        ran = conducted(one, request_from(one, one.adapter), failures)
+        runs.append(_reported(ran))
+        write_aside(f"Report: {ran.folder}")
+    shown = printed(lambda: _print(runs, catalogue, args))
+    page = Path("reports") / "runs" / f"{name}.html"
+    done = written(lambda: _write_page(runs, catalogue, page))
+    if done:
+        write_aside(f"Page: {page}")
+    codes = {int(each.exit_code) for each in runs} | (set() if shown and done else {3})
+    return next(code for code in GRAVEST_FIRST if code in codes)
+
+
+def _refuse(args: argparse.Namespace) -> None:
+    for option in ("replay", "write_known_failures"):
+        if getattr(args, option) is not None:
+            name = option.replace("_", "-")
+            raise UsageError(f"--{name} belongs to one run; name an edition, or leave it out")
+
+
+def _reported(done: "Conducted") -> "Conformance":
+    """The verdicts of a run whose files are written; it is incomplete if they are not."""
+    from busproof.history.conformance import ExitCode  # noqa: PLC0415
+
+    conformance = done.conformance
+    if written(lambda: report(done)) or conformance.exit_code is not ExitCode.OK:
+        return conformance
+    return attrs.evolve(conformance, exit_code=ExitCode.INCOMPLETE)
+
+
+def _print(runs: "list[Conformance]", catalogue: "Catalogue", args: argparse.Namespace) -> None:
+    if args.format == "json":
+        import json  # noqa: PLC0415
+
+        from busproof.reports.document import view  # noqa: PLC0415
+        from busproof.reports.redaction import redacted  # noqa: PLC0415
+
+        documents = {each.subject.edition: view(redacted(each)) for each in runs}
+        print(json.dumps({"editions": documents}, indent=2))  # noqa: T201
+        return
+    from busproof.reports.editions import show  # noqa: PLC0415
+
+    show(runs, catalogue, terminal())
+
+
+def _write_page(runs: "list[Conformance]", catalogue: "Catalogue", page: Path) -> None:
+    from busproof.cli.evidence import evidence  # noqa: PLC0415
+    from busproof.reports.page import write_page  # noqa: PLC0415
+    from busproof.reports.page_data import Comparison  # noqa: PLC0415
+    from busproof.reports.redaction import redacted  # noqa: PLC0415
+
+    told = tuple(map(redacted, runs))
+    write_page(Comparison(runs=told, catalogue=catalogue, evidence=evidence(catalogue.rules)), page)

@@ -1,0 +1,248 @@
+"""`busproof serve`: the embedded broker."""
+
+import argparse
+import asyncio
+import gc
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from busproof import __version__
+from busproof.broker.limits import MEANINGS
+from busproof.cli.console import say, write_aside
+from busproof.cli.serve_security import Protection, add_options
+from busproof.errors import UsageError
+
+if TYPE_CHECKING:
+    from busproof.broker.core import Hub
+    from busproof.broker.limits import Limits
+    from busproof.broker.server import Broker
+    from busproof.broker.storage.startup import Keeping
+    from busproof.model.rules import Rules
+
+__all__ = ["add_parser", "run"]
+
+GARBAGE_LOOKED_FOR = 50_000
+"""After how many new objects; each message held is some ten, and none of them is garbage."""
+FAULTY, NO_FAULT = "faulty:", "none"
+OUTPUT = "-"
+PORTS = ("port", "tls_port", "admin_port")
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command `serve` to the command line."""
+    parser = subparsers.add_parser("serve", help="serve the model to real Service Bus clients")
+    add_options(parser)
+    parser.add_argument("--config", type=Path, metavar="FILE", help="entities, as the emulator's")
+    parser.add_argument(
+        "--adapter",
+        default="model",
+        metavar="NAME",
+        help=f"what decides: model, {FAULTY}FAULT-ID, a bus that breaks one rule, or "
+        f"{FAULTY}{NO_FAULT}, the same bus without a fault",
+    )
+    parser.add_argument(
+        "--policy",
+        default="round-robin",
+        help="round-robin, random or hostile, where it may choose",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of the policy's choices (0)")
+    parser.add_argument("--clock", choices=("real", "virtual"), default="real")
+    parser.add_argument(
+        "--message-ids",
+        choices=("assigned", "as-sent"),
+        default="assigned",
+        help="what is sent without a MessageId goes out with one (assigned) or without",
+    )
+    parser.add_argument(
+        "--limit",
+        action="append",
+        default=[],
+        metavar="NAME=NUMBER",
+        help="how much one client may have, may be repeated: "
+        + "; ".join(f"{name}, {what} ({most})" for name, (most, what) in MEANINGS.items()),
+    )
+    parser.add_argument(
+        "--store",
+        type=Path,
+        metavar="DIR",
+        help="keep all in this folder, from one start to the next; without it, in memory only",
+    )
+    parser.add_argument(
+        "--durable-power",
+        action="store_true",
+        help="with --store: what was answered outlasts a loss of power too, not only a kill",
+    )
+    parser.add_argument(
+        "--accept-loss",
+        action="store_true",
+        help="with --store: start though its log is damaged, without what was written after that",
+    )
+    parser.add_argument(
+        "--log",
+        type=Path,
+        metavar="FILE",
+        help="add what happens to this file, a JSON object a line; - is the output",
+    )
+    parser.set_defaults(run=run)
+
+
+def _check_store(args: argparse.Namespace) -> None:
+    if args.store is None and args.durable_power:
+        raise UsageError("--durable-power is of no use without --store")
+    if args.store is None and args.accept_loss:
+        raise UsageError("--accept-loss is of no use without --store")
+    if args.store is not None and args.adapter != "model":
+        raise UsageError("--store keeps what the model decides; leave --adapter out")
+    if args.store is not None and args.policy == "hostile":
+        raise UsageError("--store keeps no wrong timers; choose another --policy than hostile")
+
+
+def _rules(args: argparse.Namespace) -> "Rules":
+    """Return the rules of the model, or those of the mutant that is served in its place."""
+    from busproof.adapters.faults import fault  # noqa: PLC0415
+    from busproof.model.rules import RULES  # noqa: PLC0415
+
+    if args.adapter == "model":
+        return RULES
+    if not args.adapter.startswith(FAULTY):
+        raise UsageError(f"--adapter is {args.adapter!r}; served are model and {FAULTY}FAULT-ID")
+    if args.policy != "round-robin":
+        raise UsageError("--policy is the model's; a seeded fault has none")
+    named = args.adapter.removeprefix(FAULTY)
+    if named == NO_FAULT:
+        return attrs.evolve(RULES)
+    return fault(named).rules
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve until interrupted."""
+    from busproof.broker.extra import need_extra  # noqa: PLC0415 - other commands need no broker
+
+    need_extra("busproof serve")
+    return asyncio.run(_serve(args))
+
+
+def _kept(args: argparse.Namespace) -> "Keeping":
+    from busproof.broker.storage.startup import Keeping  # noqa: PLC0415 - needs the extra
+
+    kept = Keeping(args.store, synced=args.durable_power, accepts_loss=args.accept_loss)
+    for lost in kept.losses:
+        say(f"the store has lost messages or settlements: {lost}")
+    return kept
+
+
+async def _serve(args: argparse.Namespace) -> int:
+    from busproof.broker.admin.endpoint import Administration  # noqa: PLC0415 - needs the extra
+    from busproof.broker.admin.http import served  # noqa: PLC0415
+    from busproof.broker.bus import Bus  # noqa: PLC0415
+    from busproof.broker.configuration.emulator import Configuration, read_configuration  # noqa: PLC0415
+    from busproof.broker.core import Hub  # noqa: PLC0415
+    from busproof.broker.observability.event_log import Silent, journal  # noqa: PLC0415
+    from busproof.broker.server import bus_for, started  # noqa: PLC0415
+
+    _check_store(args)
+    configuration = read_configuration(args.config) if args.config else Configuration()
+    protection = Protection(args, configuration)
+    limits = _limits(args.limit)
+    rules = _rules(args)
+    told = Silent() if args.log is None else journal(_named(args.log), sys.stdout, say)
+    chosen = {"policy": args.policy, "seed": args.seed, "clock": args.clock}
+
+    def configured() -> Bus:
+        return bus_for(configuration, **chosen, rules=rules)
+
+    ended = asyncio.Event()
+    kept = None if args.store is None else _kept(args)
+    bus = configured() if kept is None else kept.bus(configuration, configured, chosen)
+
+    def warn(text: str) -> None:
+        say(text)
+        told.warning("warning", said=text)
+
+    def http(hub: Hub) -> Any:
+        hub.configured, hub.warn, hub.journal = configured, warn, told
+        hub.renew = protection.renewal(hub)
+        hub.identifies = args.message_ids == "assigned"
+        if kept is not None:
+            kept.attach(hub, ended.set)
+        answering = Administration(hub, warn, protection.control, protection.metrics)
+        return served(answering.answer, hub.saved, limits, answering.admit)
+
+    try:
+        broker = await started(bus, protection.keys, protection.places, http, limits)
+    except UsageError:
+        if kept is not None:
+            kept.close()
+        raise
+    # What is there by now stays: looking for garbage in it would only take time.
+    gc.freeze()
+    gc.set_threshold(GARBAGE_LOOKED_FOR)
+    loop = asyncio.get_running_loop()
+    for each in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(each, ended.set)
+    if hasattr(signal, "SIGHUP"):
+        loop.add_signal_handler(signal.SIGHUP, _renew, broker.hub)
+    for said in configuration.warnings:
+        warn(said)
+    write_aside(_greeting(protection, broker, len(bus.names())))
+    told.info("started", version=__version__, entities=len(bus.names()), **_places(broker))
+    await ended.wait()
+    await broker.stop()
+    # Looking through a million messages once more, only to end, would take half a minute.
+    gc.freeze()
+    told.info("stopped")
+    if kept is not None:
+        kept.check()
+    return 0
+
+
+def _limits(said: list[str]) -> "Limits":
+    """The limits of clients; the limit of open files is raised as far as they need it."""
+    from busproof.broker.limits import limits_in  # noqa: PLC0415 - needs the extra
+    from busproof.broker.listener import need_files  # noqa: PLC0415
+
+    limits = limits_in(said)
+    if (most := need_files(limits.connections + limits.http_connections)) is not None:
+        say(
+            f"only {most:,} connections are possible, because the process may not open more files; "
+            "raise the hard limit (ulimit -Hn), or lower --limit connections"
+        )
+    return limits
+
+
+def _named(path: Path) -> Path | None:
+    """The file that is meant, if not the output."""
+    return None if str(path) == OUTPUT else path
+
+
+def _places(broker: "Broker") -> dict[str, int]:
+    return {name: broker.port_of(f"--{name.replace('_', '-')}") for name in PORTS}
+
+
+def _renew(hub: "Hub") -> None:
+    """Read keys and certificates again; if they cannot be, those from before stay."""
+    try:
+        hub.renew()
+    except UsageError as error:
+        hub.warn(f"the keys and certificates stay as they were: {error}")
+    else:
+        say("keys and certificates were read again")
+
+
+def _greeting(protection: Protection, broker: "Broker", entities: int) -> str:
+    """Where it listens, what is to be known, and by what to connect."""
+    host, places = protection.places.host, protection.places
+    plain, secure = broker.port_of("--port"), broker.port_of("--tls-port")
+    where = [f"AMQP on {host}:{plain}"] if plain else []
+    where += [f"AMQP over TLS on {host}:{secure}"] if secure else []
+    where.append(f"{'HTTPS' if places.admin_tls else 'HTTP'} on {host}:{broker.admin_port}")
+    lines = [f"busproof: {', '.join(where)}, {entities} entities"]
+    if protection.control.is_on or protection.control.is_seen:
+        scheme = "https" if places.admin_tls else "http"
+        lines.append(f"busproof: what it holds: {scheme}://{host}:{broker.admin_port}/busproof/")
+    lines += [f"busproof: {each}" for each in protection.warnings()]
+    return "\n".join([*lines, protection.connection_string(plain, secure)])

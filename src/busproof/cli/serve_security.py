@@ -1,0 +1,286 @@
+"""What `busproof serve` is told of keys, certificates and the control endpoint, and makes of it."""
+
+import argparse
+import ssl
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from busproof.errors import UsageError
+
+if TYPE_CHECKING:
+    from busproof.broker.admin.access import Control
+    from busproof.broker.auth.certificates import Certificate
+    from busproof.broker.auth.tokens import Key
+    from busproof.broker.configuration.emulator import Configuration
+    from busproof.broker.core import Hub
+    from busproof.broker.server import Places
+
+__all__ = ["Protection", "add_options", "port"]
+
+AMQP_PORT, AMQPS_PORT, HTTP_PORT = 5672, 5671, 5300
+HIDDEN: Final = "<key>"
+"""What stands in a connection string in the place of a key that is not known to everybody."""
+
+
+def port(text: str) -> int:
+    """A port in an option."""
+    if not text.isdecimal() or int(text) > 65_535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port; one is a number from 0 to 65535")
+    return int(text)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say where to listen, and to whom."""
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
+    parser.add_argument(
+        "--port",
+        type=port,
+        help=f"for AMQP without TLS ({AMQP_PORT}; with --tls-cert, none); 0: any free",
+    )
+    parser.add_argument(
+        "--admin-port", type=port, default=HTTP_PORT, help=f"for HTTP ({HTTP_PORT}); 0: any free"
+    )
+    _add_options_of_keys(parser)
+    _add_options_of_certificates(parser)
+    parser.add_argument(
+        "--control",
+        action="store_true",
+        help="answer under /busproof/, to this machine's own programs: partitions, time, state",
+    )
+    parser.add_argument(
+        "--page",
+        action="store_true",
+        help="show this machine's browsers a page of the entities and their partitions, at "
+        "/busproof/ of the HTTP port",
+    )
+    parser.add_argument(
+        "--control-token",
+        metavar="SOURCE",
+        help="answer under /busproof/ who shows the token in this file, or in env:NAME",
+    )
+    parser.add_argument(
+        "--metrics",
+        action="store_true",
+        help="answer this machine's own programs at /metrics of the HTTP port, for Prometheus",
+    )
+    parser.add_argument(
+        "--metrics-token",
+        metavar="SOURCE",
+        help="answer at /metrics who shows the token in this file, or in env:NAME",
+    )
+
+
+def _add_options_of_keys(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--keys",
+        metavar="SOURCE",
+        help="rules with their keys, as JSON in this file or in the environment variable of "
+        "env:NAME; a file is read again on SIGHUP",
+    )
+    parser.add_argument(
+        "--audience",
+        action="append",
+        default=[],
+        metavar="HOST",
+        help="a host that tokens may be for; may be repeated (any host)",
+    )
+    parser.add_argument(
+        "--allow-public-key",
+        action="store_true",
+        help="let others than this machine connect with the emulator's key, which everybody knows",
+    )
+
+
+def _add_options_of_certificates(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--tls-cert", type=Path, metavar="FILE", help="PEM: AMQP over TLS, and HTTPS"
+    )
+    parser.add_argument("--tls-key", type=Path, metavar="FILE", help="PEM: of --tls-cert")
+    parser.add_argument(
+        "--tls-port", type=port, help=f"for AMQP over TLS ({AMQPS_PORT}); 0: any free"
+    )
+    parser.add_argument("--admin-cert", type=Path, metavar="FILE", help="PEM: HTTPS, not HTTP")
+    parser.add_argument("--admin-key", type=Path, metavar="FILE", help="PEM: of --admin-cert")
+    parser.add_argument(
+        "--admin-tls",
+        type=Path,
+        metavar="FILE",
+        help="HTTPS with a certificate that is made; its authority's is written here as PEM",
+    )
+
+
+class Protection:
+    """Who may do what with a broker, and how it is reached.
+
+    Args:
+        args: the options.
+        configuration: what is configured, rules among it.
+
+    Raises:
+        UsageError: the options do not fit together, or a file cannot be used.
+    """
+
+    def __init__(self, args: argparse.Namespace, configuration: "Configuration") -> None:
+        from busproof.broker.auth.tokens import Keys  # noqa: PLC0415 - needs what serving needs
+
+        self._args = args
+        self._certificates: list[tuple[Certificate, ssl.SSLContext]] = []
+        self.rules: tuple[Key, ...] = self._rules() if args.keys else configuration.keys
+        self.keys = Keys(self.rules, args.audience)
+        self._check_reach()
+        self.control: Control = self._control()
+        self.metrics: Control = self._metrics()
+        self.places: Places = self._places()
+
+    def _rules(self) -> "tuple[Key, ...]":
+        from busproof.broker.auth.policies import read_rules  # noqa: PLC0415
+
+        return read_rules(self._args.keys)
+
+    @property
+    def _is_public(self) -> bool:
+        from busproof.broker.auth.policies import is_public  # noqa: PLC0415
+
+        return is_public(self.rules)
+
+    @property
+    def _is_local(self) -> bool:
+        from busproof.broker.admin.access import is_local  # noqa: PLC0415
+
+        return is_local(self._args.host)
+
+    def _check_reach(self) -> None:
+        if self._is_public and not self._is_local and not self._args.allow_public_key:
+            raise UsageError(
+                f"others can reach --host {self._args.host}, and a key is the emulator's, which "
+                "everybody knows; give keys of your own by --keys, or --allow-public-key"
+            )
+
+    def _control(self) -> "Control":
+        from busproof.broker.admin.access import Control  # noqa: PLC0415
+        from busproof.broker.auth.policies import read_secret  # noqa: PLC0415
+
+        source = self._args.control_token
+        token = None if source is None else read_secret(source)
+        return Control(
+            is_on=self._args.control or token is not None, token=token, is_seen=self._args.page
+        )
+
+    def _metrics(self) -> "Control":
+        from busproof.broker.admin.access import Control  # noqa: PLC0415
+        from busproof.broker.auth.policies import read_secret  # noqa: PLC0415
+
+        source = self._args.metrics_token
+        token = None if source is None else read_secret(source)
+        is_on = self._args.metrics or token is not None
+        return Control(is_on=is_on, token=token, what="metrics", option="--metrics")
+
+    def _places(self) -> "Places":
+        from busproof.broker.server import Places  # noqa: PLC0415
+
+        args = self._args
+        if args.tls_cert is None:
+            for option in ("tls_key", "tls_port"):
+                if getattr(args, option) is not None:
+                    raise UsageError(
+                        f"--{option.replace('_', '-')} is of no use without --tls-cert"
+                    )
+        tls = None if args.tls_cert is None else self._spoken(args.tls_cert, args.tls_key)
+        plain = AMQP_PORT if args.port is None and tls is None else args.port
+        secure = AMQPS_PORT if args.tls_port is None else args.tls_port
+        return Places(
+            host=args.host,
+            port=plain,
+            admin_port=args.admin_port,
+            tls_port=None if tls is None else secure,
+            tls=tls,
+            admin_tls=self._admin_tls() or tls,
+        )
+
+    def _admin_tls(self) -> ssl.SSLContext | None:
+        from busproof.broker.auth.certificates import made  # noqa: PLC0415
+
+        args = self._args
+        if args.admin_tls is not None:
+            if args.admin_cert is not None or args.tls_cert is not None:
+                raise UsageError(
+                    "--admin-tls makes a certificate, --admin-cert and --tls-cert give one; "
+                    "choose one"
+                )
+            return made(args.host, args.admin_tls)
+        if args.admin_cert is None:
+            if args.admin_key is not None:
+                raise UsageError("--admin-key is of no use without --admin-cert")
+            return None
+        return self._spoken(args.admin_cert, args.admin_key)
+
+    def _spoken(self, chain: Path, key: Path | None) -> ssl.SSLContext:
+        from busproof.broker.auth.certificates import Certificate  # noqa: PLC0415
+
+        certificate = Certificate(chain, key)
+        context = certificate.context()
+        self._certificates.append((certificate, context))
+        return context
+
+    def renewal(self, hub: "Hub") -> Callable[[], None]:
+        """What reads the keys and the certificates again, or raises `UsageError` and changes none.
+
+        Keys that were not read from a file of their own stay.
+        """
+
+        def renew() -> None:
+            rules = self._rules() if self._args.keys else self.rules
+            for certificate, context in self._certificates:
+                certificate.renew(context)
+            self.rules = rules
+            hub.renew_keys(rules)
+
+        return renew
+
+    def warnings(self) -> list[str]:
+        """What whoever starts the broker should know."""
+        from busproof.broker.auth.policies import is_exposed  # noqa: PLC0415
+
+        args, found = self._args, list[str]()
+        if self._is_public:
+            who = "only this machine can connect" if self._is_local else "everybody can connect"
+            found.append(
+                f"{who}: the key is the emulator's, which everybody knows; --keys gives others"
+            )
+        if not self._is_local and self.places.port is not None:
+            found.append(
+                f"what passes through port {self.places.port} is not encrypted; --tls-cert and "
+                "--tls-key encrypt it"
+            )
+        for source in filter(
+            None,
+            (
+                args.keys,
+                args.control_token,
+                args.metrics_token,
+                _named(args.tls_key),
+            ),
+        ):
+            if is_exposed(source):
+                found.append(f"{source} can be read by others; chmod 600 keeps it to you")
+        return found
+
+    def connection_string(self, amqp_port: int, tls_port: int) -> str:
+        """What clients connect by; no key is in it but the one that everybody knows."""
+        rule = self.rules[0]
+        key = rule.key if self._is_public_key(rule) else HIDDEN
+        end = "UseDevelopmentEmulator=true;" if amqp_port else ""
+        return (
+            f"Endpoint=sb://{self._args.host}:{amqp_port or tls_port};"
+            f"SharedAccessKeyName={rule.name};SharedAccessKey={key};{end}"
+        )
+
+    def _is_public_key(self, rule: "Key") -> bool:
+        from busproof.broker.auth.policies import DEFAULT_KEYS  # noqa: PLC0415
+
+        return rule.key == DEFAULT_KEYS[0].key
+
+
+def _named(path: Path | None) -> Any:
+    return None if path is None else str(path)

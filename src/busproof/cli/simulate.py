@@ -1,0 +1,118 @@
+"""`busproof simulate`: very many random sequences, the bus on Spark against the model."""
+
+import argparse
+from pathlib import Path
+from secrets import randbits
+from typing import TYPE_CHECKING, Final
+
+from busproof.errors import UsageError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from busproof.cli.spark.simulation import Simulation
+    from busproof.vocabulary.profile import Profile
+
+__all__ = ["add_parser", "run"]
+
+VIOLATION: Final = 1
+SHRUNK: Final = 3
+"""Differences that are made small and saved; they are mostly one."""
+
+SEED_BITS: Final = 32
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command `simulate` to the command line."""
+    parser = subparsers.add_parser(
+        "simulate",
+        help="very many random sequences: Spark's bus against the model, in one job",
+        description="Folds random sequences of commands on Spark, all in one job, and lets the "
+        "model judge what was told. The first difference of some sequences is made small and "
+        "saved for busproof run --replay.",
+    )
+    parser.add_argument("--sequences", type=int, default=1000, metavar="N", help="default: 1000")
+    parser.add_argument("--length", type=int, default=50, metavar="N", help="commands of each (50)")
+    parser.add_argument("--seed", type=int, metavar="N", help="of the first sequence")
+    parser.add_argument(
+        "--mutants", action="store_true", help="ask buses with a fault each: are they told apart?"
+    )
+    parser.add_argument("--to", type=Path, default=Path("reports/simulate"), metavar="DIR")
+    parser.add_argument("--master", metavar="URL", help="where Spark runs: local[N], spark://…")
+    parser.add_argument("--remote", metavar="URL", help="a Spark Connect server: sc://HOST:PORT")
+    parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument(
+        "--partitions", type=int, default=4, metavar="N", help="few, so that keys meet (default: 4)"
+    )
+    parser.add_argument("--tier", default="standard", help="basic, standard (default) or premium")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Simulate, and print what came of it."""
+    from busproof.adapters.spark import SETTINGS  # noqa: PLC0415 - other commands start faster
+    from busproof.cli.spark.simulation import READINGS  # noqa: PLC0415
+    from busproof.pipeline.session import settings_from, spark_session_for_now  # noqa: PLC0415
+    from busproof.spec import load  # noqa: PLC0415
+    from busproof.vocabulary.profile import profile_for  # noqa: PLC0415
+
+    _check(args)
+    profile = profile_for(load(), tier=args.tier, readings=READINGS, partitions=args.partitions)
+    seed = randbits(SEED_BITS) if args.seed is None else args.seed
+    conf = {**SETTINGS, **settings_from(args.conf)}
+    with spark_session_for_now(master=args.master, remote=args.remote, conf=conf) as spark:
+        ask = _mutants if args.mutants else _sequences
+        return ask(spark, profile, args, range(seed, seed + args.sequences))
+
+
+def _check(args: argparse.Namespace) -> None:
+    for name in ("sequences", "length", "partitions"):
+        if getattr(args, name) < 1:
+            raise UsageError(f"--{name} is {getattr(args, name)}, and must be at least 1")
+    if args.tier not in ("basic", "standard", "premium"):
+        raise UsageError(f"--tier is {args.tier!r}, and must be basic, standard or premium")
+
+
+def _sequences(
+    spark: "SparkSession", profile: "Profile", args: argparse.Namespace, seeds: range
+) -> int:
+    from busproof.cli.spark.simulation import saved, simulated  # noqa: PLC0415
+
+    found = simulated(spark, profile, seeds, args.length, args.to)
+    _say(f"{found.sequences} sequences from seed {seeds.start}, {found.commands} commands")
+    _tell_decisions(found)
+    for each in found.differences[:SHRUNK]:
+        _say(f"seed {each.seed}, command {each.place} breaks {', '.join(each.rules)}: {each.said}")
+        path = saved(spark, profile, each, args.length, args.to)
+        _say(f"  busproof run --adapter spark --replay {path}")
+    _say(f"{len(found.differences)} sequences differ; {found.undecided} could not be judged")
+    return VIOLATION if found.differences else 0
+
+
+def _tell_decisions(found: "Simulation") -> None:
+    """Which rules decided how much; those that hardly did prove little."""
+    from busproof.cli.spark.simulation import seldom  # noqa: PLC0415
+
+    rare = seldom(found, sorted(found.decided))
+    _say(f"{len(found.decided)} rules decided commands")
+    if rare:
+        _say(f"fewer than 1 in 1000 each, which proves little: {', '.join(rare)}")
+
+
+def _mutants(
+    spark: "SparkSession", profile: "Profile", args: argparse.Namespace, seeds: range
+) -> int:
+    from busproof.cli.spark.simulation import noticed  # noqa: PLC0415
+    from busproof.pipeline.bus.mutants import MUTANTS  # noqa: PLC0415
+
+    found = noticed(spark, profile, seeds, args.length, args.to)
+    for mutant in MUTANTS:
+        told = found.get(mutant.name)
+        what = "not noticed" if told is None else f"seed {told.seed} breaks {', '.join(told.rules)}"
+        _say(f"{mutant.name} ({mutant.rule}): {what}")
+    _say(f"{len(found)} of {len(MUTANTS)} faults are told apart")
+    return 0 if len(found) == len(MUTANTS) else VIOLATION
+
+
+def _say(line: str) -> None:
+    print(line)  # noqa: T201 - this is the terminal

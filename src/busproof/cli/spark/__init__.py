@@ -1,0 +1,1 @@
+"""What the command line does on Spark: checking, following a folder, simulating."""

@@ -1,0 +1,101 @@
+"""`busproof check --engine spark`: histories of any size, judged on Spark, and what is written."""
+
+import argparse
+import contextlib
+import io
+import re
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+
+from busproof.cli.console import write_aside
+from busproof.errors import HistoryError, SparkError, UsageError
+from busproof.history.codec import unstructure
+from busproof.history.conformance import Conformance
+from busproof.history.records import Oracle, Record
+from busproof.pipeline.checking import Checked, check
+from busproof.pipeline.naming import AS_PUBLISHED, Naming, read_naming
+from busproof.pipeline.reading import as_table
+from busproof.pipeline.session import said_by_spark, settings_from, spark_session_for_now
+from busproof.pipeline.sources import Source, find_source, write_header
+
+__all__ = ["checked", "judged"]
+
+
+def judged(args: argparse.Namespace) -> Conformance:
+    """The verdicts on a history, by Spark.
+
+    Raises:
+        UsageError: the history, or what is asked of it, does not exist or does not fit.
+        HistoryError: the history cannot be read.
+        SparkError: Spark cannot be started, or broke off.
+    """
+    source = find_source(str(args.history))
+    for option, place in (("--as-table", args.as_table), ("--violations", args.violations)):
+        if place is not None and place.exists():
+            raise UsageError(
+                f"{option} is {place}, which is there already; name a folder that is not"
+            )
+    conf = settings_from(args.conf or [])
+    with spark_session_for_now(master=args.master, remote=args.remote, conf=conf) as spark:
+        return checked(spark, source, args).conformance
+
+
+def checked(spark: SparkSession, source: Source, args: argparse.Namespace) -> Checked:
+    """Judge histories of one implementation, and write what was asked for besides.
+
+    Raises:
+        UsageError: they were held to different terms, or name what is not known here.
+        HistoryError: one of them cannot be read, or something cannot be written.
+        SparkError: Spark broke off.
+    """
+    oracle = None if args.oracle is None else Oracle(args.oracle)
+    try:
+        found = check(spark, source, _naming_of(args, source), oracle)
+        _write(found, args)
+    except Exception as error:
+        if (said := said_by_spark(error)) is None:
+            raise
+        raise SparkError(f"Spark broke off: {said}") from None
+    return found
+
+
+def _naming_of(args: argparse.Namespace, source: Source) -> Naming:
+    if args.mapping is None:
+        return AS_PUBLISHED
+    if not source.is_table:
+        raise UsageError("--mapping names the columns of a table, and the history is none")
+    return read_naming(args.mapping)
+
+
+def _write(found: Checked, args: argparse.Namespace) -> None:
+    if args.violations is not None:
+        place = args.violations
+        _save(found.violations, place / "violations", args.violations_format)
+        _save(found.unusable, place / "quarantine", args.violations_format)
+        write_aside(f"Violations: {place}")
+    if args.as_table is not None:
+        _save(as_table(found.rows), args.as_table, "parquet")
+        write_header(args.as_table, unstructure(found.header, union=Record))
+        write_aside(f"Table: {args.as_table}")
+    if args.explain:
+        write_aside(_explained(found.plan))
+
+
+def _save(frame: DataFrame, place: Path, form: str) -> None:
+    try:
+        frame.write.mode("errorifexists").format(form).save(str(place.absolute()))
+    except Exception as error:
+        if (said := said_by_spark(error)) is None:
+            raise
+        raise HistoryError(f"cannot write {place}: {said}") from None
+
+
+def _explained(frame: DataFrame) -> str:
+    """How much the plan moves about."""
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        frame.explain("simple")
+    plan = said.getvalue()
+    exchanges = len(re.findall(r"\bExchange ", plan))
+    sorts = len(re.findall(r"\bSort ", plan))
+    return f"Plan: {exchanges} exchanges, {sorts} sorts"

@@ -1,0 +1,287 @@
+"""The bus on Spark against the model: very many random sequences, all folded in one job.
+
+Spark answers every sequence, and the model judges each in processes beside, from the answers and
+the partitions that were told. What differs is made small by asking Spark again.
+"""
+
+import gc
+import json
+import multiprocessing
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+
+from busproof.adapters.spark import SparkAdapter, fresh, observed, request
+from busproof.errors import HistoryError
+from busproof.history.replay import Asked, CommandFile, numbered, resolved, write_commands
+from busproof.judging.judge import Judge, Violation
+from busproof.judging.sequences import sequence
+from busproof.judging.shrinking import Spent, minimised
+from busproof.pipeline.bus.bulk import SEQUENCES, told
+from busproof.pipeline.bus.mutants import MUTANTS
+from busproof.vocabulary.outcomes import Event, Received
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import RuleId
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["READINGS", "Difference", "Simulation", "noticed", "saved", "seldom", "simulated"]
+
+READINGS: Final = {
+    "DEAD-LETTER-COUNT": "anew",
+    "DEAD-LETTER-DELAY": "at-once",
+    "OUTAGE-ERROR": "unavailable",
+    "REGULAR-KEYS": "accepted",
+    "SCHEDULE-DELAY": "at-once",
+    "SCHEDULE-PLACE": "when-scheduled",
+    "SHORT-TIMEOUT": "must-fail",
+    "SILENT-EDITION": "carried-over",
+}
+"""How the bus on Spark reads what the documents leave open: it is held to that here."""
+
+_NAMES: Final = tuple(fault.name for fault in MUTANTS)
+_COMMANDS: Final = "commands.parquet"
+_OUTCOMES: Final = "outcomes.parquet"
+_AT_ONCE: Final = 8
+"""Sequences that a process judges before it tells."""
+
+_SMALLER: Final = 150
+"""How often a smaller sequence is tried, for each difference."""
+
+_SELDOM: Final = 0.001
+"""The share of all commands that a rule must have decided, or the run proves little of it."""
+
+
+@attrs.frozen(kw_only=True)
+class Difference:
+    """The first answer of a sequence that the model does not allow.
+
+    Attributes:
+        seed: of the sequence.
+        mutant: the fault that the bus on Spark had, if it had one.
+        place: of the command, from 1.
+        rules: what it breaks, the rule to blame first.
+        said: the command and what was told of it.
+    """
+
+    seed: int
+    mutant: str | None = None
+    place: int
+    rules: tuple[RuleId, ...]
+    said: str
+
+
+@attrs.frozen(kw_only=True)
+class Simulation:
+    """What came of it: how much was asked, what differed, and which rules decided how often."""
+
+    sequences: int
+    commands: int
+    differences: tuple[Difference, ...]
+    decided: Counter[RuleId]
+    undecided: int = 0
+
+
+def simulated(
+    spark: "SparkSession", profile: Profile, seeds: Sequence[int], length: int, folder: Path
+) -> Simulation:
+    """Ask as many sequences as there are seeds, and judge what Spark tells of them.
+
+    Args:
+        spark: where the sequences are folded.
+        profile: what the bus is held to.
+        seeds: one of each sequence.
+        length: commands of a sequence, after those that create what it is about.
+        folder: for the sequences and the outcomes, as Parquet.
+
+    Raises:
+        HistoryError: the folder cannot be written.
+    """
+    rows = ((seed, None, sequence(seed, length, profile.partitions)) for seed in seeds)
+    frame = _written(spark, profile, rows, folder)
+    answers = told(frame)
+    answers.write.mode("overwrite").parquet(str(folder / _OUTCOMES))
+    return _judged(spark, profile, folder / _OUTCOMES, length)
+
+
+def noticed(
+    spark: "SparkSession",
+    profile: Profile,
+    seeds: Sequence[int],
+    length: int,
+    folder: Path,
+    names: Sequence[str] = _NAMES,
+) -> dict[str, Difference]:
+    """The faults of the bus on Spark that the model tells from it, each by its first difference."""
+    rows = (
+        (seed, name, sequence(seed, length, profile.partitions)) for name in names for seed in seeds
+    )
+    frame = _written(spark, profile, rows, folder)
+    answers = told(frame, mutated=True)
+    answers.write.mode("overwrite").parquet(str(folder / _OUTCOMES))
+    found: dict[str, Difference] = {}
+    for each in _judged(spark, profile, folder / _OUTCOMES, length).differences:
+        found.setdefault(each.mutant or "", each)
+    return found
+
+
+def seldom(simulation: Simulation, rules: Sequence[RuleId]) -> list[RuleId]:
+    """Those of the rules that decided fewer than one command in a thousand."""
+    least = simulation.commands * _SELDOM
+    return [rule for rule in rules if simulation.decided[rule] < least]
+
+
+def _written(
+    spark: "SparkSession",
+    profile: Profile,
+    rows: Iterable[tuple[int, str | None, tuple[Asked, ...]]],
+    folder: Path,
+) -> "DataFrame":
+    """The sequences as Parquet, and what Spark reads of them."""
+    lines = folder / "commands.jsonl"
+    _write_lines(lines, profile, rows)
+    table = str(folder / _COMMANDS)
+    spark.read.schema(SEQUENCES).json(str(lines)).write.mode("overwrite").parquet(table)
+    lines.unlink()
+    return spark.read.parquet(table)
+
+
+def _write_lines(
+    path: Path, profile: Profile, rows: Iterable[tuple[int, str | None, tuple[Asked, ...]]]
+) -> None:
+    state = fresh(profile)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("w", encoding="utf-8") as file:
+            for seed, mutant, commands in rows:
+                asked = [request(each.command, each.connection) for each in commands]
+                row = {"seed": seed, "mutant": mutant, "state": state, "requests": asked}
+                file.write(json.dumps(row) + "\n")
+    except OSError as error:
+        raise HistoryError(f"cannot write {path}: {error.strerror}") from None
+
+
+def _judged(spark: "SparkSession", profile: Profile, outcomes: Path, length: int) -> Simulation:
+    """What the model thinks of all outcomes, asked in as many processes as there are cores."""
+    rows = [row.asDict() for row in spark.read.parquet(str(outcomes)).collect()]
+    rows.sort(key=lambda row: (row["mutant"] or "", row["seed"]))
+    decided: Counter[RuleId] = Counter()
+    differences, commands, undecided = [], 0, 0
+    with multiprocessing.get_context("spawn").Pool() as pool:
+        judge = partial(_verdict, profile, length)
+        for asked, evidence, difference, exhausted in pool.imap(judge, rows, chunksize=_AT_ONCE):
+            commands += asked
+            undecided += exhausted
+            decided.update(evidence)
+            if difference is not None:
+                differences.append(difference)
+    return Simulation(
+        sequences=len(rows),
+        commands=commands,
+        differences=tuple(differences),
+        decided=decided,
+        undecided=undecided,
+    )
+
+
+def _verdict(
+    profile: Profile, length: int, row: dict[str, Any]
+) -> tuple[int, Counter[RuleId], Difference | None, bool]:
+    gc.disable()
+    commands = sequence(row["seed"], length, profile.partitions)
+    judge, event = _heard(profile, commands, json.loads(row["told"])["told"])
+    gc.enable()
+    difference = None
+    if judge.violation is not None and event is not None:
+        difference = _difference(row["seed"], row["mutant"], judge.violation, event)
+    return len(commands), judge.evidence, difference, bool(judge.exhausted)
+
+
+def _difference(seed: int, mutant: str | None, violation: Violation, event: Event) -> Difference:
+    allowed = [str(each.outcome) for each in violation.allowed[:3]]
+    return Difference(
+        seed=seed,
+        mutant=mutant,
+        place=violation.index + 1,
+        rules=violation.rules,
+        said=f"{event.command} was told {event.outcome}; allowed: {' or '.join(allowed) or '?'}",
+    )
+
+
+def _heard(
+    profile: Profile, commands: Sequence[Asked], answers: Sequence[dict[str, Any]]
+) -> tuple[Judge, Event | None]:
+    """A judge who has heard all, or all up to what nothing allowed, and the last event."""
+    judge = Judge(profile, SparkAdapter().declaration.vantage)
+    tokens: dict[int, str] = {}
+    event = None
+    for asked, answer in zip(commands, answers, strict=True):
+        seen = observed(answer)
+        command = resolved(asked.command, tokens) or asked.command
+        if isinstance(seen.outcome, Received) and seen.outcome.message.lock_token:
+            tokens[asked.number] = seen.outcome.message.lock_token
+        event = Event(
+            client=asked.connection,
+            connection=asked.connection,
+            command=command,
+            outcome=seen.outcome,
+            witness=seen.witness,
+        )
+        if judge.saw(event) is not None or judge.exhausted:
+            break
+    return judge, event
+
+
+def saved(
+    spark: "SparkSession", profile: Profile, difference: Difference, length: int, folder: Path
+) -> Path:
+    """Make a difference small by asking Spark again, and write it for `busproof run --replay`.
+
+    Raises:
+        HistoryError: the folder cannot be written.
+    """
+    again = _Again(spark, profile, difference.mutant, folder / "again.jsonl")
+    left = _SMALLER
+
+    def differs(candidate: Sequence[Asked]) -> bool:
+        nonlocal left
+        if left == 0:
+            raise Spent
+        left -= 1
+        commands = numbered(candidate)
+        judge, _ = _heard(profile, commands, again.ask(commands))
+        return judge.violation is not None and difference.rules[0] in judge.violation.rules
+
+    whole = sequence(difference.seed, length, profile.partitions)[: difference.place]
+    small = numbered(minimised(whole, differs))
+    path = folder / f"commands-{difference.seed}.json"
+    write_commands(path, CommandFile(rule=difference.rules[0], profile=profile, commands=small))
+    return path
+
+
+class _Again:
+    """Asks one sequence after another by a plan that is made once, over a file of one line."""
+
+    def __init__(
+        self, spark: "SparkSession", profile: Profile, mutant: str | None, file: Path
+    ) -> None:
+        self._profile = profile
+        self._mutant = mutant
+        self._file = file
+        self._spark = spark
+        self._plan: DataFrame | None = None
+
+    def ask(self, commands: Sequence[Asked]) -> list[dict[str, Any]]:
+        """What was told of each of these commands."""
+        _write_lines(self._file, self._profile, [(0, self._mutant, tuple(commands))])
+        if self._plan is None:
+            read = self._spark.read.schema(SEQUENCES).json(str(self._file))
+            self._plan = told(read, mutated=self._mutant is not None)
+        (row,) = self._plan.collect()
+        answers: list[dict[str, Any]] = json.loads(row.told)["told"]
+        return answers

@@ -1,0 +1,1 @@
+"""The step definitions of the features, one module a family."""

@@ -1,0 +1,56 @@
+"""Steps that ask any command at all, as the scenarios do that an exploration writes."""
+
+from pytest_bdd import given, parsers, then, when
+
+from busproof.history.render.gherkin import ASKS, VERDICT, request_of
+from busproof.history.replay import resolved
+from busproof.judging.scenario_outcome import Inconclusive
+from busproof.steps.bus import Bus
+from busproof.vocabulary.commands import AdvanceClock
+from busproof.vocabulary.outcomes import Received
+from busproof.vocabulary.values import Clock
+
+__all__ = ["Asking"]
+
+
+class Asking:
+    """Asks commands one after another; `@5` is the lock that the fifth was given."""
+
+    def __init__(self, bus: Bus) -> None:
+        self._bus = bus
+        self._tokens: dict[int, str] = {}
+        self.count = 0
+
+    def ask(self, connection: str, request: str) -> None:
+        """Ask what a sentence says, if the locks that it needs were given."""
+        self.count += 1
+        command = resolved(request_of(request), self._tokens)
+        if isinstance(command, AdvanceClock) and self._bus.clock is Clock.REAL:
+            self._bus.pass_time(command.duration)
+        elif command is not None:
+            outcome = self._bus.do(command, connection)
+            if isinstance(outcome, Received) and outcome.message.lock_token:
+                self._tokens[self.count] = outcome.message.lock_token
+
+    def conclude(self) -> None:
+        """Insist that each answer was judged; one that was not allowed has ended the scenario.
+
+        Raises:
+            Inconclusive: the judge has given up.
+        """
+        assert self.count
+        if self._bus.exhausted:
+            raise Inconclusive(self._bus.exhausted)
+
+
+@given(parsers.re(ASKS))
+@when(parsers.re(ASKS))
+def asks(asking: Asking, connection: str, request: str) -> None:
+    """Ask one command, whatever comes."""
+    asking.ask(connection, request)
+
+
+@then(VERDICT)
+def all_allowed(asking: Asking) -> None:
+    """The judge, who has looked at each answer as it came, objects to none."""
+    asking.conclude()

@@ -1,0 +1,174 @@
+"""Steps on several messages in one request."""
+
+from typing import Final
+
+from pytest_bdd import given, parsers, then, when
+
+from busproof.steps.bus import Bus
+from busproof.steps.definitions.sending import READ
+from busproof.steps.definitions.setup import OTHER
+from busproof.steps.wording import Properties
+from busproof.vocabulary.commands import Complete, ReceiveBatch, SendBatch
+from busproof.vocabulary.messages import Message, MessageView
+from busproof.vocabulary.outcomes import Done, Empty, Outcome, ReceivedSeveral, Refused
+
+KB: Final = 1024
+MB: Final = 1024 * KB
+
+
+def _batch(
+    bus: Bus, queue: str, messages: list[Message], transaction: str | None = None
+) -> Outcome:
+    return bus.send_batch(SendBatch(queue=queue, messages=tuple(messages), transaction=transaction))
+
+
+def _alike(bus: Bus, number: int, carried: Properties) -> list[Message]:
+    return [carried.message(bus) for _ in range(number)]
+
+
+@given(parsers.parse("{number:d} messages {carried} were sent at once"), converters=READ)
+def were_sent_at_once(bus: Bus, queue: str, number: int, carried: Properties) -> None:
+    """Send a batch, which has to be accepted."""
+    bus.expect(_batch(bus, queue, _alike(bus, number, carried)), Done)
+
+
+@when(
+    parsers.parse("{number:d} messages {carried} are sent at once"),
+    converters=READ,
+    target_fixture="outcome",
+)
+def sends_at_once(bus: Bus, queue: str, number: int, carried: Properties) -> Outcome:
+    """Send a batch, whatever becomes of it."""
+    return _batch(bus, queue, _alike(bus, number, carried))
+
+
+@when(
+    parsers.parse("{number:d} messages {carried} are sent at once in the transaction"),
+    converters=READ,
+    target_fixture="outcome",
+)
+def sends_at_once_within(
+    bus: Bus, queue: str, number: int, carried: Properties, transaction: str
+) -> Outcome:
+    """Send a batch in the transaction, whatever becomes of it."""
+    return _batch(bus, queue, _alike(bus, number, carried), transaction)
+
+
+@when(
+    parsers.parse("a message {first} and one {second} are sent at once"),
+    converters={"first": READ["carried"], "second": READ["carried"]},
+    target_fixture="outcome",
+)
+def sends_two_at_once(bus: Bus, queue: str, first: Properties, second: Properties) -> Outcome:
+    """Send a batch of two messages that differ, whatever becomes of it."""
+    return _batch(bus, queue, [first.message(bus), second.message(bus)])
+
+
+@when(
+    parsers.parse("a batch of {number:d} messages of {size:d} {unit} each is sent"),
+    target_fixture="outcome",
+)
+def sends_large_at_once(bus: Bus, queue: str, number: int, size: int, unit: str) -> Outcome:
+    """Send a batch of messages that tell their size and have one key, whatever becomes of it."""
+    each = size * {"KB": KB, "MB": MB}[unit]
+    stands_in = unit == "MB"
+    messages = [
+        bus.message(partition_key="a", size=each, stands_in=stands_in) for _ in range(number)
+    ]
+    return _batch(bus, queue, messages)
+
+
+@when(
+    parsers.parse("up to {number:d} messages are received at once and kept"),
+    target_fixture="several",
+)
+def receives_at_once(bus: Bus, queue: str, number: int) -> tuple[MessageView, ...]:
+    """Ask for several messages, of which there has to be one."""
+    outcome = bus.do(ReceiveBatch(queue=queue, count=number))
+    bus.expect(outcome, ReceivedSeveral)
+    assert isinstance(outcome, ReceivedSeveral)
+    return outcome.messages
+
+
+@when(
+    parsers.parse('up to {number:d} messages of session "{session_id}" are received at once'),
+    target_fixture="several",
+)
+def receives_session_at_once(
+    bus: Bus, queue: str, number: int, session_id: str
+) -> tuple[MessageView, ...]:
+    """Ask for several messages of a session, of which there has to be one."""
+    outcome = bus.do(ReceiveBatch(queue=queue, count=number, session_id=session_id))
+    bus.expect(outcome, ReceivedSeveral)
+    assert isinstance(outcome, ReceivedSeveral)
+    return outcome.messages
+
+
+@when(parsers.parse("up to {number:d} messages are received at once and completed, to the end"))
+def receives_all_at_once(bus: Bus, queue: str, number: int, views: list[MessageView]) -> None:
+    """Ask for several messages again and again, and complete each."""
+    for _ in range(len(bus.sent) + 1):
+        outcome = bus.do(ReceiveBatch(queue=queue, count=number))
+        if not isinstance(outcome, ReceivedSeveral):
+            return
+        views.extend(outcome.messages)
+        for view in outcome.messages:
+            bus.complete(queue, view)
+
+
+@when("the first of them is completed")
+def completes_the_first(bus: Bus, queue: str, several: tuple[MessageView, ...]) -> None:
+    """Complete one of the messages, which has to succeed."""
+    bus.complete(queue, several[0])
+
+
+@then(parsers.parse("at least 1 and at most {number:d} of them came"))
+def so_many_came(several: tuple[MessageView, ...], number: int) -> None:
+    """No more than were asked for, and each once."""
+    assert 1 <= len(several) <= number, several
+    assert len({view.body for view in several}) == len(several), several
+
+
+@then("they stand in the order in which they were sent")
+def stand_in_order(bus: Bus, several: tuple[MessageView, ...]) -> None:
+    """From the first on, none left out."""
+    sent = [message.body for message in bus.sent]
+    assert [view.body for view in several] == sent[: len(several)], several
+
+
+@then("each of them can be completed")
+def each_can_be_completed(bus: Bus, queue: str, several: tuple[MessageView, ...]) -> None:
+    """Each has a lock of its own."""
+    for view in several:
+        outcome = bus.do(Complete(queue=queue, lock_token=view.lock_token or ""))
+        assert isinstance(outcome, Done), outcome
+
+
+@then("a receive of several over another connection gives none of them")
+def gives_none_of_them(bus: Bus, queue: str, several: tuple[MessageView, ...]) -> None:
+    """What is locked is given to nobody else."""
+    outcome = bus.do(ReceiveBatch(queue=queue, count=5), OTHER)
+    assert isinstance(outcome, Empty | ReceivedSeveral), outcome
+    given = outcome.messages if isinstance(outcome, ReceivedSeveral) else ()
+    assert not {view.body for view in given} & {view.body for view in several}, outcome
+
+
+@then("a receive of several finds nothing")
+def several_find_nothing(bus: Bus, queue: str) -> None:
+    """There is nothing to be received."""
+    outcome = bus.do(ReceiveBatch(queue=queue, count=5))
+    assert isinstance(outcome, Empty), outcome
+
+
+@then(parsers.parse("either all {number:d} or none of them can be received"))
+def all_or_none(bus: Bus, queue: str, number: int, outcome: Outcome) -> None:
+    """All where the batch was accepted, none where it was refused."""
+    expected = 0 if isinstance(outcome, Refused) else number
+    assert len(bus.received(queue)) == expected, outcome
+
+
+@when("a batch is sent of which the last message has too long a key", target_fixture="outcome")
+def sends_one_too_long(bus: Bus, queue: str) -> Outcome:
+    """Send a batch with a MessageId of more than 128 characters, whatever becomes of it."""
+    alike = [bus.message(partition_key="a") for _ in range(2)]
+    return _batch(bus, queue, [*alike, bus.message(partition_key="a", message_id="x" * 129)])

@@ -1,0 +1,200 @@
+"""Steps that set messages aside and receive them by their numbers."""
+
+from pytest_bdd import parsers, then, when
+
+from busproof.judging.scenario_outcome import NotApplicable
+from busproof.steps.bus import Bus
+from busproof.steps.definitions.dead_letters import dead_letter_it
+from busproof.steps.definitions.setup import OTHER
+from busproof.vocabulary.commands import AcceptSession, Defer, Receive, ReceiveDeferred
+from busproof.vocabulary.messages import MessageState, MessageView
+from busproof.vocabulary.outcomes import Done, Outcome, Received, ReceivedSeveral, Refused
+from busproof.vocabulary.values import ReceiveMode
+
+
+def _number(view: MessageView) -> int:
+    """The message's sequence number, without which nobody can ask for it again."""
+    if view.sequence_number is None:
+        raise NotApplicable("sequence numbers: the adapter tells none")
+    return view.sequence_number
+
+
+def _defer(bus: Bus, queue: str, session_id: str | None = None) -> MessageView:
+    """Receive a message and set it aside, which has to succeed."""
+    outcome = bus.do(Receive(queue=queue, session_id=session_id))
+    bus.expect(outcome, Received)
+    assert isinstance(outcome, Received)
+    view = outcome.message
+    bus.expect(bus.do(Defer(queue=queue, lock_token=view.lock_token or "")), Done)
+    return view
+
+
+def _ask(
+    bus: Bus,
+    queue: str,
+    views: list[MessageView],
+    connection: str = "c1",
+    session_id: str | None = None,
+) -> Outcome:
+    """Ask for messages by their numbers, whatever comes."""
+    numbers = tuple(_number(view) for view in views)
+    command = ReceiveDeferred(queue=queue, sequence_numbers=numbers, session_id=session_id)
+    return bus.do(command, connection)
+
+
+def _had(bus: Bus, outcome: Outcome) -> list[MessageView]:
+    bus.expect(outcome, ReceivedSeveral)
+    assert isinstance(outcome, ReceivedSeveral)
+    return list(outcome.messages)
+
+
+@when("a message is received and deferred", target_fixture="aside")
+def defers(bus: Bus, queue: str) -> MessageView:
+    """Receive a message and set it aside."""
+    return _defer(bus, queue)
+
+
+@when(
+    parsers.parse('a message of session "{session_id}" is received and deferred'),
+    target_fixture="aside",
+)
+def defers_in_session(bus: Bus, queue: str, session_id: str) -> MessageView:
+    """Receive a message of a session and set it aside."""
+    return _defer(bus, queue, session_id)
+
+
+@when("everything is received and deferred", target_fixture="all_aside")
+def defers_everything(bus: Bus, queue: str) -> list[MessageView]:
+    """Receive and set aside whatever was sent."""
+    return [_defer(bus, queue) for _ in range(len(bus.sent))]
+
+
+@when("it is received by its number and kept", target_fixture="kept")
+def keeps_by_number(bus: Bus, queue: str, aside: MessageView) -> MessageView:
+    """Receive the message by its number and leave it locked."""
+    return _had(bus, _ask(bus, queue, [aside]))[0]
+
+
+@when("it is received by its number and completed")
+def completes_by_number(bus: Bus, queue: str, aside: MessageView, views: list[MessageView]) -> None:
+    """Receive the message by its number and complete it."""
+    views.append(keeps_by_number(bus, queue, aside))
+    bus.complete(queue, views[-1])
+
+
+@when("it is received by its number and abandoned")
+def abandons_by_number(bus: Bus, queue: str, aside: MessageView) -> None:
+    """Receive the message by its number and give it back."""
+    bus.expect(bus.abandon(queue, keeps_by_number(bus, queue, aside)), Done)
+
+
+@when("it is received by its number and dead-lettered")
+def dead_letters_by_number(bus: Bus, queue: str, aside: MessageView) -> None:
+    """Receive the message by its number and dead-letter it."""
+    bus.expect(dead_letter_it(bus, queue, keeps_by_number(bus, queue, aside)), Done)
+
+
+@when("it is received by its number over another connection")
+def receives_elsewhere(bus: Bus, queue: str, aside: MessageView, views: list[MessageView]) -> None:
+    """Receive the message by its number over a second connection."""
+    views.extend(_had(bus, _ask(bus, queue, [aside], OTHER)))
+
+
+@when("it is tried by its number", target_fixture="outcome")
+def tries_by_number(bus: Bus, queue: str, aside: MessageView) -> Outcome:
+    """Ask for the message by its number, whatever becomes of it."""
+    return _ask(bus, queue, [aside])
+
+
+@when("it is tried by its number over another connection", target_fixture="outcome")
+def tries_by_number_elsewhere(bus: Bus, queue: str, aside: MessageView) -> Outcome:
+    """Ask for the message by its number over a second connection."""
+    return _ask(bus, queue, [aside], OTHER)
+
+
+@when("the message kept is tried by its number", target_fixture="outcome")
+def tries_kept_by_number(bus: Bus, queue: str, kept: MessageView) -> Outcome:
+    """Ask by its number for a message that was never set aside."""
+    return _ask(bus, queue, [kept])
+
+
+@when("all of them are received by their numbers at once")
+def receives_all(
+    bus: Bus, queue: str, all_aside: list[MessageView], views: list[MessageView]
+) -> None:
+    """Receive all messages that were set aside with one request."""
+    views.extend(_had(bus, _ask(bus, queue, all_aside)))
+
+
+@when("each of them is received by its number and completed")
+def completes_each_by_number(
+    bus: Bus, queue: str, all_aside: list[MessageView], views: list[MessageView]
+) -> None:
+    """Receive the messages that were set aside one by one, and complete each."""
+    for each in all_aside:
+        completes_by_number(bus, queue, each, views)
+
+
+@when("all of them are received by their numbers at once, or else one by one")
+def receives_all_somehow(
+    bus: Bus, queue: str, all_aside: list[MessageView], views: list[MessageView]
+) -> None:
+    """Receive all messages with one request or, where that is refused, with one each."""
+    outcome = _ask(bus, queue, all_aside)
+    if isinstance(outcome, Refused):
+        for each in all_aside:
+            views.extend(_had(bus, _ask(bus, queue, [each])))
+    else:
+        views.extend(_had(bus, outcome))
+
+
+@then("it can be received by its number")
+def can_be_received(bus: Bus, queue: str, aside: MessageView) -> None:
+    """The message is deferred as before."""
+    assert isinstance(_ask(bus, queue, [aside]), ReceivedSeveral)
+
+
+@then(parsers.parse('it can be received by its number in session "{session_id}"'))
+def can_be_received_in_session(bus: Bus, queue: str, aside: MessageView, session_id: str) -> None:
+    """Whoever holds the session can have it."""
+    assert isinstance(_ask(bus, queue, [aside], session_id=session_id), ReceivedSeveral)
+
+
+@then(parsers.parse('it is refused by its number outside of session "{session_id}"'))
+def is_refused_outside(bus: Bus, queue: str, aside: MessageView, session_id: str) -> None:
+    """Neither without a session nor over a connection that does not hold it can it be had."""
+    assert isinstance(_ask(bus, queue, [aside]), Refused)
+    assert isinstance(_ask(bus, queue, [aside], OTHER, session_id), Refused)
+
+
+@then(parsers.parse('it is refused by its number in session "{session_id}"'))
+def is_refused_in_session(bus: Bus, queue: str, aside: MessageView, session_id: str) -> None:
+    """The holder of another session cannot have it."""
+    bus.expect(bus.do(AcceptSession(queue=queue, session_id=session_id)), Done)
+    assert isinstance(_ask(bus, queue, [aside], session_id=session_id), Refused)
+
+
+@then("its number is the same as before")
+def keeps_number(aside: MessageView, views: list[MessageView]) -> None:
+    """The sequence number is the same, where it is told."""
+    assert views[0].sequence_number in (None, aside.sequence_number), views[0]
+
+
+@then("a receive finds something")
+def finds_something(bus: Bus, queue: str) -> None:
+    """A message can be received."""
+    mode = ReceiveMode.RECEIVE_AND_DELETE
+    assert isinstance(bus.do(Receive(queue=queue, mode=mode)), Received)
+
+
+@then("it is shown as deferred")
+@then("it is shown as deferred, if it is shown")
+def shown_as_deferred(peeked: tuple[MessageView, ...]) -> None:
+    """What the peek tells of a message's state, where it tells any, is that it was set aside."""
+    assert all(view.state in (None, MessageState.DEFERRED) for view in peeked), peeked
+
+
+@then("it is received by that number")
+def is_received_by_number(outcome: Outcome) -> None:
+    """The receive by number was given its message."""
+    assert isinstance(outcome, ReceivedSeveral), outcome

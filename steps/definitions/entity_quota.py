@@ -1,0 +1,145 @@
+"""Steps that create many entities, and what must come of one more."""
+
+from typing import Final
+
+from pytest_bdd import given, parsers, then, when
+
+from busproof.judging.scenario_outcome import NotApplicable
+from busproof.steps.bus import Bus
+from busproof.steps.definitions.setup import QUEUE, refuse_where_missing
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
+    CreateQueue,
+    CreateSubscription,
+    CreateTopic,
+    DeleteQueue,
+    Send,
+)
+from busproof.vocabulary.outcomes import Done, Outcome, Refused
+from busproof.vocabulary.values import Error, Tier
+
+TOPIC: Final = "news"
+ONE_MORE: Final = "one-more"
+
+
+def _asked(count: int, kind: str, what: str) -> list[CreateQueue | CreateTopic]:
+    """The requests for so many queues or topics."""
+    partitioned = kind == "partitioned"
+    names = [f"{kind}-{what}-{number}" for number in range(count)]
+    if what == "queue":
+        return [CreateQueue(queue=name, partitioned=partitioned) for name in names]
+    return [CreateTopic(topic=name, partitioned=partitioned) for name in names]
+
+
+def _need_room(bus: Bus, kind: str, what: str) -> None:
+    """Insist on a namespace that may be filled, in a tier that has such entities.
+
+    Raises:
+        NotApplicable: it may not, or has none.
+    """
+    bus.need(Capability.DISPOSABLE_NAMESPACE)
+    refuse_where_missing(bus, CreateQueue(queue=QUEUE, partitioned=kind == "partitioned"))
+    if what == "topic":
+        bus.need(Capability.TOPICS)
+        if bus.profile.tier is Tier.BASIC:
+            raise NotApplicable("tier: basic has no topics")
+
+
+@given(parsers.re(r"(?P<count>\d+) (?P<kind>partitioned|regular) (?P<what>queue|topic)s"))
+def created(bus: Bus, count: str, kind: str, what: str) -> None:
+    """Create so many, each of which has to succeed."""
+    _need_room(bus, kind, what)
+    for outcome in bus.do_all(_asked(int(count), kind, what)):
+        bus.expect(outcome, Done)
+
+
+@when(
+    parsers.re(r"(?P<count>\d+) (?P<kind>partitioned|regular) (?P<what>queue|topic)s are created"),
+    target_fixture="outcomes",
+)
+def creates(bus: Bus, count: str, kind: str, what: str) -> list[Outcome]:
+    """Create so many, whatever becomes of them."""
+    _need_room(bus, kind, what)
+    return list(bus.do_all(_asked(int(count), kind, what)))
+
+
+@when(
+    parsers.re(r"another (?P<kind>partitioned|regular) queue is asked for"),
+    target_fixture="outcome",
+)
+def asks_for_another(bus: Bus, kind: str) -> Outcome:
+    """Create a queue of another name, whatever becomes of it."""
+    return bus.do(CreateQueue(queue=ONE_MORE, partitioned=kind == "partitioned"))
+
+
+@when(
+    parsers.re(r"an? (?P<kind>partitioned|regular) topic is asked for"),
+    target_fixture="outcome",
+)
+def asks_for_topic(bus: Bus, kind: str) -> Outcome:
+    """Create a topic, whatever becomes of it."""
+    return bus.do(CreateTopic(topic=TOPIC, partitioned=kind == "partitioned"))
+
+
+@given("one of them was deleted")
+def one_was_deleted(bus: Bus) -> None:
+    """Delete one of the queues that were created, which has to succeed."""
+    deletes_one(bus)
+
+
+@when("one of the others is deleted")
+def deletes_one(bus: Bus) -> None:
+    """The same."""
+    bus.expect(bus.do(DeleteQueue(queue=next(iter(bus.settings)))), Done)
+
+
+@when("a message is sent to it nevertheless", target_fixture="outcome")
+def sends_nevertheless(bus: Bus) -> Outcome:
+    """Send to a queue that was refused."""
+    return bus.do(Send(queue=QUEUE, message=bus.message()))
+
+
+@when(
+    "one of them is replaced by a partitioned queue, where queues can be deleted",
+    target_fixture="replaced",
+)
+def replaced_by_partitioned(bus: Bus) -> Outcome | None:
+    """Delete one and create a partitioned one, or where that is refused a regular one again."""
+    if Capability.MANAGEMENT not in bus.capabilities:
+        return None
+    deletes_one(bus)
+    outcome = bus.do(CreateQueue(queue="partitioned"))
+    if isinstance(outcome, Refused):
+        bus.do(CreateQueue(queue="put-back", partitioned=False))
+    return outcome
+
+
+@then("that is accepted, where each queue counts once")
+def counts_once(bus: Bus, replaced: Outcome | None) -> None:
+    """A partitioned queue has room wherever a regular one has, unless it is read otherwise."""
+    if bus.profile.readings.get("QUOTA-WEIGHT", "one") == "one":
+        assert isinstance(replaced, Done | None), replaced
+
+
+@when("two of them are replaced by a topic with a subscription, where there are topics")
+def replaced_by_topic(bus: Bus) -> None:
+    """As many entities as before, if subscriptions count."""
+    there = {Capability.TOPICS, Capability.MANAGEMENT} <= bus.capabilities
+    if there and bus.profile.tier is not Tier.BASIC:
+        for name in list(bus.settings)[1:3]:
+            bus.expect(bus.do(DeleteQueue(queue=name)), Done)
+        bus.expect(bus.do(CreateTopic(topic=TOPIC, partitioned=False)), Done)
+        bus.do(CreateSubscription(topic=TOPIC, subscription="all"))
+
+
+@then("each of them was accepted")
+def all_accepted(outcomes: list[Outcome]) -> None:
+    """None was refused."""
+    assert all(isinstance(each, Done) for each in outcomes), outcomes[-1]
+
+
+@then("it is accepted, or refused because the quota is exceeded")
+def accepted_or_too_many(outcome: Outcome) -> None:
+    """Nothing else was answered."""
+    assert isinstance(outcome, Done | Refused), outcome
+    assert isinstance(outcome, Done) or outcome.error is Error.QUOTA_EXCEEDED, outcome

@@ -1,0 +1,86 @@
+"""Steps on messages that live for a while."""
+
+from collections.abc import Callable
+
+import attrs
+from pytest_bdd import given, parsers, then, when
+
+from busproof.steps.bus import Bus
+from busproof.steps.patience import described
+from busproof.steps.wording import Properties, properties, seconds
+from busproof.vocabulary.commands import Defer, Receive, Schedule, Send, UpdateQueue
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.outcomes import (
+    Done,
+    Empty,
+    Outcome,
+    Received,
+    ReceivedSeveral,
+    Refused,
+    Scheduled,
+)
+from busproof.vocabulary.values import ReceiveMode
+
+READ: dict[str, Callable[[str], object]] = {"carried": properties}
+
+
+@given(
+    parsers.parse("a message {carried} was sent that lives for {number:d} seconds"),
+    converters=READ,
+)
+def has_sent_mortal(bus: Bus, queue: str, carried: Properties, number: int) -> None:
+    """Send one message with a time to live, which has to be accepted."""
+    message = attrs.evolve(carried.message(bus), time_to_live=seconds(number))
+    bus.expect(bus.send(Send(queue=queue, message=message)), Done)
+
+
+@given(
+    parsers.parse(
+        "a message {carried} was scheduled in {number:d} seconds, to live for {life:d} seconds"
+    ),
+    converters=READ,
+)
+def has_scheduled_mortal(bus: Bus, queue: str, carried: Properties, number: int, life: int) -> None:
+    """Schedule one message with a time to live, which has to be accepted."""
+    message = attrs.evolve(carried.message(bus), time_to_live=seconds(life))
+    command = Schedule(queue=queue, message=message, delay=seconds(number))
+    bus.expect(bus.do(command), Scheduled)
+    bus.sent.append(message)
+
+
+@when(parsers.parse("its time to live is updated to {number:d} seconds"), target_fixture="outcome")
+def updates_life(bus: Bus, queue: str, number: int) -> Outcome:
+    """Change how long messages live, whatever becomes of it."""
+    return bus.do(UpdateQueue(queue=queue, time_to_live=seconds(number)))
+
+
+@given(parsers.parse("its time to live was updated to {number:d} seconds"))
+def has_updated_life(bus: Bus, queue: str, number: int) -> None:
+    """Change how long messages live, which has to succeed."""
+    bus.expect(updates_life(bus, queue, number), Done)
+
+
+@then(parsers.parse("it is told to have a time to live of {number:d} seconds"))
+def told_life(bus: Bus, queue: str, number: int) -> None:
+    """What is got of the queue has this time to live."""
+    assert described(bus, queue, "time_to_live").time_to_live == seconds(number)
+
+
+@then("a receive may find something")
+def may_find(bus: Bus, queue: str) -> None:
+    """A receive is given a message, or nothing."""
+    mode = ReceiveMode.RECEIVE_AND_DELETE
+    outcome = bus.do(Receive(queue=queue, mode=mode))
+    assert isinstance(outcome, Received | Empty), outcome
+
+
+@then("it is had or refused")
+def is_had_or_refused(outcome: Outcome) -> None:
+    """The message was given by its number, or refused with whichever error."""
+    assert isinstance(outcome, ReceivedSeveral | Refused), outcome
+
+
+@when("the message kept is deferred", target_fixture="outcome")
+def defers_kept(bus: Bus, queue: str, kept: MessageView) -> Outcome:
+    """Set the locked message aside, whatever is answered."""
+    return bus.do(Defer(queue=queue, lock_token=kept.lock_token or ""))

@@ -1,0 +1,113 @@
+"""Steps on the locks of messages."""
+
+from pytest_bdd import given, parsers, then, when
+
+from busproof.steps.bus import Bus
+from busproof.steps.definitions.sending import READ, send_all
+from busproof.steps.definitions.setup import OTHER, QUEUE, refuse_where_missing
+from busproof.steps.wording import Properties, queue_settings
+from busproof.vocabulary.commands import Complete, Receive, RenewLock, Send
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.outcomes import Done, Outcome, Received, Refused, Renewed
+
+
+def _kept(bus: Bus, queue: str, connection: str = "c1") -> MessageView:
+    outcome = bus.do(Receive(queue=queue), connection)
+    bus.expect(outcome, Received)
+    assert isinstance(outcome, Received)
+    return outcome.message
+
+
+def _renew(bus: Bus, queue: str, view: MessageView) -> Outcome:
+    return bus.do(RenewLock(queue=queue, lock_token=view.lock_token or ""))
+
+
+@when("the lock of the message kept is renewed, which succeeds")
+def renews_kept(bus: Bus, queue: str, kept: MessageView) -> None:
+    """Renew the lock, which has to succeed."""
+    bus.expect(_renew(bus, queue, kept), Renewed)
+
+
+@when("the lock of the message kept is renewed", target_fixture="outcome")
+def tries_to_renew_kept(bus: Bus, queue: str, kept: MessageView) -> Outcome:
+    """Renew the lock, whatever becomes of it."""
+    return _renew(bus, queue, kept)
+
+
+@when("it is received over another connection", target_fixture="kept_elsewhere")
+def received_elsewhere(bus: Bus, queue: str) -> MessageView:
+    """Receive a message over a second connection and leave it locked."""
+    return _kept(bus, queue, OTHER)
+
+
+@when("another message is received, its lock renewed, and completed")
+def renews_another(bus: Bus, queue: str) -> None:
+    """Receive one more message, renew its lock and complete it."""
+    _renewed_and_completed(bus, queue)
+
+
+@when("each message is received, its lock renewed, and completed")
+def renews_each(bus: Bus, queue: str, views: list[MessageView]) -> None:
+    """Do so with as many messages as were sent."""
+    views.extend(_renewed_and_completed(bus, queue) for _ in bus.sent)
+
+
+def _renewed_and_completed(bus: Bus, queue: str) -> MessageView:
+    view = _kept(bus, queue)
+    bus.expect(_renew(bus, queue, view), Renewed)
+    bus.complete(queue, view)
+    return view
+
+
+@given(parsers.parse("another message {carried} was sent"), converters=READ)
+def sent_another(bus: Bus, queue: str, carried: Properties) -> None:
+    """Send one message more, which has to be accepted."""
+    send_all(bus, queue, 1, carried)
+
+
+@then("the message kept can be completed")
+def can_complete_kept(bus: Bus, queue: str, kept: MessageView) -> None:
+    """The lock has lasted."""
+    outcome = bus.do(Complete(queue=queue, lock_token=kept.lock_token or ""))
+    assert isinstance(outcome, Done), outcome
+
+
+@then("the other receiver can complete it")
+def can_complete_elsewhere(bus: Bus, queue: str, kept_elsewhere: MessageView) -> None:
+    """The later lock was not affected."""
+    token = kept_elsewhere.lock_token or ""
+    outcome = bus.do(Complete(queue=queue, lock_token=token), OTHER)
+    assert isinstance(outcome, Done), outcome
+
+
+@given(
+    parsers.re(r"perhaps an? (?P<kind>partitioned|regular) queue (?P<traits>.+)"),
+    target_fixture="maybe",
+)
+def maybe_created(bus: Bus, kind: str, traits: str) -> str | None:
+    """A queue that may be refused: its name, or nothing where it was."""
+    settings = queue_settings(QUEUE, kind, traits)
+    refuse_where_missing(bus, settings)
+    outcome = bus.do(settings)
+    assert isinstance(outcome, Done | Refused), outcome
+    return QUEUE if isinstance(outcome, Done) else None
+
+
+@given("a message without key was sent, if there is a queue")
+def maybe_sent(bus: Bus, maybe: str | None) -> None:
+    """Send a message, which has to be accepted."""
+    if maybe is not None:
+        bus.expect(bus.send(Send(queue=maybe, message=bus.message())), Done)
+
+
+@when("a message is received and kept, if there is a queue")
+def maybe_kept(bus: Bus, maybe: str | None) -> None:
+    """Receive a message and leave it locked."""
+    if maybe is not None:
+        _kept(bus, maybe)
+
+
+@then("a receive finds it, if there is a queue")
+def maybe_finds(bus: Bus, maybe: str | None) -> None:
+    """The lock has ended."""
+    assert maybe is None or isinstance(bus.receive(maybe), Received)

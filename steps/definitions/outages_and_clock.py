@@ -1,0 +1,78 @@
+"""Steps that a test takes and a client cannot: outages and the passing of time."""
+
+from pytest_bdd import given, parsers, when
+
+from busproof.steps.bus import Bus
+from busproof.steps.wording import seconds
+from busproof.vocabulary.capabilities import Capability
+
+
+def _set_all(bus: Bus, queue: str, *, down: bool) -> None:
+    bus.need(Capability.OUTAGES)
+    change = bus.take_down if down else bus.bring_up
+    for partition in range(bus.profile.partitions):
+        change(queue, partition)
+
+
+@given(parsers.parse("{number:d} partitions are down"), target_fixture="down")
+@when(parsers.parse("{number:d} partitions go down"), target_fixture="down")
+def some_down(bus: Bus, queue: str, number: int) -> set[int]:
+    """Take the first partitions down, one at the least being left."""
+    bus.need(Capability.OUTAGES)
+    down = range(min(number, bus.profile.partitions - 1))
+    for partition in down:
+        bus.take_down(queue, partition)
+    return set(down)
+
+
+@given("every partition is down")
+@when("every partition goes down")
+def all_down(bus: Bus, queue: str) -> None:
+    """Take all partitions down."""
+    _set_all(bus, queue, down=True)
+
+
+@when("every partition is down for a while")
+def all_down_and_up(bus: Bus, queue: str) -> None:
+    """Take all partitions down and bring them back."""
+    _set_all(bus, queue, down=True)
+    _set_all(bus, queue, down=False)
+
+
+@when("every partition is up again")
+def all_up(bus: Bus, queue: str) -> None:
+    """Bring all partitions back."""
+    _set_all(bus, queue, down=False)
+
+
+@given("the partition that took it is down", target_fixture="partition")
+def that_one_down(bus: Bus, queue: str) -> int:
+    """Take the partition down that took the latest message."""
+    bus.need(Capability.OUTAGES)
+    partition = bus.located(queue, [bus.sent[-1].body], None)[0]
+    bus.take_down(queue, partition)
+    return partition
+
+
+@when("the partition is up again")
+def that_one_up(bus: Bus, queue: str, partition: int) -> None:
+    """Bring that partition back."""
+    bus.bring_up(queue, partition)
+
+
+@when(parsers.parse("{number:d} seconds pass"))
+def passes(bus: Bus, number: int) -> None:
+    """Let time pass."""
+    bus.pass_time(seconds(number))
+
+
+@when(parsers.parse("only {number:d} of {whole:d} seconds pass"))
+def passes_only(bus: Bus, number: int, whole: int) -> None:
+    """Let time pass, no timer of `whole` seconds being over at the next request."""
+    bus.pass_only(seconds(number), seconds(whole))
+
+
+@when("a minute passes")
+def minute_passes(bus: Bus) -> None:
+    """Let more time pass than any default lock lasts."""
+    bus.pass_time(seconds(60))

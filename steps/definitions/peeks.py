@@ -1,0 +1,82 @@
+"""Steps that peek: at one message, at several, or on from what was shown last."""
+
+from pytest_bdd import parsers, then, when
+
+from busproof.steps.bus import Bus
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import Peek
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.outcomes import Peeked
+
+
+def _peeked(bus: Bus, queue: str, count: int, start: int | None = None) -> tuple[MessageView, ...]:
+    outcome = bus.do(Peek(queue=queue, count=count, from_sequence_number=start))
+    bus.expect(outcome, Peeked)
+    return outcome.messages if isinstance(outcome, Peeked) else ()
+
+
+@when(parsers.parse("up to {number:d} messages are peeked"), target_fixture="peeked")
+@when(parsers.parse("up to {number:d} message is peeked"), target_fixture="peeked")
+def peeks_several(bus: Bus, queue: str, number: int) -> tuple[MessageView, ...]:
+    """Look at so many messages."""
+    return _peeked(bus, queue, number)
+
+
+@when(parsers.parse("one message is peeked at, {number:d} times"), target_fixture="shown")
+def peeks_often(bus: Bus, queue: str, number: int) -> list[MessageView]:
+    """Look at the first message again and again."""
+    return [view for _ in range(number) for view in _peeked(bus, queue, 1)]
+
+
+@when(
+    parsers.parse("they are peeked at, {count:d} at a time, each time from behind the last"),
+    target_fixture="peeked",
+)
+def peeks_on(bus: Bus, queue: str, count: int) -> tuple[MessageView, ...]:
+    """Peek on until as many messages were shown as were sent, or nothing more is shown."""
+    bus.need(Capability.SEQUENCE_NUMBERS)
+    seen: dict[str, MessageView] = {}
+    start = 0
+    while len(seen) < len(bus.sent):
+        command = Peek(queue=queue, count=count, from_sequence_number=start)
+        views = bus.peeked(command)
+        if not views:
+            break
+        seen.update({view.body: view for view in views})
+        start = max([start, *(1 + (view.sequence_number or 0) for view in views)])
+    return tuple(seen.values())
+
+
+@then(parsers.parse("the message shown is number {place:d} of those that were sent"))
+def shows_number(bus: Bus, peeked: tuple[MessageView, ...], place: int) -> None:
+    """One message is shown, and it is the one that was sent at this place."""
+    assert [view.body for view in peeked] == [bus.sent[place - 1].body]
+
+
+@then("each is the oldest of its partition")
+def oldest_of_theirs(bus: Bus, queue: str, shown: list[MessageView]) -> None:
+    """Nothing that was sent before it is in the partition that it is in."""
+    places = bus.located(queue, [message.body for message in bus.sent], None)
+    first: dict[int, str] = {}
+    for message, place in zip(bus.sent, places, strict=True):
+        first.setdefault(place, message.body)
+    assert {view.body for view in shown} <= set(first.values()), shown
+
+
+@then("each is one of those that were sent")
+def sent_ones(bus: Bus, shown: list[MessageView]) -> None:
+    """Whichever the service chose."""
+    assert {view.body for view in shown} <= {message.body for message in bus.sent}
+
+
+@then(parsers.parse("at most {number:d} messages are shown, none of them twice"))
+def shows_at_most(peeked: tuple[MessageView, ...], number: int) -> None:
+    """Not more than were asked for."""
+    bodies = [view.body for view in peeked]
+    assert len(set(bodies)) == len(bodies) <= number, bodies
+
+
+@then("every message that was sent was shown")
+def shows_all(bus: Bus, peeked: tuple[MessageView, ...]) -> None:
+    """Nothing was passed over."""
+    assert {view.body for view in peeked} == {message.body for message in bus.sent}

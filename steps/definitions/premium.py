@@ -1,0 +1,37 @@
+"""Steps on Premium: what is there from before, and what is created in its place."""
+
+from pytest_bdd import given, parsers, then, when
+
+from busproof.steps.bus import Bus
+from busproof.steps.definitions.setup import QUEUE
+from busproof.steps.patience import described
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import CreateQueue, DeleteQueue, RestoreQueue
+from busproof.vocabulary.outcomes import Done, Outcome, Refused
+
+
+@given(
+    parsers.re(r"an old partitioned queue(?P<sessions> that requires sessions)?"),
+    target_fixture="queue",
+)
+def restored(bus: Bus, sessions: str | None) -> str:
+    """Begin with a queue that was created when the tier still permitted it."""
+    bus.need(Capability.LEGACY_ENTITIES)
+    restore = RestoreQueue(queue=QUEUE, requires_session=sessions is not None)
+    bus.expect(bus.do(restore), Done)
+    return QUEUE
+
+
+@when("it is deleted, and a partitioned queue asked for in its place", target_fixture="outcome")
+def asked_for_again(bus: Bus, queue: str) -> Outcome:
+    """Delete it, which has to succeed, and ask for one like it."""
+    bus.expect(bus.do(DeleteQueue(queue=queue)), Done)
+    return bus.do(CreateQueue(queue=queue))
+
+
+@then("it is refused, or the queue is told to be regular")
+def is_not_partitioned(bus: Bus, outcome: Outcome) -> None:
+    """No queue is created partitioned."""
+    assert isinstance(outcome, Done | Refused), outcome
+    if isinstance(outcome, Done):
+        assert described(bus, QUEUE, "partitioned").partitioned is False

@@ -1,0 +1,166 @@
+"""Steps that send messages which are to come later, and take them back."""
+
+from collections.abc import Callable
+
+from pytest_bdd import given, parsers, then, when
+
+from busproof.judging.scenario_outcome import NotApplicable
+from busproof.steps.bus import Bus
+from busproof.steps.wording import Properties, properties, seconds
+from busproof.vocabulary.commands import CancelScheduled, Schedule
+from busproof.vocabulary.messages import MessageState, MessageView
+from busproof.vocabulary.outcomes import Done, Empty, Outcome, Received, Refused, Scheduled
+
+READ: dict[str, Callable[[str], object]] = {"carried": properties}
+
+
+def _schedule(
+    bus: Bus, queue: str, carried: Properties, number: int, transaction: str | None = None
+) -> Outcome:
+    """Schedule the next message of a kind; one that is taken counts as sent."""
+    message = carried.message(bus)
+    command = Schedule(queue=queue, message=message, delay=seconds(number), transaction=transaction)
+    outcome = bus.do(command)
+    if isinstance(outcome, Scheduled):
+        bus.sent.append(message)
+    return outcome
+
+
+def _number(outcome: Outcome) -> int:
+    """The number that cancels, without which nobody can."""
+    assert isinstance(outcome, Scheduled), outcome
+    if outcome.sequence_number is None:
+        raise NotApplicable("sequence numbers: the adapter tells none for what is scheduled")
+    return outcome.sequence_number
+
+
+@given(
+    parsers.parse("a message {carried} was scheduled in {number:d} seconds"),
+    converters=READ,
+    target_fixture="scheduled",
+)
+def has_scheduled(bus: Bus, queue: str, carried: Properties, number: int) -> Outcome:
+    """Schedule one message, which has to be accepted."""
+    outcome = _schedule(bus, queue, carried, number)
+    bus.expect(outcome, Scheduled)
+    return outcome
+
+
+@given(
+    parsers.parse("{several:d} messages {carried} were scheduled in {number:d} seconds"),
+    converters=READ,
+    target_fixture="all_scheduled",
+)
+def has_scheduled_several(
+    bus: Bus, queue: str, carried: Properties, several: int, number: int
+) -> list[Outcome]:
+    """Schedule so many messages, each of which has to be accepted."""
+    return [has_scheduled(bus, queue, carried, number) for _ in range(several)]
+
+
+@given(
+    parsers.parse("a message {carried} was scheduled for a minute ago"),
+    converters=READ,
+    target_fixture="scheduled",
+)
+def has_scheduled_for_the_past(bus: Bus, queue: str, carried: Properties) -> Outcome:
+    """Schedule one message for a time that has passed, which has to be accepted."""
+    return has_scheduled(bus, queue, carried, -60)
+
+
+@when(
+    parsers.parse("a message {carried} is scheduled in {number:d} seconds"),
+    converters=READ,
+    target_fixture="outcome",
+)
+def schedules(bus: Bus, queue: str, carried: Properties, number: int) -> Outcome:
+    """Schedule one message, whatever becomes of it."""
+    return _schedule(bus, queue, carried, number)
+
+
+@when(
+    parsers.parse("a message {carried} is scheduled in the transaction in {number:d} seconds"),
+    converters=READ,
+    target_fixture="outcome",
+)
+def schedules_in_transaction(
+    bus: Bus, queue: str, carried: Properties, number: int, transaction: str
+) -> Outcome:
+    """Schedule one message in the transaction, whatever becomes of it."""
+    return _schedule(bus, queue, carried, number, transaction)
+
+
+@when("the scheduled message is cancelled", target_fixture="outcome")
+def cancels(bus: Bus, queue: str, scheduled: Outcome) -> Outcome:
+    """Take the message back, whatever is answered."""
+    return bus.do(CancelScheduled(queue=queue, sequence_number=_number(scheduled)))
+
+
+@when("each of them is cancelled")
+def cancels_each(bus: Bus, queue: str, all_scheduled: list[Outcome]) -> None:
+    """Take every scheduled message back, which has to succeed."""
+    for each in all_scheduled:
+        bus.expect(cancels(bus, queue, each), Done)
+
+
+@when(parsers.parse("{number:d} message is awaited"))
+@when(parsers.parse("{number:d} messages are awaited"))
+def awaits(bus: Bus, queue: str, number: int, views: list[MessageView]) -> None:
+    """Receive and complete until so many have come, or the patience is over."""
+    views.extend(bus.awaited(queue, number))
+
+
+@when(parsers.parse('{number:d} messages of session "{session_id}" are awaited'))
+def awaits_in_session(
+    bus: Bus, queue: str, number: int, session_id: str, views: list[MessageView]
+) -> None:
+    """Receive and complete in a session until so many have come, or the patience is over."""
+    views.extend(bus.awaited(queue, number, session_id=session_id))
+
+
+@when("a message is awaited and abandoned")
+def awaits_and_abandons(bus: Bus, queue: str) -> None:
+    """Receive a message once it comes, and give it back."""
+    for _ in bus.tries():
+        outcome = bus.receive(queue)
+        if isinstance(outcome, Received):
+            bus.expect(bus.abandon(queue, outcome.message), Done)
+            return
+    raise AssertionError("nothing came")
+
+
+@then("it is scheduled")
+def is_scheduled(outcome: Outcome) -> None:
+    """The message was taken."""
+    assert isinstance(outcome, Scheduled), outcome
+
+
+@then("it comes if it was scheduled, and otherwise never")
+def comes_if_scheduled(bus: Bus, queue: str, outcome: Outcome) -> None:
+    """The documents permit both answers, but not that a refused message comes."""
+    assert isinstance(outcome, Scheduled | Refused), outcome
+    expected = 1 if isinstance(outcome, Scheduled) else 0
+    assert len(bus.awaited(queue, expected)) == expected
+    assert isinstance(bus.receive(queue), Empty)
+
+
+@then("the scheduled message came last")
+def came_last(bus: Bus, views: list[MessageView]) -> None:
+    """It came behind what was sent before it was due."""
+    scheduled = bus.sent[0].body
+    assert [view.body for view in views].index(scheduled) == len(views) - 1, views
+
+
+@then("its number is another one now")
+def has_another_number(scheduled: Outcome, views: list[MessageView]) -> None:
+    """The number under which it was scheduled names it no more."""
+    number = views[0].sequence_number
+    assert number is not None, views[0]
+    assert number != _number(scheduled), views[0]
+
+
+@then("it is shown as scheduled")
+@then("it is shown as scheduled, if it is shown")
+def shown_as_scheduled(peeked: tuple[MessageView, ...]) -> None:
+    """What the peek tells of a message's state, where it tells any, is that it is scheduled."""
+    assert all(view.state in (None, MessageState.SCHEDULED) for view in peeked), peeked

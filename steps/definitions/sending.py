@@ -1,0 +1,200 @@
+"""Steps that send."""
+
+from collections.abc import Callable, Sequence
+
+from pytest_bdd import given, parsers, when
+
+from busproof.steps.bus import Bus
+from busproof.steps.wording import Properties, properties, seconds
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import DEFAULT_TIMEOUT, Send
+from busproof.vocabulary.outcomes import Done, Outcome
+
+__all__ = ["send"]
+
+READ: dict[str, Callable[[str], object]] = {"carried": properties}
+KEYS_TRIED = 400
+"""Keys tried to find two that share a partition; 17 suffice where there are 16 partitions."""
+
+
+def send(
+    bus: Bus,
+    queue: str,
+    carried: Properties,
+    timeout: int = DEFAULT_TIMEOUT,
+    transaction: str | None = None,
+) -> Outcome:
+    """Send the next message of a kind."""
+    message = carried.message(bus)
+    return bus.send(Send(queue=queue, message=message, timeout=timeout, transaction=transaction))
+
+
+def send_all(
+    bus: Bus, queue: str, number: int, carried: Properties, transaction: str | None = None
+) -> list[Outcome]:
+    """Send several messages of a kind; each has to be accepted."""
+    outcomes = [send(bus, queue, carried, transaction=transaction) for _ in range(number)]
+    for outcome in outcomes:
+        bus.expect(outcome, Done)
+    return outcomes
+
+
+@when(parsers.parse("a message {carried} is sent"), converters=READ, target_fixture="outcome")
+def sends(bus: Bus, queue: str, carried: Properties) -> Outcome:
+    """Send one message, whatever becomes of it."""
+    return send(bus, queue, carried)
+
+
+@given(
+    parsers.parse("a message {carried} was sent"), converters=READ, target_fixture="sent_outcome"
+)
+def has_sent(bus: Bus, queue: str, carried: Properties) -> Outcome:
+    """Send one message, which has to be accepted."""
+    return send_all(bus, queue, 1, carried)[0]
+
+
+@given(parsers.parse("a message {carried} was refused"), converters=READ)
+def was_refused(bus: Bus, queue: str, carried: Properties) -> None:
+    """Send one message, which the judge knows must be refused."""
+    send(bus, queue, carried)
+
+
+@when(
+    parsers.parse("{number:d} messages {carried} are sent"),
+    converters=READ,
+    target_fixture="outcomes",
+)
+@given(
+    parsers.parse("{number:d} messages {carried} were sent"),
+    converters=READ,
+    target_fixture="outcomes",
+)
+def sends_several(bus: Bus, queue: str, number: int, carried: Properties) -> list[Outcome]:
+    """Send several messages, each of which has to be accepted."""
+    return send_all(bus, queue, number, carried)
+
+
+@when(
+    parsers.parse("{number:d} messages {carried} are sent, {gap:d} seconds apart"),
+    converters=READ,
+    target_fixture="outcomes",
+)
+def sends_slowly(bus: Bus, queue: str, number: int, carried: Properties, gap: int) -> list[Outcome]:
+    """Send several messages with time passing in between."""
+    outcomes = []
+    for _ in range(number):
+        outcomes += send_all(bus, queue, 1, carried)
+        bus.pass_time(seconds(gap))
+    return outcomes
+
+
+@given(parsers.parse('messages with {name} "a", "b" and "c" were sent in turn, {number:d} of each'))
+def sends_in_turn(bus: Bus, queue: str, name: str, number: int) -> None:
+    """Send messages of three keys alternately."""
+    _in_turn(bus, queue, name, ("a", "b", "c"), number)
+
+
+@given(parsers.parse("messages with {keys:d} {name}s were sent in turn, {number:d} of each"))
+def sends_many_in_turn(bus: Bus, queue: str, keys: int, name: str, number: int) -> None:
+    """Send messages of so many keys alternately."""
+    _in_turn(bus, queue, name, [f"k{each}" for each in range(keys)], number)
+
+
+def _in_turn(bus: Bus, queue: str, name: str, values: Sequence[str], number: int) -> None:
+    for _ in range(number):
+        for value in values:
+            send_all(bus, queue, 1, Properties({name: value}))
+
+
+@when(
+    parsers.parse("a message {carried} is sent with a timeout of {number:d} seconds"),
+    converters=READ,
+    target_fixture="outcome",
+)
+@when(
+    parsers.parse("a message {carried} is sent with a timeout of {number:d} second"),
+    converters=READ,
+    target_fixture="outcome",
+)
+def sends_in_a_hurry(bus: Bus, queue: str, carried: Properties, number: int) -> Outcome:
+    """Send one message with a timeout of the sender's own."""
+    return send(bus, queue, carried, timeout=seconds(number))
+
+
+@when(
+    parsers.parse("a message {carried} is sent while each partition in turn is down"),
+    converters=READ,
+    target_fixture="outcomes",
+)
+def sends_through_outages(
+    bus: Bus, queue: str, carried: Properties, past: list[object]
+) -> list[Outcome]:
+    """Send one such message for each partition, with that partition down."""
+    outcomes = bus.with_each_partition_down(queue, lambda: send(bus, queue, carried))
+    past.append([type(outcome) for outcome in outcomes])
+    return outcomes
+
+
+@when(
+    parsers.parse("a message {carried} is sent in the transaction"),
+    converters=READ,
+    target_fixture="outcome",
+)
+def sends_in_transaction(bus: Bus, queue: str, carried: Properties, transaction: str) -> Outcome:
+    """Send one message in the transaction, whatever becomes of it."""
+    return send(bus, queue, carried, transaction=transaction)
+
+
+@given(parsers.parse("a message {carried} was sent in the transaction"), converters=READ)
+def has_sent_in_transaction(bus: Bus, queue: str, carried: Properties, transaction: str) -> None:
+    """Send one message in the transaction, which has to be accepted."""
+    send_all(bus, queue, 1, carried, transaction)
+
+
+@when(
+    parsers.parse("{number:d} messages {carried} are sent in the transaction"),
+    converters=READ,
+    target_fixture="outcomes",
+)
+@given(
+    parsers.parse("{number:d} messages {carried} were sent in the transaction"),
+    converters=READ,
+    target_fixture="outcomes",
+)
+def sends_several_in_transaction(
+    bus: Bus, queue: str, number: int, carried: Properties, transaction: str
+) -> list[Outcome]:
+    """Send several messages in the transaction, each of which has to be accepted."""
+    return send_all(bus, queue, number, carried, transaction)
+
+
+@given("two keys that share a partition", target_fixture="shared_keys")
+def keys_of_one_partition(bus: Bus, queue: str) -> tuple[str, str]:
+    """Find two keys of one partition by sending a message with each until two have met."""
+    bus.need(Capability.WITNESS)
+    found: dict[int, str] = {}
+    for number in range(KEYS_TRIED):
+        key = f"key-{number}"
+        send_all(bus, queue, 1, Properties({"PartitionKey": key}))
+        partition = bus.located(queue, [bus.sent[-1].body], None)[0]
+        if partition in found:
+            return found[partition], key
+        found[partition] = key
+    raise AssertionError(f"{KEYS_TRIED} keys in {len(found)} partitions, and no two share one")
+
+
+@given("the first of them was used in the transaction")
+def has_sent_first_key(
+    bus: Bus, queue: str, transaction: str, shared_keys: tuple[str, str]
+) -> None:
+    """Send a message with the first of two keys."""
+    send_all(bus, queue, 1, Properties({"PartitionKey": shared_keys[0]}), transaction)
+
+
+@when("the second of them is used in the transaction", target_fixture="outcome")
+def sends_second_key(
+    bus: Bus, queue: str, transaction: str, shared_keys: tuple[str, str]
+) -> Outcome:
+    """Send a message with the second of two keys, whatever becomes of it."""
+    second = Properties({"PartitionKey": shared_keys[1]})
+    return send(bus, queue, second, transaction=transaction)

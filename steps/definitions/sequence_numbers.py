@@ -1,0 +1,58 @@
+"""Steps on what sequence numbers tell; where the adapter tells none, nothing can be said."""
+
+from pytest_bdd import then
+
+from busproof.steps.bus import Bus
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.messages import MessageView
+
+
+def _rise(bus: Bus, views: list[MessageView]) -> None:
+    """The numbers of these messages rise in the order in which they were sent."""
+    order = {message.body: place for place, message in enumerate(bus.sent)}
+    numbers = [view.sequence_number for view in sorted(views, key=lambda view: order[view.body])]
+    told = [number for number in numbers if number is not None]
+    assert told == numbers, "a sequence number is missing"
+    assert told == sorted(set(told)), told
+
+
+def _rise_by_key(bus: Bus, views: list[MessageView]) -> None:
+    bus.need(Capability.SEQUENCE_NUMBERS)
+    assert views
+    for key in {(view.session_id, view.partition_key) for view in views}:
+        _rise(bus, [view for view in views if (view.session_id, view.partition_key) == key])
+
+
+@then("the sequence numbers of each key rise in the order of sending")
+def rise_by_key(bus: Bus, views: list[MessageView]) -> None:
+    """Of two messages of one key, the one that was sent later has the higher number."""
+    _rise_by_key(bus, views)
+
+
+@then("the sequence numbers shown of each key rise in the order of sending")
+def shown_rise_by_key(bus: Bus, peeked: tuple[MessageView, ...]) -> None:
+    """A peek tells the same, of what it shows."""
+    _rise_by_key(bus, list(peeked))
+
+
+@then("the sequence numbers of all messages rise in the order of sending")
+def rise(bus: Bus, views: list[MessageView]) -> None:
+    """Whatever their keys are."""
+    bus.need(Capability.SEQUENCE_NUMBERS)
+    assert views
+    _rise(bus, views)
+
+
+@then("those that were peeked have the numbers that the peek showed")
+def same_as_peeked(views: list[MessageView], peeked: tuple[MessageView, ...]) -> None:
+    """Looking at a message and receiving it tell one number; a peek may show only some."""
+    received = {view.body: view.sequence_number for view in views}
+    shown = {view.body: view.sequence_number for view in peeked}
+    assert shown == {body: received[body] for body in shown}
+
+
+@then("the message kept has the number that it had")
+def same_as_kept(views: list[MessageView], kept: MessageView) -> None:
+    """Giving a message back changes nothing about its number."""
+    (again,) = [view for view in views if view.body == kept.body]
+    assert again.sequence_number == kept.sequence_number

@@ -1,0 +1,280 @@
+"""Steps about sessions: holding them, their state, listing them."""
+
+from pytest_bdd import parsers, then, when
+
+from busproof.steps.bus import Bus
+from busproof.steps.definitions.setup import OTHER
+from busproof.vocabulary.commands import (
+    AcceptNextSession,
+    AcceptSession,
+    CloseSession,
+    Command,
+    GetSessionState,
+    ListSessions,
+    Peek,
+    Receive,
+    RenewSessionLock,
+    SetSessionState,
+)
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.outcomes import (
+    Done,
+    Empty,
+    Outcome,
+    Received,
+    Refused,
+    SessionAccepted,
+    SessionsListed,
+    SessionState,
+)
+from busproof.vocabulary.values import Error
+
+PEEKED_AT_ONCE = 64
+
+
+@when(parsers.parse('session "{session_id}" is accepted'), target_fixture="outcome")
+def accepted(bus: Bus, queue: str, session_id: str) -> Outcome:
+    """Lock a session, which has to succeed."""
+    outcome = bus.do(AcceptSession(queue=queue, session_id=session_id))
+    bus.expect(outcome, Done)
+    return outcome
+
+
+@when(parsers.parse('session "{session_id}" is asked for'), target_fixture="outcome")
+def asked_for(bus: Bus, queue: str, session_id: str) -> Outcome:
+    """Try to lock a session, whatever becomes of it."""
+    return bus.do(AcceptSession(queue=queue, session_id=session_id))
+
+
+@when(
+    parsers.parse('session "{session_id}" is accepted over another connection'),
+    target_fixture="outcome",
+)
+def accepted_elsewhere(bus: Bus, queue: str, session_id: str) -> Outcome:
+    """Try to lock a session over a second connection."""
+    return bus.do(AcceptSession(queue=queue, session_id=session_id), OTHER)
+
+
+@when(
+    parsers.parse(
+        'session "{session_id}" is accepted and closed while each partition in turn is down'
+    ),
+    target_fixture="outcomes",
+)
+def accepted_through_outages(bus: Bus, queue: str, session_id: str) -> list[Outcome]:
+    """Lock a session and give it back, once for each partition, with that partition down.
+
+    Where its own partition is down, to give it back may be refused, and is asked for again later.
+    """
+    held = False
+
+    def use() -> Outcome:
+        nonlocal held
+        if held:
+            closed(bus, queue, session_id)
+        outcome = bus.do(AcceptSession(queue=queue, session_id=session_id))
+        held = isinstance(outcome, Done) and isinstance(
+            bus.do(CloseSession(queue=queue, session_id=session_id)), Refused
+        )
+        return outcome
+
+    return bus.with_each_partition_down(queue, use)
+
+
+@when(parsers.parse('session "{session_id}" is closed'))
+def closed(bus: Bus, queue: str, session_id: str) -> None:
+    """Give a session back."""
+    bus.expect(bus.do(CloseSession(queue=queue, session_id=session_id)), Done)
+
+
+@when("the next session is accepted", target_fixture="accepted_sessions")
+def next_accepted(bus: Bus, queue: str) -> list[str]:
+    """Lock whichever session is next; there has to be one."""
+    return [_next(bus, queue)]
+
+
+@when(
+    parsers.parse("the next session is accepted {number:d} times"),
+    target_fixture="accepted_sessions",
+)
+def several_accepted(bus: Bus, queue: str, number: int) -> list[str]:
+    """Lock one session after the other; there have to be as many."""
+    return [_next(bus, queue) for _ in range(number)]
+
+
+def _next(bus: Bus, queue: str) -> str:
+    outcome = bus.do(AcceptNextSession(queue=queue))
+    bus.expect(outcome, SessionAccepted)
+    assert isinstance(outcome, SessionAccepted)
+    return outcome.session_id
+
+
+@when("the next session is asked for over another connection", target_fixture="outcome")
+def next_asked_for(bus: Bus, queue: str) -> Outcome:
+    """Try to lock whichever session is next over a second connection."""
+    return bus.do(AcceptNextSession(queue=queue), OTHER)
+
+
+@then("there is none")
+def none_is_next(outcome: Outcome) -> None:
+    """No session was given; whether by an empty answer or by a refusal is not said."""
+    assert isinstance(outcome, Empty | Refused), outcome
+
+
+@then(
+    parsers.re(r'the sessions (?P<names>"[^"]*"(?:(?:, | and )"[^"]*")*) were accepted, each once')
+)
+@then(parsers.re(r'the session (?P<names>"[^"]*") was accepted'))
+def these_accepted(accepted_sessions: list[str], names: str) -> None:
+    """Exactly these sessions were given."""
+    assert sorted(accepted_sessions) == _named(names), accepted_sessions
+
+
+def _named(names: str) -> list[str]:
+    return sorted(each.strip('"') for each in names.replace(" and ", ", ").split(", "))
+
+
+@when("a message is received in no session", target_fixture="outcome")
+def received_in_no_session(bus: Bus, queue: str) -> Outcome:
+    """Try to receive as if the queue required no sessions."""
+    return bus.do(Receive(queue=queue, mode=bus.mode))
+
+
+@when(
+    parsers.parse('a message of session "{session_id}" is received and kept'), target_fixture="kept"
+)
+@when(
+    parsers.parse('a message of session "{session_id}" is received again'), target_fixture="again"
+)
+def kept_in_session(bus: Bus, queue: str, session_id: str) -> MessageView:
+    """Receive a message of a session and leave it locked."""
+    outcome = bus.do(Receive(queue=queue, session_id=session_id))
+    bus.expect(outcome, Received)
+    assert isinstance(outcome, Received)
+    return outcome.message
+
+
+@when(
+    parsers.parse(
+        'everything of session "{session_id}" is received over another connection and completed'
+    )
+)
+def receives_session_elsewhere(
+    bus: Bus, queue: str, session_id: str, views: list[MessageView]
+) -> None:
+    """Receive and complete a session's messages over a second connection until nothing comes."""
+    views.extend(bus.received(queue, OTHER, session_id=session_id))
+
+
+@then("its delivery count is as before")
+def counted_as_before(kept: MessageView, again: MessageView) -> None:
+    """The second delivery has the count of the first."""
+    _counted(kept, again, 0)
+
+
+@then("its delivery count is greater by one")
+def counted_once_more(kept: MessageView, again: MessageView) -> None:
+    """The second delivery has the next count."""
+    _counted(kept, again, 1)
+
+
+def _counted(kept: MessageView, again: MessageView, more: int) -> None:
+    assert kept.body == again.body
+    assert kept.delivery_count is not None, "a locked message comes with its delivery count"
+    assert again.delivery_count == kept.delivery_count + more
+
+
+@when(
+    parsers.re(r'session "(?P<session_id>[^"]*)" is (?P<used>received|renewed)'),
+    target_fixture="outcome",
+)
+@when(
+    parsers.re(
+        r'session "(?P<session_id>[^"]*)" is (?P<used>given the state "[^"]*"|asked for its state)'
+    ),
+    target_fixture="outcome",
+)
+def used_session(bus: Bus, queue: str, session_id: str, used: str) -> Outcome:
+    """Use a session, whatever becomes of it."""
+    return bus.do(_use(bus, queue, session_id, used))
+
+
+@when(
+    parsers.re(
+        r'session "(?P<session_id>[^"]*)" is (?P<used>given the state "[^"]*"|asked for its state)'
+        r" over another connection"
+    ),
+    target_fixture="outcome",
+)
+def used_elsewhere(bus: Bus, queue: str, session_id: str, used: str) -> Outcome:
+    """Try to use a session over a second connection."""
+    return bus.do(_use(bus, queue, session_id, used), OTHER)
+
+
+def _use(bus: Bus, queue: str, session_id: str, used: str) -> Command:
+    match used.split('"', maxsplit=1)[0].strip():
+        case "received":
+            return Receive(queue=queue, mode=bus.mode, session_id=session_id)
+        case "renewed":
+            return RenewSessionLock(queue=queue, session_id=session_id)
+        case "asked for its state":
+            return GetSessionState(queue=queue, session_id=session_id)
+        case _:
+            return SetSessionState(queue=queue, session_id=session_id, state=used.split('"')[1])
+
+
+@then("it is refused because the session's lock is lost")
+def is_lost(outcome: Outcome) -> None:
+    """The request was refused with the error for a session's lock that is lost."""
+    assert isinstance(outcome, Refused), outcome
+    assert outcome.error is Error.SESSION_LOCK_LOST, outcome
+
+
+@when(parsers.parse('the state of session "{session_id}" is removed'))
+def removed(bus: Bus, queue: str, session_id: str) -> None:
+    """Set nothing as the state."""
+    bus.expect(bus.do(SetSessionState(queue=queue, session_id=session_id)), Done)
+
+
+@then(parsers.parse('the state of session "{session_id}" is none'))
+def has_no_state(bus: Bus, queue: str, session_id: str) -> None:
+    """Nothing is stored with the session."""
+    _has_state(bus, queue, session_id, None)
+
+
+@then(parsers.parse('the state of session "{session_id}" is "{state}"'))
+def has_state(bus: Bus, queue: str, session_id: str, state: str) -> None:
+    """This text is stored with the session."""
+    _has_state(bus, queue, session_id, state)
+
+
+def _has_state(bus: Bus, queue: str, session_id: str, state: str | None) -> None:
+    outcome = bus.do(GetSessionState(queue=queue, session_id=session_id))
+    assert outcome == SessionState(state=state), outcome
+
+
+@then(parsers.re(r'the sessions listed are (?P<names>"[^"]*"(?:(?:, | and )"[^"]*")*)'))
+def these_listed(bus: Bus, queue: str, names: str) -> None:
+    """The list names exactly these sessions."""
+    outcome = bus.do(ListSessions(queue=queue))
+    assert isinstance(outcome, SessionsListed), outcome
+    assert sorted(outcome.session_ids) == _named(names), outcome
+
+
+@when(parsers.parse('messages of session "{session_id}" are peeked'), target_fixture="peeked")
+def peeks_in_session(bus: Bus, queue: str, session_id: str) -> tuple[MessageView, ...]:
+    """Look at a session's messages."""
+    return bus.peeked(Peek(queue=queue, count=PEEKED_AT_ONCE, session_id=session_id))
+
+
+@then(parsers.parse('only messages of session "{session_id}" are shown'))
+def shows_session(peeked: tuple[MessageView, ...], session_id: str) -> None:
+    """Messages came, all of one session."""
+    assert {view.session_id for view in peeked} == {session_id}
+
+
+@then(parsers.parse("at most {number:d} of the requests is refused"))
+def so_many_at_most(outcomes: list[Outcome], number: int) -> None:
+    """No more requests were refused, the others accepted."""
+    assert sum(isinstance(outcome, Refused) for outcome in outcomes) <= number, outcomes
+    assert all(isinstance(outcome, Done | Refused) for outcome in outcomes), outcomes

@@ -1,0 +1,119 @@
+"""Steps that set the scene: queues, sessions and transactions."""
+
+from pytest_bdd import given, parsers, when
+
+from busproof.judging.scenario_outcome import NotApplicable
+from busproof.steps.bus import Bus
+from busproof.steps.wording import queue_settings
+from busproof.vocabulary.commands import (
+    BeginTransaction,
+    CommitTransaction,
+    CreateQueue,
+    RollBackTransaction,
+)
+from busproof.vocabulary.outcomes import Done, Refused
+from busproof.vocabulary.values import Tier
+
+__all__ = ["OTHER", "QUEUE", "basic_may_lack", "create", "refuse_where_missing"]
+
+QUEUE = "orders"
+OTHER_QUEUE = "invoices"
+OTHER = "c2"
+
+
+def create(bus: Bus, queue: CreateQueue) -> str:
+    """Create a queue, which has to succeed where the tier has such queues."""
+    refuse_where_missing(bus, queue)
+    outcome = bus.do(queue)
+    unsaid = bus.profile.tier is Tier.BASIC or "PREM-07" in bus.profile.silent
+    sized = queue.max_size is not None and bus.profile.tier is not Tier.STANDARD and unsaid
+    if sized and isinstance(outcome, Refused):
+        raise NotApplicable(f"tier: {bus.profile.tier.value} need not have this size")
+    bus.expect(outcome, Done)
+    return queue.queue
+
+
+def refuse_where_missing(bus: Bus, queue: CreateQueue) -> None:
+    """Insist that the tier has such queues.
+
+    Raises:
+        NotApplicable: it need not have any.
+    """
+    if queue.partitioned and bus.profile.tier is Tier.PREMIUM:
+        raise NotApplicable("tier: premium need not have partitioned queues")
+    basic_may_lack(bus, queue)
+
+
+def basic_may_lack(bus: Bus, queue: CreateQueue) -> None:
+    """Leave the scenario where Basic need not have such a queue (MGMT-24, BASIC-REGULAR).
+
+    Raises:
+        NotApplicable: it need not.
+    """
+    basic = bus.profile.tier is Tier.BASIC
+    if queue.requires_session and basic:
+        raise NotApplicable("tier: basic need not have sessions")
+    if queue.duplicate_detection and basic:
+        raise NotApplicable("tier: basic need not have duplicate detection")
+    either = bus.profile.readings.get("BASIC-REGULAR") != "as-asked"
+    if basic and either and queue.partitioned is False:
+        raise NotApplicable("tier: basic may partition every queue")
+
+
+@given(
+    parsers.re(r"an? (?P<kind>partitioned|regular) queue(?: (?P<traits>.+))?"),
+    target_fixture="queue",
+)
+def created(bus: Bus, kind: str, traits: str | None) -> str:
+    """A queue of its kind with these traits, all else left as it is by default."""
+    return create(bus, queue_settings(QUEUE, kind, traits or ""))
+
+
+@given(
+    parsers.re(r"another (?P<kind>partitioned|regular) queue(?: (?P<traits>.+))?"),
+    target_fixture="other_queue",
+)
+def created_too(bus: Bus, kind: str, traits: str | None) -> str:
+    """A second queue of its kind with these traits."""
+    return create(bus, queue_settings(OTHER_QUEUE, kind, traits or ""))
+
+
+@given("a transaction", target_fixture="transaction")
+def begun(bus: Bus) -> str:
+    """A transaction that nothing was sent in yet; Basic may have none (MGMT-24)."""
+    outcome = bus.do(BeginTransaction(transaction="t1"))
+    if bus.profile.tier is Tier.BASIC and isinstance(outcome, Refused):
+        raise NotApplicable("tier: basic need not have transactions")
+    bus.expect(outcome, Done)
+    return "t1"
+
+
+@when("another transaction is begun", target_fixture="transaction")
+def begun_too(bus: Bus) -> str:
+    """A second transaction that nothing was sent in yet."""
+    bus.expect(bus.do(BeginTransaction(transaction="t2")), Done)
+    return "t2"
+
+
+@when("the transaction is committed")
+def committed(bus: Bus, transaction: str) -> None:
+    """Commit, which has to succeed."""
+    bus.expect(bus.do(CommitTransaction(transaction=transaction)), Done)
+
+
+@when("the transaction is rolled back")
+def rolled_back(bus: Bus, transaction: str) -> None:
+    """Roll back, which has to succeed."""
+    bus.expect(bus.do(RollBackTransaction(transaction=transaction)), Done)
+
+
+@when("the transaction is committed, if it can be")
+def committed_perhaps(bus: Bus, transaction: str) -> None:
+    """Commit; a refusal before may have ended the transaction."""
+    bus.do(CommitTransaction(transaction=transaction))
+
+
+@when("the transaction is rolled back, unless it has ended")
+def rolled_back_perhaps(bus: Bus, transaction: str) -> None:
+    """Roll back; a refusal before may have ended the transaction."""
+    bus.do(RollBackTransaction(transaction=transaction))

@@ -1,0 +1,329 @@
+"""Steps that fill a queue or one of its partitions, and what must come of it.
+
+A message declares how large its body is, and whoever has a wire pads it. A GB is a few thousand
+messages of the size that every tier takes, and some ten of the largest that any takes: the largest
+are tried first, and smaller ones where these are too large: they stand for several, so that a bus
+that is held to the limits of single messages (LIMIT) may take them all the same.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import attrs
+from pytest_bdd import given, parsers, then, when
+
+from busproof.judging.scenario_outcome import NotApplicable, NotConforming
+from busproof.steps.bus import Bus
+from busproof.steps.definitions.dead_letters import dead_letter_it
+from busproof.steps.definitions.sending import READ, send_all
+from busproof.steps.definitions.setup import QUEUE
+from busproof.steps.patience import described
+from busproof.steps.wording import Properties, seconds
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import CommitTransaction, CreateQueue, Defer, Schedule, Send
+from busproof.vocabulary.messages import Message, MessageView
+from busproof.vocabulary.outcomes import Done, Outcome, Refused, Scheduled
+from busproof.vocabulary.values import Error, Tier
+
+FILLERS: Final = (100_000_000, 900_000, 240_000)
+"""Bytes of a message that fills: what Premium may take, what it surely takes, what all take."""
+GB: Final = 2**30
+"""Bytes of a GB, at the most."""
+PAUSES: Final = tuple(seconds(2**power) for power in range(7))
+"""How long to wait before each further try where room is free again at some time: 2 minutes."""
+KEYS_TRIED: Final = 400
+DAY: Final = seconds(86_400)
+SIZES: Final = {
+    Tier.STANDARD: (1, 2, 3, 4, 5),
+    Tier.PREMIUM: (1, 2, 3, 4, 5, 10, 20, 40, 80),
+}
+"""GB that a queue can have, by its tier."""
+
+Sending = Callable[[Message], Outcome]
+
+
+@attrs.define
+class Filled:
+    """What filled a queue: the messages that it took, and how large each of them was."""
+
+    taken: list[str] = attrs.field(factory=list)
+    size: int = FILLERS[0]
+
+
+@given(
+    parsers.parse("messages {carried} have filled the partition of their key"),
+    converters=READ,
+    target_fixture="filled",
+)
+def has_filled_partition(bus: Bus, queue: str, carried: Properties) -> Filled:
+    """Send messages of one key until one is refused."""
+    return fills_partition(bus, queue, carried)[1]
+
+
+@when(
+    parsers.parse("messages {carried} are sent until there is no room for their key"),
+    converters=READ,
+    target_fixture="outcome",
+)
+def sends_until_partition_is_full(bus: Bus, queue: str, carried: Properties) -> Outcome:
+    """Send messages of one key until one is refused."""
+    return fills_partition(bus, queue, carried)[0]
+
+
+def fills_partition(bus: Bus, queue: str, carried: Properties) -> tuple[Outcome, Filled]:
+    """The last answer to messages of one key, and what was taken before it.
+
+    Raises:
+        NotApplicable: it need not be that one partition is full by itself.
+    """
+    if bus.profile.readings.get("FULL-PARTITION", "per-partition") != "per-partition":
+        raise NotApplicable("reading: a partition need not be full before its entity")
+    if "SIZE-07" in bus.profile.silent:
+        raise NotApplicable("edition: it does not say how large a partition is")
+    return _filled(
+        bus, queue, lambda message: bus.send(Send(queue=queue, message=message)), carried
+    )
+
+
+@given("messages without key have filled the queue", target_fixture="filled")
+def has_filled_queue(bus: Bus, queue: str) -> Filled:
+    """Send messages until one is refused, for a queue without partitions."""
+    return _sent_until_full(bus, queue)[1]
+
+
+@when("messages are sent until there is no room", target_fixture="outcome")
+def sends_until_full(bus: Bus, queue: str) -> Outcome:
+    """Send messages until one is refused, to a queue without partitions."""
+    return _sent_until_full(bus, queue)[0]
+
+
+def _sent_until_full(bus: Bus, queue: str) -> tuple[Outcome, Filled]:
+    def send(message: Message) -> Outcome:
+        return bus.send(Send(queue=queue, message=message))
+
+    return _filled(bus, queue, send, Properties({}))
+
+
+@when(
+    parsers.re(r"messages are (?P<fate>locked|deferred|dead-lettered) until there is no room"),
+    target_fixture="outcome",
+)
+def takes_apart_until_full(bus: Bus, queue: str, fate: str) -> Outcome:
+    """Send one message after another, each of which is dealt with at once."""
+    needed = {"dead-lettered": Capability.DEAD_LETTER, "deferred": Capability.DEFERRAL}
+    bus.need(needed.get(fate, Capability.PEEK_LOCK))
+
+    def send(message: Message) -> Outcome:
+        outcome = bus.send(Send(queue=queue, message=message))
+        if isinstance(outcome, Done):
+            _deal_with(bus, queue, bus.kept(queue), fate)
+        return outcome
+
+    return _filled(bus, queue, send, Properties({}))[0]
+
+
+def _deal_with(bus: Bus, queue: str, view: MessageView, fate: str) -> None:
+    if fate == "deferred":
+        bus.expect(bus.do(Defer(queue=queue, lock_token=view.lock_token or "")), Done)
+    elif fate == "dead-lettered":
+        bus.expect(dead_letter_it(bus, queue, view, "unreadable"), Done)
+
+
+@when("messages are scheduled until there is no room", target_fixture="outcome")
+def schedules_until_full(bus: Bus, queue: str) -> Outcome:
+    """Schedule messages for tomorrow; once they fill the queue, sending is refused."""
+
+    def schedule(message: Message) -> Outcome:
+        outcome = bus.do(Schedule(queue=queue, message=message, delay=DAY))
+        return Done() if isinstance(outcome, Scheduled) else outcome
+
+    outcome, filled = _filled(bus, queue, schedule, Properties({}))
+    if isinstance(outcome, Refused):
+        return outcome
+    message = attrs.evolve(bus.message(), size=filled.size, stands_in=True)
+    return bus.send(Send(queue=queue, message=message))
+
+
+def _filled(bus: Bus, queue: str, send: Sending, carried: Properties) -> tuple[Outcome, Filled]:
+    """The first refusal for want of room, or the last answer once all room must be taken."""
+    bus.need(Capability.DISPOSABLE_NAMESPACE)
+    filled = Filled()
+    outcome: Outcome = Done()
+    room = GB * (bus.settings[queue].max_size or 1)
+    while len(filled.taken) * filled.size <= room and isinstance(outcome, Done):
+        outcome, message = _sized(bus, send, carried, filled.size)
+        filled.size = message.size or 0
+        if isinstance(outcome, Done):
+            filled.taken.append(message.body)
+    return outcome, filled
+
+
+def _sized(bus: Bus, send: Sending, carried: Properties, size: int) -> tuple[Outcome, Message]:
+    """The answer to a message of at most this size, and the message that was not too large."""
+    for smaller in _sizes(size):
+        message = attrs.evolve(carried.message(bus), size=smaller, stands_in=True)
+        outcome = send(message)
+        if not (isinstance(outcome, Refused) and outcome.error is Error.MESSAGE_TOO_LARGE):
+            return outcome, message
+    raise NotConforming(f"a message of {FILLERS[-1]} bytes is too large, and every tier takes it")
+
+
+def _sizes(size: int) -> Iterator[int]:
+    return (each for each in FILLERS if each <= size)
+
+
+@given(parsers.parse('a key in another partition than "{key}"'), target_fixture="distant_key")
+def key_elsewhere(bus: Bus, queue: str, key: str) -> str:
+    """Find a key whose messages another partition takes."""
+    bus.need(Capability.WITNESS)
+    first = _partition_of(bus, queue, key)
+    for number in range(KEYS_TRIED):
+        if _partition_of(bus, queue, f"key-{number}") != first:
+            return f"key-{number}"
+    raise NotApplicable("partitions: all keys are in one")
+
+
+def _partition_of(bus: Bus, queue: str, key: str) -> int:
+    send_all(bus, queue, 1, Properties({"PartitionKey": key}))
+    return bus.located(queue, [bus.sent[-1].body], None)[0]
+
+
+@when("the other partition is sent a message", target_fixture="outcome")
+def sends_elsewhere(bus: Bus, queue: str, filled: Filled, distant_key: str) -> Outcome:
+    """Send a message as large as those that filled the partition, to another one."""
+    message = attrs.evolve(bus.message(partition_key=distant_key), size=filled.size, stands_in=True)
+    return bus.send(Send(queue=queue, message=message))
+
+
+@when(parsers.parse("a large message {carried} is sent"), converters=READ, target_fixture="outcome")
+def sends_large(bus: Bus, queue: str, filled: Filled, carried: Properties) -> Outcome:
+    """Send a message as large as those that filled the partition, whatever becomes of it."""
+    message = attrs.evolve(carried.message(bus), size=filled.size, stands_in=True)
+    return bus.send(Send(queue=queue, message=message))
+
+
+@when(
+    parsers.parse("a large message {carried} is sent in the transaction"),
+    converters=READ,
+    target_fixture="outcome",
+)
+def sends_large_in_transaction(
+    bus: Bus, queue: str, filled: Filled, carried: Properties, transaction: str
+) -> Outcome:
+    """The same in the transaction."""
+    message = attrs.evolve(carried.message(bus), size=filled.size, stands_in=True)
+    return bus.send(Send(queue=queue, message=message, transaction=transaction))
+
+
+@when(
+    parsers.parse("more messages {carried} than there is room for are sent in the transaction"),
+    converters=READ,
+    target_fixture="outcome",
+)
+def overfills_in_transaction(
+    bus: Bus, queue: str, carried: Properties, transaction: str
+) -> Outcome:
+    """Send more of one key than a partition holds; the last answer, or that of the commit."""
+    if bus.profile.readings.get("FULL-PARTITION", "per-partition") != "per-partition":
+        raise NotApplicable("reading: a partition need not be full before its entity")
+
+    def send(message: Message) -> Outcome:
+        return bus.send(Send(queue=queue, message=message, transaction=transaction))
+
+    outcome, filled = _filled(bus, queue, send, carried)
+    if filled.size < FILLERS[0]:
+        raise NotApplicable("sizes: no transaction takes so many messages of this size")
+    return outcome
+
+
+@when(
+    parsers.parse("{number:d} large messages {carried} are sent"),
+    converters=READ,
+    target_fixture="outcomes",
+)
+def sends_several_large(
+    bus: Bus, queue: str, filled: Filled, number: int, carried: Properties
+) -> list[Outcome]:
+    """Send several messages as large as those that filled a partition."""
+    return [sends_large(bus, queue, filled, carried) for _ in range(number)]
+
+
+@then("it is refused because the quota is exceeded")
+def is_full(outcome: Outcome) -> None:
+    """The request was refused for want of room."""
+    assert isinstance(outcome, Refused), outcome
+    assert outcome.error is Error.QUOTA_EXCEEDED, outcome
+
+
+@then("each of them is accepted, or refused because the quota is exceeded")
+def are_taken_or_not(outcomes: list[Outcome]) -> None:
+    """Nothing else was answered."""
+    assert all(
+        isinstance(each, Done) or (isinstance(each, Refused) and each.error is Error.QUOTA_EXCEEDED)
+        for each in outcomes
+    ), outcomes
+
+
+@then("it, or the transaction's commit, is refused because the quota is exceeded")
+def is_full_in_the_end(bus: Bus, transaction: str, outcome: Outcome) -> None:
+    """There was no room, which the send said or the commit."""
+    if isinstance(outcome, Done):
+        outcome = bus.do(CommitTransaction(transaction=transaction))
+    is_full(outcome)
+
+
+@then("nothing that was sent in the transaction was received")
+def nothing_of_transaction(filled: Filled, views: list[MessageView]) -> None:
+    """What was received is what filled the partition before."""
+    assert {view.body for view in views} <= set(filled.taken), views
+
+
+@then("no message was received")
+def none_received(views: list[MessageView]) -> None:
+    """Nothing came."""
+    assert views == []
+
+
+@then(parsers.parse("in the end a large message {carried} is accepted"), converters=READ)
+def is_taken_in_the_end(bus: Bus, queue: str, filled: Filled, carried: Properties) -> None:
+    """There is room again, perhaps after a while."""
+    outcome = sends_large(bus, queue, filled, carried)
+    for pause in PAUSES:
+        if isinstance(outcome, Done):
+            break
+        bus.wait(pause)
+        outcome = sends_large(bus, queue, filled, carried)
+    assert isinstance(outcome, Done), outcome
+
+
+@then("every message that was taken was received")
+def all_received(filled: Filled, views: list[MessageView]) -> None:
+    """What is full gives what it holds."""
+    assert {view.body for view in views} == set(filled.taken), views
+
+
+@then(parsers.parse("its greatest size is told to be {number:d} GB for each partition"))
+def told_size_of_partitions(bus: Bus, queue: str, number: int) -> None:
+    """What is got of the queue has the size of all partitions: 16 times as much."""
+    assert described(bus, queue, "max_size").max_size == number * bus.profile.partitions
+
+
+@then(parsers.parse("its greatest size is told to be {number:d} GB"))
+def told_size(bus: Bus, queue: str, number: int) -> None:
+    """What is got of the queue has this size."""
+    assert described(bus, queue, "max_size").max_size == number
+
+
+@then("it is refused, or has one of the sizes of the tier")
+def has_lawful_size(bus: Bus, outcome: Outcome) -> None:
+    """It has one of the tier's sizes, each partition or the whole; or there is none."""
+    if isinstance(outcome, Refused):
+        return
+    assert isinstance(outcome, Done), outcome
+    parts = bus.profile.partitions if _is_partitioned(bus.settings[QUEUE]) else 1
+    told = described(bus, QUEUE, "max_size").max_size or 0
+    assert told in {parts * size for size in SIZES[bus.profile.tier]}, told
+
+
+def _is_partitioned(settings: CreateQueue) -> bool:
+    return bool(settings.partitioned)

@@ -1,0 +1,339 @@
+"""Steps that manage topics and subscriptions, and what must come of it."""
+
+from typing import Any, Final
+
+from pytest_bdd import given, parsers, then, when
+
+from busproof.judging.scenario_outcome import NotApplicable
+from busproof.steps.bus import Bus
+from busproof.steps.definitions.management import KINDS
+from busproof.steps.definitions.setup import QUEUE, create
+from busproof.steps.definitions.storage_quota import SIZES
+from busproof.steps.definitions.topics import TOPIC
+from busproof.steps.definitions.undeliverable import STATUSES
+from busproof.steps.patience import described_topic, until_topic
+from busproof.steps.wording import queue_settings, seconds, subscription_settings, topic_settings
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
+    BringPartitionUp,
+    Command,
+    Complete,
+    CreateSubscription,
+    CreateTopic,
+    DeleteQueue,
+    DeleteTopic,
+    GetQueue,
+    GetTopic,
+    ListSubscriptions,
+    ListTopics,
+    Peek,
+    Receive,
+    UpdateQueue,
+    UpdateTopic,
+)
+from busproof.vocabulary.entity_settings import Availability, EntityStatus
+from busproof.vocabulary.outcomes import Done, Listed, Outcome, Refused
+from busproof.vocabulary.values import Tier
+
+UPDATES: Final[dict[str, dict[str, Any]]] = {
+    "to be partitioned": {"partitioned": True},
+    "to be regular": {"partitioned": False},
+    "to detect duplicates": {"duplicate_detection": True},
+    "to detect no duplicates": {"duplicate_detection": False},
+}
+MISSING_TOPIC: Final[dict[str, Command]] = {
+    "got": GetTopic(topic="none"),
+    "updated": UpdateTopic(topic="none", time_to_live=seconds(60)),
+    "deleted": DeleteTopic(topic="none"),
+    "asked for its subscriptions": ListSubscriptions(topic="none"),
+}
+
+
+def _path(name: str) -> str:
+    return f"{TOPIC}/subscriptions/{name}"
+
+
+def _asked_of(path: str) -> dict[str, Command]:
+    """What can be asked of a subscription as of a queue."""
+    return {
+        "received from": Receive(queue=path),
+        "peeked": Peek(queue=path),
+        "got": GetQueue(queue=path),
+        "updated": UpdateQueue(queue=path, max_delivery_count=3),
+        "deleted": DeleteQueue(queue=path),
+    }
+
+
+@when(
+    parsers.re(r"a (?P<kind>partitioned|regular) topic(?: (?P<traits>.+))? is created"),
+    target_fixture="outcome",
+)
+def creates_topic(bus: Bus, kind: str, traits: str | None) -> Outcome:
+    """Create a topic, whatever becomes of it."""
+    return bus.do(topic_settings(TOPIC, kind, traits or ""))
+
+
+@given("a topic that is created without the option", target_fixture="queue")
+def created_topic_without_the_option(bus: Bus) -> str:
+    """Leave out whether the topic is to be partitioned."""
+    bus.expect(bus.do(CreateTopic(topic=TOPIC, partitioned=None)), Done)
+    return TOPIC
+
+
+@when(
+    parsers.parse("a partitioned topic is created by a request of api-version {version}"),
+    target_fixture="outcome",
+)
+def creates_topic_by_version(bus: Bus, version: str) -> Outcome:
+    """Create a topic by a request that names its api-version."""
+    version = "" if version == "none" else version
+    return bus.do(CreateTopic(topic=TOPIC, api_version=version))
+
+
+@then(parsers.parse("the topic's greatest size is told to be {number:d} GB for each partition"))
+def told_size_of_partitions_of_topic(bus: Bus, queue: str, number: int) -> None:
+    """What is got of the topic has the size of all partitions: 16 times as much."""
+    assert described_topic(bus, queue, "max_size").max_size == number * bus.profile.partitions
+
+
+@then(parsers.parse("the topic's greatest size is told to be {number:d} GB"))
+def told_size_of_topic(bus: Bus, queue: str, number: int) -> None:
+    """What is got of the topic has this size."""
+    assert described_topic(bus, queue, "max_size").max_size == number
+
+
+@then(parsers.re("it is refused, or the (?P<kind>partitioned|regular) topic has a tier's size"))
+def topic_has_lawful_size(bus: Bus, outcome: Outcome, kind: str) -> None:
+    """It has one of the tier's sizes, each partition or the whole; or there is no topic."""
+    if isinstance(outcome, Refused):
+        return
+    assert isinstance(outcome, Done), outcome
+    parts = bus.profile.partitions if KINDS[kind] else 1
+    told = described_topic(bus, TOPIC, "max_size").max_size
+    assert told in {parts * size for size in SIZES[bus.profile.tier]}, told
+
+
+@when("a topic of the queue's name is created", target_fixture="outcome")
+def creates_topic_of_queue(bus: Bus) -> Outcome:
+    """Create a topic by the name of a queue, whatever becomes of it."""
+    return bus.do(CreateTopic(topic=QUEUE, partitioned=bus.profile.tier is not Tier.PREMIUM))
+
+
+@when(
+    parsers.re(r"a queue under the topic's name, (?P<kind>partitioned|regular), is created"),
+    target_fixture="outcome",
+)
+def creates_queue_of_topic(bus: Bus, kind: str) -> Outcome:
+    """Create a queue by the name of the topic, whatever becomes of it."""
+    return bus.do(queue_settings(TOPIC, kind, ""))
+
+
+@given(parsers.re(r"a second topic, (?P<kind>partitioned|regular)"))
+def second_topic(bus: Bus, kind: str) -> None:
+    """Another topic beside the first one."""
+    bus.expect(bus.do(CreateTopic(topic="events", partitioned=KINDS[kind])), Done)
+
+
+@given(parsers.re(r"a queue beside it, (?P<kind>partitioned|regular)"))
+def queue_beside(bus: Bus, kind: str) -> None:
+    """A queue beside the topic."""
+    create(bus, queue_settings("invoices", kind, ""))
+
+
+@when(
+    parsers.re(r'subscription "(?P<name>[^"]+)"(?: (?P<traits>(?:with|that) .+))? is created'),
+    target_fixture="outcome",
+)
+def creates_subscription(bus: Bus, name: str, traits: str | None) -> Outcome:
+    """Create a subscription, whatever becomes of it."""
+    return bus.do(subscription_settings(TOPIC, name, traits or ""))
+
+
+@when(
+    parsers.re(r"the topic is created again as a (?P<kind>partitioned|regular) topic(?P<traits>.*)")
+)
+def creates_topic_again(bus: Bus, kind: str, traits: str) -> None:
+    """Create a topic of the same name, which has to succeed."""
+    bus.expect(bus.do(topic_settings(TOPIC, kind, traits.strip())), Done)
+
+
+@when(parsers.parse('subscription "{name}" is created again'))
+def creates_subscription_again(bus: Bus, name: str) -> None:
+    """Create a subscription of the same name, which has to succeed."""
+    bus.expect(bus.do(CreateSubscription(topic=TOPIC, subscription=name)), Done)
+
+
+@when(parsers.re(r"the topic is updated (?P<change>to .+)"), target_fixture="outcome")
+def updates_topic(bus: Bus, change: str) -> Outcome:
+    """Try to change what cannot be changed."""
+    return bus.do(UpdateTopic(topic=TOPIC, **UPDATES[change]))
+
+
+@when(
+    parsers.parse("the topic's time to live is updated to {number:d} seconds"),
+    target_fixture="outcome",
+)
+def updates_topic_life(bus: Bus, number: int) -> Outcome:
+    """Change how long messages live, whatever becomes of it."""
+    return bus.do(UpdateTopic(topic=TOPIC, time_to_live=seconds(number)))
+
+
+@when("the topic is deleted", target_fixture="outcome")
+def deletes_topic(bus: Bus) -> Outcome:
+    """Delete it, whatever becomes of it."""
+    return bus.do(DeleteTopic(topic=TOPIC))
+
+
+@given("the topic was deleted")
+def has_deleted_topic(bus: Bus) -> None:
+    """Delete it, which has to succeed."""
+    bus.expect(deletes_topic(bus), Done)
+    bus.sent.clear()
+
+
+@when(parsers.parse('subscription "{name}" is deleted'), target_fixture="outcome")
+def deletes_subscription(bus: Bus, name: str) -> Outcome:
+    """Delete a subscription, whatever becomes of it."""
+    return bus.do(DeleteQueue(queue=_path(name)))
+
+
+@given(parsers.parse('subscription "{name}" was deleted'))
+def has_deleted_subscription(bus: Bus, name: str) -> None:
+    """Delete a subscription, which has to succeed."""
+    bus.expect(deletes_subscription(bus, name), Done)
+
+
+@when(
+    parsers.parse('a message of subscription "{name}" is received, and the topic made anew'),
+    target_fixture="outcome",
+)
+def settles_what_went_with_topic(bus: Bus, name: str) -> Outcome:
+    """Settle with a lock that belongs to a subscription that is gone."""
+    kept = bus.kept(_path(name))
+    has_deleted_topic(bus)
+    bus.expect(bus.do(CreateTopic(topic=TOPIC)), Done)
+    creates_subscription_again(bus, name)
+    return bus.do(Complete(queue=_path(name), lock_token=kept.lock_token or ""))
+
+
+@when("that partition of the topic is up again")
+def topic_up(bus: Bus, partition: int) -> None:
+    """Bring it back; a topic that is gone may have taken its partitions along."""
+    bus.do(BringPartitionUp(queue=TOPIC, partition=partition))
+
+
+@when(
+    parsers.re(r"the topic is (?P<status>disabled|disabled for senders|active again)"),
+)
+def changes_topic_status(bus: Bus, status: str) -> None:
+    """Disable the topic or enable it again, which has to succeed."""
+    bus.expect(bus.do(UpdateTopic(topic=TOPIC, status=STATUSES[status])), Done)
+
+
+@when(
+    parsers.re(
+        r'subscription "(?P<name>[^"]+)" is '
+        r"(?P<status>disabled|disabled for receivers|active again)"
+    ),
+)
+def changes_subscription_status(bus: Bus, name: str, status: str) -> None:
+    """Disable a subscription or enable it again, which has to succeed."""
+    bus.expect(bus.do(UpdateQueue(queue=_path(name), status=STATUSES[status])), Done)
+
+
+@when("the topic is asked to be disabled for receivers", target_fixture="outcome")
+def asks_for_status_of_receivers(bus: Bus) -> Outcome:
+    """Disable a topic for those who have nothing to do with it, whatever becomes of it."""
+    return bus.do(UpdateTopic(topic=TOPIC, status=EntityStatus.RECEIVE_DISABLED))
+
+
+@when(
+    parsers.parse('subscription "{name}" is asked to be disabled for senders'),
+    target_fixture="outcome",
+)
+def asks_for_status_of_senders(bus: Bus, name: str) -> Outcome:
+    """Disable a subscription for those who have nothing to do with it, whatever comes of it."""
+    return bus.do(UpdateQueue(queue=_path(name), status=EntityStatus.SEND_DISABLED))
+
+
+@when(parsers.parse("a topic that does not exist is {asked}"), target_fixture="outcome")
+def asks_missing_topic(bus: Bus, asked: str) -> Outcome:
+    """Ask something of a topic that there is not, in a tier that has some."""
+    if bus.profile.tier is Tier.BASIC:
+        raise NotApplicable("tier: basic has no topics")
+    return bus.do(MISSING_TOPIC[asked])
+
+
+@when(
+    parsers.re(r'subscription "(?P<name>[^"]+)" is asked: (?P<asked>.+)'), target_fixture="outcome"
+)
+def asks_subscription(bus: Bus, name: str, asked: str) -> Outcome:
+    """Ask something of a subscription, whether there is one or not."""
+    bus.need(Capability.TOPIC_MANAGEMENT)
+    return bus.do(_asked_of(_path(name))[asked])
+
+
+@then(parsers.re(r"the topic is told to be (?P<kind>partitioned|regular)"))
+def told_kind_of_topic(bus: Bus, kind: str) -> None:
+    """What is got of the topic says whether it is partitioned."""
+    assert described_topic(bus, TOPIC, "partitioned").partitioned is KINDS[kind]
+
+
+@then(parsers.re(r"the topic is told to detect (?P<none>no )?duplicates"))
+def told_detection_of_topic(bus: Bus, none: str | None) -> None:
+    """What is got of the topic says whether it detects duplicates."""
+    told = described_topic(bus, TOPIC, "duplicate_detection")
+    assert told.duplicate_detection is (none is None)
+
+
+@then(parsers.parse("the topic is told to detect duplicates over {number:d} seconds"))
+def told_window_of_topic(bus: Bus, number: int) -> None:
+    """What is got of the topic has duplicate detection, with this window."""
+    told = described_topic(bus, TOPIC, "duplicate_window")
+    assert (told.duplicate_detection, told.duplicate_window) == (True, seconds(number))
+
+
+@then(parsers.parse("the topic is told to have a time to live of {number:d} seconds"))
+def told_life_of_topic(bus: Bus, number: int) -> None:
+    """What is got of the topic has this time to live."""
+    assert described_topic(bus, TOPIC, "time_to_live").time_to_live == seconds(number)
+
+
+@then(parsers.parse("in the end the topic is told to have {number:d} subscriptions"))
+def told_subscriptions(bus: Bus, number: int) -> None:
+    """So many subscriptions are counted, perhaps after a while (GET-LAG)."""
+    told = until_topic(
+        bus, TOPIC, "subscription_count", lambda each: each.subscription_count == number
+    )
+    assert told.subscription_count == number
+
+
+@then(parsers.re(r"in the end the topic's availability is (?P<text>available|limited)"))
+def has_topic_availability(bus: Bus, text: str) -> None:
+    """That is what is told of its partitions, perhaps after a while (GET-LAG)."""
+    bus.need(Capability.AVAILABILITY)
+    wanted = Availability(text)
+    told = until_topic(bus, TOPIC, "availability", lambda each: each.availability is wanted)
+    assert told.availability is wanted
+
+
+def _listed(bus: Bus, command: Command) -> list[str]:
+    outcome = bus.do(command)
+    assert isinstance(outcome, Listed), outcome
+    return sorted(outcome.names)
+
+
+def _names(text: str) -> list[str]:
+    return [] if text == "none" else sorted(text.split(" and "))
+
+
+@then(parsers.re(r"the list of topics names (?P<names>.+)"))
+def lists_topics(bus: Bus, names: str) -> None:
+    """The list names these topics, each once, and nothing else."""
+    assert _listed(bus, ListTopics()) == _names(names)
+
+
+@then(parsers.re(r"the list of subscriptions names (?P<names>.+)"))
+def lists_subscriptions(bus: Bus, names: str) -> None:
+    """The list names these subscriptions, each once, and no other."""
+    assert _listed(bus, ListSubscriptions(topic=TOPIC)) == _names(names)

@@ -1,0 +1,76 @@
+"""Steps on messages that are settled in transactions."""
+
+from typing import Final
+
+from pytest_bdd import parsers, then, when
+
+from busproof.steps.bus import Bus
+from busproof.steps.definitions.setup import OTHER
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
+    Abandon,
+    CommitTransaction,
+    Complete,
+    DeadLetter,
+    Defer,
+    Receive,
+    Settlement,
+)
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.outcomes import Done, Outcome, Received, Refused
+
+KINDS: Final[dict[str, type[Settlement]]] = {
+    "completed": Complete,
+    "abandoned": Abandon,
+    "dead-lettered": DeadLetter,
+    "deferred": Defer,
+}
+NEEDED: Final = {"dead-lettered": Capability.DEAD_LETTER, "deferred": Capability.DEFERRAL}
+HOW = r"(?P<how>completed|abandoned|dead-lettered|deferred)"
+
+
+def _settle(bus: Bus, queue: str, view: MessageView, how: str, transaction: str) -> Outcome:
+    if how in NEEDED:
+        bus.need(NEEDED[how])
+    token = view.lock_token or ""
+    return bus.do(KINDS[how](queue=queue, lock_token=token, transaction=transaction))
+
+
+@when(parsers.re(rf"the message kept is {HOW} in the transaction"), target_fixture="outcome")
+def settles_within(bus: Bus, queue: str, kept: MessageView, how: str, transaction: str) -> Outcome:
+    """Settle the locked message in the transaction, whatever becomes of it."""
+    return _settle(bus, queue, kept, how, transaction)
+
+
+@when(
+    parsers.re(rf"(?P<number>\d+) messages are received and {HOW} in the transaction"),
+    converters={"number": int},
+)
+def settles_several_within(bus: Bus, queue: str, number: int, how: str, transaction: str) -> None:
+    """Receive so many messages and settle each in the transaction, which has to be accepted."""
+    for _ in range(number):
+        received = bus.do(Receive(queue=queue))
+        bus.expect(received, Received)
+        assert isinstance(received, Received)
+        bus.expect(_settle(bus, queue, received.message, how, transaction), Done)
+
+
+@when("it is received over another connection, if it comes", target_fixture="kept_elsewhere")
+def received_elsewhere_perhaps(bus: Bus, queue: str) -> MessageView | None:
+    """Receive over a second connection; what was settled may be kept back until its commit."""
+    outcome = bus.do(Receive(queue=queue), OTHER)
+    return outcome.message if isinstance(outcome, Received) else None
+
+
+@then("the commit is refused if it has come, and the other receiver can complete it")
+def refused_for_another(
+    bus: Bus, queue: str, transaction: str, kept_elsewhere: MessageView | None
+) -> None:
+    """What somebody else was given is not settled by the commit."""
+    outcome = bus.do(CommitTransaction(transaction=transaction))
+    if kept_elsewhere is None:
+        return
+    assert isinstance(outcome, Refused), outcome
+    token = kept_elsewhere.lock_token or ""
+    completed = bus.do(Complete(queue=queue, lock_token=token), OTHER)
+    assert isinstance(completed, Done), completed

@@ -1,0 +1,104 @@
+"""Steps on queues that are disabled or gone, and on what cannot be forwarded to them."""
+
+from typing import Final
+
+from pytest_bdd import parsers, then, when
+
+from busproof.steps.bus import Bus
+from busproof.steps.definitions.forwarding import SOURCE
+from busproof.steps.definitions.receiving import PEEKED_AT_ONCE
+from busproof.steps.patience import until
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import DeleteQueue, Peek, Receive, UpdateQueue
+from busproof.vocabulary.entity_settings import EntityStatus
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.outcomes import Done, Outcome, Received, Refused
+from busproof.vocabulary.paths import DEAD_LETTER_SUFFIXES, TRANSFERS
+from busproof.vocabulary.values import Error, ReceiveMode
+
+STATUSES: Final = {
+    "disabled": EntityStatus.DISABLED,
+    "disabled for senders": EntityStatus.SEND_DISABLED,
+    "disabled for receivers": EntityStatus.RECEIVE_DISABLED,
+    "active again": EntityStatus.ACTIVE,
+}
+
+
+@when(
+    parsers.re(r"the queue is (?P<status>disabled|disabled for (?:senders|receivers)|active again)")
+)
+def changes_status(bus: Bus, queue: str, status: str) -> None:
+    """Disable the queue or enable it again, which has to succeed."""
+    bus.expect(bus.do(UpdateQueue(queue=queue, status=STATUSES[status])), Done)
+
+
+@when(
+    parsers.re(r'"(?P<name>[^"]+)" is (?P<status>disabled|disabled for senders|active again)'),
+)
+def changes_status_of(bus: Bus, name: str, status: str) -> None:
+    """Disable a queue by its name or enable it again, which has to succeed."""
+    bus.expect(bus.do(UpdateQueue(queue=name, status=STATUSES[status])), Done)
+
+
+@when(parsers.parse('"{name}" is deleted'), target_fixture="outcome")
+def deletes_it(bus: Bus, name: str) -> Outcome:
+    """Delete a queue by its name, whatever becomes of it."""
+    return bus.do(DeleteQueue(queue=name))
+
+
+@when("a message is asked for", target_fixture="outcome")
+def asks(bus: Bus, queue: str) -> Outcome:
+    """Receive a message, whatever is answered."""
+    return bus.do(Receive(queue=queue, mode=ReceiveMode.RECEIVE_AND_DELETE))
+
+
+@then("it is refused because the entity is disabled")
+def is_disabled(outcome: Outcome) -> None:
+    """The request was refused, for nobody can do that with the entity now."""
+    assert isinstance(outcome, Refused), outcome
+    assert outcome.error is Error.ENTITY_DISABLED, outcome
+
+
+@when(parsers.parse("a message is awaited among the dead letters of the source"))
+def awaits_stranded(bus: Bus, views: list[MessageView]) -> None:
+    """Receive from both dead-letter queues of the source, several times, until one has come."""
+    _awaited(bus, views, (SOURCE,))
+
+
+@when(parsers.parse('a message is awaited among the dead letters of the source and of "{name}"'))
+def awaits_buried(bus: Bus, views: list[MessageView], name: str) -> None:
+    """Receive from the dead-letter queues of both, several times, until one has come."""
+    _awaited(bus, views, (SOURCE, name))
+
+
+def _awaited(bus: Bus, views: list[MessageView], names: tuple[str, ...]) -> None:
+    bus.need(Capability.TRANSFER_DEAD_LETTER)
+    for _ in bus.tries():
+        for name in names:
+            for suffix in DEAD_LETTER_SUFFIXES:
+                views.extend(bus.received(name + suffix))
+        if views:
+            return
+
+
+@when("a receive of dead letters of transfers is tried")
+def tries_transfers(bus: Bus, queue: str, views: list[MessageView]) -> None:
+    """Receive from the transfer dead-letter queue, whatever comes; what comes is counted."""
+    outcome = bus.do(Receive(queue=queue + TRANSFERS, mode=ReceiveMode.RECEIVE_AND_DELETE))
+    if isinstance(outcome, Received):
+        views.append(outcome.message)
+
+
+@then(parsers.parse("in the end {number:d} dead letters of transfers are counted"))
+def counts_transfers(bus: Bus, queue: str, number: int) -> None:
+    """So many are counted, perhaps after a while (GET-LAG)."""
+    told = until(
+        bus, queue, "transfer_dead_letters", lambda each: each.transfer_dead_letters == number
+    )
+    assert told.transfer_dead_letters == number, told
+
+
+@when("dead letters of transfers are peeked", target_fixture="peeked")
+def peeks_transfers(bus: Bus, queue: str) -> tuple[MessageView, ...]:
+    """Look at the dead letters of transfers."""
+    return bus.peeked(Peek(queue=queue + TRANSFERS, count=PEEKED_AT_ONCE))

@@ -1,0 +1,174 @@
+"""The reference model as a configuration finds it, asked in a spec's words."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model import new_namespace, step, ways
+from busproof.model.answers import Answer
+from busproof.model.choices import RoundRobin, Scripted
+from busproof.model.indexes import TIDY_FROM, Line
+from busproof.model.life_cycle import State
+from busproof.model.rules import RULES, Rules
+from busproof.model.state import Partition, QueuedMessage, Session
+from busproof.model.step import is_live, run_timers
+from busproof.spec import load as load_catalogue
+from busproof.tla.graphs.command_mapping import NONE, asked, connection_of
+from busproof.tla.graphs.memory import Happened, Memory, held_in, remembered
+from busproof.tla.graphs.model_state import Standing
+from busproof.tla.graphs.replies import Reply, reply_for
+from busproof.tla.graphs.setup import creations
+from busproof.tla.manifest import Setting
+
+__all__ = ["Asked", "Model", "Went"]
+
+Spoken = Mapping[str, object]
+SILENT_FOR_CLIENTS: Final = (v.Refused, v.Empty, v.Peeked, v.SessionState, v.SessionsListed)
+"""Answers after which a client remembers nothing new, unless something has changed."""
+
+
+@attrs.frozen
+class Asked:
+    """A spec's command in the vocabulary: what has to be asked before it, and over what."""
+
+    operation: str
+    before: tuple[v.Command, ...]
+    command: v.Command
+    connection: str
+
+
+@attrs.frozen
+class Went:
+    """One way in which a command went.
+
+    Attributes:
+        script: the places of the chosen candidates.
+        reply: what a client saw, in the spec's words.
+        memory: what it remembers now.
+        changed: whether anything did.
+        rules: why it was answered so.
+    """
+
+    script: tuple[int, ...]
+    reply: Reply
+    memory: Memory
+    changed: bool
+    rules: tuple[v.RuleId, ...]
+
+
+class Model:
+    """One namespace that goes from state to state.
+
+    Args:
+        setting: of the configuration.
+        commands: all that the graph asks.
+        rules: of the model.
+    """
+
+    def __init__(self, setting: Setting, commands: Sequence[Spoken], rules: Rules = RULES) -> None:
+        self.setting = setting
+        self._pinned = {name: pin.to for name, pin in setting.pinned.items()}
+        profile = v.profile_for(
+            load_catalogue(), readings=dict(setting.readings), partitions=setting.partitions
+        )
+        self.namespace = new_namespace(profile, rules)
+        for creation in creations(setting, iter(commands)):
+            step(self.namespace, creation, "c1", RoundRobin())
+            places = {**setting.places, **setting.elsewhere.get(creation.queue, {})}
+            homes = {key: place for key, place in places.items() if key != NONE}
+            self.namespace.entities[creation.queue].homes.update(homes)
+
+    def asked(self, spoken: Spoken, memory: Memory) -> Asked | None:
+        """The command in the vocabulary; `None` if it needs a lock that nobody has had.
+
+        The partitions that a spec takes down are those of all its queues, unless it names one.
+        """
+        command = asked(spoken, self.setting, memory)
+        if command is None:
+            return None
+        others: tuple[v.Command, ...] = ()
+        if isinstance(command, v.TakePartitionDown | v.BringPartitionUp) and "queue" not in spoken:
+            others = tuple(
+                attrs.evolve(command, queue=entity.path)
+                for entity in self.namespace.entities.values()
+                if entity.owner is entity and entity.path != command.queue
+            )
+        return Asked(str(spoken["op"]), others, command, connection_of(spoken))
+
+    def ways(self, asked: Asked, memory: Memory) -> Iterator[Went]:
+        """Each way in which a command can go; the namespace is as after it meanwhile."""
+        journal = self.namespace.journal
+        mark = journal.mark()
+        for command in asked.before:
+            step(self.namespace, command, asked.connection, RoundRobin(), keep=True)
+        for way, answer in ways(self.namespace, asked.command, asked.connection):
+            if any(self._pinned.get(name, place) != place for name, place in way):
+                continue
+            self._settle()
+            yield self._went(asked, memory, tuple(place for _, place in way), answer)
+        journal.undo(mark)
+
+    def go(self, asked: Asked, script: Sequence[int]) -> None:
+        """Let a command go this way, for `undo` to take back."""
+        for command in asked.before:
+            step(self.namespace, command, asked.connection, RoundRobin(), keep=True)
+        step(self.namespace, asked.command, asked.connection, Scripted(script), keep=True)
+        self._settle()
+
+    def tidy(self) -> None:
+        """Drop from large indexes what is not there: undoing leaves more and more behind.
+
+        What a later undo brings back enters its indexes anew.
+        """
+        namespace = self.namespace
+        timers = namespace.timers
+        if len(timers.heap) > TIDY_FROM:
+            timers.stale = len(timers.heap)
+            timers.tidy(is_live)
+        for entity in namespace.entities.values():
+            holders: list[Partition | Session] = [*entity.partitions, *entity.sessions.values()]
+            for holder in holders:
+                line: Line[QueuedMessage] = holder.line
+                if len(line.order) + len(line.returned) > TIDY_FROM:
+                    there = list(line.behind(entity.messages, 0))
+                    holder.line = Line()
+                    for queued in there:
+                        holder.line.append(queued, available=queued.state is State.ACTIVE)
+
+    def standing(self, memory: Memory) -> Standing | None:
+        """What projections read; `None` if a message is in two places."""
+        held = held_in(self.namespace)
+        return None if held is None else Standing(self.namespace, memory, held, self.setting)
+
+    def _settle(self) -> None:
+        """Let happen what is due at this moment, and forget what was read where a spec is open.
+
+        A bus does not change its mind; a spec that leaves a reading open does, at every step.
+        """
+        namespace = self.namespace
+        heap, readings = namespace.timers.heap, namespace.readings
+        if heap and heap[0][0] <= namespace.now:
+            run_timers(namespace, namespace.now)
+        for name in tuple(readings):
+            namespace.journal.drop(readings, name)
+
+    def _went(self, asked: Asked, memory: Memory, script: tuple[int, ...], answer: Answer) -> Went:
+        outcome, partition = answer.outcome, self._told(asked.command, answer)
+        changed = bool(answer.changes) or not isinstance(outcome, SILENT_FOR_CLIENTS)
+        held = held_in(self.namespace) if changed else None
+        if held is not None:
+            happened = Happened(
+                asked.operation, asked.command, asked.connection, outcome, partition
+            )
+            memory = remembered(memory, self.namespace, held, happened)
+        reply = reply_for(outcome, sent=len(memory.sent), partition=partition)
+        return Went(script, reply, memory, changed, answer.rules)
+
+    def _told(self, command: v.Command, answer: Answer) -> int | None:
+        """The partition that an accepted message went to, where there are several."""
+        if not isinstance(command, v.Send | v.Schedule):
+            return None
+        entity = self.namespace.entities.get(command.queue)
+        return answer.partition if entity is not None and entity.settings.partitioned else None

@@ -1,0 +1,311 @@
+"""The contract's graph beside the client oracle, which sees answers only.
+
+The contract keeps what a client cannot see, and the oracle keeps several states possible: so a
+point of the comparison is the set of the graph's states in which a client may be, beside what the
+oracle holds possible after the same answers. At each point, every reply that the graph gives to a
+command anywhere is put before the oracle: it must accept those that the graph gives here, and no
+others. What the graph asks elsewhere and not here must be without effect, but for commands that the
+spec bounds. If that holds everywhere, no client could ever tell the two apart.
+
+A set of states is compared with the answers that led there first; some that are reached again, by
+other answers, are compared again.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final
+
+import attrs
+from immutables import Map
+
+from busproof import vocabulary as v
+from busproof.oracle.state import Namespace, fresh_namespace
+from busproof.oracle.step import Acceptance, accept
+from busproof.spec import load as load_catalogue
+from busproof.tla.graphs.command_mapping import ANY, NOBODYS, asked, body_of, connection_of
+from busproof.tla.graphs.comparison import Comparison, Disagreement, Edge
+from busproof.tla.graphs.graph import Graph
+from busproof.tla.graphs.plain_graph import words_of
+from busproof.tla.graphs.replies import ANY_REFUSAL, Reply, reply_of
+from busproof.tla.graphs.setup import creations
+from busproof.tla.manifest import Setting
+
+__all__ = ["observed"]
+
+TOLD_EVERY: Final = 500
+AGAIN_FIRST: Final = 1000
+AGAIN_EVERY: Final = 100
+"""Of points that are reached again, the first thousand and each hundredth are compared again."""
+
+WITHOUT_EFFECT: Final = ("Refused", "Empty", "Peeked")
+RUNNING: Final = {"OUTAGE-CLOCK": "runs"}
+"""The specs' clocks run in an outage, too; whether they do is left open otherwise."""
+
+Spoken = Mapping[str, object]
+
+
+def observed(
+    graph: Graph,
+    setting: Setting,
+    progress: Callable[[int], None] | None = None,
+    *,
+    first: bool = False,
+) -> Comparison:
+    """Compare a graph with the client oracle.
+
+    Args:
+        graph: of a spec of what clients see.
+        setting: how the oracle is asked.
+        progress: is called now and then with the edges compared.
+        first: whether to stop at the first disagreement.
+
+    Raises:
+        SpecificationError: the graph asks what the vocabulary has no words for.
+    """
+    return _Observing(graph, setting, progress).run(first=first)
+
+
+@attrs.frozen
+class _Client:
+    """What a client remembers on one way; it knows what commands refer to.
+
+    Attributes:
+        sent: the accepted messages, in their order.
+        tokens: message to the lock token that its receiver was given last.
+        now: how much time has passed.
+    """
+
+    sent: tuple[v.Message, ...] = ()
+    tokens: Map[int, str] = Map()
+    now: int = 0
+
+    def fresh_body(self) -> str:
+        """The body of the next message that is sent."""
+        return body_of(len(self.sent) + 1)
+
+    def token(self, message: int, *, held: bool) -> str | None:
+        """The last lock token of the message; for one that is lost, one that nobody holds."""
+        return self.tokens.get(message) if held else f"an earlier lock of {body_of(message)}"
+
+    def is_dead(self, message: int, *, held: bool) -> bool:  # noqa: ARG002 - a Known's
+        """Whether that lock is of a dead-letter queue, which no client of the contract asks."""
+        return False
+
+    def scheduled(self, message: int) -> int:
+        """A number that no message has: the contract schedules none."""
+        return NOBODYS + message
+
+    def number(self, message: int) -> int:
+        """A number that no message has: the contract defers none."""
+        return NOBODYS + message
+
+    def outcome(self, command: v.Command, reply: Reply, lock: int) -> v.Outcome | None:
+        """What a client would see that got this reply; `None` if it cannot."""
+        match reply:
+            case ("Done", _):
+                return v.Done()
+            case ("Empty",):
+                return v.Empty()
+            case ("Refused", error):
+                return v.Refused(error=v.Error.OTHER if error == ANY else v.Error(error))
+            case ("Received", int(message)) if message <= len(self.sent):
+                return v.Received(message=self._given(command, message, lock))
+            case ("Peeked", messages) if max(messages, default=0) <= len(self.sent):
+                views = (v.MessageView.of(self.sent[message - 1]) for message in messages)
+                return v.Peeked(messages=tuple(views))
+            case _:
+                return None
+
+    def _given(self, command: v.Command, message: int, lock: int) -> v.MessageView:
+        view = v.MessageView.of(self.sent[message - 1])
+        if getattr(command, "mode", None) is not v.ReceiveMode.PEEK_LOCK:
+            return view
+        return attrs.evolve(
+            view, lock_token=self._next_token(message), locked_until=self.now + lock
+        )
+
+    def _next_token(self, message: int) -> str:
+        return f"{self.tokens.get(message, 'lock of ' + body_of(message))}, again"
+
+    def after(self, command: v.Command, outcome: v.Outcome) -> "_Client":
+        """What it remembers after this answer."""
+        if isinstance(command, v.AdvanceClock):
+            return attrs.evolve(self, now=self.now + command.duration)
+        if isinstance(command, v.Send) and isinstance(outcome, v.Done):
+            return attrs.evolve(self, sent=(*self.sent, command.message))
+        if isinstance(outcome, v.Received) and outcome.message.lock_token is not None:
+            message = int(outcome.message.body.removeprefix("m"))
+            tokens = self.tokens.set(message, outcome.message.lock_token)
+            return attrs.evolve(self, tokens=tokens)
+        return self
+
+
+@attrs.frozen(eq=False)
+class _Point:
+    """The graph's states in which a client may be, what the oracle believes, and the way there."""
+
+    states: frozenset[int]
+    possible: tuple[Namespace, ...]
+    client: _Client = _Client()
+    parent: "_Point | None" = None
+    command: Spoken = attrs.field(factory=dict)
+    reply: Reply = ("Done", None)
+
+    def way(self) -> tuple[tuple[Spoken, Reply], ...]:
+        """The commands and replies that lead here."""
+        way, point = [], self
+        while point.parent is not None:
+            way.append((point.command, point.reply))
+            point = point.parent
+        return tuple(way[::-1])
+
+
+class _Observing:
+    def __init__(
+        self, graph: Graph, setting: Setting, progress: Callable[[int], None] | None
+    ) -> None:
+        self._graph = graph
+        self._setting = setting
+        self._progress = progress
+        self._commands = [words_of(graph.commands.record(n)) for n in range(len(graph.commands))]
+        self._replies = [
+            reply_of(words_of(graph.replies.record(n))) for n in range(len(graph.replies))
+        ]
+        self._alphabet: dict[int, set[Reply]] = {}
+        for leading in graph.out.values():
+            for command, edges in leading.items():
+                known = self._alphabet.setdefault(command, set())
+                known.update(self._replies[reply] for reply, _ in edges)
+        self._lock = 0
+        self._again = 0
+        self._found = Comparison()
+
+    def run(self, *, first: bool) -> Comparison:
+        start = _Point(frozenset({self._graph.initial}), self._created())
+        seen, waiting = {start.states}, deque([start])
+        while waiting and not (first and self._found.disagreeing):
+            point = waiting.popleft()
+            self._found.states += 1
+            for further in self._compare(point):
+                if further.states not in seen:
+                    seen.add(further.states)
+                    waiting.append(further)
+                else:
+                    self._again += 1
+                    if self._again <= AGAIN_FIRST or self._again % AGAIN_EVERY == 0:
+                        deque(self._compare(further, counts=False), maxlen=0)
+            if self._progress is not None and self._found.states % TOLD_EVERY == 0:
+                self._progress(self._found.edges)
+        return self._found
+
+    def _created(self) -> tuple[Namespace, ...]:
+        """What the oracle holds possible once the queues are created."""
+        profile = v.profile_for(
+            load_catalogue(),
+            readings={**RUNNING, **self._setting.readings},
+            partitions=self._setting.partitions,
+        )
+        first = fresh_namespace(profile, v.Observability(partitions=False))
+        possible: tuple[Namespace, ...] = (first,)
+        for creation in creations(self._setting, iter(self._commands)):
+            self._lock = creation.lock_duration
+            possible = accept(possible, v.Event(command=creation, outcome=v.Done())).possible
+        return possible
+
+    def _compare(self, point: _Point, *, counts: bool = True) -> Iterator[_Point]:
+        """Compare all commands of a point; the points that its replies lead to."""
+        leading: dict[int, dict[Reply, set[int]]] = {}
+        for state in point.states:
+            for command, edges in self._graph.out.get(state, {}).items():
+                self._found.edges += len(edges) if counts else 0
+                by_reply = leading.setdefault(command, {})
+                for reply, target in edges:
+                    by_reply.setdefault(self._replies[reply], set()).add(target)
+        for command, spoken in enumerate(self._commands):
+            asked_for = asked(spoken, self._setting, point.client)
+            if asked_for is None:
+                continue
+            wanted = leading.get(command)
+            if wanted is None and spoken["op"] not in self._setting.bounded:
+                self._compare_absent(point, command, asked_for)
+            elif wanted is not None:
+                yield from self._compare_asked(point, command, asked_for, wanted, counts=counts)
+
+    def _accepted(
+        self, point: _Point, spoken: Spoken, command: v.Command, replies: Iterable[Reply]
+    ) -> dict[Reply, tuple[v.Outcome, Acceptance]]:
+        """Which of these replies the oracle accepts, and what it makes of them."""
+        accepted = {}
+        for reply in replies:
+            outcome = point.client.outcome(command, reply, self._lock)
+            if outcome is None:
+                continue
+            event = v.Event(connection=connection_of(spoken), command=command, outcome=outcome)
+            found = accept(point.possible, event, explain=False)
+            if found.possible:
+                accepted[reply] = outcome, found
+        return accepted
+
+    def _compare_absent(self, point: _Point, command: int, asked_for: v.Command) -> None:
+        """What the spec does not ask here must be without effect for the oracle."""
+        spoken = self._commands[command]
+        telling = [each for each in self._alphabet[command] if each[0] not in WITHOUT_EFFECT]
+        accepted = self._accepted(point, spoken, asked_for, telling)
+        effects = {
+            reply: found
+            for reply, (_, found) in accepted.items()
+            if found.possible != point.possible
+        }
+        if effects:
+            self._disagree(point, spoken, (), effects)
+
+    def _compare_asked(
+        self,
+        point: _Point,
+        command: int,
+        asked_for: v.Command,
+        wanted: Mapping[Reply, set[int]],
+        *,
+        counts: bool,
+    ) -> Iterator[_Point]:
+        spoken = self._commands[command]
+        looser = spoken["op"] in self._setting.looser
+        tried = {*wanted} if looser else {*self._alphabet[command]}
+        if ANY_REFUSAL not in wanted and any(reply[0] == "Refused" for reply in wanted):
+            # Which error it is the oracle may leave open.
+            tried.discard(ANY_REFUSAL)
+        accepted = self._accepted(point, spoken, asked_for, tried)
+        spec_only = tuple(reply for reply in wanted if reply not in accepted)
+        more = {reply: found for reply, (_, found) in accepted.items() if reply not in wanted}
+        if spec_only or more:
+            self._disagree(point, spoken, spec_only, more)
+        for reply, targets in wanted.items():
+            if reply not in accepted:
+                continue
+            outcome, found = accepted[reply]
+            for rule in found.rules if counts else ():
+                self._found.rules[rule, str(spoken["op"])] += 1
+            client = point.client.after(asked_for, outcome)
+            yield _Point(frozenset(targets), found.possible, client, point, spoken, reply)
+
+    def _disagree(
+        self,
+        point: _Point,
+        spoken: Spoken,
+        spec_only: tuple[Reply, ...],
+        more: Mapping[Reply, Acceptance],
+    ) -> None:
+        rules = [rule for found in more.values() for rule in found.rules]
+        self._found.disagree(
+            Disagreement(
+                way=point.way(),
+                states=tuple(
+                    self._graph.states.texts[state].replace('\\"', '"')
+                    for state in sorted(point.states)
+                ),
+                command=spoken,
+                spec_only=tuple(map(Edge, spec_only)),
+                model_only=tuple(map(Edge, more)),
+                rules=tuple(dict.fromkeys(rules)),
+            )
+        )

@@ -1,0 +1,279 @@
+"""Paths through a spec's graph, for implementations to follow: every class of step is on one.
+
+A class is an operation in a context: what was asked and answered, what the message concerned was
+like, which kinds of others there were, and the rest of the state. The paths are kept as data, with
+the hash of the spec that they are from.
+"""
+
+import json
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, cast
+
+import attrs
+from immutables import Map
+
+from busproof.errors import SpecificationError
+from busproof.tla.graphs.command_mapping import plain
+from busproof.tla.graphs.graph import Graph
+from busproof.tla.manifest import Setting
+from busproof.tla.values import Value
+
+__all__ = ["FILE", "Path_", "Suite", "covering", "load_suites", "write_suites"]
+
+FILE: Final = "paths.jsonl"
+LONGEST: Final = 30
+"""Steps of a path; shorter ones are easier to understand when they fail."""
+
+_AHEAD: Final = 3
+"""Steps that a path goes on for, to find a class that none is on yet."""
+
+_MESSAGES: Final = ("messages", "goods")
+
+Walk = tuple[int, int, int, int]
+"""An edge: state, command, reply, next state."""
+
+Step = tuple[dict[str, Any], dict[str, Any]]
+"""A command and the reply that the spec has to it."""
+
+
+@attrs.frozen
+class Path_:  # noqa: N801 - `Path` is pathlib's everywhere
+    """One path: each step's command and the reply that the spec has there.
+
+    Allure writes every parameter of a test out, so what is long is left out of the text.
+    """
+
+    name: str
+    steps: tuple[Step, ...] = attrs.field(repr=False)
+
+
+@attrs.frozen(kw_only=True)
+class Suite:
+    """The paths of one configuration.
+
+    Attributes:
+        configuration: its name.
+        sources: hash of the spec.
+        setting: the queue that the paths are on.
+        classes: how many classes of steps they cover.
+        paths: all of them.
+    """
+
+    configuration: str
+    sources: str
+    setting: Setting
+    classes: int
+    paths: tuple[Path_, ...] = attrs.field(repr=False)
+
+
+def covering(graph: Graph, configuration: str, sources: str, setting: Setting) -> Suite:
+    """Paths from the initial state on that cover every class of step of a graph."""
+    found = _Covering(graph)
+    walks = list(found.walks())
+    paths = tuple(
+        Path_(f"{configuration} {number}", tuple(_asked_for(graph, setting, walk)))
+        for number, walk in enumerate(walks, start=1)
+    )
+    return Suite(
+        configuration=configuration,
+        sources=sources,
+        setting=setting,
+        classes=len(found.first),
+        paths=paths,
+    )
+
+
+def _asked_for(graph: Graph, setting: Setting, walk: Sequence[Walk]) -> Iterator[Step]:
+    """The steps of a walk, but for those that a bus takes by itself."""
+    for _, command, reply, _ in walk:
+        words = (plain(graph.commands.value(command)), plain(graph.replies.value(reply)))
+        step = cast(Step, words)
+        if step[0]["op"] not in setting.silent:
+            yield step
+
+
+class _Covering:
+    """Finds the walks: each goes straight to a class not covered, then on while others are near."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._classes: dict[tuple[int, int, int], object] = {}
+        self._parents: dict[int, Walk | None] = {graph.initial: None}
+        self.first: dict[object, Walk] = {}
+        self._explore()
+
+    def _explore(self) -> None:
+        """The shortest way to each state, and where each class is seen first."""
+        waiting = deque([self._graph.initial])
+        while waiting:
+            state = waiting.popleft()
+            for edge in self._edges(state):
+                self.first.setdefault(self._class(edge), edge)
+                if edge[3] not in self._parents:
+                    self._parents[edge[3]] = edge
+                    waiting.append(edge[3])
+
+    def _edges(self, state: int) -> Iterator[Walk]:
+        for command, leading in self._graph.out.get(state, {}).items():
+            for reply, target in leading:
+                yield (state, command, reply, target)
+
+    def walks(self) -> Iterator[list[Walk]]:
+        left = dict(self.first)
+        while left:
+            # The farthest first: the way there covers others.
+            edge = left[next(reversed(left))]
+            walk = [*self._way(edge[0]), edge]
+            self._cover(walk, left)
+            while len(walk) < LONGEST and (further := self._near(walk[-1][3], left)):
+                walk += further
+                self._cover(further, left)
+            yield walk
+
+    def _way(self, state: int) -> list[Walk]:
+        way = []
+        while (edge := self._parents[state]) is not None:
+            way.append(edge)
+            state = edge[0]
+        return way[::-1]
+
+    def _cover(self, walk: Sequence[Walk], left: dict[object, Walk]) -> None:
+        for edge in walk:
+            left.pop(self._class(edge), None)
+
+    def _near(self, state: int, left: dict[object, Walk]) -> list[Walk] | None:
+        """The shortest way of a few steps from here to an edge of a class that is left."""
+        waiting: deque[tuple[int, list[Walk]]] = deque([(state, [])])
+        seen = {state}
+        while waiting:
+            here, walk = waiting.popleft()
+            for edge in self._edges(here):
+                if self._class(edge) in left:
+                    return [*walk, edge]
+                if edge[3] not in seen and len(walk) + 1 < _AHEAD:
+                    seen.add(edge[3])
+                    waiting.append((edge[3], [*walk, edge]))
+        return None
+
+    def _class(self, edge: Walk) -> object:
+        state, command, reply, _ = edge
+        known = self._classes.get(edge[:3])
+        if known is None:
+            known = self._classes[edge[:3]] = _class_of(
+                self._graph.states.value(state),
+                self._graph.commands.value(command),
+                self._graph.replies.value(reply),
+            )
+        return known
+
+
+def _class_of(state: Value, command: Value, reply: Value) -> object:
+    """What is asked and answered, and what matters of the state."""
+    if not (isinstance(state, Map) and isinstance(command, Map) and isinstance(reply, Map)):
+        raise SpecificationError("a graph's states, commands and replies must be records")
+    touched = command.get("message", reply.get("message"))
+    name = next((name for name in _MESSAGES if name in state), "")
+    messages = cast(tuple[Value, ...], state.get(name, ()))
+    is_there = isinstance(touched, int) and 0 < touched <= len(messages)
+    others = frozenset(
+        _kind(message) for number, message in enumerate(messages, start=1) if number != touched
+    )
+    return (
+        _without_message(command),
+        _without_message(reply),
+        messages[cast(int, touched) - 1] if is_there else None,
+        others,
+        _rest(state, name),
+    )
+
+
+def _rest(state: Map[Value, Value], messages: str) -> object:
+    """Of the rest of a state only how much there is: how many partitions are up, not which."""
+    rest = {str(key): value for key, value in state.items() if key != messages}
+    return tuple(
+        (key, len(value) if isinstance(value, tuple | frozenset) else value)
+        for key, value in sorted(rest.items())
+    )
+
+
+def _without_message(record: Map[Value, Value]) -> Map[Value, Value]:
+    return record.delete("message") if "message" in record else record
+
+
+def _kind(message: Value) -> Value:
+    """Of another message only its words matter: whether it has a key, and its state."""
+    if isinstance(message, tuple):
+        return tuple(part for part in message if isinstance(part, str))
+    return message
+
+
+def write_suites(path: Path, suites: Sequence[Suite]) -> None:
+    """Write suites: a line for each with its distinct steps, then one for each of its paths."""
+    lines = []
+    for suite in suites:
+        texts = {_text(step): step for each in suite.paths for step in each.steps}
+        numbers = {text: number for number, text in enumerate(sorted(texts))}
+        head = {
+            "suite": suite.configuration,
+            "sources": suite.sources,
+            "classes": suite.classes,
+            "setting": _needed(suite.setting),
+            "steps": [texts[text] for text in sorted(texts)],
+        }
+        lines.append(_text(head))
+        for each in suite.paths:
+            steps = [numbers[_text(step)] for step in each.steps]
+            lines.append(_text({"path": each.name, "steps": steps}))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def _needed(setting: Setting) -> dict[str, Any]:
+    """What of a setting whoever follows a path must know."""
+    names = ("edges", "partitions", "queue", "queues", "lock_ticks", "window_ticks")
+    found = {name: getattr(setting, name) for name in names}
+    return {name: value for name, value in found.items() if name != "queues" or value}
+
+
+def load_suites(path: Path = Path(__file__).parent.parent / FILE) -> tuple[Suite, ...]:
+    """The suites of a file; none if there is no file.
+
+    Raises:
+        SpecificationError: the file is broken.
+    """
+    if not path.exists():
+        return ()
+    suites: list[Suite] = []
+    found: list[Path_] = []
+    found_in: dict[int, list[Path_]] = {}
+    steps: list[Step] = []
+    try:
+        for line in path.read_text(encoding="utf-8").splitlines():
+            record = json.loads(line)
+            if "suite" in record:
+                steps = [(command, reply) for command, reply in record["steps"]]
+                suites.append(_suite(record))
+                found = found_in.setdefault(len(suites) - 1, [])
+            else:
+                path_ = Path_(record["path"], tuple(steps[number] for number in record["steps"]))
+                found.append(path_)
+    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+        raise SpecificationError(f"{path.name} is broken: {error!r}") from None
+    return tuple(
+        attrs.evolve(suite, paths=tuple(found_in[number])) for number, suite in enumerate(suites)
+    )
+
+
+def _suite(record: Mapping[str, Any]) -> Suite:
+    return Suite(
+        configuration=record["suite"],
+        sources=record["sources"],
+        classes=record["classes"],
+        setting=Setting(**record["setting"]),
+        paths=(),
+    )

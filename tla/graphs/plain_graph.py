@@ -1,0 +1,134 @@
+"""A graph as it is compared: its states in plain form, and nothing that a bus does unasked.
+
+States that differ in what makes no difference are one (see `projections`). What the setting calls
+silent is taken at once: only states in which nothing silent is left to do are compared, and an edge
+leads to all of them that it may come to.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from busproof.tla.graphs.graph import Graph
+from busproof.tla.graphs.projections import Projection
+from busproof.tla.graphs.replies import Reply, reply_of
+from busproof.tla.manifest import Setting
+from busproof.tla.values import Value
+
+__all__ = ["PlainGraph", "Step", "plain_graph", "words_of"]
+
+Step = tuple[Reply, int]
+"""A reply and the state that it leads to."""
+
+
+@attrs.frozen
+class PlainGraph:
+    """A graph as it is compared.
+
+    Attributes:
+        commands: what is asked, by number; silent ones are empty.
+        initial: the first state.
+        states: the numbers of all states, by their values.
+        texts: a state's value as it was printed first.
+        out: state to command to the edges.
+        counts: state to how many edges of the graph as printed leave it, silent ones among them.
+    """
+
+    commands: tuple[Mapping[str, object], ...]
+    initial: int
+    states: Mapping[Value, int]
+    texts: tuple[str, ...]
+    out: tuple[Mapping[int, frozenset[Step]], ...]
+    counts: tuple[int, ...]
+
+
+def words_of(record: Any) -> dict[str, object]:
+    """A record of a spec with texts as keys."""
+    return {str(name): value for name, value in record.items()}
+
+
+def plain_graph(graph: Graph, setting: Setting, projection: Projection) -> PlainGraph:
+    """The graph in plain form."""
+    return _Plain(graph, setting, projection).made()
+
+
+class _Plain:
+    def __init__(self, graph: Graph, setting: Setting, projection: Projection) -> None:
+        self._graph = graph
+        self._commands = [words_of(graph.commands.record(n)) for n in range(len(graph.commands))]
+        self._silent = frozenset(
+            number
+            for number, command in enumerate(self._commands)
+            if command["op"] in setting.silent
+        )
+        self._replies = [
+            projection.reply(reply_of(words_of(graph.replies.record(number))))
+            for number in range(len(graph.replies))
+        ]
+        self._plain = projection.of_spec
+        self._numbers: dict[Value, int] = {}
+        self._texts: list[str] = []
+        self._known: dict[int, int] = {}
+        self._ends: dict[int, frozenset[int]] = {}
+
+    def made(self) -> PlainGraph:
+        initial = self._number(self._graph.initial)
+        out: dict[int, dict[int, set[Step]]] = {}
+        counts: dict[int, int] = {}
+        for state, leading in self._graph.out.items():
+            if not self._silent.isdisjoint(leading):
+                continue
+            number = self._number(state)
+            counts[number] = counts.get(number, 0) + sum(map(len, leading.values()))
+            mine = out.setdefault(number, {})
+            for command, edges in leading.items():
+                steps = mine.setdefault(command, set())
+                for reply, target in edges:
+                    steps.update((self._replies[reply], end) for end in self._leads_to(target))
+        return PlainGraph(
+            commands=tuple(
+                {} if number in self._silent else command
+                for number, command in enumerate(self._commands)
+            ),
+            initial=initial,
+            states=self._numbers,
+            texts=tuple(self._texts),
+            out=tuple(
+                {command: frozenset(steps) for command, steps in out.get(number, {}).items()}
+                for number in range(len(self._texts))
+            ),
+            counts=tuple(counts.get(number, 0) for number in range(len(self._texts))),
+        )
+
+    def _number(self, state: int) -> int:
+        """The number of a state's plain form."""
+        known = self._known.get(state)
+        if known is None:
+            value = self._plain(self._graph.states.record(state))
+            known = self._numbers.setdefault(value, len(self._texts))
+            if known == len(self._texts):
+                self._texts.append(self._graph.states.texts[state].replace('\\"', '"'))
+            self._known[state] = known
+        return known
+
+    def _leads_to(self, state: int) -> frozenset[int]:
+        """Where a bus is that does at once what nobody asks for."""
+        if not self._silent:
+            return frozenset((self._number(state),))
+        if state not in self._ends:
+            found, waiting, ends = {state}, [state], set()
+            while waiting:
+                here = waiting.pop()
+                leading = self._graph.out.get(here, {})
+                onward = {
+                    target
+                    for command in self._silent & leading.keys()
+                    for _, target in leading[command]
+                }
+                if not onward:
+                    ends.add(self._number(here))
+                waiting += onward - found
+                found |= onward
+            self._ends[state] = frozenset(ends)
+        return self._ends[state]

@@ -1,0 +1,130 @@
+"""The model's state in the variables of the specs that have several queues or transactions."""
+
+from typing import Any
+
+from immutables import Map
+
+from busproof.model.state import QueuedMessage, TransactionState
+from busproof.tla.graphs.memory import Sent
+from busproof.tla.graphs.model_state import Standing, record, word
+from busproof.tla.values import Function, Value
+from busproof.vocabulary.paths import is_dead_letter_queue, owner_of
+
+__all__ = ["forwarding", "plain_transactions", "transactions"]
+
+PROPERTIES = {"SessionId": "session_id", "PartitionKey": "partition_key", "MessageId": "message_id"}
+
+
+def forwarding(standing: Standing, initial: Function) -> Value:
+    """Of `Forwarding`; what came to a partition that is down is at its source until that is up."""
+    names = [str(name) for name in initial["forward"]]  # type: ignore[union-attr]  # a function
+    memory = standing.memory
+    queues = {name: standing.queue(name) for name in names}
+    return record(
+        messages=tuple(_forwarded(standing, sent) for sent in memory.sent),
+        forward=Map({name: word(each.settings.forward_to) for name, each in queues.items()}),
+        down=frozenset((name, down) for name in names for down in queues[name].base.down),
+        seen=frozenset(trace for name in names for trace in _seen(standing, name)),
+    )
+
+
+def _forwarded(standing: Standing, sent: Sent) -> Value:
+    message = sent.message
+    keys = (message.session_id, message.partition_key, message.message_id)
+    queue, partition, state = owner_of(sent.path), sent.partition, "here"
+    if standing.of(sent) is None:
+        state = "removed" if is_dead_letter_queue(sent.path) else "completed"
+        if sent.gone == "Send":
+            queue, partition = _dropped(standing, sent)
+            state = "dropped"
+    elif is_dead_letter_queue(sent.path):
+        state = "dead"
+    way = _way(standing, sent.queue, queue)
+    if sent.waiting and len(way) > 1:
+        way.pop()
+        queue, partition = way[-1], sent.told if len(way) == 1 else 0
+    return (*map(word, keys), queue, partition or 0, len(way) - 1, state)
+
+
+def _way(standing: Standing, source: str, last: str) -> list[str]:
+    """The queues through which a message came."""
+    way = [source]
+    while way[-1] != last:
+        onto = standing.queue(way[-1]).settings.forward_to
+        if onto is None:
+            break
+        way.append(onto)
+    return way
+
+
+def _dropped(standing: Standing, sent: Sent) -> tuple[str, int]:
+    """Where a copy was found to be one, and the partition of its key there."""
+    name = sent.queue
+    while not (queue := standing.queue(name)).settings.duplicate_detection:
+        if queue.settings.forward_to is None:
+            break
+        name = queue.settings.forward_to
+    key = sent.message.session_id or sent.message.partition_key or sent.message.message_id
+    return name, queue.homes.get(key or "", 0)
+
+
+def _seen(standing: Standing, name: str) -> list[Value]:
+    """What a queue remembers, but for what has yet to come to it."""
+    queue = standing.queue(name)
+    coming = {
+        sent.message.message_id
+        for sent in standing.memory.sent
+        if sent.waiting and sent.path == name
+    }
+    return [
+        (name, (PROPERTIES[key.source], key.value) if key else ("none", "none"), message_id)
+        for key, message_id in queue.duplicates
+        if message_id not in coming
+    ]
+
+
+def transactions(standing: Standing, initial: Function) -> Value:
+    """Of `Transactions`."""
+    names = [str(name) for name in initial["phase"]]  # type: ignore[union-attr]  # a function
+    spoilt = standing.memory.ended.spoilt
+    return plain_transactions(
+        record(
+            messages=tuple(_in_transaction(standing, sent) for sent in standing.memory.sent),
+            phase=Map({name: _phase(standing, name) for name in names}),
+            spoilt=spoilt,
+            up=standing.up(),
+        )
+    )
+
+
+def _phase(standing: Standing, name: str) -> str:
+    transaction, ended = standing.namespace.transactions.get(name), standing.memory.ended
+    if transaction is None:
+        return "none"
+    if transaction.state is TransactionState.ENDED:
+        return "committed" if name in ended.committed else "undone"
+    return "dead" if transaction.doomed and name not in ended.spoilt else "open"
+
+
+def _in_transaction(standing: Standing, sent: Sent) -> Value:
+    message, name = sent.message, sent.transaction or ""
+    keys = (message.session_id, message.partition_key, message.message_id)
+    state = {"committed": "completed", "undone": "undone"}.get(_phase(standing, name), "pending")
+    if isinstance(standing.of(sent), QueuedMessage):
+        state = "available"
+    partition = sent.partition or 0
+    return (*map(word, keys), sent.queue, partition, name, state, sent.follows)
+
+
+def plain_transactions(state: Function) -> Value:
+    """Where lies what will never be there makes no difference, nor what it comes after."""
+    messages: Any = state["messages"]
+    spoilt: Any = state["spoilt"]
+    there = {number for number, each in enumerate(messages, start=1) if each[6] == "available"}
+    plain = []
+    for *keys, queue, partition, name, place, follows in messages:
+        lives = place in ("pending", "available") and name not in spoilt
+        after = follows & there if lives else frozenset()
+        never = place == "undone" or name in spoilt
+        plain.append((*keys, queue, 0 if never else partition, name, place, after))
+    return state.set("messages", tuple(plain))

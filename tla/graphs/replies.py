@@ -1,0 +1,100 @@
+"""Replies as plain tuples: those of a spec, and the outcomes of model and oracle in its words."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from busproof.tla.graphs.command_mapping import ANY
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.outcomes import (
+    Done,
+    Empty,
+    Outcome,
+    Peeked,
+    Received,
+    ReceivedSeveral,
+    Refused,
+    Renewed,
+    Scheduled,
+    SessionAccepted,
+    SessionsListed,
+    SessionState,
+)
+
+__all__ = ["ANY_REFUSAL", "Reply", "reply_for", "reply_of"]
+
+Reply = tuple[Any, ...]
+"""A reply as a plain tuple: its kind, then what tells it from others of its kind."""
+
+ANY_REFUSAL: Final[Reply] = ("Refused", ANY)
+"""A refusal of which the documents do not name the error."""
+
+_NONE = "none"
+
+
+def _about_others(spoken: Mapping[str, Any]) -> Reply:
+    """A spec's reply as a plain tuple, if it is about sessions or has nothing but its kind."""
+    kind = spoken["type"]
+    if kind == "SessionAccepted":
+        return (kind, spoken["session_id"])
+    if kind == "SessionState":
+        return (kind, None if spoken["state"] == _NONE else spoken["state"])
+    if kind == "SessionsListed":
+        return (kind, tuple(sorted(spoken["session_ids"])))
+    if kind == "Scheduled":
+        return (kind, spoken["message"])
+    return (kind,)
+
+
+def _reply_about_sessions(outcome: Outcome) -> Reply:
+    match outcome:
+        case SessionAccepted(session_id=session_id):
+            return ("SessionAccepted", session_id)
+        case SessionState(state=state):
+            return ("SessionState", state)
+        case SessionsListed(session_ids=session_ids):
+            return ("SessionsListed", tuple(sorted(session_ids)))
+        case Renewed() | Empty():
+            return (type(outcome).__name__,)
+        case _:
+            raise AssertionError(f"step answers {outcome!r}, which is no answer of a bus")
+
+
+def reply_for(outcome: Outcome, *, sent: int, partition: int | None) -> Reply:
+    """The spec's reply for what a client sees.
+
+    Args:
+        outcome: what it sees.
+        sent: how many messages were sent by then.
+        partition: the partition that the reply names.
+    """
+    match outcome:
+        case Done():
+            return ("Done", partition)
+        case Refused(error=error):
+            return ("Refused", error.value)
+        case Received(message=view) | ReceivedSeveral(messages=(view,)):
+            return ("Received", _number(view))
+        case Peeked(messages=views):
+            return ("Peeked", tuple(_number(view) for view in views))
+        case Scheduled():
+            return ("Scheduled", sent)
+        case _:
+            return _reply_about_sessions(outcome)
+
+
+def _number(view: MessageView) -> int:
+    return int(view.body.removeprefix("m"))
+
+
+def reply_of(spoken: Mapping[str, Any]) -> Reply:
+    """A spec's reply as a plain tuple."""
+    kind = spoken["type"]
+    if kind == "Done":
+        return ("Done", spoken.get("partition"))
+    if kind == "Refused":
+        return ("Refused", spoken["error"])
+    if kind == "Received":
+        return ("Received", spoken["message"])
+    if kind == "Peeked":
+        return ("Peeked", tuple(spoken["messages"]))
+    return _about_others(spoken)

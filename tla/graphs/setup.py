@@ -1,0 +1,28 @@
+"""The queues that a graph's commands are asked of, as its setting has them."""
+
+from collections.abc import Iterator, Mapping
+from graphlib import TopologicalSorter
+
+from busproof.errors import SpecificationError
+from busproof.tla.graphs.command_mapping import QUEUE
+from busproof.tla.manifest import Setting
+from busproof.vocabulary.commands import CreateQueue
+
+__all__ = ["creations"]
+
+
+def creations(setting: Setting, commands: Iterator[Mapping[str, object]]) -> list[CreateQueue]:
+    """The queues that the commands speak of, created as the setting says: destinations first."""
+    names = {str(command.get("queue", QUEUE)) for command in commands} | setting.queues.keys()
+    try:
+        found = {name: _creation(setting, name) for name in sorted(names or {QUEUE})}
+    except (TypeError, ValueError) as error:
+        raise SpecificationError(f"the setting's queue cannot be created: {error}") from None
+    onward = {
+        name: [onto for onto in found if onto == each.forward_to] for name, each in found.items()
+    }
+    return [found[name] for name in TopologicalSorter(onward).static_order()]
+
+
+def _creation(setting: Setting, name: str) -> CreateQueue:
+    return CreateQueue(queue=name, **{**setting.queue, **setting.queues.get(name, {})})

@@ -1,0 +1,276 @@
+"""A spec's graph and the reference model, compared state by state.
+
+One namespace goes along a spanning tree of the graph, always the shortest way that the model knows:
+it takes back what leads away from the next state, and steps onward. In each state every command of
+the graph is asked, in all ways; each way ends in a state of the model whose projection is a state
+of the spec. The two sets of (reply, next state) must be equal. Where the documents leave something
+open that only one of the two has, the manifest names it, with the number of such edges.
+
+A state is compared as it was reached first. That it makes no difference how it was reached is what
+the projection claims; so a part of the states that are reached again are compared again there.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final
+
+import attrs
+
+from busproof.errors import SpecificationError
+from busproof.model.rules import RULES, Rules
+from busproof.tla.graphs.comparison import Comparison, Disagreement, Edge
+from busproof.tla.graphs.graph import Graph
+from busproof.tla.graphs.memory import NOTHING, Memory
+from busproof.tla.graphs.model_side import Asked, Model, Went
+from busproof.tla.graphs.plain_graph import PlainGraph, Step, plain_graph
+from busproof.tla.graphs.projections import projection_of
+from busproof.tla.graphs.replies import ANY_REFUSAL, Reply
+from busproof.tla.manifest import Configuration, Difference, Setting
+
+__all__ = ["walked"]
+
+TOLD_EVERY: Final = 500
+AGAIN_EVERY: Final = 100
+"""Of the edges to states that are known, how many are followed by another comparison there."""
+
+UNKNOWN: Final = -1
+"""A state that the spec does not have."""
+
+
+@attrs.frozen(eq=False)
+class _Node:
+    """A state, and how it was reached: from which other, by which command, in which way."""
+
+    state: int
+    memory: Memory = NOTHING
+    parent: "_Node | None" = None
+    command: int = 0
+    asked: Asked | None = None
+    script: tuple[int, ...] = ()
+    reply: Reply = ("Done", None)
+
+    def way(self) -> "list[_Node]":
+        """The nodes from the first state to this one, without the first."""
+        way, node = [], self
+        while node.parent is not None:
+            way.append(node)
+            node = node.parent
+        return way[::-1]
+
+
+def walked(
+    graph: Graph,
+    configuration: Configuration,
+    progress: Callable[[int], None] | None = None,
+    *,
+    first: bool = False,
+    rules: Rules = RULES,
+) -> Comparison:
+    """Compare a graph with the model, as the manifest's setting says.
+
+    Args:
+        graph: of the configuration.
+        configuration: with its setting.
+        progress: is called now and then with the edges compared.
+        first: whether to stop at the first state that differs.
+        rules: of the model.
+
+    Raises:
+        SpecificationError: the graph asks what the vocabulary has no words for, or there is no
+            projection to its variables.
+    """
+    setting = configuration.graph
+    if setting is None:
+        raise SpecificationError(f"{configuration.name} has nothing to compare the model with")
+    return _Walk(graph, configuration.module, setting, rules, progress).run(first=first)
+
+
+class _Walk:
+    def __init__(
+        self,
+        graph: Graph,
+        module: str,
+        setting: Setting,
+        rules: Rules,
+        progress: Callable[[int], None] | None,
+    ) -> None:
+        self._projection = projection_of(module)
+        self._graph: PlainGraph = plain_graph(graph, setting, self._projection)
+        self._first = graph.states.record(graph.initial)
+        self._setting = setting
+        self._model = Model(setting, [each for each in self._graph.commands if each], rules)
+        self._progress = progress
+        self._found = Comparison()
+        self._nodes: dict[int, _Node] = {}
+        self._waiting: deque[_Node] = deque()
+        self._here: list[tuple[_Node, int]] = []
+        self._again = 0
+        self._open: dict[Difference, int] = dict.fromkeys(setting.differences, 0)
+
+    def run(self, *, first: bool) -> Comparison:
+        start = _Node(self._graph.initial)
+        if self._state(NOTHING) != start.state:
+            raise SpecificationError("the model does not begin in the initial state of the graph")
+        self._add(start)
+        while self._waiting and not (first and self._found.disagreeing):
+            node = self._waiting.popleft()
+            self._go(node)
+            self._compare(node, grows=True)
+            self._found.states += 1
+            self._found.edges += self._graph.counts[node.state]
+            if self._progress is not None and self._found.states % TOLD_EVERY == 0:
+                self._progress(self._found.edges)
+        self._found.deviations += self._deviations()
+        return self._found
+
+    def _deviations(self) -> Iterator[str]:
+        """Other numbers than the manifest has."""
+        for each, edges in self._open.items():
+            if edges != each.edges:
+                reply = f" -> {each.reply}" if each.reply else ""
+                yield (
+                    f"only the {each.only} has {edges:,} edges {each.op}{reply}, and the "
+                    f"manifest has {each.edges:,}"
+                )
+        unreached = sum(
+            state not in self._nodes and count > 0 for state, count in enumerate(self._graph.counts)
+        )
+        if unreached != self._setting.unreached:
+            yield (
+                f"the model does not come to {unreached:,} states, and the manifest has "
+                f"{self._setting.unreached:,}"
+            )
+
+    def _add(self, node: _Node) -> None:
+        self._nodes[node.state] = node
+        self._waiting.append(node)
+
+    def _go(self, node: _Node) -> None:
+        """Lead the model from where it is to another state of the tree."""
+        way, here = node.way(), self._here
+        common = 0
+        while common < min(len(way), len(here)) and here[common][0] is way[common]:
+            common += 1
+        journal = self._model.namespace.journal
+        if common < len(here):
+            journal.undo(here[common][1])
+            del here[common:]
+        self._model.tidy()
+        for further in way[common:]:
+            here.append((further, journal.mark()))
+            if further.asked is not None:
+                self._model.go(further.asked, further.script)
+
+    def _state(self, memory: Memory) -> int:
+        """The number of the spec's state that the model is in now."""
+        standing = self._model.standing(memory)
+        if standing is None:
+            return UNKNOWN
+        value = self._projection.of_model(standing, self._first)
+        return self._graph.states.get(value, UNKNOWN)
+
+    def _compare(self, node: _Node, *, grows: bool) -> None:
+        """Compare all edges that leave the state in which the model is."""
+        leading = self._graph.out[node.state]
+        for command, spoken in enumerate(self._graph.commands):
+            wanted = leading.get(command)
+            if not spoken or (wanted is None and spoken["op"] in self._setting.bounded):
+                continue
+            asked = self._model.asked(spoken, node.memory)
+            taken: dict[Step, Went] = {}
+            if asked is not None:
+                self._take(node, command, asked, wanted, taken, grows=grows)
+            if wanted is None:
+                # What changes nothing a spec need not have.
+                wanted = frozenset(step for step in taken if step[1] == node.state)
+            if wanted != taken.keys():
+                self._differ(node, command, wanted, taken, counts=grows)
+            if grows:
+                for step in wanted & taken.keys():
+                    for rule in taken[step].rules:
+                        self._found.rules[rule, str(spoken["op"])] += 1
+
+    def _take(
+        self,
+        node: _Node,
+        command: int,
+        asked: Asked,
+        wanted: frozenset[Step] | None,
+        taken: dict[Step, Went],
+        *,
+        grows: bool,
+    ) -> None:
+        """Take every way in which the model may answer; note new states on the way."""
+        errors = frozenset(reply for reply, _ in wanted or () if reply[0] == "Refused")
+        for went in self._model.ways(asked, node.memory):
+            state = self._state(went.memory) if went.changed else node.state
+            reply = self._projection.reply(went.reply)
+            if reply[0] == "Refused" and reply not in errors and ANY_REFUSAL in errors:
+                reply = ANY_REFUSAL
+            step = (reply, state)
+            if step in taken:
+                continue
+            taken[step] = went
+            if not grows or state == UNKNOWN or (wanted is not None and step not in wanted):
+                continue
+            further = _Node(state, went.memory, node, command, asked, went.script, reply)
+            if state not in self._nodes:
+                self._add(further)
+            elif state != node.state:
+                self._again += 1
+                if self._again % AGAIN_EVERY == 0:
+                    self._compare(further, grows=False)
+
+    def _differ(
+        self,
+        node: _Node,
+        command: int,
+        wanted: frozenset[Step],
+        taken: dict[Step, Went],
+        *,
+        counts: bool,
+    ) -> None:
+        spoken = self._graph.commands[command]
+        spec_only = self._unexplained("spec", spoken, wanted - taken.keys(), counts)
+        model_only = self._unexplained("model", spoken, taken.keys() - wanted, counts)
+        if not spec_only and not model_only:
+            return
+        rules = [rule for step in model_only for rule in taken[step].rules]
+        self._found.disagree(
+            Disagreement(
+                way=tuple((self._graph.commands[each.command], each.reply) for each in node.way()),
+                states=(self._graph.texts[node.state],),
+                command=spoken,
+                spec_only=tuple(self._told(step, node) for step in spec_only),
+                model_only=tuple(self._told(step, node) for step in model_only),
+                rules=tuple(dict.fromkeys(rules)),
+            )
+        )
+
+    def _unexplained(
+        self, only: str, spoken: Mapping[str, object], steps: Iterable[Step], counts: bool
+    ) -> list[Step]:
+        """The edges that the manifest does not name as left open."""
+        found = []
+        for step in steps:
+            each = next((each for each in self._open if _is_of(each, only, spoken, step[0])), None)
+            if each is None:
+                found.append(step)
+            elif counts:
+                self._open[each] += 1
+                self._found.open += 1
+        return found
+
+    def _told(self, step: Step, node: _Node) -> Edge:
+        reply, state = step
+        if state == node.state:
+            return Edge(reply, "the same state")
+        return Edge(
+            reply, "a state that the spec has not" if state < 0 else self._graph.texts[state]
+        )
+
+
+def _is_of(each: Difference, only: str, spoken: Mapping[str, object], reply: Reply) -> bool:
+    """Whether a difference that the manifest names has an edge with this reply."""
+    known = ("", reply[0], f"{reply[0]} {reply[-1]}")
+    return each.only == only and each.op == spoken["op"] and each.reply in known

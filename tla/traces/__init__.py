@@ -1,0 +1,1 @@
+"""Recorded histories, judged by TLC."""

@@ -1,0 +1,297 @@
+"""A recorded scenario in the contract's words: one trace for each queue that the contract is about.
+
+What the contract has no words for is left out, by its cause and counted; what follows an answer
+that never came is not judged.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import attrs
+
+from busproof.history.records import Scenario
+from busproof.tla.graphs.command_mapping import ANY, NONE, SHORT_TIMEOUT
+from busproof.tla.traces.clock_mapping import Ticks, ticks_for
+from busproof.tla.traces.unsupported import (
+    LeftOut,
+    created_queues,
+    destinations,
+    no_queues,
+    outside,
+)
+from busproof.vocabulary.commands import (
+    Abandon,
+    AdvanceClock,
+    BringPartitionUp,
+    Complete,
+    CreateQueue,
+    GetQueue,
+    Peek,
+    Receive,
+    Send,
+    TakePartitionDown,
+)
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import (
+    Done,
+    Event,
+    Indeterminate,
+    Peeked,
+    Received,
+    Refused,
+    Unsupported,
+)
+from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import ReceiveMode
+
+__all__ = ["Recorded", "Step", "recorded"]
+
+UNKNOWN: Final = 0
+"""The number of a message that nobody sent."""
+
+
+@attrs.frozen
+class Step:
+    """One step: the spec's command, the replies that fit what was seen, which event it was."""
+
+    command: dict[str, Any]
+    replies: tuple[dict[str, Any], ...]
+    event: Event
+
+
+@attrs.frozen(kw_only=True)
+class Recorded:
+    """One queue's part of a scenario.
+
+    Attributes:
+        scenario: its name.
+        queue: the queue's name.
+        steps: what happened.
+        partitions: of the queue.
+        max_delivery: its `max_delivery_count`.
+        ticks: of the clock that make up a lock.
+        connections: how many there were.
+        cut: why the rest is not judged, if it is not.
+    """
+
+    scenario: str
+    queue: str
+    steps: tuple[Step, ...]
+    partitions: int
+    max_delivery: int
+    ticks: int
+    connections: int
+    cut: str = ""
+
+
+def recorded(scenario: Scenario, profile: Profile) -> Iterator[Recorded | LeftOut]:
+    """The traces of a scenario.
+
+    Args:
+        scenario: as it was recorded.
+        profile: of its history; it says how many partitions a partitioned queue has, and whether
+            what is cached for a receive that deletes stays (CACHE-DELETE).
+    """
+    name = scenario.name or "the history"
+    yield from no_queues(name, scenario.events)
+    fed = destinations(scenario.events)
+    for queue, settings in created_queues(scenario.events).items():
+        events = [event for event in scenario.events if _concerns(event, queue)]
+        why = "messages are forwarded to it" if queue in fed else outside(settings, events)
+        if why:
+            yield LeftOut(name, queue, why)
+            continue
+        ticks = ticks_for(settings.lock_duration, events)
+        if ticks is None:
+            yield LeftOut(name, queue, "its times fall between the ticks of the spec's clock")
+            continue
+        found = _Recording(settings, profile, ticks)
+        trace = found.trace(name, events)
+        yield trace if trace.steps else LeftOut(name, queue, trace.cut or "nothing happened to it")
+
+
+def _concerns(event: Event, queue: str) -> bool:
+    return isinstance(event.command, AdvanceClock) or getattr(event.command, "queue", "") == queue
+
+
+class _Recording:
+    """Follows a queue's events and says each in the spec's words."""
+
+    def __init__(self, settings: CreateQueue, profile: Profile, ticks: Ticks) -> None:
+        self._settings = settings
+        self._partitions = profile.partitions if settings.partitioned else 1
+        self._keeps = profile.readings.get("CACHE-DELETE") == "kept"
+        self._deleters: set[str] = set()
+        self._ticks = ticks
+        self._numbers: dict[str, int] = {}
+        self._tokens: dict[str, tuple[int, int]] = {}
+        self._latest: dict[int, str] = {}
+        self._used: set[str] = set()
+        self._connections: dict[str, int] = {}
+        self._down: set[int] = set()
+        self._now = 0
+        self._exists = False
+
+    def trace(self, name: str, events: Sequence[Event]) -> Recorded:
+        steps: list[Step] = []
+        cut = ""
+        for event in events:
+            if isinstance(event.outcome, Indeterminate | Unsupported):
+                cut = f"{type(event.command).__name__} got no answer"
+                break
+            if self._may_be_deleted_unseen(event):
+                cut = "what a front end cached to delete may be gone"
+                break
+            said = self._said(event) if self._exists else self._before(event)
+            if said is _OUTSIDE:
+                cut = f"{_named_command(event)} is not the contract's matter"
+                break
+            if said is not None:
+                steps.append(Step(said[0], said[1], event))
+        return Recorded(
+            scenario=name,
+            queue=self._settings.queue,
+            steps=tuple(steps),
+            partitions=self._partitions,
+            max_delivery=self._settings.max_delivery_count,
+            ticks=self._ticks.whole,
+            connections=max(1, len(self._connections)),
+            cut=cut,
+        )
+
+    def _may_be_deleted_unseen(self, event: Event) -> bool:
+        """CACHE-DELETE: whether it may show that messages are gone which nobody was given.
+
+        The front end of a connection that receives and deletes may delete all that it caches. The
+        connection is given that itself; to the others it may be lost, and no peek may show it.
+        """
+        command = event.command
+        if isinstance(command, Receive):
+            others = self._deleters - {event.connection}
+            if command.mode is ReceiveMode.RECEIVE_AND_DELETE and not self._keeps:
+                self._deleters.add(event.connection)
+            return bool(others)
+        return isinstance(command, Peek) and bool(self._deleters)
+
+    def _said(self, event: Event) -> "_Said | None":  # noqa: PLR0911 - one return a case
+        match event.command:
+            case Send():
+                return self._send(event, event.command)
+            case Receive():
+                return self._receive(event, event.command)
+            case Complete() | Abandon():
+                return self._settle(event, event.command)
+            case Peek():
+                return {"op": "Peek"}, self._replies(event)
+            case AdvanceClock(duration=duration):
+                return self._advance(event, duration)
+            case TakePartitionDown() | BringPartitionUp():
+                return self._outage(event, event.command)
+            case CreateQueue() | GetQueue():
+                return None
+            case _:
+                return _OUTSIDE
+
+    def _before(self, event: Event) -> "_Said | None":
+        """Until the queue is created it refuses; only outages and the time reach beyond that."""
+        if isinstance(event.command, AdvanceClock | TakePartitionDown | BringPartitionUp):
+            return self._said(event)
+        if isinstance(event.outcome, Refused):
+            return None
+        self._exists = isinstance(event.command, CreateQueue)
+        return None if self._exists else _OUTSIDE
+
+    def _send(self, event: Event, command: Send) -> "_Said | None":
+        message = command.message
+        if command.transaction is not None or message.body in self._numbers:
+            # Of two messages with one body nobody can tell which was received.
+            return _OUTSIDE
+        if _keys_differ(message):
+            # Key rules are not the contract's: what was refused has changed nothing.
+            return None if isinstance(event.outcome, Refused) else _OUTSIDE
+        if isinstance(event.outcome, Done):
+            self._numbers[message.body] = len(self._numbers) + 1
+        key = message.session_id or message.partition_key or NONE
+        if not self._settings.partitioned:
+            key = NONE
+        timeout = "short" if command.timeout <= SHORT_TIMEOUT else "long"
+        return {"op": "Send", "key": key, "timeout": timeout}, self._replies(event)
+
+    def _receive(self, event: Event, command: Receive) -> "_Said | None":
+        if command.session_id is not None:
+            return _OUTSIDE
+        connection = self._connections.setdefault(event.connection, len(self._connections) + 1)
+        said = {"op": "Receive", "connection": connection, "mode": command.mode.value}
+        if isinstance(event.outcome, Received) and command.mode is ReceiveMode.PEEK_LOCK:
+            number = self._number(event.outcome.message.body)
+            token = event.outcome.message.lock_token
+            if token is not None:
+                self._tokens[token] = (number, event.called)
+                self._latest[number] = token
+        return said, self._replies(event)
+
+    def _settle(self, event: Event, command: Complete | Abandon) -> "_Said | None":
+        token = command.lock_token
+        if command.transaction is not None:
+            return _OUTSIDE
+        if token not in self._tokens:
+            # A lock that nobody was given: the contract speaks of those that somebody was.
+            return None if isinstance(event.outcome, Refused) else _OUTSIDE
+        number, taken = self._tokens[token]
+        over = self._ticks.between(taken, event.called) >= self._ticks.whole
+        held = token not in self._used and self._latest.get(number) == token and not over
+        if isinstance(event.outcome, Done):
+            self._used.add(token)
+        lock = "held" if held else "lost"
+        op = type(command).__name__
+        return {"op": op, "message": number, "lock": lock}, self._replies(event)
+
+    def _advance(self, event: Event, duration: int) -> "_Said | None":
+        passed = self._ticks.between(self._now, self._now + duration)
+        self._now += duration
+        if not passed:
+            return None
+        return {"op": "AdvanceClock", "ticks": passed}, self._replies(event)
+
+    def _outage(
+        self, event: Event, command: TakePartitionDown | BringPartitionUp
+    ) -> "_Said | None":
+        down = isinstance(command, TakePartitionDown)
+        if isinstance(event.outcome, Refused) or (command.partition in self._down) is down:
+            return None
+        (self._down.add if down else self._down.discard)(command.partition)
+        op = type(command).__name__
+        return {"op": op, "partition": command.partition}, self._replies(event)
+
+    def _number(self, body: str) -> int:
+        return self._numbers.get(body, UNKNOWN)
+
+    def _replies(self, event: Event) -> tuple[dict[str, Any], ...]:
+        """What the spec may have answered for this to be seen; it leaves errors open."""
+        outcome = event.outcome
+        match outcome:
+            case Refused():
+                return tuple({"type": "Refused", "error": each} for each in (ANY, "lock-lost"))
+            case Received(message=view):
+                return ({"type": "Received", "message": self._number(view.body)},)
+            case Peeked(messages=views):
+                shown = tuple(self._number(view.body) for view in views)
+                return ({"type": "Peeked", "messages": shown},)
+            case _:
+                return ({"type": type(outcome).__name__},)
+
+
+def _named_command(event: Event) -> str:
+    command = event.command
+    if isinstance(command, Send) and command.transaction is not None:
+        return "Send in a transaction"
+    return type(command).__name__
+
+
+_Said = tuple[dict[str, Any], tuple[dict[str, Any], ...]]
+_OUTSIDE: Final[_Said] = ({}, ())
+
+
+def _keys_differ(message: Message) -> bool:
+    keys = {message.session_id, message.partition_key} - {None}
+    return len(keys) > 1 or "" in keys
