@@ -271,6 +271,7 @@ def test_every_way_to_name_an_adapter_is_listed() -> None:
         "model",
         "model",
         "faulty",
+        "generated",
         "exec",
         "package.module",
         "amqp",

@@ -19,7 +19,7 @@ class Options:
     """What a pytest session was started with."""
 
     def __init__(self, *readings: str, **given: str) -> None:
-        self.given = {"--bus-reading": list(readings)}
+        self.given: dict[str, object] = {"--bus-reading": list(readings), "--bus-rule": []}
         self.given |= {f"--bus-{name}": value for name, value in given.items()}
 
     def getoption(self, name: str) -> object:

@@ -459,6 +459,7 @@ def test_topics_and_subscriptions_are_told_listed_changed_and_deleted(ask: Ask) 
         duplicate_detection=True,
         duplicate_window=600 * MICROSECONDS,
         time_to_live=20 * MICROSECONDS,
+        max_size=16,
         subscription_count=2,
         availability=Availability.AVAILABLE,
     )
