@@ -267,7 +267,7 @@ def test_an_unknown_name_is_refused_with_what_there_is(name: str, said: str) -> 
 
 def test_every_way_to_name_an_adapter_is_listed() -> None:
     starts = [each.name.split(":")[0].split("?")[0] for each in available()]
-    assert starts[:7] == [
+    assert starts[:8] == [
         "model",
         "model",
         "faulty",
