@@ -205,9 +205,8 @@ def _lines(node: ast.AST, root: ast.stmt) -> frozenset[int]:
 
 def _uses(name: str, tree: ast.Module) -> frozenset[int]:
     """Return the lines that use a constant."""
-    return frozenset(
-        node.lineno for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == name
-    )
+    names = (node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == name)
+    return frozenset(node.lineno for node in names if isinstance(node.ctx, ast.Load))
 
 
 def _shown(node: ast.AST) -> str:

@@ -1,0 +1,195 @@
+"""Mutants made by machine are the same each time, and wrong in one place only."""
+
+import ast
+from collections import Counter
+
+import attrs
+import pytest
+
+from busproof import vocabulary as v
+from busproof.adapters.finding import find
+from busproof.adapters.model import ModelAdapter
+from busproof.errors import UsageError
+from busproof.model.rules import RULES
+from busproof.mutants.by_machine.made import FAMILIES, generated, mutant_named, rules_of
+from busproof.mutants.by_machine.operators import changes_of
+from busproof.spec import load
+
+PROFILE = v.profile_for(load())
+BEGIN = v.BeginTransaction(transaction="t")
+REFUSED = v.Refused(error=v.Error.ALREADY_EXISTS)
+DOWN = v.TakePartitionDown(queue="q", partition=0)
+UP = v.BringPartitionUp(queue="q", partition=0)
+
+
+def answers(identity: str, *commands: v.Command) -> list[v.Outcome]:
+    """Return what a mutant answers."""
+    bus = ModelAdapter(rules=rules_of(mutant_named(identity)))
+    bus.start(PROFILE)
+    return [bus.do(command, "c1").outcome for command in commands]
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("if a: b = 1", [("condition-negated", "if not a:"), ("condition-dropped", "if True:")]),
+        ("if a: b = 1\nelse: b = 2", [("condition-negated", "if not a:")]),
+        ("raise Refusal(e)", [("refusal-dropped", "pass")]),
+        ("journal.touch(a)", [("effect-dropped", "pass")]),
+        ("a.state = b", [("effect-dropped", "pass")]),
+        ("a.state += b", [("effect-dropped", "pass")]),
+        ("a = b", []),
+        ("for a in b: c = 1", [("loop-dropped", "for a in ():")]),
+        ("(a for a in b)", []),
+    ],
+)
+def test_a_statement_is_changed_by_each_operator(code, expected):
+    (statement,) = ast.parse(code).body
+    assert expected == changed(statement)
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("a if b else c", [("condition-negated", "a if not b else c")]),
+        ("a and b", [("part-dropped", "b"), ("part-dropped", "a"), ("and-for-or", "a or b")]),
+        ("a < b", [("comparison-changed", "a <= b")]),
+        ("a is b", [("comparison-changed", "a is not b")]),
+        ("a + b", [("arithmetic-changed", "a - b")]),
+        ("min(a, b)", [("function-exchanged", "max(a, b)")]),
+        ("v.Error.NOT_FOUND", [("error-exchanged", "v.Error.OTHER")]),
+        ("v.Error.OTHER", [("error-exchanged", "v.Error.INVALID_OPERATION")]),
+        ("True", [("truth-negated", "False")]),
+        ("5", [("number-raised", "6"), ("number-lowered", "4")]),
+        ("'text'", []),
+    ],
+)
+def test_an_expression_is_changed_by_each_operator(code, expected):
+    assert expected == changed(ast.parse(code, mode="eval").body)
+
+
+def test_an_effect_moves_before_a_refusal_but_not_before_what_it_needs():
+    (function,) = ast.parse("def f():\n if a: raise E\n b.c = d\n e = g()\n e.h = 1").body
+    assert [("effect-too-soon", 1)] == [
+        (operator, function.body.index(change(function).body[0]))
+        for operator, change in changes_of(function)
+    ]
+
+
+def changed(node: ast.AST) -> list[tuple[str, str]]:
+    """Return each operator with the first line of what it makes."""
+    return [
+        (operator, ast.unparse(ast.fix_missing_locations(change(node))).partition("\n")[0])
+        for operator, change in changes_of(node)
+    ]
+
+
+def test_mutants_of_a_function_are_named_by_operator_and_place():
+    mutants = [each for each in generated("expiry") if each.function == "end"]
+    assert [
+        "expiry.end.condition-negated.1",
+        "expiry.end.condition-dropped.1",
+        "expiry.end.part-dropped.1",
+        "expiry.end.part-dropped.2",
+        "expiry.end.and-for-or.1",
+        "expiry.end.comparison-changed.1",
+        "expiry.end.effect-dropped.1",
+    ] == [each.id for each in mutants if not each.context]
+    assert [
+        "expiry.end.effect-dropped.1@outage",
+        "expiry.end.effect-dropped.1@recovered",
+        "expiry.end.effect-dropped.1@transaction",
+        "expiry.end.effect-dropped.1@dead-letters",
+        "expiry.end.effect-dropped.1@sessions",
+        "expiry.end.effect-dropped.1@subscription",
+        "expiry.end.effect-dropped.1@regular",
+        "expiry.end.effect-dropped.1@second",
+        "expiry.end.effect-dropped.1@late",
+    ] == [each.id for each in mutants if each.context and each.operator == "effect-dropped"]
+
+
+def test_mutants_are_the_same_each_time_and_no_name_comes_twice():
+    for family in ("expiry", "dead_letters"):
+        assert generated(family) == generated.__wrapped__(family)
+    names = Counter(each.id for family in FAMILIES for each in generated(family))
+    assert ([], True) == ([name for name, times in names.items() if times > 1], len(names) > 5_000)
+
+
+def test_a_constant_is_changed_where_it_is_used():
+    mutant = mutant_named("limits.MOST_IN_TRANSACTION.number-raised.1")
+    assert ("100", "101", False) == (mutant.before, mutant.after, mutant.line in mutant.lines)
+
+
+def test_one_place_is_changed_and_nothing_else():
+    assert [v.Done(), v.Done()] == answers("transactions.begin.refusal-dropped.1", BEGIN, BEGIN)
+    rules = rules_of(mutant_named("transactions.begin.refusal-dropped.1"))
+    assert RULES == attrs.evolve(rules, transactions=RULES.transactions)
+    assert [v.Done(), REFUSED] == answers("transactions.buffer.effect-dropped.1", BEGIN, BEGIN)
+
+
+DONE = v.Done()
+
+
+@pytest.mark.parametrize(
+    ("context", "commands", "expected"),
+    [
+        (
+            "outage",
+            (BEGIN, BEGIN, DOWN, BEGIN, UP, BEGIN),
+            [DONE, REFUSED, DONE, DONE, DONE, REFUSED],
+        ),
+        (
+            "recovered",
+            (BEGIN, DOWN, BEGIN, UP, BEGIN, DOWN, BEGIN),
+            [DONE, DONE, REFUSED, DONE, DONE, DONE, REFUSED],
+        ),
+        ("transaction", (BEGIN, BEGIN), [DONE, DONE]),
+        ("second", (BEGIN, BEGIN, BEGIN), [DONE, DONE, REFUSED]),
+        ("late", (BEGIN,) * 102, [DONE, *[REFUSED] * 99, DONE, DONE]),
+    ],
+)
+def test_a_mutant_is_wrong_in_its_context_alone(context, commands, expected):
+    assert expected == answers(f"transactions.begin.refusal-dropped.1@{context}", *commands)
+
+
+CREATE = v.CreateQueue(queue="q", max_delivery_count=1)
+SEND = v.Send(queue="q", message=v.Message(body="m", session_id="s"))
+
+
+@pytest.mark.parametrize(
+    ("context", "creation", "is_wrong"),
+    [
+        ("sessions", v.CreateQueue(queue="q", requires_session=True), True),
+        ("sessions", v.CreateQueue(queue="q"), False),
+        ("regular", v.CreateQueue(queue="q", partitioned=False), True),
+        ("regular", v.CreateQueue(queue="q"), False),
+        ("subscription", v.CreateQueue(queue="q"), False),
+        ("dead-letters", v.CreateQueue(queue="q"), False),
+    ],
+)
+def test_a_context_of_entities_is_that_of_the_entity_concerned(context, creation, is_wrong):
+    received = (v.AcceptNextSession(queue="q"), v.Receive(queue="q", session_id="s"))
+    asked = received if creation.requires_session else (v.Receive(queue="q"),)
+    *_, usual = answers("expiry.end.effect-dropped.1", creation, SEND, *asked)
+    *_, got = answers(f"messages.enqueue.effect-dropped.4@{context}", creation, SEND, *asked)
+    assert is_wrong == (usual != got)
+
+
+def test_a_generated_mutant_is_found_by_its_name():
+    bus = find("generated:transactions.begin.refusal-dropped.1", timeout=1)
+    bus.start(PROFILE)
+    assert [v.Done(), v.Done()] == [bus.do(BEGIN, "c1").outcome for _ in range(2)]
+
+
+def test_what_is_not_made_is_refused():
+    with pytest.raises(UsageError, match="there is no family 'nope'; choose one of batches, "):
+        generated("nope")
+    with pytest.raises(UsageError, match=r"there is no generated mutant 'expiry\.end\.none\.1'"):
+        find("generated:expiry.end.none.1", timeout=1)
+
+
+def test_a_mutant_of_each_operator_and_context_can_be_made():
+    mutants = [mutant for family in FAMILIES for mutant in generated(family)]
+    firsts = {(mutant.operator, mutant.context): mutant for mutant in mutants}
+    for mutant in firsts.values():
+        assert type(RULES) is type(rules_of(mutant))
