@@ -124,7 +124,7 @@ def test_an_adapter_that_cannot_be_started_is_told_with_its_log(busproof):
     assert (3, "") == (ended.code, ended.out)
     assert "ended with exit code 4 before it answered request 1 (hello)" in ended.sentences[0]
     assert "its log ends with:\n  no bus here\n" in ended.err
-    assert set() == busproof.cli.child_run
+    assert set() == busproof.runs
 
 
 CLAIMS = {

@@ -167,7 +167,7 @@ def test_what_makes_no_sense_is_told_in_one_sentence(busproof, line, parts) -> N
     assert 2 == ended.code
     for part in parts:
         assert part in ended.sentence
-    assert set() == busproof.cli.child_run
+    assert set() == busproof.runs
 
 
 def test_an_interrupted_exploration_keeps_what_was_recorded(busproof) -> None:

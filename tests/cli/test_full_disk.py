@@ -39,7 +39,7 @@ def test_where_not_even_a_header_fits_nothing_is_left(busproof):
     ended = busproof("run", "--only", "features", prepare=limited(200))
     assert 3 == ended.code
     assert "File too large; the first 0 bytes were kept" in ended.sentence
-    assert set() == busproof.cli.child_run
+    assert set() == busproof.runs
 
 
 @pytest.mark.needs("mount")

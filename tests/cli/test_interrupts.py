@@ -116,7 +116,7 @@ def test_a_run_that_is_interrupted_before_it_began_leaves_nothing(busproof, tmp_
     ended = busproof.finish(process)
     assert (3, "") == (ended.code, ended.out)
     assert "interrupted before anything was recorded" == ended.sentence
-    assert set() == busproof.cli.child_run
+    assert set() == busproof.runs
 
 
 STUBBORN = """

@@ -61,7 +61,7 @@ def test_a_list_that_cannot_be_read_stops_the_run_before_it_begins(busproof) -> 
     ended = busproof("run", "--known-failures", "known.yaml")
     assert (2, "") == (ended.code, ended.out)
     assert "known.yaml: KEY-08: reason: this field is missing." == ended.sentence
-    assert set() == busproof.cli.child_run
+    assert set() == busproof.runs
 
 
 def test_a_file_that_is_there_is_not_overwritten(busproof) -> None:

@@ -100,7 +100,7 @@ def test_runs_without_a_name_have_folders_of_their_own(busproof):
     """Even those that begin in the same millisecond."""
     started = [busproof.start("run", "--only", "features", "--rule", "KEY-09") for _ in range(2)]
     assert [0, 0] == [busproof.finish(each).code for each in started]
-    assert 2 == len(busproof.cli.child_run - {"latest"})
+    assert 2 == len(busproof.runs - {"latest"})
 
 
 def test_files_in_the_users_folder_do_not_stand_in_for_pythons_own(busproof):

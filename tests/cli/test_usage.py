@@ -104,7 +104,7 @@ def test_wrong_usage_is_told_in_one_sentence_and_leaves_nothing(busproof, line):
     assert "" == ended.out
     for part in WRONG[line]:
         assert part in ended.sentence
-    assert set() == busproof.cli.child_run
+    assert set() == busproof.runs
 
 
 def test_a_name_that_is_taken_is_refused_and_its_run_is_kept(busproof):
@@ -168,7 +168,7 @@ def test_a_factory_that_fails_is_told_in_one_sentence(busproof, factory):
     assert 3 == ended.code
     for part in RAISED[factory]:
         assert part in ended.sentence
-    assert set() == busproof.cli.child_run
+    assert set() == busproof.runs
 
 
 def without_privileges() -> None:
