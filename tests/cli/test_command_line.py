@@ -212,6 +212,9 @@ def test_a_shell_completes_commands_options_and_ids(shell, script, tmp_path, mon
         (["run", "--edition", "de"], ["de-2021-04"]),
         (["run", "--adapter", "mo"], ["model"]),
         (["audit", "mismatch-accepted-when"], ["mismatch-accepted-when-long"]),
+        (["run", "--tier", ""], ["basic", "standard", "premium"]),
+        (["rules", "--family", "s"], ["SCHED", "SEQ", "SESS", "SIZE"]),
+        (["doctor", "a"], ["amqp"]),
         (["completion", ""], ["bash", "zsh", "fish"]),
         (["--ver"], ["--version"]),
     ],
@@ -319,4 +322,4 @@ def test_as_many_violations_are_annotated_as_github_keeps(monkeypatch, capsys):
         github.annotate_verdicts([Judged(tuple(rules[:count]))])
         assert lines == len(capsys.readouterr().err.splitlines())
     github.annotate_verdicts([Judged(tuple(rules[:12]))])
-    assert "3 more violations" in capsys.readouterr().err
+    assert "::error title=3 more::" in capsys.readouterr().err
