@@ -16,9 +16,9 @@ from busproof.oracle.heap import settled, smallest
 from busproof.oracle.messages.deliveries import may_be_spent
 from busproof.oracle.messages.expiry import may_have_died
 from busproof.oracle.outages import Partitions
+from busproof.oracle.queued_messages import Stored
 from busproof.oracle.schedule import NEVER
 from busproof.oracle.state import Namespace, Queue, feeding, is_unsure, partition_count
-from busproof.oracle.stored import Stored
 
 __all__ = [
     "begins_wrongly",

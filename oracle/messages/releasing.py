@@ -9,14 +9,14 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.oracle.heap import pop
-from busproof.oracle.messages.activating import activated
+from busproof.oracle.messages.activation import activated
 from busproof.oracle.messages.dead_letters import DELIVERED_TOO_OFTEN, moved, with_dead_letters
 from busproof.oracle.messages.deliveries import may_be_spent, permitted
 from busproof.oracle.messages.expiry import ended, may_have_died
 from busproof.oracle.messages.message_store import replace, unlock
 from busproof.oracle.messages.stopped_clocks import lock_is_over, lock_lasts_until
+from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import NEVER, Namespace, Queue, feeding, with_queue
-from busproof.oracle.stored import Stored
 from busproof.oracle.window import Window
 
 __all__ = ["give_back", "prepared", "without_perhaps_spent"]

@@ -12,7 +12,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
 from busproof.oracle.forwarding.forwarding_setup import refused_destination, told_not_to_forward
-from busproof.oracle.messages.arriving import go_on
+from busproof.oracle.messages.enqueueing import go_on
 from busproof.oracle.messages.message_store import replace, store
 from busproof.oracle.state import (
     Namespace,

@@ -6,9 +6,9 @@ from typing import Any, Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.oracle.management.managing import FIXED
+from busproof.oracle.management.updates_and_deletions import FIXED
 from busproof.oracle.messages.dead_letters import dead_letters
-from busproof.oracle.messages.returning import without_perhaps_spent
+from busproof.oracle.messages.releasing import without_perhaps_spent
 from busproof.oracle.sizes.entity_size import grave, no_other_size, of_size, told_size, wrong_size
 from busproof.oracle.state import NEVER, Namespace, Queue, Subscription, Topic, feeding
 from busproof.oracle.transition import Sighting, Transition, refusal

@@ -5,11 +5,23 @@ from typing import assert_never
 
 from busproof import vocabulary as v
 from busproof.oracle.forwarding.forwarding_setup import given_by_source
-from busproof.oracle.management.creating import create_queue, restore_queue
-from busproof.oracle.management.describing import get_queue
-from busproof.oracle.management.describing_topics import get_topic
-from busproof.oracle.management.listing import list_entities
-from busproof.oracle.management.managing import (
+from busproof.oracle.management.lists import list_entities
+from busproof.oracle.management.queue_creation import create_queue, restore_queue
+from busproof.oracle.management.queue_description import get_queue
+from busproof.oracle.management.statuses import as_permitted
+from busproof.oracle.management.subscription_rules import change_rule, list_rules, lost_change
+from busproof.oracle.management.test_controls import (
+    advance_clock,
+    bring_up,
+    lost_advance,
+    lost_outage,
+    take_down,
+)
+from busproof.oracle.management.topic_creation import create_subscription, create_topic
+from busproof.oracle.management.topic_description import get_topic
+from busproof.oracle.management.topics import misaddressed
+from busproof.oracle.management.unanswered_creations import lost_creation
+from busproof.oracle.management.updates_and_deletions import (
     delete_queue,
     delete_topic,
     lost_delete,
@@ -19,18 +31,6 @@ from busproof.oracle.management.managing import (
     update_queue,
     update_topic,
 )
-from busproof.oracle.management.statuses import as_permitted
-from busproof.oracle.management.subscribing import create_subscription, create_topic
-from busproof.oracle.management.subscription_rules import change_rule, list_rules, lost_change
-from busproof.oracle.management.test_controls import (
-    advance_clock,
-    bring_up,
-    lost_advance,
-    lost_outage,
-    take_down,
-)
-from busproof.oracle.management.topics import misaddressed
-from busproof.oracle.management.unanswered_creations import lost_creation
 from busproof.oracle.messages.batches import (
     lost_receive_batch,
     lost_send_batch,
@@ -61,7 +61,7 @@ from busproof.oracle.messages.sessions import (
 )
 from busproof.oracle.sizes.message_limits import held_to_limits
 from busproof.oracle.state import Namespace, Queue
-from busproof.oracle.transactions.enlisting import lost_settle, settle
+from busproof.oracle.transactions.transactional_settlements import lost_settle, settle
 from busproof.oracle.transactions.transactions import (
     begin,
     commit,

@@ -8,8 +8,8 @@ from immutables import Map
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
 from busproof.oracle.forwarding.forwarding import withheld_beyond
-from busproof.oracle.messages.arriving import arrive
 from busproof.oracle.messages.duplicates import Fate, noted
+from busproof.oracle.messages.enqueueing import arrive
 from busproof.oracle.messages.keys import (
     SESSION_ID,
     effective_key,
@@ -23,8 +23,9 @@ from busproof.oracle.messages.keys import (
 from busproof.oracle.messages.message_store import never_arrives
 from busproof.oracle.messages.partitioning import choices, home_of, narrowed
 from busproof.oracle.outages import Partitions
+from busproof.oracle.queued_messages import Key
 from busproof.oracle.sizes.entity_size import perhaps_full
-from busproof.oracle.sizes.fullness import no_room_within
+from busproof.oracle.sizes.free_space import no_room_within
 from busproof.oracle.sizes.message_limits import beyond_limits, no_more
 from busproof.oracle.state import (
     Namespace,
@@ -35,7 +36,6 @@ from busproof.oracle.state import (
     everywhere,
     with_queue,
 )
-from busproof.oracle.stored import Key
 from busproof.oracle.transactions.limits import (
     may_be_over,
     occupied,

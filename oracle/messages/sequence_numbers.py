@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from busproof import vocabulary as v
+from busproof.oracle.queued_messages import Key, Numbered, Stored
 from busproof.oracle.state import Namespace, Queue
-from busproof.oracle.stored import Key, Numbered, Stored
 
 __all__ = ["misnumbered", "numbered", "why_numbered"]
 

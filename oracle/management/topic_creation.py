@@ -15,12 +15,11 @@ from busproof.oracle.forwarding.forwarding_setup import (
     told_not_to_forward,
     with_lawful_locks,
 )
-from busproof.oracle.management.creating import noted, outages_of
+from busproof.oracle.management.queue_creation import noted, outages_of
 from busproof.oracle.management.validation import created_rules, objections, options_of, windows_of
-from busproof.oracle.messages.arriving import with_adrift
 from busproof.oracle.messages.dead_letters import with_forwarding_grave
+from busproof.oracle.messages.enqueueing import with_adrift
 from busproof.oracle.registry import Managed, as_created
-from busproof.oracle.room import filled, most
 from busproof.oracle.sizes.entity_quota import Wanted, over_quota, shown_by_creation, within_quota
 from busproof.oracle.sizes.entity_size import granted_sizes
 from busproof.oracle.sizes.message_limits import (
@@ -39,6 +38,7 @@ from busproof.oracle.state import (
     partition_count,
     with_queue,
 )
+from busproof.oracle.storage_used import filled, most
 from busproof.oracle.transition import Transition, done, refusal
 from busproof.oracle.unjudged import given_up, made
 

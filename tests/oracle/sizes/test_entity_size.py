@@ -6,7 +6,7 @@ import attrs
 import pytest
 from telling import DONE, GONE, INVALID, LOST, Told, received, refuses, shows, telling
 
-from busproof.oracle.room import most
+from busproof.oracle.storage_used import most
 from busproof.vocabulary.commands import (
     BeginTransaction,
     CancelScheduled,

@@ -7,8 +7,8 @@ from immutables import Map
 
 from busproof import vocabulary as v
 from busproof.oracle.outages import Partitions
+from busproof.oracle.queued_messages import Key
 from busproof.oracle.state import Queue, with_queue
-from busproof.oracle.stored import Key
 from busproof.oracle.transition import Transition
 
 __all__ = ["for_whatever_reason"]

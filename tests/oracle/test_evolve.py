@@ -5,7 +5,7 @@ from typing import Any
 import attrs
 import pytest
 
-from busproof.oracle.evolving import evolve
+from busproof.oracle.evolve import evolve
 
 
 @attrs.frozen

@@ -6,15 +6,15 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.oracle.forwarding.forwarding_setup import LONGEST_LOCK
-from busproof.oracle.forwarding.redirecting import (
+from busproof.oracle.forwarding.forwarding_updates import (
     redirection_refused,
     with_lost_redirection,
     with_redirection,
 )
-from busproof.oracle.management.creating import may_fail_in_outage, outage_reading
-from busproof.oracle.management.deleting import buried
+from busproof.oracle.management.deletion import buried
 from busproof.oracle.management.lifetime_updates import with_lifetime
 from busproof.oracle.management.premium import may_keep_as_it_is
+from busproof.oracle.management.queue_creation import may_fail_in_outage, outage_reading
 from busproof.oracle.management.statuses import with_lost_status, with_status
 from busproof.oracle.management.topics import has_no_such_setting
 from busproof.oracle.registry import Managed

@@ -7,8 +7,8 @@ from busproof.oracle.messages.matching import sequence_number
 from busproof.oracle.messages.message_store import first_in_line
 from busproof.oracle.messages.sessions import session_at
 from busproof.oracle.outages import Partitions
+from busproof.oracle.queued_messages import Key, Stored
 from busproof.oracle.state import Namespace, Queue
-from busproof.oracle.stored import Key, Stored
 
 __all__ = ["heads", "told_of_lock"]
 

@@ -11,9 +11,9 @@ import attrs
 from immutables import Map
 
 from busproof import vocabulary as v
-from busproof.oracle.evolving import evolve
+from busproof.oracle.evolve import evolve
 from busproof.oracle.outages import Partitions
-from busproof.oracle.stored import Key, Stored
+from busproof.oracle.queued_messages import Key, Stored
 
 __all__ = ["NO_ROOM_TAKEN", "Room", "filled", "least", "most", "most_of_state", "moved"]
 

@@ -7,14 +7,14 @@ import attrs
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival, Passed
 from busproof.oracle.forwarding.forwarding import kept_by, passed_on, withheld_beyond
-from busproof.oracle.management.filtering import Verdict, copies, judged
+from busproof.oracle.management.subscription_filters import Verdict, copies, judged
 from busproof.oracle.management.topics import shares_homes
 from busproof.oracle.messages.expiry import death, lesser, lifetime
 from busproof.oracle.messages.liveness import owed_by
 from busproof.oracle.messages.message_store import replace, store
 from busproof.oracle.messages.partitioning import home_of
 from busproof.oracle.outages import Partitions
-from busproof.oracle.room import filled
+from busproof.oracle.queued_messages import Key
 from busproof.oracle.sizes.entity_size import weight
 from busproof.oracle.state import (
     NEVER,
@@ -26,7 +26,7 @@ from busproof.oracle.state import (
     is_unsure,
     with_queue,
 )
-from busproof.oracle.stored import Key
+from busproof.oracle.storage_used import filled
 from busproof.oracle.unjudged import given_up
 from busproof.oracle.window import Window
 

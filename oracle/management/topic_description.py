@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from busproof import vocabulary as v
-from busproof.oracle.management.describing import (
+from busproof.oracle.management.lists import subscriptions_of
+from busproof.oracle.management.queue_description import (
     availability_is_allowed,
     get_may_fail,
     is_within,
@@ -13,8 +14,7 @@ from busproof.oracle.management.describing import (
     shown_by_availability,
     wrongly_sized,
 )
-from busproof.oracle.management.listing import subscriptions_of
-from busproof.oracle.management.managing import FIXED
+from busproof.oracle.management.updates_and_deletions import FIXED
 from busproof.oracle.sizes.entity_size import told_size
 from busproof.oracle.state import NEVER, Namespace, Queue, Topic
 from busproof.oracle.transition import Sighting, Transition

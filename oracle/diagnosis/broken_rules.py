@@ -24,12 +24,12 @@ from busproof.oracle.management.premium import blamed_in_premium
 from busproof.oracle.management.topics import told_of_topics
 from busproof.oracle.messages.keys import effective_key, home_name, interpretations, rule_of
 from busproof.oracle.messages.matching import recognised
-from busproof.oracle.messages.numbering import misnumbered
 from busproof.oracle.messages.partitioning import home_of
 from busproof.oracle.messages.peeking import in_order
 from busproof.oracle.messages.sending import REROUTING_TIMEOUT
+from busproof.oracle.messages.sequence_numbers import misnumbered
+from busproof.oracle.queued_messages import Key
 from busproof.oracle.state import Namespace, Queue, Subscription, Topic, feeding
-from busproof.oracle.stored import Key
 from busproof.oracle.transition import Sighting, Transition
 
 __all__ = ["blamed"]

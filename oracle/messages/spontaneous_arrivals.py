@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from busproof import vocabulary as v
-from busproof.oracle.messages import activating, dead_letters
+from busproof.oracle.messages import activation, dead_letters
 from busproof.oracle.messages.dead_letters import seen_beyond
+from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import Namespace, Queue, feeding
-from busproof.oracle.stored import Stored
 
 __all__ = ["arrivals"]
 
@@ -14,7 +14,7 @@ __all__ = ["arrivals"]
 def arrivals(namespace: Namespace, queue: Queue, body: str) -> Iterator[tuple[Namespace, Stored]]:
     """What may have arrived by itself, if it is seen now, and the namespace in which it has."""
     yield from dead_letters.arrivals(namespace, queue, body)
-    yield from activating.coming(namespace, queue, body)
+    yield from activation.coming(namespace, queue, body)
     yield from _died_unseen(namespace, queue, body)
     for name in feeding(namespace, queue.settings.queue):
         dead = namespace.queues[name]
@@ -40,5 +40,5 @@ def _died_unseen(
         return
     if not (owner.settings.dead_letter_expired or owner.settings.requires_session):
         return
-    for active, _ in activating.coming(namespace, owner, body):
+    for active, _ in activation.coming(namespace, owner, body):
         yield from dead_letters.arrivals(active, dead, body)

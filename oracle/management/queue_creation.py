@@ -5,7 +5,7 @@ from itertools import product
 
 from busproof import vocabulary as v
 from busproof.oracle.entity_counts import Kind
-from busproof.oracle.evolving import evolve
+from busproof.oracle.evolve import evolve
 from busproof.oracle.forwarding.forward_retries import destination_again
 from busproof.oracle.forwarding.forwarding_setup import (
     refused_destination,

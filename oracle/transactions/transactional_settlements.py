@@ -6,7 +6,7 @@ from typing import assert_never
 import attrs
 
 from busproof import vocabulary as v
-from busproof.oracle.evolving import evolve
+from busproof.oracle.evolve import evolve
 from busproof.oracle.heap import push
 from busproof.oracle.messages.deferral import defer, lost_defer
 from busproof.oracle.messages.keys import keys_may_differ
@@ -20,10 +20,10 @@ from busproof.oracle.messages.settling import (
     lost_complete,
     lost_dead_letter,
 )
+from busproof.oracle.queued_messages import Key, Lock, Pledge, Stored
 from busproof.oracle.state import Enlisted, Namespace, Queue, Transaction, with_queue
-from busproof.oracle.stored import Key, Lock, Pledge, Stored
 from busproof.oracle.transactions.limits import may_be_full, may_be_over, with_transaction
-from busproof.oracle.transactions.staging import after_refusal, running
+from busproof.oracle.transactions.transactional_sends import after_refusal, running
 from busproof.oracle.transition import Transition, done, refusal
 from busproof.oracle.window import Window
 

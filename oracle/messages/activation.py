@@ -14,9 +14,9 @@ from busproof.oracle.messages.expiry import death, lifetimes
 from busproof.oracle.messages.keys import effective_key
 from busproof.oracle.messages.message_store import line_of, replace, store
 from busproof.oracle.messages.partitioning import home_of
+from busproof.oracle.queued_messages import Stored
 from busproof.oracle.schedule import Waiting, removed, top
 from busproof.oracle.state import NEVER, Namespace, Queue, Topic, everywhere, with_queue
-from busproof.oracle.stored import Stored
 from busproof.oracle.window import Window
 
 __all__ = [

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import attrs
 
 from busproof import vocabulary as v
-from busproof.oracle.messages.returning import without_perhaps_spent
+from busproof.oracle.messages.releasing import without_perhaps_spent
 from busproof.oracle.outages import Partitions
-from busproof.oracle.room import Room, least
+from busproof.oracle.queued_messages import Key
 from busproof.oracle.schedule import Calendar
 from busproof.oracle.sizes.entity_size import (
     MOST_GB,
@@ -28,7 +28,7 @@ from busproof.oracle.state import (
     feeding,
     with_queue,
 )
-from busproof.oracle.stored import Key
+from busproof.oracle.storage_used import Room, least
 from busproof.oracle.transition import Sighting, Transition, refusal
 
 __all__ = ["lacks_room", "no_room", "no_room_within", "taken_in", "why_taken", "with_room"]
