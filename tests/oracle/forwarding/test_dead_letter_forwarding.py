@@ -69,7 +69,7 @@ def test_a_dead_letter_is_received_at_its_destination_once(told: Told) -> None:
     assert "FWD-35" in again.rules
 
 
-def test_it_may_be_seen_there_by_a_peek(told: Told) -> None:
+def test_forwarded_dead_letter_may_be_peeked_at_its_destination(told: Told) -> None:
     buried(told)
     shown = Peeked(messages=(view("m1", 2, message_id="x"),))
     told.has(Peek(queue="end"), shown)
@@ -110,14 +110,14 @@ def test_what_was_delivered_too_often_goes_there_by_itself(told: Told) -> None:
     told.has(END, letter("MaxDeliveryCountExceeded"))
 
 
-def test_so_does_what_is_locked_too_long_although_nobody_asks_for_it(told: Told) -> None:
+def test_message_whose_last_lock_expired_is_dead_lettered_and_forwarded(told: Told) -> None:
     pair(told, max_delivery_count=1).send(partition=1, message_id="x")
     told.has(RECEIVE, received("m1", 1, lock_token="l", message_id="x"))
     passes(told, 61)
     told.has(END, letter("MaxDeliveryCountExceeded"))
 
 
-def test_so_does_what_has_outlived_its_time(told: Told) -> None:
+def test_expired_message_is_dead_lettered_and_forwarded(told: Told) -> None:
     pair(told, dead_letter_expired=True, time_to_live=5_000_000)
     told.send(partition=1, message_id="x")
     assert not told.saw(END, letter(None)).possible
@@ -170,18 +170,18 @@ def test_of_other_destinations_nothing_is_told(told: Told, destination: dict) ->
     knows_nothing_of(told, "end")
 
 
-def test_nor_of_topics(told: Told) -> None:
+def test_forwarding_dead_letters_to_a_topic_is_not_judged(told: Told) -> None:
     told.has(CreateTopic(topic="end"))
     told.queue(forward_dead_letters_to="end")
     knows_nothing_of(told, "q")
 
 
-def test_nor_once_either_is_deleted(told: Told) -> None:
+def test_destination_is_not_judged_after_a_deletion(told: Told) -> None:
     pair(told).has(DeleteQueue(queue="q"))
     told.has(END, received("never sent"))
 
 
-def test_nor_where_the_creation_was_lost(told: Told) -> None:
+def test_destination_is_not_judged_after_an_unanswered_creation(told: Told) -> None:
     told.has(CreateQueue(queue="q", forward_dead_letters_to="end"), LOST)
     told.has(CreateQueue(queue="end"))
     told.has(END, received("never sent"))

@@ -170,7 +170,7 @@ def test_with_more_at_hand_nothing_is_told_any_more(told: Told, before: tuple) -
     knows_nothing_of(told, "end")
 
 
-def test_nor_where_something_was_set_aside(told: Told) -> None:
+def test_update_with_a_deferred_message_stops_the_judging(told: Told) -> None:
     two(told).send(partition=1)
     told.has(Receive(queue="q"), received("m1", 1, lock_token="l"))
     told.has(Defer(queue="q", lock_token="l"))
@@ -178,7 +178,7 @@ def test_nor_where_something_was_set_aside(told: Told) -> None:
     knows_nothing_of(told, "q")
 
 
-def test_nor_where_a_transaction_waits(told: Told) -> None:
+def test_update_with_an_open_transaction_stops_the_judging(told: Told) -> None:
     two(told).has(BeginTransaction(transaction="t"))
     told.send(partition=1, partition_key="a", transaction="t")
     told.has(BEGIN)
@@ -198,19 +198,19 @@ def test_of_a_source_that_turns_elsewhere_nothing_is_told(told: Told) -> None:
         knows_nothing_of(told, name)
 
 
-def test_nor_of_one_that_forwards_to_itself(told: Told) -> None:
+def test_queue_that_forwards_to_itself_is_not_judged(told: Told) -> None:
     two(told).has(update(forward_to="q"))
     knows_nothing_of(told, "q")
     knows(told, "end")
 
 
-def test_nor_after_an_update_without_answer(told: Told) -> None:
+def test_unanswered_update_stops_the_judging(told: Told) -> None:
     two(told).has(BEGIN, LOST)
     knows_nothing_of(told, "q")
     knows_nothing_of(told, "end")
 
 
-def test_nor_after_one_that_ends_it_without_answer(told: Told) -> None:
+def test_unanswered_end_of_forwarding_stops_the_judging(told: Told) -> None:
     source(told).has(END, LOST)
     knows_nothing_of(told, "q")
     knows_nothing_of(told, "end")
@@ -223,7 +223,7 @@ def test_an_update_that_says_nothing_of_it_leaves_it_without_answer(told: Told) 
     knows_nothing_of(told, "q")
 
 
-def test_nor_after_one_that_was_refused_in_an_outage(told: Told) -> None:
+def test_update_refused_in_an_outage_stops_the_judging(told: Told) -> None:
     two(told).has(down(1))
     told.has(BEGIN, GONE)
     knows_nothing_of(told, "q")

@@ -120,7 +120,7 @@ def test_once_it_is_enabled_again_it_may_come_and_what_is_new_does(told: Told) -
     assert not told.saw(END, received("m1", 3)).possible
 
 
-def test_it_is_kept_from_all_that_is_behind(told: Told) -> None:
+def test_disabled_forwarding_destination_is_not_judged(told: Told) -> None:
     told.has(CreateQueue(queue="last"))
     told.has(CreateQueue(queue="end", forward_to="last"))
     told.queue(forward_to="end")
@@ -194,7 +194,7 @@ def test_of_one_that_took_dead_letters_nothing_is_told_either(told: Told) -> Non
     knows_nothing_of(told, "q")
 
 
-def test_nor_while_a_transaction_waits_or_a_creation_was_lost(told: Told) -> None:
+def test_open_transaction_or_unanswered_creation_stops_the_judging(told: Told) -> None:
     source(told).has(BeginTransaction(transaction="t"))
     told.send(transaction="t", partition_key="a")
     told.has(GATE)

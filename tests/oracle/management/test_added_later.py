@@ -127,7 +127,7 @@ def test_an_empty_answer_shows_nothing(told: Told, command: Command, outcome: Ou
     assert not {"FEAT-05", "FEAT-09"} & set(told.saw(command, outcome).rules)
 
 
-def test_nor_does_a_list_without_sessions(told: Told) -> None:
+def test_empty_list_of_sessions_does_not_show_the_feature(told: Told) -> None:
     told.queue(requires_session=True)
     found = told.saw(ListSessions(queue="q"), SessionsListed(session_ids=()))
     assert found.possible

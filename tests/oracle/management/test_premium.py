@@ -148,7 +148,7 @@ class TestCreating:
     def test_a_refusal_shows_it(self) -> None:
         shows(premium(), QUEUE, OTHER, "PREM-01")
 
-    def test_so_does_what_is_told_of_a_queue_that_was_to_be_partitioned(self) -> None:
+    def test_description_of_a_would_be_partitioned_queue_breaks_the_rule(self) -> None:
         told = premium()
         told.has(QUEUE)
         refuses(told, GET, told_of(partitioned=True), "PREM-01")
@@ -162,7 +162,7 @@ class TestCreating:
 
 
 class TestFromBefore:
-    def test_it_works(self) -> None:
+    def test_old_partitioned_queue_keeps_working(self) -> None:
         told = premium()
         told.has(OLD)
         message = Message(body="m", partition_key="a")
@@ -179,7 +179,7 @@ class TestFromBefore:
         shows(told, Peek(queue="q"), Peeked())
         shows(told, receive, Empty())
 
-    def test_it_is_got_listed_and_deleted(self) -> None:
+    def test_old_partitioned_queue_is_described_listed_and_deleted(self) -> None:
         told = premium()
         told.has(OLD)
         refuses(told, GET, told_of(partitioned=False), "PREM-04")
@@ -191,7 +191,7 @@ class TestFromBefore:
         shows(told, ListQueues(), Listed())
 
     @pytest.mark.parametrize(("reading", "allowed"), [("either", True), ("everything", False)])
-    def test_it_may_refuse_to_be_changed(self, reading: str, allowed: bool) -> None:
+    def test_old_partitioned_queue_may_refuse_an_update(self, reading: str, allowed: bool) -> None:
         told = premium({"PREMIUM-EXISTING": reading})
         told.has(OLD)
         assert allowed is bool(told.saw(UPDATE, OTHER).possible)
@@ -233,7 +233,7 @@ class TestSizes:
         default = ("PREM-09",) if size == 1 else ()
         shows(told, GET, told_of(max_size=size), "PREM-07", "PREM-10", *default)
 
-    def test_it_has_one_gigabyte_by_default(self) -> None:
+    def test_queue_has_one_gigabyte_by_default(self) -> None:
         told = premium()
         told.has(REGULAR)
         refuses(told, GET, told_of(max_size=5), "PREM-09")

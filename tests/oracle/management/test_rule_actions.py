@@ -230,7 +230,7 @@ def test_of_what_may_come_late_nothing_is_told(told: Told, before: tuple[Command
     knows_nothing_of(later, PATH)
 
 
-def test_nor_where_others_forward_to_the_topic(told: Told) -> None:
+def test_actions_under_a_topic_that_is_forwarded_to_are_not_judged(told: Told) -> None:
     subscribed(told)
     told.queue(forward_to="t")
     told.send()
@@ -238,7 +238,7 @@ def test_nor_where_others_forward_to_the_topic(told: Told) -> None:
     knows_nothing_of(told, PATH)
 
 
-def test_nor_where_a_rule_with_an_action_may_be_added_later(told: Told) -> None:
+def test_unanswered_rule_with_an_action_stops_the_judging(told: Told) -> None:
     subscribed(told).has(rule("SET a = 1"), LOST)
     knows_nothing_of(told, PATH)
 

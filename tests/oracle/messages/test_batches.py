@@ -97,7 +97,7 @@ def test_nothing_of_it_is_lost(told: Told) -> None:
     assert "BATCH-01" in found.rules
 
 
-def test_it_keeps_its_order(told: Told) -> None:
+def test_batch_keeps_its_order(told: Told) -> None:
     told.queue()
     told.has(batch(*alike(3, partition_key="a")), DONE, partition=1)
     found = told.saw(RECEIVE, keyed(2))
@@ -105,7 +105,7 @@ def test_it_keeps_its_order(told: Told) -> None:
     assert {"KEY-17", "BATCH-03"} <= set(found.rules)
 
 
-def test_it_goes_where_its_key_leads(told: Told) -> None:
+def test_batch_goes_to_the_partition_of_its_key(told: Told) -> None:
     told.queue()
     assert told.send(partition=1, partition_key="a").possible
     two = batch(*alike(2, partition_key="a"))
@@ -321,7 +321,7 @@ def test_up_to_as_many_as_are_asked_for_are_given(told: Told) -> None:
     shows(told, ask(3), right, "BATCH-12", "BATCH-13", "BATCH-14", "BATCH-01")
 
 
-def test_they_are_in_order_and_none_is_left_out(told: Told) -> None:
+def test_messages_received_together_are_in_order_without_gaps(told: Told) -> None:
     sent(told)
     for numbers in ((2, 1), (1, 3)):
         found = told.saw(ask(), several(*(keyed(n, lock_token=f"l{n}") for n in numbers)))

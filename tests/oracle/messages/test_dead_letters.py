@@ -124,7 +124,7 @@ def test_a_spent_message_arrives_at_any_time_among_the_dead_letters() -> None:
     assert told.saw(FROM_DEAD, letter).rules[0] == "LIFE-02"
 
 
-def test_it_may_have_been_in_a_cache_there_before_anybody_saw_it() -> None:
+def test_dead_letter_may_have_been_prefetched_before_it_was_seen() -> None:
     told = spent()
     told.has(FROM_DEAD, Empty(), connection="c2")
     after(told, MINUTE)

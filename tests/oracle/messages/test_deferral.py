@@ -80,7 +80,7 @@ def test_a_deferred_message_is_given_to_no_ordinary_receive(told: Told) -> None:
     assert not told.saw(RECEIVE, wrong).possible
 
 
-def test_it_is_had_by_its_number_and_by_no_other(told: Told) -> None:
+def test_deferred_message_is_received_by_its_sequence_number_only(told: Told) -> None:
     aside(told)
     assert told.saw(by(), NOT_FOUND).rules[0] == "DEFER-02"
     assert told.saw(by(number(1, 7)), one()).rules[0] == "DEFER-08"

@@ -48,7 +48,7 @@ def burying(told: Told) -> Told:
     return told
 
 
-def test_it_is_a_dead_letter_where_its_queue_says_so(burying: Told) -> None:
+def test_expired_message_is_dead_lettered_where_the_queue_asks_for_it(burying: Told) -> None:
     mortal(burying)
     passes(burying, 9)
     assert burying.saw(DEAD_RECEIVE, letter()).rules[0] == "TTL-02"

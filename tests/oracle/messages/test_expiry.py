@@ -137,7 +137,7 @@ def test_a_cache_may_hold_it_for_as_long_as_locks_last(queue: Told) -> None:
     assert "TTL-01" in queue.saw(RECEIVE, Empty()).rules
 
 
-def test_it_may_not_where_that_is_how_the_cache_is_read() -> None:
+def test_expired_message_in_a_cache_is_not_given_under_not_handed_out() -> None:
     told = telling(readings={"CACHE-EXPIRY": "not-handed-out"})
     told.queue()
     mortal(told)
@@ -178,7 +178,7 @@ def test_whoever_has_it_locked_can_settle_it(queue: Told, command: object) -> No
     assert "TTL-05" in queue.saw(command).rules
 
 
-def test_it_is_given_to_nobody_once_it_is_given_back(queue: Told) -> None:
+def test_expired_message_is_not_delivered_after_an_abandon(queue: Told) -> None:
     mortal(queue)
     is_kept(queue)
     passes(queue, 11)
@@ -187,7 +187,7 @@ def test_it_is_given_to_nobody_once_it_is_given_back(queue: Told) -> None:
     assert {"TTL-06", "TTL-01"} <= set(queue.saw(RECEIVE, Empty()).rules)
 
 
-def test_nor_once_its_lock_has_ended(queue: Told) -> None:
+def test_expired_message_is_not_delivered_after_its_lock_expires(queue: Told) -> None:
     mortal(queue)
     is_kept(queue)
     passes(queue, 61)

@@ -47,7 +47,7 @@ def test_a_lock_is_told_to_last_as_long_as_its_queue_says(told: Told) -> None:
     assert {"LOCK-01", "LOCK-02"} <= set(told.saw(RECEIVE, right).rules)
 
 
-def test_it_may_have_run_in_a_cache_before(told: Told) -> None:
+def test_lock_of_a_prefetched_message_may_be_shorter(told: Told) -> None:
     told.queue(lock_duration=5 * SECOND)
     told.send(partition=1)
     told.send(partition=2)
@@ -132,7 +132,7 @@ def test_a_renewed_lock_lasts_for_a_whole_duration_from_then(told: Told) -> None
     assert "LOCK-04" in told.saw(COMPLETE).rules
 
 
-def test_it_ends_at_the_time_that_was_told(told: Told) -> None:
+def test_renewed_lock_ends_at_the_announced_time(told: Told) -> None:
     locked(told)
     told.has(RENEW, Renewed(locked_until=MINUTE))
     after(told, MINUTE + 1)

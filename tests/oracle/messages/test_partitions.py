@@ -57,7 +57,7 @@ def test_a_regular_queue_takes_nothing_while_its_store_is_down(
     assert told.saw(RECEIVE, received("m3", **properties)).rules[0] == "PART-01"
 
 
-def test_it_gives_nothing_that_no_cache_can_have_had(told: Told) -> None:
+def test_regular_queue_in_an_outage_gives_only_what_a_cache_may_hold(told: Told) -> None:
     told.queue(partitioned=False)
     told.send()
     down(told, 0)
@@ -73,7 +73,7 @@ def test_it_gives_nothing_that_no_cache_can_have_had(told: Told) -> None:
 @pytest.mark.parametrize(
     "vantage", [{"left_out": frozenset({"c9"})}, {"partial": True}], ids=["left-out", "partial"]
 )
-def test_nor_is_that_said_where_only_a_part_is_told(vantage: dict[str, object]) -> None:
+def test_cached_delivery_is_allowed_under_less_observability(vantage: dict[str, object]) -> None:
     told = telling(**vantage)
     told.queue(partitioned=False)
     told.send()
@@ -231,7 +231,7 @@ def test_what_was_deleted_into_a_cache_may_be_seen_by_nobody_else(reading: str, 
         assert "PART-28" in there.rules
 
 
-def test_so_may_what_a_receive_deleted_that_was_never_answered(told: Told) -> None:
+def test_message_deleted_by_an_unanswered_receive_may_be_gone(told: Told) -> None:
     told.queue()
     told.send(partition=0)
     told.has(DELETE, Indeterminate())

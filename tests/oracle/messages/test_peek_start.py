@@ -88,21 +88,21 @@ def test_even_if_somebody_has_locked_it(told: Told) -> None:
     assert begins(told, "m2")
 
 
-def test_but_not_if_its_lock_may_have_ended_for_good(told: Told) -> None:
+def test_message_possibly_dead_lettered_need_not_be_shown_first(told: Told) -> None:
     regular(told, max_delivery_count=1)
     told.has(LOCK, received("m1", 0, 1, lock_token="l"))
     told.has(Abandon(queue="q", lock_token="l"), LOST)
     assert begins(told, "m2")
 
 
-def test_nor_if_it_may_have_been_set_aside(told: Told) -> None:
+def test_message_possibly_deferred_need_not_be_shown_first(told: Told) -> None:
     regular(told)
     told.has(LOCK, received("m1", 0, 1, lock_token="l"))
     told.has(Defer(queue="q", lock_token="l"), LOST)
     assert begins(told, "m2")
 
 
-def test_nor_if_it_may_have_been_delivered_too_often(told: Told) -> None:
+def test_message_possibly_over_its_delivery_limit_need_not_be_shown_first(told: Told) -> None:
     regular(told, max_delivery_count=2, lock_duration=5_000_000)
     told.has(LOCK, received("m1", 0, 1, lock_token="l"))
     told.has(Abandon(queue="q", lock_token="l"))
@@ -111,7 +111,7 @@ def test_nor_if_it_may_have_been_delivered_too_often(told: Told) -> None:
     assert begins(told, "m2")
 
 
-def test_nor_if_it_may_have_died(told: Told) -> None:
+def test_message_possibly_expired_need_not_be_shown_first(told: Told) -> None:
     told.queue(partitioned=False)
     told.send(time_to_live=5_000_000)
     told.send()
@@ -120,7 +120,7 @@ def test_nor_if_it_may_have_died(told: Told) -> None:
     assert begins(told, "m2")
 
 
-def test_nor_if_a_receive_may_have_taken_it(told: Told) -> None:
+def test_message_possibly_received_need_not_be_shown_first(told: Told) -> None:
     regular(told)
     told.has(TAKE, LOST)
     assert begins(told, "m2")
@@ -128,7 +128,9 @@ def test_nor_if_a_receive_may_have_taken_it(told: Told) -> None:
 
 
 @pytest.mark.parametrize(("reading", "allowed"), [("either", True), ("kept", False)])
-def test_nor_if_a_front_end_may_have_deleted_it(reading: str, allowed: bool) -> None:
+def test_message_possibly_deleted_into_a_cache_need_not_be_shown_first(
+    reading: str, allowed: bool
+) -> None:
     """CACHE-DELETE: with what it has given, it may delete all that it holds."""
     told = regular(telling({"CACHE-DELETE": reading}), 3)
     told.has(TAKE, received("m1", 0, 1))
@@ -145,14 +147,14 @@ def test_what_was_set_aside_is_in_no_front_end(told: Told) -> None:
     assert not told.saw(PEEK, Peeked()).possible
 
 
-def test_nor_if_it_is_not_known_to_be_there(told: Told) -> None:
+def test_message_of_an_unanswered_send_need_not_be_shown_first(told: Told) -> None:
     told.queue(partitioned=False)
     told.send(LOST)
     told.send()
     assert begins(told, "m2")
 
 
-def test_nor_if_its_place_is_not_known(told: Told) -> None:
+def test_message_of_unknown_place_need_not_be_shown_first(told: Told) -> None:
     told.queue(partitioned=False)
     later = Schedule(queue="q", message=Message(body="m8"), delay=1_000_000)
     told.has(later, Scheduled(sequence_number=8))
@@ -166,7 +168,7 @@ def test_nor_if_its_place_is_not_known(told: Told) -> None:
     told.has(PEEK, Peeked(messages=(view("m8", 0, 10),)))
 
 
-def test_nor_is_that_of_a_scheduled_one_that_somebody_has_locked(told: Told) -> None:
+def test_locked_scheduled_message_need_not_be_shown_first(told: Told) -> None:
     told.queue()
     later = Schedule(queue="q", message=Message(body="m8"), delay=1_000_000)
     told.has(later, Scheduled())
@@ -186,7 +188,9 @@ def test_of_two_with_one_body_it_is_not_known_which_is_shown(told: Told) -> None
 
 
 @pytest.mark.parametrize("key", [{}, {"partition_key": "k"}], ids=["without a key", "of one key"])
-def test_nor_is_one_whose_send_was_not_answered(told: Told, key: dict[str, str]) -> None:
+def test_received_message_of_an_unanswered_send_may_stand_anywhere(
+    told: Told, key: dict[str, str]
+) -> None:
     """It is there, and a receiver holds it; but it may have come after the other."""
     told.queue()
     told.send(LOST, **key)
@@ -218,19 +222,19 @@ def test_nothing_is_said_of_it_in(vantage: dict[str, object], silent: tuple[str,
     told.has(PEEK, Peeked())
 
 
-def test_nor_of_a_peek_that_begins_elsewhere(told: Told) -> None:
+def test_peek_from_a_number_or_session_shows_no_first_message(told: Told) -> None:
     regular(told)
     told.has(Peek(queue="q", from_sequence_number=2), shown("m2"))
     told.has(Peek(queue="q", session_id="a"), Peeked())
 
 
-def test_nor_in_an_outage(told: Told) -> None:
+def test_first_message_is_open_in_an_outage(told: Told) -> None:
     regular(told)
     told.has(TakePartitionDown(queue="q", partition=0))
     assert begins(told, "m2")
 
 
-def test_nor_of_what_was_forwarded(told: Told) -> None:
+def test_first_message_is_open_after_forwarding(told: Told) -> None:
     told.queue(partitioned=False)
     told.has(CreateQueue(queue="source", partitioned=False, forward_to="q"))
     told.has(Send(queue="source", message=Message(body="n1")))
@@ -315,7 +319,7 @@ def test_peek_of_a_regular_queue_keeps_the_order_of_numbers_that_name_no_partiti
     assert allowed is bool(told.saw(SEVERAL, Peeked(messages=both)).possible)
 
 
-def test_it_may_show_fewer(told: Told) -> None:
+def test_peek_may_show_fewer_messages(told: Told) -> None:
     told.queue()
     for partition in (1, 2, 1):
         told.send(partition=partition, size=200_000)

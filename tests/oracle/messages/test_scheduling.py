@@ -67,7 +67,7 @@ def test_the_slack_counts_on_both_sides() -> None:
     assert may_be_given(told)
 
 
-def test_it_may_come_late_unless_the_reading_says_otherwise() -> None:
+def test_scheduled_message_may_be_late_unless_the_reading_forbids_it() -> None:
     for reading, late in (("unbounded", True), ("at-once", False)):
         told = telling(readings={"SCHEDULE-DELAY": reading})
         told.queue()
@@ -91,7 +91,7 @@ def test_its_number_is_a_new_one(queue: Told) -> None:
     assert may_be_given(queue, sequence_number=None)
 
 
-def test_it_is_cancelled_until_it_is_due(queue: Told) -> None:
+def test_scheduled_message_can_be_cancelled_until_it_is_due(queue: Told) -> None:
     scheduled(queue)
     assert queue.saw(CANCEL, NOT_FOUND).rules[0] == "SCHED-03"
     assert queue.saw(CANCEL).rules[0] == "SCHED-03"
@@ -180,7 +180,7 @@ def test_what_is_due_may_be_shown_as_scheduled_still(queue: Told) -> None:
     assert not queue.saw(PEEK, Peeked(messages=(shown,))).possible
 
 
-def test_it_comes_behind_what_was_sent_before_its_time(queue: Told) -> None:
+def test_scheduled_message_follows_what_was_sent_before_its_time(queue: Told) -> None:
     scheduled(queue, partition_key="k")
     queue.send(body="m2", partition=1, partition_key="k")
     passes(queue, 6)

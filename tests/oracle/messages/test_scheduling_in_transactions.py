@@ -53,7 +53,7 @@ def queue(told: Told) -> Told:
     return told
 
 
-def test_it_is_not_in_its_session_before_its_time(told: Told) -> None:
+def test_scheduled_message_is_not_in_its_session_before_its_time(told: Told) -> None:
     told.queue(requires_session=True)
     scheduled(told, session_id="a")
     next_one = AcceptNextSession(queue="q")
@@ -161,7 +161,7 @@ def test_whether_it_needs_the_transactions_key_is_open(
         ({"KEY-PROPERTIES": "two-keys"}, {"partition_key": "k"}, {"session_id": "k"}, False, True),
     ],
 )
-def test_it_is_held_to_the_rules_for_keys_as_they_are_read(
+def test_schedule_in_a_transaction_follows_the_key_readings(
     readings: dict[str, str],
     first: dict[str, str],
     then: dict[str, str],
@@ -182,7 +182,7 @@ def test_it_is_held_to_the_rules_for_keys_as_they_are_read(
 @pytest.mark.parametrize(
     ("reading", "taken"), [("either", True), ("accepted", True), ("refused", False)]
 )
-def test_it_may_be_for_another_entity_where_a_send_may(reading: str, taken: bool) -> None:
+def test_schedule_may_name_another_entity_where_a_send_may(reading: str, taken: bool) -> None:
     """The documents name no transaction with a message for each of two entities."""
     told = telling(readings={"TXN-OTHER-OPERATIONS": "all", "TXN-ENTITIES": reading})
     told.queue()
@@ -198,7 +198,7 @@ def test_it_may_be_for_another_entity_where_a_send_may(reading: str, taken: bool
 @pytest.mark.parametrize(
     ("settings", "taken"), [({"partitioned": False}, True), ({"requires_session": True}, False)]
 )
-def test_it_needs_a_session_and_on_a_regular_queue_no_key(
+def test_schedule_in_a_transaction_needs_a_session_but_no_key_on_a_regular_queue(
     settings: dict[str, bool], taken: bool
 ) -> None:
     told = telling(readings={"TXN-OTHER-OPERATIONS": "all"})

@@ -228,7 +228,7 @@ def test_read_as_gap_free_they_leave_none() -> None:
     told.has(TAKE, received("m2", 1, 6, **K))
 
 
-def test_nor_backwards() -> None:
+def test_sequence_numbers_never_go_backwards() -> None:
     told = sent(telling(GAP_FREE), K, K)
     told.has(Peek(queue="q", count=2), Peeked(messages=(view("m1", 1, 5, **K),)))
     assert not told.saw(TAKE, received("m1", 1, 4, **K)).possible

@@ -238,7 +238,7 @@ class TestWithoutKey:
         assert not told.saw(large(told), DONE, partition=0).possible
         told.has(large(told), DONE, partition=1)
 
-    def test_it_goes_round_where_it_has_to(self) -> None:
+    def test_keyless_message_avoids_a_full_partition(self) -> None:
         """FULL-UNKEYED=goes-round: refused only if all may be full."""
         told = telling({"FULL-UNKEYED": "goes-round"}, partitions=2)
         told.queue()

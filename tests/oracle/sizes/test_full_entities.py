@@ -78,7 +78,7 @@ class TestOtherReasons:
         told.has(large(told, **wrong), INVALID)
 
     @pytest.mark.parametrize("wrong", [{}, {"partition_key": "b"}])
-    def test_so_may_what_is_invalid_in_a_transaction(
+    def test_invalid_send_in_a_transaction_may_be_refused_for_space(
         self, told: Told, wrong: dict[str, str]
     ) -> None:
         told.queue()
@@ -101,7 +101,7 @@ class TestSessions:
         assert denied(told, attrs.evolve(stored, state=None))
 
     @pytest.mark.parametrize("answer", [DONE, LOST])
-    def test_it_may_take_room_of_messages(self, answer: object) -> None:
+    def test_session_state_may_take_space_from_messages(self, answer: object) -> None:
         """A character may take four bytes."""
         told = telling(partitions=1)
         told.queue(requires_session=True)
@@ -193,7 +193,7 @@ class TestTimeToLive:
         fill(told, 2 * MORE)
 
     @pytest.mark.parametrize(("life", "full"), [(None, True), (1, False)])
-    def test_nor_are_scheduled_messages_that_may_die(
+    def test_scheduled_messages_that_may_expire_do_not_count(
         self, told: Told, life: int | None, full: bool
     ) -> None:
         told.queue(partitioned=False)

@@ -117,11 +117,11 @@ class TestSizes:
         refuses(told, sent(told, size=104_857_601), DONE, "LIMIT-04")
         shows(told, sent(told, size=104_857_601), TOO_LARGE, "LIMIT-04")
 
-    def test_nor_is_it_scheduled(self, held: Told) -> None:
+    def test_message_over_the_limit_is_not_scheduled(self, held: Told) -> None:
         refuses(held, scheduled(held, size=262_145), SCHEDULED, "LIMIT-06")
         shows(held, scheduled(held, size=262_145), TOO_LARGE, "LIMIT-06", "LIMIT-02")
 
-    def test_nor_sent_or_scheduled_in_a_transaction(self, held: Told) -> None:
+    def test_message_over_the_limit_is_refused_in_a_transaction(self, held: Told) -> None:
         held.has(BEGIN)
         large = {"size": 262_145, "partition_key": "a"}
         refuses(held, sent(held, "t", **large), DONE, "LIMIT-21")
@@ -139,7 +139,7 @@ class TestSizes:
         told.has(sent(told, "t", size=262_145, partition_key="a"))
         refuses(told, COMMIT, DONE)
 
-    def test_nor_need_its_scheduling_be(self) -> None:
+    def test_scheduling_at_the_limit_may_be_refused(self) -> None:
         """TXN-REFUSAL."""
         told = telling({"TXN-REFUSAL": "either"}, limits=True)
         told.queue()
@@ -225,7 +225,7 @@ class TestTransactions:
         shows(told, sent(told, "t", partition_key="a"), FULL, "LIMIT-16")
         told.has(COMMIT, INVALID)
 
-    def test_nor_is_one_more_scheduled(self) -> None:
+    def test_one_message_over_the_limit_is_not_scheduled(self) -> None:
         told = self.full()
         shows(told, scheduled(told, "t", partition_key="a"), FULL, "LIMIT-16")
         told.has(COMMIT, INVALID)
@@ -277,7 +277,7 @@ class TestStates:
         refuses(told, self.state(62_000), INVALID, "LIMIT-19")
         shows(told, self.state(62_000), DONE, "LIMIT-19")
 
-    def test_but_no_larger(self) -> None:
+    def test_larger_session_state_is_refused(self) -> None:
         told = self.in_session(telling(limits=True))
         refuses(told, self.state(262_145), DONE, "LIMIT-20")
         shows(told, self.state(262_145), TOO_LARGE, "LIMIT-20")

@@ -90,7 +90,7 @@ def test_the_commit_settles(kind: type[Settlement]) -> None:
     assert not is_allowed(told, PLAIN, DONE)
 
 
-def test_it_settles_together_with_what_was_sent(told: Told) -> None:
+def test_commit_settles_together_with_the_sends(told: Told) -> None:
     enlisted(told, partitioned=False)
     told.send(transaction="t", partition_key="a")
     assert set(told.saw(COMMIT).rules) >= {"LOCK-11", "TXN-12"}
@@ -116,7 +116,7 @@ def test_a_rollback_leaves_the_message_to_its_receiver(kind: type[Settlement]) -
     assert "LOCK-12" in told.saw(PLAIN).rules
 
 
-def test_it_counts_no_delivery(told: Told) -> None:
+def test_rollback_counts_no_delivery(told: Told) -> None:
     enlisted(told)
     told.has(ROLL_BACK)
     told.has(Abandon(queue="q", lock_token="l"))
