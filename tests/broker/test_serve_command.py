@@ -183,7 +183,7 @@ def test_a_bus_with_a_fault_is_served_too(start: Start) -> None:
             assert [] == receiver.receive_messages(1, max_wait_time=1)
 
 
-def test_what_has_no_effect_is_named_at_the_start(tmp_path: Path) -> None:
+def test_keys_without_effect_are_named_at_the_start(tmp_path: Path) -> None:
     """With its file and its line; the broker serves all the same."""
     path = tmp_path / "Config.json"
     queue = '{"Name": "q", "Properties": {"AutoDeleteOnIdle": "PT5M"}}'

@@ -70,7 +70,7 @@ def taking(told: Told, wanted: Filter, *, partitioned: bool = True) -> Told:
     return told
 
 
-def test_what_no_rule_takes_is_not_given(told: Told) -> None:
+def test_message_that_no_filter_matches_is_not_delivered(told: Told) -> None:
     taking(told, LABEL)
     told.has(publish("m", subject="y"))
     wrong = told.saw(TAKE, received("m", subject="y"))
@@ -87,7 +87,9 @@ def test_what_no_rule_takes_is_not_given(told: Told) -> None:
         ("sys.To NOT IN ('x')", {"FILTER-14"}),
     ],
 )
-def test_what_a_rule_takes_must_be_given(told: Told, expression: str, rules: set[str]) -> None:
+def test_message_that_a_filter_matches_must_be_delivered(
+    told: Told, expression: str, rules: set[str]
+) -> None:
     taking(told, sql(expression))
     told.has(publish("m", to="there", properties={"a": 2, "b": 1}))
     wrong = told.saw(TAKE, Empty())
@@ -97,7 +99,7 @@ def test_what_a_rule_takes_must_be_given(told: Told, expression: str, rules: set
     assert rules <= set(seen.rules)
 
 
-def test_what_the_documents_do_not_decide_may_be_taken_or_not(told: Told) -> None:
+def test_undecided_filter_may_match_or_not(told: Told) -> None:
     taking(told, sql("a < 'b'"))
     told.has(publish("m", properties={"a": "a"}))
     told.has(TAKE, Empty())
@@ -107,7 +109,7 @@ def test_what_the_documents_do_not_decide_may_be_taken_or_not(told: Told) -> Non
 @pytest.mark.parametrize(
     "beyond", ["newid() = 1", "a", "sys.Nothing = 1", "a = 1 OR " * 200 + "a = 1"]
 )
-def test_what_lies_beyond_the_subset_may_be_refused_or_not(beyond: str) -> None:
+def test_filter_beyond_the_subset_may_be_refused(beyond: str) -> None:
     for outcome in (DONE, OTHER):
         subscribed(telling()).has(add(sql(beyond)), outcome)
 
@@ -230,7 +232,7 @@ def test_a_message_that_was_lost_may_reach_whoever_subscribes_or_wants_it_later(
 
 
 @pytest.mark.parametrize("change", [add(TrueFilter()), CreateSubscription(**ONE)])
-def test_what_was_staged_before_a_change_may_be_taken_or_not(told: Told, change: object) -> None:
+def test_buffered_send_may_match_the_old_or_the_new_rules(told: Told, change: object) -> None:
     told.has(CreateTopic(topic="t"))
     if isinstance(change, AddRule):
         told.has(CreateSubscription(**ONE))

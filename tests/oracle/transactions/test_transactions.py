@@ -409,7 +409,7 @@ def test_which_comes_first_of_transactions_side_by_side_is_open(
     assert told.saw(RECEIVE, received(first, 1, partition_key="a", lock_token="l")).possible
 
 
-def test_what_was_committed_before_another_was_sent_comes_first() -> None:
+def test_commit_before_a_send_comes_first() -> None:
     told = telling(partitions=4)
     _two_sent(told, "before", "u")
     found = told.saw(RECEIVE, received("m2", 1, partition_key="a", lock_token="l"))
@@ -418,7 +418,7 @@ def test_what_was_committed_before_another_was_sent_comes_first() -> None:
     assert told.saw(RECEIVE, received("m1", 1, partition_key="a", lock_token="l")).possible
 
 
-def test_what_is_sent_after_a_commit_comes_after_it() -> None:
+def test_send_after_a_commit_comes_after_it() -> None:
     """Though another message arrived between the send and the commit."""
     told = telling(partitions=4)
     begun(told)
