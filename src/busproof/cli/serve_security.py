@@ -1,11 +1,13 @@
 """What `busproof serve` is told of keys, certificates and the control endpoint, and makes of it."""
 
-import argparse
 import ssl
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import click
+
+from busproof.cli.frame import PATH, Option, Options, flag, option
 from busproof.errors import UsageError
 
 if TYPE_CHECKING:
@@ -16,98 +18,128 @@ if TYPE_CHECKING:
     from busproof.broker.core import Hub
     from busproof.broker.server import Places
 
-__all__ = ["Protection", "add_options", "port"]
+__all__ = ["OPTIONS", "Protection"]
 
 AMQP_PORT, AMQPS_PORT, HTTP_PORT = 5672, 5671, 5300
 HIDDEN: Final = "<key>"
 """What stands in a connection string in the place of a key that is not known to everybody."""
 
 
-def port(text: str) -> int:
+class _Port(click.ParamType[int]):
     """A port in an option."""
-    if not text.isdecimal() or int(text) > 65_535:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port; one is a number from 0 to 65535")
-    return int(text)
+
+    name = "port"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read a number, or refuse what is none."""
+        text = str(value)
+        if not text.isdecimal() or int(text) > 65_535:
+            self.fail(f"{text!r} is no port; one is a number from 0 to 65535", param, ctx)
+        return int(text)
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say where to listen, and to whom."""
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
-    parser.add_argument(
+PORT: Final = _Port()
+
+CERTIFICATES: Final = "TLS"
+KEYS: Final = "Keys"
+WATCH: Final = "Control, page and metrics"
+
+OPTIONS: Final[tuple[Option, ...]] = (
+    option("--host", default="127.0.0.1", metavar="HOST", help="address to listen on (127.0.0.1)"),
+    option(
         "--port",
-        type=port,
+        type=PORT,
+        metavar="PORT",
         help=f"for AMQP without TLS ({AMQP_PORT}; with --tls-cert, none); 0: any free",
-    )
-    parser.add_argument(
-        "--admin-port", type=port, default=HTTP_PORT, help=f"for HTTP ({HTTP_PORT}); 0: any free"
-    )
-    _add_options_of_keys(parser)
-    _add_options_of_certificates(parser)
-    parser.add_argument(
-        "--control",
-        action="store_true",
-        help="answer under /busproof/, to this machine's own programs: partitions, time, state",
-    )
-    parser.add_argument(
-        "--page",
-        action="store_true",
-        help="show this machine's browsers a page of the entities and their partitions, at "
-        "/busproof/ of the HTTP port",
-    )
-    parser.add_argument(
-        "--control-token",
-        metavar="SOURCE",
-        help="answer under /busproof/ who shows the token in this file, or in env:NAME",
-    )
-    parser.add_argument(
-        "--metrics",
-        action="store_true",
-        help="answer this machine's own programs at /metrics of the HTTP port, for Prometheus",
-    )
-    parser.add_argument(
-        "--metrics-token",
-        metavar="SOURCE",
-        help="answer at /metrics who shows the token in this file, or in env:NAME",
-    )
-
-
-def _add_options_of_keys(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+    ),
+    option(
+        "--admin-port",
+        type=PORT,
+        metavar="PORT",
+        default=HTTP_PORT,
+        help=f"for HTTP ({HTTP_PORT}); 0: any free",
+    ),
+    option(
         "--keys",
+        section=KEYS,
         metavar="SOURCE",
         help="rules with their keys, as JSON in this file or in the environment variable of "
         "env:NAME; a file is read again on SIGHUP",
-    )
-    parser.add_argument(
+    ),
+    option(
         "--audience",
-        action="append",
-        default=[],
+        section=KEYS,
+        multiple=True,
         metavar="HOST",
         help="a host that tokens may be for; may be repeated (any host)",
-    )
-    parser.add_argument(
+    ),
+    flag(
         "--allow-public-key",
-        action="store_true",
+        section=KEYS,
         help="let others than this machine connect with the emulator's key, which everybody knows",
-    )
-
-
-def _add_options_of_certificates(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--tls-cert", type=Path, metavar="FILE", help="PEM: AMQP over TLS, and HTTPS"
-    )
-    parser.add_argument("--tls-key", type=Path, metavar="FILE", help="PEM: of --tls-cert")
-    parser.add_argument(
-        "--tls-port", type=port, help=f"for AMQP over TLS ({AMQPS_PORT}); 0: any free"
-    )
-    parser.add_argument("--admin-cert", type=Path, metavar="FILE", help="PEM: HTTPS, not HTTP")
-    parser.add_argument("--admin-key", type=Path, metavar="FILE", help="PEM: of --admin-cert")
-    parser.add_argument(
+    ),
+    option(
+        "--tls-cert",
+        section=CERTIFICATES,
+        type=PATH,
+        metavar="FILE",
+        help="PEM: AMQP over TLS, and HTTPS",
+    ),
+    option("--tls-key", section=CERTIFICATES, type=PATH, metavar="FILE", help="PEM: of --tls-cert"),
+    option(
+        "--tls-port",
+        section=CERTIFICATES,
+        type=PORT,
+        metavar="PORT",
+        help=f"for AMQP over TLS ({AMQPS_PORT}); 0: any free",
+    ),
+    option(
+        "--admin-cert",
+        section=CERTIFICATES,
+        type=PATH,
+        metavar="FILE",
+        help="PEM: HTTPS, not HTTP",
+    ),
+    option(
+        "--admin-key", section=CERTIFICATES, type=PATH, metavar="FILE", help="PEM: of --admin-cert"
+    ),
+    option(
         "--admin-tls",
-        type=Path,
+        section=CERTIFICATES,
+        type=PATH,
         metavar="FILE",
         help="HTTPS with a certificate that is made; its authority's is written here as PEM",
-    )
+    ),
+    flag(
+        "--control",
+        section=WATCH,
+        help="answer under /busproof/, to this machine's own programs: partitions, time, state",
+    ),
+    flag(
+        "--page",
+        section=WATCH,
+        help="show this machine's browsers a page of the entities and their partitions, at "
+        "/busproof/ of the HTTP port",
+    ),
+    option(
+        "--control-token",
+        section=WATCH,
+        metavar="SOURCE",
+        help="answer under /busproof/ who shows the token in this file, or in env:NAME",
+    ),
+    flag(
+        "--metrics",
+        section=WATCH,
+        help="answer this machine's own programs at /metrics of the HTTP port, for Prometheus",
+    ),
+    option(
+        "--metrics-token",
+        section=WATCH,
+        metavar="SOURCE",
+        help="answer at /metrics who shows the token in this file, or in env:NAME",
+    ),
+)
+"""Where to listen, and to whom."""
 
 
 class Protection:
@@ -121,7 +153,7 @@ class Protection:
         UsageError: the options do not fit together, or a file cannot be used.
     """
 
-    def __init__(self, args: argparse.Namespace, configuration: "Configuration") -> None:
+    def __init__(self, args: Options, configuration: "Configuration") -> None:
         from busproof.broker.auth.tokens import Keys  # noqa: PLC0415 - needs what serving needs
 
         self._args = args
