@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from busproof.cli import audit_generated
 from busproof.errors import UsageError
+from busproof.extras import need
 
 if TYPE_CHECKING:
     from busproof.cli.mutation.audit import Job
@@ -67,6 +68,8 @@ def run(args: argparse.Namespace) -> int:
 
     if args.jobs < 1:
         raise UsageError(f"--jobs is {args.jobs}; give at least 1")
+    if args.wire:
+        need("amqp", "--wire")
     if args.generated:
         return audit_generated.run(args)
     chosen = [fault(each) for each in args.fault] or MUTANTS

@@ -7,6 +7,7 @@ from typing import Final
 from busproof.cli.consent import agreed_to
 from busproof.cli.console import say
 from busproof.errors import UsageError
+from busproof.extras import need
 
 __all__ = ["add_parser", "run"]
 
@@ -34,6 +35,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 def run(args: argparse.Namespace) -> int:
     """Remove what was left, once the user agrees."""
+    need("amqp", "busproof clean")
     from busproof.adapters.amqp.entities import Entities  # noqa: PLC0415
     from busproof.adapters.amqp.remote import left_by, removed  # noqa: PLC0415
     from busproof.adapters.amqp.target import target_of  # noqa: PLC0415

@@ -11,6 +11,7 @@ import attrs
 
 from busproof.cli.console import write_aside
 from busproof.errors import UsageError
+from busproof.extras import need
 
 if TYPE_CHECKING:
     from busproof.history.conformance import Conformance
@@ -122,6 +123,9 @@ def _refuse_idle(args: argparse.Namespace) -> None:
     for option, given in (("modelcheck", args.modelcheck), ("allure-from", args.allure_from)):
         if given and args.allure is None:
             raise UsageError(f"--{option} is told in Allure results only; give --allure, too")
+    for option, place in (("junit", args.junit), ("allure", args.allure)):
+        if place is not None:
+            need("report", f"--{option}")
 
 
 def _found(name: str) -> Path:

@@ -15,6 +15,7 @@ from busproof.broker.limits import MEANINGS
 from busproof.cli.console import say, write_aside
 from busproof.cli.serve_security import Protection, add_options
 from busproof.errors import UsageError
+from busproof.extras import need
 
 if TYPE_CHECKING:
     from busproof.broker.core import Hub
@@ -120,9 +121,7 @@ def _rules(args: argparse.Namespace) -> "Rules":
 
 def run(args: argparse.Namespace) -> int:
     """Serve until interrupted."""
-    from busproof.broker.extra import need_extra  # noqa: PLC0415 - other commands need no broker
-
-    need_extra("busproof serve")
+    need("amqp", "busproof serve")
     return asyncio.run(_serve(args))
 
 
