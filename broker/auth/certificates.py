@@ -6,6 +6,7 @@ from pathlib import Path
 import attrs
 
 from busproof.errors import UsageError
+from busproof.extras import need
 
 __all__ = ["Certificate", "made"]
 
@@ -93,13 +94,9 @@ def made(host: str, authority: Path) -> ssl.SSLContext:
     Raises:
         UsageError: it cannot be written, or what makes certificates is missing.
     """
-    try:
-        import trustme  # noqa: PLC0415 - needs the extra
-    except ImportError:
-        raise UsageError(
-            "--admin-tls needs trustme; install it with pip install 'busproof[amqp]', or give a "
-            "certificate of your own with --admin-cert"
-        ) from None
+    need("amqp", "--admin-tls")
+    import trustme  # noqa: PLC0415 - needs the extra
+
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     maker = trustme.CA(organization_name="busproof")

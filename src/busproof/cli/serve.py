@@ -17,6 +17,7 @@ from busproof.cli.console import say, write_aside
 from busproof.cli.frame import PATH, Command, Options, flag, option
 from busproof.cli.serve_security import Protection
 from busproof.errors import UsageError
+from busproof.extras import need
 
 if TYPE_CHECKING:
     from busproof.broker.core import Hub
@@ -64,9 +65,7 @@ def _rules(args: Options) -> "Rules":
 
 def run(args: Options) -> int:
     """Serve until interrupted."""
-    from busproof.broker.extra import need_extra  # noqa: PLC0415 - other commands need no broker
-
-    need_extra("busproof serve")
+    need("amqp", "busproof serve")
     return asyncio.run(_serve(args))
 
 
