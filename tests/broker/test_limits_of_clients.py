@@ -367,7 +367,7 @@ def test_a_client_that_reads_nothing_cannot_put_off_its_end(
 
 
 @pytest.mark.slow
-def test_so_many_transactions_are_open_over_a_link() -> None:
+def test_open_transactions_of_a_link_are_limited() -> None:
     """Once one has ended another may begin."""
     with inside(QUEUE, transactions=2) as served, bare(served) as client:
         link = client.sender()

@@ -138,7 +138,7 @@ def test_what_is_forwarded_has_to_come() -> None:
         ),
     ],
 )
-def test_so_does_what_comes_by_other_ways(
+def test_messages_that_arrive_by_other_ways_have_to_come(
     commands: tuple[Command, ...], command: Receive, rule: str
 ) -> None:
     found = Bus(*commands).empty(command)
@@ -181,7 +181,9 @@ def test_what_may_be_kept_does_not(commands: tuple[Command, ...]) -> None:
 
 
 @pytest.mark.parametrize("change", [AddRule, RemoveRule])
-def test_nor_what_a_changed_rule_may_keep_out(change: type[AddRule | RemoveRule]) -> None:
+def test_message_that_a_changed_rule_may_exclude_need_not_come(
+    change: type[AddRule | RemoveRule],
+) -> None:
     """Nobody says whether what is on its way is held to the rules of before or of after."""
     rule: dict[str, Any] = {"topic": "n", "subscription": "s", "rule": DEFAULT_RULE}
     if change is AddRule:

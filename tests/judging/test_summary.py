@@ -19,8 +19,8 @@ from busproof.history.records import (
     ScenarioVerdict,
     StepResult,
 )
-from busproof.judging.heard import Checker, Heard, Part, joined
 from busproof.judging.linearization.decompose import parts
+from busproof.judging.scenario_result import Checker, Heard, Part, joined
 from busproof.judging.summary import Summary
 from busproof.judging.verdicts import conformance, verdicts
 from busproof.reports.document import view

@@ -420,7 +420,7 @@ def test_without_results_asked_for_nothing_is_registered(project) -> None:
     assert "steps_allure" not in out
 
 
-def test_it_works_on_several_workers(project) -> None:
+def test_steps_are_recorded_on_several_workers(project) -> None:
     pytest.importorskip("xdist")
     run(project, "-n2", "suite/features", "--alluredir", "workers")
     assert len(steps(results(project / "workers")["Every step passes"])) == 4
@@ -445,7 +445,7 @@ def test_results_of_a_run_from_elsewhere_name_no_folder(project, tmp_path) -> No
     assert project.parent.name not in texts
 
 
-def test_it_works_where_plugins_are_only_loaded_by_name(project) -> None:
+def test_steps_are_recorded_where_plugins_are_loaded_by_name(project) -> None:
     plugins = ("-p", "pytest_bdd.plugin", "-p", "allure_pytest.plugin")
     run(
         project,
