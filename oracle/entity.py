@@ -59,6 +59,7 @@ class Subscription:
         pending: changes of rules that may take effect, now, later or never.
         added: whether a rule was ever added, and
         removed: whether one was ever removed.
+        asked_in_transaction: whether a transaction was to change its rules.
         revision: of the topic when the subscription or its rules changed last.
         kept_out: body to the rules by which the message was not taken.
         kept_by: all of those rules.
@@ -73,6 +74,7 @@ class Subscription:
     pending: tuple[v.AddRule | v.RemoveRule, ...] = ()
     added: bool = False
     removed: bool = False
+    asked_in_transaction: bool = False
     revision: int = 0
     kept_out: Map[str, tuple[v.RuleId, ...]] = Map()
     kept_by: tuple[v.RuleId, ...] = ()

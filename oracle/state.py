@@ -69,12 +69,13 @@ class Staged:
 class Enlisted:
     """A settlement in a transaction that has not ended, as it would be asked for outside of it.
 
-    `key` is the message's, and `certain` says whether the settlement surely takes effect with the
-    commit.
+    `key` is the message's, `born` that of the queue (a later one of its name has another), and
+    `certain` says whether the settlement surely takes effect with the commit.
     """
 
     command: v.Settlement
     key: Key | None
+    born: int
     certain: bool = True
 
 

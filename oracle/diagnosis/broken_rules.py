@@ -186,6 +186,8 @@ def _of_topics(
         rules = (*rules, "FEAT-01", "FEAT-02")
     if queue.settings.partitioned:
         rules = (*rules, "FEAT-03")
+    if role.asked_in_transaction:
+        rules = (*rules, "FEAT-19")
     if isinstance(outcome, v.Received | v.Peeked):
         return ("TOPIC-03", "TOPIC-02", "TOPIC-01", "TOPIC-20", "TOPIC-07", *rules)
     return ("TOPIC-01", "TOPIC-02", "TOPIC-09", "TOPIC-11", "TOPIC-13", *rules)

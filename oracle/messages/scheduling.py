@@ -38,6 +38,7 @@ from busproof.oracle.state import (
 from busproof.oracle.storage_used import filled
 from busproof.oracle.transactions import transactional_sends
 from busproof.oracle.transactions.limits import (
+    is_second_entity,
     may_be_over,
     occupied,
     unless_ending,
@@ -249,12 +250,12 @@ def _is_objectionable(
     """Whether the message, were it sent, might have to be refused in this transaction."""
     if queue.settings.requires_session and message.session_id is None:
         return True
-    if not queue.settings.partitioned:
-        return False
+    second, _ = is_second_entity(transaction, queue.settings.queue)
+    if second or not queue.settings.partitioned:
+        return second
     before = transaction.keys.get(queue.settings.queue)
     keys = transaction_key(namespace, queue.settings, message)
-    first_of_several = before is None and bool(transaction.keys)
-    return first_of_several or any(
+    return any(
         key is None or (before is not None and keys_may_differ(namespace.profile, before, key))
         for key in keys
     )
@@ -266,11 +267,12 @@ def _is_invalid(
     """Whether the message, were it sent, would have to be refused, however readings are open."""
     if queue.settings.requires_session and message.session_id is None:
         return True
+    _, second = is_second_entity(transaction, queue.settings.queue)
+    if second and namespace.profile.readings.get("TXN-ENTITIES") == "refused":
+        return True
     if not queue.settings.partitioned:
         return False
     before = transaction.keys.get(queue.settings.queue)
-    if before is None and transaction.keys:
-        return namespace.profile.readings.get("TXN-ENTITIES") == "refused"
     return all(
         key is None or (before is not None and not keys_may_be_same(namespace.profile, before, key))
         for key in transaction_key(namespace, queue.settings, message)

@@ -13,6 +13,7 @@ from busproof.oracle.unjudged import given_up, is_unknowable
 __all__ = [
     "SIZE_LIMIT",
     "in_order",
+    "is_second_entity",
     "is_there",
     "may_be_full",
     "may_be_over",
@@ -101,6 +102,21 @@ def without_deleted(namespace: Namespace, transaction: Transaction) -> Transacti
     return attrs.evolve(
         transaction, keys=keys, queues=queues, doubtful=transaction.doubtful or bool(gone)
     )
+
+
+def is_second_entity(transaction: Transaction, name: str) -> tuple[bool, bool]:
+    """TXN-ENTITIES: whether a send to this entity may be to a second one, and whether it surely is.
+
+    It surely is if another entity was sent to. Whether what is scheduled or settled in a
+    transaction, or a rule that changes, gives it its one entity is not said.
+    """
+    others = {*transaction.queues} - {name}
+    if not others and all(change.topic == name for change in transaction.changes):
+        return False, False
+    sent_to = {staged.queue for staged in in_order(transaction) if staged.waiting is None}
+    if name in sent_to:
+        return False, False
+    return True, bool(sent_to & others)
 
 
 def may_be_full(transaction: Transaction) -> bool:

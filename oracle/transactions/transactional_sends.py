@@ -1,6 +1,6 @@
 """Sending in a transaction: staged with the others of its key, or refused."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import attrs
 from immutables import Map
@@ -37,6 +37,7 @@ from busproof.oracle.state import (
     with_queue,
 )
 from busproof.oracle.transactions.limits import (
+    is_second_entity,
     may_be_over,
     occupied,
     unless_ending,
@@ -94,6 +95,7 @@ def _send_in(
         yield _turned_away(namespace, command, refused)
         if not transaction.doomed:
             yield from _taken_yet_doomed(namespace, queue, command, refused)
+    second = yield from _beside_another(namespace, queue, command)
     if keys_conflict(message):
         rule = "TXN-07" if queue.settings.requires_session else "KEY-08"
         yield from _refused(namespace, queue, command, conflicting(namespace, queue, message, rule))
@@ -104,12 +106,19 @@ def _send_in(
         yield from _refused(namespace, queue, command, missing)
         return
     if queue.settings.partitioned:
-        yield from _send_in_partitioned(namespace, queue, command, message, seen)
-        return
+        yield from _send_in_partitioned(namespace, queue, command, message, seen, second=second)
+    elif not second:
+        yield from _send_in_regular(namespace, queue, command, message)
+
+
+def _send_in_regular(
+    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message
+) -> Iterator[Transition]:
+    """TXN-09, TXN-14: on a regular entity no key is needed, and any may follow another."""
     for refused in no_room_within(namespace, queue, message, None, 1):
         yield _turned_away(namespace, command, refused)
     if not queue.outages.must_hit(1):
-        rules = _regular_rules(transaction, message)
+        rules = _regular_rules(running(namespace, command.transaction or ""), message)
         yield _staged(namespace, queue, command, message, None, 1, rules)
     if queue.outages.any:
         yield refusal(namespace, v.Error.UNAVAILABLE, any_error=True)
@@ -154,9 +163,11 @@ def unavailable(
 
 
 def _regular_rules(transaction: Transaction, message: v.Message) -> tuple[v.RuleId, ...]:
-    """TXN-09: another session than one already sent to is shown by its being accepted."""
+    """TXN-09, TXN-14: another session than one already sent to is accepted, and any key or none."""
     staged = transaction.staged
-    if staged is None or message.session_id is None:
+    if message.session_id is None:
+        return ("TXN-14",)
+    if staged is None:
         return ()
     before = staged[0].message.session_id
     return ("TXN-09",) if before is not None and before != message.session_id else ()
@@ -172,7 +183,13 @@ def _session_missing(
 
 
 def _send_in_partitioned(
-    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Sighting
+    namespace: Namespace,
+    queue: Queue,
+    command: v.Send,
+    message: v.Message,
+    seen: Sighting,
+    *,
+    second: bool,
 ) -> Iterator[Transition]:
     """TXN-02, TXN-03, TXN-04, TXN-08: one key, the same as before, or an invalid operation."""
     transaction = running(namespace, command.transaction or "")
@@ -187,11 +204,8 @@ def _send_in_partitioned(
             rule = _rule_of_difference(before, key)
             invalid = _invalid(namespace, queue, message, rule)
             yield from _refused(namespace, queue, command, invalid)
-        if before is None and transaction.keys:
-            # A refusal may end the transaction, as any other does (TXN-AFTER-REFUSAL).
-            yield from _refused(namespace, queue, command, _second_entity(namespace))
-            if namespace.profile.readings.get("TXN-ENTITIES") == "refused":
-                continue
+        if second:
+            continue
         if before is None or keys_may_be_same(namespace.profile, before, key):
             yield from _stage(namespace, queue, command, message, key, seen)
 
@@ -218,9 +232,22 @@ def _invalid(
     yield from perhaps_full(namespace, queue, message)
 
 
-def _second_entity(namespace: Namespace) -> Iterator[Transition]:
-    if namespace.profile.readings.get("TXN-ENTITIES") != "accepted":
-        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
+def _beside_another(
+    namespace: Namespace, queue: Queue, command: v.Send
+) -> Generator[Transition, None, bool]:
+    """TXN-15: the refusal of a send to a second entity; return whether it is the only answer.
+
+    Whether an entity is partitioned makes no difference. The refusal may end the transaction, as
+    any other does (TXN-AFTER-REFUSAL), and it may come before one for the message's keys.
+    """
+    transaction = running(namespace, command.transaction or "")
+    may, must = is_second_entity(transaction, command.queue)
+    reading = namespace.profile.readings.get("TXN-ENTITIES")
+    if may and reading != "accepted":
+        rules = ("TXN-15",) if must and reading == "refused" else ()
+        second = refusal(namespace, v.Error.INVALID_OPERATION, *rules, any_error=True)
+        yield from _refused(namespace, queue, command, iter((second,)))
+    return must and reading == "refused"
 
 
 def _refused(

@@ -22,7 +22,12 @@ from busproof.oracle.messages.settling import (
 )
 from busproof.oracle.queued_messages import Key, Lock, Pledge, Stored
 from busproof.oracle.state import Enlisted, Namespace, Queue, Transaction, with_queue
-from busproof.oracle.transactions.limits import may_be_full, may_be_over, with_transaction
+from busproof.oracle.transactions.limits import (
+    is_there,
+    may_be_full,
+    may_be_over,
+    with_transaction,
+)
 from busproof.oracle.transactions.transactional_sends import after_refusal, running
 from busproof.oracle.transition import Transition, done, refusal
 from busproof.oracle.window import Window
@@ -197,12 +202,14 @@ def _waiting(
     What becomes of a lock that ends meanwhile is open (LOCK-IN-TRANSACTION).
     """
     transaction = running(namespace, name)
-    entry = Enlisted(attrs.evolve(command, transaction=None), _key(namespace, command), certain)
     owner = v.owner_of(command.queue)
+    born = namespace.queues[owner].managed.born
+    outside = attrs.evolve(command, transaction=None)
+    entry = Enlisted(outside, _key(namespace, command), born, certain)
     grown = attrs.evolve(
         transaction,
         settlements=(*transaction.settlements, entry),
-        queues=transaction.queues.set(owner, namespace.queues[owner].managed.born),
+        queues=transaction.queues.set(owner, born),
         doubtful=transaction.doubtful or not certain,
     )
     namespace = with_transaction(_pledging(namespace, command), name, grown)
@@ -238,7 +245,7 @@ def loses(namespace: Namespace, transaction: Transaction) -> tuple[bool, bool]:
 
 
 def _loses(namespace: Namespace, enlisted: Enlisted) -> tuple[bool, bool]:
-    queue = namespace.queues.get(enlisted.command.queue)
+    queue = _queue_of(namespace, enlisted)
     stored = None if queue is None else locked(queue, enlisted.command.lock_token)
     if queue is None or stored is None or stored.lock is None:
         return True, enlisted.certain and queue is not None
@@ -250,13 +257,23 @@ def _loses(namespace: Namespace, enlisted: Enlisted) -> tuple[bool, bool]:
     return may_lose, has_ended(namespace, queue, stored)
 
 
+def _queue_of(namespace: Namespace, enlisted: Enlisted) -> Queue | None:
+    """The queue in which something was settled; what was deleted leaves none, whatever came after.
+
+    The documents do not say what a commit does with it.
+    """
+    name = enlisted.command.queue
+    same = is_there(namespace, v.owner_of(name), enlisted.born)
+    return namespace.queues.get(name) if same else None
+
+
 def settled_together(namespace: Namespace, transaction: Transaction, *, certain: bool) -> Namespace:
     """LOCK-11: the namespace in which all takes effect that was settled in the transaction."""
     if certain:
         # What waits no longer is settled as though it never had.
         namespace = released(namespace, transaction)
     for each in transaction.settlements:
-        if certain and each.certain:
+        if certain and each.certain and _queue_of(namespace, each) is not None:
             namespace = _settled(namespace, each.command)
         else:
             namespace = _perhaps_settled(namespace, each.command)
@@ -304,7 +321,7 @@ def released(namespace: Namespace, transaction: Transaction) -> Namespace:
     The message is locked as long as without it; a lock that would have ended meanwhile has ended.
     """
     for each in transaction.settlements:
-        queue = namespace.queues.get(each.command.queue)
+        queue = _queue_of(namespace, each)
         stored = None if queue is None else locked(queue, each.command.lock_token)
         lock = None if stored is None else stored.lock
         if queue is None or stored is None or lock is None or lock.pledge is None:

@@ -87,7 +87,7 @@ def _shown_by_commit(namespace: Namespace, transaction: Transaction) -> tuple[v.
         if (queue := namespace.queues.get(each.queue)) is not None
     ]
     rules = [rule for queue in sent_to for rule in told_of_topics(queue, ("TXN-12",))]
-    changes = ("FEAT-04",) if transaction.changes else ()
+    changes = ("FEAT-19",) if transaction.changes else ()
     if transaction.settlements:
         changes = ("LOCK-11", *changes)
     if transaction.size == SIZE_LIMIT:
@@ -244,7 +244,7 @@ def roll_back(namespace: Namespace, command: v.RollBackTransaction) -> Iterator[
     ended = with_transaction(namespace, command.transaction, None)
     rules: tuple[v.RuleId, ...] = ("TXN-13",) if transaction.size else ()
     if transaction.changes:
-        rules = ("FEAT-04", *rules)
+        rules = ("FEAT-19", *rules)
     yield done(_forgotten(ended, transaction), *rules)
     if transaction.doubtful or transaction.doomed or may_be_over(namespace, transaction):
         yield refusal(_forgotten(ended, transaction), v.Error.NOT_FOUND, any_error=True)
