@@ -7,7 +7,7 @@ from busproof.errors import UsageError
 
 __all__ = ["need_extra"]
 
-NEEDED: Final = ("proton", "h11", "prometheus_client", "structlog")
+NEEDED: Final = ("proton", "h11", "prometheus_client", "structlog", "wsproto")
 
 
 def need_extra(what: str) -> None:
