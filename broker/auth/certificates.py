@@ -85,16 +85,13 @@ def _reason(error: ssl.SSLError) -> str:
     return (error.reason or "it has no certificate, or no key, as PEM").replace("_", " ")
 
 
-def made(
-    hosts: Sequence[str], authority: Path, *, option: str = "--tls", other: str = "--tls-cert"
-) -> ssl.SSLContext:
+def made(hosts: Sequence[str], authority: Path, *, option: str = "--tls") -> ssl.SSLContext:
     """Make a certificate for these hosts and the local one; clients have to trust its authority.
 
     Args:
         hosts: by what clients know the broker.
         authority: where the authority's certificate is written, as PEM.
         option: asks for the certificate.
-        other: gives one in its place.
 
     Raises:
         UsageError: it cannot be written, or what makes certificates is missing.

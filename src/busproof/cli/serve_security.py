@@ -258,7 +258,7 @@ class Protection:
                 raise UsageError("--tls makes a certificate, --tls-cert gives one; choose one")
             return self._spoken(args.tls_cert, args.tls_key)
         if args.tls is not None:
-            return self._made("--tls", "--tls-cert", args.tls, *args.tls_name)
+            return self._made("--tls", args.tls, *args.tls_name)
         if args.tls_port is not None:
             raise UsageError("--tls-port is of no use without --tls or --tls-cert")
         return None
@@ -273,17 +273,17 @@ class Protection:
                     "--admin-tls makes a certificate, --admin-cert and --tls-cert give one; "
                     "choose one"
                 )
-            return self._made("--admin-tls", "--admin-cert", args.admin_tls)
+            return self._made("--admin-tls", args.admin_tls)
         if args.admin_cert is None:
             if args.admin_key is not None:
                 raise UsageError("--admin-key is of no use without --admin-cert")
             return None
         return self._spoken(args.admin_cert, args.admin_key)
 
-    def _made(self, option: str, other: str, authority: Path, *names: str) -> ssl.SSLContext:
+    def _made(self, option: str, authority: Path, *names: str) -> ssl.SSLContext:
         from busproof.broker.auth.certificates import made  # noqa: PLC0415
 
-        return made((self._args.host, *names), authority, option=option, other=other)
+        return made((self._args.host, *names), authority, option=option)
 
     def _spoken(self, chain: Path, key: Path | None) -> ssl.SSLContext:
         from busproof.broker.auth.certificates import Certificate  # noqa: PLC0415
