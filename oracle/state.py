@@ -69,8 +69,8 @@ class Staged:
 class Enlisted:
     """A settlement in a running transaction, as it would be requested outside of one.
 
-    `key` is the message's, `born` the queue's (a later queue of its name has another), and `certain`
-    means that the settlement surely takes effect with the commit.
+    `key` is the message's, `born` the queue's (a later queue of its name has another), and
+    `certain` means that the settlement surely takes effect with the commit.
     """
 
     command: v.Settlement
