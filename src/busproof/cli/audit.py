@@ -14,6 +14,7 @@ import click
 from busproof.cli import audit_generated, github, values
 from busproof.cli.frame import FORMAT, Command, Options, argument, flag, option
 from busproof.errors import UsageError
+from busproof.extras import need
 
 if TYPE_CHECKING:
     from busproof.cli.mutation.audit import Job
@@ -38,6 +39,8 @@ def run(args: Options) -> int:
 
     if args.jobs < 1:
         raise UsageError(f"--jobs is {args.jobs}; give at least 1")
+    if args.wire:
+        need("amqp", "--wire")
     if args.generated:
         return audit_generated.run(args)
     chosen = [fault(each) for each in args.fault] or MUTANTS

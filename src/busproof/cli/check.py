@@ -9,6 +9,7 @@ from busproof.cli import known_failures
 from busproof.cli.console import busy
 from busproof.cli.frame import FORMAT, PATH, VERBOSE, Command, Options, argument, flag, option
 from busproof.errors import UsageError
+from busproof.extras import need
 
 if TYPE_CHECKING:
     from busproof.history.conformance import Conformance
@@ -81,9 +82,7 @@ def _is_large(history: str) -> bool:
 
 
 def _by_spark(args: Options) -> "Conformance":
-    from busproof.pipeline.session import need_pyspark  # noqa: PLC0415
-
-    need_pyspark()
+    need("spark", "--engine spark")
     if args.follow is not None:
         from busproof.cli.spark.folder_watch import followed  # noqa: PLC0415
 

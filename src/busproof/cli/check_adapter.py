@@ -37,11 +37,13 @@ def run(args: Options) -> int:
     from rich.progress import Progress  # noqa: PLC0415
 
     from busproof.adapters.checking.checking import checked, lessons  # noqa: PLC0415
+    from busproof.adapters.finding import check_name  # noqa: PLC0415
     from busproof.spec import load  # noqa: PLC0415
     from busproof.vocabulary.profile import profile_for  # noqa: PLC0415
 
     if not 0 < args.timeout <= 86400:
         raise UsageError(f"the timeout is {args.timeout} s; give more than 0, and a day at most")
+    check_name(args.adapter)
     profile = profile_for(load())
     found: list[Finding] = []
     shown = sys.stderr.isatty()

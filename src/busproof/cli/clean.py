@@ -7,6 +7,7 @@ from busproof.cli.consent import agreed_to
 from busproof.cli.console import say
 from busproof.cli.frame import Command, Options, flag, option
 from busproof.errors import UsageError
+from busproof.extras import need
 
 __all__ = ["COMMAND", "run"]
 
@@ -18,6 +19,7 @@ LISTED: Final = 20
 
 def run(args: Options) -> int:
     """Remove what was left, once the user agrees."""
+    need("amqp", "busproof clean")
     from busproof.adapters.amqp.entities import Entities  # noqa: PLC0415
     from busproof.adapters.amqp.remote import left_by, removed  # noqa: PLC0415
     from busproof.adapters.amqp.target import target_of  # noqa: PLC0415

@@ -13,6 +13,7 @@ import click
 from busproof.cli.console import say
 from busproof.cli.frame import FORMAT, PATH, Command, Options, argument, flag, option
 from busproof.errors import UsageError
+from busproof.extras import need
 
 if TYPE_CHECKING:
     from busproof.tla.manifest import Configuration, Manifest
@@ -105,6 +106,7 @@ def _told(
     """All that is run, with its progress told; nothing, where there is no Java or another TLC."""
     from busproof.tla.java import find_jar, find_java  # noqa: PLC0415
 
+    need("tla", "busproof modelcheck")
     find_java()
     find_jar()
     found = []

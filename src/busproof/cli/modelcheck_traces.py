@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from busproof.cli.console import write_aside
 from busproof.cli.frame import Options
 from busproof.errors import TlcError
+from busproof.extras import need
 
 if TYPE_CHECKING:
     from busproof.tla.traces.judge import Judged
@@ -33,6 +34,7 @@ def run_traces(args: Options, folder: Path) -> int:
     from busproof.tla.traces.recorded import Recorded, recorded  # noqa: PLC0415
     from busproof.tla.traces.unsupported import LeftOut  # noqa: PLC0415
 
+    need("tla", "busproof modelcheck")
     found: list[Recorded | LeftOut] = []
     for path in args.traces:
         history = load(path)

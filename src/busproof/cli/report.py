@@ -11,6 +11,7 @@ import attrs
 from busproof.cli.console import write_aside
 from busproof.cli.frame import PATH, Command, Options, argument, option
 from busproof.errors import UsageError
+from busproof.extras import need
 
 if TYPE_CHECKING:
     from busproof.history.conformance import Conformance
@@ -66,6 +67,9 @@ def _refuse_idle(args: Options) -> None:
     for name, given in (("modelcheck", args.modelcheck), ("allure-from", args.allure_from)):
         if given and args.allure is None:
             raise UsageError(f"--{name} is told in Allure results only; give --allure, too")
+    for name, place in (("junit", args.junit), ("allure", args.allure)):
+        if place is not None:
+            need("report", f"--{name}")
 
 
 def _found(name: str) -> Path:

@@ -58,6 +58,9 @@ def run_editions(args: Options) -> int:
 
 
 def _refuse(args: Options) -> None:
+    from busproof.adapters.finding import check_name  # noqa: PLC0415
+
+    check_name(args.adapter)
     for option in ("replay", "write_known_failures"):
         if getattr(args, option) is not None:
             name = option.replace("_", "-")

@@ -17,6 +17,7 @@ from busproof.cli.console import say, write_aside
 from busproof.cli.frame import PATH, Command, Options, flag, option
 from busproof.cli.serve_security import Protection
 from busproof.errors import UsageError
+from busproof.extras import need
 
 if TYPE_CHECKING:
     from busproof.broker.core import Hub
@@ -31,7 +32,7 @@ GARBAGE_LOOKED_FOR = 50_000
 """After how many new objects; each message held is some ten, and none of them is garbage."""
 FAULTY, NO_FAULT = "faulty:", "none"
 OUTPUT = "-"
-PORTS = ("port", "tls_port", "admin_port")
+PORTS = ("port", "tls_port", "websocket_port", "admin_port")
 
 
 def _check_store(args: Options) -> None:
@@ -64,9 +65,7 @@ def _rules(args: Options) -> "Rules":
 
 def run(args: Options) -> int:
     """Serve until interrupted."""
-    from busproof.broker.extra import need_extra  # noqa: PLC0415 - other commands need no broker
-
-    need_extra("busproof serve")
+    need("amqp", "busproof serve")
     return asyncio.run(_serve(args))
 
 
@@ -183,6 +182,9 @@ def _greeting(protection: Protection, broker: "Broker", entities: int) -> str:
     plain, secure = broker.port_of("--port"), broker.port_of("--tls-port")
     where = [f"AMQP on {host}:{plain}"] if plain else []
     where += [f"AMQP over TLS on {host}:{secure}"] if secure else []
+    if web := broker.port_of("--websocket-port"):
+        over = "over WebSockets and TLS" if places.tls else "over WebSockets"
+        where.append(f"AMQP {over} on {host}:{web}")
     where.append(f"{'HTTPS' if places.admin_tls else 'HTTP'} on {host}:{broker.admin_port}")
     lines = [f"busproof: {', '.join(where)}, {entities} entities"]
     if protection.control.is_on or protection.control.is_seen:

@@ -50,7 +50,7 @@ OPTIONS: Final[tuple[Option, ...]] = (
         "--port",
         type=PORT,
         metavar="PORT",
-        help=f"for AMQP without TLS ({AMQP_PORT}; with --tls-cert, none); 0: any free",
+        help=f"for AMQP without TLS ({AMQP_PORT}; with TLS, none); 0: any free",
     ),
     option(
         "--admin-port",
@@ -58,6 +58,12 @@ OPTIONS: Final[tuple[Option, ...]] = (
         metavar="PORT",
         default=HTTP_PORT,
         help=f"for HTTP ({HTTP_PORT}); 0: any free",
+    ),
+    option(
+        "--websocket-port",
+        type=PORT,
+        metavar="PORT",
+        help="for AMQP over WebSockets, over TLS if AMQP is (none); 0: any free",
     ),
     option(
         "--keys",
@@ -86,6 +92,22 @@ OPTIONS: Final[tuple[Option, ...]] = (
         help="PEM: AMQP over TLS, and HTTPS",
     ),
     option("--tls-key", section=CERTIFICATES, type=PATH, metavar="FILE", help="PEM: of --tls-cert"),
+    option(
+        "--tls",
+        section=CERTIFICATES,
+        type=PATH,
+        metavar="FILE",
+        help="AMQP over TLS, and HTTPS, with a certificate that is made; its authority's is "
+        "written here as PEM",
+    ),
+    option(
+        "--tls-name",
+        section=CERTIFICATES,
+        multiple=True,
+        metavar="NAME",
+        help="a host that the certificate of --tls is for, beside --host and this machine, such as "
+        "'*.servicebus.windows.net'; may be repeated",
+    ),
     option(
         "--tls-port",
         section=CERTIFICATES,
@@ -211,14 +233,7 @@ class Protection:
     def _places(self) -> "Places":
         from busproof.broker.server import Places  # noqa: PLC0415
 
-        args = self._args
-        if args.tls_cert is None:
-            for option in ("tls_key", "tls_port"):
-                if getattr(args, option) is not None:
-                    raise UsageError(
-                        f"--{option.replace('_', '-')} is of no use without --tls-cert"
-                    )
-        tls = None if args.tls_cert is None else self._spoken(args.tls_cert, args.tls_key)
+        args, tls = self._args, self._tls()
         plain = AMQP_PORT if args.port is None and tls is None else args.port
         secure = AMQPS_PORT if args.tls_port is None else args.tls_port
         return Places(
@@ -228,24 +243,47 @@ class Protection:
             tls_port=None if tls is None else secure,
             tls=tls,
             admin_tls=self._admin_tls() or tls,
+            websocket_port=args.websocket_port,
         )
 
-    def _admin_tls(self) -> ssl.SSLContext | None:
-        from busproof.broker.auth.certificates import made  # noqa: PLC0415
+    def _tls(self) -> ssl.SSLContext | None:
+        """What AMQP over TLS is spoken by: with a certificate that is given, or made."""
+        args = self._args
+        if args.tls_cert is None and args.tls_key is not None:
+            raise UsageError("--tls-key is of no use without --tls-cert")
+        if args.tls is None and args.tls_name:
+            raise UsageError("--tls-name is of no use without --tls")
+        if args.tls_cert is not None:
+            if args.tls is not None:
+                raise UsageError("--tls makes a certificate, --tls-cert gives one; choose one")
+            return self._spoken(args.tls_cert, args.tls_key)
+        if args.tls is not None:
+            return self._made("--tls", args.tls, *args.tls_name)
+        if args.tls_port is not None:
+            raise UsageError("--tls-port is of no use without --tls or --tls-cert")
+        return None
 
+    def _admin_tls(self) -> ssl.SSLContext | None:
         args = self._args
         if args.admin_tls is not None:
+            if args.tls is not None:
+                raise UsageError("--tls makes a certificate for HTTPS too; leave --admin-tls out")
             if args.admin_cert is not None or args.tls_cert is not None:
                 raise UsageError(
                     "--admin-tls makes a certificate, --admin-cert and --tls-cert give one; "
                     "choose one"
                 )
-            return made(args.host, args.admin_tls)
+            return self._made("--admin-tls", args.admin_tls)
         if args.admin_cert is None:
             if args.admin_key is not None:
                 raise UsageError("--admin-key is of no use without --admin-cert")
             return None
         return self._spoken(args.admin_cert, args.admin_key)
+
+    def _made(self, option: str, authority: Path, *names: str) -> ssl.SSLContext:
+        from busproof.broker.auth.certificates import made  # noqa: PLC0415
+
+        return made((self._args.host, *names), authority, option=option)
 
     def _spoken(self, chain: Path, key: Path | None) -> ssl.SSLContext:
         from busproof.broker.auth.certificates import Certificate  # noqa: PLC0415
@@ -280,10 +318,14 @@ class Protection:
             found.append(
                 f"{who}: the key is the emulator's, which everybody knows; --keys gives others"
             )
-        if not self._is_local and self.places.port is not None:
+        places = self.places
+        web = None if places.tls else places.websocket_port
+        for each in () if self._is_local else (places.port, web):
+            if each is None:
+                continue
             found.append(
-                f"what passes through port {self.places.port} is not encrypted; --tls-cert and "
-                "--tls-key encrypt it"
+                f"what passes through port {each} is not encrypted; --tls, or "
+                "--tls-cert and --tls-key, encrypt it"
             )
         for source in filter(
             None,

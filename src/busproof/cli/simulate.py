@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from busproof.cli.frame import PATH, Command, Options, flag, option
 from busproof.errors import UsageError
+from busproof.extras import need
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,13 +25,14 @@ SEED_BITS: Final = 32
 
 def run(args: Options) -> int:
     """Simulate, and print what came of it."""
+    _check(args)
+    need("spark", "busproof simulate")
     from busproof.adapters.spark import SETTINGS  # noqa: PLC0415 - other commands start faster
     from busproof.cli.spark.simulation import READINGS  # noqa: PLC0415
     from busproof.pipeline.session import settings_from, spark_session_for_now  # noqa: PLC0415
     from busproof.spec import load  # noqa: PLC0415
     from busproof.vocabulary.profile import profile_for  # noqa: PLC0415
 
-    _check(args)
     profile = profile_for(load(), tier=args.tier, readings=READINGS, partitions=args.partitions)
     seed = randbits(SEED_BITS) if args.seed is None else args.seed
     conf = {**SETTINGS, **settings_from(args.conf)}
