@@ -30,6 +30,7 @@ IMPORTED = {
     "busproof.cli.frame",
     "busproof.cli.github",
     "busproof.cli.main",
+    "busproof.cli.wrong_usage",
 }
 """What of busproof a help is made of."""
 
