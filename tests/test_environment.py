@@ -294,7 +294,7 @@ def test_a_second_call_waits_for_the_first(environment, checkout) -> None:
     second.communicate()
 
 
-def test_what_must_be_built_is_left_out_without_a_compiler(
+def test_package_to_be_built_is_left_out_without_a_compiler(
     environment, checkout, monkeypatch, capsys
 ) -> None:
     """It is installed as soon as there is one, and nothing may be left out where all is asked."""

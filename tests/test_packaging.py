@@ -56,7 +56,7 @@ WITHIN: dict[str, set[str]] = {
 }
 """Parts of rooms that may import less: the bus on Spark is none of the judge's rules."""
 
-ALL_MAY_IMPORT = {"errors", "__version__"}
+ALL_MAY_IMPORT = {"errors", "extras", "__version__"}
 IMPORT_NOTHING = {"errors", "steps.plugin", "steps.allure"}
 
 DATA = {".yaml", ".json", ".jsonl", ".feature", ".typed", ".tla", ".cfg", ".toml", ".properties"}

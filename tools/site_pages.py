@@ -13,11 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+import click
 from mkdocs.structure.files import File, Files
 
 from busproof import spec
 from busproof.cli.evidence import evidence
-from busproof.cli.main import main
+from busproof.cli.main import COMMANDS, main
 from busproof.history import schemas as history_schemas
 from busproof.reports import overview
 from busproof.reports import schemas as report_schemas
@@ -47,7 +48,6 @@ BADGE: Final = re.compile(r"^\[!\[.*\n", re.MULTILINE)
 LINK: Final = re.compile(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 FENCE: Final = re.compile(r"^```(\w+) (\S+)$", re.MULTILINE)
 CODE: Final = re.compile(r"(^```.*?^```$|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
-COMMAND: Final = re.compile(r"^    ([a-z][a-z-]*)(?:  |$)", re.MULTILINE)
 
 
 def on_files(files: Files, config: Any) -> Files:
@@ -152,9 +152,8 @@ def title(file: Path) -> str:
 def commands() -> Iterator[str]:
     """Every command's help."""
     yield "# Commands\n\nAs `busproof --help` and `busproof COMMAND --help` print it.\n\n"
-    whole = said("--help")
-    yield f"```text\n{whole}```\n"
-    for name in COMMAND.findall(whole):
+    yield f"```text\n{said('--help')}```\n"
+    for name in COMMANDS.list_commands(click.Context(COMMANDS)):
         yield f"\n## busproof {name}\n\n```text\n{said(name, '--help')}```\n"
 
 

@@ -99,6 +99,7 @@ class Content:
     durable: bool = False
     priority: int = 4
     life: int | None = None
+    delivery: Pairs = (0, b"")
     annotations: Pairs = (0, b"")
     properties: bytes = b""
     application: bytes = b""
@@ -191,7 +192,7 @@ def decoded(raw: bytes) -> ProtonMessage:
 def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool) -> Parsed:
     header: list[Any] = []
     properties: list[Any] = []
-    annotated = Annotated()
+    annotated, delivery = Annotated(), Annotated()
     application: dict[str, PropertyValue] = {}
     kept = {PROPERTIES: b"", APPLICATION: b""}
     body: list[bytes] = []
@@ -199,6 +200,8 @@ def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool) -> Parsed
         check_kind(code, raw, begins)
         if code == HEADER:
             header = items(raw, begins)
+        elif code == DELIVERY:
+            delivery = _annotated(raw, begins)
         elif code == ANNOTATIONS:
             annotated = _annotated(raw, begins)
         elif code == PROPERTIES:
@@ -217,6 +220,7 @@ def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool) -> Parsed
         durable=bool(header[0]),
         priority=4 if header[1] is None else int(header[1]),
         life=life,
+        delivery=delivery.passed_on,
         annotations=annotated.passed_on,
         properties=kept[PROPERTIES],
         application=kept[APPLICATION],

@@ -196,7 +196,7 @@ def test_a_token_of_theirs_shows_them_and_nothing_else(guarded: Served) -> None:
 
 
 @pytest.mark.slow
-def test_of_many_entities_the_first_are_told_and_the_rest_counted(tmp_path: Path) -> None:
+def test_metrics_list_the_first_entities_and_count_the_rest(tmp_path: Path) -> None:
     """A look at a large namespace stays a short one, and says what it leaves out."""
     queues = [{"Name": f"q{number:04}"} for number in range(MOST_TOLD + 7)]
     config = tmp_path / "Config.json"
@@ -237,7 +237,7 @@ def counted(*commands: Send | Schedule) -> Traffic:
     return bus.traffic
 
 
-def test_what_is_refused_together_did_not_come() -> None:
+def test_requests_refused_together_are_not_counted() -> None:
     """Several requests that all take effect or none are taken back by the one that is refused."""
     good = Send(queue="q", message=Message(body="a"))
     bad = Send(queue="q", message=Message(body="b", session_id="s", partition_key="p"))

@@ -47,7 +47,7 @@ def complaint(capfd: pytest.CaptureFixture[str]) -> Complaint:
     return said_of
 
 
-@pytest.mark.parametrize("option", ["--port", "--admin-port"])
+@pytest.mark.parametrize("option", ["--port", "--websocket-port", "--admin-port"])
 def test_a_used_port_is_named(complaint: Complaint, option: str) -> None:
     """With the option that chooses another."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -81,7 +81,12 @@ def test_a_broken_configuration_is_named(complaint: Complaint, tmp_path: Path) -
         (("--admin-tls", "x.pem", "--admin-cert", "y.pem"), "choose one"),
         (("--admin-tls", "x.pem", "--tls-cert", str(CERTIFICATE / "cert.pem")), "key"),
         (("--tls-key", "key.pem"), "--tls-cert"),
-        (("--tls-port", "0"), "--tls-cert"),
+        (("--tls-port", "0"), "--tls or --tls-cert"),
+        (("--tls-name", "here"), "--tls-name is of no use without --tls"),
+        (("--tls", "nowhere/authority.pem"), "cannot write nowhere/authority.pem"),
+        (("--tls", "x.pem", "--tls-cert", "y.pem"), "choose one"),
+        (("--tls", "x.pem", "--admin-tls", "y.pem"), "leave --admin-tls out"),
+        (("--websocket-port", "70000"), "65535"),
         (("--tls-cert", "nowhere.pem"), "cannot read nowhere.pem"),
         (("--tls-port", "70000"), "65535"),
         (("--keys", "nowhere.json"), "cannot read nowhere.json"),
@@ -183,7 +188,7 @@ def test_a_bus_with_a_fault_is_served_too(start: Start) -> None:
             assert [] == receiver.receive_messages(1, max_wait_time=1)
 
 
-def test_what_has_no_effect_is_named_at_the_start(tmp_path: Path) -> None:
+def test_keys_without_effect_are_named_at_the_start(tmp_path: Path) -> None:
     """With its file and its line; the broker serves all the same."""
     path = tmp_path / "Config.json"
     queue = '{"Name": "q", "Properties": {"AutoDeleteOnIdle": "PT5M"}}'

@@ -173,7 +173,7 @@ def test_without_control_it_can_only_be_looked_at(serve, visit: OPEN, tmp_path: 
     expect(partition(page, 0)).to_be_visible()
 
 
-def test_who_has_the_token_is_shown_the_rest(serve, visit: OPEN, tmp_path: Path) -> None:
+def test_page_shows_the_rest_to_holders_of_the_token(serve, visit: OPEN, tmp_path: Path) -> None:
     token = tmp_path / "token"
     token.write_text("open-sesame\n")
     token.chmod(0o600)

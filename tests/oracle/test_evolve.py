@@ -63,7 +63,7 @@ def test_a_copy_cannot_be_changed_either(kind: Any) -> None:
         evolve(kind(), one=2).one = 3
 
 
-def test_what_is_checked_is_checked_again() -> None:
+def test_changed_fields_are_validated_again() -> None:
     """No copy can be made that could not be made anew; what stays was checked before."""
     assert evolve(Checked(), two="changed") == Checked(two="changed")
     with pytest.raises(ValueError, match="one"):

@@ -322,7 +322,7 @@ def test_a_step_that_does_not_end_well_is_told(told, scenario, step, status) -> 
     assert told[scenario]["status"] == status
 
 
-def test_what_is_tried_beside_scenarios_is_filed_and_tells_who_was_judged(told) -> None:
+def test_exploration_is_filed_with_its_adapter_and_terms(told) -> None:
     """Without parameters a second adapter's exploration would pass for a retry of the first's."""
     assert labels(told["test_exploration"], "epic", "feature") == [("epic", "Exploration")]
     assert parameters(told["test_exploration"]).keys() >= {"adapter", "edition", "tier"}

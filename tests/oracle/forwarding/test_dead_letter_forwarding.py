@@ -81,13 +81,13 @@ def test_forwarded_dead_letter_may_be_peeked_at_its_destination(told: Told) -> N
     [letter("another"), received("m1", 2, message_id="y"), received("m2", 2)],
     ids=["reason", "property", "body"],
 )
-def test_what_is_otherwise_is_none_of_them(told: Told, wrong: object) -> None:
+def test_different_message_is_not_the_forwarded_dead_letter(told: Told, wrong: object) -> None:
     found = buried(told).saw(END, wrong)
     assert not found.possible
     assert "FWD-35" in found.rules
 
 
-def test_what_nobody_dead_lettered_does_not_go_there(told: Told) -> None:
+def test_live_message_is_not_forwarded_as_a_dead_letter(told: Told) -> None:
     pair(told).send(partition=1, message_id="x")
     assert not told.saw(END, letter()).possible
 
@@ -102,7 +102,7 @@ def test_the_dead_letter_queue_gives_nothing(told: Told) -> None:
     told.has(END, letter())
 
 
-def test_what_was_delivered_too_often_goes_there_by_itself(told: Told) -> None:
+def test_message_over_its_delivery_limit_is_forwarded(told: Told) -> None:
     pair(told, max_delivery_count=1).send(partition=1, message_id="x")
     told.has(RECEIVE, received("m1", 1, lock_token="l", message_id="x"))
     assert not told.saw(END, letter(None)).possible
@@ -163,7 +163,7 @@ def test_a_queue_that_requires_sessions_may_be_refused_it(told: Told) -> None:
     ],
     ids=["sessions", "copies", "forwards", "buries elsewhere"],
 )
-def test_of_other_destinations_nothing_is_told(told: Told, destination: dict) -> None:
+def test_other_destinations_are_not_judged(told: Told, destination: dict) -> None:
     told.has(CreateQueue(queue="last"))
     pair(told, destination)
     knows_nothing_of(told, "q")
@@ -196,7 +196,7 @@ def test_an_unanswered_creation_of_such_a_queue_may_have_been_made(told: Told) -
     told.has(END, letter())
 
 
-def test_what_arrived_unseen_may_take_room_and_be_counted(told: Told) -> None:
+def test_unseen_arrival_may_take_space_and_be_counted(told: Told) -> None:
     buried(told)
     full = Refused(error=Error.QUOTA_EXCEEDED)
     assert is_allowed(told, Send(queue="end", message=Message(body="m9")), full)
@@ -217,7 +217,7 @@ def test_under_every_reading_of_dead_letters_they_go_on() -> None:
     told.has(END, letter())
 
 
-def test_what_arrived_unseen_may_be_older_than_what_was_sent_there(told: Told) -> None:
+def test_unseen_arrival_may_be_older_than_a_send(told: Told) -> None:
     keyed = {"partition_key": "a", "message_id": "x"}
     pair(told).send(partition=1, **keyed)
     told.has(RECEIVE, received("m1", 1, lock_token="l", **keyed))
@@ -230,7 +230,7 @@ def test_what_arrived_unseen_may_be_older_than_what_was_sent_there(told: Told) -
     told.has(END, received("m9", 1, 2, **keyed))
 
 
-def test_who_was_refused_in_an_outage_may_have_named_what_is_not_there(told: Told) -> None:
+def test_creation_refused_in_an_outage_may_name_a_missing_destination(told: Told) -> None:
     """What such a queue does with its dead letters, nobody knows."""
     told.queue()
     told.has(TakePartitionDown(queue="q", partition=0))

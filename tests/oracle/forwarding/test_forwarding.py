@@ -188,7 +188,7 @@ def test_a_destination_must_exist(told: Told) -> None:
 
 
 @pytest.mark.parametrize("outcome", [DONE, INVALID])
-def test_what_the_documents_leave_open_of_sources_is_permitted(outcome: Outcome) -> None:
+def test_open_cases_of_forwarding_sources_are_permitted(outcome: Outcome) -> None:
     basic = telling(tier=Tier.BASIC)
     basic.has(CreateQueue(queue="end"))
     basic.has(CreateQueue(queue="q", forward_to="end"), outcome)
@@ -241,7 +241,7 @@ def test_keys_that_contradict_each_other_bind_to_no_partition(told: Told) -> Non
     told.has(TAKE, received("m", 3, session_id="a", partition_key="b"))
 
 
-def test_what_cannot_be_forwarded_may_be_a_dead_letter_of_its_source(told: Told) -> None:
+def test_undeliverable_message_may_be_dead_lettered_at_its_source(told: Told) -> None:
     """For whatever reason, and once."""
     chain(told, 2)
     told.has(send("m"))
@@ -274,7 +274,7 @@ def test_a_session_aware_subscription_dead_letters_what_is_of_no_session(told: T
 
 
 @pytest.mark.parametrize("end", [COMMIT, RollBackTransaction(transaction="x")])
-def test_what_is_sent_in_a_transaction_goes_on_after_its_commit(told: Told, end: object) -> None:
+def test_transactional_send_is_forwarded_after_the_commit(told: Told, end: object) -> None:
     """FWD-33: and not before it, nor if it is rolled back."""
     pair(told)
     told.has(BEGIN)
@@ -306,7 +306,7 @@ def test_a_fourth_hop_may_be_passed(told: Told) -> None:
     assert "FWD-17" in told.saw(TAKE, received("m", 1)).rules
 
 
-def test_what_is_sent_in_a_transaction_is_at_no_hop_before_its_commit(told: Told) -> None:
+def test_transactional_send_is_at_no_hop_before_the_commit(told: Told) -> None:
     chain(told, 5)
     told.has(BEGIN)
     told.has(send("m", transaction="x", partition_key="a"))

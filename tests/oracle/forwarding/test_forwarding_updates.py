@@ -52,7 +52,7 @@ def source(told: Told) -> Told:
     return told
 
 
-def test_what_is_sent_after_the_update_goes_on(told: Told) -> None:
+def test_message_sent_after_the_update_is_forwarded(told: Told) -> None:
     two(told).has(BEGIN)
     told.send(partition=1)
     wrong = told.saw(HERE, received("m1", 1))
@@ -62,7 +62,7 @@ def test_what_is_sent_after_the_update_goes_on(told: Told) -> None:
     assert not told.saw(THERE, received("m1", 2)).possible
 
 
-def test_what_was_there_before_may_be_in_either_place(told: Told) -> None:
+def test_message_from_before_the_update_may_be_in_either_queue(told: Told) -> None:
     two(told).send(partition=1)
     told.has(BEGIN)
     assert is_allowed(told, HERE, INVALID)
@@ -75,7 +75,7 @@ def test_what_was_there_before_may_be_in_either_place(told: Told) -> None:
     told.has(HERE, received("m1", 1))
 
 
-def test_what_came_later_goes_on_even_where_something_older_is_left(told: Told) -> None:
+def test_later_message_is_forwarded_past_an_older_one(told: Told) -> None:
     two(told).send(partition=1)
     told.has(BEGIN)
     told.send(partition=1)
@@ -85,7 +85,7 @@ def test_what_came_later_goes_on_even_where_something_older_is_left(told: Told) 
     told.has(THERE, received("m2", 2))
 
 
-def test_what_is_sent_after_its_end_stays(told: Told) -> None:
+def test_message_sent_after_the_end_of_forwarding_stays(told: Told) -> None:
     source(told).has(END)
     told.send(partition=1)
     assert "FWD-05" in told.saw(HERE, Empty()).rules
@@ -95,7 +95,7 @@ def test_what_is_sent_after_its_end_stays(told: Told) -> None:
     assert "FWD-05" in shown.rules
 
 
-def test_what_was_on_its_way_at_its_end_may_be_in_either_place(told: Told) -> None:
+def test_message_in_transit_at_the_end_may_be_in_either_queue(told: Told) -> None:
     source(told).send(partition=1)
     told.has(END)
     assert is_allowed(told, HERE, Empty())
@@ -191,7 +191,7 @@ def test_a_transaction_elsewhere_is_no_matter(told: Told) -> None:
     knows(told, "q")
 
 
-def test_of_a_source_that_turns_elsewhere_nothing_is_told(told: Told) -> None:
+def test_redirected_source_is_not_judged(told: Told) -> None:
     told.has(CreateQueue(queue="other"))
     source(told).has(update(forward_to="other"))
     for name in ("q", "end", "other"):
@@ -229,7 +229,7 @@ def test_update_refused_in_an_outage_stops_the_judging(told: Told) -> None:
     knows_nothing_of(told, "q")
 
 
-def test_where_management_is_whole_in_outages_it_is_as_before() -> None:
+def test_update_refused_in_an_outage_changes_nothing_under_whole() -> None:
     told = two(telling({"MANAGEMENT-IN-OUTAGE": "whole"}))
     told.has(down(1))
     told.has(BEGIN, GONE)
@@ -264,7 +264,7 @@ def test_basic_may_refuse_it() -> None:
     assert is_allowed(told, BEGIN, DONE)
 
 
-def test_what_is_deleted_with_its_forwarding_is_not_there(told: Told) -> None:
+def test_deleted_source_is_not_found(told: Told) -> None:
     source(told).has(END)
     told.has(DeleteQueue(queue="q"))
     told.has(HERE, MISSING)

@@ -72,9 +72,7 @@ def test_the_paths_of_dead_letters_lead_to_their_entity() -> None:
 
 
 @pytest.mark.parametrize("grave", [LETTERS, STUCK])
-def test_what_a_disabled_destination_is_not_given_is_a_dead_letter(
-    told: Told, grave: Receive
-) -> None:
+def test_message_for_a_disabled_destination_is_dead_lettered(told: Told, grave: Receive) -> None:
     source(told).has(SHUT)
     told.send()
     wrong = told.saw(END, received("m1", 1))
@@ -92,7 +90,7 @@ def test_what_a_disabled_destination_is_not_given_is_a_dead_letter(
         ("dead-letter", LETTERS, STUCK),
     ],
 )
-def test_where_it_is_may_be_read(reading: str, one: Receive, other: Receive) -> None:
+def test_reading_selects_the_dead_letter_queue(reading: str, one: Receive, other: Receive) -> None:
     told = source(telling(readings={"FORWARD-FAILED": reading}))
     told.has(SHUT)
     told.send()
@@ -100,7 +98,7 @@ def test_where_it_is_may_be_read(reading: str, one: Receive, other: Receive) -> 
     told.has(one, received("m1", 1))
 
 
-def test_what_was_on_its_way_before_may_be_in_either_place(told: Told) -> None:
+def test_message_in_transit_may_be_in_either_place(told: Told) -> None:
     source(told).send()
     told.has(SHUT)
     assert is_allowed(told, END, received("m1", 1))
@@ -142,7 +140,7 @@ def test_receivers_that_are_kept_away_keep_nothing_from_it(told: Told) -> None:
     told.has(END, received("m1", 1))
 
 
-def test_what_goes_to_a_deleted_destination_is_a_dead_letter(told: Told) -> None:
+def test_message_for_a_deleted_destination_is_dead_lettered(told: Told) -> None:
     source(told).has(GATE)
     told.send()
     knows(told, "q")
@@ -172,22 +170,20 @@ def test_a_destination_that_is_made_again_may_get_what_was_kept(told: Told) -> N
         CreateQueue(queue="end", forward_dead_letters_to="beyond"),
     ],
 )
-def test_of_one_that_is_made_again_as_something_else_nothing_is_told(
-    told: Told, again: Command
-) -> None:
+def test_destination_recreated_differently_is_not_judged(told: Told, again: Command) -> None:
     told.has(CreateQueue(queue="beyond"))
     source(told).has(GATE)
     told.has(again)
     knows_nothing_of(told, "end")
 
 
-def test_of_a_destination_that_forwarded_too_nothing_is_told_once_it_is_deleted(told: Told) -> None:
+def test_deleted_forwarding_destination_is_not_judged(told: Told) -> None:
     told.has(CreateQueue(queue="beyond"))
     source(told, forward_to="beyond").has(GATE)
     knows_nothing_of(told, "end")
 
 
-def test_of_one_that_took_dead_letters_nothing_is_told_either(told: Told) -> None:
+def test_deleted_destination_of_dead_letters_is_not_judged(told: Told) -> None:
     told.has(CreateQueue(queue="end"))
     told.queue(forward_dead_letters_to="end")
     told.has(GATE)
@@ -206,7 +202,7 @@ def test_open_transaction_or_unanswered_creation_stops_the_judging(told: Told) -
     knows_nothing_of(late, "end")
 
 
-def test_what_a_full_destination_was_not_given_is_known_by_its_refusals(told: Told) -> None:
+def test_message_for_a_full_destination_is_dead_lettered(told: Told) -> None:
     told.has(CreateQueue(queue="end", partitioned=False, max_size=1))
     told.queue(partitioned=False, forward_to="end")
     size = 2**30
@@ -217,7 +213,7 @@ def test_what_a_full_destination_was_not_given_is_known_by_its_refusals(told: To
     shows(told, STUCK, received("m", size=5), "FWD-21")
 
 
-def test_what_becomes_due_in_an_outage_of_the_source_comes_after_it(told: Told) -> None:
+def test_message_due_in_an_outage_of_the_source_comes_after_it(told: Told) -> None:
     source(told)
     due = Schedule(queue="q", message=Message(body="m", partition_key="a"), delay=5_000_000)
     told.has(due, Scheduled(sequence_number=1))
@@ -229,7 +225,7 @@ def test_what_becomes_due_in_an_outage_of_the_source_comes_after_it(told: Told) 
     shows(told, END, received("m", 1, partition_key="a"), "FWD-23")
 
 
-def test_what_is_due_before_or_after_shows_nothing_of_it(told: Told) -> None:
+def test_message_due_outside_the_outage_shows_no_outage_rule(told: Told) -> None:
     source(told)
     for body, delay in (("m", 5_000_000), ("n", 60_000_000)):
         due = Schedule(queue="q", message=Message(body=body, partition_key="a"), delay=delay)
@@ -270,7 +266,7 @@ def test_no_more_of_them_are_counted_than_there_may_be(told: Told) -> None:
     assert not told.saw(get, told_of(transfer_dead_letters=2)).possible
 
 
-def test_what_becomes_of_one_that_is_dead_lettered_again_is_not_said(told: Told) -> None:
+def test_dead_lettering_a_dead_letter_stops_the_judging(told: Told) -> None:
     source(told).has(SHUT)
     told.send()
     told.has(Receive(queue=STUCK.queue), received("m1", 1, lock_token="l"))
@@ -294,7 +290,7 @@ def test_outages_of_an_entity_are_those_of_both_its_graves(told: Told) -> None:
 
 
 @pytest.mark.parametrize("status", [EntityStatus.DISABLED, EntityStatus.SEND_DISABLED])
-def test_what_is_disabled_takes_nothing(told: Told, status: EntityStatus) -> None:
+def test_disabled_entity_takes_nothing(told: Told, status: EntityStatus) -> None:
     told.queue()
     told.has(update(status=status))
     wrong = told.saw(Send(queue="q", message=Message(body="x")))
@@ -312,14 +308,16 @@ def test_what_is_disabled_takes_nothing(told: Told, status: EntityStatus) -> Non
     assert "MGMT-26" in late.rules
 
 
-def test_what_else_speaks_against_a_message_may_be_named_instead(told: Told) -> None:
+def test_another_reason_for_the_refusal_may_be_named(told: Told) -> None:
     told.queue()
     told.has(update(status=EntityStatus.DISABLED))
     assert told.send(INVALID, session_id="a", partition_key="b").possible
 
 
 @pytest.mark.parametrize("status", [EntityStatus.DISABLED, EntityStatus.RECEIVE_DISABLED])
-def test_what_is_disabled_gives_nothing_and_keeps_it(told: Told, status: EntityStatus) -> None:
+def test_disabled_entity_gives_nothing_and_keeps_its_messages(
+    told: Told, status: EntityStatus
+) -> None:
     told.queue()
     told.send()
     told.has(update(status=status))
@@ -333,7 +331,7 @@ def test_what_is_disabled_gives_nothing_and_keeps_it(told: Told, status: EntityS
     told.has(HERE, received("m1", 1))
 
 
-def test_what_is_disabled_for_one_works_for_the_other(told: Told) -> None:
+def test_send_disabled_entity_receives_and_vice_versa(told: Told) -> None:
     told.queue()
     told.send()
     told.has(update(status=EntityStatus.SEND_DISABLED))
@@ -354,7 +352,7 @@ def test_what_is_disabled_for_one_works_for_the_other(told: Told) -> None:
         (LETTERS, Empty()),
     ],
 )
-def test_whether_the_rest_is_refused_is_not_said(
+def test_other_requests_on_a_disabled_entity_are_open(
     told: Told, command: Command, works: Outcome
 ) -> None:
     told.queue()
@@ -367,7 +365,7 @@ def test_whether_the_rest_is_refused_is_not_said(
         told.has(command, works)
 
 
-def test_who_receives_from_what_senders_are_kept_from_can_settle(told: Told) -> None:
+def test_receiver_of_a_send_disabled_queue_can_settle(told: Told) -> None:
     told.queue()
     told.send()
     told.has(update(status=EntityStatus.SEND_DISABLED))
@@ -377,7 +375,7 @@ def test_who_receives_from_what_senders_are_kept_from_can_settle(told: Told) -> 
     told.has(done)
 
 
-def test_what_a_commit_makes_of_a_settlement_meanwhile_is_not_said(told: Told) -> None:
+def test_commit_of_a_settlement_on_a_disabled_queue_is_open(told: Told) -> None:
     told.queue()
     told.send()
     told.has(Receive(queue="q"), received("m1", 1, lock_token="l"))
@@ -425,7 +423,7 @@ def test_after_an_update_that_was_lost_nothing_is_told(told: Told) -> None:
     knows_nothing_of(told, "q")
 
 
-def test_of_what_is_scheduled_or_waits_meanwhile_nothing_is_told(told: Told) -> None:
+def test_scheduled_or_buffered_messages_of_a_disabled_queue_are_not_judged(told: Told) -> None:
     told.queue()
     due = Schedule(queue="q", message=Message(body="m"), delay=5_000_000)
     told.has(due, Scheduled(sequence_number=1))

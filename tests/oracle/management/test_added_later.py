@@ -109,7 +109,7 @@ def test_on_a_regular_queue_it_shows_nothing_of_the_kind(told: Told, rule: str) 
 
 
 @each_rule
-def test_who_refuses_it_without_need_breaks_the_rule(told: Told, rule: str) -> None:
+def test_needless_refusal_breaks_the_rule(told: Told, rule: str) -> None:
     prepare, command, _ = CASES[rule]
     found = prepare(told).saw(command, INVALID)
     assert not found.possible

@@ -182,7 +182,7 @@ def test_the_model_tells_of_itself(told: Told) -> None:
     assert len(at_once.step(GET)) == 1
 
 
-def test_what_may_have_been_spent_in_a_cache_need_not_be_counted() -> None:
+def test_message_possibly_spent_in_a_cache_need_not_be_counted() -> None:
     told = telling({"GET-LAG": "at-once"})
     told.queue(max_delivery_count=1, lock_duration=30_000_000)
     told.send(partition=1)

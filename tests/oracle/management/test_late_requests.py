@@ -54,7 +54,7 @@ def test_a_creation_may_come_once_there_is_what_it_forwards_to(told: Told) -> No
     told.has(RECEIVE, received("sent"))
 
 
-def test_what_was_sent_before_a_lost_creation_may_come_late(told: Told) -> None:
+def test_send_before_an_unanswered_creation_may_arrive_late(told: Told) -> None:
     told.has(Send(queue="q", message=SENT), LOST)
     told.has(CREATE, LOST)
     knows_nothing_of(told, "q")
@@ -107,7 +107,7 @@ def test_a_creation_that_can_only_be_whole_is_there_or_not_in_an_outage() -> Non
     assert not told.saw(RECEIVE, MISSING).possible
 
 
-def test_what_may_be_there_and_forward_is_not_told_of_after_an_outage(told: Told) -> None:
+def test_possible_forwarding_queue_is_not_judged_after_an_outage(told: Told) -> None:
     told.has(CreateQueue(queue="p"))
     told.has(CreateQueue(queue="q", forward_to="p"), LOST)
     told.has(down(0))
@@ -121,7 +121,7 @@ def test_a_topic_that_may_be_there_is_not_told_of_after_an_outage(told: Told) ->
     knows_nothing_of(told, SUBSCRIPTION)
 
 
-def test_what_was_used_while_it_may_not_have_been_there_is_not_told_of(told: Told) -> None:
+def test_queue_used_before_it_surely_existed_is_not_judged(told: Told) -> None:
     for used in (Send(queue="q", message=SENT), UpdateQueue(queue="q", lock_duration=5)):
         told = telling()
         told.has(CREATE, LOST)
@@ -130,7 +130,7 @@ def test_what_was_used_while_it_may_not_have_been_there_is_not_told_of(told: Tol
         knows_nothing_of(told, "q")
 
 
-def test_what_was_used_without_answer_while_it_was_there_in_part_is_not_told_of(
+def test_partly_created_queue_with_an_unanswered_use_is_not_judged(
     told: Told,
 ) -> None:
     told.has(down(0))
@@ -151,7 +151,7 @@ def test_another_creation_does_not_make_whole_what_was_made_in_part(told: Told) 
     knows_nothing_of(told, "q")
 
 
-def test_what_is_left_of_a_regular_queue_is_regular(told: Told) -> None:
+def test_remainder_of_a_regular_queue_is_regular(told: Told) -> None:
     create = CreateQueue(queue="q", partitioned=False)
     told.has(down(0))
     told.has(create, GONE)
@@ -161,7 +161,7 @@ def test_what_is_left_of_a_regular_queue_is_regular(told: Told) -> None:
     told.has(GetQueue(queue="q"), regular)
 
 
-def test_of_what_is_left_of_a_queue_that_forwards_nothing_is_told(told: Told) -> None:
+def test_remainder_of_a_forwarding_queue_is_not_judged(told: Told) -> None:
     told.has(CreateQueue(queue="p"))
     told.has(down(0))
     told.has(CreateQueue(queue="q", forward_to="p"), GONE)
@@ -177,7 +177,7 @@ def test_a_restoration_of_what_may_be_there(told: Told) -> None:
 # Deletions
 
 
-def test_what_is_sent_to_a_deleted_queue_late_is_for_its_namesake(told: Told) -> None:
+def test_late_send_to_a_deleted_queue_reaches_its_successor(told: Told) -> None:
     told.queue()
     told.has(Send(queue="q", message=SENT), LOST)
     told.has(DELETE)
@@ -246,7 +246,7 @@ def test_nothing_is_told_of_what_forwards_to_a_queue_that_may_be_there_in_part(t
     knows_nothing_of(told, "p")
 
 
-def test_what_is_created_to_forward_to_such_a_name_is_not_told_of_either(told: Told) -> None:
+def test_queue_created_to_forward_to_a_doubtful_name_is_not_judged(told: Told) -> None:
     told.queue()
     told.has(DELETE, LOST)
     told.has(CreateQueue(queue="p", forward_to="q"), OTHER)
@@ -255,7 +255,7 @@ def test_what_is_created_to_forward_to_such_a_name_is_not_told_of_either(told: T
     knows_nothing_of(told, "p")
 
 
-def test_what_may_be_created_to_forward_to_such_a_name_is_not_told_of_either(told: Told) -> None:
+def test_unanswered_creation_that_forwards_to_a_doubtful_name_is_not_judged(told: Told) -> None:
     told.queue()
     told.has(DELETE, LOST)
     told.has(CreateQueue(queue="p", forward_to="q"), LOST)

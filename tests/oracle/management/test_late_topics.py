@@ -55,7 +55,7 @@ SUBSCRIPTION = "t/subscriptions/s"
 SENT = Message(body="sent")
 
 
-def test_what_is_sent_before_there_is_a_topic_may_come_late(told: Told) -> None:
+def test_send_before_the_topic_exists_may_arrive_late(told: Told) -> None:
     told.has(Send(queue="t", message=SENT), LOST)
     told.has(CreateTopic(topic="t"))
     told.has(CreateSubscription(topic="t", subscription="s"))
@@ -71,7 +71,7 @@ def test_a_change_of_rules_before_there_is_a_subscription_may_come_late(told: To
     told.has(add, DONE)
 
 
-def test_what_a_topic_or_subscription_was_asked_before_it_surely_was_there_may_come_late(
+def test_early_request_on_a_topic_or_subscription_may_take_effect_late(
     told: Told,
 ) -> None:
     subscribe = CreateSubscription(topic="t", subscription="s")
@@ -97,7 +97,7 @@ def test_a_subscription_may_come_once_there_is_what_it_forwards_to(told: Told) -
     told.has(RECEIVE, received("sent"))
 
 
-def test_what_cannot_be_created_yet_is_not_there_until_it_can(told: Told) -> None:
+def test_queue_with_a_missing_destination_does_not_exist_yet(told: Told) -> None:
     told.has(CreateQueue(queue="p", forward_to=SUBSCRIPTION), LOST)
     told.has(CreateTopic(topic="t"))
     knows(told, "p")
@@ -205,7 +205,7 @@ def with_topic(**told: object) -> Told:
     ],
 )
 @pytest.mark.parametrize("outcome", [DONE, LOST])
-def test_what_is_created_by_the_name_of_a_subscription_leaves_nothing_known(
+def test_creation_under_the_name_of_a_subscription_stops_the_judging(
     before: tuple[CreateSubscription, ...], creation: Creation, outcome: Outcome
 ) -> None:
     """The subscription may be there, its creation having been lost, or not."""
@@ -253,7 +253,7 @@ def test_a_lost_change_of_a_rule_changes_no_queue() -> None:
     told.has(Receive(queue=SUBSCRIPTION), received("sent"))
 
 
-def test_of_a_topic_whose_name_a_queue_may_have_nothing_is_told() -> None:
+def test_topic_that_shares_a_doubtful_name_is_not_judged() -> None:
     told = telling()
     told.has(CreateQueue(queue="t"), LOST)
     told.has(CreateTopic(topic="t"))

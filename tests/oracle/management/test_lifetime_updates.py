@@ -60,7 +60,7 @@ def told_life(life: int | None) -> Described:
     return Described(description=QueueDescription(queue="q", time_to_live=life))
 
 
-def test_what_comes_after_an_update_lives_by_it(told: Told) -> None:
+def test_message_sent_after_an_update_has_the_new_lifetime(told: Told) -> None:
     told.queue(time_to_live=LONG)
     told.has(update())
     told.send(partition=0)
@@ -69,7 +69,7 @@ def test_what_comes_after_an_update_lives_by_it(told: Told) -> None:
     assert "MGMT-12" in told.saw(TAKE, Empty()).rules
 
 
-def test_what_came_before_keeps_its_time(told: Told) -> None:
+def test_message_sent_before_an_update_keeps_its_lifetime(told: Told) -> None:
     told.queue(time_to_live=LONG)
     told.send(partition=0)
     told.has(update())
@@ -147,7 +147,7 @@ def test_after_an_update_that_may_come_later_the_next_one_leaves_both_open(told:
     assert answers(told, TAKE, received("m1"), Empty()) == [True, True]
 
 
-def test_what_may_come_late_may_come_under_an_update() -> None:
+def test_unanswered_send_may_arrive_after_an_update() -> None:
     """A send that was never answered may take effect only after it."""
     told = telling()
     told.queue(dead_letter_expired=True)
@@ -162,7 +162,7 @@ def test_what_may_come_late_may_come_under_an_update() -> None:
     assert answers(told, DEAD, *letters) == [True, True, False]
 
 
-def test_what_came_late_and_was_seen_keeps_its_time() -> None:
+def test_late_message_seen_before_an_update_keeps_its_lifetime() -> None:
     told = telling()
     told.queue(dead_letter_expired=True)
     told.send(LOST)
@@ -173,7 +173,7 @@ def test_what_came_late_and_was_seen_keeps_its_time() -> None:
     assert answers(told, RECEIVE, received("m1", delivery_count=2)) == [True]
 
 
-def test_what_was_due_before_an_update_may_come_after_it(told: Told) -> None:
+def test_message_due_before_an_update_may_arrive_after_it(told: Told) -> None:
     told.queue(time_to_live=LONG)
     schedule = Schedule(queue="q", message=Message(body="m1"), delay=SECOND)
     told.has(schedule, Scheduled(sequence_number=1))
@@ -186,7 +186,7 @@ def test_what_was_due_before_an_update_may_come_after_it(told: Told) -> None:
     assert stored.dies.earliest == 11 * SECOND
 
 
-def test_of_what_forwards_nothing_is_told_after_an_update() -> None:
+def test_lifetime_update_of_a_forwarding_queue_stops_the_judging() -> None:
     """What is on its way may die by the old time or by the new one, wherever it goes."""
     told = telling()
     told.queue()
@@ -214,7 +214,7 @@ def test_the_time_to_live_is_told(told: Told) -> None:
     assert told.saw(GetQueue(queue="q"), told_life(LONG)).rules[0] == "MGMT-12"
 
 
-def test_of_messages_that_live_for_ever_any_time_may_be_told(told: Told) -> None:
+def test_any_lifetime_may_be_described_for_unlimited_messages(told: Told) -> None:
     told.queue()
     assert answers(told, GetQueue(queue="q"), told_life(10**15)) == [True]
 
@@ -253,7 +253,7 @@ def test_the_own_bus_lets_an_update_be_in_force_from_then_on() -> None:
     ("reading", "expected"),
     [("either", [True, True]), ("accepted", [True, False]), ("refused", [False, True])],
 )
-def test_whether_a_lock_is_renewed_that_alone_keeps_its_message(
+def test_renewing_the_lock_of_an_expired_message_follows_the_reading(
     reading: str, expected: list[bool]
 ) -> None:
     told = telling(readings={"RENEW-EXPIRED": reading})
@@ -266,7 +266,7 @@ def test_whether_a_lock_is_renewed_that_alone_keeps_its_message(
 
 
 @pytest.mark.parametrize(("reading", "gone"), [("lock", False), ("message", True)])
-def test_what_a_cache_held_may_be_gone_with_it(reading: str, gone: bool) -> None:
+def test_cached_message_may_be_gone_with_its_cache(reading: str, gone: bool) -> None:
     readings = {"MESSAGES-EXPIRE": reading, "GET-LAG": "at-once", "CACHE-DELETE": "kept"}
     told = telling(readings=readings)
     told.queue()
@@ -281,7 +281,7 @@ def test_what_a_cache_held_may_be_gone_with_it(reading: str, gone: bool) -> None
     assert answers(told, GetQueue(queue="q"), none) == [gone]
 
 
-def test_what_is_given_twice_is_not_blamed_on_its_age(told: Told) -> None:
+def test_double_delivery_is_not_blamed_on_expiry(told: Told) -> None:
     told.queue(time_to_live=LONG)
     told.send(partition=0)
     told.has(RECEIVE, received("m1", lock_token="l"))
@@ -291,7 +291,7 @@ def test_what_is_given_twice_is_not_blamed_on_its_age(told: Told) -> None:
     assert "TTL-01" not in found.rules
 
 
-def test_what_is_locked_is_not_withheld(told: Told) -> None:
+def test_locked_message_is_not_withheld(told: Told) -> None:
     """Of two messages the one that is free is to blame for an empty answer."""
     told.queue()
     told.has(update())
@@ -301,7 +301,7 @@ def test_what_is_locked_is_not_withheld(told: Told) -> None:
     assert told.saw(RECEIVE, Empty()).rules[:3] == ("MGMT-12", "TTL-02", "TTL-03")
 
 
-def test_of_a_topic_and_a_message_the_shorter_time_counts(told: Told) -> None:
+def test_shorter_lifetime_of_topic_and_message_counts(told: Told) -> None:
     told.has(CreateTopic(topic="t", time_to_live=SHORT))
     told.has(CreateSubscription(topic="t", subscription="s"))
     message = Message(body="m1", time_to_live=LONG)

@@ -67,7 +67,7 @@ def test_a_name_is_taken_once(told: Told) -> None:
         DELETE,
     ],
 )
-def test_what_does_not_exist_is_not_found(told: Told, command: object) -> None:
+def test_missing_entity_is_not_found(told: Told, command: object) -> None:
     refuses(told, command, DONE, "MGMT-10")
     refuses(told, command, OTHER, "MGMT-10")
     shows(told, command, MISSING, "MGMT-10")
@@ -80,7 +80,7 @@ def test_a_settlement_on_what_does_not_exist_may_be_refused_in_any_way(told: Tol
     refuses(told, down(9), DONE)
 
 
-def test_what_was_kept_from_a_queue_by_asking_for_it_again_is_missed(told: Told) -> None:
+def test_repeated_creation_keeps_the_messages_of_a_queue(told: Told) -> None:
     told.queue()
     told.send()
     told.has(CreateQueue(queue="q"), TAKEN)
@@ -150,7 +150,7 @@ def test_old_version_may_be_refused_for_any_queue(version: str) -> None:
     telling().has(CreateQueue(queue="q", api_version=version, partitioned=False), OTHER)
 
 
-def test_where_no_edition_speaks_of_versions_each_answer_is_allowed() -> None:
+def test_versions_are_open_where_the_edition_names_none() -> None:
     told = telling(silent=frozenset({"MGMT-06"}))
     told.has(CreateQueue(queue="q", api_version="2013-10"), OTHER)
 

@@ -104,7 +104,7 @@ def test_a_refused_deletion_may_have_been_made() -> None:
     refuses(told, GET, told_of(), "MGMT-15")
 
 
-def test_of_a_queue_deleted_in_part_nothing_is_certain() -> None:
+def test_partly_deleted_queue_is_open_in_all_respects() -> None:
     told = frayed()
     told.has(GET, told_of(lock_duration=1))
     told.has(receive(), Empty())
@@ -182,7 +182,7 @@ def test_a_queue_is_created_with_the_outages_of_its_name(told: Told) -> None:
     told.queue(partitioned=False)
 
 
-def test_whether_an_outage_outlasts_a_deletion_is_open(told: Told) -> None:
+def test_outage_may_outlast_a_deletion_or_not(told: Told) -> None:
     told.queue()
     told.has(down(0))
     told.has(DELETE)
@@ -193,7 +193,7 @@ def test_whether_an_outage_outlasts_a_deletion_is_open(told: Told) -> None:
     told.queue()
 
 
-def test_of_a_queue_used_while_it_was_there_in_part_nothing_is_told(told: Told) -> None:
+def test_queue_used_while_partly_created_is_not_judged(told: Told) -> None:
     told.has(down(0))
     told.has(CreateQueue(queue="q"), OTHER)
     told.send()

@@ -91,9 +91,7 @@ def test_the_copies_come_in_any_order(told: Told) -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"properties": {"size": 1}}, own("r", size=2), own(size=1)])
-def test_what_the_action_should_have_changed_is_held_against_the_bus(
-    told: Told, wrong: dict[str, object]
-) -> None:
+def test_unchanged_copy_breaks_the_rules_of_actions(told: Told, wrong: dict[str, object]) -> None:
     subscribed(told, "SET size = 2").has(RemoveRule(rule=DEFAULT_RULE, **PLACE))
     told.has(send(properties={"size": 1}))
     found = told.saw(TAKE, came(**wrong))
@@ -142,7 +140,7 @@ def test_a_rule_that_may_be_removed_may_make_a_copy(told: Told) -> None:
     told.has(TAKE, came(number=2, **own(a=1)))
 
 
-def test_where_it_is_open_what_a_copy_is_like_nothing_is_told(told: Told) -> None:
+def test_copy_with_an_open_result_is_not_judged(told: Told) -> None:
     subscribed(told, "SET a = missing").has(send())
     knows_nothing_of(told, PATH)
     named = subscribed(telling(), "SET a = 1")
@@ -220,7 +218,9 @@ def test_copies_go_on_each_by_itself(told: Told) -> None:
         (Schedule(queue="t", message=Message(body="m"), delay=9), Scheduled(sequence_number=1)),
     ],
 )
-def test_of_what_may_come_late_nothing_is_told(told: Told, before: tuple[Command, Outcome]) -> None:
+def test_late_message_under_a_rule_action_is_not_judged(
+    told: Told, before: tuple[Command, Outcome]
+) -> None:
     command, outcome = before
     subscribed(told).has(command, outcome)
     told.has(rule("SET a = 1"))
@@ -277,7 +277,7 @@ def test_names_of_subscriptions_have_at_most_50_characters(told: Told) -> None:
     told.has(named(51))
 
 
-def test_what_an_action_sets_twice_may_be_refused(told: Told) -> None:
+def test_property_set_twice_by_an_action_may_be_refused(told: Told) -> None:
     """Which of the two it is in the end is not said."""
     subscribed(told)
     twice = rule("SET a = 1; SET a = 2")
@@ -293,7 +293,7 @@ def test_the_case_of_a_name_does_not_count(told: Told) -> None:
     knows(told, PATH)
 
 
-def test_of_one_that_may_not_be_there_the_other_may_be(told: Told) -> None:
+def test_same_name_in_other_case_may_be_created_beside_a_doubtful_one(told: Told) -> None:
     told.has(CreateTopic(topic="t"))
     told.has(CreateSubscription(**PLACE), LOST)
     other = CreateSubscription(topic="t", subscription="S")

@@ -92,7 +92,7 @@ def test_an_update_of_a_subscription_is_in_force_and_of_no_other(told: Told) -> 
 
 
 @pytest.mark.parametrize("settings", [{"partitioned": False}, {"duplicate_detection": True}])
-def test_what_a_subscription_has_not_may_be_refused_or_taken(
+def test_setting_that_subscriptions_lack_may_be_refused(
     told: Told, settings: dict[str, bool]
 ) -> None:
     with_topic(told, "s", "r")
@@ -103,7 +103,7 @@ def test_what_a_subscription_has_not_may_be_refused_or_taken(
     knows(told, path("r"))
 
 
-def test_what_has_no_such_status_may_be_refused_or_taken(told: Told) -> None:
+def test_status_that_does_not_fit_the_kind_may_be_refused(told: Told) -> None:
     with_topic(told, "s")
     for command, name in (
         (update(status=EntityStatus.SEND_DISABLED), path("s")),
@@ -139,7 +139,7 @@ def test_a_topics_time_to_live_is_in_force_for_what_comes(told: Told) -> None:
         (change(partitioned=True), LOST),
     ],
 )
-def test_of_what_may_come_under_either_time_to_live_nothing_is_told(
+def test_message_under_either_lifetime_is_not_judged(
     told: Told, before: tuple[object, Outcome]
 ) -> None:
     with_topic(told, "s")
@@ -148,7 +148,7 @@ def test_of_what_may_come_under_either_time_to_live_nothing_is_told(
     knows_nothing_of(told, "t")
 
 
-def test_what_waits_in_a_transaction_may_come_under_either_time_to_live(told: Told) -> None:
+def test_buffered_send_may_have_either_lifetime(told: Told) -> None:
     with_topic(told, "s")
     told.has(BeginTransaction(transaction="x"))
     told.has(publish("m", "x", partition_key="a"))
@@ -157,7 +157,7 @@ def test_what_waits_in_a_transaction_may_come_under_either_time_to_live(told: To
 
 
 @pytest.mark.parametrize("command", [change(time_to_live=SOON), DELETE])
-def test_of_a_change_that_was_never_answered_nothing_is_told(told: Told, command: object) -> None:
+def test_unanswered_change_of_a_topic_stops_the_judging(told: Told, command: object) -> None:
     with_topic(told, "s")
     told.saw(command, LOST)
     knows_nothing_of(told, "t")
@@ -254,7 +254,7 @@ def test_a_subscription_that_is_created_again_begins_empty(told: Told) -> None:
     told.has(take(), received("n", 0))
 
 
-def test_what_waits_for_a_deleted_subscription_is_told_of_no_more(told: Told) -> None:
+def test_buffered_send_for_a_deleted_subscription_is_not_judged(told: Told) -> None:
     with_topic(told, "s", "r")
     told.has(BeginTransaction(transaction="x"))
     told.has(publish("m", "x", partition_key="a"), partition=2)
@@ -265,9 +265,7 @@ def test_what_waits_for_a_deleted_subscription_is_told_of_no_more(told: Told) ->
 
 
 @pytest.mark.parametrize("command", [DELETE, part("s")])
-def test_of_rules_that_wait_for_a_deleted_subscription_nothing_is_told(
-    told: Told, command: object
-) -> None:
+def test_buffered_rule_of_a_deleted_subscription_is_not_judged(told: Told, command: object) -> None:
     with_topic(told, "s", partitioned=False)
     told.has(BeginTransaction(transaction="x"))
     rule = AddRule(topic="t", subscription="s", rule="a", filter=TrueFilter(), transaction="x")
@@ -285,7 +283,7 @@ def test_a_request_without_answer_may_reach_a_later_subscription(told: Told) -> 
     knows_nothing_of(told, path("s"))
 
 
-def test_what_is_joined_to_a_deleted_topic_is_told_of_no_more(told: Told) -> None:
+def test_entities_linked_to_a_deleted_topic_are_not_judged(told: Told) -> None:
     told.has(CreateQueue(queue="end"))
     with_topic(told)
     told.has(subscribe(forward_to="end"))
@@ -344,7 +342,7 @@ def test_a_disabled_subscription_has_copies_or_has_none(
     assert is_allowed(told, take(), Empty()) is answers[1]
 
 
-def test_what_may_be_late_may_come_to_a_subscription_that_was_disabled() -> None:
+def test_late_message_may_reach_a_subscription_that_was_disabled() -> None:
     told = with_topic(telling(readings={"DISABLED-COPIES": "missed"}), "s")
     told.has(update(status=EntityStatus.DISABLED))
     told.saw(publish("m"), LOST)
@@ -353,7 +351,7 @@ def test_what_may_be_late_may_come_to_a_subscription_that_was_disabled() -> None
     assert is_allowed(told, take(), Empty())
 
 
-def test_of_what_is_scheduled_for_a_subscription_that_is_disabled_nothing_is_told(
+def test_message_scheduled_for_a_disabled_subscription_is_not_judged(
     told: Told,
 ) -> None:
     with_topic(told, "s")
@@ -362,7 +360,7 @@ def test_of_what_is_scheduled_for_a_subscription_that_is_disabled_nothing_is_tol
     knows_nothing_of(told, path("s"))
 
 
-def test_of_a_topic_that_something_forwards_to_nothing_is_told_once_it_is_disabled(
+def test_disabled_topic_with_a_forwarding_source_is_not_judged(
     told: Told,
 ) -> None:
     with_topic(told, "s")

@@ -123,7 +123,7 @@ def test_a_subscription_is_told_as_it_was_created(told: Told) -> None:
     refuses(told, get(), subscription(lock_duration=SECOND), "MGMT-11")
 
 
-def test_what_is_its_topics_is_not_looked_at_in_a_subscription(told: Told) -> None:
+def test_settings_of_the_topic_are_not_checked_in_a_subscription(told: Told) -> None:
     with_topic(told, "s", duplicate_detection=True)
     strange = subscription(partitioned=False, duplicate_detection=False, max_size=7)
     assert is_allowed(told, get(), strange)
@@ -140,7 +140,7 @@ def test_the_copies_of_a_subscription_are_counted() -> None:
     refuses(told, get("s"), subscription("s", message_count=4), "MGMT-20")
 
 
-def test_what_a_subscription_passes_on_may_be_counted(told: Told) -> None:
+def test_forwarded_messages_of_a_subscription_may_be_counted(told: Told) -> None:
     told.has(CreateQueue(queue="end"))
     with_topic(told)
     told.has(subscribe(forward_to="end"))
@@ -172,7 +172,7 @@ def test_no_topic_has_the_name_of_a_queue(told: Told) -> None:
     refuses(told, CreateTopic(topic="q"), DONE, "MGMT-09")
 
 
-def test_where_more_speaks_against_a_name_it_may_be_refused_for_that(told: Told) -> None:
+def test_another_reason_to_refuse_a_name_may_be_given(told: Told) -> None:
     with_topic(told, "s")
     for more in ({"forward_to": "nowhere"}, {"lock_duration": 900 * SECOND}):
         assert is_allowed(told, subscribe(**more), INVALID)
@@ -201,7 +201,7 @@ def test_lists_name_what_is_there_and_nothing_else(told: Told) -> None:
     shows(told, ListQueues(), listed("q"), "MGMT-16")
 
 
-def test_what_is_not_known_to_be_there_may_be_listed(told: Told) -> None:
+def test_doubtful_topic_may_be_listed(told: Told) -> None:
     with_topic(told)
     told.saw(CreateTopic(topic="u"), LOST)
     for names in (("t",), ("t", "u")):
@@ -209,13 +209,13 @@ def test_what_is_not_known_to_be_there_may_be_listed(told: Told) -> None:
 
 
 @pytest.mark.parametrize("command", [GET, change(time_to_live=SOON), DELETE, LIST])
-def test_what_is_no_topic_cannot_be_managed(told: Told, command: object) -> None:
+def test_missing_topic_cannot_be_managed(told: Told, command: object) -> None:
     shows(told, command, MISSING, "MGMT-10")
     refuses(told, command, DONE, "MGMT-10")
 
 
 @pytest.mark.parametrize("command", [get(), update(lock_duration=SOON), part(), take()])
-def test_what_is_no_subscription_cannot_be_used(told: Told, command: object) -> None:
+def test_missing_subscription_cannot_be_used(told: Told, command: object) -> None:
     with_topic(told)
     shows(told, command, MISSING, "MGMT-10")
     refuses(told, command, DONE, "MGMT-10")
@@ -225,9 +225,7 @@ def test_what_is_no_subscription_cannot_be_used(told: Told, command: object) -> 
     "command",
     [GetTopic(topic="q"), ListSubscriptions(topic="q"), GetTopic(topic="t/$deadletterqueue")],
 )
-def test_what_is_asked_of_the_wrong_kind_is_looked_at_by_nobody(
-    told: Told, command: object
-) -> None:
+def test_request_for_the_wrong_kind_of_entity_changes_nothing(told: Told, command: object) -> None:
     with_topic(told)
     told.queue()
     for answer in (INVALID, MISSING):
@@ -298,7 +296,7 @@ def test_a_deletion_that_is_repeated_may_find_it_done(told: Told) -> None:
         (part("s"), subscribe("s"), path("s")),
     ],
 )
-def test_of_what_is_created_over_something_in_part_nothing_is_told(
+def test_creation_over_a_partial_entity_stops_the_judging(
     told: Told, failed: object, made: object, name: str
 ) -> None:
     with_topic(told, "s")

@@ -375,7 +375,7 @@ def test_a_subscription_has_no_longer_locks_than_a_queue(told: Told) -> None:
     assert told.saw(take(), received("m", 1)).possible
 
 
-def test_of_two_creations_that_nobody_answered_either_may_have_come_first(told: Told) -> None:
+def test_either_of_two_unanswered_creations_may_be_first(told: Told) -> None:
     with_topic(told)
     told.has(CreateQueue(queue="end"))
     told.has(subscribe(forward_to="end"), LOST)

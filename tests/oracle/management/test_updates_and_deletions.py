@@ -64,7 +64,7 @@ def test_other_partitioning_option_must_be_refused_where_it_is_read_so() -> None
     ],
 )
 @pytest.mark.parametrize("answer", [INVALID, OTHER, DONE])
-def test_what_is_fixed_stays_as_it_is(name: str, rule: str, answer: Outcome) -> None:
+def test_fixed_settings_cannot_be_updated(name: str, rule: str, answer: Outcome) -> None:
     told = telling()
     told.queue()
     before = name == "partitioned"
@@ -120,7 +120,7 @@ def test_an_update_that_was_never_answered_may_be_in_force_at_any_time(told: Tol
 # Deleting
 
 
-def test_what_was_deleted_is_gone_with_what_it_held(told: Told) -> None:
+def test_deleted_queue_loses_its_messages(told: Told) -> None:
     told.queue()
     told.send(partition=0)
     told.has(receive(), received("m1", lock_token="a"))
@@ -164,7 +164,7 @@ def test_a_deletion_must_be_made(told: Told) -> None:
 # Transactions
 
 
-def test_what_was_sent_in_a_transaction_to_a_deleted_queue(told: Told) -> None:
+def test_commit_after_a_deletion_may_succeed_or_fail(told: Told) -> None:
     for outcome in (DONE, OTHER):
         told = telling()
         told.queue()
@@ -175,7 +175,7 @@ def test_what_was_sent_in_a_transaction_to_a_deleted_queue(told: Told) -> None:
         told.queue()
 
 
-def test_what_was_sent_in_a_transaction_may_reach_a_new_queue_of_the_name(told: Told) -> None:
+def test_buffered_send_may_reach_the_successor_of_its_queue(told: Told) -> None:
     told.queue()
     told.has(BeginTransaction(transaction="t"))
     told.send(transaction="t", partition_key="a")
@@ -196,7 +196,7 @@ def test_a_topic_is_not_the_deleted_queue_that_was_sent_to(told: Told, outcome: 
     told.has(CommitTransaction(transaction="t"), outcome)
 
 
-def test_what_was_sent_to_a_deleted_queue_may_come_before_what_its_successor_got() -> None:
+def test_buffered_send_may_precede_sends_to_the_successor() -> None:
     for first in ("m2", "m3"):
         told = telling()
         told.queue()

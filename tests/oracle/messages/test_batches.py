@@ -196,7 +196,7 @@ def test_a_batch_is_no_larger_than_a_message(tier: Tier) -> None:
     assert not is_allowed(told, batch(*alike(3, first=7, size=10 * KB)), TOO_LARGE)
 
 
-def test_where_nobody_is_held_to_limits_it_may_be_refused_or_taken(told: Told) -> None:
+def test_large_batch_is_open_without_limits(told: Told) -> None:
     told.queue(partitioned=False)
     command = batch(*alike(3, size=100 * KB))
     assert is_allowed(told, command, TOO_LARGE) == is_allowed(told, command, DONE)
@@ -346,12 +346,12 @@ def test_each_has_its_own_lock(told: Told) -> None:
     assert not is_allowed(told, RECEIVE, keyed(1, lock_token="p"))
 
 
-def test_what_is_no_answer_to_a_receive_is_not_allowed(told: Told) -> None:
+def test_answer_of_another_kind_is_not_allowed_for_a_receive(told: Told) -> None:
     sent(told)
     assert not told.saw(ask(), DONE).possible
 
 
-def test_of_what_was_there_before_it_forwarded_several_may_be_given(told: Told) -> None:
+def test_messages_from_before_forwarding_may_be_received_together(told: Told) -> None:
     told.has(CreateQueue(queue="end"))
     sent(told, 2)
     told.has(update(forward_to="end"))
@@ -360,7 +360,7 @@ def test_of_what_was_there_before_it_forwarded_several_may_be_given(told: Told) 
     told.has(ask(), several(keyed(1, lock_token="l1"), keyed(2, lock_token="l2")))
 
 
-def test_what_is_deleted_has_no_locks(told: Told) -> None:
+def test_messages_received_and_deleted_have_no_locks(told: Told) -> None:
     sent(told)
     delete = ask(mode=ReceiveMode.RECEIVE_AND_DELETE)
     found = told.saw(delete, several(keyed(1), keyed(2)))
@@ -370,7 +370,7 @@ def test_what_is_deleted_has_no_locks(told: Told) -> None:
     assert not is_allowed(told, RECEIVE, keyed(1))
 
 
-def test_of_a_session_only_its_holder_is_given_some(told: Told) -> None:
+def test_session_messages_go_only_to_the_holder(told: Told) -> None:
     told.queue(requires_session=True)
     told.has(batch(*alike(2, session_id="s")), DONE, partition=1)
     of_session = ask(session_id="s")
@@ -387,7 +387,7 @@ def test_a_receive_of_several_without_answer_may_have_taken_as_many(told: Told) 
     assert is_allowed(told, RECEIVE, Empty())
 
 
-def test_what_is_settled_of_another_queue_has_nothing_to_do_with_batches(told: Told) -> None:
+def test_settlement_elsewhere_breaks_no_batch_rule(told: Told) -> None:
     told.queue(partitioned=False)
     told.has(batch(*alike(1)))
     found = told.saw(RenewLock(queue="q", lock_token="none"), Renewed())

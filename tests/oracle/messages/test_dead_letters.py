@@ -69,7 +69,7 @@ def test_a_message_is_given_as_often_as_permitted(reading: str, most: int) -> No
     assert "DLQ-02" in told.saw(RECEIVE, Empty()).rules
 
 
-def test_where_either_is_read_the_last_delivery_may_come_or_not() -> None:
+def test_last_delivery_is_open_under_the_reading_either() -> None:
     told = telling({"MAX-DELIVERIES": "either"})
     locked(told, max_delivery_count=1)
     told.has(ABANDON)

@@ -62,7 +62,7 @@ def test_hidden_deliveries_may_count_and_may_be_the_last() -> None:
     assert given(told, 2)
 
 
-def test_what_may_be_spent_in_a_cache_need_not_come_first_in_its_session() -> None:
+def test_session_message_possibly_spent_in_a_cache_need_not_come_first() -> None:
     told = telling(partitions=2)
     told.queue(max_delivery_count=1, requires_session=True, lock_duration=5 * MINUTE)
     for _ in range(3):
@@ -193,7 +193,7 @@ def test_dead_letters_of_several_partitions_all_come(told: Told) -> None:
     assert "DLQ-12" in told.saw(FROM_DEAD, received("m1", 1)).rules
 
 
-def test_of_two_messages_with_one_body_either_may_be_the_dead_letter() -> None:
+def test_either_of_two_equal_messages_may_be_the_dead_letter() -> None:
     told = telling()
     told.queue(max_delivery_count=1)
     for _ in range(2):

@@ -109,7 +109,7 @@ def test_a_number_that_nothing_has_is_refused(told: Told) -> None:
 
 
 @pytest.mark.parametrize("kind", [Complete, DeadLetter])
-def test_what_was_settled_for_good_is_had_no_more(told: Told, kind: type) -> None:
+def test_settled_deferred_message_cannot_be_received_again(told: Told, kind: type) -> None:
     aside(told)
     told.has(by(), one())
     told.has(kind(queue="q", lock_token="n"))
@@ -117,13 +117,13 @@ def test_what_was_settled_for_good_is_had_no_more(told: Told, kind: type) -> Non
     assert told.saw(by(), NOT_FOUND).rules == ("DEFER-07", "DEFER-03")
 
 
-def test_what_is_received_and_deleted_is_had_no_more(told: Told) -> None:
+def test_deleted_deferred_message_cannot_be_received_again(told: Told) -> None:
     aside(told)
     told.has(by(delete=True), had(view("m1", 1)))
     told.has(by(), NOT_FOUND)
 
 
-def test_what_comes_back_stays_deferred(told: Told) -> None:
+def test_abandoned_deferred_message_stays_deferred(told: Told) -> None:
     aside(told)
     told.has(by(), one())
     told.has(Abandon(queue="q", lock_token="n"))
@@ -267,7 +267,7 @@ def test_messages_of_several_partitions_may_be_refused(told: Told) -> None:
     assert told.saw(both, all_of_them).rules[0] == "DEFER-10"
 
 
-def test_who_is_not_told_of_partitions_cannot_insist() -> None:
+def test_observer_without_partitions_allows_a_refusal() -> None:
     told = two(telling(partitions=4, witness=False))
     assert told.saw(by(number(1, 1), number(1, 2)), INVALID).rules == ("DEFER-10",)
     regular = two(telling(witness=False), (0, 0), partitioned=False)
@@ -332,7 +332,7 @@ def test_a_deferred_message_may_be_given_up_for_its_deliveries_or_not() -> None:
     assert not told.saw(by(), one()).possible
 
 
-def test_who_asks_for_nothing_is_given_nothing(told: Told) -> None:
+def test_receive_of_no_numbers_gives_nothing(told: Told) -> None:
     aside(told)
     nothing = ReceiveDeferred(queue="q", sequence_numbers=())
     told.has(nothing, INVALID)
@@ -351,7 +351,7 @@ def test_no_reading_says_that_a_deferred_message_is_never_given_up() -> None:
     told.has(Receive(queue=DEAD), Received(message=view("m1", 1)))
 
 
-def test_what_was_set_aside_is_offered_to_the_holder_of_its_session(told: Told) -> None:
+def test_deferred_message_is_offered_to_the_holder_of_its_session(told: Told) -> None:
     in_session(told)
     told.has(AcceptSession(queue="q", session_id="b"))
     state = told.possible[0]

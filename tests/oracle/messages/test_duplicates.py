@@ -80,7 +80,7 @@ def test_on_a_regular_queue_another_key_makes_no_difference(told: Told) -> None:
     assert "DUP-05" in told.send(partition_key="b", **X).rules
 
 
-def test_what_became_of_the_first_makes_no_difference(told: Told) -> None:
+def test_fate_of_the_first_message_makes_no_difference(told: Told) -> None:
     unique(told)
     told.send(partition=1, **X)
     assert "DUP-07" not in told.send(partition=1, **X).rules
@@ -96,7 +96,7 @@ def test_an_outage_makes_no_difference(told: Told) -> None:
     assert "DUP-09" in told.send(partition=1, **X).rules
 
 
-def test_what_was_refused_is_not_remembered(told: Told) -> None:
+def test_refused_send_is_not_remembered(told: Told) -> None:
     unique(told)
     for partition in range(4):
         told.has(TakePartitionDown(queue="q", partition=partition))
@@ -107,7 +107,7 @@ def test_what_was_refused_is_not_remembered(told: Told) -> None:
     assert "DUP-08" in told.saw(TAKE, received("m2", 1, 2, **X)).rules
 
 
-def test_what_was_rolled_back_is_not_remembered(told: Told) -> None:
+def test_rolled_back_send_is_not_remembered(told: Told) -> None:
     unique(told)
     told.has(BEGIN)
     told.send(partition=1, transaction="t", **X)
@@ -150,7 +150,7 @@ def test_a_dropped_copy_may_prolong_the_window(reading: str, kept: bool | None) 
         assert bool(told.saw(TAKE, outcome).possible) is (kept in (None, arrives))
 
 
-def test_what_may_arrive_late_makes_copies_whatever_was_dropped_since(told: Told) -> None:
+def test_late_message_makes_later_sends_copies(told: Told) -> None:
     unique(told, duplicate_window=MINUTE)
     told.send(partition=1, **X)
     told.send(LOST, **X)
@@ -162,7 +162,7 @@ def test_what_may_arrive_late_makes_copies_whatever_was_dropped_since(told: Told
 
 
 @pytest.mark.parametrize("readings", [{}, {"DUPLICATE-PROLONGS": "last"}])
-def test_what_arrived_before_one_that_is_kept_matters_no_more(readings: dict[str, str]) -> None:
+def test_message_before_a_kept_one_no_longer_counts(readings: dict[str, str]) -> None:
     told = unique(telling(readings), duplicate_window=MINUTE)
     after(told, 1)
     told.send(partition=1, **X)
@@ -176,7 +176,7 @@ def test_what_arrived_before_one_that_is_kept_matters_no_more(readings: dict[str
     assert told.saw(TAKE, Empty()).rules[0] == "LIFE-09"
 
 
-def test_what_another_queue_has_taken_is_no_copy(told: Told) -> None:
+def test_same_id_in_another_queue_is_no_copy(told: Told) -> None:
     unique(told)
     told.has(CreateQueue(queue="other", duplicate_detection=True))
     told.has(CreateQueue(queue="plain"))
@@ -236,7 +236,7 @@ def test_a_topic_has_no_other_window_either() -> None:
     assert "DUP-03" in told.saw(topic).rules
 
 
-def test_who_is_not_held_to_limits_may_give_any_window() -> None:
+def test_any_window_is_allowed_without_limits() -> None:
     told = unique(telling(), duplicate_window=10 * SECOND)
     told.send(partition=1, **X)
     after(told, 15 * SECOND)

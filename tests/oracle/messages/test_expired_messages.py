@@ -97,7 +97,7 @@ def is_aside(told: Told) -> None:
     told.has(Defer(queue="q", lock_token="l"))
 
 
-def test_what_is_set_aside_is_no_dead_letter_for_its_age(burying: Told) -> None:
+def test_expired_deferred_message_is_not_dead_lettered(burying: Told) -> None:
     is_aside(burying)
     passes(burying, 11)
     assert burying.saw(DEAD_RECEIVE, letter()).rules[0] == "TTL-10"
@@ -105,7 +105,7 @@ def test_what_is_set_aside_is_no_dead_letter_for_its_age(burying: Told) -> None:
     assert "TTL-10" in burying.saw(DEAD_RECEIVE, Empty()).rules
 
 
-def test_whether_it_can_be_had_by_its_number_is_open(queue: Told) -> None:
+def test_expired_deferred_message_may_be_received_or_not(queue: Told) -> None:
     by_number = ReceiveDeferred(queue="q", sequence_numbers=(7,))
     is_aside(queue)
     assert not is_allowed(queue, by_number, NOT_FOUND)
@@ -120,7 +120,7 @@ def schedule(delay: int, life: int = LIFE) -> Schedule:
     return Schedule(queue="q", message=message, delay=delay * SECOND)
 
 
-def test_what_is_scheduled_lives_from_when_it_is_due() -> None:
+def test_lifetime_of_a_scheduled_message_begins_when_due() -> None:
     told = telling(readings={"SCHEDULE-DELAY": "at-once"})
     told.queue()
     told.has(schedule(20), Scheduled(sequence_number=77))
@@ -133,7 +133,7 @@ def test_what_is_scheduled_lives_from_when_it_is_due() -> None:
     assert not may_be_given(told)
 
 
-def test_what_comes_late_lives_from_then(queue: Told) -> None:
+def test_lifetime_of_a_late_activation_begins_with_it(queue: Told) -> None:
     queue.has(schedule(20), Scheduled(sequence_number=77))
     passes(queue, 60)
     assert may_be_given(queue)
@@ -143,7 +143,7 @@ def test_what_comes_late_lives_from_then(queue: Told) -> None:
     assert not may_be_given(queue)
 
 
-def test_what_was_scheduled_may_have_died_unseen(burying: Told) -> None:
+def test_scheduled_message_may_expire_unseen(burying: Told) -> None:
     burying.has(schedule(1), LOST)
     passes(burying, 10)
     assert not is_allowed(burying, DEAD_RECEIVE, letter())
@@ -151,7 +151,7 @@ def test_what_was_scheduled_may_have_died_unseen(burying: Told) -> None:
     assert is_allowed(burying, DEAD_RECEIVE, letter())
 
 
-def test_what_is_scheduled_on_a_topic_lives_from_when_it_is_due() -> None:
+def test_lifetime_of_a_message_scheduled_on_a_topic_begins_when_due() -> None:
     adapter = ModelAdapter()
     adapter.start(profile_for(load(), partitions=2))
     adapter.do(CreateTopic(topic="t", time_to_live=LIFE), "c1")

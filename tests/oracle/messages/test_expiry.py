@@ -115,7 +115,7 @@ def test_the_shorter_time_counts(told: Told, entity: int, own: int | None, rule:
     assert {rule, "TTL-01"} <= set(told.saw(RECEIVE, Empty()).rules)
 
 
-def test_where_nothing_is_said_messages_live_for_ever(queue: Told) -> None:
+def test_messages_live_for_ever_by_default(queue: Told) -> None:
     mortal(queue, None)
     passes(queue, 10**6)
     assert queue.saw(RECEIVE, Empty()).possible == ()
@@ -170,7 +170,7 @@ def test_a_session_has_no_cache(told: Told) -> None:
 
 
 @pytest.mark.parametrize("command", SETTLEMENTS)
-def test_whoever_has_it_locked_can_settle_it(queue: Told, command: object) -> None:
+def test_lock_holder_can_settle_an_expired_message(queue: Told, command: object) -> None:
     mortal(queue)
     is_kept(queue)
     passes(queue, 11)
@@ -194,7 +194,7 @@ def test_expired_message_is_not_delivered_after_its_lock_expires(queue: Told) ->
     assert queue.saw(RECEIVE, received("m1")).rules[0] == "TTL-06"
 
 
-def test_what_comes_back_in_time_has_to_be_given_until_then(queue: Told) -> None:
+def test_message_abandoned_in_time_must_be_given_until_it_expires(queue: Told) -> None:
     mortal(queue)
     is_kept(queue)
     queue.has(Abandon(queue="q", lock_token="l"))
@@ -204,7 +204,7 @@ def test_what_comes_back_in_time_has_to_be_given_until_then(queue: Told) -> None
     assert is_allowed(queue, RECEIVE, Empty())
 
 
-def test_what_died_and_was_delivered_too_often_may_be_either_kind_of_dead_letter() -> None:
+def test_expired_and_spent_message_may_have_either_reason() -> None:
     told = telling(readings={"DEAD-LETTER-DELAY": "at-once", "CACHE-DELIVERY-COUNT": "stays"})
     told.queue(dead_letter_expired=True, max_delivery_count=1)
     mortal(told)
@@ -241,7 +241,7 @@ def test_outage_does_not_stop_the_clock_where_it_is_read_so() -> None:
     assert "TTL-13" in queue.saw(RECEIVE, Empty()).rules
 
 
-def test_what_was_never_answered_may_have_come_late(queue: Told) -> None:
+def test_unanswered_send_may_have_arrived_late(queue: Told) -> None:
     queue.send(LOST, time_to_live=LIFE)
     passes(queue, 100)
     assert may_be_given(queue)
@@ -299,7 +299,7 @@ def test_a_message_that_requires_a_session_and_has_none_may_be_shown(told: Told)
     assert is_allowed(told, PEEK, Peeked(messages=(view("m1"),)))
 
 
-def test_what_was_lost_in_an_outage_is_not_blamed_on_its_age(queue: Told) -> None:
+def test_message_missing_in_an_outage_is_not_blamed_on_expiry(queue: Told) -> None:
     mortal(queue)
     queue.has(TakePartitionDown(queue="q", partition=0))
     passes(queue, 11)

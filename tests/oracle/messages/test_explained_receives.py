@@ -53,7 +53,7 @@ def test_a_lock_may_have_run_in_a_cache_of_which_nothing_is_told() -> None:
         assert bool(told.saw(RECEIVE, again).possible) is allowed
 
 
-def test_whoever_only_tries_an_order_is_told_of_no_rule() -> None:
+def test_trial_of_an_order_names_no_rules() -> None:
     told = over()
     told.send(partition=1)
     event = Event(command=Complete(queue="q", lock_token="none"), outcome=Empty())

@@ -90,7 +90,7 @@ def test_readings_decide_whether_an_empty_property_is_set(
     assert bool(told.send(session_id="", partition_key="b").possible) is as_unset
 
 
-def test_whoever_takes_an_empty_session_for_set_goes_on_doing_so(told: Told) -> None:
+def test_bus_that_takes_an_empty_session_as_set_keeps_doing_so(told: Told) -> None:
     told.queue()
     told.send(INVALID, session_id="", partition_key="b")
     assert len(told.possible) == 1

@@ -139,7 +139,7 @@ def test_readings_decide_whether_a_receive_may_miss_what_another_partition_holds
         assert bool(told.saw(RECEIVE, Empty()).possible) is empty
 
 
-def test_what_lies_in_a_partition_that_is_down_need_not_come(told: Told) -> None:
+def test_message_in_a_partition_that_is_down_need_not_come(told: Told) -> None:
     told.queue()
     told.send(partition=1)
     told.has(TakePartitionDown(queue="q", partition=1))

@@ -43,27 +43,27 @@ def send(**properties: object) -> Send:
         ((), None),
     ],
 )
-def test_what_is_forwarded_is_owed_unless_it_may_be_kept(
+def test_forwarded_message_is_due_unless_it_may_be_kept(
     commands: tuple[Command, ...], rule: str | None
 ) -> None:
     (state,) = told(*commands).possible
     assert rule == owed(state, "end", None, 0)
 
 
-def test_what_came_before_a_disturbance_is_not_told_of() -> None:
+def test_arrivals_before_a_disturbance_are_not_due() -> None:
     """Arrivals are counted from 0; whoever asks says from which one on."""
     (state,) = told(END, SOURCE, send()).possible
     assert owed(state, "end", None, 1) is None
 
 
-def test_where_sessions_are_required_each_is_owed_its_own() -> None:
+def test_each_session_is_due_its_own_messages() -> None:
     sessions = CreateQueue(queue="end", partitioned=False, requires_session=True)
     (state,) = told(sessions, SOURCE, send(session_id="a")).possible
     assert "FWD-26" == owed(state, "end", "a", 0)
     assert owed(state, "end", "b", 0) is None
 
 
-def test_what_was_scheduled_is_owed_when_it_is_due() -> None:
+def test_scheduled_message_is_due_at_its_time() -> None:
     later = Schedule(queue="end", message=Message(body="m1"), delay=SECOND)
     found = told(END, later)
     assert owed(found.possible[0], "end", None, 0) is None

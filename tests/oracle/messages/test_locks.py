@@ -192,7 +192,7 @@ def test_an_older_lock_is_lost_while_another_lasts(told: Told, kind: type) -> No
     assert not found.possible
 
 
-def test_what_was_refused_too_late_comes_again(told: Told) -> None:
+def test_message_settled_too_late_is_delivered_again(told: Told) -> None:
     locked(told)
     after(told, MINUTE + 1)
     told.has(COMPLETE, LOCK_LOST)
@@ -201,7 +201,7 @@ def test_what_was_refused_too_late_comes_again(told: Told) -> None:
     assert "LOCK-08" in found.rules
 
 
-def test_what_comes_back_may_come_before_later_ones(told: Told) -> None:
+def test_abandoned_message_may_come_before_later_ones(told: Told) -> None:
     locked(told)
     told.send(partition=1)
     told.has(Abandon(queue="q", lock_token="l"))
@@ -223,7 +223,7 @@ def test_the_models_own_bus_tells_until_when_a_lock_is_renewed(told: Told) -> No
     assert step(told.possible[0], RENEW)[0].outcome == Renewed(locked_until=MINUTE + SECOND)
 
 
-def test_what_is_deleted_at_once_is_not_held_to_a_lock(told: Told) -> None:
+def test_receive_and_delete_needs_no_lock(told: Told) -> None:
     told.queue()
     told.send(partition=1)
     delete = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)

@@ -212,7 +212,7 @@ def test_another_connection_may_be_given_nothing_meanwhile(told: Told) -> None:
 
 
 @pytest.mark.parametrize(("reading", "gone"), [("either", True), ("kept", False)])
-def test_what_was_deleted_into_a_cache_may_be_seen_by_nobody_else(reading: str, gone: bool) -> None:
+def test_message_deleted_into_a_cache_may_be_invisible_to_others(reading: str, gone: bool) -> None:
     told = telling({"CACHE-DELETE": reading})
     told.queue()
     for partition in range(3):
@@ -270,7 +270,7 @@ def test_a_settlement_does_not_ask_where_its_message_is(told: Told) -> None:
     assert {"PART-12", "PART-09"} <= set(other.rules)
 
 
-def test_of_a_queue_that_is_not_there_no_partition_is_to_blame(told: Told) -> None:
+def test_missing_queue_is_not_blamed_on_partitions(told: Told) -> None:
     told.queue()
     down(told, 1)
     assert not told.saw(Receive(queue="nowhere"), Empty()).possible

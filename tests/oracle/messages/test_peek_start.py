@@ -55,7 +55,7 @@ def test_a_peek_into_a_regular_queue_shows_the_oldest(told: Told) -> None:
     told.has(PEEK, Peeked())
 
 
-def test_what_is_passed_over_though_it_comes_first_may_be_so_because_it_is_deferred(
+def test_omitted_first_message_breaks_the_deferral_rule_only_if_deferred(
     told: Told,
 ) -> None:
     """What a peek leaves out breaks the rule on deferred messages only where there is one."""
@@ -67,7 +67,7 @@ def test_what_is_passed_over_though_it_comes_first_may_be_so_because_it_is_defer
     assert ("PART-14", "DEFER-09") == told.saw(PEEK, shown("m2")).rules[:2]
 
 
-def test_of_one_transaction_either_message_may_be_the_oldest(told: Told) -> None:
+def test_either_message_of_a_transaction_may_be_the_oldest(told: Told) -> None:
     """Of two transactions that follow each other, the first one's."""
     regular(told, 0)
     for transaction in ("t", "u"):
@@ -138,7 +138,7 @@ def test_message_possibly_deleted_into_a_cache_need_not_be_shown_first(
     assert allowed is bool(told.saw(PEEK, Peeked()).possible)
 
 
-def test_what_was_set_aside_is_in_no_front_end(told: Told) -> None:
+def test_deferred_message_is_in_no_cache(told: Told) -> None:
     """So none deletes it unseen."""
     regular(told, 3)
     told.has(LOCK, received("m1", 0, 1, lock_token="l"))
@@ -179,7 +179,7 @@ def test_locked_scheduled_message_need_not_be_shown_first(told: Told) -> None:
     assert begins(told, "m9", partition=1)
 
 
-def test_of_two_with_one_body_it_is_not_known_which_is_shown(told: Told) -> None:
+def test_either_of_two_equal_messages_may_be_shown(told: Told) -> None:
     told.queue(partitioned=False)
     told.send()
     told.send(body="m7")
@@ -202,7 +202,7 @@ def test_received_message_of_an_unanswered_send_may_stand_anywhere(
     told.has(SEVERAL, Peeked(messages=tuple(view(body, 1, at, **key) for body, at in numbers)))
 
 
-def test_what_a_transaction_kept_back_is_not_older(told: Told) -> None:
+def test_buffered_send_is_not_older(told: Told) -> None:
     told.queue(partitioned=False)
     told.has(BeginTransaction(transaction="t"))
     told.send(transaction="t")
@@ -265,7 +265,7 @@ def test_a_peek_begins_with_the_oldest_of_one_partition(told: Told) -> None:
     assert begins(told, "m3", partition=1)
 
 
-def test_where_a_message_lies_may_be_learned_first(told: Told) -> None:
+def test_partition_of_a_message_may_be_learned_before_a_peek(told: Told) -> None:
     told.queue()
     told.send()
     told.send()
@@ -274,7 +274,7 @@ def test_where_a_message_lies_may_be_learned_first(told: Told) -> None:
     assert told.saw(PEEK, shown("m2", partition=2)).rules[0] == "PART-15"
 
 
-def test_who_sees_no_partitions_says_nothing_of_them() -> None:
+def test_observer_without_partitions_allows_any_first_message() -> None:
     told = telling(partitions=4, witness=False)
     told.queue()
     told.send()
@@ -371,9 +371,7 @@ def test_numbers_that_tell_no_partition_have_no_order() -> None:
 
 
 @pytest.mark.parametrize(("reading", "allowed"), [("exceptions", True), ("identical", False)])
-def test_whether_a_peek_may_begin_with_another_than_the_oldest_of_all(
-    reading: str, allowed: bool
-) -> None:
+def test_first_message_of_a_peek_follows_the_reading(reading: str, allowed: bool) -> None:
     told = telling({"LIKE-REGULAR": reading})
     told.queue()
     told.send(partition=1, partition_key="a")

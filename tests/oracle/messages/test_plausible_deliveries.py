@@ -59,7 +59,7 @@ def queue_of(told: Told, *partitions: int) -> Told:
 
 
 @pytest.mark.parametrize(("sent", "left"), [(2, ["m2"]), (3, ["m2", "m3"])])
-def test_what_has_turned_out_to_be_elsewhere_is_offered_once(
+def test_message_whose_partition_became_known_is_offered_once(
     told: Told, sent: int, left: list[str]
 ) -> None:
     """It was among what may be anywhere, until its number told where it is."""
@@ -89,7 +89,7 @@ def test_the_oldest_of_each_key_is_offered_unless_there_are_many(
     assert ("m1", last) == (offered(told)[0], offered(told)[-1])
 
 
-def test_what_is_in_a_partition_that_is_down_is_not_offered(told: Told) -> None:
+def test_message_in_a_partition_that_is_down_is_not_offered(told: Told) -> None:
     queue_of(told, 1, 2).has(down(1))
     assert ["m2"] == offered(told)
 
@@ -109,7 +109,7 @@ def test_several_are_offered_as_many_as_there_are_or_fewer(told: Told) -> None:
 
 
 @pytest.mark.parametrize("mode", ReceiveMode)
-def test_what_was_set_aside_is_offered_by_its_number(told: Told, mode: ReceiveMode) -> None:
+def test_deferred_message_is_offered_by_its_number(told: Told, mode: ReceiveMode) -> None:
     """With a lock, unless it is deleted at once."""
     told.queue()
     told.send(partition=1)
@@ -144,7 +144,7 @@ def test_read_as_on_a_regular_entity_the_oldest_of_all_is_offered_to_a_peek() ->
 
 
 @pytest.mark.parametrize("key", [None, "k"])
-def test_what_is_scheduled_is_offered_once_wherever_it_will_be(told: Told, key: str | None) -> None:
+def test_scheduled_message_is_offered_once(told: Told, key: str | None) -> None:
     told.queue()
     later = Schedule(queue="q", message=told.message(partition_key=key), delay=5_000_000)
     assert [Scheduled] == [type(each) for each in allowed(told, later, FULL)]
@@ -154,7 +154,7 @@ def test_what_is_scheduled_is_offered_once_wherever_it_will_be(told: Told, key: 
     assert [MessageState.SCHEDULED] == [each.state for each in shown[0]]
 
 
-def test_of_a_batch_it_is_offered_that_it_is_taken(told: Told) -> None:
+def test_acceptance_of_a_batch_is_offered(told: Told) -> None:
     told.queue()
     batch = SendBatch(queue="q", messages=tuple(Message(body=each) for each in "ab"))
     assert [DONE] == allowed(told, batch, FULL)

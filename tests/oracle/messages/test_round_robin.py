@@ -16,7 +16,7 @@ def test_strict_round_robin_asks_for_the_next_partition() -> None:
 
 
 @pytest.mark.parametrize("told_by", ["lost send", "lost batch", "scheduled", "lost schedule"])
-def test_what_may_take_a_turn_at_any_time_leaves_strict_turns_unknown(told_by: str) -> None:
+def test_late_arrival_leaves_strict_round_robin_unknown(told_by: str) -> None:
     told = telling({"ROUND-ROBIN": "strict"})
     told.queue()
     assert told.send(partition=0).possible
@@ -58,7 +58,7 @@ def test_an_empty_key_that_may_be_none_may_take_a_turn() -> None:
     assert told.send(partition=3).possible
 
 
-def test_what_is_forwarded_may_take_a_turn_at_any_time() -> None:
+def test_forwarded_message_may_take_a_turn_at_any_time() -> None:
     told = telling({"ROUND-ROBIN": "strict"})
     told.queue()
     told.has(CreateQueue(queue="source", forward_to="q"))

@@ -110,7 +110,7 @@ def test_in_an_outage_cancelling_may_be_refused(queue: Told) -> None:
     queue.has(CANCEL)
 
 
-def test_what_is_just_due_may_be_cancelled_or_not(queue: Told) -> None:
+def test_message_that_is_just_due_may_be_cancelled_or_not(queue: Told) -> None:
     scheduled(queue)
     passes(queue, 5)
     queue.has(CANCEL, NOT_FOUND)
@@ -170,7 +170,7 @@ def test_a_peek_shows_it_as_scheduled(queue: Told) -> None:
     assert not queue.saw(elsewhere, Peeked(messages=(shown,))).possible
 
 
-def test_what_is_due_may_be_shown_as_scheduled_still(queue: Told) -> None:
+def test_due_message_may_still_be_shown_as_scheduled(queue: Told) -> None:
     scheduled(queue)
     passes(queue, 6)
     shown = view("m1", 1, state=MessageState.SCHEDULED, sequence_number=NUMBER)
@@ -190,7 +190,7 @@ def test_scheduled_message_follows_what_was_sent_before_its_time(queue: Told) ->
     assert "SCHED-07" in queue.saw(RECEIVE, first).rules
 
 
-def test_what_is_sent_when_it_is_due_may_come_before_or_after(queue: Told) -> None:
+def test_message_sent_at_the_due_time_may_come_before_or_after(queue: Told) -> None:
     scheduled(queue, partition_key="k")
     passes(queue, 5)
     queue.send(body="m2", partition=1, partition_key="k")
@@ -201,7 +201,7 @@ def test_what_is_sent_when_it_is_due_may_come_before_or_after(queue: Told) -> No
         queue.possible = before
 
 
-def test_where_it_comes_at_once_its_place_is_known() -> None:
+def test_place_of_a_message_that_comes_at_once_is_known() -> None:
     told = telling(readings={"SCHEDULE-DELAY": "at-once"})
     told.queue()
     told.send(body="m0", partition=1, partition_key="k")
@@ -247,7 +247,7 @@ def test_an_outage_may_refuse_it_and_delays_it_at_most(queue: Told) -> None:
     assert queue.saw(RECEIVE, received("m9", 1, 3, partition_key="k")).rules[0] == "SCHED-10"
 
 
-def test_where_the_partition_is_chosen_is_a_matter_of_reading() -> None:
+def test_reading_decides_when_the_partition_is_chosen() -> None:
     for reading, taken, refused in (("when-scheduled", False, True), ("when-due", True, False)):
         told = telling(readings={"SCHEDULE-PLACE": reading})
         told.queue()

@@ -101,7 +101,7 @@ def test_in_a_transaction_it_comes_with_the_commit(queue: Told) -> None:
 
 
 @pytest.mark.parametrize("end", [CommitTransaction, RollBackTransaction])
-def test_what_was_rolled_back_never_comes(queue: Told, end: type) -> None:
+def test_rolled_back_schedule_never_arrives(queue: Told, end: type) -> None:
     queue.has(BeginTransaction(transaction="t"))
     queue.has(later(transaction="t", partition_key="k"), Scheduled(sequence_number=NUMBER))
     queue.has(CANCEL)
@@ -115,7 +115,7 @@ def test_what_was_rolled_back_never_comes(queue: Told, end: type) -> None:
 
 
 @pytest.mark.parametrize("passed", [5, 6])
-def test_what_needs_a_session_may_be_dead_as_soon_as_it_is_due(told: Told, passed: int) -> None:
+def test_sessionless_message_may_be_dead_lettered_when_due(told: Told, passed: int) -> None:
     """Committed when its time has come, of which nobody has seen anything yet."""
     told.queue(requires_session=True)
     told.has(BeginTransaction(transaction="t"))
@@ -131,7 +131,7 @@ def test_what_needs_a_session_may_be_dead_as_soon_as_it_is_due(told: Told, passe
     ("reading", "taken", "refused"),
     [("either", True, True), ("sends-only", True, False), ("all", False, True)],
 )
-def test_whether_it_needs_the_transactions_key_is_open(
+def test_reading_decides_whether_a_schedule_needs_the_key(
     reading: str, taken: bool, refused: bool
 ) -> None:
     told = telling(readings={"TXN-OTHER-OPERATIONS": reading})
@@ -218,7 +218,7 @@ def test_in_an_unknown_or_doubtful_transaction_it_may_be_refused(queue: Told) ->
 
 
 @pytest.mark.parametrize("scheduled_next", [True, False])
-def test_what_comes_after_it_may_find_the_transaction_without_a_key_or_over(
+def test_transaction_may_have_no_key_or_be_over_after_a_schedule(
     queue: Told, scheduled_next: bool
 ) -> None:
     """Whether it gave the transaction its key is open, so what needs another one may end it."""
@@ -233,7 +233,7 @@ def test_what_comes_after_it_may_find_the_transaction_without_a_key_or_over(
     assert is_allowed(queue, again, Scheduled(sequence_number=1) if scheduled_next else DONE)
 
 
-def test_what_has_just_come_is_of_its_session(told: Told) -> None:
+def test_activated_message_belongs_to_its_session(told: Told) -> None:
     told.queue(requires_session=True)
     scheduled(told, session_id="b")
     passes(told, 5)
@@ -242,7 +242,7 @@ def test_what_has_just_come_is_of_its_session(told: Told) -> None:
     assert not found.possible
 
 
-def test_what_is_scheduled_at_a_topic_may_come_to_its_subscriptions(told: Told) -> None:
+def test_message_scheduled_at_a_topic_may_reach_its_subscriptions(told: Told) -> None:
     told.has(CreateTopic(topic="q"))
     told.has(CreateSubscription(topic="q", subscription="s"))
     scheduled(told)
@@ -283,7 +283,7 @@ def test_the_models_own_bus_lets_it_go_on_when_it_is_due(
     ],
 )
 @pytest.mark.parametrize("reading", ["continues", "dead", "either"])
-def test_what_a_refused_schedule_leaves_of_its_transaction(
+def test_refused_schedule_affects_its_transaction_as_a_refused_send(
     partitioned: bool, properties: dict[str, str], answer: Refused, reading: str
 ) -> None:
     """It is a refusal like that of a send (TXN-AFTER-REFUSAL), in an outage or of its keys."""

@@ -110,7 +110,7 @@ def test_which_of_two_sends_with_one_body_was_seen_is_not_known(told: Told) -> N
 
 
 @pytest.mark.parametrize("number", [3, 9])
-def test_what_may_have_arrived_later_may_have_any_number(told: Told, number: int) -> None:
+def test_late_message_may_have_any_sequence_number(told: Told, number: int) -> None:
     sent(told, K)
     lost = Send(queue="q", message=told.message(**K))
     told.has(lost, Indeterminate())
@@ -120,7 +120,7 @@ def test_what_may_have_arrived_later_may_have_any_number(told: Told, number: int
     assert told.saw(TAKE, received("m2", 1, number, **K)).possible
 
 
-def test_who_learns_no_number_shows_nothing_of_them(told: Told) -> None:
+def test_observer_without_numbers_shows_no_sequence_rule(told: Told) -> None:
     sent(told, K, K)
     unnumbered = received("m1", **K)
     unnumbered = type(unnumbered)(message=view("m1", **K, sequence_number=None))
@@ -128,9 +128,7 @@ def test_who_learns_no_number_shows_nothing_of_them(told: Told) -> None:
 
 
 @pytest.mark.parametrize("number", [3, 9])
-def test_what_a_transaction_kept_back_may_have_come_before_or_after(
-    told: Told, number: int
-) -> None:
+def test_buffered_send_may_be_numbered_before_or_after(told: Told, number: int) -> None:
     sent(told)
     told.has(BeginTransaction(transaction="t"))
     told.send(partition=1, transaction="t", **K)
@@ -140,7 +138,7 @@ def test_what_a_transaction_kept_back_may_have_come_before_or_after(
     assert told.saw(TAKE, received("m1", 1, number, **K)).possible
 
 
-def test_what_was_scheduled_may_have_come_before_or_after(told: Told) -> None:
+def test_scheduled_message_may_be_numbered_before_or_after(told: Told) -> None:
     sent(told)
     message = told.message(**K)
     told.has(Schedule(queue="q", message=message, delay=0), Scheduled(sequence_number=99))
@@ -176,7 +174,7 @@ def test_numbers_of_one_commit_rise(
     assert "SEQ-07" in shown
 
 
-def test_where_that_is_not_said_they_rise_like_others() -> None:
+def test_numbers_of_a_commit_rise_like_others_in_older_editions() -> None:
     told = in_a_commit(telling(silent=frozenset({"SEQ-07"})))
     told.has(TAKE, received("m1", 1, 5, **K))
     assert told.saw(TAKE, received("m2", 1, 4, **K)).rules[0] == "SEQ-01"
@@ -236,7 +234,7 @@ def test_sequence_numbers_never_go_backwards() -> None:
     told.has(TAKE, received("m2", 1, 6, **K))
 
 
-def test_what_came_in_between_used_a_number_up() -> None:
+def test_message_in_between_uses_a_number() -> None:
     told = sent(telling(GAP_FREE), K, {"partition_key": "o"}, K)
     told.has(TAKE, received("m1", 1, 5, **K))
     told.has(TAKE, received("m3", 1, 7, **K))
@@ -254,9 +252,7 @@ def test_what_came_in_between_used_a_number_up() -> None:
     ],
     ids=["lost", "scheduled", "in a transaction"],
 )
-def test_what_may_have_come_in_between_may_have_used_one_up(
-    command: object, outcome: Outcome
-) -> None:
+def test_possible_message_in_between_may_use_a_number(command: object, outcome: Outcome) -> None:
     told = telling(GAP_FREE)
     told.queue()
     told.has(command, outcome)

@@ -111,7 +111,7 @@ def test_a_queue_without_sessions_has_no_next_one_and_no_list() -> None:
 
 
 @pytest.mark.parametrize(("reading", "empty"), [("either", True), ("found", False)])
-def test_whether_the_next_session_is_found_in_an_outage_is_read(reading: str, empty: bool) -> None:
+def test_reading_decides_whether_a_session_is_found_in_an_outage(reading: str, empty: bool) -> None:
     told = telling({"NEXT-IN-OUTAGE": reading})
     told.queue(requires_session=True)
     told.send(partition=1, session_id="a")
@@ -123,7 +123,9 @@ def test_whether_the_next_session_is_found_in_an_outage_is_read(reading: str, em
 
 
 @pytest.mark.parametrize(("reading", "refused"), [("others-served", False), ("either", True)])
-def test_whether_an_outage_stops_other_sessions_is_read(reading: str, refused: bool) -> None:
+def test_reading_decides_whether_an_outage_stops_other_sessions(
+    reading: str, refused: bool
+) -> None:
     told = telling({"SESSION-IN-OUTAGE": reading})
     told.queue(requires_session=True)
     told.send(partition=1, session_id="a")
@@ -134,7 +136,7 @@ def test_whether_an_outage_stops_other_sessions_is_read(reading: str, refused: b
     assert "SESS-24" in told.saw(receive(), given_).rules
 
 
-def test_what_a_session_shows_beside_another_and_when_given_back() -> None:
+def test_session_rules_are_shown_beside_another_and_after_an_abandon() -> None:
     told = telling()
     told.queue(requires_session=True)
     told.send(partition=1, session_id="a")
@@ -169,7 +171,7 @@ def test_a_lost_next_session_may_be_any(told: Told) -> None:
     assert allowed(told, Receive(queue="q"), Empty())
 
 
-def test_who_lost_a_session_may_hold_it_by_a_lost_request(told: Told) -> None:
+def test_unanswered_accept_may_have_taken_the_session(told: Told) -> None:
     told.has(accept())
     after(told, MINUTE + 1)
     assert not allowed(told, get(), SessionState())
@@ -373,7 +375,7 @@ def test_a_renewal_gives_no_certainty_back_to_a_lock_that_may_have_ended() -> No
     told.has(receive, received("m1", session_id="a", lock_token="2"))
 
 
-def test_what_is_accepted_again_need_not_count_as_a_delivery_when_another_takes_over() -> None:
+def test_reaccepted_session_need_not_count_a_delivery() -> None:
     """It may have been given back when its holder accepted the session once more."""
     told = telling(slack=2_000_000)
     told.queue(requires_session=True)

@@ -66,7 +66,7 @@ def test_a_session_in_a_partition_that_is_down_may_be_refused(told: Told) -> Non
     assert told.saw(SESSION, Empty()).possible
 
 
-def test_who_accepts_a_session_again_may_keep_or_lose_its_locks(told: Told) -> None:
+def test_accepting_a_session_again_may_keep_or_lose_locks(told: Told) -> None:
     told.queue(requires_session=True)
     told.send(partition=1, session_id="a")
     told.has(ACCEPT)

@@ -107,7 +107,7 @@ def test_every_end_of_a_lost_advance_stays_possible(told: Told) -> None:
     assert told.saw(Complete(queue="q", lock_token="l")).possible
 
 
-def test_what_was_not_tried_changes_nothing(told: Told) -> None:
+def test_unsupported_command_changes_nothing(told: Told) -> None:
     told.queue()
     before = told.possible
     assert told.saw(RECEIVE, Unsupported()).possible == before
