@@ -40,12 +40,20 @@ def session_at(queue: Queue, session_id: str) -> SessionLock:
 
 
 def seized(namespace: Namespace, queue: Queue, session_id: str, connection: str) -> Queue:
-    """The queue, this connection holding the session by a request that was never answered."""
+    """The queue, this connection holding the session by a request that was never answered.
+
+    The request may have taken effect only now, so that the session may be held for a whole term.
+    """
     held = queue.sessions.get(session_id)
-    if held is not None and held.connection == connection:
+    if held is not None and held.connection == connection and not held.doubtful:
         return queue
     expiry = Window(namespace.now.earliest, _full_term(namespace, queue).latest)
     guessed = SessionLock(connection, expiry, queue.arrivals, doubtful=True)
+    if held is not None and held.connection == connection:
+        earliest = min(held.expiry.earliest, expiry.earliest)
+        guessed = attrs.evolve(
+            held, expiry=Window(earliest, max(held.expiry.latest, expiry.latest))
+        )
     return attrs.evolve(queue, sessions=queue.sessions.set(session_id, guessed))
 
 
