@@ -9,7 +9,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.oracle.messages.keys import MESSAGE_ID, rule_of
 from busproof.oracle.messages.partitioning import home_of, narrowed
-from busproof.oracle.outages import Partitions
+from busproof.oracle.outages import Partitions, partition_set
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import Namespace, Queue, Subscription
 from busproof.oracle.transition import Sighting
@@ -112,7 +112,7 @@ def _placed(
     if partition is None or not queue.settings.partitioned:
         yield Seen(stored, queue, stored.where, ())
         return
-    where = stored.where & (1 << partition)
+    where = stored.where & partition_set(partition)
     if where and stored.key is None:
         yield Seen(stored, queue, where, ("LIFE-12", "KEY-01"))
     elif where:
