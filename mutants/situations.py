@@ -51,10 +51,8 @@ HELD: Final[Run] = (create(requires_session=True), send("m1", session_id="s"), A
 IN_OUTAGE: Final[Run] = (down(HOME), up(HOME))
 SESSION_OUTAGE: Final[Run] = (down(home("s")), up(home("s")))
 UPDATE_LOCKS: Final = v.UpdateQueue(queue=QUEUE, lock_duration=5 * v.MICROSECONDS)
-LATE: Final[Run] = (
-    *(create(), *(send(f"m{number}", partition_key="a") for number in range(MANY + 1))),
-    *(TAKE,) * (MANY + 1),
-)
+MANY_SENT: Final[Run] = tuple(send(f"m{number}", partition_key="a") for number in range(MANY + 1))
+LATE: Final[Run] = (create(), *MANY_SENT, *(TAKE,) * (MANY + 1))
 
 
 def _dead_letter(number: int) -> Run:
@@ -63,7 +61,8 @@ def _dead_letter(number: int) -> Run:
 
 
 LATE_DEAD: Final[Run] = (
-    *(create(), *chain.from_iterable(map(_dead_letter, range(MANY + 1)))),
+    create(),
+    *chain.from_iterable(map(_dead_letter, range(MANY + 1))),
     *(receive(queue=DEAD, delete=True),) * (MANY + 1),
 )
 TWO_VALUES: Final = v.SendBatch(
