@@ -13,7 +13,14 @@ from busproof.oracle.messages.matching import Seen, recognised, sequence_number,
 from busproof.oracle.messages.message_store import doubted, hold, unlock
 from busproof.oracle.messages.sequence_numbers import numbered
 from busproof.oracle.messages.sessions import holds_session, seized, session_at
-from busproof.oracle.messages.settling import has_ended, locked, lost_lock, settled, why_settled
+from busproof.oracle.messages.settling import (
+    has_ended,
+    locked,
+    lost_lock,
+    of_lost_answer,
+    settled,
+    why_settled,
+)
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
 from busproof.oracle.transition import Sighting, Transition, done, refusal
@@ -31,6 +38,7 @@ def defer(namespace: Namespace, command: v.Defer) -> Iterator[Transition]:
         after = with_queue(namespace, _set_aside(namespace, queue, stored))
         yield done(settled(after, command), *outlived(namespace, stored), *rules)
     yield from lost_lock(namespace, queue, stored, command.lock_token, "LOCK-06")
+    yield from of_lost_answer(namespace, queue, command.lock_token, v.Done())
     if v.is_dead_letter_queue(command.queue):
         # Outside the documents: whether dead letters can be deferred is not said.
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)

@@ -12,10 +12,11 @@ import attrs
 import click
 import pytest
 
-from busproof.cli import github
+from busproof.cli import audit, github
 from busproof.cli.frame import Command
 from busproof.cli.main import COMMANDS, GROUPS, main
 from busproof.history.conformance import Verdict
+from busproof.judging.audit import Audited, Result
 from busproof.spec import load
 
 PACKAGE = Path(github.__file__).parent.parent
@@ -125,7 +126,7 @@ def test_a_help_imports_little(words):
     imported = json.loads(ended.stderr)
     own = {each for each in imported if each.partition(".")[0] == "busproof"}
     commands = {f"busproof.cli.{each}" for each in (*words, "known_failures", "values")}
-    assert own <= IMPORTED | (commands if words else set())
+    assert own <= IMPORTED | ({*commands, "busproof.extras"} if words else set())
     assert IMPORTED <= own
     assert len(imported) <= FEW
     others = {each.partition(".")[0] for each in imported} - set(sys.stdlib_module_names)
@@ -212,6 +213,9 @@ def test_a_shell_completes_commands_options_and_ids(shell, script, tmp_path, mon
         (["run", "--edition", "de"], ["de-2021-04"]),
         (["run", "--adapter", "mo"], ["model"]),
         (["audit", "mismatch-accepted-when"], ["mismatch-accepted-when-long"]),
+        (["run", "--tier", ""], ["basic", "standard", "premium"]),
+        (["rules", "--family", "s"], ["SCHED", "SEQ", "SESS", "SIZE"]),
+        (["doctor", "a"], ["amqp"]),
         (["completion", ""], ["bash", "zsh", "fish"]),
         (["--ver"], ["--version"]),
     ],
@@ -296,6 +300,31 @@ def test_violations_are_annotated_and_the_table_is_folded(busproof):
     assert "KEY-08" in {each["id"] for each in json.loads(again.out)["rules"]}
 
 
+@pytest.mark.slow
+def test_failed_checks_of_an_adapter_are_annotated(monkeypatch, capsys):
+    """Each by the id of the check."""
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    assert 1 == main(["check-adapter", "misbehaving:Forgets", "--format", "json"])
+    printed = capsys.readouterr()
+    failed = [one for one in json.loads(printed.out)["checks"] if one["result"] == "failed"]
+    lines = printed.err.splitlines()
+    assert min(len(failed), github.MOST) == len(lines)
+    assert lines[0].startswith(f"::error title={failed[0]['check']} failed::{failed[0]['title']}")
+
+
+def test_silent_faults_are_annotated(monkeypatch, capsys):
+    """A fault that is killed is not."""
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    found = [
+        Audited(id=name, rule="KEY-08", result=result)
+        for name, result in (("a", Result.SILENT), ("b", Result.KILLED))
+    ]
+    monkeypatch.setattr(audit, "_audited", lambda *_: iter(found))
+    assert 1 == main(["audit"])
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "::error title=a is silent::No test of KEY-08 notices this fault." == line
+
+
 def test_as_many_violations_are_annotated_as_github_keeps(monkeypatch, capsys):
     """The last annotation counts the rest."""
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
@@ -319,4 +348,4 @@ def test_as_many_violations_are_annotated_as_github_keeps(monkeypatch, capsys):
         github.annotate_verdicts([Judged(tuple(rules[:count]))])
         assert lines == len(capsys.readouterr().err.splitlines())
     github.annotate_verdicts([Judged(tuple(rules[:12]))])
-    assert "3 more violations" in capsys.readouterr().err
+    assert "::error title=3 more::" in capsys.readouterr().err

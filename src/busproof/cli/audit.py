@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from busproof.cli import audit_generated, values
+from busproof.cli import audit_generated, github, values
 from busproof.cli.frame import FORMAT, Command, Options, argument, flag, option
 from busproof.errors import UsageError
 from busproof.extras import need
@@ -49,6 +49,11 @@ def run(args: Options) -> int:
         print(json.dumps({"faults": [_view(each) for each in found]}, indent=2))  # noqa: T201
     else:
         _print(found)
+    github.annotate_failures(
+        (f"{each.id} is silent", f"No test of {each.rule} notices this fault.")
+        for each in found
+        if each.result is Result.SILENT
+    )
     silent = sum(each.result is Result.SILENT for each in found)
     killed = sum(each.result is Result.KILLED for each in found)
     if args.by == "exploration":

@@ -4,7 +4,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Final
 
-from busproof.cli import values
+from busproof.cli import github, values
 from busproof.cli.frame import FORMAT, Command, Options, argument, option
 from busproof.errors import UsageError
 
@@ -56,6 +56,11 @@ def run(args: Options) -> int:
         print(json.dumps({"checks": [_view(each) for each in found]}, indent=2))  # noqa: T201
     else:
         _print(found, Console())
+    github.annotate_failures(
+        (f"{each.lesson.id} failed", f"{each.lesson.title}: {each.said}")
+        for each in found
+        if each.result.value == "failed"
+    )
     return _exit_code(found)
 
 

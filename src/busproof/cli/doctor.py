@@ -3,6 +3,7 @@
 import json
 from typing import TYPE_CHECKING, Final
 
+from busproof.cli import values
 from busproof.cli.environment import NEEDS, findings
 from busproof.cli.frame import FORMAT, Command, Options, argument
 from busproof.errors import UsageError
@@ -67,7 +68,13 @@ COMMAND: Final = Command(
     "thing that is missing. Exit code 3 if a thing is missing that every command needs, or "
     "that is named.",
     parameters=[
-        argument("needs", "NEED", f"what must be there, too: {', '.join(NEEDS)}", nargs=-1),
+        argument(
+            "needs",
+            "NEED",
+            f"what must be there, too: {', '.join(NEEDS)}",
+            nargs=-1,
+            shell_complete=values.one_of(*NEEDS),
+        ),
         FORMAT,
     ],
     examples=[

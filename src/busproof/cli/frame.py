@@ -252,7 +252,6 @@ class Commands(click.Group):
             epilog=notes,
             params=list(parameters),
             context_settings=_CONTEXT,
-            subcommand_metavar="COMMAND …",
         )
         self.examples = tuple(examples)
         self._groups = groups

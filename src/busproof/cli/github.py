@@ -11,7 +11,7 @@ from busproof.cli.console import write_aside
 if TYPE_CHECKING:
     from busproof.history.conformance import Conformance
 
-__all__ = ["annotate", "annotate_verdicts", "group", "is_asked"]
+__all__ = ["annotate", "annotate_failures", "annotate_verdicts", "group", "is_asked"]
 
 MOST: Final = 10
 """How many annotations of a kind GitHub keeps of a step."""
@@ -28,25 +28,30 @@ def annotate(level: Literal["error", "warning", "notice"], title: str, text: str
         write_aside(f"::{level} title={_property(title)}::{_data(text)}")
 
 
+def annotate_failures(failures: Iterable[tuple[str, str]]) -> None:
+    """Add an annotation for each title and text, as far as GitHub keeps them; count the rest."""
+    found = list(failures)
+    shown = found if len(found) <= MOST else found[: MOST - 1]
+    for title, text in shown:
+        annotate("error", title, text)
+    if left := len(found) - len(shown):
+        annotate("error", f"{left} more", "The log lists them.")
+
+
 def annotate_verdicts(conformances: "Iterable[Conformance]") -> None:
-    """Add an annotation for each rule that is violated, as far as GitHub keeps them."""
+    """Add an annotation for each rule that is violated."""
     if not is_asked():
         return
     from busproof.history.conformance import Verdict  # noqa: PLC0415
     from busproof.spec import load  # noqa: PLC0415
 
     catalogue = load()
-    violated = [
+    annotate_failures(
         (f"{rule.id} is violated", f"{catalogue.rule(rule.id).statement} ({one.subject.edition})")
         for one in conformances
         for rule in one.rules
         if rule.verdict is Verdict.VIOLATED
-    ]
-    shown = violated if len(violated) <= MOST else violated[: MOST - 1]
-    for title, text in shown:
-        annotate("error", title, text)
-    if left := len(violated) - len(shown):
-        annotate("error", f"{left} more violations", "The log and the report list them.")
+    )
 
 
 @contextmanager

@@ -183,7 +183,12 @@ COMMAND: Final = Command(
             help="only the rules in force in this edition",
             shell_complete=values.editions,
         ),
-        option("--family", metavar="KEY", help="only the rules of this family"),
+        option(
+            "--family",
+            metavar="KEY",
+            help="only the rules of this family",
+            shell_complete=values.families,
+        ),
         FORMAT,
     ],
     exclusive=("rule", "diff", "ambiguities", "changes", "documents"),

@@ -199,7 +199,13 @@ TERMS: Final[tuple[Option, ...]] = (
         help="of the documents, or all (default: the newest)",
         shell_complete=values.editions,
     ),
-    option("--tier", section=TERMS_OF, metavar="T", help="basic, standard (default) or premium"),
+    option(
+        "--tier",
+        section=TERMS_OF,
+        metavar="T",
+        help="basic, standard (default) or premium",
+        shell_complete=values.one_of("basic", "standard", "premium"),
+    ),
     option(
         "--reading",
         section=TERMS_OF,
@@ -212,6 +218,7 @@ TERMS: Final[tuple[Option, ...]] = (
         section=TERMS_OF,
         metavar="O",
         help="strict or client (default: what can be)",
+        shell_complete=values.one_of("strict", "client"),
     ),
     option("--partitions", section=TERMS_OF, metavar="N", help="default: 16"),
 )
@@ -237,6 +244,7 @@ HOW_MUCH: Final[tuple[Option, ...]] = (
         section=EXPLORATION,
         metavar="P",
         help="how much is explored: quick (default), ci, network or soak",
+        shell_complete=values.one_of("quick", "ci", "network", "soak"),
     ),
     option(
         "--minutes",
@@ -253,6 +261,7 @@ HOW_MUCH: Final[tuple[Option, ...]] = (
     option(
         "--replay",
         section=EXPLORATION,
+        type=click.Path(readable=False),
         metavar="FILE",
         help="ask the commands of a commands.json, and nothing else",
     ),

@@ -1,13 +1,15 @@
 """Values that a shell completes: ids of rules, editions and faults, names of adapters."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import click
     from click.shell_completion import CompletionItem
 
-__all__ = ["adapters", "editions", "faults", "rules"]
+    Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+
+__all__ = ["adapters", "editions", "families", "faults", "one_of", "rules"]
 
 
 def rules(_: "click.Context", __: "click.Parameter", typed: str) -> "list[CompletionItem]":
@@ -44,6 +46,22 @@ def adapters(_: "click.Context", __: "click.Parameter", typed: str) -> "list[Com
 def _fixed(name: str) -> str:
     """A name as far as it is the same for everybody: of `exec:COMMAND` it is `exec:`."""
     return name.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ-…")
+
+
+def one_of(*names: str) -> "Complete":
+    """Complete one of a few names."""
+
+    def complete(_: "click.Context", __: "click.Parameter", typed: str) -> "list[CompletionItem]":
+        return _items([(name, "") for name in names], typed)
+
+    return complete
+
+
+def families(_: "click.Context", __: "click.Parameter", typed: str) -> "list[CompletionItem]":
+    """Complete the id of a family of rules."""
+    from busproof.spec import load  # noqa: PLC0415
+
+    return _items([(each.id, each.title) for each in load().families], typed)
 
 
 def _items(known: Iterable[tuple[str, str]], typed: str) -> "list[CompletionItem]":
