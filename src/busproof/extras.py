@@ -18,6 +18,7 @@ MODULES: Final = {
         "prometheus_client": "prometheus-client",
         "structlog": "structlog",
         "trustme": "trustme",
+        "wsproto": "wsproto",
     },
     "report": {"allure_commons": "allure-pytest", "junitparser": "junitparser"},
     "spark": {"pyspark": "pyspark", "pandas": "pandas", "pyarrow": "pyarrow"},
