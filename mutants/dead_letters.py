@@ -35,8 +35,8 @@ LOCKED: Final[Run] = (CREATED, send("m1", message_id="1", partition_key="a"), re
 AGAIN: Final[Run] = (*LOCKED, abandon(0), receive())
 SPENT: Final[Run] = (*AGAIN, abandon(1))
 FROM_DEAD: Final = receive(queue=DEAD)
-BURIED: Final[Run] = (*LOCKED, dead_letter(0))
-FOUND_DEAD: Final[Run] = (*BURIED, FROM_DEAD)
+DEAD_LETTERED: Final[Run] = (*LOCKED, dead_letter(0))
+FOUND_DEAD: Final[Run] = (*DEAD_LETTERED, FROM_DEAD)
 BEGIN: Final = v.BeginTransaction(transaction="t")
 EXPIRED: Final = "TTLExpiredException"
 TWICE: Final[Run] = (*FOUND_DEAD, abandon(1, DEAD), FROM_DEAD, abandon(2, DEAD), FROM_DEAD)
@@ -46,7 +46,7 @@ DEAD_IN_ALL: Final[Run] = (
     *(*ONE_EACH, *(receive(),) * PARTITIONS),
     *(*ALL_DEAD, *(FROM_DEAD,) * PARTITIONS),
 )
-RECOVERED: Final[Run] = (*BURIED, down(home("a")), up(home("a")), FROM_DEAD)
+RECOVERED: Final[Run] = (*DEAD_LETTERED, down(home("a")), up(home("a")), FROM_DEAD)
 SENT_WITHIN: Final[Run] = (CREATED, BEGIN, send("m2", queue=DEAD, partition_key="a", within="t"))
 ELEVEN: Final[Run] = (
     *(create(), send("m1")),
@@ -122,12 +122,12 @@ def dead_letter_is_lost(namespace: Namespace, queued: QueuedMessage, reason: str
     RULES.messages.remove(namespace, queued)
 
 
-@mutant("DLQ-14", "dead_letters.dead_letter", (*BURIED, receive()))
+@mutant("DLQ-14", "dead_letters.dead_letter", (*DEAD_LETTERED, receive()))
 def dead_letter_stays(namespace: Namespace, queued: QueuedMessage, reason: str) -> None:
     """A message that is dead-lettered can be received again."""
     entity, message, partition = queued.entity, queued.message, queued.partition
     transit = DIRECT._replace(reason=reason)
-    namespace.rules.dead_letters.bury(namespace, entity, message, partition, transit)
+    namespace.rules.dead_letters.enqueue(namespace, entity, message, partition, transit)
     queued.state = State.ACTIVE
     queued.line.give_back(queued)
 
@@ -158,7 +158,7 @@ def dead_lettered_after_expiry(namespace: Namespace, command: v.Settlement, *res
     return Answer(DONE)
 
 
-@mutant("LOCK-06", "locks.settle", (*BURIED, dead_letter(0)))
+@mutant("LOCK-06", "locks.settle", (*DEAD_LETTERED, dead_letter(0)))
 def dead_lettered_twice(namespace: Namespace, command: v.Settlement, connection: str) -> Answer:
     """A message can be dead-lettered twice, to no effect."""
     used = memory(namespace, set[str])
@@ -171,13 +171,13 @@ def dead_lettered_twice(namespace: Namespace, command: v.Settlement, connection:
     return answer
 
 
-@mutant("DLQ-06", "dead_letters.bury", FOUND_DEAD)
+@mutant("DLQ-06", "dead_letters.enqueue", FOUND_DEAD)
 def dead_letter_changed(
     namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit
 ) -> None:
     """A dead letter has lost its MessageId."""
     changed = attrs.evolve(message, message_id=None)
-    RULES.dead_letters.bury(namespace, entity, changed, partition, transit)
+    RULES.dead_letters.enqueue(namespace, entity, changed, partition, transit)
 
 
 @mutant("DLQ-09", "locks.release", TWICE, deep=True)
@@ -289,7 +289,11 @@ def _read_from_first(namespace: Namespace, path: str) -> Entity:
 
 
 @mutant(
-    "DLQ-08", "dead_letters.bury", TWO_QUEUES, also={"topics.readable": _read_from_first}, deep=True
+    "DLQ-08",
+    "dead_letters.enqueue",
+    TWO_QUEUES,
+    also={"topics.readable": _read_from_first},
+    deep=True,
 )
 def one_grave_for_all(
     namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit
@@ -297,7 +301,7 @@ def one_grave_for_all(
     """All queues share one dead-letter queue."""
     first = _first(namespace)
     partition %= len(first.partitions)
-    RULES.dead_letters.bury(namespace, first, message, partition, transit)
+    RULES.dead_letters.enqueue(namespace, first, message, partition, transit)
 
 
 @mutant("DLQ-14", "locks.settle", (*LOCKED, wait(61), dead_letter(0), FROM_DEAD), deep=True)
@@ -312,7 +316,7 @@ def refused_and_buried(namespace: Namespace, command: v.Settlement, connection: 
         if queued.entity.dead_letters is None or command.transaction is not None:
             raise
         transit = DIRECT._replace(reason=command.reason)
-        namespace.rules.dead_letters.bury(
+        namespace.rules.dead_letters.enqueue(
             namespace, queued.entity, queued.message, queued.partition, transit
         )
         return Answer(v.Refused(error=refusal.error), rules=refusal.rules)

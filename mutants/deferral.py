@@ -203,7 +203,7 @@ def deferred_dead_lettered_stays(
         RULES.dead_letters.check_source(namespace, entity)
         transit = DIRECT._replace(reason=reason)
         rules, message = namespace.rules, queued.message
-        rules.dead_letters.bury(namespace, entity, message, queued.partition, transit)
+        rules.dead_letters.enqueue(namespace, entity, message, queued.partition, transit)
         action = Action.DEFER
     RULES.locks.apply(namespace, queued, action, reason)
 

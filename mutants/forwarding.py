@@ -110,7 +110,7 @@ TWO_FORWARD: Final[Run] = (
     *(END, end("other"), TOPIC, subscribe(forward_to="end")),
     *(subscribe("two", forward_to="other"), send("m1"), take("other")),
 )
-BURIED: Final[Run] = (
+DEAD_LETTERED: Final[Run] = (
     *(END, create(forward_dead_letters_to="end"), send("m1")),
     *(receive(), dead_letter(0)),
 )
@@ -122,7 +122,7 @@ def _destination(namespace: Namespace, source: Entity) -> Entity:
 
 
 def _joins(namespace: Namespace, source: Entity, *, partitioned: tuple[bool, bool]) -> bool:
-    """Whether the source and its destination are partitioned so."""
+    """Return whether the source and its destination are partitioned so."""
     destination = _destination(namespace, source)
     return (source.settings.partitioned, destination.settings.partitioned) == partitioned
 
@@ -423,13 +423,13 @@ def key_does_not_wait_at_destination(
     return next(up, place) if place in down else place
 
 
-@mutant("FWD-35", DEAD_LETTER, (*BURIED, receive(queue=DEAD)))
+@mutant("FWD-35", DEAD_LETTER, (*DEAD_LETTERED, receive(queue=DEAD)))
 def dead_letters_not_forwarded(namespace: Namespace, source: Entity, *rest: Any) -> None:
     """Dead letters go nowhere, whatever was asked for."""
     keep(namespace, source, *rest)
 
 
-@mutant("FWD-35", DEAD_LETTER, (*BURIED, TAKE))
+@mutant("FWD-35", DEAD_LETTER, (*DEAD_LETTERED, TAKE))
 def reason_lost_with_dead_letters(
     namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
 ) -> None:
@@ -438,7 +438,7 @@ def reason_lost_with_dead_letters(
     USUAL.forward_dead_letter(namespace, source, message, partition, transit)
 
 
-@mutant("FWD-36", DEAD_LETTER, (*BURIED, receive(queue=DEAD)))
+@mutant("FWD-36", DEAD_LETTER, (*DEAD_LETTERED, receive(queue=DEAD)))
 def dead_letters_copied(namespace: Namespace, source: Entity, *rest: Any) -> None:
     """A dead letter is forwarded and stays in its dead-letter queue, which gives it."""
     USUAL.forward_dead_letter(namespace, source, *rest)

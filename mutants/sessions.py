@@ -98,7 +98,7 @@ def _keep_sessionless(namespace: Namespace, entity: Entity, message: v.Message, 
     "SESS-01",
     "messages.give_next",
     (CREATE, send("m1", message_id="x"), ACCEPT, receive("s")),
-    also={"messages.key_of": _take_sessionless, "forwarding.strand": _keep_sessionless},
+    also={"messages.key_of": _take_sessionless, "forwarding.reject_sessionless": _keep_sessionless},
 )
 def sessionless_given(
     namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any
@@ -190,7 +190,7 @@ def next_session_held(namespace: Namespace, entity: Entity) -> Iterator[Session]
 
 
 def _is_given_up(session: Session, counts: bool) -> bool:
-    """Whether its holder closes a session, or accepts it anew; else its lock has expired."""
+    """Return whether its holder closes a session, or accepts it anew; else its lock has expired."""
     return not counts or session.holder is not None
 
 

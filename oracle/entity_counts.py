@@ -1,7 +1,7 @@
-"""How many entities a namespace has, as far as that is known.
+"""Bounds on the number of entities in a namespace.
 
-The numbers are kept up as entities come and go, for no request may take the longer the more of them
-there are.
+The numbers are updated when entities are created and deleted, so that a request's cost does not
+grow with their number.
 """
 
 from enum import Enum
@@ -15,12 +15,12 @@ from busproof.oracle.window import Window
 __all__ = ["MOST_PARTITIONED", "NOBODY", "Census", "Counted", "Kind"]
 
 MOST_PARTITIONED: Final = 100
-"""QUOTA-01: partitioned queues, or topics, of a namespace."""
+"""QUOTA-01: maximum of partitioned queues, or topics, in a namespace."""
 NONE: Final = Window(0, 0)
 
 
 class Kind(Enum):
-    """What an entity counts as; the value is the field of the census that counts it."""
+    """Kind of an entity in the counts; the value is the field that counts it."""
 
     QUEUE = "queues"
     TOPIC = "topics"
@@ -31,11 +31,11 @@ class Kind(Enum):
 
 @attrs.frozen
 class Counted:
-    """One entity as it counts.
+    """One entity, as it is counted.
 
     Attributes:
-        kind: what it is.
-        surely: whether it is known to be there.
+        kind: its kind.
+        surely: whether it surely exists.
         stores: how many partitions it has.
     """
 
@@ -46,19 +46,19 @@ class Counted:
 
 @attrs.frozen(kw_only=True)
 class Census:
-    """The least and the most entities that there may be.
+    """Least and greatest numbers of entities.
 
     Attributes:
         entities: all queues and topics.
         partitioned: queues and topics that are partitioned, and not restored.
-        queues: that are partitioned.
-        topics: that are partitioned.
+        queues: partitioned queues.
+        topics: partitioned topics.
         regular: queues and topics that are not partitioned.
         restored: partitioned ones from before Premium stopped permitting them.
         subscriptions: of all topics.
-        stores: partitions of all queues and topics, a regular one having one.
-        unknown: names of which nothing is told any more; each may be anything, or nothing.
-        crowded: whether there ever were as many partitioned queues and topics as may be.
+        stores: partitions of all queues and topics; a regular one has one.
+        unknown: names that are no longer judged; each may be anything, or nothing.
+        crowded: whether the quota of partitioned queues and topics was ever reached.
     """
 
     entities: Window = NONE
@@ -73,15 +73,15 @@ class Census:
     crowded: bool = False
 
     def with_one(self, entity: Counted) -> "Census":
-        """The census with this entity in it."""
+        """Return the counts with this entity added."""
         return self._changed(entity, 1)
 
     def without_one(self, entity: Counted) -> "Census":
-        """The census without this entity."""
+        """Return the counts without this entity."""
         return self._changed(entity, -1)
 
     def with_unknown(self, names: int) -> "Census":
-        """The census in which so many names more may be anything."""
+        """Return the counts with so many more names that may be anything."""
         return evolve(self, unknown=self.unknown + names)
 
     def _changed(self, entity: Counted, by: int) -> "Census":
@@ -102,4 +102,4 @@ def _moved(window: Window, by: int, *, surely: bool) -> Window:
 
 
 NOBODY: Final = Census()
-"""An empty namespace."""
+"""Counts of an empty namespace."""

@@ -1,4 +1,4 @@
-"""What is answered under a name of no queue, or of one that may be there, or be there in part."""
+"""Answers for entities that do not exist, may not exist, or were created only in part."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -28,11 +28,11 @@ __all__ = [
 
 
 _USING: Final = v.Send | v.Receive | v.Peek | v.GetQueue | v.UpdateQueue | v.DeleteQueue
-"""Requests of which it is said what they are answered where there is nothing of the name."""
+"""Requests with a documented answer for an entity that does not exist."""
 
 
 def absent(namespace: Namespace, command: v.Command, name: str) -> Iterator[Transition]:
-    """MGMT-10: what a queue answers that does not exist."""
+    """MGMT-10: return the answers for a queue that does not exist."""
     if isinstance(command, v.TakePartitionDown | v.BringPartitionUp):
         yield from _answered(namespace, command, _switched(namespace, command))
         return
@@ -55,7 +55,7 @@ def absent(namespace: Namespace, command: v.Command, name: str) -> Iterator[Tran
 
 
 def _why_missing(namespace: Namespace, name: str) -> tuple[v.RuleId, ...]:
-    """MGMT-10, MGMT-15, TOPIC-22: why there is nothing of this name."""
+    """MGMT-10, MGMT-15, TOPIC-22: return the rules exercised by its absence."""
     buried = namespace.registry.buried.get(name)
     if buried is None:
         return ("MGMT-10",)
@@ -63,7 +63,7 @@ def _why_missing(namespace: Namespace, name: str) -> tuple[v.RuleId, ...]:
 
 
 def _switched(namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp) -> Namespace:
-    """The outages of a queue that is not there: it is created with them."""
+    """Return the outages of a queue that does not exist; it is created with them."""
     registry, told = namespace.registry, namespace.vantage.partitions
     name = v.owner_of(command.queue)
     outages = registry.outages.get(name, Outages(told))
@@ -73,7 +73,7 @@ def _switched(namespace: Namespace, command: v.TakePartitionDown | v.BringPartit
 
 
 def maybe_absent(namespace: Namespace, command: v.Command, queue: Queue) -> Iterator[Transition]:
-    """What a queue may answer of which it is not known whether it is there, or whole.
+    """Return the answers for a queue that may not exist, or exist in part.
 
     MGMT-19: a deletion that is repeated with every partition up finds at worst that it was done.
     """
@@ -91,7 +91,7 @@ def maybe_absent(namespace: Namespace, command: v.Command, queue: Queue) -> Iter
 def _switched_if_there(
     namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, queue: Queue
 ) -> Iterator[Transition]:
-    """The outage is that of the queue, if it is there, and of one that is created later."""
+    """Apply the outage to the queue, if it exists, and to one created later."""
     down = isinstance(command, v.TakePartitionDown)
     switched = namespace
     if partition_set(command.partition) & everywhere(namespace, queue.settings):
@@ -103,14 +103,14 @@ def _switched_if_there(
 def _answered(
     namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, switched: Namespace
 ) -> Iterator[Transition]:
-    """Done, of a partition that there may be, or refused."""
+    """Return the answers about a partition that may exist: done, or refused."""
     if command.partition < namespace.profile.partitions:
         yield done(switched)
     yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
 
 
 def unknowable(namespace: Namespace, command: v.Command, seen: Sighting) -> Transition:
-    """Whatever was seen of a name of which nothing is told any more, and no rule."""
+    """Accept any observation about a name that is no longer judged, without rules."""
     answer = v.Refused(error=v.Error.NOT_FOUND) if seen.outcome is None else seen.outcome
     left = with_doubt(namespace, command)
     if isinstance(command, v.UpdateQueue | v.UpdateTopic):
@@ -122,7 +122,7 @@ def unknowable(namespace: Namespace, command: v.Command, seen: Sighting) -> Tran
 
 
 def of_no_queue(namespace: Namespace, command: v.Command, seen: Sighting) -> Transition:
-    """Outside the documents: whether such an entity is managed as a queue is not said."""
+    """Outside the documents: whether such an entity can be managed as a queue."""
     answer = v.Refused(error=v.Error.INVALID_OPERATION) if seen.outcome is None else seen.outcome
     harmless = isinstance(answer, v.Refused) or isinstance(command, LOOKING)
     return Transition(
@@ -131,9 +131,9 @@ def of_no_queue(namespace: Namespace, command: v.Command, seen: Sighting) -> Tra
 
 
 def under_a_topic(namespace: Namespace, topic: str, seen: Sighting) -> Transition:
-    """Outside the documents: a queue or a topic by the name of a subscription is to be created.
+    """Outside the documents: a queue or topic is created under a subscription's path.
 
-    What there is by that name afterwards is not said; of the topic nothing is told any more.
+    The documents do not say what then exists at that path; the topic is no longer judged.
     """
     answer = v.Refused(error=v.Error.INVALID_OPERATION) if seen.outcome is None else seen.outcome
     harmless = isinstance(answer, v.Refused) and not namespace.queues[topic].outages.any
@@ -141,7 +141,7 @@ def under_a_topic(namespace: Namespace, topic: str, seen: Sighting) -> Transitio
 
 
 def in_part(namespace: Namespace, command: v.Command, queue: Queue, seen: Sighting) -> Transition:
-    """Whatever was seen of a queue that may be there in part, until what failed is repeated."""
+    """Accept any observation about a partly created queue until the request is repeated."""
     left = with_doubt(namespace, command)
     if not isinstance(command, LOOKING):
         left = touched(left, queue)
@@ -153,13 +153,13 @@ def in_part(namespace: Namespace, command: v.Command, queue: Queue, seen: Sighti
 
 
 def touched(namespace: Namespace, queue: Queue) -> Namespace:
-    """The namespace in which a queue that may not be there was used, or may still be."""
+    """Record that a queue that may not exist was used, or may still be."""
     managed = attrs.evolve(queue.managed, touched=True)
     return with_queue(namespace, attrs.evolve(queue, managed=managed))
 
 
 def with_doubt(namespace: Namespace, command: v.Command) -> Namespace:
-    """The namespace in which a transaction that was sent in may have been ended by a refusal."""
+    """Return the namespace in which a transaction may have been ended by a refused send."""
     name: str | None = getattr(command, "transaction", None)
     transaction = None if name is None else namespace.transactions.get(name)
     if name is None or transaction is None:

@@ -1,8 +1,8 @@
-"""The state of a namespace, as far as what was seen tells it.
+"""The belief about a namespace: its state, as far as the observations reveal it.
 
-Where something is not known, the state says so instead of splitting into many states: a partition
-is a set of partitions that it may be (a bit mask), a moment is a window, and a message whose
-request was never answered is *uncertain*, present in some continuations and absent in others.
+Uncertainty is part of the state and does not split it into many: a partition is a set of possible
+partitions (a bit mask), a time is a window, and a message of an unanswered request is *uncertain*,
+present in some continuations and absent in others.
 """
 
 from collections.abc import Iterator
@@ -47,11 +47,11 @@ _Value = TypeVar("_Value")
 
 @attrs.frozen
 class Staged:
-    """A message sent in a transaction that has not ended, to the queue that was there then.
+    """A message sent in a running transaction, to the queue that existed then.
 
-    `arrivals` says how many messages its queue, or each of its topic's subscriptions, had by then;
-    `revision` is the topic's; `waiting` says when it is due if it is scheduled; `sent` is when it
-    was sent.
+    `arrivals` is the number of messages in its queue, or each of its topic's subscriptions, at that
+    time; `revision` is the topic's; `waiting` is when it is due if it is scheduled; `sent` is when
+    it was sent.
     """
 
     queue: str
@@ -67,10 +67,10 @@ class Staged:
 
 @attrs.frozen
 class Enlisted:
-    """A settlement in a transaction that has not ended, as it would be asked for outside of it.
+    """A settlement in a running transaction, as it would be requested outside of one.
 
-    `key` is the message's, `born` that of the queue (a later one of its name has another), and
-    `certain` says whether the settlement surely takes effect with the commit.
+    `key` is the message's, `born` the queue's (a later queue of its name has another), and
+    `certain` means that the settlement surely takes effect with the commit.
     """
 
     command: v.Settlement
@@ -81,19 +81,19 @@ class Enlisted:
 
 @attrs.frozen(kw_only=True)
 class Transaction:
-    """A transaction that has begun and not ended.
+    """A running transaction.
 
     Attributes:
         begun: when, at the earliest and latest.
-        staged: what was sent in it, newest first, as nested pairs (a persistent stack).
+        staged: its sends, newest first, as nested pairs (a persistent stack).
         size: how many messages that is.
         keys: queue to the key of its first message in this transaction.
-        settlements: what was settled in it, oldest first.
+        settlements: its settlements, oldest first.
         queues: name to `born` of each queue that it concerns.
-        changes: changes of rules that are to take effect with it, oldest first.
-        doubtful: whether it may have been ended by a refusal or by an answer that never came.
-        keyed: whether what was scheduled in it may have given it a key, which what comes after
-            need not have; that makes it doubtful.
+        changes: its changes of rules, oldest first.
+        doubtful: whether it may have been ended by a refusal or an unanswered request.
+        keyed: whether its scheduled messages may have given it a key, which later ones need not
+            have; this makes it doubtful.
         doomed: whether its commit must be refused.
         ending: whether a commit was never answered, so that it may end at any time.
     """
@@ -113,10 +113,10 @@ class Transaction:
 
 @attrs.frozen(kw_only=True, slots=False)
 class Namespace:
-    """All queues and transactions, what they are held to, and the time.
+    """All queues and transactions, their profile, and the time.
 
-    So that nobody has to look at all queues, `census` counts them, `forwarding` has where those
-    send their messages on that forward, and `planning` those in which some are scheduled, or were.
+    To avoid visiting all queues, `census` counts them, `forwarding` has the destinations of those
+    that forward, and `planning` those that have, or had, scheduled messages.
     """
 
     profile: v.Profile
@@ -131,17 +131,17 @@ class Namespace:
 
 
 def fresh_namespace(profile: v.Profile, vantage: v.Observability) -> Namespace:
-    """An empty namespace at time 0."""
+    """Return an empty namespace at time 0."""
     return Namespace(profile=profile, vantage=vantage)
 
 
 def everywhere(namespace: Namespace, settings: v.CreateQueue) -> Partitions:
-    """All partitions of a queue with these settings; a regular one is kept in a single store."""
+    """Return all partitions of a queue with these settings; a regular one has one."""
     return (1 << partition_count(namespace, settings)) - 1
 
 
 def partition_count(namespace: Namespace, settings: v.CreateQueue) -> int:
-    """How many partitions a queue with these settings has, or may have (GB-PARTITIONS)."""
+    """Return how many partitions a queue with these settings has, or may have (GB-PARTITIONS)."""
     if not settings.partitioned:
         return 1
     reading = namespace.profile.readings.get("GB-PARTITIONS", "sixteen")
@@ -150,7 +150,7 @@ def partition_count(namespace: Namespace, settings: v.CreateQueue) -> int:
 
 
 def with_queue(namespace: Namespace, queue: Queue) -> Namespace:
-    """The namespace with one queue changed or added."""
+    """Return the namespace with one queue changed or added."""
     name, queues = queue.settings.queue, namespace.queues
     before = queues.get(name)
     if len(queue.calendar.entries) and name not in namespace.planning:
@@ -166,7 +166,7 @@ def with_queue(namespace: Namespace, queue: Queue) -> Namespace:
 
 
 def without_queue(namespace: Namespace, name: str) -> Namespace:
-    """The namespace without a queue, and without its dead letters."""
+    """Return the namespace without a queue and its dead-letter queues."""
     queues = namespace.queues
     census = _recounted(namespace, queues.get(name), None)
     forwarding = namespace.forwarding
@@ -186,7 +186,7 @@ def without_queue(namespace: Namespace, name: str) -> Namespace:
 def _with_destination(
     forwarding: Map[str, str], name: str, destination: str | None
 ) -> Map[str, str]:
-    """What forwards where to, once this queue forwards there, or nowhere."""
+    """Return the forwarding table after this queue's destination has changed."""
     if destination is not None:
         return forwarding.set(name, destination)
     return _without(forwarding, name)
@@ -198,15 +198,15 @@ def _without(named: Map[str, _Value], name: str) -> Map[str, _Value]:
 
 @lru_cache(maxsize=64)
 def _graves_among(forwarding: Map[str, str]) -> tuple[str, ...]:
-    """The dead-letter queues that forward, to wherever (FWD-35).
+    """Return the dead-letter queues that forward, with any destination (FWD-35).
 
-    They are looked for once for each state of forwarding: most requests ask, and few change it.
+    Computed once for each forwarding table: most requests need it, and few change it.
     """
     return tuple(source for source in forwarding if source.endswith(v.DEAD_LETTERS))
 
 
 def feeding(namespace: Namespace, name: str) -> Iterator[str]:
-    """The dead-letter queues that forward to this entity (FWD-35)."""
+    """Return the dead-letter queues that forward to this entity (FWD-35)."""
     if not namespace.forwarding:
         return iter(())
     forwarding = namespace.forwarding
@@ -214,7 +214,7 @@ def feeding(namespace: Namespace, name: str) -> Iterator[str]:
 
 
 def forgotten(namespace: Namespace, name: str) -> Namespace:
-    """The namespace of which nothing is told under this name any more, nor of its subscriptions."""
+    """Return the namespace that stops judging this name and its subscriptions."""
     queue, census = namespace.queues.get(name), namespace.census
     subscriptions = queue.role.subscriptions if queue and isinstance(queue.role, Topic) else ()
     for each in (name, *subscriptions):
@@ -226,13 +226,13 @@ def forgotten(namespace: Namespace, name: str) -> Namespace:
 
 
 def is_unknowable(namespace: Namespace, name: str) -> bool:
-    """Whether nothing is told of this entity any more, or of the topic that it belongs to."""
+    """Return whether this entity, or its topic, is no longer judged."""
     unknowable = namespace.registry.unknowable
     return name in unknowable or name.partition(v.SUBSCRIPTIONS)[0] in unknowable
 
 
 def _counts_alike(before: Queue, after: Queue) -> bool:
-    """Whether a queue counts as before; most often nothing has changed that decides it."""
+    """Return whether a queue counts as before; usually nothing relevant has changed."""
     same = before.settings is after.settings and before.managed is after.managed
     if same and before.role is after.role and before.doubtful is after.doubtful:
         return True
@@ -240,7 +240,7 @@ def _counts_alike(before: Queue, after: Queue) -> bool:
 
 
 def _counts_as(queue: Queue) -> tuple[object, ...]:
-    """What decides how a queue counts, and where it forwards to."""
+    """Return the properties that decide how a queue counts, and where it forwards."""
     settings = queue.settings
     restored = queue.managed.restored
     kind = (type(queue.role), settings.partitioned, settings.max_size, restored)
@@ -248,7 +248,7 @@ def _counts_as(queue: Queue) -> tuple[object, ...]:
 
 
 def _recounted(namespace: Namespace, before: Queue | None, after: Queue | None) -> Census:
-    """The census once one queue has become another; of what is unknowable nothing is counted."""
+    """Return the counts after a queue has changed; entities no longer judged do not count."""
     census = namespace.census
     known = before or after
     if known is None or is_unknowable(namespace, known.settings.queue):
@@ -261,7 +261,7 @@ def _recounted(namespace: Namespace, before: Queue | None, after: Queue | None) 
 
 
 def _counted(namespace: Namespace, queue: Queue) -> Counted | None:
-    """What a queue counts as; dead letters count as nothing."""
+    """Return how a queue counts; dead-letter queues do not count."""
     settings = queue.settings
     if settings.queue.endswith(v.DEAD_LETTERS):
         return None

@@ -1,9 +1,8 @@
-"""Names of which nothing is told any more, and names that a lost request may still act on.
+"""Entities no longer judged, and names that an unanswered request may still affect.
 
-A request that was never answered may take effect when its queue is long deleted, on another one of
-the same name: the name is *haunted*. Of what is called by it once its queue was deleted nothing is
-told any more, nor of anything that forwards to it or that it forwards to: nothing that these do is
-held against the bus, or shows a rule.
+An unanswered request may take effect long after its queue was deleted, on another one of the same
+name. After the deletion of such a queue its name is no longer judged, nor are the entities that
+forward to it or to which it forwards: nothing about them is a violation or exercises a rule.
 """
 
 from collections.abc import Iterator
@@ -37,13 +36,13 @@ LOOKING = (
     | v.ListSessions
     | v.ListRules
 )
-"""Requests that change nothing, however late they come."""
+"""Requests that change nothing, however late they arrive."""
 
 
 def named(command: v.Command) -> tuple[str, ...]:
-    """The entities that the command names, first the one it is for; of dead letters, whose.
+    """Return the entities that the command names, its own first; for dead letters, the owner.
 
-    Nothing where it names none.
+    Return nothing if it names none.
     """
     created = command.topic if isinstance(command, v.CreateTopic) else getattr(command, "queue", "")
     names = (v.concerned(command) or created, *v.destinations(command))
@@ -51,7 +50,7 @@ def named(command: v.Command) -> tuple[str, ...]:
 
 
 def is_about_unknowable(namespace: Namespace, command: v.Command) -> bool:
-    """Whether the command is for an entity of which nothing is told any more, or names one."""
+    """Return whether the command concerns or names an entity that is no longer judged."""
     if not len(namespace.registry.unknowable):
         return False
     created = (v.created_path(command),) if isinstance(command, v.Creation) else ()
@@ -59,7 +58,7 @@ def is_about_unknowable(namespace: Namespace, command: v.Command) -> bool:
 
 
 def topic_above(namespace: Namespace, command: v.Command) -> str | None:
-    """The topic that has a subscription by the name of the queue or topic that is to be created."""
+    """Return the topic whose subscription has the path of the entity to be created."""
     if not isinstance(command, v.CreateQueue | v.RestoreQueue | v.CreateTopic):
         return None
     name, under, _ = v.created_path(command).partition(v.SUBSCRIPTIONS)
@@ -68,9 +67,9 @@ def topic_above(namespace: Namespace, command: v.Command) -> str | None:
 
 
 def given_up(namespace: Namespace, *names: str) -> Namespace:
-    """The namespace of which nothing is told under these names any more.
+    """Return the namespace that stops judging these names.
 
-    Nor under those that forward to them, or that they forward to, however far.
+    This includes entities that forward to them, or to which they forward, at any distance.
     """
     waiting = list(names)
     while waiting:
@@ -82,10 +81,10 @@ def given_up(namespace: Namespace, *names: str) -> Namespace:
 
 
 def made(before: Namespace, after: Namespace, name: str) -> Namespace:
-    """The namespace after an entity was created, as far as it can be told of.
+    """Return the namespace after an entity was created, as far as it can be judged.
 
-    A request may have been lost that was sent to this name before there was anything, or the
-    creation of something that was to forward to it, which can take effect from now on.
+    An unanswered request may have been sent to this name before the entity existed, or an
+    unanswered creation may forward to it; either can take effect from now on.
     """
     late = (name,) if name in before.registry.haunted and name not in before.queues else ()
     waiting = (
@@ -97,7 +96,7 @@ def made(before: Namespace, after: Namespace, name: str) -> Namespace:
 
 
 def is_joined(namespace: Namespace, name: str) -> bool:
-    """Whether something forwards to this entity, or did, or it forwards itself."""
+    """Return whether this entity forwards, or something forwards or forwarded to it."""
     queue = namespace.queues.get(name)
     fed = queue is not None and queue.fed
     return fed or next(_joined(namespace, name), None) is not None
@@ -112,7 +111,7 @@ def _joined(namespace: Namespace, name: str) -> Iterator[str]:
 
 
 def _forwarding(namespace: Namespace) -> Iterator[tuple[str, str]]:
-    """What forwards, or may, and where to."""
+    """Return the entities that forward, or may, with their destinations."""
     for source, destination in namespace.forwarding.items():
         yield v.owner_of(source), v.owner_of(destination)
     for source, intended in namespace.registry.intended.items():
@@ -121,7 +120,7 @@ def _forwarding(namespace: Namespace) -> Iterator[tuple[str, str]]:
 
 
 def haunted(namespace: Namespace, command: v.Command, *names: str) -> Namespace:
-    """The namespace that remembers a request which was never answered, and what it may act on."""
+    """Record an unanswered request and the names that it may affect."""
     if isinstance(command, LOOKING) or not names:
         return namespace
     registry = namespace.registry

@@ -1,4 +1,4 @@
-"""What a deletion takes away, and what is remembered of it."""
+"""Deletion of entities, and what is remembered of them."""
 
 import attrs
 
@@ -20,9 +20,9 @@ __all__ = ["buried"]
 
 
 def buried(namespace: Namespace, queue: Queue) -> Namespace:
-    """MGMT-15, TOPIC-22, TOPIC-23: the namespace without a queue, a topic or a subscription.
+    """MGMT-15, TOPIC-22, TOPIC-23: return the namespace without an entity.
 
-    A topic takes its subscriptions with it; a subscription leaves its topic and the others.
+    A topic is deleted with its subscriptions; a subscription leaves its topic and the others.
     """
     role = queue.role
     if isinstance(role, Subscription):
@@ -38,10 +38,10 @@ def buried(namespace: Namespace, queue: Queue) -> Namespace:
 
 
 def _gone(namespace: Namespace, queue: Queue, *, with_topic: bool = False) -> Namespace:
-    """The namespace without one entity; of what was given up nothing is told.
+    """Return the namespace without one entity; names no longer judged stay so.
 
-    What was to go on to it can do so no more (FWD-20); what becomes of messages that were to go on
-    from it is left open.
+    Messages can no longer be forwarded to it (FWD-20); messages that it was to forward may or may
+    not be forwarded.
     """
     namespace = _perhaps_given_up(namespace, queue)
     name, settings = queue.settings.queue, queue.settings
@@ -62,7 +62,7 @@ def _perhaps_given_up(namespace: Namespace, queue: Queue) -> Namespace:
 
 
 def _lasting(namespace: Namespace, queue: Queue) -> Namespace:
-    """Outages may last beyond a deletion: the entity's, and of partitions that it had not."""
+    """Return outages that outlast a deletion: the entity's, and of partitions that it lacked."""
     name, outages, registry = queue.settings.queue, queue.outages, namespace.registry
     before = registry.outages.get(name, Outages(outages.told))
     others = (before.down | before.doubt) & ~everywhere(namespace, queue.settings)
@@ -72,9 +72,9 @@ def _lasting(namespace: Namespace, queue: Queue) -> Namespace:
 
 
 def _parted(namespace: Namespace, queue: Queue, role: Subscription) -> Namespace:
-    """TOPIC-23: the namespace without a subscription; its topic goes on with the others.
+    """TOPIC-23: return the namespace without a subscription; its topic keeps the others.
 
-    What waits in a transaction may come to one that is created again under its name.
+    Messages waiting in a transaction may reach a subscription created again under its name.
     """
     topic = namespace.queues[role.topic]
     if not isinstance(topic.role, Topic):
@@ -88,7 +88,7 @@ def _parted(namespace: Namespace, queue: Queue, role: Subscription) -> Namespace
 
 
 def _is_awaited(namespace: Namespace, topic: str) -> bool:
-    """Whether anything waits in a transaction for a topic, or for its subscriptions' rules."""
+    """Return whether a transaction has requests for a topic or its subscriptions' rules."""
     waits = any(
         transaction is not None and topic in transaction.queues
         for transaction in namespace.transactions.values()

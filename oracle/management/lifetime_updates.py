@@ -1,7 +1,7 @@
-"""Updates of how long messages live in a queue.
+"""Updates of a queue's default time to live.
 
-Messages keep the time to live that they came under (MGMT-12). What may come at any later time, by a
-request that was never answered or by forwarding, may come under the one of before or of after.
+Messages keep the time to live with which they arrived (MGMT-12). Messages of unanswered requests,
+and forwarded ones, may arrive under the old or the new setting.
 """
 
 import attrs
@@ -16,7 +16,7 @@ __all__ = ["with_lifetime"]
 
 
 def with_lifetime(namespace: Namespace, command: v.UpdateQueue, *, surely: bool) -> Namespace:
-    """MGMT-12: the namespace, in which what comes to a queue from now on lives that long.
+    """MGMT-12: return the namespace after an update of the time to live.
 
     Args:
         namespace: the state.
@@ -46,9 +46,9 @@ def with_lifetime(namespace: Namespace, command: v.UpdateQueue, *, surely: bool)
 
 
 def _under_it(namespace: Namespace, queue: Queue, life: int) -> Queue:
-    """The queue, in which what may come later than now may die by a new time to live.
+    """Return the queue with uncertain arrivals that may expire under the new setting.
 
-    It looks at all messages, once for an update.
+    It visits all messages, once for each update.
     """
     now, slack = namespace.now, namespace.vantage.slack
     for stored in queue.messages.values():

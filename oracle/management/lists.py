@@ -13,13 +13,13 @@ Listing = v.ListQueues | v.ListTopics | v.ListSubscriptions
 
 
 def is_a_queue(namespace: Namespace, name: str) -> bool:
-    """Whether this is the name of a queue, and not of dead letters, a topic or a subscription."""
+    """Return whether this name is that of a queue: not a DLQ, topic or subscription."""
     known = namespace.queues.get(name)
     return not v.is_dead_letter_queue(name) and (known is None or known.role is None)
 
 
 def list_entities(namespace: Namespace, command: Listing, seen: Sighting) -> Iterator[Transition]:
-    """MGMT-16, TOPIC-22: every queue, topic or subscription that is there, each once."""
+    """MGMT-16, TOPIC-22: list each existing queue, topic or subscription once."""
     sure = (name for name in _there(namespace, command) if not _may_be_absent(namespace, name))
     names = tuple(sorted(_called(name, command) for name in sure))
     if isinstance(seen.outcome, v.Listed):
@@ -36,7 +36,7 @@ def list_entities(namespace: Namespace, command: Listing, seen: Sighting) -> Ite
 
 
 def wrongly_named(namespace: Namespace, command: Listing, listed: v.Listed) -> frozenset[str]:
-    """The names that a list leaves out, has twice or should not have."""
+    """Return the names that a list misses, repeats or wrongly includes."""
     named = set(listed.names)
     if isinstance(command, v.ListQueues):
         # Whether a list names topics and dead-letter queues beside the queues is not said.
@@ -54,7 +54,7 @@ def wrongly_named(namespace: Namespace, command: Listing, listed: v.Listed) -> f
 
 
 def subscriptions_of(namespace: Namespace, topic: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The paths of a topic's subscriptions that are surely there, and of all that may be."""
+    """Return the paths of a topic's certain subscriptions, and of all possible ones."""
     command = v.ListSubscriptions(topic=topic)
     there = _there(namespace, command)
     sure = frozenset(name for name in there if not _may_be_absent(namespace, name))
@@ -62,7 +62,7 @@ def subscriptions_of(namespace: Namespace, topic: str) -> tuple[frozenset[str], 
 
 
 def _there(namespace: Namespace, command: Listing) -> tuple[str, ...]:
-    """The paths of all that a list is about, be they sure or not."""
+    """Return the paths of all entities that a list covers, certain or not."""
     match command:
         case v.ListQueues():
             return tuple(name for name in namespace.queues if is_a_queue(namespace, name))
@@ -77,7 +77,7 @@ def _there(namespace: Namespace, command: Listing) -> tuple[str, ...]:
 
 
 def _unknowable(namespace: Namespace, command: Listing) -> Iterable[str]:
-    """The paths of which nothing is told, and which may be of such an entity."""
+    """Return the paths of entities no longer judged that may belong to the list."""
     unknowable = namespace.registry.unknowable
     if not isinstance(command, v.ListSubscriptions):
         return unknowable
@@ -85,7 +85,7 @@ def _unknowable(namespace: Namespace, command: Listing) -> Iterable[str]:
 
 
 def _called(name: str, command: Listing) -> str:
-    """What a list calls an entity of this path."""
+    """Return the name of an entity in a list."""
     if isinstance(command, v.ListSubscriptions):
         return name.removeprefix(command.topic + v.SUBSCRIPTIONS)
     return name

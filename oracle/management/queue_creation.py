@@ -1,4 +1,4 @@
-"""Creating queues: what a request can be given, and why it may be refused."""
+"""Creation of queues: possible results and refusals."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -48,20 +48,20 @@ __all__ = [
 
 
 def outage_reading(namespace: Namespace) -> str:
-    """How far management may fail in an outage (MANAGEMENT-IN-OUTAGE)."""
+    """Return how management may fail in an outage (MANAGEMENT-IN-OUTAGE)."""
     return namespace.profile.readings.get("MANAGEMENT-IN-OUTAGE", "either")
 
 
 def may_fail_in_outage(namespace: Namespace, outages: Outages) -> tuple[bool, bool]:
-    """MGMT-18: whether what acts on all partitions may fail now, and whether it must."""
+    """MGMT-18: return whether a request for all partitions may fail now, and whether it must."""
     must = outage_reading(namespace) == "fails" and bool(outages.down)
     return outages.any, must
 
 
 def create_queue(namespace: Namespace, command: v.CreateQueue) -> Iterator[Transition]:
-    """A queue is created, once, unless something speaks against it.
+    """Create a queue, once, unless a rule forbids it.
 
-    A dead-letter queue comes with its entity and cannot be created (from outside the five).
+    A dead-letter queue is created with its entity and not separately (from outside the five).
     """
     if v.is_dead_letter_queue(command.queue):
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
@@ -86,7 +86,7 @@ def create_queue(namespace: Namespace, command: v.CreateQueue) -> Iterator[Trans
 
 
 def _wanted(namespace: Namespace, command: v.CreateQueue, partitioned: bool) -> Wanted:
-    """What the queue counts as."""
+    """Return how the queue counts for the quota."""
     kind = Kind.QUEUE if partitioned else Kind.REGULAR
     return Wanted(kind, partition_count(namespace, evolve(command, partitioned=partitioned)))
 
@@ -120,7 +120,7 @@ def _made(
 def _asked(
     source: v.CreateQueue, partitioned: bool, size: int | None, window: int
 ) -> v.CreateQueue:
-    """What is asked for with these settings, which it mostly has."""
+    """Return the requested settings as the queue usually gets them."""
     if (partitioned, size, window) == (
         source.partitioned,
         source.max_size,
@@ -131,7 +131,7 @@ def _asked(
 
 
 def noted(transition: Transition, asked: v.CreateQueue) -> Transition:
-    """SIZE-02, PREM-01, DUP-03: a queue that was asked for as there is none is another one."""
+    """SIZE-02, PREM-01, DUP-03: record that a queue got other settings than requested."""
     queue = transition.next.queues[asked.queue]
     tried = queue.managed.tried
     if asked.max_size not in (None, queue.settings.max_size):
@@ -148,7 +148,7 @@ def noted(transition: Transition, asked: v.CreateQueue) -> Transition:
 
 
 def _given(profile: v.Profile, asked: v.CreateQueue) -> Iterator[v.CreateQueue]:
-    """MGMT-24: what is asked for, or without what Basic need not have."""
+    """MGMT-24: return the requested settings, or those without what Basic may lack."""
     yield asked
     offered = profile.readings.get("BASIC-FEATURES") == "offered"
     if profile.tier is v.Tier.BASIC and not offered and is_beyond_basic(asked):
@@ -156,13 +156,13 @@ def _given(profile: v.Profile, asked: v.CreateQueue) -> Iterator[v.CreateQueue]:
 
 
 def _is_repeated(namespace: Namespace, known: Queue, command: v.CreateQueue) -> bool:
-    """Whether a creation that was refused in an outage is asked for once more, with none left."""
+    """Return whether this repeats a creation that was refused in an outage, which is over."""
     again = _whole(namespace, command) == known.settings and known.managed.frayed == "create"
     return again and not known.outages.any
 
 
 def _whole(namespace: Namespace, command: v.CreateQueue) -> v.CreateQueue:
-    """What there may be parts of once the creation was refused in an outage."""
+    """Return the entity of which parts may exist after a refusal in an outage."""
     partitioned = options_of(namespace, command)[0]
     size = granted_sizes(namespace.profile, command)[0]
     lawful, window = with_lawful_locks(command)[0], windows_of(namespace, command)[0][0]
@@ -170,7 +170,7 @@ def _whole(namespace: Namespace, command: v.CreateQueue) -> v.CreateQueue:
 
 
 def _taken(namespace: Namespace, known: Queue, command: v.CreateQueue) -> Transition:
-    """MGMT-09, MGMT-19: the name is taken, by a queue that is there or is whole from now on."""
+    """MGMT-09, MGMT-19: the name is taken by a queue that exists, or is complete from now on."""
     if _is_repeated(namespace, known, command):
         managed = evolve(known.managed, frayed="")
         whole = with_queue(namespace, evolve(known, doubtful=False, managed=managed))
@@ -187,7 +187,7 @@ def _taken(namespace: Namespace, known: Queue, command: v.CreateQueue) -> Transi
 def _done(
     namespace: Namespace, known: Queue | None, settings: v.CreateQueue, rules: tuple[v.RuleId, ...]
 ) -> Iterator[Transition]:
-    """The queue is there and empty; of one that was there in part nothing is told any more."""
+    """The queue exists and is empty; one that existed in part is no longer judged."""
     created = _created(namespace, settings)
     if known is not None and _is_mixed(known, settings):
         yield done(given_up(created, settings.queue), *rules)
@@ -198,14 +198,14 @@ def _done(
 
 
 def _is_mixed(known: Queue, settings: v.CreateQueue) -> bool:
-    """Whether the new queue may have something of what was there, in part or perhaps."""
+    """Return whether the new queue may have remains of an earlier one, in part or perhaps."""
     other = known.managed.frayed == "create" and known.settings != settings
     deleted = known.managed.frayed == "delete"
     return other or deleted or known.managed.touched or known.role is not None
 
 
 def outages_of(namespace: Namespace, settings: v.CreateQueue) -> Outages:
-    """The outages that the queue begins with: those of the partitions that it has."""
+    """Return the initial outages of a queue: those of the partitions that it has."""
     told, known = namespace.vantage.partitions, namespace.queues.get(settings.queue)
     outages = namespace.registry.outages.get(settings.queue, Outages(told))
     down, doubt = outages.down, outages.doubt
@@ -218,9 +218,9 @@ def outages_of(namespace: Namespace, settings: v.CreateQueue) -> Outages:
 
 
 def _left_behind(namespace: Namespace, command: v.CreateQueue) -> Namespace:
-    """What a creation leaves that was refused in an outage (MANAGEMENT-IN-OUTAGE).
+    """Return the state after a creation refused in an outage (MANAGEMENT-IN-OUTAGE).
 
-    Where the queue may be there already, it may now be so in part, or as it was asked for now.
+    If the queue may already exist, it may now have the new settings in some partitions.
     """
     registry = namespace.registry
     refused = evolve(registry, refused=registry.refused.set(command.queue, None))
@@ -271,7 +271,7 @@ def _created(namespace: Namespace, settings: v.CreateQueue, *, frayed: str = "")
 
 
 def restore_queue(namespace: Namespace, command: v.RestoreQueue) -> Iterator[Transition]:
-    """PREM-03: a partitioned queue is there from when the tier still permitted it."""
+    """PREM-03: add a partitioned queue from when the tier still permitted it."""
     known = namespace.queues.get(command.queue)
     if known is not None:
         yield refusal(namespace, v.Error.ALREADY_EXISTS, any_error=True)

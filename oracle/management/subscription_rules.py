@@ -1,4 +1,4 @@
-"""Rules of subscriptions: added, removed and listed, in a transaction or out of one."""
+"""Subscription rules: added, removed and listed, in a transaction or outside of one."""
 
 from collections.abc import Iterator
 
@@ -25,7 +25,7 @@ Change = v.AddRule | v.RemoveRule
 
 
 def change_rule(namespace: Namespace, command: Change) -> Iterator[Transition]:
-    """Every allowed answer to the adding or removing of a rule."""
+    """Return every allowed answer to adding or removing a rule."""
     queue, role = _subscription(namespace, command)
     refused = _refusal(namespace, role, command)
     if command.transaction is not None:
@@ -51,7 +51,7 @@ def _subscription(
 
 
 def _refusal(namespace: Namespace, role: Subscription, command: Change) -> Transition | None:
-    """FILTER-08, -09, -19, -25, -27: the allowed refusal; with a rule, nothing else is allowed."""
+    """FILTER-08, -09, -19, -25, -27: return the allowed refusal, with a rule if it is required."""
     there = command.rule in role.rules
     doubtful = any(each.rule == command.rule for each in role.pending)
     if isinstance(command, v.RemoveRule):
@@ -65,7 +65,7 @@ def _refusal(namespace: Namespace, role: Subscription, command: Change) -> Trans
 def _refused_addition(
     namespace: Namespace, command: v.AddRule, *, there: bool, doubtful: bool
 ) -> Transition | None:
-    """FILTER-08, FILTER-19, FILTER-25, FILTER-27: why a rule is not added, or need not be."""
+    """FILTER-08, FILTER-19, FILTER-25, FILTER-27: return why a rule may be refused."""
     wrong, perhaps = _objection(command.filter)
     beside = list(_wrong_beside(namespace, command))
     if there and not doubtful:
@@ -80,9 +80,9 @@ def _refused_addition(
 
 
 def _wrong_beside(namespace: Namespace, command: v.AddRule) -> Iterator[v.RuleId | None]:
-    """FILTER-21, FILTER-25, FILTER-27: what speaks against a rule besides its filter.
+    """FILTER-21, FILTER-25, FILTER-27: return objections to a rule other than its filter.
 
-    The rule by which it has to be refused, or `None` where it may be.
+    An objection is the rule that requires the refusal, or `None` if it is optional.
     """
     if is_long_short_name(command.rule):
         yield "FILTER-27" if must_refuse_beyond(namespace) else None
@@ -100,13 +100,13 @@ def _wrong_beside(namespace: Namespace, command: v.AddRule) -> Iterator[v.RuleId
 
 
 def _is_told(action: str) -> bool:
-    """Whether it is told what an action does, and nothing keeps it from being added."""
+    """Return whether an action's effect is defined, and nothing prevents adding it."""
     statements = parsed_action(action)
     return not isinstance(statements, Outside) and is_plain(statements)
 
 
 def _objection(wanted: v.Filter) -> tuple[bool, bool]:
-    """Whether a filter has to be refused, and whether it may be."""
+    """Return whether a filter has to be refused, and whether it may be."""
     if isinstance(wanted, v.CorrelationFilter):
         return False, wanted == v.CorrelationFilter()
     if not isinstance(wanted, v.SqlFilter):
@@ -120,7 +120,7 @@ def _objection(wanted: v.Filter) -> tuple[bool, bool]:
 
 
 def _changed(namespace: Namespace, command: Change) -> Namespace:
-    """FILTER-07: the rule is as it was asked for from now on."""
+    """FILTER-07: apply the change of a rule from now on."""
     queue, role = _subscription(namespace, command)
     if isinstance(command, v.AddRule):
         rules = role.rules.set(command.rule, command.filter)
@@ -137,10 +137,10 @@ def _changed(namespace: Namespace, command: Change) -> Namespace:
 
 
 def _with_action(namespace: Namespace, command: v.AddRule, action: str) -> Namespace:
-    """FILTER-21: the rule changes its copies from now on.
+    """FILTER-21: let the rule's action change its copies from now on.
 
-    Where messages are on their way that were there before, or it is open what the action does,
-    nothing is told of the subscription any more.
+    If earlier messages are in transit, or the action's effect is open, the subscription is no
+    longer judged.
     """
     queue, role = _subscription(namespace, command)
     topic = namespace.queues[role.topic]
@@ -157,7 +157,7 @@ def _with_action(namespace: Namespace, command: v.AddRule, action: str) -> Names
 
 
 def _pending(namespace: Namespace, command: Change) -> Namespace:
-    """The rule may be as it was asked for, from now or later on, or never."""
+    """Record a change of a rule that may take effect now, later or never."""
     path = v.subscription_path(command.topic, command.subscription)
     queue = namespace.queues.get(path)
     if queue is None or not isinstance(queue.role, Subscription):
@@ -182,7 +182,7 @@ def _revised(namespace: Namespace, queue: Queue, role: Subscription) -> Namespac
 def _change_in_transaction(
     namespace: Namespace, queue: Queue, command: Change, *, possible: bool
 ) -> Iterator[Transition]:
-    """FEAT-03, FEAT-04, FEAT-18: refused on a partitioned topic; on a regular one a part of it."""
+    """FEAT-03, FEAT-04, FEAT-18: refuse on a partitioned topic, buffer on a regular one."""
     name = command.transaction or ""
     transaction = namespace.transactions.get(name)
     if transaction is None:
@@ -214,14 +214,14 @@ def _change_in_transaction(
 
 
 def _asked_in_transaction(namespace: Namespace, command: Change) -> Namespace:
-    """FEAT-19: the subscription is known to have been asked for a change in a transaction."""
+    """FEAT-19: note that a transaction was asked to change the subscription's rules."""
     queue, role = _subscription(namespace, command)
     asked = attrs.evolve(role, asked_in_transaction=True)
     return with_queue(namespace, attrs.evolve(queue, role=asked))
 
 
 def with_changes(namespace: Namespace, transaction: Transaction, *, certain: bool) -> Namespace:
-    """FEAT-19: the rules that a transaction has changed, as far as it could."""
+    """FEAT-19: return the rules after a transaction's changes, as far as they were possible."""
     for command in transaction.changes:
         queue = namespace.queues.get(v.subscription_path(command.topic, command.subscription))
         role = None if queue is None else queue.role
@@ -232,7 +232,7 @@ def with_changes(namespace: Namespace, transaction: Transaction, *, certain: boo
 
 
 def lost_change(namespace: Namespace, command: Change) -> Namespace:
-    """The rule may have been added or removed, and its transaction may have ended."""
+    """Return the states after an unanswered change, which may have ended its transaction."""
     name = command.transaction
     transaction = None if name is None else namespace.transactions.get(name)
     if name is not None and transaction is not None:
@@ -242,7 +242,7 @@ def lost_change(namespace: Namespace, command: Change) -> Namespace:
 
 
 def list_rules(namespace: Namespace, command: v.ListRules, seen: Sighting) -> Iterator[Transition]:
-    """FILTER-10: every rule, once."""
+    """FILTER-10: list every rule once."""
     _, role = _subscription(namespace, command)
     rules = sorted(role.rules.items())
     known = tuple(
@@ -256,7 +256,7 @@ def list_rules(namespace: Namespace, command: v.ListRules, seen: Sighting) -> It
 
 
 def _agrees(role: Subscription, listed: tuple[v.SubscriptionRule, ...]) -> bool:
-    """Whether a list names each rule that is there, and none that is not."""
+    """Return whether a list names exactly the existing rules."""
     names = [each.name for each in listed]
     removable = {each.rule for each in role.pending if isinstance(each, v.RemoveRule)}
     addable = [each for each in role.pending if isinstance(each, v.AddRule)]
@@ -275,14 +275,14 @@ def _agrees(role: Subscription, listed: tuple[v.SubscriptionRule, ...]) -> bool:
 
 
 def _acts_alike(added: str | None, listed: str | None) -> bool:
-    """Whether an action came back, which may be written otherwise, or not be told."""
+    """Return whether an action agrees; it may be reformatted or omitted."""
     if listed is None or added == listed:
         return True
     return added is not None and parsed_action(added) == parsed_action(listed)
 
 
 def _is_same(added: v.Filter, listed: v.Filter) -> bool:
-    """Whether a filter came back; SQL may be written otherwise, and stand for true and false."""
+    """Return whether a filter agrees; SQL may be reformatted, and express true and false."""
     if isinstance(listed, v.SqlFilter) and isinstance(added, v.TrueFilter | v.FalseFilter):
         return True
     if isinstance(listed, v.SqlFilter) and isinstance(added, v.SqlFilter):

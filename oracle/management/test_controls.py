@@ -1,4 +1,4 @@
-"""What a test does to the world around queues: outages and time."""
+"""Test controls: outages and time."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -29,7 +29,7 @@ def _exists(namespace: Namespace, queue: Queue, partition: int) -> bool:
 
 
 def take_down(namespace: Namespace, command: v.TakePartitionDown) -> Iterator[Transition]:
-    """One partition becomes unavailable; what it holds stays."""
+    """Take one partition down; its messages stay."""
     queue = namespace.queues[command.queue]
     if not _exists(namespace, queue, command.partition):
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
@@ -42,7 +42,7 @@ def take_down(namespace: Namespace, command: v.TakePartitionDown) -> Iterator[Tr
 
 
 def _outlasting(namespace: Namespace, command: v.TakePartitionDown) -> Namespace:
-    """The namespace that remembers which messages were there when the partition went down."""
+    """Record which messages were there when the partition went down."""
     owner = v.owner_of(command.queue)
     for each in (owner, *v.dead_letter_queues_of(owner)):
         queue = namespace.queues.get(each)
@@ -53,7 +53,7 @@ def _outlasting(namespace: Namespace, command: v.TakePartitionDown) -> Namespace
 
 
 def bring_up(namespace: Namespace, command: v.BringPartitionUp) -> Iterator[Transition]:
-    """The partition is available again, and so is what it held."""
+    """Bring the partition up again, with its messages."""
     queue = namespace.queues[command.queue]
     if not _exists(namespace, queue, command.partition):
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
@@ -72,16 +72,16 @@ def bring_up(namespace: Namespace, command: v.BringPartitionUp) -> Iterator[Tran
 def lost_outage(
     namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp
 ) -> Namespace:
-    """The partition may be down or up, and may still change."""
+    """Return the states in which the partition may be down or up, and may still change."""
     queue = namespace.queues[command.queue]
     outages = queue.outages.doubtful(partition_set(command.partition))
     return in_outage(namespace, command.queue, outages)
 
 
 def in_outage(namespace: Namespace, name: str, outages: Outages) -> Namespace:
-    """The namespace after an outage of what may not be there, for its creation may come only now.
+    """Return the namespace after an outage of an entity whose creation is still pending.
 
-    Like one that is refused it may then act on some of the partitions (MANAGEMENT-IN-OUTAGE).
+    Like a refused creation, it may then apply to some partitions (MANAGEMENT-IN-OUTAGE).
     """
     namespace = with_outages(namespace, name, outages)
     owner = namespace.queues[v.owner_of(name)]
@@ -97,7 +97,7 @@ def in_outage(namespace: Namespace, name: str, outages: Outages) -> Namespace:
 
 
 def with_outages(namespace: Namespace, name: str, outages: Outages, **changes: Any) -> Namespace:
-    """An entity and its dead letters are in the same partitions, and share their outages."""
+    """Apply outages to an entity and its dead-letter queues, which share its partitions."""
     owner = v.owner_of(name)
     for each in (owner, *v.dead_letter_queues_of(owner)):
         queue = namespace.queues.get(each)
@@ -111,7 +111,7 @@ def with_outages(namespace: Namespace, name: str, outages: Outages, **changes: A
 
 
 def _darkened(namespace: Namespace, name: str, outages: Outages) -> Namespace:
-    """The namespace that remembers whether this entity has partitions that are down."""
+    """Record whether this entity has partitions that are down."""
     registry, dark = namespace.registry, bool(outages.down)
     if dark is (name in registry.dark):
         return namespace
@@ -120,11 +120,11 @@ def _darkened(namespace: Namespace, name: str, outages: Outages) -> Namespace:
 
 
 def advance_clock(namespace: Namespace, command: v.AdvanceClock) -> Iterator[Transition]:
-    """Virtual time passes; what it ends is ended when a queue is next asked for something."""
+    """Advance the clock; timers take effect at the next request to their queue."""
     yield done(attrs.evolve(namespace, now=namespace.now.shifted(command.duration)))
 
 
 def lost_advance(namespace: Namespace, command: v.AdvanceClock) -> Namespace:
-    """Time may have passed."""
+    """Return the states in which time may or may not have passed."""
     now = Window(namespace.now.earliest, namespace.now.latest + command.duration)
     return attrs.evolve(namespace, now=now)

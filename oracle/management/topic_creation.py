@@ -1,4 +1,4 @@
-"""Topics and subscriptions coming to be."""
+"""Creation of topics and subscriptions."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -49,7 +49,7 @@ __all__ = [
 
 
 def create_topic(namespace: Namespace, command: v.CreateTopic) -> Iterator[Transition]:
-    """A topic is created, once; Premium may not give a partitioned one, nor Basic any."""
+    """Create a topic, once; Premium may refuse a partitioned one, and Basic any."""
     if v.is_dead_letter_queue(command.topic):
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
         return
@@ -80,7 +80,7 @@ def _taken(namespace: Namespace, known: Queue, *, any_error: bool) -> Transition
 
 
 def _made_of_tier(namespace: Namespace, command: v.CreateTopic) -> Iterator[Transition]:
-    """What the tier gives of a topic whose name is free."""
+    """Return the results that the tier allows for a topic whose name is free."""
     asked, profile = _as_queue(command), namespace.profile
     if profile.tier is v.Tier.BASIC:
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
@@ -104,14 +104,14 @@ def _made_of_tier(namespace: Namespace, command: v.CreateTopic) -> Iterator[Tran
 
 
 def _wanted(namespace: Namespace, command: v.CreateTopic, partitioned: bool) -> Wanted:
-    """What the topic counts as."""
+    """Return how the topic counts for the quota."""
     settings = attrs.evolve(_as_queue(command), partitioned=partitioned)
     kind = Kind.TOPIC if partitioned else Kind.REGULAR
     return Wanted(kind, partition_count(namespace, settings))
 
 
 def _as_queue(command: v.CreateTopic) -> v.CreateQueue:
-    """A topic is kept as a queue with these settings."""
+    """Return the settings of the queue that represents the topic."""
     return v.CreateQueue(
         queue=command.topic,
         partitioned=command.partitioned,
@@ -143,7 +143,7 @@ def _with_topic(namespace: Namespace, command: v.CreateTopic) -> Namespace:
 
 
 def _begun(namespace: Namespace, settings: v.CreateQueue) -> Managed:
-    """What management knows of a new topic or subscription, and of its deleted namesake."""
+    """Return the management history of a new topic or subscription and its deleted namesake."""
     managed = attrs.evolve(as_created(settings), born=namespace.registry.creations)
     buried = namespace.registry.buried.get(settings.queue)
     if buried is None:
@@ -155,7 +155,7 @@ def _begun(namespace: Namespace, settings: v.CreateQueue) -> Managed:
 def create_subscription(
     namespace: Namespace, command: v.CreateSubscription
 ) -> Iterator[Transition]:
-    """A subscription of a topic is created, once; it has the topic's partitions."""
+    """Create a subscription of a topic, once; it has the topic's partitions."""
     path = v.subscription_path(command.topic, command.subscription)
     if v.is_dead_letter_queue(path):
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
@@ -195,7 +195,7 @@ def create_subscription(
 
 
 def _in_doubt(namespace: Namespace, topic: str, path: str) -> Namespace:
-    """The namespace that tells nothing of what is created over something that is there in part."""
+    """Return the namespace that stops judging an entity created over a partial one."""
     known = namespace.queues.get(path)
     if known is not None and (known.managed.touched or known.managed.frayed):
         namespace = given_up(namespace, path)
@@ -203,13 +203,13 @@ def _in_doubt(namespace: Namespace, topic: str, path: str) -> Namespace:
 
 
 def _may_be_refused(command: v.CreateSubscription) -> bool:
-    """Whether something may speak against a subscription besides its name's being taken."""
+    """Return whether a subscription may be refused for other reasons than its name."""
     unlawful = bool(with_lawful_locks(command)[1])
     return unlawful or bool(v.destinations(command)) or is_long_short_name(command.subscription)
 
 
 def _of_like_name(namespace: Namespace, topic: str, path: str) -> Queue | None:
-    """TOPIC-21: a subscription of the topic whose name differs from this one in its case alone."""
+    """TOPIC-21: return a subscription whose name differs from this one only in case."""
     role = namespace.queues[topic].role
     others = role.subscriptions if isinstance(role, Topic) else ()
     alike = (each for each in others if each != path and each.lower() == path.lower())

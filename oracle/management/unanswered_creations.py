@@ -1,4 +1,4 @@
-"""Creations whose answer was lost: the entity may exist, and as any of those asked for."""
+"""Unanswered creations: the entity may exist, with any of the requested settings."""
 
 from collections.abc import Iterable
 
@@ -17,15 +17,15 @@ def lost_creation(
     command: v.Creation,
     answers: Iterable[Transition],
 ) -> tuple[Namespace, ...]:
-    """The states that remain possible: the entity may exist, from now or later on.
+    """Return the possible states: the entity may exist, from now or later on.
 
-    Where one of the same name was asked for before and never answered either, but with other
-    settings, whichever came first exists, and nobody knows which that was.
+    If an earlier unanswered creation had the same name but other settings, whichever took effect
+    first defines the entity, and it is unknown which.
 
     Args:
-        namespace: before the creation.
+        namespace: the state before the creation.
         command: the creation.
-        answers: what could have been answered to it.
+        answers: the possible answers to it.
     """
     path = v.created_path(command)
     known = namespace.queues.get(path)

@@ -1,4 +1,4 @@
-"""The locks of messages: how long they last, and renewing them."""
+"""Message locks: their duration, and renewal."""
 
 from collections.abc import Iterator
 
@@ -26,9 +26,9 @@ __all__ = ["given_lock", "lock_is_possible", "lost_renew_lock", "renew_lock", "w
 def given_lock(
     namespace: Namespace, candidate: Seen, session_id: str | None, view: v.MessageView
 ) -> Lock:
-    """LOCK-01: the lock that a receiver gets; it ends with the session's, or when the bus says.
+    """LOCK-01: return the lock that a receiver gets; it ends with the session's, or as reported.
 
-    Where the bus does not say, it may have run since the message entered a cache (CACHE-LOCK).
+    If the bus reports no end, the lock may run since the message entered a cache (CACHE-LOCK).
     """
     queue, slack, now = candidate.queue, namespace.vantage.slack, namespace.now
     token = view.lock_token or f"unknown lock of {view.body}"
@@ -44,14 +44,14 @@ def given_lock(
 
 
 def _full(namespace: Namespace, queue: Queue) -> Window:
-    """When a lock ends that begins now."""
+    """Return when a lock ends that begins now."""
     slack = namespace.vantage.slack
     full = namespace.now.lengthened(queue.managed.lock_durations)
     return Window(full.earliest - slack, full.latest + slack)
 
 
 def _is_whole(namespace: Namespace, candidate: Seen) -> bool:
-    """Whether the lock begins with the handing out: no cache can have held the message."""
+    """Return whether the lock begins with this delivery: no cache can have held the message."""
     receivers = candidate.queue.receivers
     all_told = not receivers.lost and not namespace.vantage.left_out
     never_cached = candidate.stored.since == receivers.count and all_told
@@ -61,9 +61,9 @@ def _is_whole(namespace: Namespace, candidate: Seen) -> bool:
 def lock_is_possible(
     namespace: Namespace, candidate: Seen, session_id: str | None, view: v.MessageView
 ) -> bool:
-    """LOCK-01: whether a lock may last until the time that is told, give or take the slack.
+    """LOCK-01: return whether a lock may last until the reported time, within the slack.
 
-    The entity's duration may be off by the slack, and so may the clock by which it is told.
+    Both the entity's duration and the reported clock may be off by the slack.
     """
     if view.locked_until is None or session_id is not None:
         return True
@@ -78,14 +78,14 @@ def lock_is_possible(
 
 
 def _may_be_older_than_update(namespace: Namespace, candidate: Seen) -> bool:
-    """Whether a cache may have held the message when locks were as they were before an update."""
+    """Return whether a cache may have held the message since before a lock duration update."""
     receivers, managed = candidate.queue.receivers, candidate.queue.managed
     untold = receivers.lost or namespace.vantage.left_out
     return bool(untold) or candidate.stored.since < managed.changed_at
 
 
 def why_locked(namespace: Namespace, candidate: Seen, view: v.MessageView) -> Iterator[v.RuleId]:
-    """LOCK-01, LOCK-02: until when it is locked is told, and no cache had a part in it."""
+    """LOCK-01, LOCK-02: return the rules exercised by a reported lock without a cache."""
     if view.locked_until is None or not _is_whole(namespace, candidate):
         return
     yield "LOCK-01"
@@ -98,7 +98,7 @@ def why_locked(namespace: Namespace, candidate: Seen, view: v.MessageView) -> It
 
 
 def renew_lock(namespace: Namespace, command: v.RenewLock, seen: Sighting) -> Iterator[Transition]:
-    """LOCK-04, LOCK-05: the lock lasts for a whole duration from now, or was lost."""
+    """LOCK-04, LOCK-05: the lock lasts for a full duration from now, or was lost."""
     queue = namespace.queues[command.queue]
     stored = locked(queue, command.lock_token)
     if stored is not None and not has_ended(namespace, queue, stored):
@@ -116,7 +116,7 @@ def renew_lock(namespace: Namespace, command: v.RenewLock, seen: Sighting) -> It
 def _of_held(
     namespace: Namespace, queue: Queue, stored: Stored, seen: Sighting
 ) -> Iterator[Transition]:
-    """The lock is renewed; or not, where only the lock keeps the message (RENEW-EXPIRED)."""
+    """Renew the lock; optionally not if only the lock keeps the message (RENEW-EXPIRED)."""
     reading = namespace.profile.readings.get("RENEW-EXPIRED")
     if reading != "refused" or not is_surely_dead(namespace, queue, stored):
         yield from _renewed(namespace, queue, stored, seen)
@@ -149,7 +149,7 @@ def _renewed(
 
 
 def _until(queue: Queue, stored: Stored, expiry: Window) -> Queue:
-    """The queue, in which the message's lock ends then."""
+    """Return the queue in which the message's lock ends then."""
     lock = stored.lock
     if lock is None:
         raise AssertionError("only a locked message has a lock that can end")
@@ -162,7 +162,7 @@ def _until(queue: Queue, stored: Stored, expiry: Window) -> Queue:
 
 
 def lost_renew_lock(namespace: Namespace, command: v.RenewLock) -> Namespace:
-    """The lock may last longer: by a whole duration from when it is renewed, at its end at last."""
+    """Return the states in which the lock may last for another full duration."""
     queue = namespace.queues[command.queue]
     stored = locked(queue, command.lock_token)
     if stored is None or stored.lock is None:

@@ -1,4 +1,4 @@
-"""Sending messages that are to arrive later, and taking them back before they do."""
+"""Scheduled messages: sending and cancelling."""
 
 from collections.abc import Iterator
 
@@ -52,11 +52,11 @@ from busproof.oracle.window import Window
 __all__ = ["cancel", "committed_later", "lost_cancel", "lost_schedule", "schedule"]
 
 LATER_NUMBERS = 1 << 47
-"""From here on scheduled messages are numbered that nobody has seen, and never an active one."""
+"""First number for scheduled messages that were not seen; active ones never have it."""
 
 
 def schedule(namespace: Namespace, command: v.Schedule, seen: Sighting) -> Iterator[Transition]:
-    """Every allowed answer to scheduling a message, in or out of a transaction."""
+    """Return every allowed answer to scheduling a message, in a transaction or not."""
     queue = namespace.queues[command.queue]
     if v.is_dead_letter_queue(command.queue):
         yield refusal(namespace, v.Error.INVALID_OPERATION, "DLQ-11", any_error=True)
@@ -75,7 +75,7 @@ def schedule(namespace: Namespace, command: v.Schedule, seen: Sighting) -> Itera
 def _schedule(
     namespace: Namespace, queue: Queue, command: v.Schedule, message: v.Message, seen: Sighting
 ) -> Iterator[Transition]:
-    """SCHED-03, SCHED-10, SCHED-12: the message is taken, unless its keys or an outage forbid."""
+    """SCHED-03, SCHED-10, SCHED-12: accept the message, unless its keys or an outage forbid."""
     if keys_conflict(message):
         yield from transactional_sends.conflicting(namespace, queue, message, "SCHED-12")
         if queue.settings.partitioned or not transactional_sends.regular_accepts(namespace):
@@ -101,12 +101,12 @@ def _schedule(
 
 
 def _home(namespace: Namespace, queue: Queue, key: Key | None) -> Partitions:
-    """The partitions that may be chosen for a message of this key."""
+    """Return the partitions that may be chosen for a message with this key."""
     return everywhere(namespace, queue.settings) if key is None else home_of(namespace, queue, key)
 
 
 def _outage(namespace: Namespace, queue: Queue, key: Key | None) -> tuple[bool, bool]:
-    """Whether an outage may concern the message, and whether one surely does."""
+    """Return whether an outage may affect the message, and whether one surely does."""
     outages = queue.outages
     if key is None:
         return outages.any, bool(outages.down)
@@ -143,9 +143,9 @@ def _waiting(
 
 
 def _entered(namespace: Namespace, queue: Queue, waiting: Waiting, key: Key | None) -> Namespace:
-    """The namespace with the message scheduled; as a copy it may be dropped, now or later.
+    """Return the namespace with the message scheduled; a copy may be dropped, now or later.
 
-    What goes on from there may arrive elsewhere at any time.
+    A forwarded message may arrive elsewhere at any time.
     """
     message = waiting.message
     kept = fate(namespace, queue, message, key) is Fate.KEPT
@@ -179,7 +179,7 @@ def _told(after: Namespace, waiting: Waiting, seen: Sighting, *rules: v.RuleId) 
 def _schedule_in(
     namespace: Namespace, queue: Queue, command: v.Schedule, message: v.Message, seen: Sighting
 ) -> Iterator[Transition]:
-    """SCHED-15: in a transaction it may be held to the rules for keys, or not."""
+    """SCHED-15: schedule in a transaction; the rules for keys may apply or not."""
     name = command.transaction or ""
     transaction = namespace.transactions.get(name)
     if transaction is None:
@@ -247,7 +247,7 @@ def _staged(
 def _is_objectionable(
     namespace: Namespace, queue: Queue, message: v.Message, transaction: Transaction
 ) -> bool:
-    """Whether the message, were it sent, might have to be refused in this transaction."""
+    """Return whether sending the message in this transaction might have to be refused."""
     if queue.settings.requires_session and message.session_id is None:
         return True
     second, _ = is_second_entity(transaction, queue.settings.queue)
@@ -264,7 +264,7 @@ def _is_objectionable(
 def _is_invalid(
     namespace: Namespace, queue: Queue, message: v.Message, transaction: Transaction
 ) -> bool:
-    """Whether the message, were it sent, would have to be refused, however readings are open."""
+    """Return whether sending the message would have to be refused under every reading."""
     if queue.settings.requires_session and message.session_id is None:
         return True
     _, second = is_second_entity(transaction, queue.settings.queue)
@@ -282,7 +282,7 @@ def _is_invalid(
 def committed_later(
     namespace: Namespace, queue: Queue, staged: Staged, waiting: Waiting, *, certain: bool
 ) -> Namespace:
-    """The namespace after the commit of a transaction in which a message was scheduled."""
+    """Return the namespace after the commit of a transaction with a scheduled message."""
     undoubted = waiting.number not in queue.calendar.doubted
     now, due = namespace.now, waiting.due
     latest = max(now.latest, due.latest) if certain else NEVER
@@ -330,7 +330,7 @@ def _cancelled(namespace: Namespace, queue: Queue, waiting: Waiting) -> Namespac
 
 
 def lost_schedule(namespace: Namespace, command: v.Schedule) -> Namespace:
-    """The message may be scheduled, now or later, and nobody knows its number."""
+    """Return the states in which the message is scheduled under an unknown number."""
     queue = namespace.queues[command.queue]
     message = command.message
     unseen = Sighting(v.Scheduled(sequence_number=None))
@@ -346,7 +346,7 @@ def lost_schedule(namespace: Namespace, command: v.Schedule) -> Namespace:
 
 
 def lost_cancel(namespace: Namespace, command: v.CancelScheduled) -> Namespace:
-    """The message may never come, or come as before."""
+    """Return the states in which the message may never arrive, or arrive as before."""
     queue = namespace.queues[command.queue]
     calendar = queue.calendar
     place = calendar.numbers.get(command.sequence_number)

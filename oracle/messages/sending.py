@@ -1,4 +1,4 @@
-"""Where a sent message goes, and when it is refused."""
+"""Sends: where a message goes, and when it is refused."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -53,7 +53,7 @@ REROUTING_TIMEOUT: Final = 15 * v.MICROSECONDS
 
 
 def send(namespace: Namespace, command: v.Send, seen: Sighting) -> Iterator[Transition]:
-    """Every allowed answer to a send, in or out of a transaction."""
+    """Return every allowed answer to a send, in a transaction or not."""
     queue = namespace.queues[command.queue]
     if v.is_dead_letter_queue(command.queue):
         yield refusal(namespace, v.Error.INVALID_OPERATION, "DLQ-11", any_error=True)
@@ -88,9 +88,9 @@ def _send(
 def _without_session(
     namespace: Namespace, queue: Queue, message: v.Message
 ) -> Iterator[Transition]:
-    """SESS-01: a message that no session receiver could be given is refused, or dead-lettered.
+    """SESS-01: a message that no session receiver can get is refused, or dead-lettered.
 
-    Until it is, a peek may show it.
+    Until then a peek may show it.
     """
     yield refusal(namespace, v.Error.INVALID_OPERATION, "SESS-01", any_error=True)
     somewhere = everywhere(namespace, queue.settings)
@@ -103,7 +103,7 @@ def _without_session(
 def _send_with_key(
     namespace: Namespace, queue: Queue, message: v.Message, key: Key, seen: Sighting
 ) -> Iterator[Transition]:
-    """KEY-02, KEY-03, KEY-20: to the key's partition, or nowhere."""
+    """KEY-02, KEY-03, KEY-20: place in the key's partition, or refuse."""
     home = home_of(namespace, queue, key)
     yield from no_room(namespace, queue, message, key, home)
     spared = with_room(namespace, queue, message, key, queue.outages.spared(home), seen)
@@ -122,7 +122,7 @@ def _send_with_key(
 
 
 def _with_all_down(namespace: Namespace, queue: Queue) -> tuple[v.RuleId, ...]:
-    """PART-01, PART-03: what a refusal shows while no partition is up."""
+    """PART-01, PART-03: return the rules of a refusal while no partition is up."""
     if not queue.outages.must_hit(everywhere(namespace, queue.settings)):
         return ()
     return in_one_store(queue) or ("PART-03",)
@@ -136,7 +136,7 @@ def _evidence(
     home: Partitions,
     where: Partitions,
 ) -> tuple[v.RuleId, ...]:
-    """The rules that decided where a message with a key went: only a known home is evidence."""
+    """Return the rules that placed a message with a key; only a known partition is evidence."""
     known = home_name(namespace.profile, key) in queue.homes and home.bit_count() == 1
     rules = rule_of(queue.settings, message, key) if known else ()
     if known and home & queue.recovered:
@@ -152,7 +152,7 @@ def _evidence(
 def _send_without_key(
     namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Sighting
 ) -> Iterator[Transition]:
-    """KEY-14, KEY-15, KEY-18: to any partition that is up, in turn or at random."""
+    """KEY-14, KEY-15, KEY-18: place in any partition that is up, in turn or at random."""
     outages = queue.outages
     all_of_them = everywhere(namespace, queue.settings)
     spared = outages.spared(all_of_them)
@@ -184,14 +184,14 @@ def _send_without_key(
 
 
 def _nothing_to_go_by(queue: Queue) -> tuple[v.RuleId, ...]:
-    """DUP-12: a message that has neither a MessageId nor a key may be refused, or accepted."""
+    """DUP-12: accept or refuse a message that has neither a MessageId nor a key."""
     return ("DUP-12",) if queue.settings.partitioned else ()
 
 
 def _may_fail(namespace: Namespace, queue: Queue, command: v.Send, all_of_them: Partitions) -> bool:
-    """KEY-18: in an outage a short timeout may not suffice, and nothing does if all are down.
+    """KEY-18: return whether a send may fail in an outage: short timeout, or all are down.
 
-    Or if there is no room in those that are up.
+    Also if there is no room in those that are up.
     """
     if command.timeout <= REROUTING_TIMEOUT or may_fail_in_a_large_outage(namespace, queue):
         return True
@@ -225,7 +225,7 @@ def _accepted(
     rules: tuple[v.RuleId, ...],
     also: dict[str, Any],
 ) -> Transition:
-    """The send took effect; as a copy it is dropped (KEY-11)."""
+    """Return the state after an accepted send; a copy is dropped (KEY-11)."""
     rules = (*why_taken(queue, key, where), *rules)
     queue = taken_in(queue, key, where)
     becomes = fate(namespace, queue, message, key)
@@ -250,7 +250,7 @@ def _accepted(
 
 
 def lost_send(namespace: Namespace, command: v.Send) -> Namespace:
-    """The send was never answered: its message may be there, now, later or never."""
+    """Return the states in which the unanswered message may be there, now, later or never."""
     queue = namespace.queues[command.queue]
     if command.transaction is not None:
         return transactional_sends.lost_send_in(namespace, command)

@@ -35,14 +35,14 @@ __all__ = [
 
 
 def session_at(queue: Queue, session_id: str) -> SessionLock:
-    """The hold on a session that is known to be held, or may be."""
+    """Return the lock of a session that is, or may be, held."""
     return queue.sessions[session_id]
 
 
 def seized(namespace: Namespace, queue: Queue, session_id: str, connection: str) -> Queue:
-    """The queue, this connection holding the session by a request that was never answered.
+    """Return the queue in which an unanswered request of this connection locked the session.
 
-    The request may have taken effect only now, so that the session may be held for a whole term.
+    The request may take effect only now, so the lock may last for a whole term from here on.
     """
     held = queue.sessions.get(session_id)
     if held is not None and held.connection == connection and not held.doubtful:
@@ -60,7 +60,7 @@ def seized(namespace: Namespace, queue: Queue, session_id: str, connection: str)
 def holds_session(
     namespace: Namespace, queue: Queue, session_id: str, connection: str
 ) -> bool | None:
-    """Whether this connection holds the session; `None` where it may or may not."""
+    """Return whether this connection holds the session; `None` if it is uncertain."""
     held = queue.sessions.get(session_id)
     if held is None or held.connection != connection:
         doubtful = held is None or _may_be_over(namespace, held)
@@ -82,9 +82,9 @@ def _may_be_over(namespace: Namespace, held: SessionLock) -> bool:
 def not_held(
     namespace: Namespace, queue: Queue, session_id: str, connection: str, *rules: v.RuleId
 ) -> Transition:
-    """SESS-12: what is refused to a connection that has lost the session, or that never held it.
+    """SESS-12: refuse a connection that has lost the session, or never held it.
 
-    Only of a lock that was lost is the error known.
+    The error is known only for a lost lock.
     """
     held = queue.sessions.get(session_id)
     holding = holds_session(namespace, queue, session_id, connection)
@@ -95,7 +95,7 @@ def not_held(
 
 
 def in_outage(namespace: Namespace, queue: Queue, session_id: str) -> Iterator[Transition]:
-    """SESS-25: what may be refused while the session's partition is down (SESSION-IN-OUTAGE)."""
+    """SESS-25: optionally refuse while the session's partition is down (SESSION-IN-OUTAGE)."""
     home = home_of(namespace, queue, Key(SESSION_ID, session_id))
     any_session = namespace.profile.readings.get("SESSION-IN-OUTAGE") == "either"
     if queue.outages.may_hit(home):
@@ -105,7 +105,7 @@ def in_outage(namespace: Namespace, queue: Queue, session_id: str) -> Iterator[T
 
 
 def _spared(namespace: Namespace, queue: Queue, session_id: str) -> tuple[v.RuleId, ...]:
-    """SESS-24: what an outage of other partitions leaves alone; SESS-25: what its own may."""
+    """SESS-24, SESS-25: return the rules about outages of other partitions, and of its own."""
     home = home_of(namespace, queue, Key(SESSION_ID, session_id))
     if queue.outages.down and queue.outages.must_hit(home):
         return ("SESS-25",)
@@ -137,7 +137,7 @@ def accept_session(
 def _accepting(
     namespace: Namespace, queue: Queue, session_id: str, connection: str
 ) -> tuple[v.RuleId, ...]:
-    """What it shows that a session is given to this connection."""
+    """Return the rules exercised by giving a session to this connection."""
     rules = _spared(namespace, queue, session_id)
     held = queue.sessions.get(session_id)
     if held is None:
@@ -169,7 +169,7 @@ def _full_term(namespace: Namespace, queue: Queue) -> Window:
 
 
 def _kept(queue: Queue, session_id: str) -> Queue:
-    """The queue that knows that what is stored with the session has outlived a hold on it."""
+    """Record that the session state has survived a lock on the session."""
     stored = queue.states.get(session_id)
     if stored is None or stored.kept:
         return queue
@@ -182,10 +182,10 @@ def _may_last(namespace: Namespace, queue: Queue, held: SessionLock) -> bool:
 
 
 def _bounded(queue: Queue, held: SessionLock, expiry: Window) -> Queue:
-    """The queue with other bounds for the locks of all messages received in a session.
+    """Return the queue with other bounds for the locks of all messages received in a session.
 
-    Of a session that is accepted again they are kept, or given back already, which a renewal that
-    comes later does not undo.
+    If a session is accepted again, its messages stay locked or are released; a later renewal does
+    not undo that.
     """
     for number in sorted(held.taken):
         stored = queue.messages.get(number)
@@ -218,7 +218,7 @@ def _with(
 def _freed(
     namespace: Namespace, queue: Queue, session_id: str, rule: v.RuleId, *, counts: bool | None
 ) -> Namespace:
-    """SESS-08, SESS-11: the namespace with all messages given back that were locked in it."""
+    """SESS-08, SESS-11: return the namespace with all messages of the session released."""
     held = queue.sessions.get(session_id)
     for number in sorted(held.taken) if held is not None else ():
         stored = queue.messages.get(number)
@@ -231,7 +231,7 @@ def _freed(
 def close_session(
     namespace: Namespace, command: v.CloseSession, connection: str
 ) -> Iterator[Transition]:
-    """The session is free again, and so are the messages that were locked in it."""
+    """Release the session and the messages that were locked in it."""
     queue = namespace.queues[command.queue]
     holding = holds_session(namespace, queue, command.session_id, connection)
     if holding is not False:
@@ -249,7 +249,7 @@ def close_session(
 def accept_next(
     namespace: Namespace, command: v.AcceptNextSession, connection: str, seen: Sighting
 ) -> Iterator[Transition]:
-    """SESS-06, SESS-07: any free session that has messages, or none if there is none."""
+    """SESS-06, SESS-07: give any free session that has messages; none if there is none."""
     queue = namespace.queues[command.queue]
     if not queue.settings.requires_session:
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
@@ -278,7 +278,7 @@ def accept_next(
 
 
 def _free_with_messages(namespace: Namespace, queue: Queue) -> str | None:
-    """A session that surely has a message to be received and that surely nobody holds."""
+    """Return a session that surely has an available message and no holder."""
     for line in queue.lines:
         held = queue.sessions.get(line.value)
         first = first_in_line(queue, line)
@@ -298,7 +298,7 @@ def _may_be_next(namespace: Namespace, queue: Queue, session_id: str) -> bool:
 def lost_accept_next(
     namespace: Namespace, command: v.AcceptNextSession, connection: str
 ) -> Namespace:
-    """Any free session may be held by this connection, from now or later on."""
+    """Return the states in which this connection may hold any free session, now or later."""
     queue = namespace.queues[command.queue]
     return with_queue(namespace, attrs.evolve(queue, seekers=queue.seekers | {connection}))
 
@@ -306,7 +306,7 @@ def lost_accept_next(
 def renew(
     namespace: Namespace, command: v.RenewSessionLock, connection: str, seen: Sighting
 ) -> Iterator[Transition]:
-    """SESS-13: the holder's lock lasts for its full term again, and so do its messages' locks."""
+    """SESS-13: renew the holder's lock for a full duration, and its messages' locks."""
     queue = namespace.queues[command.queue]
     holding = holds_session(namespace, queue, command.session_id, connection)
     if holding is not False:
@@ -334,7 +334,7 @@ def _renewed(
 
 
 def lost_renew(namespace: Namespace, command: v.RenewSessionLock) -> Namespace:
-    """The lock may last longer: the request takes effect, if it does, before it has ended."""
+    """Return the states in which the lock may last longer, if renewed before it ended."""
     queue = namespace.queues[command.queue]
     held = queue.sessions.get(command.session_id)
     if held is None:
@@ -346,14 +346,14 @@ def lost_renew(namespace: Namespace, command: v.RenewSessionLock) -> Namespace:
 
 
 def lost_accept(namespace: Namespace, command: v.AcceptSession, connection: str) -> Namespace:
-    """The session may be held by this connection, from now or later on."""
+    """Return the states in which this connection may hold the session, now or later."""
     queue = namespace.queues[command.queue]
     held = queue.sessions.get(command.session_id) or SessionLock(connection, namespace.now)
     return _with(namespace, queue, command.session_id, attrs.evolve(held, doubtful=True))
 
 
 def lost_close(namespace: Namespace, command: v.CloseSession) -> Namespace:
-    """The session may be free."""
+    """Return the states in which the session may be free."""
     queue = namespace.queues[command.queue]
     held = queue.sessions.get(command.session_id)
     if held is None:

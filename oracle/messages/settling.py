@@ -1,4 +1,4 @@
-"""Settling a locked message, while its lock lasts."""
+"""Settlement of a locked message, while its lock lasts."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -35,11 +35,11 @@ __all__ = [
 ]
 
 DEFAULT_DURATION: Final = 60 * v.MICROSECONDS
-"""LOCK-02: how long a lock lasts where its entity was created without saying."""
+"""LOCK-02: lock duration of an entity created without one."""
 
 
 def complete(namespace: Namespace, command: v.Complete) -> Iterator[Transition]:
-    """LIFE-03, LIFE-06: the message is gone, or its lock was lost."""
+    """LIFE-03, LIFE-06: the message is removed, or its lock was lost."""
     queue = namespace.queues[command.queue]
     stored = locked(queue, command.lock_token)
     if stored is not None and not has_ended(namespace, queue, stored):
@@ -65,7 +65,7 @@ def abandon(namespace: Namespace, command: v.Abandon) -> Iterator[Transition]:
 
 
 def _in_a_renewed_session(queue: Queue, stored: Stored) -> tuple[v.RuleId, ...]:
-    """SESS-14: what was received before the renewal of its session can still be settled."""
+    """SESS-14: messages received before a session's renewal can still be settled."""
     lock = stored.lock
     held = None if lock is None or lock.session_id is None else queue.sessions.get(lock.session_id)
     return ("SESS-14",) if held is not None and held.renewed else ()
@@ -95,13 +95,13 @@ def dead_letter(namespace: Namespace, command: v.DeadLetter) -> Iterator[Transit
 def settled(
     namespace: Namespace, command: v.Complete | v.Abandon | v.DeadLetter | v.Defer
 ) -> Namespace:
-    """The namespace, in which one more settlement of a message of this queue is counted."""
+    """Return the namespace with one more settlement of this queue's messages counted."""
     queue = namespace.queues[command.queue]
     return with_queue(namespace, evolve(queue, settlements=queue.settlements + 1))
 
 
 def why_settled(namespace: Namespace, queue: Queue, stored: Stored) -> Iterator[v.RuleId]:
-    """LOCK-01, LOCK-02, LOCK-04, LOCK-10, LOCK-12, PART-12: the lock lasts, come what may."""
+    """LOCK-01, LOCK-02, LOCK-04, LOCK-10, LOCK-12, PART-12: the lock is still valid."""
     lock = stored.lock
     yield from why_settled_anywhere(queue)
     if lock is not None and lock.spared:
@@ -120,7 +120,7 @@ def why_settled(namespace: Namespace, queue: Queue, stored: Stored) -> Iterator[
 
 
 def locked(queue: Queue, token: str) -> Stored | None:
-    """The message held under this token, if one still may be."""
+    """Return the message held under this token, if one still may be."""
     number = queue.locks.get(token)
     stored = None if number is None else queue.messages.get(number)
     if stored is None or stored.lock is None or stored.lock.token != token:
@@ -129,7 +129,7 @@ def locked(queue: Queue, token: str) -> Stored | None:
 
 
 def has_ended(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
-    """Whether the message's lock cannot be held any more."""
+    """Return whether the message's lock cannot be held any more."""
     lock = stored.lock
     return lock is None or lock_is_over(namespace, queue, lock.expiry.latest)
 
@@ -137,7 +137,7 @@ def has_ended(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
 def lost_lock(
     namespace: Namespace, queue: Queue, stored: Stored | None, token: str, *rules: v.RuleId
 ) -> Iterator[Transition]:
-    """LIFE-06, LOCK-05 to LOCK-07: refused because the lock is lost, where it is or may be."""
+    """LIFE-06, LOCK-05 to LOCK-07: refuse because the lock is, or may be, lost."""
     lock = None if stored is None else stored.lock
     if stored is None or lock is None or has_ended(namespace, queue, stored):
         queue, older = _resisting(queue, token)
@@ -182,7 +182,7 @@ def of_lost_answer(
 
 
 def _resisting(queue: Queue, token: str) -> tuple[Queue, tuple[v.RuleId, ...]]:
-    """LOCK-07, LOCK-08: what a lost lock's message is now: locked by another, or to come again."""
+    """LOCK-07, LOCK-08: return a lost lock's message: locked by another, or to be redelivered."""
     number = queue.tokens.get(token)
     stored = None if number is None else queue.messages.get(number)
     if stored is None or not stored.certain:
@@ -194,12 +194,12 @@ def _resisting(queue: Queue, token: str) -> tuple[Queue, tuple[v.RuleId, ...]]:
 
 
 def lost_complete(namespace: Namespace, command: v.Complete) -> Namespace:
-    """The message may be gone, now or later; if not, its lock lasts as before."""
+    """Return the states in which the message is removed, now or later, or stays locked."""
     return _perhaps_gone(namespace, command)
 
 
 def lost_dead_letter(namespace: Namespace, command: v.DeadLetter) -> Namespace:
-    """The message may be a dead letter, now or later; if not, its lock lasts as before."""
+    """Return the states in which the message is dead-lettered, or stays locked."""
     return _perhaps_gone(namespace, command, leaving=(command.reason,))
 
 
@@ -216,7 +216,7 @@ def _perhaps_gone(
 
 
 def lost_abandon(namespace: Namespace, command: v.Abandon) -> Namespace:
-    """The lock may have ended, now or later; the message is there in any case."""
+    """Return the states in which the lock may have ended; the message exists in any case."""
     queue = namespace.queues[command.queue]
     stored = locked(queue, command.lock_token)
     if stored is None or stored.lock is None:

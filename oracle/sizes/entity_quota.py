@@ -1,7 +1,7 @@
-"""How many entities there may be: whether one more may be refused, or has to be.
+"""Quotas of entities: whether one more may be refused, or has to be.
 
-A namespace counts its entities as `Namespace.census` does: where it is not known whether something
-is there, one more may be refused and need not be.
+`Namespace.census` counts the entities: if it is uncertain whether one exists, one more may be
+refused and need not be.
 """
 
 from collections.abc import Iterable, Iterator
@@ -24,13 +24,13 @@ __all__ = [
 ]
 
 MOST_ENTITIES: Final = 10_000
-"""QUOTA-07: queues and topics of a namespace of Basic or Standard."""
+"""QUOTA-07: maximum of queues and topics in a namespace of Basic or Standard."""
 LEAST_IN_PREMIUM: Final = 1_000
-"""QUOTA-11: entities that the smallest namespace of Premium may have, from outside the five."""
+"""QUOTA-11: maximum of the smallest namespace of Premium, from outside the five."""
 MOST_SUBSCRIPTIONS: Final = 2_000
-"""Of one topic, from outside the five."""
+"""Maximum of one topic, from outside the five."""
 GREATEST_SIZE: Final = 80
-"""In GB; an entity may have so many times the partitions (GB-PARTITIONS)."""
+"""In GB; also the factor for the number of partitions (GB-PARTITIONS)."""
 
 _BY_READING: Final[dict[str, tuple[bool, bool]]] = {
     "QUOTA-SHARED=separate": (False, False),
@@ -46,12 +46,12 @@ _DEMANDED_IN_PREMIUM: Final[dict[str, tuple[v.RuleId, ...]]] = {
     "counting": ("QUOTA-12",),
     "quota": ("QUOTA-13",),
 }
-"""What is broken where one more is refused, by the reading of QUOTA-PREMIUM."""
+"""Rule broken by refusing one more, by the reading of QUOTA-PREMIUM."""
 
 
 @attrs.frozen
 class Wanted:
-    """One more entity: what it is, and how many partitions it is to have."""
+    """One more entity: its kind, and how many partitions it is to have."""
 
     kind: Kind
     partitions: int = 1
@@ -59,12 +59,12 @@ class Wanted:
 
 @attrs.frozen
 class Quota:
-    """How far a quota is used up.
+    """State of a quota.
 
     Attributes:
         must: whether one more has to be refused.
         may: whether it may be.
-        rules: that say so.
+        rules: the rules that say so.
     """
 
     must: bool
@@ -73,19 +73,19 @@ class Quota:
 
 
 def within_quota(namespace: Namespace, wanted: Wanted) -> bool:
-    """Whether one more of a kind may be created."""
+    """Return whether one more of a kind may be created."""
     return not any(quota.must for _, quota in _quotas(namespace, wanted))
 
 
 def over_quota(
     namespace: Namespace, options: Iterable[Wanted], topic: Queue | None = None
 ) -> Iterator[Transition]:
-    """QUOTA-02 to QUOTA-04, QUOTA-08, QUOTA-10 to QUOTA-12: one more entity is refused.
+    """QUOTA-02 to QUOTA-04, QUOTA-08, QUOTA-10 to QUOTA-12: refuse one more entity.
 
     Args:
-        namespace: as it is.
-        options: what the entity may become.
-        topic: that a subscription is to be of.
+        namespace: the state.
+        options: the kinds that the entity may become.
+        topic: the topic of a new subscription.
     """
     found: dict[v.Error | None, tuple[v.RuleId, ...]] = {}
     for wanted in options:
@@ -105,20 +105,20 @@ def _has_most_subscriptions(topic: Queue) -> bool:
 
 
 def _quotas(namespace: Namespace, wanted: Wanted) -> Iterator[tuple[v.Error | None, Quota]]:
-    """Each quota that one more concerns, with the error of its refusal, if one is named."""
+    """Yield each quota that one more entity concerns, with the error of its refusal, if known."""
     if wanted.kind in (Kind.QUEUE, Kind.TOPIC):
         yield v.Error.QUOTA_EXCEEDED, _of_partitioned(namespace, wanted.kind)
     yield None, _of_entities(namespace, wanted)
 
 
 def _others_count(namespace: Namespace, ambiguity: str) -> tuple[bool, bool]:
-    """Whether what a reading is about surely counts, and whether it may."""
+    """Return whether the entities of a reading surely count, and whether they may."""
     reading = namespace.profile.readings.get(ambiguity, "either")
     return _BY_READING.get(f"{ambiguity}={reading}", (False, True))
 
 
 def _of_partitioned(namespace: Namespace, kind: Kind) -> Quota:
-    """QUOTA-01 to QUOTA-06: the 100 partitioned queues, or topics, or both."""
+    """QUOTA-01 to QUOTA-06: the limit of 100 partitioned queues, or topics, or both."""
     census = namespace.census
     own = census.queues if kind is Kind.QUEUE else census.topics
     surely, perhaps = _others_count(namespace, "QUOTA-SHARED")
@@ -138,7 +138,7 @@ def _of_partitioned(namespace: Namespace, kind: Kind) -> Quota:
 
 
 def _of_entities(namespace: Namespace, wanted: Wanted) -> Quota:
-    """QUOTA-07 to QUOTA-11: the 10,000 queues and topics, and what may count as well."""
+    """QUOTA-07 to QUOTA-11: the limit of 10,000 queues and topics, and what may also count."""
     if namespace.profile.tier is v.Tier.PREMIUM:
         return _of_premium(namespace, wanted)
     census = namespace.census
@@ -165,19 +165,19 @@ def _of_entities(namespace: Namespace, wanted: Wanted) -> Quota:
 
 
 def _weighing(namespace: Namespace) -> tuple[bool, bool]:
-    """QUOTA-09: whether each partition surely counts, and whether it may."""
+    """QUOTA-09: return whether each partition surely counts, and whether it may."""
     if namespace.profile.readings.get("QUOTA-WEIGHT", "one") == "one":
         return False, False
     return _others_count(namespace, "QUOTA-WEIGHT")
 
 
 def _widest(namespace: Namespace) -> int:
-    """How many partitions an entity may have of which nothing is told."""
+    """Return how many partitions an entity no longer judged may have."""
     return namespace.profile.partitions * GREATEST_SIZE
 
 
 def _of_many(census: Census) -> tuple[v.RuleId, ...]:
-    """By which rule one more is refused, as far as it is known that there are so many."""
+    """Return the rule that refuses one more, if there are surely so many."""
     if census.entities.earliest >= MOST_ENTITIES:
         return ("QUOTA-08",)
     counted = census.entities.earliest + census.subscriptions.earliest
@@ -185,7 +185,7 @@ def _of_many(census: Census) -> tuple[v.RuleId, ...]:
 
 
 def _of_premium(namespace: Namespace, wanted: Wanted) -> Quota:
-    """QUOTA-11 to QUOTA-13: what decides there is not the 10,000, unless a reading says so."""
+    """QUOTA-11 to QUOTA-13: in Premium the 10,000 apply only if a reading says so."""
     census, readings = namespace.census, namespace.profile.readings
     reading = readings.get("QUOTA-PREMIUM", "either")
     if reading == "quota":
@@ -205,7 +205,7 @@ def _of_premium(namespace: Namespace, wanted: Wanted) -> Quota:
 
 
 def shown_by_creation(namespace: Namespace, wanted: Wanted) -> tuple[v.RuleId, ...]:
-    """What it shows that one more queue or topic could be created, in a namespace as it was."""
+    """Return the rules exercised by creating one more queue or topic."""
     if namespace.profile.tier is v.Tier.PREMIUM:
         return tuple(_shown_in_premium(namespace, wanted))
     return (*_shown_of_partitioned(namespace.census, wanted), *_shown_of_all(namespace, wanted))
@@ -254,7 +254,7 @@ def _shown_of_all(namespace: Namespace, wanted: Wanted) -> Iterator[v.RuleId]:
 
 
 def quota_denied(namespace: Namespace, wanted: Wanted) -> tuple[v.RuleId, ...]:
-    """Which rules are broken where one more is refused that has to be created."""
+    """Return the rules broken by refusing one more that has to be created."""
     census, rules = namespace.census, []
     if namespace.profile.tier is v.Tier.PREMIUM:
         reading = namespace.profile.readings.get("QUOTA-PREMIUM")

@@ -1,4 +1,4 @@
-"""Sending in a transaction: staged with the others of its key, or refused."""
+"""Sends in a transaction: buffered with the others of its key, or refused."""
 
 from collections.abc import Generator, Iterator
 
@@ -62,13 +62,16 @@ __all__ = [
 def send_in(
     namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Sighting
 ) -> Iterator[Transition]:
-    """TXN-01 to TXN-09: a send in a transaction is staged, or refused."""
+    """TXN-01 to TXN-09: buffer a send in a transaction, or refuse it."""
     for way in _send_in(namespace, queue, command, message, seen):
         yield doubted(way, command.transaction)
 
 
 def doubted(way: Transition, name: str | None) -> Transition:
-    """Whatever a send is refused for, its transaction may be dead then (TXN-AFTER-REFUSAL)."""
+    """Return the namespace in which a refusal may have ended its transaction.
+
+    TXN-AFTER-REFUSAL decides whether it has.
+    """
     transaction = way.next.transactions.get(name or "")
     continues = way.next.profile.readings.get("TXN-AFTER-REFUSAL") == "continues"
     if continues or transaction is None or not isinstance(way.outcome, v.Refused):
@@ -129,7 +132,7 @@ def conflicting(
 ) -> Iterator[Transition]:
     """KEY-08, TXN-07: SessionId and PartitionKey differ, which is an invalid operation.
 
-    Where a partition is down as well, either error may come first (ERROR-PRECEDENCE).
+    If a partition is down as well, either error may come first (ERROR-PRECEDENCE).
     """
     readings = namespace.profile.readings
     if not queue.settings.partitioned:
@@ -143,14 +146,14 @@ def conflicting(
 
 
 def regular_accepts(namespace: Namespace) -> bool:
-    """Whether a regular queue may take a PartitionKey that differs from the SessionId."""
+    """Return whether a regular queue may take a PartitionKey that differs from the SessionId."""
     return namespace.profile.readings.get("REGULAR-KEYS") != "refused"
 
 
 def unavailable(
     namespace: Namespace, queue: Queue, key: Key, home: Partitions, *rules: v.RuleId
 ) -> Transition:
-    """KEY-03, KEY-20: the key's partition is down, which some error says (OUTAGE-ERROR)."""
+    """KEY-03, KEY-20: refuse because the key's partition is down (OUTAGE-ERROR)."""
     outages = queue.outages
     if outages.told:
         hit = home & (outages.down | outages.doubt)
@@ -163,7 +166,7 @@ def unavailable(
 
 
 def _regular_rules(transaction: Transaction, message: v.Message) -> tuple[v.RuleId, ...]:
-    """TXN-09, TXN-14: another session than one already sent to is accepted, and any key or none."""
+    """TXN-09, TXN-14: return the rules exercised by accepting a second session, or any key."""
     staged = transaction.staged
     if message.session_id is None:
         return ("TXN-14",)
@@ -176,7 +179,7 @@ def _regular_rules(transaction: Transaction, message: v.Message) -> tuple[v.Rule
 def _session_missing(
     namespace: Namespace, queue: Queue, message: v.Message
 ) -> Iterator[Transition]:
-    """TXN-06: a session-aware entity's message must say which session; no error is named."""
+    """TXN-06: a message for a session-aware entity needs a session; no error is documented."""
     error_is_free = namespace.profile.readings.get("SESSION-ERROR") != "invalid-operation"
     yield refusal(namespace, v.Error.INVALID_OPERATION, "TXN-06", any_error=error_is_free)
     yield from perhaps_full(namespace, queue, message)
@@ -211,7 +214,7 @@ def _send_in_partitioned(
 
 
 def running(namespace: Namespace, name: str) -> Transaction:
-    """The transaction of this name, which has begun and not ended."""
+    """Return the transaction with this name, which has begun and not ended."""
     transaction = namespace.transactions.get(name)
     if transaction is None:
         raise AssertionError("what is asked in an unknown transaction has been refused")
@@ -256,10 +259,10 @@ def _refused(
     command: v.Send,
     refusals: Iterator[Transition],
 ) -> Iterator[Transition]:
-    """The refusal at the send, or at the commit (TXN-REFUSAL); it may end the transaction.
+    """Refuse at the send, or at the commit (TXN-REFUSAL); it may end the transaction.
 
-    While a partition is down the send may be refused for that, by any reading (KEY-03). Of several
-    refusals of one send the first says why it must not take effect.
+    While a partition is down the send may be refused for that, under any reading (KEY-03). The
+    first of several refusals of one send decides why it must not take effect.
     """
     reading = namespace.profile.readings.get("TXN-REFUSAL")
     for place, transition in enumerate(refusals):
@@ -270,7 +273,7 @@ def _refused(
 
 
 def _turned_away(namespace: Namespace, command: v.Send, refused: Transition) -> Transition:
-    """The refusal at the send."""
+    """Refuse at the send."""
     transaction = running(namespace, command.transaction or "")
     after = after_refusal(refused.next, command.transaction or "", transaction)
     return attrs.evolve(refused, next=after)
@@ -279,7 +282,7 @@ def _turned_away(namespace: Namespace, command: v.Send, refused: Transition) -> 
 def _taken_yet_doomed(
     namespace: Namespace, queue: Queue, command: v.Send, refused: Transition
 ) -> Iterator[Transition]:
-    """The send is accepted, and its transaction's commit will be refused (TXN-REFUSAL)."""
+    """Accept the send, and refuse its transaction's commit later (TXN-REFUSAL)."""
     if namespace.profile.readings.get("TXN-REFUSAL") not in ("at-commit", "either"):
         return
     doomed = attrs.evolve(running(namespace, command.transaction or ""), doomed=True)
@@ -289,7 +292,7 @@ def _taken_yet_doomed(
 
 
 def after_refusal(namespace: Namespace, name: str, transaction: Transaction) -> Namespace:
-    """What a refused send leaves of its transaction (TXN-AFTER-REFUSAL)."""
+    """Return the state of a transaction after a refused send (TXN-AFTER-REFUSAL)."""
     match namespace.profile.readings.get("TXN-AFTER-REFUSAL"):
         case "continues":
             return namespace
@@ -308,7 +311,7 @@ def _stage(
     key: Key,
     seen: Sighting,
 ) -> Iterator[Transition]:
-    """TXN-05, TXN-10: to the key's partition, as outside a transaction."""
+    """TXN-05, TXN-10: place in the key's partition, as outside a transaction."""
     pins = key == effective_key(namespace, queue.settings, message)
     home = home_of(namespace, queue, key) if pins else everywhere(namespace, queue.settings)
     for refused in no_room_within(namespace, queue, message, key, home):
@@ -377,14 +380,14 @@ def _staged(
 
 
 def arrived_by_now(namespace: Namespace, queue: Queue) -> Map[str, int]:
-    """How many messages a queue has had, or each subscription of a topic."""
+    """Return how many messages a queue, or each subscription of a topic, has had."""
     if not isinstance(queue.role, Topic):
         return Map({queue.settings.queue: queue.arrivals})
     return Map({path: namespace.queues[path].arrivals for path in queue.role.subscriptions})
 
 
 def lost_send_in(namespace: Namespace, command: v.Send) -> Namespace:
-    """The message may or may not be in the transaction, and may have ended it."""
+    """Return the states in which the message may be in the transaction, or may have ended it."""
     name = command.transaction or ""
     transaction = namespace.transactions.get(name)
     if transaction is None:

@@ -1,4 +1,4 @@
-"""Settling in a transaction: the message stays with its receiver, and the commit settles it."""
+"""Settlements in a transaction: the message stays locked, and the commit settles it."""
 
 from collections.abc import Iterator
 from typing import assert_never
@@ -44,7 +44,7 @@ __all__ = [
 
 
 def settle(namespace: Namespace, command: v.Settlement) -> Iterator[Transition]:
-    """LOCK-11, LOCK-12: a settlement takes effect at once, or waits for its transaction."""
+    """LOCK-11, LOCK-12: apply a settlement at once, or enlist it in its transaction."""
     if command.transaction is not None:
         yield from _enlisted(namespace, command, command.transaction)
         return
@@ -70,9 +70,9 @@ def _at_once(namespace: Namespace, command: v.Settlement) -> Iterator[Transition
 
 
 def _held_in_doubt(namespace: Namespace, command: v.Settlement) -> Namespace | None:
-    """The namespace, in which the message's earlier settlement in a transaction is in doubt.
+    """Return the namespace in which an earlier enlisted settlement is in doubt.
 
-    `None` if none waits for a commit.
+    `None` if no settlement of the message waits for a commit.
     """
     stored = locked(namespace.queues[command.queue], command.lock_token)
     lock = None if stored is None else stored.lock
@@ -94,7 +94,7 @@ def _held_in_doubt(namespace: Namespace, command: v.Settlement) -> Namespace | N
 
 
 def _enlisted(namespace: Namespace, command: v.Settlement, name: str) -> Iterator[Transition]:
-    """LOCK-11, LOCK-13: it waits for the commit; with a lost lock it is refused, now or then."""
+    """LOCK-11, LOCK-13: wait for the commit; refuse a lost lock, now or then."""
     transaction = namespace.transactions.get(name)
     if transaction is None:
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
@@ -140,7 +140,7 @@ def _turned_away(
 def _taken_yet_doomed(
     namespace: Namespace, command: v.Settlement, name: str, refused: Transition
 ) -> Iterator[Transition]:
-    """What is refused may be taken, and the commit refused for it (SETTLEMENT-REFUSAL)."""
+    """Accept now, and refuse the commit (SETTLEMENT-REFUSAL)."""
     if not refused.rules or _refuses(namespace, "at-once"):
         return
     waiting = _waiting(namespace, command, name)
@@ -149,21 +149,21 @@ def _taken_yet_doomed(
 
 
 def _perhaps_doomed(namespace: Namespace, name: str) -> Namespace:
-    """What was taken may be refused by itself, as where a lock is perhaps lost, and doom the rest.
+    """An accepted settlement with a perhaps lost lock may be refused later and doom the rest.
 
-    Whether a doomed transaction can still be sent in, or rolled back, is not said.
+    The documents do not say whether a doomed transaction accepts sends or a roll back.
     """
     doubtful = attrs.evolve(running(namespace, name), doubtful=True)
     return with_transaction(namespace, name, doubtful)
 
 
 def _refuses(namespace: Namespace, when: str) -> bool:
-    """SETTLEMENT-REFUSAL: whether it is then that a settlement is refused, and not otherwise."""
+    """SETTLEMENT-REFUSAL: return whether the refusal comes at this point only."""
     return namespace.profile.readings.get("SETTLEMENT-REFUSAL") == when
 
 
 def _may_object(namespace: Namespace, command: v.Settlement, transaction: Transaction) -> bool:
-    """TXN-OTHER-OPERATIONS, TXN-ENTITIES: whether its key or its entity may not fit the others."""
+    """TXN-OTHER-OPERATIONS, TXN-ENTITIES: return whether its key or entity may conflict."""
     queue, readings = namespace.queues[command.queue], namespace.profile.readings
     others = {*transaction.queues} - {v.owner_of(command.queue)}
     if others and readings.get("TXN-ENTITIES") != "accepted":
@@ -174,13 +174,13 @@ def _may_object(namespace: Namespace, command: v.Settlement, transaction: Transa
 
 
 def _must_object(namespace: Namespace, command: v.Settlement, transaction: Transaction) -> bool:
-    """Whether its key has to be that of the transaction, and is not (TXN-OTHER-OPERATIONS)."""
+    """Return whether its key surely conflicts with the transaction (TXN-OTHER-OPERATIONS)."""
     reading = namespace.profile.readings.get("TXN-OTHER-OPERATIONS")
     return reading == "all" and _differs(namespace, command, transaction)
 
 
 def _differs(namespace: Namespace, command: v.Settlement, transaction: Transaction) -> bool:
-    """Whether it has another key than what was sent or settled in the transaction there."""
+    """Return whether its key differs from those of the transaction's requests there."""
     key = _key(namespace, command)
     of_sends = transaction.keys.get(command.queue)
     keys = [each.key for each in transaction.settlements if each.command.queue == command.queue]
@@ -194,7 +194,7 @@ def _key(namespace: Namespace, command: v.Settlement) -> Key | None:
 
 
 def _pledging(namespace: Namespace, command: v.Settlement) -> Namespace:
-    """The namespace, which knows that a message of the queue was to be settled in a transaction."""
+    """Record that a settlement of the queue's messages was requested in a transaction."""
     queue = namespace.queues[command.queue]
     return namespace if queue.pledged else with_queue(namespace, evolve(queue, pledged=True))
 
@@ -202,9 +202,9 @@ def _pledging(namespace: Namespace, command: v.Settlement) -> Namespace:
 def _waiting(
     namespace: Namespace, command: v.Settlement, name: str, *, certain: bool = True
 ) -> Namespace:
-    """The namespace, in which the settlement waits for its transaction, its message still locked.
+    """Return the namespace in which the settlement waits, its message still locked.
 
-    What becomes of a lock that ends meanwhile is open (LOCK-IN-TRANSACTION).
+    The documents leave open what happens to a lock that ends meanwhile (LOCK-IN-TRANSACTION).
     """
     transaction = running(namespace, name)
     owner = v.owner_of(command.queue)
@@ -230,12 +230,12 @@ def _waiting(
 
 
 def _reading(namespace: Namespace) -> str:
-    """LOCK-IN-TRANSACTION: whether the lock ends while a settlement waits."""
+    """LOCK-IN-TRANSACTION: return whether the lock ends while a settlement waits."""
     return namespace.profile.readings.get("LOCK-IN-TRANSACTION", "either")
 
 
 def _held(queue: Queue, stored: Stored, lock: Lock) -> Queue:
-    """The queue with other bounds for a lock."""
+    """Return the queue with other bounds for a lock."""
     return evolve(
         queue,
         messages=queue.messages.set(stored.number, evolve(stored, lock=lock)),
@@ -244,7 +244,7 @@ def _held(queue: Queue, stored: Stored, lock: Lock) -> Queue:
 
 
 def loses(namespace: Namespace, transaction: Transaction) -> tuple[bool, bool]:
-    """LOCK-13: whether a commit may be refused for what it would settle, and whether it must be."""
+    """LOCK-13: return whether a commit may be refused for its settlements, and whether it must."""
     fates = [_loses(namespace, each) for each in transaction.settlements]
     return any(may for may, _ in fates), any(must for _, must in fates)
 
@@ -273,7 +273,7 @@ def _queue_of(namespace: Namespace, enlisted: Enlisted) -> Queue | None:
 
 
 def settled_together(namespace: Namespace, transaction: Transaction, *, certain: bool) -> Namespace:
-    """LOCK-11: the namespace in which all takes effect that was settled in the transaction."""
+    """LOCK-11: return the namespace after all settlements of the transaction took effect."""
     if certain:
         # What waits no longer is settled as though it never had.
         namespace = released(namespace, transaction)
@@ -286,7 +286,7 @@ def settled_together(namespace: Namespace, transaction: Transaction, *, certain:
 
 
 def _settled(namespace: Namespace, command: v.Settlement) -> Namespace:
-    """The namespace after a settlement, if the message is still held under its lock."""
+    """Return the namespace after a settlement, if the message is still under its lock."""
     queue = namespace.queues.get(command.queue)
     if queue is None or locked(queue, command.lock_token) is None:
         return namespace
@@ -294,7 +294,7 @@ def _settled(namespace: Namespace, command: v.Settlement) -> Namespace:
 
 
 def _perhaps_settled(namespace: Namespace, command: v.Settlement) -> Namespace:
-    """The namespace after a settlement that may take effect, now or later."""
+    """Return the namespace after a settlement that may take effect, now or later."""
     if command.queue not in namespace.queues:
         return namespace
     match command:
@@ -311,7 +311,7 @@ def _perhaps_settled(namespace: Namespace, command: v.Settlement) -> Namespace:
 
 
 def lost_settle(namespace: Namespace, command: v.Settlement) -> Namespace:
-    """What a settlement leaves that was never answered; in a transaction it may wait."""
+    """Return the states after an unanswered settlement; in a transaction it may wait."""
     if command.transaction is None:
         return _perhaps_settled(_held_in_doubt(namespace, command) or namespace, command)
     if namespace.transactions.get(command.transaction) is None:
@@ -321,9 +321,10 @@ def lost_settle(namespace: Namespace, command: v.Settlement) -> Namespace:
 
 
 def released(namespace: Namespace, transaction: Transaction) -> Namespace:
-    """LOCK-12: the namespace in which all is as before that was settled in the transaction.
+    """LOCK-12: return the namespace with the transaction's settlements undone.
 
-    The message is locked as long as without it; a lock that would have ended meanwhile has ended.
+    The message stays locked as long as without it; a lock that would have ended meanwhile has
+    ended.
     """
     for each in transaction.settlements:
         queue = _queue_of(namespace, each)

@@ -282,7 +282,7 @@ def asked(connection: Connection, link: Any, times: int, sized: int = 1) -> None
 def waiting(served: Inside) -> int:
     """The bytes that the broker holds for all clients."""
     return sum(
-        each._wire._waiting() + each.answers + max(0, each._engine.pending())
+        each._wire.waiting + each.answers + max(0, each._engine.pending())
         for each in list(served.hub.connections)
     )
 
@@ -361,7 +361,7 @@ def test_a_client_that_reads_nothing_cannot_put_off_its_end(
             asked(deaf, sender, 30)
             time.sleep(0.5)
             assert waiting(served) > 0
-            (stuck,) = (each for each in served.hub.connections if each._wire._waiting())
+            (stuck,) = (each for each in served.hub.connections if each._wire.waiting)
             served.hub.loop.call_soon_threadsafe(stuck.drop)
             assert gone(served, left=1, seconds=5)
 

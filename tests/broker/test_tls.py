@@ -1,6 +1,7 @@
 """TLS, for AMQP and for HTTP: who speaks it, what is refused, and certificates that do not fit."""
 
 import os
+import re
 import signal
 import socket
 import ssl
@@ -105,6 +106,37 @@ def test_the_official_client_speaks_tls(
                 (came,) = receiver.receive_messages(1, max_wait_time=20)
                 assert "by TLS" == str(came)
                 receiver.complete_message(came)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["localhost", "local.servicebus.windows.net"])
+def test_a_certificate_is_made_for_everything_that_speaks_tls(
+    config: Path, tmp_path: Path, name: str
+) -> None:
+    """AMQP, AMQP over WebSockets and HTTPS; for names that are asked for, too."""
+    authority = tmp_path / "authority.pem"
+    ports = ("--tls-port", "0", "--admin-port", "0", "--websocket-port", "0")
+    made = ("--tls", str(authority), "--tls-name", "*.servicebus.windows.net")
+    served = running(launched(*ports, *made, "--config", str(config)))
+    try:
+        found = re.search(r"AMQP over WebSockets and TLS on [^ ]+:(\d+)", served.said)
+        assert found is not None, served.said
+        assert "AMQP on" not in served.said
+        trusting = ssl.create_default_context(cafile=str(authority))
+        for port in (served.port, int(found[1]), int(served.admin.rpartition(":")[2])):
+            with (
+                socket.create_connection(("127.0.0.1", port), timeout=20) as plain,
+                trusting.wrap_socket(plain, server_hostname=name),
+            ):
+                pass
+        with (
+            socket.create_connection(("127.0.0.1", served.port), timeout=20) as plain,
+            pytest.raises(ssl.SSLCertVerificationError),
+        ):
+            trusting.wrap_socket(plain, server_hostname="elsewhere.example")
+    finally:
+        served.process.kill()
+        served.process.communicate(timeout=20)
 
 
 @pytest.mark.slow

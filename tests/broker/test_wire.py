@@ -103,6 +103,22 @@ class NextSession(LinkOption):
         link.source.filter.put_dict({symbol("com.microsoft:session-filter"): None})
 
 
+class Selecting(LinkOption):
+    """Asks for messages of one kind only."""
+
+    def apply(self, link: Any) -> None:
+        link.source.filter.put_dict({symbol("apache.org:selector-filter:string"): "n = 1"})
+
+
+def test_a_filter_that_is_not_applied_is_not_echoed(served: Served) -> None:
+    """By an echo a client would know that it gets nothing else."""
+    with connected(served) as connection:
+        receiver = connection.create_receiver("plain", options=Selecting())
+        tree = receiver.link.remote_source.filter
+        tree.rewind()
+        assert not tree.next()
+
+
 class AllAtOnce(MessagingHandler):
     """Asks for the next of two sessions while it sends much else, without waiting in between."""
 
