@@ -13,7 +13,14 @@ from busproof.oracle.messages.matching import Seen, recognised, sequence_number,
 from busproof.oracle.messages.message_store import doubted, hold, unlock
 from busproof.oracle.messages.sequence_numbers import numbered
 from busproof.oracle.messages.sessions import holds_session, seized, session_at
-from busproof.oracle.messages.settling import has_ended, locked, lost_lock, settled, why_settled
+from busproof.oracle.messages.settling import (
+    has_ended,
+    locked,
+    lost_lock,
+    of_lost_answer,
+    settled,
+    why_settled,
+)
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
 from busproof.oracle.transition import Sighting, Transition, done, refusal
@@ -31,6 +38,7 @@ def defer(namespace: Namespace, command: v.Defer) -> Iterator[Transition]:
         after = with_queue(namespace, _set_aside(namespace, queue, stored))
         yield done(settled(after, command), *outlived(namespace, stored), *rules)
     yield from lost_lock(namespace, queue, stored, command.lock_token, "LOCK-06")
+    yield from of_lost_answer(namespace, queue, command.lock_token, v.Done())
     if v.is_dead_letter_queue(command.queue):
         # Outside the documents: whether dead letters can be deferred is not said.
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
@@ -78,7 +86,20 @@ def receive_deferred(
     elif seen.outcome is None:
         yield from _offered(namespace, queue, command)
     if (rules := _why_refused(namespace, queue, command)) is not None:
-        yield refusal(namespace, v.Error.MESSAGE_NOT_FOUND, *rules, any_error=True)
+        named = all(_is_surely_missing(queue, number) for number in command.sequence_numbers)
+        free = not named or command.session_id is not None or queue.outages.any
+        yield refusal(namespace, v.Error.MESSAGE_NOT_FOUND, *rules, any_error=free)
+
+
+def _is_surely_missing(queue: Queue, number: int) -> bool:
+    """DEFER-03: whether no message has this number, of any state.
+
+    A message whose number nobody saw may have any, and for one that is active no error is named.
+    """
+    arrived = queue.numbers.get(number)
+    if arrived is not None:
+        return arrived not in queue.messages
+    return not queue.messages and not len(queue.calendar.entries)
 
 
 def _given(

@@ -40,12 +40,20 @@ def session_at(queue: Queue, session_id: str) -> SessionLock:
 
 
 def seized(namespace: Namespace, queue: Queue, session_id: str, connection: str) -> Queue:
-    """Return the queue in which an unanswered request of this connection locked the session."""
+    """Return the queue in which an unanswered request of this connection locked the session.
+
+    The request may take effect only now, so the lock may last for a whole term from here on.
+    """
     held = queue.sessions.get(session_id)
-    if held is not None and held.connection == connection:
+    if held is not None and held.connection == connection and not held.doubtful:
         return queue
     expiry = Window(namespace.now.earliest, _full_term(namespace, queue).latest)
     guessed = SessionLock(connection, expiry, queue.arrivals, doubtful=True)
+    if held is not None and held.connection == connection:
+        earliest = min(held.expiry.earliest, expiry.earliest)
+        guessed = attrs.evolve(
+            held, expiry=Window(earliest, max(held.expiry.latest, expiry.latest))
+        )
     return attrs.evolve(queue, sessions=queue.sessions.set(session_id, guessed))
 
 

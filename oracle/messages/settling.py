@@ -23,11 +23,13 @@ __all__ = [
     "complete",
     "dead_letter",
     "has_ended",
+    "is_of_lost_answer",
     "locked",
     "lost_abandon",
     "lost_complete",
     "lost_dead_letter",
     "lost_lock",
+    "of_lost_answer",
     "settled",
     "why_settled",
 ]
@@ -47,6 +49,7 @@ def complete(namespace: Namespace, command: v.Complete) -> Iterator[Transition]:
         rules = (*_in_a_renewed_session(queue, stored), "LIFE-03", *rules)
         yield done(after, *outlived(namespace, stored), *rules)
     yield from lost_lock(namespace, queue, stored, command.lock_token, "LIFE-06")
+    yield from of_lost_answer(namespace, queue, command.lock_token, v.Done())
 
 
 def abandon(namespace: Namespace, command: v.Abandon) -> Iterator[Transition]:
@@ -58,6 +61,7 @@ def abandon(namespace: Namespace, command: v.Abandon) -> Iterator[Transition]:
         after = give_back(namespace, queue, stored, namespace.now, "LIFE-04")
         yield done(settled(after, command), "LIFE-04", *rules)
     yield from lost_lock(namespace, queue, stored, command.lock_token, "LIFE-06")
+    yield from of_lost_answer(namespace, queue, command.lock_token, v.Done())
 
 
 def _in_a_renewed_session(queue: Queue, stored: Stored) -> tuple[v.RuleId, ...]:
@@ -85,6 +89,7 @@ def dead_letter(namespace: Namespace, command: v.DeadLetter) -> Iterator[Transit
         age = outlived(namespace, stored)
         yield done(settled(after, command), *age, "DLQ-05", *rules)
     yield from lost_lock(namespace, queue, stored, command.lock_token, "LOCK-06", "DLQ-14")
+    yield from of_lost_answer(namespace, queue, command.lock_token, v.Done())
 
 
 def settled(
@@ -137,11 +142,43 @@ def lost_lock(
     if stored is None or lock is None or has_ended(namespace, queue, stored):
         queue, older = _resisting(queue, token)
         after = with_queue(namespace, queue)
-        yield refusal(after, v.Error.LOCK_LOST, *rules, *older, any_error=True)
+        free = not _is_error_named(namespace, queue, token)
+        yield refusal(after, v.Error.LOCK_LOST, *rules, *older, any_error=free)
     elif lock.expiry.earliest <= namespace.now.latest or not stored.certain:
         yield refusal(namespace, v.Error.LOCK_LOST, any_error=True)
     elif queue.outages.may_hit(stored.where):
         yield refusal(namespace, v.Error.UNAVAILABLE, "LIFE-11", any_error=True)
+
+
+def _is_error_named(namespace: Namespace, queue: Queue, token: str) -> bool:
+    """Whether a lock that is lost has to be refused as that.
+
+    No error is named for a lock that nobody was given. In a session the session's lock may be named
+    for it, in an outage the outage (ERROR-PRECEDENCE), and a client library may refuse before it
+    asks.
+    """
+    known = token in queue.tokens and not namespace.vantage.assigns_message_ids
+    return known and not queue.settings.requires_session and not queue.outages.any
+
+
+def is_of_lost_answer(queue: Queue, token: str) -> bool:
+    """Whether the lock may be one that a receive gave whose answer was lost.
+
+    Whoever settles with it may have had the answer after all, as a client that gave up waiting.
+    """
+    return token not in queue.tokens and bool(queue.receivers.lost or queue.sought)
+
+
+def of_lost_answer(
+    namespace: Namespace, queue: Queue, token: str, outcome: v.Outcome
+) -> Iterator[Transition]:
+    """What was asked is done with a message that nobody can name.
+
+    Which one that was is not known, so that nothing is told of its entity any more.
+    """
+    if is_of_lost_answer(queue, token):
+        left = given_up(namespace, v.owner_of(queue.settings.queue))
+        yield Transition(outcome=outcome, next=left)
 
 
 def _resisting(queue: Queue, token: str) -> tuple[Queue, tuple[v.RuleId, ...]]:

@@ -15,6 +15,7 @@ from busproof.oracle.messages.settling import (
     complete,
     dead_letter,
     has_ended,
+    is_of_lost_answer,
     locked,
     lost_abandon,
     lost_complete,
@@ -30,6 +31,7 @@ from busproof.oracle.transactions.limits import (
 )
 from busproof.oracle.transactions.transactional_sends import after_refusal, running
 from busproof.oracle.transition import Transition, done, refusal
+from busproof.oracle.unjudged import given_up
 from busproof.oracle.window import Window
 
 __all__ = [
@@ -112,7 +114,10 @@ def _enlisted(namespace: Namespace, command: v.Settlement, name: str) -> Iterato
                 yield _turned_away(transition, command, name, transaction)
             yield from _taken_yet_doomed(namespace, command, name, transition)
     if may_settle and not _must_object(namespace, command, transaction):
-        waiting = _waiting(namespace, command, name, certain=not again)
+        nameless = is_of_lost_answer(namespace.queues[command.queue], command.lock_token)
+        waiting = _waiting(namespace, command, name, certain=not (again or nameless))
+        if nameless:
+            waiting = given_up(waiting, v.owner_of(command.queue))
         if unsure and not _refuses(namespace, "at-once"):
             waiting = _perhaps_doomed(waiting, name)
         yield done(waiting)
@@ -129,7 +134,7 @@ def _turned_away(
     lost = refused.rules and refused.outcome == v.Refused(error=v.Error.LOCK_LOST)
     rules = ("LOCK-13", *refused.rules) if lost else refused.rules
     after = after_refusal(_pledging(refused.next, command), name, transaction)
-    return attrs.evolve(refused, next=after, rules=rules)
+    return attrs.evolve(refused, next=after, rules=rules, any_error=True)
 
 
 def _taken_yet_doomed(

@@ -253,6 +253,9 @@ class Protection:
             raise UsageError("--tls-key is of no use without --tls-cert")
         if args.tls is None and args.tls_name:
             raise UsageError("--tls-name is of no use without --tls")
+        if args.tls is not None and args.admin_tls is not None:
+            # Before --tls writes its file.
+            raise UsageError("--tls makes a certificate for HTTPS too; leave --admin-tls out")
         if args.tls_cert is not None:
             if args.tls is not None:
                 raise UsageError("--tls makes a certificate, --tls-cert gives one; choose one")
@@ -266,8 +269,6 @@ class Protection:
     def _admin_tls(self) -> ssl.SSLContext | None:
         args = self._args
         if args.admin_tls is not None:
-            if args.tls is not None:
-                raise UsageError("--tls makes a certificate for HTTPS too; leave --admin-tls out")
             if args.admin_cert is not None or args.tls_cert is not None:
                 raise UsageError(
                     "--admin-tls makes a certificate, --admin-cert and --tls-cert give one; "
