@@ -197,11 +197,16 @@ def _greeting(protection: Protection, broker: "Broker", entities: int) -> str:
 COMMAND: Final = Command(
     "serve",
     run,
-    description="Serves the reference model, or a bus that breaks one rule, to real Service Bus "
-    "clients over AMQP and HTTP, until Ctrl-C.",
+    description="Serve the reference model, or a bus that breaks one rule, to Service "
+    "Bus clients over AMQP and HTTP, until Ctrl-C.",
     parameters=[
         *serve_security.OPTIONS,
-        option("--config", type=PATH, metavar="FILE", help="entities, as the emulator's"),
+        option(
+            "--config",
+            type=PATH,
+            metavar="FILE",
+            help="entities, in the format of the Service Bus emulator",
+        ),
         option(
             "--adapter",
             default="model",
@@ -213,22 +218,20 @@ COMMAND: Final = Command(
             "--policy",
             default="round-robin",
             metavar="P",
-            help="round-robin, random or hostile, where it may choose",
+            help="choices where the rules leave some: round-robin, random or hostile",
         ),
-        option(
-            "--seed", type=int, default=0, metavar="N", help="of the policy's choices (default: 0)"
-        ),
+        option("--seed", type=int, default=0, metavar="N", help="seed of the policy (default: 0)"),
         option(
             "--clock",
             type=click.Choice(("real", "virtual")),
             default="real",
-            help="virtual: time passes when a program asks for it (default: real)",
+            help="real (default), or virtual: time passes on request",
         ),
         option(
             "--message-ids",
             type=click.Choice(("assigned", "as-sent")),
             default="assigned",
-            help="what is sent without a MessageId goes out with one (assigned) or without",
+            help="assigned: messages sent without a MessageId are delivered with one",
         ),
         option(
             "--limit",
@@ -241,34 +244,34 @@ COMMAND: Final = Command(
             "--store",
             type=PATH,
             metavar="DIR",
-            help="keep all in this folder, from one start to the next; without it, in memory only",
+            help="keep everything in this folder (default: in memory)",
         ),
         flag(
             "--durable-power",
-            help="with --store: what was answered outlasts a loss of power too, not only a kill",
+            help="with --store: acknowledged requests survive a power loss, not only a kill",
         ),
         flag(
             "--accept-loss",
-            help="with --store: start though its log is damaged, without what was written after "
-            "that",
+            help="with --store: start from a damaged log, without what was written after "
+            "the damage",
         ),
         option(
             "--log",
             type=PATH,
             metavar="FILE",
-            help="add what happens to this file, a JSON object a line; - is the output",
+            help="append events to this file as JSON lines; - is the standard output",
         ),
     ],
     examples=[
         ("busproof serve", "An empty namespace on this machine:"),
         (
             "busproof serve --config Config.json --page",
-            "The emulator's entities, with a page of their partitions:",
+            "The emulator's entities, with a live page of their partitions:",
         ),
-        ("busproof serve --store data --log events.jsonl", "What is kept from start to start:"),
+        ("busproof serve --store data --log events.jsonl", "Keep messages across restarts:"),
         (
             "busproof serve --adapter faulty:mismatch-accepted",
-            "A bus that breaks one rule, to try the tests of a client:",
+            "A bus that breaks one rule, to test a client's tests:",
         ),
     ],
 )
