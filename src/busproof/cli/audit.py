@@ -25,7 +25,7 @@ __all__ = ["COMMAND", "run"]
 
 
 def run(args: Options) -> int:
-    """Audit and print; 0 if every fault was killed or is equivalent, else 1.
+    """Audit and print; return 0 if every fault was killed or is equivalent, else 1.
 
     Of an exploration less is asked: `KILLED_AT_LEAST`.
 

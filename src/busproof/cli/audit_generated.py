@@ -58,7 +58,7 @@ OPTIONS: Final[tuple[Option, ...]] = (
 
 
 def run(args: Options) -> int:
-    """Audit generated mutants and print; what is done when the user interrupts is printed too.
+    """Audit generated mutants and print; an interrupt prints what is done so far.
 
     Raises:
         UsageError: an unknown family, or options that do not go together.
@@ -115,7 +115,7 @@ def _audited(
 
 
 def _resumed(keep: Path, terms: "Terms") -> "dict[str, Fate]":
-    """Return what a file has by now; begin it if there is none.
+    """Return the results in the file; create it if it does not exist.
 
     Raises:
         UsageError: it is from other sources, or from other options.

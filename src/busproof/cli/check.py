@@ -23,7 +23,7 @@ LARGE: Final = 256 * 1024 * 1024
 
 
 def run(args: Options) -> int:
-    """Judge and print; the exit code is the conformance report's.
+    """Judge and print; return the conformance report's exit code.
 
     Raises:
         HistoryError: the history cannot be read.
@@ -57,7 +57,7 @@ def _refuse_what_does_not_fit(args: Options) -> None:
 
 
 def _takes_spark(args: Options) -> bool:
-    """Whether Spark is asked for, or by `auto` the better choice.
+    """Return whether to use Spark: on request, or where `auto` prefers it.
 
     Raises:
         UsageError: local is to do what only Spark does.
@@ -110,7 +110,7 @@ def _judged(args: Options) -> "Conformance":
 
 
 def _file(path: Path) -> Path:
-    """The history file that is meant: that of a run, where its folder was named."""
+    """Return the history file; for a run's folder, the file in it."""
     from busproof.cli.child_run import HISTORY  # noqa: PLC0415
 
     file = path / HISTORY if path.is_dir() else path

@@ -14,11 +14,11 @@ __all__ = ["COMMAND", "run"]
 INCOMPLETE: Final = 3
 TIMEOUT: Final = 30.0
 LISTED: Final = 20
-"""How many entities are named before it is asked; the rest are counted."""
+"""Entities listed before the question; the rest are counted."""
 
 
 def run(args: Options) -> int:
-    """Remove what was left, once the user agrees."""
+    """Remove leftover entities, once the user agrees."""
     need("amqp", "busproof clean")
     from busproof.adapters.amqp.entities import Entities  # noqa: PLC0415
     from busproof.adapters.amqp.remote import left_by, removed  # noqa: PLC0415

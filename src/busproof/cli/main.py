@@ -19,7 +19,7 @@ USAGE: Final = 2
 INCOMPLETE: Final = 3
 
 COMPLETE: Final = "_BUSPROOF_COMPLETE"
-"""Where the script of a shell says what it wants completed."""
+"""Environment variable by which a shell asks for completions."""
 
 GROUPS: Final = {
     "Read and run": {
@@ -44,7 +44,7 @@ GROUPS: Final = {
         "completion": "print completion for bash, zsh or fish",
     },
 }
-"""Below each heading of the help the commands, and what each is for."""
+"""Commands and their purpose by help section."""
 
 
 def _print_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:

@@ -26,7 +26,7 @@ PAGE: Final = Path("reports") / "conformance.html"
 
 
 def run(args: Options) -> int:
-    """Write the page and what else was asked for; 0 whatever the verdicts are.
+    """Write the page and the other requested files; return 0 for any verdicts.
 
     Raises:
         UsageError: a run that does not exist was named, or two options do not fit.
@@ -122,7 +122,7 @@ def _entries(
 
 
 def _now() -> str:
-    """The time in UTC, such as `2026-11-22T05:50Z`; a build that is to be repeated names its own.
+    """Return the time in UTC, such as `2026-11-22T05:50Z`, or that of SOURCE_DATE_EPOCH.
 
     Raises:
         UsageError: SOURCE_DATE_EPOCH is no number of seconds.

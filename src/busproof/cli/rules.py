@@ -16,7 +16,7 @@ _WRONG_DOCUMENTS: Final = 2
 
 
 def run(args: Options) -> int:
-    """Print what was asked for and return the exit code: 2 if documents were found wrong, else 0.
+    """Print the selection; return 2 if documents are wrong, else 0.
 
     Raises:
         UsageError: a rule, edition, family or folder that does not exist was named.
@@ -39,7 +39,7 @@ def run(args: Options) -> int:
 
 
 def _named(catalogue: spec.Catalogue, args: Options) -> Options:
-    """The options, with ids in capitals, and a family in the place of a rule as a filter."""
+    """Return the options with ids in capitals, and a family as a filter."""
     families = {each.id for each in catalogue.families}
     known = families | {each.id for each in catalogue.rules}
     rule, family = (_in_capitals(each, known) for each in (args.rule, args.family))

@@ -35,7 +35,7 @@ EVERY: Final = "all"
 
 
 def _profile(args: Options) -> str | None:
-    """How much is explored; nothing with features, a rule or a replay alone."""
+    """Return the profile of the exploration, or `None` for features, rules or a replay alone."""
     alone = [f"--{name}" for name in ("rule", "replay") if getattr(args, name, None)]
     if getattr(args, "only", None) == "features":
         alone.append("--only features")
@@ -50,14 +50,14 @@ def _profile(args: Options) -> str | None:
 
 
 def _profile_for(args: Options) -> str:
-    """How much is explored where nobody says: little where each request is dear."""
+    """Return the default profile: a small one where each request is slow."""
     from busproof.adapters.finding import is_address, resolved  # noqa: PLC0415
 
     return "network" if is_address(resolved(getattr(args, "adapter", ""))) else "quick"
 
 
 def request_from(args: Options, adapter: str) -> "Request":
-    """What to run, from the command line."""
+    """Return the request of a run from the command line."""
     from busproof.cli.child_run import Request  # noqa: PLC0415 - the catalogue alone starts faster
 
     return Request(
@@ -80,7 +80,7 @@ def request_from(args: Options, adapter: str) -> "Request":
 
 
 def run(args: Options) -> int:
-    """Run, judge, report; the exit code is the conformance report's.
+    """Run, judge and report; return the conformance report's exit code.
 
     Raises:
         ConformanceError: the run could not begin.
@@ -102,7 +102,7 @@ def run(args: Options) -> int:
 
 
 def report(done: "Conducted") -> None:
-    """Write a run's files, each violation as commands and as a scenario among them.
+    """Write a run's files, with each violation as commands and as a scenario.
 
     Raises:
         HistoryError: one cannot be written.
@@ -126,7 +126,7 @@ def published(
     write: Callable[[], None],
     failures: known_failures.Known,
 ) -> int:
-    """Print the verdicts, write the report and the list of known failures; the exit code.
+    """Print the verdicts, write the report and known failures; return the exit code.
 
     What cannot be printed or written makes a run incomplete, and hides neither the other nor a
     violation.
@@ -141,7 +141,7 @@ def published(
 
 
 def written(write: Callable[[], None]) -> bool:
-    """Write, or say why that is not possible; whether it went well."""
+    """Write, or print why that failed; return whether it succeeded."""
     try:
         write()
     except HistoryError as error:
@@ -151,7 +151,7 @@ def written(write: Callable[[], None]) -> bool:
 
 
 def printed(tell: Callable[[], None]) -> bool:
-    """Print, or say why that is not possible; whether it went well."""
+    """Print, or say why that failed; return whether it succeeded."""
     try:
         tell()
         sys.stdout.flush()
@@ -162,7 +162,7 @@ def printed(tell: Callable[[], None]) -> bool:
 
 
 def _print(conformance: "Conformance", args: Options) -> None:
-    """Print the verdicts as the command line asks: a matrix for people, or JSON."""
+    """Print the verdicts as a table for people or as JSON."""
     if args.format == "json":
         import json  # noqa: PLC0415
 
@@ -178,7 +178,7 @@ def _print(conformance: "Conformance", args: Options) -> None:
 
 
 def terminal() -> "Console":
-    """A console that leaves it to us what becomes of a run that nobody reads about."""
+    """Return a console that raises when its reader is gone."""
     from rich.console import Console  # noqa: PLC0415
 
     class Terminal(Console):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["COMMAND", "run"]
 
 GARBAGE_LOOKED_FOR = 50_000
-"""After how many new objects; each message held is some ten, and none of them is garbage."""
+"""New objects between garbage collections; a held message has some ten, none of them garbage."""
 FAULTY, NO_FAULT = "faulty:", "none"
 OUTPUT = "-"
 PORTS = ("port", "tls_port", "websocket_port", "admin_port")
@@ -47,7 +47,7 @@ def _check_store(args: Options) -> None:
 
 
 def _rules(args: Options) -> "Rules":
-    """Return the rules of the model, or those of the mutant that is served in its place."""
+    """Return the rules of the model or of the served mutant."""
     from busproof.adapters.faults import fault  # noqa: PLC0415
     from busproof.model.rules import RULES  # noqa: PLC0415
 
@@ -144,7 +144,7 @@ async def _serve(args: Options) -> int:
 
 
 def _limits(said: list[str]) -> "Limits":
-    """The limits of clients; the limit of open files is raised as far as they need it."""
+    """Return the limits of clients; raise the limit of open files to match."""
     from busproof.broker.limits import limits_in  # noqa: PLC0415 - needs the extra
     from busproof.broker.listener import need_files  # noqa: PLC0415
 
@@ -158,7 +158,7 @@ def _limits(said: list[str]) -> "Limits":
 
 
 def _named(path: Path) -> Path | None:
-    """The file that is meant, if not the output."""
+    """Return the named file, or `None` for the standard output."""
     return None if str(path) == OUTPUT else path
 
 
@@ -167,7 +167,7 @@ def _places(broker: "Broker") -> dict[str, int]:
 
 
 def _renew(hub: "Hub") -> None:
-    """Read keys and certificates again; if they cannot be, those from before stay."""
+    """Read keys and certificates again; keep the old ones on failure."""
     try:
         hub.renew()
     except UsageError as error:
@@ -177,7 +177,7 @@ def _renew(hub: "Hub") -> None:
 
 
 def _greeting(protection: Protection, broker: "Broker", entities: int) -> str:
-    """Where it listens, what is to be known, and by what to connect."""
+    """Return the greeting: addresses, warnings and the connection string."""
     host, places = protection.places.host, protection.places
     plain, secure = broker.port_of("--port"), broker.port_of("--tls-port")
     where = [f"AMQP on {host}:{plain}"] if plain else []

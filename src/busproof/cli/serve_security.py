@@ -180,7 +180,7 @@ OPTIONS: Final[tuple[Option, ...]] = (
 
 
 class Protection:
-    """Who may do what with a broker, and how it is reached.
+    """Access rules and addresses of a broker.
 
     Args:
         args: the options.
@@ -310,7 +310,7 @@ class Protection:
         return context
 
     def renewal(self, hub: "Hub") -> Callable[[], None]:
-        """What reads the keys and the certificates again, or raises `UsageError` and changes none.
+        """Return a function that reads keys and certificates again, all or none.
 
         Keys that were not read from a file of their own stay.
         """

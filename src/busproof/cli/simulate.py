@@ -18,13 +18,13 @@ __all__ = ["COMMAND", "run"]
 
 VIOLATION: Final = 1
 SHRUNK: Final = 3
-"""Differences that are made small and saved; they are mostly one."""
+"""Maximum number of differences to shrink and save."""
 
 SEED_BITS: Final = 32
 
 
 def run(args: Options) -> int:
-    """Simulate, and print what came of it."""
+    """Simulate and print the result."""
     _check(args)
     need("spark", "busproof simulate")
     from busproof.adapters.spark import SETTINGS  # noqa: PLC0415 - other commands start faster
@@ -64,7 +64,7 @@ def _sequences(spark: "SparkSession", profile: "Profile", args: Options, seeds: 
 
 
 def _tell_decisions(found: "Simulation") -> None:
-    """Which rules decided how much; those that hardly did prove little."""
+    """Print how often each rule decided; rare ones prove little."""
     from busproof.cli.spark.simulation import seldom  # noqa: PLC0415
 
     rare = seldom(found, sorted(found.decided))
