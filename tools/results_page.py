@@ -32,7 +32,7 @@ INTRODUCTION: Final = """\
 What the suite says of implementations that anybody can have.
 `make results` runs it on the model, on `busproof serve` over AMQP, on Spark, on the bus in JavaScript and on RabbitMQ, and writes this page.
 It takes some two hours, most of them on Spark; what was not run when this was written is not in it.
-[How to read a report](how-to/read-a-report.md) tells what the words mean; the site has the model and the bus in JavaScript rule by rule.
+[How to read a report](how-to/read-a-report.md) explains the words; the site has the model and the bus in JavaScript rule by rule.
 """  # noqa: E501 - one sentence a line
 
 COLOUR: Final = '%%{init: {"themeVariables": {"xyChart": {"plotColorPalette": "#009485"}}}}%%'
