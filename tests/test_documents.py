@@ -302,9 +302,11 @@ def test_pages_that_install_an_extra_say_what_works_in_a_clone() -> None:
     silent = []
     for document in DOCUMENTS:
         text = document.read_text(encoding="utf-8")
-        for extra in re.findall(r"pip install 'busproof\[(\w+)\]'", text):
-            if f"pip install '.[{extra}]'" not in text:
-                silent.append((document.name, extra))
+        silent += [
+            (document.name, extra)
+            for extra in re.findall(r"pip install 'busproof\[(\w+)\]'", text)
+            if f"pip install '.[{extra}]'" not in text
+        ]
     assert [] == silent
 
 

@@ -546,7 +546,7 @@ def _is_unreadable(error: Exception) -> bool:
     """Whether Proton's Python has no such value: a map may have keys that no dict can have."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     return isinstance(error, UNREADABLE) or (
-        isinstance(error, TypeError) and last.filename == inspect.getfile(Data)
+        isinstance(error, TypeError | ValueError) and last.filename == inspect.getfile(Data)
     )
 
 

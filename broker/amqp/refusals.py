@@ -15,6 +15,7 @@ __all__ = [
     "refusal_of",
     "too_large",
     "too_many",
+    "too_many_at_once",
     "unauthorized",
 ]
 
@@ -49,6 +50,10 @@ SENTENCES: Final[dict[Error, str]] = {
 }
 
 
+LONGEST: Final = 1_000
+"""Characters of a sentence that a client is told."""
+
+
 class Refusal(Exception):  # noqa: N818 - what the service answers, not an error of ours
     """What a client is told instead of being given what it asked for.
 
@@ -59,6 +64,9 @@ class Refusal(Exception):  # noqa: N818 - what the service answers, not an error
     """
 
     def __init__(self, condition: str, description: str, status: int = 400) -> None:
+        if len(description) > LONGEST:
+            # It may show what came, which is none of the broker's words.
+            description = f"{description[:LONGEST]} …"
         super().__init__(description)
         self.condition = condition
         self.description = description
@@ -129,6 +137,16 @@ def too_many(things: str, most: int) -> Refusal:
     return Refusal(
         "amqp:resource-limit-exceeded",
         f"The connection has {most:,} {things}, as many as one may have.",
+        403,
+    )
+
+
+def too_many_at_once(count: int, most: int) -> Refusal:
+    """What a client is told whose request has more in it than one may have."""
+    return Refusal(
+        "amqp:resource-limit-exceeded",
+        f"The request has {count:,} messages, lock tokens or sequence numbers; at most {most:,} "
+        "may be in one.",
         403,
     )
 

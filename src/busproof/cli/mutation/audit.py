@@ -23,6 +23,7 @@ from busproof.adapters.base import Adapter
 from busproof.adapters.faults import adapter_of, conforming
 from busproof.adapters.faults import fault as fault_named
 from busproof.cli.child_run import HISTORY, LOG, Request, environment, pytest_arguments, run_folder
+from busproof.cli.mutation.budget import OutOfTime
 from busproof.errors import AdapterError, ConformanceError
 from busproof.history.records import History
 from busproof.judging.audit import Audited
@@ -42,6 +43,9 @@ METHOD: Final = "forkserver"
 """Of starting a process; where there is none of that kind, each imports for itself."""
 
 PICKLED: Final = ".pickle"
+
+PATIENCE: Final = 300.0
+"""Seconds for a few scenarios, which take less than one; a mutant's loop may have no end."""
 
 NEW_OBJECTS: Final = 50_000
 """How many come to be before garbage is looked for; by default it is 700."""
@@ -147,18 +151,24 @@ def failed_apart(request: Request, names: Set[str], scratch: Path) -> tuple[str,
         scratch: a folder for what it leaves behind.
 
     Raises:
-        ConformanceError: it could not begin, or came to no end.
+        ConformanceError: it could not begin, or broke off.
+        OutOfTime: it came to no end.
     """
-    return _apart(_failed, request.adapter, request, names, scratch)
+    return _apart(_failed, request.adapter, request, names, scratch, seconds=PATIENCE)
 
 
-def _apart(work: Callable[..., Found], name: str, *about: object) -> Found:
+def _apart(
+    work: Callable[..., Found], name: str, *about: object, seconds: float | None = None
+) -> Found:
     context = _context()
     reader, writer = context.Pipe(duplex=False)
     process = context.Process(target=_tell, args=(writer, name, work, *about))
     process.start()
     writer.close()
     try:
+        if not reader.poll(seconds):  # at the end of the pipe, too, there is something
+            process.kill()
+            raise OutOfTime(f"the run of {name} has not ended within {seconds:g} s")
         found: Found | ConformanceError = reader.recv()
     except EOFError:
         raise AdapterError(f"the process that runs {name} was ended by the system") from None

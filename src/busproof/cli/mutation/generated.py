@@ -28,6 +28,7 @@ import busproof.model
 from busproof.adapters.model import ModelAdapter
 from busproof.cli.child_run import Request
 from busproof.cli.mutation.audit import failed_apart, recorded_apart
+from busproof.cli.mutation.budget import OutOfTime, within
 from busproof.cli.mutation.search import Base, ModelBroke, broken, played, search
 from busproof.cli.mutation.variants import Material
 from busproof.history.files import load
@@ -288,7 +289,10 @@ def _killed(mutant: GeneratedMutant, features: Sequence[Recording], scratch: Pat
         request = attrs.evolve(otherwise[0].request, adapter=f"generated:{mutant.id}")
         same = [each for each in otherwise if each.request == otherwise[0].request]
         names = frozenset(each.scenario.name for each in same[:RUN_MOST])
-        failed = failed_apart(request, names, scratch)
+        try:
+            failed = failed_apart(request, names, scratch)
+        except OutOfTime:
+            failed = (same[0].scenario.name,)
         if failed:
             return Fate(id=mutant.id, result=Result.KILLED, by=failed[0])
     return None
@@ -321,7 +325,8 @@ def _may_matter(mutant: GeneratedMutant, recording: Recording) -> bool:
 
 
 def _alike(rules: Rules, recording: Recording) -> bool:
-    return answers_alike(ModelAdapter(rules=rules), recording.profile, recording.scenario)
+    with within():  # out of time, it has not answered, as any adapter that breaks
+        return answers_alike(ModelAdapter(rules=rules), recording.profile, recording.scenario)
 
 
 def _broken(rules: Rules, recording: Recording) -> tuple[str, ...] | None:

@@ -12,6 +12,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.adapters.model import ModelAdapter
+from busproof.cli.mutation.budget import SECONDS, within
 from busproof.cli.mutation.variants import Material, varied
 from busproof.history.replay import Asked, resolved
 from busproof.judging.judge import Judge
@@ -100,10 +101,13 @@ class ModelBroke(Exception):  # noqa: N818 - of the variant, which makes no sens
     """The model itself cannot be asked this."""
 
 
-def played(rules: Rules, profile: v.Profile, commands: Sequence[Asked]) -> Played:
+def played(
+    rules: Rules, profile: v.Profile, commands: Sequence[Asked], *, seconds: float = SECONDS
+) -> Played:
     """Ask the model and a mutant the same, until the mutant breaks or the commands end.
 
-    The locks are those of the mutant, which are the model's until their answers differ.
+    The locks are those of the mutant, which are the model's until their answers differ. A mutant
+    that does not answer in so many seconds has broken.
 
     Raises:
         ModelBroke: the model raised an exception.
@@ -125,7 +129,8 @@ def played(rules: Rules, profile: v.Profile, commands: Sequence[Asked]) -> Playe
                 raise ModelBroke from error
             usual.append(_event(asked.connection, command, expected))
         try:
-            answer = mutant(command, asked.connection)
+            with within(seconds):
+                answer = mutant(command, asked.connection)
             event = _event(asked.connection, command, answer)
         except Exception:  # noqa: BLE001 - a mutant may break in any way
             return Played(events=tuple(events), usual=tuple(usual), broke=True)
