@@ -35,7 +35,7 @@ busproof itself is under the Apache License 2.0; none of these is part of it.
 
 | package | licence | comes with |
 | --- | --- | --- |
-"""
+"""  # noqa: E501 - one sentence a line
 
 
 def wanted(name: str, extras: frozenset[str], seen: set[tuple[str, frozenset[str]]]) -> None:
