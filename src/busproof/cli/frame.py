@@ -29,10 +29,10 @@ __all__ = [
 PROGRAM: Final = "busproof"
 
 OPTIONS: Final = "Options"
-"""The section of a help that has the options of no section of their own."""
+"""Help section of options without a section."""
 
 WIDTH: Final = 100
-"""Columns that a help takes at most."""
+"""Maximum width of help texts, in columns."""
 
 PATH: Final = click.Path(path_type=Path, readable=False)
 """The type of a file or folder, which may not exist yet."""
@@ -40,11 +40,11 @@ PATH: Final = click.Path(path_type=Path, readable=False)
 _CONTEXT: Final = {"help_option_names": ["-h", "--help"], "max_content_width": WIDTH}
 
 Example = tuple[str, str]
-"""A command line, and what it is good for."""
+"""A command line and its purpose."""
 
 
 class Options(SimpleNamespace):
-    """What a command was given: a value for each of its options and arguments."""
+    """Values of a command's options and arguments."""
 
 
 class Option(click.Option):
@@ -216,7 +216,7 @@ def _is_in(ctx: click.Context, parameter: click.Parameter) -> bool:
 
 
 def _shown(parameter: click.Parameter) -> str:
-    """A parameter as it is written on a command line."""
+    """Return a parameter as written on a command line."""
     if isinstance(parameter, click.Argument):
         return (parameter.metavar or parameter.human_readable_name).strip("[].")
     return parameter.opts[-1] if len(parameter.opts[-1]) > 2 else parameter.opts[0]
@@ -309,14 +309,14 @@ class Commands(click.Group):
 
 
 def coloured() -> bool | None:
-    """Whether output has colours; `None` if that depends on where it goes."""
+    """Return whether output has colours; `None` if that depends on the stream."""
     if os.environ.get("NO_COLOR"):
         return False
     return True if os.environ.get("FORCE_COLOR") else None
 
 
 def sentence(error: click.UsageError) -> str:
-    """Say in one sentence what does not fit, what does, and where all of it is listed."""
+    """Return one sentence: what is wrong, what fits, and where to read more."""
     text = _said(error)
     see = " See" if text.endswith("?") else "; see"
     return f"{text}{see} {error.ctx.command_path if error.ctx else PROGRAM} --help"
@@ -343,6 +343,6 @@ def _meant(names: Sequence[str] | None) -> str:
 
 
 def _plain(message: str) -> str:
-    """A sentence of click's in the form of ours."""
+    """Return one of click's sentences in our form."""
     text = " ".join(message.split()).removesuffix(".")
     return text[:1].lower() + text[1:]
