@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
+from busproof.cli import values
 from busproof.cli.console import write_aside
 from busproof.cli.frame import PATH, Command, Options, argument, option
 from busproof.errors import UsageError
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMAND", "run"]
 
-RUNS: Final = Path("reports") / "runs"
 PAGE: Final = Path("reports") / "conformance.html"
 
 
@@ -73,12 +73,12 @@ def _refuse_idle(args: Options) -> None:
 
 
 def _found(name: str) -> Path:
-    for place in (Path(name), RUNS / name):
+    for place in (Path(name), values.RUNS / name):
         if place.exists():
             return place
     raise UsageError(
         f"there is no run {name!r}; name a run's folder, a conformance.json, or a folder "
-        f"in {RUNS}, where busproof run puts each run"
+        f"in {values.RUNS}, where busproof run puts each run"
     )
 
 
@@ -149,6 +149,7 @@ COMMAND: Final = Command(
             "RUN",
             "a run's folder, its name under reports/runs, or a conformance.json (default: latest)",
             nargs=-1,
+            shell_complete=values.runs,
         ),
         option("-o", "--output", type=PATH, default=PAGE, metavar="FILE", help=f"default: {PAGE}"),
         option(
