@@ -53,6 +53,8 @@ def run(args: Options) -> int:
     )
     if args.junit is not None:
         _write_junit(runs, args.junit)
+    if args.badges is not None:
+        _write_badges(runs[0], args.badges)
     if args.allure is not None:
         _write_allure(comparison, places, args)
     entries = _entries(runs, catalogue, args.history, args.label)
@@ -62,6 +64,8 @@ def run(args: Options) -> int:
 
 
 def _refuse_idle(args: Options) -> None:
+    if args.badges is not None and len(args.runs) > 1:
+        raise UsageError("--badges are of one run; name one")
     if args.label and args.history is None:
         raise UsageError("--label tells what a history of runs is of; give --history, too")
     for name, given in (("modelcheck", args.modelcheck), ("allure-from", args.allure_from)):
@@ -86,6 +90,15 @@ def _write_junit(runs: "tuple[Conformance, ...]", file: Path) -> None:
     from busproof.reports.junit import write_junit  # noqa: PLC0415
 
     write_junit(runs, file)
+
+
+def _write_badges(run: "Conformance", folder: Path) -> None:
+    from busproof.reports.badges import write_badges  # noqa: PLC0415
+    from busproof.spec import load  # noqa: PLC0415
+
+    if not write_badges(run, load(), folder):
+        raise UsageError("the run was limited to some rules, which says nothing of levels")
+    write_aside(f"Badges: {folder}")
 
 
 def _write_allure(comparison: "Comparison", places: list[Path], args: Options) -> None:
@@ -170,6 +183,12 @@ COMMAND: Final = Command(
             metavar="TEXT",
             help="label of these runs in --history, such as a commit",
         ),
+        option(
+            "--badges",
+            type=PATH,
+            metavar="DIR",
+            help="write a badge for each conformance level there: SVG, and JSON for shields.io",
+        ),
         option("--junit", type=PATH, metavar="FILE", help="also write JUnit XML to this file"),
         option(
             "--allure",
@@ -194,6 +213,7 @@ COMMAND: Final = Command(
     examples=[
         ("busproof report", "The newest run, to reports/conformance.html:"),
         ("busproof report before after -o compared.html", "Compare two runs:"),
+        ("busproof report --badges docs/badges", "A badge for each conformance level:"),
         ("busproof report --junit junit.xml", "Also write JUnit XML:"),
     ],
 )
