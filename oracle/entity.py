@@ -5,13 +5,10 @@ from immutables import Map
 
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Passed
-from busproof.oracle.deaths import NO_DEATHS, Deaths
+from busproof.oracle.expiry_index import NO_DEATHS, Deaths
 from busproof.oracle.heap import Heap
 from busproof.oracle.outages import Outages, Partitions
-from busproof.oracle.registry import Managed, as_created
-from busproof.oracle.room import NO_ROOM_TAKEN, Room
-from busproof.oracle.schedule import EMPTY, NEVER, Calendar
-from busproof.oracle.stored import (
+from busproof.oracle.queued_messages import (
     Copy,
     Key,
     Numbered,
@@ -22,6 +19,9 @@ from busproof.oracle.stored import (
     Stored,
     Tally,
 )
+from busproof.oracle.registry import Managed, as_created
+from busproof.oracle.schedule import EMPTY, NEVER, Calendar
+from busproof.oracle.storage_used import NO_ROOM_TAKEN, Room
 from busproof.oracle.window import Window
 
 __all__ = ["Queue", "Subscription", "Topic", "is_unsure"]

@@ -6,7 +6,7 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.oracle.management.deleting import buried
+from busproof.oracle.management.deletion import buried
 from busproof.oracle.management.test_controls import in_outage
 from busproof.oracle.outages import Outages
 from busproof.oracle.sizes.message_limits import beyond_limits

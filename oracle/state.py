@@ -15,11 +15,11 @@ from immutables import Map
 from busproof import vocabulary as v
 from busproof.oracle.entity import Queue, Subscription, Topic, is_unsure
 from busproof.oracle.entity_counts import NOBODY, Census, Counted, Kind
-from busproof.oracle.evolving import evolve
+from busproof.oracle.evolve import evolve
 from busproof.oracle.outages import Partitions
+from busproof.oracle.queued_messages import Key
 from busproof.oracle.registry import UNREGISTERED, Registry
 from busproof.oracle.schedule import NEVER, Waiting
-from busproof.oracle.stored import Key
 from busproof.oracle.window import Window
 
 __all__ = [

@@ -302,7 +302,7 @@ def test_every_dependency_has_its_line() -> None:
 @pytest.mark.parametrize(
     ("script", "page"), [("state_diagrams.py", "states.md"), ("licences.py", "licences.md")]
 )
-def test_what_is_generated_is_as_it_is_now(script: str, page: str) -> None:
+def test_generated_pages_are_current(script: str, page: str) -> None:
     """The states by the model, the licences by the installed packages."""
     command = [sys.executable, str(ROOT / "tools" / script)]
     printed = subprocess.run(  # noqa: S603 - our own script

@@ -226,7 +226,7 @@ def test_the_source_distribution_has_no_links(built: Path) -> None:
 
 
 @pytest.mark.slow
-def test_it_is_built_the_same_again(built: Path, tmp_path: Path) -> None:
+def test_distribution_is_reproducible(built: Path, tmp_path: Path) -> None:
     """Byte by byte: at another place and time, of files with other permissions and times."""
     clone = cloned(tmp_path / "another" / "place", mode=0o600, when=1_700_000_000)
     again = build(clone, 0o077)

@@ -15,7 +15,7 @@ from busproof.oracle.sizes.message_limits import (
 )
 from busproof.oracle.state import Namespace, Queue, Subscription, Topic, Transaction, with_queue
 from busproof.oracle.transactions.limits import with_transaction
-from busproof.oracle.transactions.staging import after_refusal
+from busproof.oracle.transactions.transactional_sends import after_refusal
 from busproof.oracle.transition import Sighting, Transition, done, refusal
 from busproof.oracle.unjudged import given_up
 

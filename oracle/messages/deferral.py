@@ -11,11 +11,11 @@ from busproof.oracle.messages.expiry import has_died, may_have_died, outlived
 from busproof.oracle.messages.locks import given_lock, lock_is_possible
 from busproof.oracle.messages.matching import Seen, recognised, sequence_number, view_of
 from busproof.oracle.messages.message_store import doubted, hold, unlock
-from busproof.oracle.messages.numbering import numbered
+from busproof.oracle.messages.sequence_numbers import numbered
 from busproof.oracle.messages.sessions import holds_session, seized, session_at
 from busproof.oracle.messages.settling import has_ended, locked, lost_lock, settled, why_settled
+from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
-from busproof.oracle.stored import Stored
 from busproof.oracle.transition import Sighting, Transition, done, refusal
 from busproof.oracle.window import Window
 

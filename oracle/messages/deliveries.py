@@ -8,8 +8,8 @@ closed does not. Whether one into a front end's cache counts that nobody was giv
 from typing import Final
 
 from busproof import vocabulary as v
+from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import NEVER, Namespace, Queue
-from busproof.oracle.stored import Stored
 
 __all__ = [
     "DEFAULT_DELIVERIES",

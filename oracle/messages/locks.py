@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from busproof import vocabulary as v
-from busproof.oracle.evolving import evolve
+from busproof.oracle.evolve import evolve
 from busproof.oracle.heap import push
 from busproof.oracle.messages.expiry import is_surely_dead, may_have_died
 from busproof.oracle.messages.matching import Seen
 from busproof.oracle.messages.sessions import session_at
 from busproof.oracle.messages.settling import DEFAULT_DURATION, has_ended, locked, lost_lock
+from busproof.oracle.queued_messages import Lock, Stored
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
-from busproof.oracle.stored import Lock, Stored
 from busproof.oracle.transition import Sighting, Transition, refusal
 from busproof.oracle.window import Window
 

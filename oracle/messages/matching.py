@@ -10,8 +10,8 @@ from busproof import vocabulary as v
 from busproof.oracle.messages.keys import MESSAGE_ID, rule_of
 from busproof.oracle.messages.partitioning import home_of, narrowed
 from busproof.oracle.outages import Partitions
+from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import Namespace, Queue, Subscription
-from busproof.oracle.stored import Stored
 from busproof.oracle.transition import Sighting
 
 __all__ = ["Seen", "is_unchanged", "named_partition", "recognised", "seen_as", "view_of"]

@@ -6,9 +6,9 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
-from busproof.oracle.messages.activating import goes_on
-from busproof.oracle.messages.arriving import arrive
+from busproof.oracle.messages.activation import goes_on
 from busproof.oracle.messages.duplicates import Fate, fate, noted
+from busproof.oracle.messages.enqueueing import arrive
 from busproof.oracle.messages.keys import (
     effective_key,
     interpretations,
@@ -21,10 +21,10 @@ from busproof.oracle.messages.keys import (
 from busproof.oracle.messages.message_store import line_of, never_arrives
 from busproof.oracle.messages.partitioning import home_of, spread_beside
 from busproof.oracle.outages import Partitions
-from busproof.oracle.room import filled
+from busproof.oracle.queued_messages import Key
 from busproof.oracle.schedule import Waiting, entered, perhaps_gone, withdrawn
 from busproof.oracle.sizes.entity_size import weight
-from busproof.oracle.sizes.fullness import no_room, no_room_within
+from busproof.oracle.sizes.free_space import no_room, no_room_within
 from busproof.oracle.sizes.message_limits import beyond_limits, no_more
 from busproof.oracle.state import (
     NEVER,
@@ -35,8 +35,8 @@ from busproof.oracle.state import (
     everywhere,
     with_queue,
 )
-from busproof.oracle.stored import Key
-from busproof.oracle.transactions import staging
+from busproof.oracle.storage_used import filled
+from busproof.oracle.transactions import transactional_sends
 from busproof.oracle.transactions.limits import (
     may_be_over,
     occupied,
@@ -68,7 +68,7 @@ def schedule(namespace: Namespace, command: v.Schedule, seen: Sighting) -> Itera
             yield from _schedule(namespace, queue, command, message, seen)
         else:
             for way in _schedule_in(namespace, queue, command, message, seen):
-                yield staging.doubted(way, command.transaction)
+                yield transactional_sends.doubted(way, command.transaction)
 
 
 def _schedule(
@@ -76,8 +76,8 @@ def _schedule(
 ) -> Iterator[Transition]:
     """SCHED-03, SCHED-10, SCHED-12: the message is taken, unless its keys or an outage forbid."""
     if keys_conflict(message):
-        yield from staging.conflicting(namespace, queue, message, "SCHED-12")
-        if queue.settings.partitioned or not staging.regular_accepts(namespace):
+        yield from transactional_sends.conflicting(namespace, queue, message, "SCHED-12")
+        if queue.settings.partitioned or not transactional_sends.regular_accepts(namespace):
             return
     certain = True
     if queue.settings.requires_session and message.session_id is None:
@@ -190,10 +190,12 @@ def _schedule_in(
     if transaction.doubtful or may_be_over(namespace, transaction) or queue.outages.any:
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
     for refused in (*no_more(namespace, transaction), *beyond_limits(namespace, command)):
-        yield attrs.evolve(refused, next=staging.after_refusal(refused.next, name, transaction))
+        yield attrs.evolve(
+            refused, next=transactional_sends.after_refusal(refused.next, name, transaction)
+        )
     if keys_conflict(message):
-        yield from staging.conflicting(namespace, queue, message, "SCHED-12")
-        if queue.settings.partitioned or not staging.regular_accepts(namespace):
+        yield from transactional_sends.conflicting(namespace, queue, message, "SCHED-12")
+        if queue.settings.partitioned or not transactional_sends.regular_accepts(namespace):
             return
     reading = namespace.profile.readings.get("TXN-OTHER-OPERATIONS")
     objected = _is_objectionable(namespace, queue, message, transaction)
@@ -205,7 +207,9 @@ def _schedule_in(
     key = effective_key(namespace, queue.settings, message)
     home = _home(namespace, queue, key)
     for refused in no_room_within(namespace, queue, message, key, home):
-        yield attrs.evolve(refused, next=staging.after_refusal(refused.next, name, transaction))
+        yield attrs.evolve(
+            refused, next=transactional_sends.after_refusal(refused.next, name, transaction)
+        )
     waiting = _waiting(namespace, queue, command, message, seen, certain=True)
     doubted = attrs.evolve(
         transaction,

@@ -6,14 +6,14 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.oracle.heap import push
-from busproof.oracle.messages.activating import is_awaited, session_may_come
+from busproof.oracle.messages.activation import is_awaited, session_may_come
 from busproof.oracle.messages.keys import SESSION_ID
 from busproof.oracle.messages.message_store import first_in_line
 from busproof.oracle.messages.partitioning import home_of
-from busproof.oracle.messages.returning import give_back
+from busproof.oracle.messages.releasing import give_back
 from busproof.oracle.messages.stopped_clocks import lock_is_over
+from busproof.oracle.queued_messages import Key, SessionLock
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
-from busproof.oracle.stored import Key, SessionLock
 from busproof.oracle.transition import Sighting, Transition, done, refusal
 from busproof.oracle.window import Window
 

@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from typing import Final
 
 from busproof import vocabulary as v
-from busproof.oracle.evolving import evolve
+from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.dead_letters import moved
 from busproof.oracle.messages.expiry import outlived
 from busproof.oracle.messages.message_store import doubted, remove
 from busproof.oracle.messages.partitions import why_settled_anywhere
-from busproof.oracle.messages.returning import give_back
+from busproof.oracle.messages.releasing import give_back
 from busproof.oracle.messages.stopped_clocks import lock_is_over
+from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
-from busproof.oracle.stored import Stored
 from busproof.oracle.transition import Transition, done, refusal
 from busproof.oracle.unjudged import given_up
 from busproof.oracle.window import Window

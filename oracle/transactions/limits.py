@@ -5,9 +5,9 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.oracle.room import filled
 from busproof.oracle.sizes.entity_size import weight
 from busproof.oracle.state import Namespace, Queue, Staged, Topic, Transaction
+from busproof.oracle.storage_used import filled
 from busproof.oracle.unjudged import given_up, is_unknowable
 
 __all__ = [

@@ -8,14 +8,13 @@ from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
 from busproof.oracle.management.subscription_rules import with_changes
 from busproof.oracle.management.topics import told_of_topics
-from busproof.oracle.messages.arriving import arrive
 from busproof.oracle.messages.duplicates import Fate, declined, fate, noted
+from busproof.oracle.messages.enqueueing import arrive
 from busproof.oracle.messages.keys import effective_key
 from busproof.oracle.messages.message_store import never_arrives
 from busproof.oracle.messages.scheduling import committed_later
-from busproof.oracle.sizes.fullness import lacks_room
+from busproof.oracle.sizes.free_space import lacks_room
 from busproof.oracle.state import NEVER, Namespace, Queue, Staged, Transaction, with_queue
-from busproof.oracle.transactions.enlisting import loses, released, settled_together
 from busproof.oracle.transactions.limits import (
     SIZE_LIMIT,
     in_order,
@@ -24,6 +23,7 @@ from busproof.oracle.transactions.limits import (
     vacated,
     with_transaction,
 )
+from busproof.oracle.transactions.transactional_settlements import loses, released, settled_together
 from busproof.oracle.transition import Sighting, Transition, done, refusal
 from busproof.oracle.window import Window
 

@@ -25,7 +25,7 @@ def said(instruction: str) -> list[str]:
     return words
 
 
-def test_it_lets_nobody_in_by_a_key_that_everybody_knows(
+def test_container_refuses_the_well_known_key(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     """Unless it is told to: other containers can reach it, whatever ports are published."""

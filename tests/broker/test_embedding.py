@@ -101,7 +101,7 @@ def test_beginning_again_leaves_nothing(bus: Embedded) -> None:
         (lambda bus: bus.advance(-SOON), "advance is -30.0; it has to be a number of seconds"),
     ],
 )
-def test_what_cannot_be_is_told_in_one_sentence(bus: Embedded, ask: object, said: str) -> None:
+def test_impossible_request_gets_one_sentence(bus: Embedded, ask: object, said: str) -> None:
     bus.queue("orders")
     with pytest.raises(UsageError, match=said):
         ask(bus)

@@ -58,7 +58,7 @@ def test_either_key_of_a_rule_proves_the_same() -> None:
             keys.login(name, key)
 
 
-def test_what_is_wrong_with_a_key_does_not_tell_which_rules_there_are() -> None:
+def test_error_for_a_wrong_key_does_not_reveal_the_rules() -> None:
     """Nor does the time that it takes: each key is compared, and one where there is no rule."""
     compared = []
 
@@ -116,7 +116,7 @@ def test_a_token_may_have_to_name_this_broker() -> None:
         ("SharedAccessSignature sr=q&sig=YQ%3D%3D&se=1&skn=\ud800", "invalid signature"),
     ],
 )
-def test_what_is_no_token_is_said_to_be_none(text: str, said: str) -> None:
+def test_malformed_token_is_refused_with_its_reason(text: str, said: str) -> None:
     """Whatever is written there."""
     with pytest.raises(TokenError, match=said):
         Keys([RULE]).claim(text, "q", NOW)
@@ -334,7 +334,7 @@ def test_a_token_permits_what_its_rule_does_where_it_is_for() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("opens", [True, False], ids=["opened", "silent"])
-def test_who_proves_nothing_is_let_go_whatever_he_does(
+def test_client_that_never_authenticates_is_disconnected(
     monkeypatch: pytest.MonkeyPatch, *, opens: bool
 ) -> None:
     """Also one who never answers, nor reads; who has proved something stays."""

@@ -108,7 +108,7 @@ def test_an_option_that_does_not_fit_is_named(
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_it_ends_when_it_is_told_to(number: signal.Signals) -> None:
+def test_broker_ends_on_a_signal(number: signal.Signals) -> None:
     """As though nothing had gone wrong, whoever is connected."""
     process = launched(*FREE)
     served = running(process)
@@ -117,7 +117,7 @@ def test_it_ends_when_it_is_told_to(number: signal.Signals) -> None:
         assert 0 == process.wait(30)
 
 
-def test_it_ends_without_a_word_while_somebody_keeps_an_http_connection() -> None:
+def test_broker_ends_quietly_with_an_open_http_connection() -> None:
     """As the official client for administration does."""
     process = launched(*FREE)
     served = running(process)
@@ -188,7 +188,7 @@ def test_a_bus_with_a_fault_is_served_too(start: Start) -> None:
             assert [] == receiver.receive_messages(1, max_wait_time=1)
 
 
-def test_what_has_no_effect_is_named_at_the_start(tmp_path: Path) -> None:
+def test_keys_without_effect_are_named_at_the_start(tmp_path: Path) -> None:
     """With its file and its line; the broker serves all the same."""
     path = tmp_path / "Config.json"
     queue = '{"Name": "q", "Properties": {"AutoDeleteOnIdle": "PT5M"}}'

@@ -194,7 +194,7 @@ def test_addresses_of_entities_begin_as_the_client_asked(secured: Secured, files
 @pytest.mark.parametrize(
     ("version", "comes"), [(ssl.TLSVersion.TLSv1_1, False), (ssl.TLSVersion.TLSv1_2, True)]
 )
-def test_what_is_older_than_1_2_is_refused(
+def test_tls_below_1_2_is_refused(
     secured: Secured,
     files: Files,
     version: ssl.TLSVersion,

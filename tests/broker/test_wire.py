@@ -174,7 +174,7 @@ class AllAtOnce(MessagingHandler):
             self.connection.close()
 
 
-def test_what_comes_all_at_once_is_handled_once(served: Served) -> None:
+def test_requests_sent_at_once_are_each_handled_once(served: Served) -> None:
     """Who asks for a session in the middle of much else is given one, and leaves the other."""
     client = AllAtOnce(served)
     Container(client).run()
@@ -296,7 +296,7 @@ def raw(served: Served, data: bytes) -> bytes:
     ],
     ids=["http", "amqp 0-9-1", "no sasl", "tls", "noise"],
 )
-def test_what_is_no_sasl_is_told_what_is_spoken_here(served: Served, data: bytes) -> None:
+def test_non_sasl_header_is_answered_with_the_expected_one(served: Served, data: bytes) -> None:
     """By the header that is expected, as AMQP has it; then the connection is closed."""
     assert b"AMQP\x03\x01\x00\x00" == raw(served, data)
 

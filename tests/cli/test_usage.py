@@ -84,7 +84,7 @@ def test_wrong_usage_is_told_before_anything_begins(monkeypatch, capsys, tmp_pat
     assert [] == list(tmp_path.iterdir())
 
 
-def test_what_is_named_rightly_begins(monkeypatch, tmp_path):
+def test_correct_options_begin_a_run(monkeypatch, tmp_path):
     """The tests above would see it."""
 
     def record(*_: object) -> None:
@@ -199,7 +199,7 @@ def test_a_file_where_a_folder_should_be_is_told_in_one_sentence(busproof):
     assert "Not a directory" in ended.sentence
 
 
-def test_what_an_adapter_is_installed_with_is_told_whole(busproof):
+def test_adapters_table_prints_extras_in_full(busproof):
     """The table takes no extra in brackets for markup."""
     told = busproof("adapters").out
     assert {"busproof[amqp];", "busproof[spark];"} <= set(told.split())

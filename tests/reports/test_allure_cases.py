@@ -131,7 +131,7 @@ def test_a_scenarios_result_has_the_severity_of_its_rule(tmp_path, catalogue) ->
     assert cleaned(tmp_path, None, catalogue) == ()
 
 
-def test_what_became_of_a_fault_is_told(catalogue) -> None:
+def test_fate_of_a_fault_is_a_result(catalogue) -> None:
     fates = [
         Fate(id="a", rule="KEY-08", result="killed", killed_by=("Keys that differ",)),
         Fate(id="b", rule="KEY-08", result="silent", why="KEY-08 was shown"),
@@ -144,7 +144,7 @@ def test_what_became_of_a_fault_is_told(catalogue) -> None:
     assert dict(killed.labels)["feature"] == "KEY-08"
 
 
-def test_what_tlc_found_is_told(tmp_path) -> None:
+def test_findings_of_tlc_are_results(tmp_path) -> None:
     """Figures that are only counted are passed over."""
     told = {"name": "keys", "kind": "invariant", "passed": False, "error": ""}
     told |= {"deviations": ["5 states, and 6 are pinned"], "trace": ["one", "two"]}
@@ -163,7 +163,7 @@ def test_what_tlc_found_is_told(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("text", ["{}", "[", '{"configurations": [{}]}'])
-def test_what_modelcheck_does_not_print_is_named(tmp_path, text) -> None:
+def test_file_that_modelcheck_did_not_print_is_named(tmp_path, text) -> None:
     (tmp_path / "m.json").write_text(text)
     with pytest.raises(HistoryError, match="is not what busproof modelcheck --format json prints"):
         read_modelcheck(tmp_path / "m.json")

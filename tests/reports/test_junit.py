@@ -63,7 +63,7 @@ def test_a_violation_tells_its_run(conformance, written) -> None:
     assert told.endswith("seen: Refused: other\nallowed: Refused: invalid-operation")
 
 
-def test_what_xml_cannot_hold_is_replaced(with_rule, written) -> None:
+def test_characters_that_xml_cannot_hold_are_replaced(with_rule, written) -> None:
     told = with_rule("KEY-02", verdict=Verdict.ERRORED, cause="\x00\x1b[31m half \ud800 <&\"'>")
     message = case(written(told), "KEY-02 ")[0].get("message")
     assert message == "errored: \N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}[31m half " + (

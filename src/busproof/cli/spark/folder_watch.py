@@ -25,7 +25,7 @@ from busproof.errors import HistoryError, UsageError
 from busproof.history.codec import structure_union, unstructure
 from busproof.history.conformance import Conformance, Verdict
 from busproof.history.records import Header, Oracle, Record
-from busproof.judging.heard import Checker
+from busproof.judging.scenario_result import Checker
 from busproof.judging.summary import Summary
 from busproof.judging.verdicts import verdicts
 from busproof.pipeline.session import settings_from, spark_session_for_now
