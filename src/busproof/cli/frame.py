@@ -27,10 +27,10 @@ __all__ = [
 ]
 
 OPTIONS: Final = "Options"
-"""The section of a help that has the options of no section of their own."""
+"""Help section of options without a section."""
 
 WIDTH: Final = 100
-"""Columns that a help takes at most."""
+"""Maximum width of help texts, in columns."""
 
 PATH: Final = click.Path(path_type=Path, readable=False)
 """The type of a file or folder, which may not exist yet."""
@@ -38,11 +38,11 @@ PATH: Final = click.Path(path_type=Path, readable=False)
 _CONTEXT: Final = {"help_option_names": ["-h", "--help"], "max_content_width": WIDTH}
 
 Example = tuple[str, str]
-"""A command line, and what it is good for."""
+"""A command line and its purpose."""
 
 
 class Options(SimpleNamespace):
-    """What a command was given: a value for each of its options and arguments."""
+    """Values of a command's options and arguments."""
 
 
 class Option(click.Option):
@@ -300,7 +300,7 @@ class Commands(click.Group):
 
 
 def coloured() -> bool | None:
-    """Whether output has colours; `None` if that depends on where it goes."""
+    """Return whether output has colours; `None` if that depends on the stream."""
     if os.environ.get("NO_COLOR"):
         return False
     return True if os.environ.get("FORCE_COLOR") else None

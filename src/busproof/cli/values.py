@@ -39,7 +39,7 @@ def faults(_: "click.Context", __: "click.Parameter", typed: str) -> "list[Compl
 
 
 def adapters(_: "click.Context", __: "click.Parameter", typed: str) -> "list[CompletionItem]":
-    """Complete the name of an adapter, as far as it is fixed."""
+    """Complete the fixed part of an adapter's name."""
     from busproof.adapters.finding import available  # noqa: PLC0415
 
     known = [(_fixed(each.name), each.summary) for each in available()]
@@ -56,7 +56,7 @@ def runs(_: "click.Context", __: "click.Parameter", typed: str) -> "list[Complet
 
 
 def _fixed(name: str) -> str:
-    """A name as far as it is the same for everybody: of `exec:COMMAND` it is `exec:`."""
+    """Return the fixed part of a name; `exec:` of `exec:COMMAND`."""
     return name.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ-…")
 
 

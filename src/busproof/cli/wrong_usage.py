@@ -11,7 +11,7 @@ PROGRAM: Final = "busproof"
 
 
 def sentence(error: click.UsageError) -> str:
-    """Say in one sentence what does not fit, what does, and where all of it is listed."""
+    """Return one sentence: what is wrong, what fits, and where to read more."""
     text = _said(error)
     see = " See" if text.endswith("?") else "; see"
     return f"{text}{see} {error.ctx.command_path if error.ctx else PROGRAM} --help"
@@ -40,13 +40,13 @@ def _meant(names: Sequence[str] | None) -> str:
 
 
 def _plain(message: str) -> str:
-    """A sentence of click's in the form of ours."""
+    """Return one of click's sentences in our form."""
     text = " ".join(message.split()).removesuffix(".")
     return text[:1].lower() + text[1:]
 
 
 def shown(parameter: click.Parameter) -> str:
-    """A parameter as it is written on a command line."""
+    """Return a parameter as written on a command line."""
     if isinstance(parameter, click.Argument):
         return (parameter.metavar or parameter.human_readable_name).strip("[].")
     return parameter.opts[-1] if len(parameter.opts[-1]) > 2 else parameter.opts[0]
