@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from busproof.cli import known_failures
+from busproof.cli import known_failures, required
 from busproof.cli.console import busy
 from busproof.cli.frame import FORMAT, PATH, VERBOSE, Command, Options, argument, flag, option
 from busproof.errors import UsageError
@@ -33,8 +33,10 @@ def run(args: Options) -> int:
     from busproof.cli.run import published  # noqa: PLC0415
     from busproof.reports.conformance import write  # noqa: PLC0415
 
+    required.check(args)
     failures = known_failures.Known(args)
-    conformance = failures.mark(_by_spark(args) if _takes_spark(args) else _judged(args))
+    found = failures.mark(_by_spark(args) if _takes_spark(args) else _judged(args))
+    conformance = required.held_to(found, args)
 
     def write_where_asked() -> None:
         if args.report is not None:
@@ -149,6 +151,7 @@ COMMAND: Final = Command(
             help="strict or client (default: strict if the history names partitions)",
         ),
         *known_failures.OPTIONS,
+        required.REQUIRE,
         option("--report", type=PATH, metavar="DIR", help="also write the report to this folder"),
         FORMAT,
         VERBOSE,

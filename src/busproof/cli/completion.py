@@ -5,7 +5,8 @@ from typing import Final
 
 import click
 
-from busproof.cli.frame import PROGRAM, Command, Options, argument
+from busproof.cli.frame import Command, Options, argument
+from busproof.cli.wrong_usage import PROGRAM
 
 __all__ = ["COMMAND", "run"]
 

@@ -9,8 +9,9 @@ import click
 
 from busproof import __version__
 from busproof.cli.console import give_up_output, say, write_aside
-from busproof.cli.frame import PROGRAM, Commands, coloured, sentence
+from busproof.cli.frame import Commands, coloured
 from busproof.cli.github import annotate
+from busproof.cli.wrong_usage import PROGRAM, sentence
 from busproof.errors import ConformanceError, SpecificationError, UsageError
 
 __all__ = ["COMMANDS", "main"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from busproof.adapters.finding import check_name
-from busproof.cli import child_run
+from busproof.cli import child_run, required
 from busproof.cli.consent import agreed
 from busproof.cli.console import busy, write_aside
 from busproof.cli.failures import Failure, failures
@@ -65,6 +65,7 @@ def conducted(args: Options, request: "Request", known: "Known") -> Conducted:
     if args.rule and args.source == "tla":
         raise UsageError("the paths of the specs belong to no rule; leave --rule or --from out")
     options.check(request)
+    required.check(args)
     check_name(args.adapter)
     with agreed(request, yes=args.yes) as agreed_request:
         folder = child_run.run_folder(args.name, args.adapter)
@@ -82,7 +83,9 @@ def conducted(args: Options, request: "Request", known: "Known") -> Conducted:
         found, at=f"{began:%Y-%m-%dT%H:%M:%SZ}", seconds=round(time.monotonic() - start)
     )
     found = with_commands(found, args, load_catalogue(), folder, broken, following.scenarios)
-    return Conducted(conformance=known.mark(found), folder=folder, broken=broken)
+    return Conducted(
+        conformance=required.held_to(known.mark(found), args), folder=folder, broken=broken
+    )
 
 
 def interrupted(folder: Path) -> HistoryError:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
+from busproof.cli import values
 from busproof.cli.console import write_aside
 from busproof.cli.frame import PATH, Command, Options, argument, option
 from busproof.errors import UsageError
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMAND", "run"]
 
-RUNS: Final = Path("reports") / "runs"
 PAGE: Final = Path("reports") / "conformance.html"
 
 
@@ -53,6 +53,8 @@ def run(args: Options) -> int:
     )
     if args.junit is not None:
         _write_junit(runs, args.junit)
+    if args.badges is not None:
+        _write_badges(runs[0], args.badges)
     if args.allure is not None:
         _write_allure(comparison, places, args)
     entries = _entries(runs, catalogue, args.history, args.label)
@@ -62,6 +64,8 @@ def run(args: Options) -> int:
 
 
 def _refuse_idle(args: Options) -> None:
+    if args.badges is not None and len(args.runs) > 1:
+        raise UsageError("--badges are of one run; name one")
     if args.label and args.history is None:
         raise UsageError("--label tells what a history of runs is of; give --history, too")
     for name, given in (("modelcheck", args.modelcheck), ("allure-from", args.allure_from)):
@@ -73,12 +77,12 @@ def _refuse_idle(args: Options) -> None:
 
 
 def _found(name: str) -> Path:
-    for place in (Path(name), RUNS / name):
+    for place in (Path(name), values.RUNS / name):
         if place.exists():
             return place
     raise UsageError(
         f"there is no run {name!r}; name a run's folder, a conformance.json, or a folder "
-        f"in {RUNS}, where busproof run puts each run"
+        f"in {values.RUNS}, where busproof run puts each run"
     )
 
 
@@ -86,6 +90,15 @@ def _write_junit(runs: "tuple[Conformance, ...]", file: Path) -> None:
     from busproof.reports.junit import write_junit  # noqa: PLC0415
 
     write_junit(runs, file)
+
+
+def _write_badges(run: "Conformance", folder: Path) -> None:
+    from busproof.reports.badges import write_badges  # noqa: PLC0415
+    from busproof.spec import load  # noqa: PLC0415
+
+    if not write_badges(run, load(), folder):
+        raise UsageError("the run was limited to some rules, which says nothing of levels")
+    write_aside(f"Badges: {folder}")
 
 
 def _write_allure(comparison: "Comparison", places: list[Path], args: Options) -> None:
@@ -149,6 +162,7 @@ COMMAND: Final = Command(
             "RUN",
             "a run's folder, its name under reports/runs, or a conformance.json (default: latest)",
             nargs=-1,
+            shell_complete=values.runs,
         ),
         option("-o", "--output", type=PATH, default=PAGE, metavar="FILE", help=f"default: {PAGE}"),
         option(
@@ -168,6 +182,12 @@ COMMAND: Final = Command(
             default="",
             metavar="TEXT",
             help="label of these runs in --history, such as a commit",
+        ),
+        option(
+            "--badges",
+            type=PATH,
+            metavar="DIR",
+            help="write a badge for each conformance level there: SVG, and JSON for shields.io",
         ),
         option("--junit", type=PATH, metavar="FILE", help="also write JUnit XML to this file"),
         option(
@@ -193,6 +213,7 @@ COMMAND: Final = Command(
     examples=[
         ("busproof report", "The newest run, to reports/conformance.html:"),
         ("busproof report before after -o compared.html", "Compare two runs:"),
+        ("busproof report --badges docs/badges", "A badge for each conformance level:"),
         ("busproof report --junit junit.xml", "Also write JUnit XML:"),
     ],
 )

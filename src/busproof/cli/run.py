@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from busproof.cli import github, known_failures, values
+from busproof.cli import github, known_failures, required, values
 from busproof.cli.console import give_up_output, say, write_aside
 from busproof.cli.frame import FORMAT, VERBOSE, Command, Option, Options, flag, option
 from busproof.errors import HistoryError, UsageError
@@ -295,6 +295,7 @@ COMMAND: Final = Command(
             help="limit for each answer of an exec: adapter (default: 10)",
         ),
         *known_failures.OPTIONS,
+        required.REQUIRE,
         flag("--yes", help="use a real namespace without asking"),
         option("--name", metavar="NAME", help="name of the run (default: time and adapter)"),
         option("--commit", metavar="ID", help="commit of the implementation, for the report"),
@@ -319,6 +320,10 @@ COMMAND: Final = Command(
         (
             "busproof run --adapter 'exec:node adapter.js' --only features --tier premium",
             "A program that speaks the protocol, without exploration:",
+        ),
+        (
+            "busproof run --adapter mybus:make --require core --require sessions",
+            "Two levels that must be claimed and shown:",
         ),
         (
             "busproof run --adapter env:BUS --edition de-2021-04 --yes --name nightly",
