@@ -178,6 +178,12 @@ class Hub:
             self._called = True
             self.loop.call_soon(self._serve)
 
+    def count_in(self, transaction: str, size: int) -> None:
+        """Count bytes that are kept until a transaction ends, for whoever has begun it."""
+        owner = self.owners.get(transaction)
+        if owner is not None:
+            owner.stage(transaction, size)
+
     def say_status(self, path: str, status: str) -> None:
         """Disable an entity or enable it; links that give what is disabled end."""
         self.statuses.say(path, status)
