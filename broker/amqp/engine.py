@@ -7,18 +7,17 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, cast
 
-from proton import Collector, Event, Link, ProtonException, Transport
-from proton import Connection as Endpoint
+from proton import Event, Link, ProtonException
 
 from busproof.broker.amqp import native
 from busproof.broker.amqp.backlog import Backlog
 from busproof.broker.amqp.framing import Frames, Handshake
 from busproof.broker.amqp.kept import Kept
 from busproof.broker.amqp.links import Links
-from busproof.broker.amqp.messages import STANDS_FOR
 from busproof.broker.amqp.nodes import condition
 from busproof.broker.amqp.numbering import Numbering
 from busproof.broker.amqp.performatives import Outgoing
+from busproof.broker.amqp.proton_engine import Engine
 from busproof.broker.amqp.refusals import Refusal, opening_too_large
 from busproof.broker.amqp.turns import Turns
 from busproof.broker.amqp.unreadable import is_unreadable, readable
@@ -34,10 +33,7 @@ TICK: Final = 5.0
 """How often idle connections are looked at, in seconds."""
 
 PIECE: Final = 16_384
-"""How much of what came is handled before answers go out, in bytes.
-
-A client that hears of the first messages early is at work while the next are decided.
-"""
+"""Bytes that are handled before answers go out, with which the client can go on early."""
 
 
 class Connection(asyncio.Protocol):
@@ -78,24 +74,14 @@ class Connection(asyncio.Protocol):
         }
         """What is done about an event, by the number of its kind; deliveries are handled apart."""
         self._outgoing = Outgoing(numbering)
-        self._batch = False
-        self._pumping = False
+        self._batch = self._pumping = False
         self._pieces = deque[tuple[bytes, bool]]()
         """What came and was not given to the engine, and whether it is the transfer of a batch."""
         self._turns = Turns(hub.loop, lambda: self._watch(self._take_turn))
         self._handshake: Handshake | None = None
-        self._engine = Transport(Transport.SERVER)
-        # Proton would write to the terminal what a client makes it, and frames with tokens in them.
-        self._engine.tracer = _write_nothing
-        self._engine.max_frame_size = hub.limits.frame
-        self._engine.channel_max = hub.limits.sessions - 1
-        self._engine.idle_timeout = hub.limits.idle
-        self._collector = Collector()
-        self._endpoint = Endpoint()
-        self._endpoint.collect(self._collector)
-        self._endpoint.container = "busproof"
-        self._endpoint.offered_capabilities = [STANDS_FOR]
-        self._engine.bind(self._endpoint)
+        self._whole = Engine.within(hub.limits)
+        self._engine, self._collector = self._whole.transport, self._whole.collector
+        self._endpoint = self._whole.endpoint
         self._timer: asyncio.TimerHandle | None = None
         self._since = 0.0
 
@@ -214,17 +200,10 @@ class Connection(asyncio.Protocol):
                 connection=self.name,
                 seconds=round(time.monotonic() - self._since, 3),
                 error=None if exc is None else type(exc).__name__,
-                **self._reason(),
+                **self._whole.reason,
             )
         self._wire.lose()
-        self._engine.unbind()
-        self._endpoint.free()
-        self._collector.release()
-
-    def _reason(self) -> dict[str, str | None]:
-        """The error by which the client has ended the connection, or the engine has."""
-        error = readable(lambda: self._endpoint.remote_condition or self._engine.condition)
-        return {} if error is None else {"condition": error.name, "said": error.description}
+        self._whole.free()
 
     @property
     def paused(self) -> bool:
@@ -286,8 +265,7 @@ class Connection(asyncio.Protocol):
     def flush(self) -> None:
         """Write what the engine has to send."""
         while self._wire.is_open and (waiting := self._engine.pending()) > 0:
-            data = self._engine.peek(waiting)
-            if not data:
+            if not (data := self._engine.peek(waiting)):
                 return
             self._wire.write(self._outgoing.feed(bytes(data)))
             self._engine.pop(len(data))
@@ -336,10 +314,9 @@ class Connection(asyncio.Protocol):
             self._pieces.appendleft((piece[room:], self._batch))
 
     def _dispatch(self) -> None:
-        collector = self._collector
         if self._turns.is_between:
             return
-        while event := native.next_event(collector):
+        while event := native.next_event(self._collector):
             if self._turns.is_over():
                 return
             kind = native.kind_of(event)
@@ -347,9 +324,9 @@ class Connection(asyncio.Protocol):
                 if kind == native.DELIVERY:
                     self._links.delivered(native.delivery_of(event), batch=self._batch)
                 elif (handle := self._handlers.get(kind)) is not None:
-                    handle(collector.peek())
+                    handle(self._collector.peek())
             finally:
-                native.pop(collector)
+                native.pop(self._collector)
 
     def _opened(self, _: Event) -> None:
         client = readable(lambda: self._endpoint.remote_container)
@@ -371,7 +348,3 @@ class Connection(asyncio.Protocol):
         wait = min(most, max(0.01, due - now)) if due else most
         self._timer = self.hub.loop.call_later(wait, self._tick)
         self.pump()
-
-
-def _write_nothing(*_: object) -> None:
-    """Nobody is to be told."""
