@@ -37,8 +37,8 @@ EVERY: Final = "all"
 def _profile(args: Options) -> str | None:
     """How much is explored; nothing with features, a rule or a replay alone."""
     alone = [f"--{name}" for name in ("rule", "replay") if getattr(args, name, None)]
-    if getattr(args, "only", None) == "features":
-        alone.append("--only features")
+    if (only := getattr(args, "only", None)) in ("features", "distilled"):
+        alone.append(f"--only {only}")
     asked = [
         f"--{name}"
         for name in ("profile", "minutes", "seed")
@@ -236,8 +236,8 @@ HOW_MUCH: Final[tuple[Option, ...]] = (
     option(
         "--only",
         section=EXPLORATION,
-        type=click.Choice(("features", "exploration")),
-        help="one of both (default: both)",
+        type=click.Choice(("features", "distilled", "exploration")),
+        help="the scenarios, the sequences found by machine, or the exploration (default: all)",
     ),
     option(
         "--profile",
