@@ -37,7 +37,7 @@ class Terms:
         )
 
     def inapplicable(self, rule: Rule, *, any_reading: bool = False) -> str:
-        """Why this run can neither show nor break the rule; empty if it can.
+        """Return why this run can neither show nor break the rule; empty if it can.
 
         Args:
             rule: the rule.

@@ -204,7 +204,7 @@ def met(events: Sequence[Event], decided: Sequence[tuple[RuleId, ...]]) -> Met:
 
 
 def counted(found: Met, terms: Terms) -> dict[str, int]:
-    """How often each goal that applies has happened, by its name."""
+    """Return how often each goal that applies has happened, by its name."""
     catalogue = terms.catalogue
     times = {
         goal.name: found.times.get(goal.name, 0)

@@ -10,7 +10,7 @@ from busproof.errors import AdapterError
 from busproof.history.records import Oracle
 from busproof.history.render.events import event_words
 from busproof.history.render.outcomes import outcome_words
-from busproof.judging.judge import Judge, Violation, vantage_of
+from busproof.judging.judge import Judge, Violation, observability_for
 from busproof.judging.scenario_outcome import (
     NotConforming,
     blaming_the_adapter,
@@ -61,7 +61,7 @@ class Driver:
     ) -> None:
         declaration = adapter.declaration
         self._adapter = adapter
-        self._judge = Judge(profile, vantage_of(declaration.vantage, oracle))
+        self._judge = Judge(profile, observability_for(declaration.observability, oracle))
         self._recording = recording
         self._events: list[Event] = []
         self._virtual_now = 0

@@ -22,7 +22,7 @@ from busproof.history.records import (
 from busproof.history.render.outcomes import outcome_words
 from busproof.judging.applicability import Terms, auto_oracle
 from busproof.judging.coverage_goals import Met, met
-from busproof.judging.judge import vantage_of
+from busproof.judging.judge import observability_for
 from busproof.judging.linearization.overlap import Judged, judged, judged_part
 from busproof.judging.witnesses import with_late_witnesses
 from busproof.spec import Catalogue
@@ -161,7 +161,7 @@ class Checker:
         chosen = oracle or header.oracle or auto_oracle(header.capabilities)
         self.terms = Terms.of(catalogue, header, profile, chosen)
         recorded = observability_from(header.clock, header.slack, header.capabilities)
-        self._vantage = vantage_of(recorded, chosen)
+        self._observability = observability_for(recorded, chosen)
 
     def check(self, scenario: Scenario) -> Heard:
         """Judge a whole scenario."""
@@ -176,7 +176,7 @@ class Checker:
         events: Sequence[Event] = scenario.events
         if profile.numbers_name_partitions:
             events = with_late_witnesses(events)
-        found = judge(events, profile, self._vantage)
+        found = judge(events, profile, self._observability)
         heard = _heard(scenario)
         in_order = [scenario.events[index] for index in found.order]
         heard = attrs.evolve(
@@ -230,7 +230,7 @@ def _said(scenario: Scenario) -> str:
 
 
 def _permits(rule: RuleId, terms: Terms) -> bool:
-    """Whether a rule permits answers and forbids none, so that nothing breaks it."""
+    """Return whether a rule permits answers and forbids none, so that nothing breaks it."""
     return terms.catalogue.rule(rule).shown_by == "allowed"
 
 

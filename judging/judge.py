@@ -14,7 +14,7 @@ from busproof.vocabulary.outcomes import Event
 from busproof.vocabulary.profile import Profile
 from busproof.vocabulary.values import RuleId
 
-__all__ = ["STATES_LIMIT", "Judge", "Violation", "vantage_of"]
+__all__ = ["STATES_LIMIT", "Judge", "Violation", "observability_for"]
 
 STATES_LIMIT = 512
 """States kept possible at once; more of them is `inconclusive`, never a pass."""
@@ -37,11 +37,11 @@ class Violation:
     why: str = ""
 
 
-def vantage_of(vantage: Observability, oracle: Oracle) -> Observability:
+def observability_for(observability: Observability, oracle: Oracle) -> Observability:
     """What the oracle looks at: the client oracle sees no partitions, whatever an adapter tells."""
     if oracle is Oracle.STRICT:
-        return vantage
-    return attrs.evolve(vantage, partitions=False)
+        return observability
+    return attrs.evolve(observability, partitions=False)
 
 
 class Judge:
@@ -53,8 +53,8 @@ class Judge:
         exhausted: why judging stopped without a verdict, if it did.
     """
 
-    def __init__(self, profile: Profile, vantage: Observability) -> None:
-        self._possible: tuple[Namespace, ...] = (fresh_namespace(profile, vantage),)
+    def __init__(self, profile: Profile, observability: Observability) -> None:
+        self._possible: tuple[Namespace, ...] = (fresh_namespace(profile, observability),)
         self._judged = 0
         self.evidence: Counter[RuleId] = Counter()
         self.violation: Violation | None = None

@@ -98,7 +98,7 @@ NEEDED: Final[dict[type[Command], Capability]] = {
 
 
 def _is_mortal(told: object) -> bool:
-    """Whether an entity or a message has a time to live."""
+    """Return whether an entity or a message has a time to live."""
     life = getattr(told, "time_to_live", None)
     return life is not None or getattr(told, "dead_letter_expired", False)
 

@@ -12,7 +12,7 @@ import attrs
 from busproof.history.records import Oracle
 from busproof.history.replay import Asked
 from busproof.judging.compress_time import without_waiting
-from busproof.judging.judge import Judge, vantage_of
+from busproof.judging.judge import Judge, observability_for
 from busproof.vocabulary.observability import Observability
 from busproof.vocabulary.outcomes import Event
 from busproof.vocabulary.profile import Profile
@@ -120,7 +120,11 @@ def _without(asked: Asked, name: str) -> Asked:
 
 
 def off_the_wire(
-    events: Sequence[Event], rule: RuleId, profile: Profile, vantage: Observability, oracle: Oracle
+    events: Sequence[Event],
+    rule: RuleId,
+    profile: Profile,
+    observability: Observability,
+    oracle: Oracle,
 ) -> tuple[Event, ...]:
     """The events that the judge needs in order to object to the last, with nobody asked again.
 
@@ -130,7 +134,7 @@ def off_the_wire(
     last = len(events) - 1
 
     def fails(places: Sequence[int]) -> bool:
-        judge = Judge(profile, vantage_of(vantage, oracle))
+        judge = Judge(profile, observability_for(observability, oracle))
         *before, at_last = without_waiting(events, (*places, last))
         if any(judge.saw(event) for event in before):
             return False

@@ -238,7 +238,7 @@ class Summary:
         self.parts = {}
 
     def ended(self) -> dict[str, int]:
-        """How many scenarios ended how, in the order in which that first happened.
+        """Return how many scenarios ended how, in the order in which that first happened.
 
         Sequences are left out; of a scenario that was tried again the latest counts.
         """

@@ -193,7 +193,7 @@ def parts(events: Sequence[Event]) -> list[list[int]]:
 
 
 def is_crowded(events: Iterable[Event]) -> bool:
-    """Whether there may be so many entities at some time that one more may be refused."""
+    """Return whether there may be so many entities at some time that one more may be refused."""
     names = {name for event in events for name in _named(event.command)}
     return len(names) >= MOST_PARTITIONED
 

@@ -87,7 +87,7 @@ class Hints:
         return events[one].called <= returned[other] and events[other].called <= returned[one]
 
     def follows(self, later: int, earlier: int) -> bool:
-        """Whether one of two overlapping events most likely came after the other."""
+        """Return whether one of two overlapping events most likely came after the other."""
         return earlier in self._needs.get(later, ())
 
     def ranked(self, candidates: list[int], taken: bytearray, way: int = 0) -> list[int]:

@@ -69,29 +69,29 @@ Found = tuple[tuple[int, ...], Violation]
 
 
 def impossible_topic(
-    events: Sequence[Event], profile: Profile, vantage: Observability, stuck: Collection[int]
+    events: Sequence[Event], profile: Profile, observability: Observability, stuck: Collection[int]
 ) -> Found | None:
     """A topic that has no order: its events in the longest one, and why that ends.
 
     Args:
         events: of a part of a history, on a real clock.
         profile: what the bus is held to.
-        vantage: what is seen of it.
+        observability: what is seen of it.
         stuck: the events at which no order was found to go on; what they are about comes first.
     """
     if not _can_be_cut(events):
         return None
     held_to = attrs.evolve(profile, silent=profile.silent | {"KEY-14"})
-    cutting = Cutting(events, vantage.slack)
+    cutting = Cutting(events, observability.slack)
     for topic in cutting.topics(stuck):
-        found = _proof(topic, held_to, vantage)
+        found = _proof(topic, held_to, observability)
         if found is not None:
             return found
     return None
 
 
 def _can_be_cut(events: Sequence[Event]) -> bool:
-    """Whether some of the events can be left out."""
+    """Return whether some of the events can be left out."""
     if any(not isinstance(event.command, KNOWN) for event in events):
         return False
     if any(isinstance(event.command, WHOLE) for event in events):
@@ -107,9 +107,11 @@ def _is_for_want_of_room(outcome: Outcome) -> bool:
     return isinstance(outcome, Refused) and outcome.error is Error.QUOTA_EXCEEDED
 
 
-def _proof(topic: Topic, profile: Profile, vantage: Observability) -> Found | None:
+def _proof(topic: Topic, profile: Profile, observability: Observability) -> Found | None:
     start = (
-        fresh_namespace(profile, attrs.evolve(vantage, left_out=topic.left_out, partial=True)),
+        fresh_namespace(
+            profile, attrs.evolve(observability, left_out=topic.left_out, partial=True)
+        ),
     )
     search = _searched(topic.events, start)
     if search is None:

@@ -52,7 +52,7 @@ class Judged:
     steps: int = 0
 
 
-def judged(events: Sequence[Event], profile: Profile, vantage: Observability) -> Judged:
+def judged(events: Sequence[Event], profile: Profile, observability: Observability) -> Judged:
     """Judge events in whichever permitted order allows them all.
 
     Each part that has nothing to do with the others is judged by itself, see `parts`. Where no
@@ -60,11 +60,11 @@ def judged(events: Sequence[Event], profile: Profile, vantage: Observability) ->
     order proves that the part has none, see `topics`. Whatever stays open when the budget ends is
     no verdict.
     """
-    if vantage.clock is Clock.VIRTUAL:
-        return judged_part(events, profile, vantage)
+    if observability.clock is Clock.VIRTUAL:
+        return judged_part(events, profile, observability)
     found = []
     for indices in parts(events):
-        part = judged_part([events[index] for index in indices], profile, vantage)
+        part = judged_part([events[index] for index in indices], profile, observability)
         order = tuple(indices[each] for each in part.order)
         found.append(attrs.evolve(part, order=order))
     return _together(events, found)
@@ -90,14 +90,14 @@ def _together(events: Sequence[Event], found: list[Judged]) -> Judged:
     return Judged(evidence=evidence, decided=decided, order=order, exhausted=exhausted, steps=steps)
 
 
-def judged_part(events: Sequence[Event], profile: Profile, vantage: Observability) -> Judged:
+def judged_part(events: Sequence[Event], profile: Profile, observability: Observability) -> Judged:
     """Judge a part as it is; events of a whole history go to `judged`."""
-    ordered = vantage.clock is Clock.VIRTUAL
-    search = Search(events, (fresh_namespace(profile, vantage),), ordered=ordered)
+    ordered = observability.clock is Clock.VIRTUAL
+    search = Search(events, (fresh_namespace(profile, observability),), ordered=ordered)
     steps = _allowed(len(events))
     ended = search.run(steps, PATIENCE)
     if ended is not Ended.FOUND and search.had_choices:
-        topic = impossible_topic(events, profile, vantage, search.stuck_at)
+        topic = impossible_topic(events, profile, observability, search.stuck_at)
         if topic is not None:
             order, violation = topic
             return Judged(evidence=_evidence(search.rules), violation=violation, order=order)
@@ -117,7 +117,7 @@ def judged_part(events: Sequence[Event], profile: Profile, vantage: Observabilit
 
 
 def _allowed(events: int) -> int:
-    """How many steps may be taken to find an order of so many events."""
+    """Return how many steps may be taken to find an order of so many events."""
     return max(STEPS_AT_LEAST, min(STEPS_AN_EVENT * events, STEPS_AT_MOST + 2 * events))
 
 

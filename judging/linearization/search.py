@@ -190,7 +190,7 @@ class Search:
         return _Point(possible, chosen, rules, len(self.order), first, untried)
 
     def _descended(self) -> bool:
-        """Whether one of the events left to try could come next."""
+        """Return whether one of the events left to try could come next."""
         here = self._points[-1]
         while here.untried:
             index = here.untried.pop()
@@ -237,7 +237,7 @@ class Search:
         self._points = self._points[-REMEMBERED:]
 
     def _withdrawn(self) -> bool:
-        """Whether there was an event to take back."""
+        """Return whether there was an event to take back."""
         if len(self._points) == 1:
             return False
         self._taken[self._points.pop().chosen] = 0

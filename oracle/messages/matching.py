@@ -12,7 +12,7 @@ from busproof.oracle.messages.partitioning import home_of, narrowed
 from busproof.oracle.outages import Partitions
 from busproof.oracle.state import Namespace, Queue, Subscription
 from busproof.oracle.stored import Stored
-from busproof.oracle.transition import Sighting
+from busproof.oracle.transition import Observation
 
 __all__ = ["Seen", "is_unchanged", "named_partition", "recognised", "seen_as", "view_of"]
 
@@ -34,7 +34,7 @@ class Seen:
 
 
 def recognised(
-    namespace: Namespace, queue: Queue, view: v.MessageView, seen: Sighting
+    namespace: Namespace, queue: Queue, view: v.MessageView, seen: Observation
 ) -> Iterator[Seen]:
     """Return the stored messages that this view may show, oldest first.
 
@@ -49,7 +49,7 @@ def recognised(
 
 
 def seen_as(
-    namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView, seen: Sighting
+    namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView, seen: Observation
 ) -> Iterator[Seen]:
     """Return what is known of this stored message if the view shows it; nothing if it cannot."""
     if is_unchanged(namespace, stored, view):
@@ -77,7 +77,7 @@ def is_unchanged(
         and all(map(_same, _carried(sent), _carried(view)))
         and sent.properties == view.properties
     )
-    if sent.message_id is None and namespace.vantage.assigns_message_ids:
+    if sent.message_id is None and namespace.observability.assigns_message_ids:
         return same and bool(view.message_id)
     numbered = stored.sequence_number is None or view.sequence_number in (
         None,
@@ -93,9 +93,9 @@ def _same(sent: str | None, seen: str | None, or_else: str | None = None) -> boo
     return sent is None and or_else is not None and seen == or_else
 
 
-def named_partition(namespace: Namespace, view: v.MessageView, seen: Sighting) -> int | None:
+def named_partition(namespace: Namespace, view: v.MessageView, seen: Observation) -> int | None:
     """LIFE-12: return the partition that a sequence number or a witness identifies, if any."""
-    if not (namespace.vantage.partitions and namespace.vantage.witness):
+    if not (namespace.observability.partitions and namespace.observability.witness):
         return None
     if seen.witness is not None:
         return seen.witness.partition
@@ -106,7 +106,7 @@ def named_partition(namespace: Namespace, view: v.MessageView, seen: Sighting) -
 
 
 def _placed(
-    namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView, seen: Sighting
+    namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView, seen: Observation
 ) -> Iterator[Seen]:
     partition = named_partition(namespace, view, seen)
     if partition is None or not queue.settings.partitioned:

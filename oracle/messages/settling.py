@@ -14,7 +14,7 @@ from busproof.oracle.messages.stopped_clocks import lock_is_over
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
 from busproof.oracle.stored import Stored
 from busproof.oracle.transition import Transition, done, refusal
-from busproof.oracle.unjudged import given_up
+from busproof.oracle.unjudged import stop_judging
 from busproof.oracle.window import Window
 
 __all__ = [
@@ -75,8 +75,8 @@ def dead_letter(namespace: Namespace, command: v.DeadLetter) -> Iterator[Transit
         broken = ("DLQ-10",) if own else ()
         yield refusal(namespace, v.Error.INVALID_OPERATION, *broken, any_error=True)
         if not own:
-            # Outside the documents: what becomes of it then is not said.
-            yield done(given_up(namespace, v.owner_of(command.queue)))
+            # Outside the documents: the state of the message after that.
+            yield done(stop_judging(namespace, v.owner_of(command.queue)))
         return
     stored = locked(queue, command.lock_token)
     if stored is not None and not has_ended(namespace, queue, stored):

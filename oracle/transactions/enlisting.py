@@ -44,7 +44,7 @@ def settle(namespace: Namespace, command: v.Settlement) -> Iterator[Transition]:
     pledged = _held_in_doubt(namespace, command)
     yield from _at_once(pledged or namespace, command)
     if pledged is not None:
-        # Outside the documents: a message is settled that was settled in a transaction already.
+        # Outside the documents: a second settlement, after one in a transaction.
         yield refusal(namespace, v.Error.LOCK_LOST, any_error=True)
 
 
@@ -253,7 +253,7 @@ def _loses(namespace: Namespace, enlisted: Enlisted) -> tuple[bool, bool]:
 def settled_together(namespace: Namespace, transaction: Transaction, *, certain: bool) -> Namespace:
     """LOCK-11: return the namespace after all settlements of the transaction took effect."""
     if certain:
-        # What waits no longer is settled as though it never had.
+        # Without a waiting settlement it is settled as usual.
         namespace = released(namespace, transaction)
     for each in transaction.settlements:
         if certain and each.certain:
@@ -312,7 +312,7 @@ def released(namespace: Namespace, transaction: Transaction) -> Namespace:
             continue
         until = lock.pledge.until
         latest = max(until.latest, namespace.now.latest)
-        # It may have been given up meanwhile, by a settlement that was never answered.
+        # An unanswered settlement may have ended its lock meanwhile.
         earliest = min(until.earliest, lock.expiry.earliest)
         bounds = Window(earliest, until.latest if lock.pledge.reading == "ends" else latest)
         freed = evolve(lock, pledge=None, expiry=bounds, spared=True)

@@ -44,7 +44,7 @@ from busproof.oracle.transactions.limits import (
     with_transaction,
     without_deleted,
 )
-from busproof.oracle.transition import Choice, Sighting, Transition, done, refusal
+from busproof.oracle.transition import Choice, Observation, Transition, done, refusal
 
 __all__ = [
     "after_refusal",
@@ -59,7 +59,7 @@ __all__ = [
 
 
 def send_in(
-    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Sighting
+    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Observation
 ) -> Iterator[Transition]:
     """TXN-01 to TXN-09: buffer a send in a transaction, or refuse it."""
     for way in _send_in(namespace, queue, command, message, seen):
@@ -80,7 +80,7 @@ def doubted(way: Transition, name: str | None) -> Transition:
 
 
 def _send_in(
-    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Sighting
+    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Observation
 ) -> Iterator[Transition]:
     name = command.transaction
     transaction = namespace.transactions.get(name) if name is not None else None
@@ -146,7 +146,7 @@ def unavailable(
 ) -> Transition:
     """KEY-03, KEY-20: refuse because the key's partition is down (OUTAGE-ERROR)."""
     outages = queue.outages
-    if outages.told:
+    if outages.identified:
         hit = home & (outages.down | outages.doubt)
         queue = attrs.evolve(queue, homes=narrowed(namespace, queue, key, hit))
         namespace = with_queue(namespace, queue)
@@ -175,7 +175,7 @@ def _session_missing(
 
 
 def _send_in_partitioned(
-    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Sighting
+    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Observation
 ) -> Iterator[Transition]:
     """TXN-02, TXN-03, TXN-04, TXN-08: one key, the same as before, or an invalid operation."""
     transaction = running(namespace, command.transaction or "")
@@ -191,7 +191,7 @@ def _send_in_partitioned(
             invalid = _invalid(namespace, queue, message, rule)
             yield from _refused(namespace, queue, command, invalid)
         if before is None and transaction.keys:
-            # A refusal may end the transaction, as any other does (TXN-AFTER-REFUSAL).
+            # Like any refusal, this one may end the transaction (TXN-AFTER-REFUSAL).
             yield from _refused(namespace, queue, command, _second_entity(namespace))
             if namespace.profile.readings.get("TXN-ENTITIES") == "refused":
                 continue
@@ -203,7 +203,7 @@ def running(namespace: Namespace, name: str) -> Transaction:
     """Return the transaction with this name, which has begun and not ended."""
     transaction = namespace.transactions.get(name)
     if transaction is None:
-        raise AssertionError("what is asked in an unknown transaction has been refused")
+        raise AssertionError("a request in an unknown transaction was refused before")
     return transaction
 
 
@@ -282,7 +282,7 @@ def _stage(
     command: v.Send,
     message: v.Message,
     key: Key,
-    seen: Sighting,
+    seen: Observation,
 ) -> Iterator[Transition]:
     """TXN-05, TXN-10: place in the key's partition, as outside a transaction."""
     pins = key == effective_key(namespace, queue.settings, message)

@@ -71,10 +71,12 @@ def test_it_gives_nothing_that_no_cache_can_have_had(told: Told) -> None:
 
 
 @pytest.mark.parametrize(
-    "vantage", [{"left_out": frozenset({"c9"})}, {"partial": True}], ids=["left-out", "partial"]
+    "observability",
+    [{"left_out": frozenset({"c9"})}, {"partial": True}],
+    ids=["left-out", "partial"],
 )
-def test_nor_is_that_said_where_only_a_part_is_told(vantage: dict[str, object]) -> None:
-    told = telling(**vantage)
+def test_nor_is_that_said_where_only_a_part_is_told(observability: dict[str, object]) -> None:
+    told = telling(**observability)
     told.queue(partitioned=False)
     told.send()
     down(told, 0)

@@ -24,7 +24,7 @@ LONGEST: Final = 120
 """Commands of a sequence that is varied; of a longer one its beginning is."""
 INFECTED_MOST: Final = 20
 """How many sequences are kept in which the fault has not come to light."""
-VANTAGE: Final = ModelAdapter().declaration.vantage
+OBSERVABILITY: Final = ModelAdapter().declaration.observability
 
 
 @attrs.frozen(kw_only=True)
@@ -159,7 +159,7 @@ def broken(profile: v.Profile, found: Played) -> tuple[str, ...] | None:
 
 
 def _rejected(profile: v.Profile, events: Sequence[v.Event]) -> tuple[str, ...] | None:
-    judge = Judge(profile, VANTAGE)
+    judge = Judge(profile, OBSERVABILITY)
     for event in events:
         violation = judge.saw(event)
         if violation is not None:
