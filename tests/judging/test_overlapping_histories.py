@@ -18,7 +18,7 @@ from busproof.history.records import Oracle
 from busproof.history.render.events import event_words
 from busproof.judging.judge import observability_for
 from busproof.judging.linearization.decompose import parts
-from busproof.judging.linearization.message_subhistories import impossible_topic
+from busproof.judging.linearization.message_subhistories import impossible_subhistory
 from busproof.judging.linearization.overlap import Judged, judged
 from busproof.judging.workload import Habits, work
 from busproof.mutants import MUTANTS, Mutant
@@ -114,7 +114,7 @@ def test_valid_histories_are_judged_and_never_accused(shard: int) -> None:
             undecided += bool(found.exhausted)
             for indices in parts(events):
                 part = [events[index] for index in indices]
-                assert impossible_topic(part, profile(), observability, ()) is None, seed
+                assert impossible_subhistory(part, profile(), observability, ()) is None, seed
     assert undecided <= 0.05 * 2 * SEEDS / SHARDS
 
 
@@ -136,7 +136,7 @@ def test_what_finds_no_room_is_judged_and_never_accused() -> None:
             assert found.violation is None, f"seed {seed}, {oracle}\n{told(events, found)}"
             for indices in parts(events):
                 part = [events[index] for index in indices]
-                assert impossible_topic(part, held_to, observability, ()) is None, seed
+                assert impossible_subhistory(part, held_to, observability, ()) is None, seed
     assert refused > SEEDS // 2
 
 
