@@ -56,7 +56,7 @@ def declare_union(union: object, tagged: TaggedUnion) -> None:
 
 
 def union_of(union: object) -> TaggedUnion | None:
-    """How a union was declared; `None` if it was not."""
+    """Return how a union was declared; `None` if it was not."""
     return _UNIONS.get(union)
 
 

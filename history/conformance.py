@@ -197,10 +197,10 @@ class Conformance:
     again: str = ""
 
     def counted(self, verdict: Verdict) -> int:
-        """How many rules have this verdict."""
+        """Return how many rules have this verdict."""
         return sum(rule.verdict is verdict for rule in self.rules)
 
 
 def is_asked_for(rule: RuleId, only: tuple[str, ...]) -> bool:
-    """Whether a run that is limited to these rules and families is about this rule."""
+    """Return whether a run that is limited to these rules and families is about this rule."""
     return not only or rule in only or rule.partition("-")[0] in only

@@ -267,7 +267,7 @@ def _record(raw: bytes) -> Record:
 
 
 def _is_cut(raw: bytes) -> bool:
-    """Whether a last line that cannot be read is one whose writing was broken off."""
+    """Return whether a last line that cannot be read is one whose writing was broken off."""
     try:
         decode_line(raw)
     except HistoryError:

@@ -45,7 +45,7 @@ LATER: Final = schedule("m1", 9, partition_key=KEY)
 
 
 def _is_elsewhere(thing: QueuedMessage | Session | None) -> bool:
-    """Whether something is in another partition than the first."""
+    """Return whether something is in another partition than the first."""
     return thing is not None and thing.partition > 0
 
 

@@ -204,7 +204,7 @@ def unknown_is_false(wanted: v.Filter, message: v.Message) -> bool:
 
 
 def _is_unknown(condition: str, message: v.Message) -> bool:
-    """Whether neither a condition nor its opposite is true."""
+    """Return whether neither a condition nor its opposite is true."""
     both = (v.SqlFilter(expression=f"{sign}({condition})") for sign in ("", "NOT "))
     return not any(takes(each, message) for each in both)
 

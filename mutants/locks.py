@@ -63,7 +63,7 @@ def lock_again(namespace: Namespace, queued: QueuedMessage, token: str) -> None:
 
 
 def has_run_out(namespace: Namespace, queued: QueuedMessage) -> bool:
-    """Whether the time of a message's lock is over, or that of its session's."""
+    """Return whether the time of a message's lock is over, or that of its session's."""
     until = queued.locked_until if queued.session is None else queued.session.locked_until
     return until <= namespace.now
 

@@ -66,7 +66,7 @@ def remember(namespace: Namespace, command: v.RestoreQueue, connection: str) -> 
 
 
 def is_old(namespace: Namespace, path: str) -> bool:
-    """Whether a queue of this name was there from before."""
+    """Return whether a queue of this name was there from before."""
     return path in memory(namespace, set[str])
 
 

@@ -133,7 +133,7 @@ def cancelled_comes_after_outage(namespace: Namespace, command: Switch, connecti
 
 
 def _is_due(namespace: Namespace, scheduled: ScheduledMessage) -> bool:
-    """Whether a message still waits whose time has come."""
+    """Return whether a message still waits whose time has come."""
     waits = scheduled.entity.scheduled.get(scheduled.number) is scheduled
     return waits and scheduled.due <= namespace.now
 

@@ -264,7 +264,7 @@ def _has_room_without(
     partition: int,
     size: int,
 ) -> bool:
-    """Whether there is room where some of what is there takes none."""
+    """Return whether there is room where some of what is there takes none."""
     there = sum(each.message.size or 0 for each in ignored if each.partition == partition)
     return RULES.sizes.has_room(namespace, entity, partition, size - there)
 

@@ -168,7 +168,7 @@ def broken_sql_empties_rules(namespace: Namespace, command: RuleChange, connecti
 
 
 def _is_last(entity: Entity, partition: int) -> bool:
-    """Whether this is the last partition of several."""
+    """Return whether this is the last partition of several."""
     return 0 < partition == len(entity.partitions) - 1
 
 

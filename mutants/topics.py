@@ -83,12 +83,12 @@ TWO_KEYS: Final[Run] = (*WITH_ONE, *BUFFERED, send("m2", within="t", partition_k
 
 
 def is_topic(entity: Entity | None) -> bool:
-    """Whether an entity is a topic."""
+    """Return whether an entity is a topic."""
     return entity is not None and entity.kind is EntityKind.TOPIC
 
 
 def is_subscription(entity: Entity | None) -> bool:
-    """Whether an entity is a subscription."""
+    """Return whether an entity is a subscription."""
     return entity is not None and entity.kind is EntityKind.SUBSCRIPTION
 
 

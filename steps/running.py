@@ -72,7 +72,7 @@ def _declaration(adapter: Adapter, name: str) -> Declaration:
 
 
 def _raise(ended: Ended) -> None:
-    """How the exploration ended, as the test that ran it ends."""
+    """Return how the exploration ended, as the test that ran it ends."""
     match ended.verdict:
         case ScenarioVerdict.FAILED:
             raise NotConforming(ended.detail)
@@ -294,7 +294,7 @@ def _say(config: pytest.Config, error: ConformanceError) -> None:
 
 
 def verdict_on(error: BaseException | None) -> tuple[ScenarioVerdict, str]:
-    """How a scenario ended that raised this, or nothing."""
+    """Return how a scenario ended that raised this, or nothing."""
     if error is None:
         return ScenarioVerdict.PASSED, ""
     detail = str(error)

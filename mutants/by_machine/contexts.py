@@ -51,13 +51,13 @@ def contexts_for(parameters: Sequence[str]) -> tuple[str, ...]:
 
 
 def may_arise(context: str, commands: Iterable[v.Command]) -> bool:
-    """Whether commands may come to a context, or none is needed."""
+    """Return whether commands may come to a context, or none is needed."""
     needed = NEEDS.get(context)
     return needed is None or any(isinstance(command, needed) for command in commands)
 
 
 def applies(context: str, namespace: Namespace, args: tuple[Any, ...], call: int) -> bool:
-    """Whether a call of a rule is in a context.
+    """Return whether a call of a rule is in a context.
 
     Args:
         context: one of `contexts_for` the rule.
