@@ -14,6 +14,7 @@ from busproof.broker.amqp.refusals import too_large
 from busproof.broker.auth.tokens import Key, Keys
 from busproof.broker.bus import Bus
 from busproof.broker.entity_status import Statuses
+from busproof.broker.held import Budget, Holder
 from busproof.broker.limits import ALL_DEFAULT, Limits
 from busproof.broker.observability.event_log import Journal, Silent
 from busproof.broker.observability.message_counts import Tallies, records_of
@@ -69,6 +70,7 @@ class Hub:
     def __init__(self, bus: Bus, keys: Keys, limits: Limits = ALL_DEFAULT) -> None:
         self.bus = bus
         self.limits = limits
+        self.budget = Budget(limits.held, limits.held_by_all)
         self.stage = Stage(bus)
         self.keys = keys
         self.max_message = limits.message or _largest(bus)
@@ -87,6 +89,8 @@ class Hub:
         self.identifies = True
         """Whether what was sent without a MessageId goes out with one."""
         self.connections: set[Connection] = set()
+        self.owners: dict[str, Holder] = {}
+        """The client that has begun each transaction that has not ended."""
         self.statuses = Statuses()
         self.saver: Saver | None = None
         """Writes all that is decided to a store, if there is one."""

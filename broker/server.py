@@ -10,6 +10,7 @@ import attrs
 
 from busproof.broker.amqp.engine import Connection
 from busproof.broker.amqp.routing import attach
+from busproof.broker.amqp.websocket import WebSocket
 from busproof.broker.auth.tokens import Keys
 from busproof.broker.bus import Bus
 from busproof.broker.configuration.emulator import Configuration, Created
@@ -25,10 +26,20 @@ from busproof.vocabulary.commands import AddRule, CreateQueue, CreateSubscriptio
 from busproof.vocabulary.paths import subscription_path
 from busproof.vocabulary.profile import profile_for
 
-__all__ = ["ADMIN_PORT", "PORT", "TLS_PORT", "Broker", "Places", "bus_for", "started"]
+__all__ = [
+    "ADMIN_PORT",
+    "PORT",
+    "TLS_PORT",
+    "WEBSOCKET_PORT",
+    "Broker",
+    "Places",
+    "bus_for",
+    "started",
+]
 
 PORT: Final = "--port"
 TLS_PORT: Final = "--tls-port"
+WEBSOCKET_PORT: Final = "--websocket-port"
 ADMIN_PORT: Final = "--admin-port"
 
 HANDSHAKE: Final = 20.0
@@ -144,6 +155,7 @@ class Places:
         tls_port: for AMQP over TLS, which needs `tls`; `None` for nowhere.
         tls: what AMQP over TLS is spoken by.
         admin_tls: what HTTPS is spoken by, in the place of HTTP.
+        websocket_port: for AMQP over WebSockets, over TLS if there is `tls`; `None` for nowhere.
     """
 
     host: str
@@ -152,6 +164,7 @@ class Places:
     tls_port: int | None = None
     tls: ssl.SSLContext | None = None
     admin_tls: ssl.SSLContext | None = None
+    websocket_port: int | None = None
 
 
 class Broker:
@@ -229,14 +242,19 @@ def _openings(
     def make() -> Connection:
         return Connection(hub, next(numbers), attach)
 
-    def speaking(port: int, **tls: Any) -> Callable[..., Any]:
+    def speaking(
+        port: int, spoken: Callable[[], asyncio.Protocol] = make, **tls: Any
+    ) -> Callable[..., Any]:
         place = {"host": places.host, "port": port}
-        return lambda **how: loop.create_server(make, **_placed(place, how), **tls)
+        return lambda **how: loop.create_server(spoken, **_placed(place, how), **tls)
 
     if places.port is not None:
         yield PORT, speaking(places.port)
     if places.tls_port is not None and places.tls is not None:
         yield TLS_PORT, speaking(places.tls_port, **_secured(places.tls))
+    if places.websocket_port is not None:
+        within, secured = lambda: WebSocket(make()), _secured(places.tls)
+        yield WEBSOCKET_PORT, speaking(places.websocket_port, within, **secured)
     place, tls = {"host": places.host, "port": places.admin_port}, _secured(places.admin_tls)
     yield ADMIN_PORT, lambda **how: asyncio.start_server(answering, **_placed(place, how), **tls)
 
@@ -257,7 +275,11 @@ async def _listening(
     opening: Callable[..., Any], places: Places, option: str, hub: Hub
 ) -> list[asyncio.Server]:
     spare = SPARE_FOR_HTTP if option == ADMIN_PORT else SPARE
-    port = {PORT: places.port, TLS_PORT: places.tls_port}.get(option, places.admin_port)
+    port = {
+        PORT: places.port,
+        TLS_PORT: places.tls_port,
+        WEBSOCKET_PORT: places.websocket_port,
+    }.get(option, places.admin_port)
     try:
         return await guarded(opening, spare, hub.refuse_for_files)
     except OSError as error:

@@ -12,8 +12,8 @@ from busproof.exploration.replay import replay
 from busproof.history.records import Ended, Record, ScenarioVerdict
 from busproof.history.replay import Asked
 from busproof.judging.applicability import Terms
-from busproof.judging.heard import to_blame
 from busproof.judging.judge import Violation
+from busproof.judging.scenario_result import to_blame
 from busproof.judging.shrinking import Spent
 from busproof.vocabulary.outcomes import Event
 from busproof.vocabulary.values import RuleId

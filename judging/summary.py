@@ -14,7 +14,7 @@ from busproof.history.codec import structure, unstructure
 from busproof.history.conformance import Counterexample
 from busproof.history.records import AGAIN, EXPLORATION, REPEATED
 from busproof.judging.coverage_goals import Met
-from busproof.judging.heard import Heard, Part, joined
+from busproof.judging.scenario_result import Heard, Part, joined
 from busproof.vocabulary.values import RuleId
 
 __all__ = ["EXHAUSTED", "UNBLAMED", "OfRule", "Said", "Summary", "in_order"]

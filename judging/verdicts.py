@@ -16,7 +16,7 @@ from busproof.history.conformance import (
 from busproof.history.records import Header, History, Oracle, Scenario
 from busproof.judging.applicability import Terms
 from busproof.judging.coverage_goals import counted, missed
-from busproof.judging.heard import Checker
+from busproof.judging.scenario_result import Checker
 from busproof.judging.summary import EXHAUSTED, UNBLAMED, OfRule, Said, Summary, in_order
 from busproof.spec import Catalogue, Rule
 from busproof.vocabulary.values import RuleId

@@ -27,7 +27,7 @@ def with_late_witnesses(events: Sequence[Event]) -> tuple[Event, ...]:
         (_queue(event), view.body): view.sequence_number >> SEQUENCE_BITS
         for event in events
         for view in _views(event)
-        if view.sequence_number is not None
+        if view.sequence_number is not None and view.sequence_number >= 0
     }
     return tuple(
         attrs.evolve(event, witness=Witness(partition=seen[_sent(event)]))

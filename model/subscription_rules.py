@@ -34,7 +34,7 @@ def find(namespace: Namespace, command: RuleChange | v.ListRules) -> Entity:
 
 
 def ask_change(namespace: Namespace, command: RuleChange, connection: str) -> Answer:
-    """FILTER-07, FEAT-01 to FEAT-04: change the rules now, or with the commit of a transaction."""
+    """FILTER-07, FEAT-01 to FEAT-04, FEAT-18: change the rules now, or with a commit."""
     rules = namespace.rules
     subscription = find(namespace, command)
     if command.transaction is not None:
@@ -51,7 +51,7 @@ def ask_change(namespace: Namespace, command: RuleChange, connection: str) -> An
 def buffer(
     namespace: Namespace, subscription: Entity, command: RuleChange, transaction: Transaction
 ) -> Answer:
-    """FEAT-03, FEAT-04: buffer a valid change until the commit."""
+    """FEAT-03, FEAT-18, FEAT-19: buffer a valid change until the commit."""
     rules, mark = namespace.rules.subscription_rules, namespace.journal.mark()
     outside = rules.is_outside(namespace, subscription)
     rules.change(namespace, subscription, command)
@@ -59,7 +59,7 @@ def buffer(
         namespace.journal.undo(mark)
         namespace.journal.touch(transaction)
         transaction.rule_changes += (BufferedRuleChange(subscription, command),)
-    return Answer(DONE, rules=("FEAT-04",))
+    return Answer(DONE, rules=("FEAT-18",))
 
 
 def is_outside(namespace: Namespace, subscription: Entity) -> bool:

@@ -119,13 +119,14 @@ def buffer(namespace: Namespace, transaction: Transaction, buffered: BufferedSen
 def key_of(
     namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
 ) -> Key | None:
-    """TXN-03, TXN-06, TXN-07, LIMIT-16: return the key of a message in a transaction."""
+    """TXN-03, TXN-06, TXN-07, TXN-14, LIMIT-16: return the key of a message in a transaction."""
     rules = namespace.rules
     rules.limits.check_count(namespace, len(transaction.sends))
     if message.session_id is None and entity.settings.requires_session:
         raise Refusal(v.Error.INVALID_OPERATION, "TXN-06")
     key = rules.messages.key_of(namespace, entity, message)
     if not entity.settings.partitioned:
+        rules.transactions.check_other_entities(namespace, entity, transaction)
         return key
     if key is None and message.message_id is not None:
         readings = ("with-duplicate-detection", "always")
@@ -146,17 +147,20 @@ def keys_of_sends(transaction: Transaction) -> list[tuple[Entity, Key]]:
 def check_other_sends(
     namespace: Namespace, entity: Entity, transaction: Transaction, key: Key
 ) -> None:
-    """TXN-04, TXN-08: check that a message's key equals those of the other sends to its entity.
-
-    TXN-ENTITIES decides whether a transaction can send to a second partitioned entity.
-    """
-    keyed = keys_of_sends(transaction)
-    alike = [earlier for other, earlier in keyed if other is entity]
+    """TXN-04, TXN-08: check that a message's key equals those of the other sends to its entity."""
+    alike = [earlier for other, earlier in keys_of_sends(transaction) if other is entity]
     for earlier in alike:
         namespace.rules.transactions.check_same_key(namespace, earlier, key)
-    readings = ("accepted", "refused")
-    if keyed and not alike and namespace.reading("TXN-ENTITIES", *readings) == "refused":
-        raise Refusal(v.Error.INVALID_OPERATION)
+    namespace.rules.transactions.check_other_entities(namespace, entity, transaction)
+
+
+def check_other_entities(namespace: Namespace, entity: Entity, transaction: Transaction) -> None:
+    """TXN-15: refuse a send to a second entity where TXN-ENTITIES is read so."""
+    sent_to = {each.entity for each in transaction.sends if each.scheduled is None}
+    if not sent_to or entity in sent_to:
+        return
+    if namespace.reading("TXN-ENTITIES", "accepted", "refused") == "refused":
+        raise Refusal(v.Error.INVALID_OPERATION, "TXN-15")
 
 
 def check_same_key(namespace: Namespace, earlier: Key, key: Key) -> None:
@@ -274,7 +278,7 @@ def apply(namespace: Namespace, transaction: Transaction) -> None:
         queued = rules.locks.locked_under(namespace, enlisted.entity, enlisted.token)
         rules.locks.apply(namespace, queued, enlisted.action, enlisted.reason)
     for change in transaction.rule_changes:
-        # A change that has become impossible by now has no effect (FEAT-04).
+        # A change that has become impossible by now has no effect (FEAT-19).
         with suppress(Refusal):
             rules.subscription_rules.change(namespace, change.subscription, change.command)
     for buffered in transaction.sends:
@@ -325,6 +329,7 @@ class Transactions:
     within: Callable[..., Answer] = within
     key_of: Callable[[Namespace, Entity, Transaction, v.Message], Key | None] = key_of
     check_other_sends: Callable[[Namespace, Entity, Transaction, Key], None] = check_other_sends
+    check_other_entities: Callable[[Namespace, Entity, Transaction], None] = check_other_entities
     check_same_key: Callable[[Namespace, Key, Key], None] = check_same_key
     place: Callable[[Namespace, Entity, Transaction, v.Message, Key | None], int] = place
     settle: Callable[[Namespace, Entity, v.Settlement, str], Answer] = settle

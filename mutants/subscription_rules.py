@@ -9,7 +9,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
 from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace
+from busproof.model.state import Entity, Namespace, Transaction
 from busproof.model.subscription_rules import RuleChange, find
 from busproof.model.values import EntityKind, InTransit, Refusal
 from busproof.mutants.filters import LABEL, ONE, SUBSCRIBED, TAKE, TOPIC, add, remove, taking
@@ -36,6 +36,11 @@ NAMESAKE: Final = v.CreateSubscription(topic="q", subscription="ONE")
 TAKE_SECOND: Final = receive(delete=True, queue=v.subscription_path("q", "two"))
 NO_SQL: Final[Run] = (*SUBSCRIBED, add(v.SqlFilter(expression="color =")))
 BEGUN: Final[Run] = (*SUBSCRIBED, v.BeginTransaction(transaction="t"))
+ON_REGULAR: Final[Run] = (
+    *(v.CreateTopic(topic="q", partitioned=False), *SUBSCRIBED[1:]),
+    v.BeginTransaction(transaction="t"),
+)
+LIST: Final = v.ListRules(**ONE)
 SPREAD: Final[Run] = tuple(send(f"m{number}", subject="x") for number in range(PARTITIONS))
 SEND: Final = send("m1", properties={"size": 1})
 
@@ -218,6 +223,41 @@ def rule_refused_yet_changed(namespace: Namespace, command: RuleChange, connecti
         with suppress(Refusal):
             USUAL.change(namespace, find(namespace, command), command)
     return answer
+
+
+@mutant(
+    "FEAT-18",
+    "subscription_rules.is_outside",
+    (*ON_REGULAR, add(LABEL, within="t")),
+    readings={"REGULAR-RULES": "supported"},
+)
+def rule_refused_in_transaction_on_regular(namespace: Namespace, subscription: Entity) -> bool:
+    """On regular topics no rule changes in a transaction."""
+    if not subscription.settings.partitioned:
+        raise Refusal(v.Error.INVALID_OPERATION, "FEAT-18")
+    return USUAL.is_outside(namespace, subscription)
+
+
+@mutant(
+    "FEAT-19",
+    "subscription_rules.is_outside",
+    (*ON_REGULAR, add(LABEL, within="t"), v.RollBackTransaction(transaction="t"), LIST),
+)
+def rule_outlives_roll_back(namespace: Namespace, subscription: Entity) -> bool:
+    """On regular topics a rule that changes in a transaction changes at once."""
+    return not subscription.settings.partitioned or USUAL.is_outside(namespace, subscription)
+
+
+@mutant(
+    "FEAT-19",
+    "transactions.apply",
+    (*ON_REGULAR, add(LABEL, within="t"), v.CommitTransaction(transaction="t"), LIST),
+)
+def rule_lost_at_commit(namespace: Namespace, transaction: Transaction) -> None:
+    """A commit changes no rules."""
+    namespace.journal.touch(transaction)
+    transaction.rule_changes = ()
+    RULES.transactions.apply(namespace, transaction)
 
 
 @mutant("FILTER-21", ACT, BOTH)

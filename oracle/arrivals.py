@@ -4,7 +4,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.oracle.outages import Partitions
-from busproof.oracle.stored import Key
+from busproof.oracle.queued_messages import Key
 from busproof.oracle.window import Window
 
 __all__ = ["Arrival", "Passed"]

@@ -5,13 +5,10 @@ from immutables import Map
 
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Passed
-from busproof.oracle.deaths import NO_DEATHS, Deaths
+from busproof.oracle.expiry_index import NO_DEATHS, Deaths
 from busproof.oracle.heap import Heap
 from busproof.oracle.outages import Outages, Partitions
-from busproof.oracle.registry import Managed, as_created
-from busproof.oracle.room import NO_ROOM_TAKEN, Room
-from busproof.oracle.schedule import EMPTY, NEVER, Calendar
-from busproof.oracle.stored import (
+from busproof.oracle.queued_messages import (
     Copy,
     Key,
     Numbered,
@@ -22,6 +19,9 @@ from busproof.oracle.stored import (
     Stored,
     Tally,
 )
+from busproof.oracle.registry import Managed, as_created
+from busproof.oracle.schedule import EMPTY, NEVER, Calendar
+from busproof.oracle.storage_used import NO_ROOM_TAKEN, Room
 from busproof.oracle.window import Window
 
 __all__ = ["Queue", "Subscription", "Topic", "is_unsure"]
@@ -59,6 +59,7 @@ class Subscription:
         pending: changes of rules that may take effect now, later or never.
         added: whether a rule was ever added.
         removed: whether one was ever removed.
+        asked_in_transaction: whether a transaction was asked to change its rules.
         revision: the topic's at the last change of the subscription or its rules.
         kept_out: body to the rules that excluded the message.
         kept_by: all of those rules.
@@ -73,6 +74,7 @@ class Subscription:
     pending: tuple[v.AddRule | v.RemoveRule, ...] = ()
     added: bool = False
     removed: bool = False
+    asked_in_transaction: bool = False
     revision: int = 0
     kept_out: Map[str, tuple[v.RuleId, ...]] = Map()
     kept_by: tuple[v.RuleId, ...] = ()

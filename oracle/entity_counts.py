@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import attrs
 
-from busproof.oracle.evolving import evolve
+from busproof.oracle.evolve import evolve
 from busproof.oracle.window import Window
 
 __all__ = ["MOST_PARTITIONED", "NO_ENTITIES", "Counted", "EntityCounts", "Kind"]

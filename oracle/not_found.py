@@ -6,9 +6,9 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.oracle.management.deleting import delete_entity
+from busproof.oracle.management.deletion import delete_entity
 from busproof.oracle.management.test_controls import in_outage
-from busproof.oracle.outages import Outages
+from busproof.oracle.outages import Outages, partition_set
 from busproof.oracle.sizes.message_limits import beyond_limits
 from busproof.oracle.state import Namespace, Queue, everywhere, with_queue
 from busproof.oracle.transactions.limits import with_transaction
@@ -94,7 +94,7 @@ def _switched_if_there(
     """Apply the outage to the queue, if it exists, and to one created later."""
     down = isinstance(command, v.TakePartitionDown)
     switched = namespace
-    if 1 << command.partition & everywhere(namespace, queue.settings):
+    if partition_set(command.partition) & everywhere(namespace, queue.settings):
         outages = queue.outages.switched(command.partition, down=down)
         switched = in_outage(namespace, queue.settings.queue, outages)
     yield from _answered(namespace, command, _switched(switched, command))

@@ -2,10 +2,21 @@
 
 import attrs
 
-__all__ = ["Outages", "Partitions"]
+__all__ = ["Outages", "Partitions", "partition_set"]
 
 Partitions = int
 """A set of partitions as a bit mask; bit 0 is partition 0."""
+
+NUMBERS = 1 << 16
+"""How many partitions a sequence number can name (LIFE-12)."""
+
+
+def partition_set(partition: int) -> Partitions:
+    """The set with this partition alone; an empty one if no partition can have the number.
+
+    A history may have any number, negative ones and huge ones among them.
+    """
+    return 1 << partition if 0 <= partition < NUMBERS else 0
 
 
 @attrs.frozen
@@ -40,7 +51,7 @@ class Outages:
 
     def switched(self, partition: int, *, down: bool) -> "Outages":
         """Return the outages after this partition was taken down or brought up."""
-        bit = 1 << partition
+        bit = partition_set(partition)
         rest = self.down & ~bit
         return Outages(self.identified, rest | bit if down else rest, self.doubt & ~bit)
 

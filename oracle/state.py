@@ -15,11 +15,11 @@ from immutables import Map
 from busproof import vocabulary as v
 from busproof.oracle.entity import Queue, Subscription, Topic, is_unsure
 from busproof.oracle.entity_counts import NO_ENTITIES, Counted, EntityCounts, Kind
-from busproof.oracle.evolving import evolve
+from busproof.oracle.evolve import evolve
 from busproof.oracle.outages import Partitions
+from busproof.oracle.queued_messages import Key
 from busproof.oracle.registry import UNREGISTERED, Registry
 from busproof.oracle.schedule import NEVER, Waiting
-from busproof.oracle.stored import Key
 from busproof.oracle.window import Window
 
 __all__ = [
@@ -69,12 +69,13 @@ class Staged:
 class Enlisted:
     """A settlement in a running transaction, as it would be requested outside of one.
 
-    `key` is the message's, and `certain` means that the settlement surely takes effect with the
-    commit.
+    `key` is the message's, `born` the queue's (a later queue of its name has another), and
+    `certain` means that the settlement surely takes effect with the commit.
     """
 
     command: v.Settlement
     key: Key | None
+    born: int
     certain: bool = True
 
 

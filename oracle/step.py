@@ -7,16 +7,17 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.oracle.diagnosis.blaming import blamed
-from busproof.oracle.dispatching import dispatched, lost
-from busproof.oracle.evolving import evolve
+from busproof.oracle.diagnosis.broken_rules import blamed
+from busproof.oracle.dispatch import dispatched, lost
+from busproof.oracle.evolve import evolve
 from busproof.oracle.management.added_later import shown_as_added
-from busproof.oracle.management.managing import is_managed_otherwise
 from busproof.oracle.management.premium import shown_in_premium
 from busproof.oracle.management.topics import returned, told_of_topics, with_partitions_of_topic
+from busproof.oracle.management.updates_and_deletions import is_managed_otherwise
+from busproof.oracle.merged_refusals import for_whatever_reason
 from busproof.oracle.messages.duplicates import declined
 from busproof.oracle.messages.message_store import never_arrives
-from busproof.oracle.messages.returning import prepared
+from busproof.oracle.messages.releasing import prepared
 from busproof.oracle.not_found import (
     absent,
     in_part,
@@ -27,7 +28,6 @@ from busproof.oracle.not_found import (
     unjudged,
     with_doubt,
 )
-from busproof.oracle.refusing import for_whatever_reason
 from busproof.oracle.state import Namespace, Queue, Subscription, Topic, is_unsure, with_queue
 from busproof.oracle.transactions.transactions import sent_to
 from busproof.oracle.transition import UNOBSERVED, Observation, Transition

@@ -9,7 +9,7 @@ from pyspark.sql import functions as sf
 
 from busproof.history.conformance import Conformance
 from busproof.history.records import Header, Oracle
-from busproof.judging.heard import Checker
+from busproof.judging.scenario_result import Checker
 from busproof.judging.summary import Summary
 from busproof.judging.verdicts import verdicts
 from busproof.pipeline.judge import SUMMARY, UNUSABLE, VIOLATION, judged

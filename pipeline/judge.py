@@ -23,7 +23,7 @@ from busproof.errors import HistoryError
 from busproof.history.codec import structure_union, unstructure
 from busproof.history.lines import decode_line
 from busproof.history.records import Ended, Header, Oracle, Record, Scenario, Started
-from busproof.judging.heard import Checker, Heard, Part
+from busproof.judging.scenario_result import Checker, Heard, Part
 from busproof.judging.summary import Summary
 from busproof.pipeline.components import WHOLE, with_components
 from busproof.spec import load

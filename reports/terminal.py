@@ -4,7 +4,8 @@ This module imports rich, which costs time: import it late.
 """
 
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import Final
 
 from rich import box
@@ -55,7 +56,12 @@ _ASCII_SYMBOLS: Final = {
 
 
 def show(
-    conformance: Conformance, catalogue: Catalogue, console: Console, verbose: bool = False
+    conformance: Conformance,
+    catalogue: Catalogue,
+    console: Console,
+    *,
+    verbose: bool = False,
+    folded: Callable[[str], AbstractContextManager[object]] = nullcontext,
 ) -> None:
     """Print the families, what was claimed but not shown, each violation, and the counts last.
 
@@ -65,12 +71,14 @@ def show(
         console: where to print; it decides on width and colours.
         verbose: whether every rule has a row, and every cause is told in full. Otherwise a rule
             has one that was not shown, and each that was asked for.
+        folded: folds what is printed within, below a title, where a log can do that.
     """
     screen = _Screen(conformance, catalogue, console, verbose)
     screen.print_head()
-    screen.print_matrix()
-    screen.print_goals()
-    screen.print_not_applicable()
+    with folded("The verdicts, family by family"):
+        screen.print_matrix()
+        screen.print_goals()
+        screen.print_not_applicable()
     screen.print_known_failures()
     screen.print_claims()
     screen.print_problems()

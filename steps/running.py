@@ -1,8 +1,11 @@
 """One run of the features under pytest: its adapter, its history, and how each scenario ended."""
 
+import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import nullcontext, suppress
+from pathlib import Path
 from typing import NoReturn
 
 import attrs
@@ -13,6 +16,7 @@ from busproof.adapters.base import Adapter, Declaration, Implementation
 from busproof.adapters.finding import find, resolved
 from busproof.errors import AdapterError, ConformanceError, HistoryError, UsageError
 from busproof.history.files import HistoryWriter, RecordTooLong
+from busproof.history.files import load as load_history
 from busproof.history.lines import LIMIT
 from busproof.history.records import (
     REPEATED,
@@ -32,6 +36,7 @@ from busproof.judging.scenario_outcome import (
     Undeclared,
     blaming_the_adapter,
 )
+from busproof.judging.verdicts import conformance
 from busproof.spec import Catalogue, load
 from busproof.steps.bus import Bus
 from busproof.steps.options import (
@@ -44,6 +49,7 @@ from busproof.steps.options import (
     timeout_of,
 )
 from busproof.steps.repeating import Repeating
+from busproof.steps.reporting import verdict_lines
 from busproof.vocabulary.capabilities import Capability
 from busproof.vocabulary.outcomes import Event
 from busproof.vocabulary.profile import Profile
@@ -105,16 +111,27 @@ class Run:
         told = [each.value for each in self.declaration.capabilities]
         self.oracle = oracle or auto_oracle(told)
         self.terms = Terms.of(self.catalogue, self._header(None), self.profile, self.oracle)
-        path = option(config, "history")
-        self._writer = HistoryWriter(path) if path else None
+        self._writer: HistoryWriter | None = None
+        self._own: Path | None = None
+        self._about = frozenset[RuleId]()
+        self._open_history(option(config, "history"))
         self.steps: list[StepResult] = []
         self._open = False
         self._repeating: Repeating[pytest.Item] = Repeating(0, self.declaration.clock)
         self._scenario, self._shows = "", frozenset[RuleId]()
         self._bus: Bus | None = None
 
-    def begin(self, planned: int) -> None:
-        """Write the header, once it is known how many scenarios there will be."""
+    def _open_history(self, path: str | None) -> None:
+        """Record where it was asked for; else for the summary, where one process has everything."""
+        if path is None and not hasattr(self._config, "workerinput"):
+            handle, path = tempfile.mkstemp(prefix="busproof-", suffix=".jsonl")
+            os.close(handle)
+            self._own = Path(path)
+        self._writer = HistoryWriter(path) if path else None
+
+    def begin(self, planned: int, about: frozenset[RuleId] = frozenset()) -> None:
+        """Write the header, once it is known how many scenarios there will be, and on what."""
+        self._about = about
         self._repeating = Repeating(planned, self.declaration.clock)
         self.write(self._header(planned))
 
@@ -256,6 +273,18 @@ class Run:
             _say(self._config, error)
         if self._writer is not None:
             self._writer.close()
+
+    def summary(self) -> Iterator[str]:
+        """The verdicts in a few lines, where nobody else has asked for the history."""
+        if self._own is None:
+            return
+        try:
+            with suppress(ConformanceError):
+                adapter = option(self._config, "adapter", "model") or ""
+                found = conformance(load_history(self._own), self.catalogue)
+                yield from verdict_lines(found, self._about, adapter)
+        finally:
+            self._own.unlink(missing_ok=True)
 
 
 def _bounded(detail: str) -> str:

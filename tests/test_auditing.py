@@ -31,7 +31,7 @@ def dies(*_: object) -> None:
         (dies, "the process that runs mismatch-accepted was ended by the system"),
     ],
 )
-def test_it_names_the_fault_and_what_came(
+def test_audit_error_names_the_fault_and_the_cause(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, work: object, said: str
 ) -> None:
     monkeypatch.setattr(audit, "_audited", work)

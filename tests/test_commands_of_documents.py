@@ -300,7 +300,7 @@ def test_readings_that_pages_name_exist() -> None:
         assert profile_for(load(), readings={found[1]: found[2]})
 
 
-def test_what_is_executed_elsewhere_is() -> None:
+def test_commands_tried_elsewhere_are_tried_there() -> None:
     """The place that is named has it."""
     for each in EVERY:
         if (found := each.pattern(ELSEWHERE)) is not None:

@@ -25,7 +25,12 @@ DEPENDENCIES = ROOT / "docs" / "dependencies.md"
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")])
 
 FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+OURS = re.compile(
+    r"https://(?:github\.com/busproof/busproof/blob|raw\.githubusercontent\.com/busproof/busproof)"
+    r"/main/"
+)
+"""How the README names files of the repository: it is shown in other places, too."""
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 BIN = Path(sys.executable).parent
@@ -90,6 +95,10 @@ def test_links_lead_somewhere(document: Path) -> None:
     for target in LINK.findall(CODE.sub("", document.read_text(encoding="utf-8"))):
         name, _, anchor = target.partition("#")
         file = document if not name else document.parent / name
+        if ours := OURS.match(name):
+            file = ROOT / name[ours.end() :]
+        elif name.startswith("https://"):
+            continue
         if not file.exists():
             broken.append(target)
         elif anchor:
@@ -213,7 +222,7 @@ def test_the_broker_within_a_test_is_as_it_says(tmp_path: Path) -> None:
 
 def test_the_readme_names_every_verdict() -> None:
     """In its table, and no other."""
-    text = README.read_text(encoding="utf-8").partition("## What it tells")[2]
+    text = README.read_text(encoding="utf-8").partition("## Verdicts")[2]
     table = text.partition("The exit code")[0]
     assert [each.value for each in Verdict] != []
     assert sorted(each.value for each in Verdict) == sorted(
@@ -302,7 +311,7 @@ def test_every_dependency_has_its_line() -> None:
 @pytest.mark.parametrize(
     ("script", "page"), [("state_diagrams.py", "states.md"), ("licences.py", "licences.md")]
 )
-def test_what_is_generated_is_as_it_is_now(script: str, page: str) -> None:
+def test_generated_pages_are_current(script: str, page: str) -> None:
     """The states by the model, the licences by the installed packages."""
     command = [sys.executable, str(ROOT / "tools" / script)]
     printed = subprocess.run(  # noqa: S603 - our own script
@@ -313,7 +322,7 @@ def test_what_is_generated_is_as_it_is_now(script: str, page: str) -> None:
 
 def test_every_package_tells_its_licence() -> None:
     """And a new kind of licence is looked at before it is taken."""
-    looked_at = r"MIT(-0)?|Apache-2\.0|BSD(-[23]-Clause)?|0BSD|PSF-2\.0|MPL-2\.0|Zlib|CC0-1\.0"
+    looked_at = r"MIT(-0)?|Apache-2\.0|BSD(-[23]-Clause)?|0BSD|PSF-2\.0|MPL-2\.0|Zlib|ISC|CC0-1\.0"
     looked_at = rf"(?:{looked_at}|GPL-2\.0(?:-only)?)"
     text = (ROOT / "docs" / "licences.md").read_text(encoding="utf-8")
     told = re.findall(r"^\| ([\w-]+) \| (.*) \| (\w+) \|$", text, re.MULTILINE)

@@ -294,7 +294,7 @@ def test_a_second_call_waits_for_the_first(environment, checkout) -> None:
     second.communicate()
 
 
-def test_what_must_be_built_is_left_out_without_a_compiler(
+def test_package_to_be_built_is_left_out_without_a_compiler(
     environment, checkout, monkeypatch, capsys
 ) -> None:
     """It is installed as soon as there is one, and nothing may be left out where all is asked."""
@@ -311,3 +311,34 @@ def test_what_must_be_built_is_left_out_without_a_compiler(
     monkeypatch.setenv("BUSPROOF_REQUIRE_ALL", "1")
     assert 1 == made(environment, monkeypatch)[0]
     assert "building it needs a compiler" in capsys.readouterr().err
+
+
+WITHOUT_PROTON = """
+import sys
+from importlib.machinery import PathFinder
+
+class WithoutProton(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        hidden = name.partition(".")[0] in ("proton", "cproton")
+        return None if hidden else PathFinder.find_spec(name, path, target)
+
+sys.meta_path[sys.meta_path.index(PathFinder)] = WithoutProton
+"""
+
+
+def test_tests_are_collected_without_proton(tmp_path: Path) -> None:
+    """Where no compiler builds it, its tests are one skipped item a file."""
+    (tmp_path / "sitecustomize.py").write_text(WITHOUT_PROTON)
+    searched = ["tests/adapters", "tests/broker", "tests/cli", "tests/steps"]
+    collected = subprocess.run(  # noqa: S603 - our own Python
+        [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
+        + (["tests"] if FULL else searched),
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "COVERAGE_PROCESS_START": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert 0 == collected.returncode, collected.stdout[-2000:]
+    assert "tests/broker/test_keys.py::the whole file" in collected.stdout

@@ -65,7 +65,7 @@ def test_a_scenario_is_judged_while_the_next_one_is_recorded(path, heard):
     assert [each.name for each in following.scenarios] == ["one", "two"]
 
 
-def test_what_a_real_clock_times_is_judged_once_it_has_ended(path, heard):
+def test_real_time_scenario_is_judged_at_its_end(path, heard):
     with Following(path) as following:
         append(path, HEADER % ("real", "de-2021-04") + scenario("one") + scenario("two"))
         assert not heard["one"].wait(LATER)

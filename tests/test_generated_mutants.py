@@ -181,7 +181,7 @@ def test_a_generated_mutant_is_found_by_its_name():
     assert [v.Done(), v.Done()] == [bus.do(BEGIN, "c1").outcome for _ in range(2)]
 
 
-def test_what_is_not_made_is_refused():
+def test_unknown_generated_mutant_is_refused():
     with pytest.raises(UsageError, match="there is no family 'nope'; choose one of batches, "):
         generated("nope")
     with pytest.raises(UsageError, match=r"there is no generated mutant 'expiry\.end\.none\.1'"):

@@ -12,12 +12,19 @@ from proton import Collector, Data, Event, Link, ProtonException, Terminus, Tran
 from proton import Connection as Endpoint
 
 from busproof.broker.amqp import native
+from busproof.broker.amqp.backlog import Backlog
 from busproof.broker.amqp.framing import Frames, Handshake
 from busproof.broker.amqp.messages import STANDS_FOR
 from busproof.broker.amqp.nodes import Node, condition
-from busproof.broker.amqp.numbering import Numbering
+from busproof.broker.amqp.numbering import ATTACH, BEGIN, Numbering
 from busproof.broker.amqp.performatives import Outgoing
-from busproof.broker.amqp.refusals import Refusal, not_found, too_many, unauthorized
+from busproof.broker.amqp.refusals import (
+    Refusal,
+    not_found,
+    opening_too_large,
+    too_many,
+    unauthorized,
+)
 from busproof.broker.amqp.turns import Turns
 from busproof.broker.amqp.windows import LEAST_FRAME, ROOM
 from busproof.broker.amqp.wire import Wire
@@ -34,6 +41,12 @@ UNREADABLE: Final = (RecursionError, UnicodeDecodeError)
 
 TICK: Final = 5.0
 """How often idle connections are looked at, in seconds."""
+
+OPENED: Final = {BEGIN: 4_096, ATTACH: 2_048}
+"""Bytes that a session and a link take beside what their frames have."""
+
+STAGED: Final = 1_024
+"""Bytes that are kept of each thing that was asked for in a transaction, beside its own."""
 
 PIECE: Final = 16_384
 """How much of what came is handled before answers go out, in bytes.
@@ -62,6 +75,14 @@ class Connection(asyncio.Protocol):
         """Of each link, the bytes that came of a message whose end has not."""
         self.answers = 0
         """Bytes of answers that the client has asked for, and does not want yet."""
+        self.backlog = Backlog()
+        self.kept = 0
+        """Bytes of what the client has opened, is to settle, or has sent in transactions."""
+        self.staged: dict[str, int] = {}
+        """Bytes that were sent in each transaction that the client has begun and not ended."""
+        self._costs: dict[Any, int] = {}
+        """What it costs to keep each session and link."""
+        self._is_let_go = False
         self._refused = 0
         """Links that were refused or ended, and that the client has not ended."""
         self.links: dict[Link, Node] = {}
@@ -73,7 +94,7 @@ class Connection(asyncio.Protocol):
         """Kind of node and reply address to the node that sends replies there."""
         self._attach = attach
         numbering = Numbering()
-        self._frames = Frames(hub.limits.frame, numbering)
+        self._frames = Frames(hub.limits.frame, numbering, hub.limits.opening)
         self._outgoing = Outgoing(numbering)
         self._batch = False
         self._pumping = False
@@ -192,8 +213,13 @@ class Connection(asyncio.Protocol):
             self._wire.hold()
             return
         self._wire.release()
+        if self._frames.too_long:
+            self.close_after(opening_too_large(self._frames.too_long, self.hub.limits.opening))
+            self.drop()
         if self._frames.broken:
             self.drop()
+        for node in self.backlog.opened():
+            node.on_flow()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The client is gone."""
@@ -202,6 +228,8 @@ class Connection(asyncio.Protocol):
         self._turns.cancel()
         self._pieces.clear()
         self._proving.stop()
+        self._is_let_go = True
+        self.hub.budget.release(self)
         self.hub.connections.discard(self)
         for link in list(self.links):
             self._gone(link, by_client=False)
@@ -254,6 +282,45 @@ class Connection(asyncio.Protocol):
             self.flush()
         finally:
             self._pumping = False
+        self.measure()
+
+    def measure(self) -> None:
+        """Look whether the broker keeps more for this client than it may."""
+        if not self._is_let_go:
+            self.hub.budget.hold(self, self.held)
+
+    @property
+    def held(self) -> int:
+        """Bytes that the broker keeps for this client, about."""
+        came = sum(len(piece) for piece, _ in self._pieces) + self._frames.waiting
+        told = self._wire.waiting + self.answers + self.backlog.size
+        return self.kept + self.unfinished.total + came + told
+
+    def stage(self, transaction: str, size: int) -> None:
+        """Count bytes that are kept until a transaction ends, for the client that has begun it."""
+        owner = self.hub.owners.get(transaction)
+        if isinstance(owner, Connection):
+            owner.staged[transaction] += size + STAGED
+            owner.kept += size + STAGED
+            owner.measure()
+
+    def begun(self, transaction: str) -> None:
+        """The client has begun a transaction."""
+        self.hub.owners[transaction] = self
+        self.staged[transaction] = 0
+        self.stage(transaction, 0)
+
+    def ended(self, transaction: str) -> None:
+        """A transaction has ended; what was kept for it is free, or in its entity."""
+        self.hub.owners.pop(transaction, None)
+        self.kept -= self.staged.pop(transaction, 0)
+
+    def let_go(self, refusal: Refusal) -> None:
+        """End the connection, and keep nothing for it."""
+        self._is_let_go = True
+        self._pieces.clear()
+        self.end(refusal)
+        self._wire.cut()
 
     def flush(self) -> None:
         """Write what the engine has to send."""
@@ -263,6 +330,7 @@ class Connection(asyncio.Protocol):
                 return
             self._wire.write(self._outgoing.feed(bytes(data)))
             self._engine.pop(len(data))
+        self.backlog.look()
         if self._wire.is_open and self._engine.pending() < 0:
             self.drop()
 
@@ -384,16 +452,32 @@ class Connection(asyncio.Protocol):
         self._endpoint.close()
 
     def _session_opened(self, event: Any) -> None:
+        self._keep(event.session, BEGIN)
         event.session.open()
+
+    def _keep(self, opened: Any, code: int) -> None:
+        """Count what a session or a link takes that was opened."""
+        costs = self._frames.costs[code]
+        cost = OPENED[code] + (costs.popleft() if costs else 0)
+        self._costs[opened] = cost
+        self.kept += cost
+
+    def _free(self, opened: Any) -> None:
+        """Free a session or a link that has ended."""
+        self.kept -= self._costs.pop(opened, 0)
+        opened.close()
+        opened.free()
 
     def _session_ended(self, event: Any) -> None:
         session = event.session
         for link in [each for each in self.links if each.session == session]:
             self._gone(link, by_client=True)
-        session.close()
-        session.free()
+        for link in [each for each in self._costs if getattr(each, "session", None) == session]:
+            self.kept -= self._costs.pop(link)
+        self._free(session)
 
     def _link_opened(self, event: Any) -> None:
+        self._keep(event.link, ATTACH)
         try:
             self._check_links()
             self._attach(self, event.link)
@@ -409,8 +493,7 @@ class Connection(asyncio.Protocol):
         if link not in self.links and self._refused:
             self._refused -= 1
         self._gone(link, by_client=True)
-        link.close()
-        link.free()
+        self._free(link)
 
     def _flowed(self, event: Any) -> None:
         node = self.links.get(event.link)
@@ -434,6 +517,7 @@ class Connection(asyncio.Protocol):
         raw = native.raw(link)
         self._nodes.pop(raw, None)
         self.unfinished.pop(raw, None)
+        self.backlog.forget(raw)
         if node is not None:
             self._tell("link-ended", link, by_client=by_client)
             node.on_closed(by_client=by_client)

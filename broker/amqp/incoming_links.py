@@ -177,6 +177,8 @@ class Intake(Node):
         answers = self._decided(parsed, transaction, several=several)
         if answers:
             insist(answers[-1], self._path)
+        if transaction is not None:
+            self._connection.stage(transaction, len(raw))
         for each in parsed:
             hub.contents.keep(each.message.body, each.content_when_due())
 

@@ -99,6 +99,7 @@ class Content:
     durable: bool = False
     priority: int = 4
     life: int | None = None
+    delivery: Pairs = (0, b"")
     annotations: Pairs = (0, b"")
     properties: bytes = b""
     application: bytes = b""
@@ -137,8 +138,13 @@ class Parsed:
     due: int | None = None
 
     def content_when_due(self) -> Content:
-        """What is kept of a scheduled message, which is taken when it is due."""
-        return self.content if self.due is None else attrs.evolve(self.content, enqueued=self.due)
+        """What is kept of a scheduled message, which is enqueued when it is due.
+
+        One whose time was over when it came is enqueued at once.
+        """
+        if self.due is None:
+            return self.content
+        return attrs.evolve(self.content, enqueued=max(self.due, self.content.enqueued))
 
 
 def _sections(raw: bytes) -> Iterator[tuple[int, int, int, int]]:
@@ -191,7 +197,7 @@ def decoded(raw: bytes) -> ProtonMessage:
 def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool) -> Parsed:
     header: list[Any] = []
     properties: list[Any] = []
-    annotated = Annotated()
+    annotated, delivery = Annotated(), Annotated()
     application: dict[str, PropertyValue] = {}
     kept = {PROPERTIES: b"", APPLICATION: b""}
     body: list[bytes] = []
@@ -199,6 +205,8 @@ def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool) -> Parsed
         check_kind(code, raw, begins)
         if code == HEADER:
             header = items(raw, begins)
+        elif code == DELIVERY:
+            delivery = _annotated(raw, begins)
         elif code == ANNOTATIONS:
             annotated = _annotated(raw, begins)
         elif code == PROPERTIES:
@@ -217,6 +225,7 @@ def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool) -> Parsed
         durable=bool(header[0]),
         priority=4 if header[1] is None else int(header[1]),
         life=life,
+        delivery=delivery.passed_on,
         annotations=annotated.passed_on,
         properties=kept[PROPERTIES],
         application=kept[APPLICATION],

@@ -42,6 +42,7 @@ def remade(view: MessageView, kept: Content | None) -> Content:
         annotations += symbol_of(STANDS_FOR) + b"\x81" + long_of(view.size)
     return attrs.evolve(
         known,
+        delivery=(0, b""),
         annotations=(count, annotations),
         properties=_listed(_fields(view)),
         application=_application(view),

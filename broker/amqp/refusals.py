@@ -11,6 +11,7 @@ __all__ = [
     "disabled",
     "insist",
     "not_found",
+    "opening_too_large",
     "refusal_of",
     "too_large",
     "too_many",
@@ -111,6 +112,16 @@ def too_large(size: int, most: int) -> Refusal:
     """What a client is told whose message has more bytes than are taken."""
     condition, status = CONDITIONS[Error.MESSAGE_TOO_LARGE]
     return Refusal(condition, f"The message has {size} bytes; at most {most} are taken.", status)
+
+
+def opening_too_large(size: int, most: int) -> Refusal:
+    """What a client is told that opens something with too many bytes."""
+    return Refusal(
+        "amqp:resource-limit-exceeded",
+        f"A frame that opens a connection, a session or a link has {size:,} bytes; at most "
+        f"{most:,} are taken.",
+        403,
+    )
 
 
 def too_many(things: str, most: int) -> Refusal:

@@ -21,7 +21,12 @@ from busproof.broker.amqp.request_links import (
     Requests,
     said_in,
 )
-from busproof.broker.amqp.session_links import SESSION_FILTER, SessionSeeker, accepted
+from busproof.broker.amqp.session_links import (
+    SESSION_FILTER,
+    SessionSeeker,
+    accepted,
+    properties_of,
+)
 from busproof.broker.auth.tokens import MANAGEMENT, TokenError, path_of
 from busproof.model.values import EntityKind
 from busproof.vocabulary.paths import DEAD_LETTERS, is_dead_letter_queue
@@ -76,8 +81,12 @@ def _entity(connection: Connection, path: str) -> str:
 
 
 def _opened(connection: Connection, link: Link, node: Node) -> None:
-    """The link as the client asked for it, its addresses word for word."""
+    """The link as the client asked for it, its addresses word for word.
+
+    No filter is applied but that of a session, and by its echo a client knows that one is.
+    """
     link.source.copy(link.remote_source)
+    link.source.filter.clear()
     link.target.copy(link.remote_target)
     link.snd_settle_mode = link.remote_snd_settle_mode
     link.rcv_settle_mode = link.remote_rcv_settle_mode
@@ -93,7 +102,7 @@ def _permitted(connection: Connection, right: str, path: str) -> None:
 
 def _take_in(connection: Connection, link: Link, path: str) -> None:
     _permitted(connection, "Send", path)
-    if VIA in (str(name) for name in link.remote_properties or ()):
+    if VIA in properties_of(link):
         # It would stay where it is to pass by.
         raise Refusal("amqp:not-implemented", "Nothing is sent via another entity here.", 501)
     bus = connection.hub.bus
@@ -228,6 +237,7 @@ def _put_token(connection: Connection, request: Message, _: str | None) -> Reply
     except TokenError as error:
         hub.journal.warning("token-refused", connection=connection.name, said=str(error))
         raise Refusal("amqp:unauthorized-access", str(error), 401) from None
+    _check_there(connection, claim.path)
     connection.prove(claim)
     hub.journal.info(
         "token-taken",
@@ -237,3 +247,16 @@ def _put_token(connection: Connection, request: Message, _: str | None) -> Reply
         seconds=round(claim.until - hub.wall()),
     )
     return Reply(status=202, description="Accepted")
+
+
+def _check_there(connection: Connection, path: str) -> None:
+    """Insist that a token is for something that there is, as the service does.
+
+    Only who has shown that a rule permits it hears what there is.
+
+    Raises:
+        Refusal: there is no such entity.
+    """
+    entity = path.removesuffix(MANAGEMENT)
+    if entity not in ("", CBS):
+        _entity(connection, entity)

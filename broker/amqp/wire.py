@@ -74,7 +74,7 @@ class Wire:
         else:
             self._unsent += len(data)
             self._hub.tell(partial(self._sent, self._transport, data))
-        if self._waiting() > self._hub.limits.unread and not self._is_deaf:
+        if self.waiting > self._hub.limits.unread and not self._is_deaf:
             # Each thing it asks for would have an answer, and it reads none.
             self._is_deaf = True
             self._transport.pause_reading()
@@ -98,9 +98,17 @@ class Wire:
             self._hub.tell(transport.close)
             self._ending = self._hub.loop.call_later(LAST_WORDS, transport.abort)
 
-    def _waiting(self) -> int:
+    @property
+    def waiting(self) -> int:
+        """Bytes that the client has not read yet, as far as it shows."""
         buffered = 0 if self._transport is None else self._transport.get_write_buffer_size()
         return self._unsent + buffered
+
+    def cut(self) -> None:
+        """End the connection; a client that has not read what came before hears nothing more."""
+        self.close()
+        if self._transport is not None and self._transport.get_write_buffer_size():
+            self._transport.abort()
 
     def _listen(self) -> None:
         if self._is_deaf and self._transport is not None and not self._transport.is_closing():
@@ -118,7 +126,7 @@ class Wire:
         was_paused = self.paused
         _write(transport, data)
         self._unsent -= len(data)
-        if self._waiting() <= self._hub.limits.unread:
+        if self.waiting <= self._hub.limits.unread:
             self._listen()
         if was_paused and not self.paused:
             self._hub.loop.call_soon(self._give)

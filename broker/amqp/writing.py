@@ -14,7 +14,7 @@ from busproof.broker.amqp.encoding import (
     symbol_of,
 )
 from busproof.broker.amqp.messages import Content
-from busproof.broker.amqp.sections import ANNOTATIONS, APPLICATION
+from busproof.broker.amqp.sections import ANNOTATIONS, APPLICATION, DELIVERY
 from busproof.broker.bounds import LAST_MOMENT
 from busproof.vocabulary.messages import MessageState, MessageView
 
@@ -31,6 +31,7 @@ _LOCKED = symbol_of("x-opt-locked-until") + b"\x83"
 _STATE = symbol_of("x-opt-message-state") + b"\x71"
 _LOCK_TOKEN = symbol_of("x-opt-lock-token") + b"\x98"
 _TOKEN = b"\x00\x53\x71\xc1" + bytes([1 + len(_LOCK_TOKEN) + 16, 2]) + _LOCK_TOKEN
+"""The delivery annotations of a message that came without any, up to its lock token."""
 
 
 def encoded(
@@ -53,7 +54,11 @@ def encoded(
         more: properties of the application's kind that it has been given since, as AMQP values.
     """
     out = _header(content, view.delivery_count, life)
-    if token is not None:
+    count, kept = content.delivery
+    if count:
+        locked = b"" if token is None else _LOCK_TOKEN + token
+        out += map_of(DELIVERY, count + (2 if locked else 0), locked + kept)
+    elif token is not None:
         out += _TOKEN + token
     out += _annotations(view, content, locked_until)
     out += content.properties if life is None else _mortal(content, life)

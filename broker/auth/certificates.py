@@ -1,11 +1,13 @@
-"""Certificates: those that are given, and one for the administration endpoint made for one run."""
+"""Certificates: those that are given, and one that is made for one run."""
 
 import ssl
+from collections.abc import Sequence
 from pathlib import Path
 
 import attrs
 
 from busproof.errors import UsageError
+from busproof.extras import need
 
 __all__ = ["Certificate", "made"]
 
@@ -83,27 +85,28 @@ def _reason(error: ssl.SSLError) -> str:
     return (error.reason or "it has no certificate, or no key, as PEM").replace("_", " ")
 
 
-def made(host: str, authority: Path) -> ssl.SSLContext:
-    """A certificate for this host and the local one; clients have to trust its authority.
+def made(hosts: Sequence[str], authority: Path, *, option: str = "--tls") -> ssl.SSLContext:
+    """Make a certificate for these hosts and the local one; clients have to trust its authority.
 
     Args:
-        host: where the broker listens.
+        hosts: by what clients know the broker.
         authority: where the authority's certificate is written, as PEM.
+        option: asks for the certificate.
 
     Raises:
         UsageError: it cannot be written, or what makes certificates is missing.
     """
-    try:
-        import trustme  # noqa: PLC0415 - needs the extra
-    except ImportError:
-        raise UsageError(
-            "--admin-tls needs trustme; install it with pip install 'busproof[amqp]', or give a "
-            "certificate of your own with --admin-cert"
-        ) from None
+    need("amqp", option)
+    import trustme  # noqa: PLC0415 - needs the extra
+
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     maker = trustme.CA(organization_name="busproof")
-    maker.issue_cert(*{host, "localhost", "127.0.0.1"}).configure_cert(context)
+    names = {*hosts, "localhost", "127.0.0.1"}
+    try:
+        maker.issue_cert(*sorted(names)).configure_cert(context)
+    except ValueError as error:
+        raise UsageError(f"{option} makes no certificate for {', '.join(hosts)}: {error}") from None
     try:
         maker.cert_pem.write_to_path(str(authority))
     except OSError as error:

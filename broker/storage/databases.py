@@ -13,7 +13,7 @@ from busproof.errors import UsageError
 
 __all__ = ["FORMAT", "Database", "Full", "Rows", "check", "damaged"]
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 """Of the databases; a store of another one is left as it is."""
 APPLICATION: Final = 0x62707266
 """By which our databases are told from others: `bprf`."""

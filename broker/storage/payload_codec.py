@@ -9,26 +9,29 @@ from busproof.broker.amqp.messages import Content
 
 __all__ = ["checked", "given", "packed", "told", "unpacked"]
 
-HEAD: Final = struct.Struct(">?BqqIIII")
-"""Durable, priority, time to live (-1: for ever), when taken, how many annotations and their bytes,
-and the bytes of the properties and of the application's; what is left is the body."""
+HEAD: Final = struct.Struct(">?BqqIIIIII")
+"""Durable, priority, time to live (-1: for ever), when taken, how many annotations of the delivery
+and of the message and their bytes, and the bytes of the properties and of the application's; what
+is left is the body."""
 
 
 def packed(content: Content) -> bytes:
     """What is kept of a message, as bytes."""
-    count, annotations = content.annotations
+    (passing, delivery), (count, annotations) = content.delivery, content.annotations
     life = -1 if content.life is None else content.life
     head = HEAD.pack(
         content.durable,
         content.priority,
         life,
         content.enqueued,
+        passing,
         count,
+        len(delivery),
         len(annotations),
         len(content.properties),
         len(content.application),
     )
-    return head + annotations + content.properties + content.application + content.body
+    return head + delivery + annotations + content.properties + content.application + content.body
 
 
 def checked(data: bytes) -> bytes:
@@ -48,16 +51,17 @@ def unpacked(data: bytes) -> Content:
     Raises:
         ValueError: nothing was packed like this.
     """
-    durable, priority, life, enqueued, count, *sizes = HEAD.unpack_from(checked(data))
+    durable, priority, life, enqueued, passing, count, *sizes = HEAD.unpack_from(checked(data))
     place, parts = HEAD.size, list[bytes]()
     for size in sizes:
         parts.append(data[place : place + size])
         place += size
-    annotations, properties, application = parts
+    delivery, annotations, properties, application = parts
     return Content(
         durable=durable,
         priority=priority,
         life=None if life < 0 else life,
+        delivery=(passing, delivery),
         annotations=(count, annotations),
         properties=properties,
         application=application,

@@ -9,11 +9,11 @@ from busproof.oracle.messages.keys import SESSION_ID
 from busproof.oracle.messages.locks import lock_is_possible
 from busproof.oracle.messages.matching import Seen, recognised
 from busproof.oracle.messages.message_store import first_in_line
-from busproof.oracle.messages.numbering import misnumbered
 from busproof.oracle.messages.receiving import COUNTED_AGAIN, order_rule
+from busproof.oracle.messages.sequence_numbers import misnumbered
 from busproof.oracle.messages.settling import DEFAULT_DURATION
+from busproof.oracle.queued_messages import Key, Stored
 from busproof.oracle.state import Namespace, Queue
-from busproof.oracle.stored import Key, Stored
 from busproof.oracle.transition import Observation
 
 __all__ = ["wrongly_received"]

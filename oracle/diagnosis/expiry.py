@@ -11,8 +11,8 @@ from busproof.oracle.messages.expiry import (
     may_have_died,
 )
 from busproof.oracle.messages.settling import locked
+from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import Namespace, Queue
-from busproof.oracle.stored import Stored
 
 __all__ = ["blamed_for_age"]
 

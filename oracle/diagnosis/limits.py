@@ -3,6 +3,7 @@
 from typing import Final
 
 from busproof import vocabulary as v
+from busproof.oracle.queued_messages import Key
 from busproof.oracle.sizes.message_limits import (
     held_in,
     must_refuse_beyond,
@@ -12,7 +13,6 @@ from busproof.oracle.sizes.message_limits import (
     within_limits,
 )
 from busproof.oracle.state import Namespace, Queue, everywhere
-from busproof.oracle.stored import Key
 from busproof.oracle.transition import Observation
 
 __all__ = ["blamed_for_limits", "is_about_room", "is_beyond", "room_denied"]

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from busproof import vocabulary as v
 from busproof.oracle.entity_counts import MOST_PARTITIONED, Kind
-from busproof.oracle.management.describing import wrongly_told
-from busproof.oracle.management.describing_topics import wrongly_told_of_topic
+from busproof.oracle.management.queue_description import wrongly_told
+from busproof.oracle.management.topic_description import wrongly_told_of_topic
 from busproof.oracle.management.validation import version_shown
 from busproof.oracle.sizes.entity_quota import Wanted, quota_denied
 from busproof.oracle.sizes.message_limits import is_longest_name

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from busproof import vocabulary as v
-from busproof.oracle.messages.browsing import (
+from busproof.oracle.messages.matching import recognised
+from busproof.oracle.messages.partitions import has_outlasted, is_another_dark
+from busproof.oracle.messages.peek_start import (
     begins_wrongly,
     continues_wrongly,
     settled_fronts,
     shows_too_little,
 )
-from busproof.oracle.messages.matching import recognised
-from busproof.oracle.messages.partitions import has_outlasted, is_another_dark
 from busproof.oracle.state import Namespace, Queue, everywhere
 from busproof.oracle.transition import Observation
 

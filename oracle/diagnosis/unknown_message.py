@@ -7,8 +7,8 @@ from busproof import vocabulary as v
 from busproof.oracle.management.topics import why_absent
 from busproof.oracle.messages.keys import ASSIGNED, home_name, rule_of
 from busproof.oracle.messages.matching import is_unchanged
+from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import Namespace, Queue
-from busproof.oracle.stored import Stored
 
 __all__ = ["absence"]
 

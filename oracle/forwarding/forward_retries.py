@@ -12,7 +12,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival, Passed
 from busproof.oracle.forwarding.forwarding import passed_on
-from busproof.oracle.messages.arriving import arrive
+from busproof.oracle.messages.enqueueing import arrive
 from busproof.oracle.state import Namespace, Queue, feeding, with_queue
 from busproof.oracle.unjudged import stop_judging
 

@@ -11,6 +11,7 @@ from busproof.oracle.messages.keys import MESSAGE_ID, effective_key, keys_confli
 from busproof.oracle.messages.liveness import is_owed
 from busproof.oracle.messages.message_store import never_arrives
 from busproof.oracle.messages.partitioning import home_of, spread_beside
+from busproof.oracle.queued_messages import Key
 from busproof.oracle.state import (
     Namespace,
     Queue,
@@ -19,7 +20,6 @@ from busproof.oracle.state import (
     everywhere,
     with_queue,
 )
-from busproof.oracle.stored import Key
 
 __all__ = ["kept_by", "passed_on", "why_late", "withheld_beyond"]
 

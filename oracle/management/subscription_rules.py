@@ -14,8 +14,8 @@ from busproof.oracle.sizes.message_limits import (
     must_refuse_beyond,
 )
 from busproof.oracle.state import Namespace, Queue, Subscription, Topic, Transaction, with_queue
-from busproof.oracle.transactions.limits import with_transaction
-from busproof.oracle.transactions.staging import after_refusal
+from busproof.oracle.transactions.limits import is_second_entity, with_transaction
+from busproof.oracle.transactions.transactional_sends import after_refusal
 from busproof.oracle.transition import Observation, Transition, done, refusal
 from busproof.oracle.unjudged import stop_judging
 
@@ -182,7 +182,7 @@ def _revised(namespace: Namespace, queue: Queue, role: Subscription) -> Namespac
 def _change_in_transaction(
     namespace: Namespace, queue: Queue, command: Change, *, possible: bool
 ) -> Iterator[Transition]:
-    """FEAT-03, FEAT-04: refuse on a partitioned topic; on a regular one, buffer if possible."""
+    """FEAT-03, FEAT-04, FEAT-18: refuse on a partitioned topic, buffer on a regular one."""
     name = command.transaction or ""
     transaction = namespace.transactions.get(name)
     if transaction is None:
@@ -191,13 +191,17 @@ def _change_in_transaction(
     left = after_refusal(namespace, name, transaction)
     if not queue.settings.partitioned:
         supported = namespace.profile.readings.get("REGULAR-RULES") == "supported"
-        # A change that is impossible outside of a transaction may be refused before the commit.
-        if not (supported and possible) or transaction.doubtful or transaction.doomed:
+        second, _ = is_second_entity(transaction, command.topic)
+        alone = not second or namespace.profile.readings.get("TXN-ENTITIES") == "accepted"
+        # What could not be done outside of a transaction may be refused before the commit.
+        sure = possible and alone and not (transaction.doubtful or transaction.doomed)
+        if not (supported and sure):
             yield refusal(left, v.Error.INVALID_OPERATION, "FEAT-04", any_error=True)
         staged = attrs.evolve(transaction, changes=(*transaction.changes, command))
         # An unanswered commit may be executed only now, and include this change.
         at_once = _pending(namespace, command) if transaction.ending else namespace
-        yield done(with_transaction(at_once, name, staged))
+        after = _asked_in_transaction(with_transaction(at_once, name, staged), command)
+        yield done(after, *(("FEAT-18",) if supported and sure else ("FEAT-04",)))
         return
     silent = "FEAT-03" in namespace.profile.silent
     rules = () if silent else ("FEAT-03",)
@@ -209,8 +213,15 @@ def _change_in_transaction(
         yield done(with_transaction(namespace, name, doomed), *rules)
 
 
+def _asked_in_transaction(namespace: Namespace, command: Change) -> Namespace:
+    """FEAT-19: note that a transaction was asked to change the subscription's rules."""
+    queue, role = _subscription(namespace, command)
+    asked = attrs.evolve(role, asked_in_transaction=True)
+    return with_queue(namespace, attrs.evolve(queue, role=asked))
+
+
 def with_changes(namespace: Namespace, transaction: Transaction, *, certain: bool) -> Namespace:
-    """FEAT-04: return the rules after a transaction's changes, as far as they were possible."""
+    """FEAT-19: return the rules after a transaction's changes, as far as they were possible."""
     for command in transaction.changes:
         queue = namespace.queues.get(v.subscription_path(command.topic, command.subscription))
         role = None if queue is None else queue.role

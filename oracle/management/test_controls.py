@@ -6,7 +6,7 @@ from typing import Any
 import attrs
 
 from busproof import vocabulary as v
-from busproof.oracle.outages import Outages
+from busproof.oracle.outages import Outages, partition_set
 from busproof.oracle.registry import troubled
 from busproof.oracle.state import NEVER, Namespace, Queue, everywhere, with_queue
 from busproof.oracle.transition import Transition, done, refusal
@@ -59,7 +59,7 @@ def bring_up(namespace: Namespace, command: v.BringPartitionUp) -> Iterator[Tran
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
         return
     up = queue.outages.switched(command.partition, down=False)
-    recovered = queue.recovered | (1 << command.partition & queue.outages.down)
+    recovered = queue.recovered | (partition_set(command.partition) & queue.outages.down)
     back = with_outages(
         namespace, command.queue, up, recovered=recovered, spread=queue.spread.restarted()
     )
@@ -74,7 +74,7 @@ def lost_outage(
 ) -> Namespace:
     """Return the states in which the partition may be down or up, and may still change."""
     queue = namespace.queues[command.queue]
-    outages = queue.outages.doubtful(1 << command.partition)
+    outages = queue.outages.doubtful(partition_set(command.partition))
     return in_outage(namespace, command.queue, outages)
 
 

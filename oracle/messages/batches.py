@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import attrs
 
 from busproof import vocabulary as v
-from busproof.oracle.evolving import evolve
+from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.duplicates import declined
 from busproof.oracle.messages.keys import effective_key
 from busproof.oracle.messages.message_store import line_of, never_arrives
@@ -17,7 +17,7 @@ from busproof.oracle.messages.receiving import lost_receive, order_rule, receive
 from busproof.oracle.messages.sending import lost_send, send
 from busproof.oracle.sizes.message_limits import batch_excess, held_to_limits
 from busproof.oracle.state import Namespace, Queue, Topic, partition_count, with_queue
-from busproof.oracle.transactions.staging import after_refusal
+from busproof.oracle.transactions.transactional_sends import after_refusal
 from busproof.oracle.transition import Observation, Transition, refusal
 
 __all__ = [

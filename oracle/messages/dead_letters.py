@@ -18,13 +18,13 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival, Passed
-from busproof.oracle.messages.arriving import go_on
 from busproof.oracle.messages.deliveries import may_be_spent
+from busproof.oracle.messages.enqueueing import go_on
 from busproof.oracle.messages.expiry import EXPIRED, may_have_died
 from busproof.oracle.messages.message_store import remove, replace, store
+from busproof.oracle.queued_messages import Stored
 from busproof.oracle.registry import as_created
 from busproof.oracle.state import NEVER, Namespace, Queue, everywhere, with_queue
-from busproof.oracle.stored import Stored
 from busproof.oracle.unjudged import stop_judging
 
 __all__ = [

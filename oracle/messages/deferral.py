@@ -11,11 +11,18 @@ from busproof.oracle.messages.expiry import has_died, may_have_died, outlived
 from busproof.oracle.messages.locks import given_lock, lock_is_possible
 from busproof.oracle.messages.matching import Seen, recognised, sequence_number, view_of
 from busproof.oracle.messages.message_store import doubted, hold, unlock
-from busproof.oracle.messages.numbering import numbered
+from busproof.oracle.messages.sequence_numbers import numbered
 from busproof.oracle.messages.sessions import holds_session, seized, session_at
-from busproof.oracle.messages.settling import has_ended, locked, lost_lock, settled, why_settled
+from busproof.oracle.messages.settling import (
+    has_ended,
+    locked,
+    lost_lock,
+    of_lost_answer,
+    settled,
+    why_settled,
+)
+from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
-from busproof.oracle.stored import Stored
 from busproof.oracle.transition import Observation, Transition, done, refusal
 from busproof.oracle.window import Window
 
@@ -31,6 +38,7 @@ def defer(namespace: Namespace, command: v.Defer) -> Iterator[Transition]:
         after = with_queue(namespace, _set_aside(namespace, queue, stored))
         yield done(settled(after, command), *outlived(namespace, stored), *rules)
     yield from lost_lock(namespace, queue, stored, command.lock_token, "LOCK-06")
+    yield from of_lost_answer(namespace, queue, command.lock_token, v.Done())
     if v.is_dead_letter_queue(command.queue):
         # Outside the documents: whether dead letters can be deferred.
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)

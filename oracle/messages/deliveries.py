@@ -8,8 +8,8 @@ does not. The documents leave open whether a delivery into a front end's cache c
 from typing import Final
 
 from busproof import vocabulary as v
+from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import NEVER, Namespace, Queue
-from busproof.oracle.stored import Stored
 
 __all__ = [
     "DEFAULT_DELIVERIES",

@@ -10,9 +10,9 @@ from immutables import Map
 from busproof import vocabulary as v
 from busproof.oracle.messages.stopped_clocks import is_over
 from busproof.oracle.outages import Partitions
+from busproof.oracle.queued_messages import Copy, Key
 from busproof.oracle.sizes.message_limits import must_refuse_beyond
 from busproof.oracle.state import NEVER, Namespace, Queue
-from busproof.oracle.stored import Copy, Key
 from busproof.oracle.window import Window
 
 __all__ = [

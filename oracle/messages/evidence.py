@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from busproof import vocabulary as v
 from busproof.oracle.forwarding.forwarding import why_late
 from busproof.oracle.management.topics import shown_by_copy, shown_by_nothing
-from busproof.oracle.messages.activating import is_awaited, why_active
+from busproof.oracle.messages.activation import is_awaited, why_active
 from busproof.oracle.messages.deliveries import DEFAULT_DELIVERIES, permitted
 from busproof.oracle.messages.expiry import why_given as why_given_at_its_age
 from busproof.oracle.messages.expiry import why_nothing as why_expired

@@ -12,9 +12,9 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.oracle.messages.message_store import replace
+from busproof.oracle.queued_messages import Stored
 from busproof.oracle.schedule import NEVER
 from busproof.oracle.state import Namespace, Queue, Subscription, with_queue
-from busproof.oracle.stored import Stored
 from busproof.oracle.window import Window
 
 __all__ = [

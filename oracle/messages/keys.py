@@ -6,8 +6,8 @@ from typing import Any, Final
 import attrs
 
 from busproof import vocabulary as v
+from busproof.oracle.queued_messages import Key
 from busproof.oracle.state import Namespace, Queue, Transaction
-from busproof.oracle.stored import Key
 
 __all__ = [
     "ASSIGNED",

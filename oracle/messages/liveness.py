@@ -10,8 +10,8 @@ from typing import Final
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
 from busproof.oracle.messages.keys import keys_conflict
+from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import NEVER, Namespace, Queue
-from busproof.oracle.stored import Stored
 
 __all__ = ["is_owed", "owed", "owed_by"]
 

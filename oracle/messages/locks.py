@@ -3,14 +3,20 @@
 from collections.abc import Iterator
 
 from busproof import vocabulary as v
-from busproof.oracle.evolving import evolve
+from busproof.oracle.evolve import evolve
 from busproof.oracle.heap import push
 from busproof.oracle.messages.expiry import is_surely_dead, may_have_died
 from busproof.oracle.messages.matching import Seen
 from busproof.oracle.messages.sessions import session_at
-from busproof.oracle.messages.settling import DEFAULT_DURATION, has_ended, locked, lost_lock
+from busproof.oracle.messages.settling import (
+    DEFAULT_DURATION,
+    has_ended,
+    locked,
+    lost_lock,
+    of_lost_answer,
+)
+from busproof.oracle.queued_messages import Lock, Stored
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
-from busproof.oracle.stored import Lock, Stored
 from busproof.oracle.transition import Observation, Transition, refusal
 from busproof.oracle.window import Window
 
@@ -100,6 +106,8 @@ def renew_lock(
     if stored is not None and not has_ended(namespace, queue, stored):
         yield from _of_held(namespace, queue, stored, seen)
     yield from lost_lock(namespace, queue, stored, command.lock_token, "LOCK-05")
+    renewed = seen.outcome if isinstance(seen.outcome, v.Renewed) else v.Renewed()
+    yield from of_lost_answer(namespace, queue, command.lock_token, renewed)
     lock = None if stored is None else stored.lock
     if lock is not None and (lock.session_id is not None or lock.pledge is not None):
         # Outside the documents: the lock of a message in a session is the session's, and a message

@@ -5,13 +5,14 @@ from operator import attrgetter
 from typing import Any, Final
 
 import attrs
+from immutables import Map
 
 from busproof import vocabulary as v
 from busproof.oracle.messages.keys import MESSAGE_ID, rule_of
 from busproof.oracle.messages.partitioning import home_of, narrowed
-from busproof.oracle.outages import Partitions
+from busproof.oracle.outages import Partitions, partition_set
+from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import Namespace, Queue, Subscription
-from busproof.oracle.stored import Stored
 from busproof.oracle.transition import Observation
 
 __all__ = ["Seen", "is_unchanged", "named_partition", "recognised", "seen_as", "view_of"]
@@ -75,7 +76,7 @@ def is_unchanged(
         _same(sent.session_id, view.session_id)
         and _same(sent.partition_key, view.partition_key, or_else=sent.session_id)
         and all(map(_same, _carried(sent), _carried(view)))
-        and sent.properties == view.properties
+        and _same_own(sent.properties, view.properties)
     )
     if sent.message_id is None and namespace.observability.assigns_message_ids:
         return same and bool(view.message_id)
@@ -91,6 +92,13 @@ def _same(sent: str | None, seen: str | None, or_else: str | None = None) -> boo
     if (sent or None) == (seen or None):
         return True
     return sent is None and or_else is not None and seen == or_else
+
+
+def _same_own(sent: Map[str, v.PropertyValue], seen: Map[str, v.PropertyValue]) -> bool:
+    """Return whether the application properties agree; unlike in Python, true differs from 1."""
+    return sent == seen and all(
+        isinstance(seen[name], bool) is isinstance(value, bool) for name, value in sent.items()
+    )
 
 
 def named_partition(namespace: Namespace, view: v.MessageView, seen: Observation) -> int | None:
@@ -112,7 +120,7 @@ def _placed(
     if partition is None or not queue.settings.partitioned:
         yield Seen(stored, queue, stored.where, ())
         return
-    where = stored.where & (1 << partition)
+    where = stored.where & partition_set(partition)
     if where and stored.key is None:
         yield Seen(stored, queue, where, ("LIFE-12", "KEY-01"))
     elif where:

@@ -5,14 +5,14 @@ from typing import Any
 from immutables import Map
 
 from busproof import vocabulary as v
-from busproof.oracle.evolving import evolve
+from busproof.oracle.evolve import evolve
 from busproof.oracle.heap import Heap, push, settled, smallest
 from busproof.oracle.messages.keys import SESSION_ID
 from busproof.oracle.outages import Partitions
-from busproof.oracle.room import Room, filled, most, moved
+from busproof.oracle.queued_messages import Key, Lock, Receivers, Stored, Tally
 from busproof.oracle.schedule import NEVER
 from busproof.oracle.state import Queue
-from busproof.oracle.stored import Key, Lock, Receivers, Stored, Tally
+from busproof.oracle.storage_used import Room, filled, most, moved
 from busproof.oracle.window import Window
 
 __all__ = [

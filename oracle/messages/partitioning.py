@@ -7,12 +7,12 @@ import attrs
 from immutables import Map
 
 from busproof import vocabulary as v
-from busproof.oracle.evolving import evolve
+from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.keys import effective_key, home_name, interpretations
-from busproof.oracle.outages import Partitions
+from busproof.oracle.outages import Partitions, partition_set
+from busproof.oracle.queued_messages import Key, Spread
 from busproof.oracle.sizes.entity_size import may_be_full_somewhere
 from busproof.oracle.state import Namespace, Queue, everywhere, partition_count
-from busproof.oracle.stored import Key, Spread
 from busproof.oracle.transition import Observation
 
 __all__ = [
@@ -62,7 +62,7 @@ def choices(
     if not namespace.observability.partitions or not queue.settings.partitioned:
         yield spared
     elif seen.witness is not None and namespace.observability.witness:
-        if taken := spared & (1 << seen.witness.partition):
+        if taken := spared & partition_set(seen.witness.partition):
             yield taken
     elif seen.outcome is not None:
         yield spared

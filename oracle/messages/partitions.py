@@ -6,8 +6,8 @@ from busproof import vocabulary as v
 from busproof.oracle.messages.matching import Seen
 from busproof.oracle.messages.message_store import surely_available
 from busproof.oracle.outages import Partitions
+from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import Namespace, Queue, partition_count
-from busproof.oracle.stored import Stored
 
 __all__ = [
     "beyond_every_cache",

@@ -6,7 +6,9 @@ from heapq import nsmallest
 import attrs
 
 from busproof import vocabulary as v
-from busproof.oracle.messages.browsing import (
+from busproof.oracle.messages.matching import Seen, is_unchanged, recognised, seen_as, view_of
+from busproof.oracle.messages.message_store import replace
+from busproof.oracle.messages.peek_start import (
     begins_wrongly,
     continues_wrongly,
     is_like_regular,
@@ -14,14 +16,12 @@ from busproof.oracle.messages.browsing import (
     shows_too_little,
     why_begun,
 )
-from busproof.oracle.messages.matching import Seen, is_unchanged, recognised, seen_as, view_of
-from busproof.oracle.messages.message_store import replace
-from busproof.oracle.messages.numbering import misnumbered, numbered, why_numbered
-from busproof.oracle.messages.spontaneous import arrivals
+from busproof.oracle.messages.sequence_numbers import misnumbered, numbered, why_numbered
+from busproof.oracle.messages.spontaneous_arrivals import arrivals
 from busproof.oracle.outages import Partitions
+from busproof.oracle.queued_messages import Stored
 from busproof.oracle.schedule import Waiting
 from busproof.oracle.state import Namespace, Queue, with_queue
-from busproof.oracle.stored import Stored
 from busproof.oracle.transition import Observation, Transition, refusal
 
 __all__ = ["in_order", "peek", "state_of"]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from busproof import vocabulary as v
-from busproof.oracle.evolving import evolve
+from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.deliveries import count_is_possible, may_be_spent
 from busproof.oracle.messages.evidence import cached_elsewhere, left_out, why_given, why_nothing
 from busproof.oracle.messages.expiry import at_hand, may_be_given
@@ -12,14 +12,14 @@ from busproof.oracle.messages.keys import SESSION_ID
 from busproof.oracle.messages.locks import given_lock, lock_is_possible, why_locked
 from busproof.oracle.messages.matching import Seen, recognised, seen_as, view_of
 from busproof.oracle.messages.message_store import first_in_line, hold, line_of, surely_available
-from busproof.oracle.messages.numbering import misnumbered, numbered, why_numbered
-from busproof.oracle.messages.offering import heads, told_of_lock
 from busproof.oracle.messages.partitions import beyond_every_cache, in_one_store
-from busproof.oracle.messages.returning import without_perhaps_spent
+from busproof.oracle.messages.plausible_deliveries import heads, told_of_lock
+from busproof.oracle.messages.releasing import without_perhaps_spent
+from busproof.oracle.messages.sequence_numbers import misnumbered, numbered, why_numbered
 from busproof.oracle.messages.sessions import holds_session, in_outage, not_held, seized, session_at
-from busproof.oracle.messages.spontaneous import arrivals
+from busproof.oracle.messages.spontaneous_arrivals import arrivals
+from busproof.oracle.queued_messages import Key, Receivers, Stored
 from busproof.oracle.state import Namespace, Queue, with_queue
-from busproof.oracle.stored import Key, Receivers, Stored
 from busproof.oracle.transition import Observation, Transition, refusal
 
 __all__ = ["COUNTED_AGAIN", "lost_receive", "order_rule", "receive"]

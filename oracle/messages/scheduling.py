@@ -6,9 +6,9 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
-from busproof.oracle.messages.activating import goes_on
-from busproof.oracle.messages.arriving import arrive
+from busproof.oracle.messages.activation import goes_on
 from busproof.oracle.messages.duplicates import Fate, fate, noted
+from busproof.oracle.messages.enqueueing import arrive
 from busproof.oracle.messages.keys import (
     effective_key,
     interpretations,
@@ -21,10 +21,10 @@ from busproof.oracle.messages.keys import (
 from busproof.oracle.messages.message_store import line_of, never_arrives
 from busproof.oracle.messages.partitioning import home_of, spread_beside
 from busproof.oracle.outages import Partitions
-from busproof.oracle.room import filled
+from busproof.oracle.queued_messages import Key
 from busproof.oracle.schedule import Waiting, entered, perhaps_gone, withdrawn
 from busproof.oracle.sizes.entity_size import weight
-from busproof.oracle.sizes.fullness import no_room, no_room_within
+from busproof.oracle.sizes.free_space import no_room, no_room_within
 from busproof.oracle.sizes.message_limits import beyond_limits, no_more
 from busproof.oracle.state import (
     NEVER,
@@ -35,9 +35,10 @@ from busproof.oracle.state import (
     everywhere,
     with_queue,
 )
-from busproof.oracle.stored import Key
-from busproof.oracle.transactions import staging
+from busproof.oracle.storage_used import filled
+from busproof.oracle.transactions import transactional_sends
 from busproof.oracle.transactions.limits import (
+    is_second_entity,
     may_be_over,
     occupied,
     unless_ending,
@@ -68,7 +69,7 @@ def schedule(namespace: Namespace, command: v.Schedule, seen: Observation) -> It
             yield from _schedule(namespace, queue, command, message, seen)
         else:
             for way in _schedule_in(namespace, queue, command, message, seen):
-                yield staging.doubted(way, command.transaction)
+                yield transactional_sends.doubted(way, command.transaction)
 
 
 def _schedule(
@@ -76,8 +77,8 @@ def _schedule(
 ) -> Iterator[Transition]:
     """SCHED-03, SCHED-10, SCHED-12: accept the message, unless its keys or an outage forbid."""
     if keys_conflict(message):
-        yield from staging.conflicting(namespace, queue, message, "SCHED-12")
-        if queue.settings.partitioned or not staging.regular_accepts(namespace):
+        yield from transactional_sends.conflicting(namespace, queue, message, "SCHED-12")
+        if queue.settings.partitioned or not transactional_sends.regular_accepts(namespace):
             return
     certain = True
     if queue.settings.requires_session and message.session_id is None:
@@ -190,10 +191,12 @@ def _schedule_in(
     if transaction.doubtful or may_be_over(namespace, transaction) or queue.outages.any:
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
     for refused in (*no_more(namespace, transaction), *beyond_limits(namespace, command)):
-        yield attrs.evolve(refused, next=staging.after_refusal(refused.next, name, transaction))
+        yield attrs.evolve(
+            refused, next=transactional_sends.after_refusal(refused.next, name, transaction)
+        )
     if keys_conflict(message):
-        yield from staging.conflicting(namespace, queue, message, "SCHED-12")
-        if queue.settings.partitioned or not staging.regular_accepts(namespace):
+        yield from transactional_sends.conflicting(namespace, queue, message, "SCHED-12")
+        if queue.settings.partitioned or not transactional_sends.regular_accepts(namespace):
             return
     reading = namespace.profile.readings.get("TXN-OTHER-OPERATIONS")
     objected = _is_objectionable(namespace, queue, message, transaction)
@@ -205,7 +208,9 @@ def _schedule_in(
     key = effective_key(namespace, queue.settings, message)
     home = _home(namespace, queue, key)
     for refused in no_room_within(namespace, queue, message, key, home):
-        yield attrs.evolve(refused, next=staging.after_refusal(refused.next, name, transaction))
+        yield attrs.evolve(
+            refused, next=transactional_sends.after_refusal(refused.next, name, transaction)
+        )
     waiting = _waiting(namespace, queue, command, message, seen, certain=True)
     doubted = attrs.evolve(
         transaction,
@@ -245,12 +250,12 @@ def _is_objectionable(
     """Return whether sending the message in this transaction might have to be refused."""
     if queue.settings.requires_session and message.session_id is None:
         return True
-    if not queue.settings.partitioned:
-        return False
+    second, _ = is_second_entity(transaction, queue.settings.queue)
+    if second or not queue.settings.partitioned:
+        return second
     before = transaction.keys.get(queue.settings.queue)
     keys = transaction_key(namespace, queue.settings, message)
-    first_of_several = before is None and bool(transaction.keys)
-    return first_of_several or any(
+    return any(
         key is None or (before is not None and keys_may_differ(namespace.profile, before, key))
         for key in keys
     )
@@ -262,11 +267,12 @@ def _is_invalid(
     """Return whether sending the message would have to be refused under every reading."""
     if queue.settings.requires_session and message.session_id is None:
         return True
+    _, second = is_second_entity(transaction, queue.settings.queue)
+    if second and namespace.profile.readings.get("TXN-ENTITIES") == "refused":
+        return True
     if not queue.settings.partitioned:
         return False
     before = transaction.keys.get(queue.settings.queue)
-    if before is None and transaction.keys:
-        return namespace.profile.readings.get("TXN-ENTITIES") == "refused"
     return all(
         key is None or (before is not None and not keys_may_be_same(namespace.profile, before, key))
         for key in transaction_key(namespace, queue.settings, message)

@@ -5,8 +5,7 @@ from typing import Any, Final
 
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
-from busproof.oracle.evolving import evolve
-from busproof.oracle.messages.arriving import arrive
+from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.duplicates import (
     Fate,
     fate,
@@ -17,6 +16,7 @@ from busproof.oracle.messages.duplicates import (
     why_kept_here,
     why_open,
 )
+from busproof.oracle.messages.enqueueing import arrive
 from busproof.oracle.messages.expiry import death
 from busproof.oracle.messages.keys import (
     effective_key,
@@ -38,12 +38,12 @@ from busproof.oracle.messages.partitioning import (
 )
 from busproof.oracle.messages.partitions import in_one_store, may_fail_in_a_large_outage, why_sent
 from busproof.oracle.outages import Partitions
+from busproof.oracle.queued_messages import Key
 from busproof.oracle.sizes.entity_size import all_may_be_full, weight
-from busproof.oracle.sizes.fullness import no_room, taken_in, why_taken, with_room
+from busproof.oracle.sizes.free_space import no_room, taken_in, why_taken, with_room
 from busproof.oracle.sizes.message_limits import beyond_limits
 from busproof.oracle.state import Namespace, Queue, Topic, everywhere, with_queue
-from busproof.oracle.stored import Key
-from busproof.oracle.transactions import staging
+from busproof.oracle.transactions import transactional_sends
 from busproof.oracle.transition import Choice, Observation, Transition, done, refusal
 
 __all__ = ["REROUTING_TIMEOUT", "lost_send", "send"]
@@ -62,7 +62,7 @@ def send(namespace: Namespace, command: v.Send, seen: Observation) -> Iterator[T
         if profile is not namespace.profile:
             namespace = evolve(namespace, profile=profile)
         if command.transaction is not None:
-            yield from staging.send_in(namespace, queue, command, message, seen)
+            yield from transactional_sends.send_in(namespace, queue, command, message, seen)
         else:
             yield from beyond_limits(namespace, command)
             yield from _send(namespace, queue, command, message, seen)
@@ -72,8 +72,8 @@ def _send(
     namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Observation
 ) -> Iterator[Transition]:
     if keys_conflict(message):
-        yield from staging.conflicting(namespace, queue, message, "KEY-08")
-        if queue.settings.partitioned or not staging.regular_accepts(namespace):
+        yield from transactional_sends.conflicting(namespace, queue, message, "KEY-08")
+        if queue.settings.partitioned or not transactional_sends.regular_accepts(namespace):
             return
     if queue.settings.requires_session and message.session_id is None:
         yield from _without_session(namespace, queue, message)
@@ -115,7 +115,7 @@ def _send_with_key(
     if queue.outages.may_hit(home):
         pinned = rule_of(queue.settings, message, key) if home.bit_count() == 1 else ()
         because = (*_with_all_down(namespace, queue), "KEY-03", *pinned)
-        yield staging.unavailable(namespace, queue, key, home, *because)
+        yield transactional_sends.unavailable(namespace, queue, key, home, *because)
     if may_fail_in_a_large_outage(namespace, queue):
         # Then the key's own partition need not be the one that is down.
         yield refusal(namespace, v.Error.UNAVAILABLE, any_error=True)
@@ -253,7 +253,7 @@ def lost_send(namespace: Namespace, command: v.Send) -> Namespace:
     """Return the states in which the unanswered message may be there, now, later or never."""
     queue = namespace.queues[command.queue]
     if command.transaction is not None:
-        return staging.lost_send_in(namespace, command)
+        return transactional_sends.lost_send_in(namespace, command)
     message = command.message
     key = effective_key(namespace, queue.settings, message)
     home = everywhere(namespace, queue.settings)

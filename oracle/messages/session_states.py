@@ -9,11 +9,11 @@ from busproof.oracle.messages.keys import SESSION_ID
 from busproof.oracle.messages.message_store import first_in_line
 from busproof.oracle.messages.partitioning import home_of
 from busproof.oracle.messages.sessions import holds_session, in_outage, not_held
-from busproof.oracle.room import filled, most_of_state
+from busproof.oracle.queued_messages import Key, SessionData
 from busproof.oracle.sizes.entity_size import may_be_full
 from busproof.oracle.sizes.message_limits import refuses_state, shown_of_state
 from busproof.oracle.state import Namespace, Queue, everywhere, with_queue
-from busproof.oracle.stored import Key, SessionData
+from busproof.oracle.storage_used import filled, most_of_state
 from busproof.oracle.transition import Observation, Transition, done, refusal
 
 __all__ = ["get_state", "list_sessions", "lost_set_state", "set_state"]

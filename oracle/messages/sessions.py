@@ -6,14 +6,14 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.oracle.heap import push
-from busproof.oracle.messages.activating import is_awaited, session_may_come
+from busproof.oracle.messages.activation import is_awaited, session_may_come
 from busproof.oracle.messages.keys import SESSION_ID
 from busproof.oracle.messages.message_store import first_in_line
 from busproof.oracle.messages.partitioning import home_of
-from busproof.oracle.messages.returning import give_back
+from busproof.oracle.messages.releasing import give_back
 from busproof.oracle.messages.stopped_clocks import lock_is_over
+from busproof.oracle.queued_messages import Key, SessionLock
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
-from busproof.oracle.stored import Key, SessionLock
 from busproof.oracle.transition import Observation, Transition, done, refusal
 from busproof.oracle.window import Window
 
@@ -40,12 +40,20 @@ def session_at(queue: Queue, session_id: str) -> SessionLock:
 
 
 def seized(namespace: Namespace, queue: Queue, session_id: str, connection: str) -> Queue:
-    """Return the queue in which an unanswered request of this connection locked the session."""
+    """Return the queue in which an unanswered request of this connection locked the session.
+
+    The request may take effect only now, so the lock may last for a whole term from here on.
+    """
     held = queue.sessions.get(session_id)
-    if held is not None and held.connection == connection:
+    if held is not None and held.connection == connection and not held.doubtful:
         return queue
     expiry = Window(namespace.now.earliest, _full_term(namespace, queue).latest)
     guessed = SessionLock(connection, expiry, queue.arrivals, doubtful=True)
+    if held is not None and held.connection == connection:
+        earliest = min(held.expiry.earliest, expiry.earliest)
+        guessed = attrs.evolve(
+            held, expiry=Window(earliest, max(held.expiry.latest, expiry.latest))
+        )
     return attrs.evolve(queue, sessions=queue.sessions.set(session_id, guessed))
 
 

@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from typing import Final
 
 from busproof import vocabulary as v
-from busproof.oracle.evolving import evolve
+from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.dead_letters import moved
 from busproof.oracle.messages.expiry import outlived
 from busproof.oracle.messages.message_store import doubted, remove
 from busproof.oracle.messages.partitions import why_settled_anywhere
-from busproof.oracle.messages.returning import give_back
+from busproof.oracle.messages.releasing import give_back
 from busproof.oracle.messages.stopped_clocks import lock_is_over
+from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
-from busproof.oracle.stored import Stored
 from busproof.oracle.transition import Transition, done, refusal
 from busproof.oracle.unjudged import stop_judging
 from busproof.oracle.window import Window
@@ -23,11 +23,13 @@ __all__ = [
     "complete",
     "dead_letter",
     "has_ended",
+    "is_of_lost_answer",
     "locked",
     "lost_abandon",
     "lost_complete",
     "lost_dead_letter",
     "lost_lock",
+    "of_lost_answer",
     "settled",
     "why_settled",
 ]
@@ -47,6 +49,7 @@ def complete(namespace: Namespace, command: v.Complete) -> Iterator[Transition]:
         rules = (*_in_a_renewed_session(queue, stored), "LIFE-03", *rules)
         yield done(after, *outlived(namespace, stored), *rules)
     yield from lost_lock(namespace, queue, stored, command.lock_token, "LIFE-06")
+    yield from of_lost_answer(namespace, queue, command.lock_token, v.Done())
 
 
 def abandon(namespace: Namespace, command: v.Abandon) -> Iterator[Transition]:
@@ -58,6 +61,7 @@ def abandon(namespace: Namespace, command: v.Abandon) -> Iterator[Transition]:
         after = give_back(namespace, queue, stored, namespace.now, "LIFE-04")
         yield done(settled(after, command), "LIFE-04", *rules)
     yield from lost_lock(namespace, queue, stored, command.lock_token, "LIFE-06")
+    yield from of_lost_answer(namespace, queue, command.lock_token, v.Done())
 
 
 def _in_a_renewed_session(queue: Queue, stored: Stored) -> tuple[v.RuleId, ...]:
@@ -85,6 +89,7 @@ def dead_letter(namespace: Namespace, command: v.DeadLetter) -> Iterator[Transit
         age = outlived(namespace, stored)
         yield done(settled(after, command), *age, "DLQ-05", *rules)
     yield from lost_lock(namespace, queue, stored, command.lock_token, "LOCK-06", "DLQ-14")
+    yield from of_lost_answer(namespace, queue, command.lock_token, v.Done())
 
 
 def settled(
@@ -142,6 +147,26 @@ def lost_lock(
         yield refusal(namespace, v.Error.LOCK_LOST, any_error=True)
     elif queue.outages.may_hit(stored.where):
         yield refusal(namespace, v.Error.UNAVAILABLE, "LIFE-11", any_error=True)
+
+
+def is_of_lost_answer(queue: Queue, token: str) -> bool:
+    """Return whether the lock may be from a receive whose answer was lost.
+
+    A client that settles with it may have received the answer after giving up.
+    """
+    return token not in queue.tokens and bool(queue.receivers.lost or queue.unanswered_deferred)
+
+
+def of_lost_answer(
+    namespace: Namespace, queue: Queue, token: str, outcome: v.Outcome
+) -> Iterator[Transition]:
+    """Settle an unknown message under the lock of a lost answer.
+
+    The message cannot be identified, so its entity is no longer judged.
+    """
+    if is_of_lost_answer(queue, token):
+        left = stop_judging(namespace, v.owner_of(queue.settings.queue))
+        yield Transition(outcome=outcome, next=left)
 
 
 def _resisting(queue: Queue, token: str) -> tuple[Queue, tuple[v.RuleId, ...]]:

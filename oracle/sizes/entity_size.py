@@ -12,8 +12,8 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.oracle.outages import Partitions
-from busproof.oracle.room import NO_ROOM_TAKEN, Room, most
 from busproof.oracle.state import Namespace, Queue, Topic, everywhere, feeding
+from busproof.oracle.storage_used import NO_ROOM_TAKEN, Room, most
 from busproof.oracle.transition import Transition, refusal
 
 __all__ = [

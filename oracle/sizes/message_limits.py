@@ -10,8 +10,8 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.oracle.room import WIDEST, most, most_of_state
 from busproof.oracle.state import Namespace, Transaction
+from busproof.oracle.storage_used import WIDEST, most, most_of_state
 from busproof.oracle.transactions.limits import SIZE_LIMIT, may_be_full
 from busproof.oracle.transition import Transition, refusal
 

@@ -5,14 +5,15 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.oracle.room import filled
 from busproof.oracle.sizes.entity_size import weight
 from busproof.oracle.state import Namespace, Queue, Staged, Topic, Transaction
+from busproof.oracle.storage_used import filled
 from busproof.oracle.unjudged import is_unjudged, stop_judging
 
 __all__ = [
     "SIZE_LIMIT",
     "in_order",
+    "is_second_entity",
     "is_there",
     "may_be_full",
     "may_be_over",
@@ -101,6 +102,21 @@ def without_deleted(namespace: Namespace, transaction: Transaction) -> Transacti
     return attrs.evolve(
         transaction, keys=keys, queues=queues, doubtful=transaction.doubtful or bool(gone)
     )
+
+
+def is_second_entity(transaction: Transaction, name: str) -> tuple[bool, bool]:
+    """TXN-ENTITIES: return whether a send may or must be to a second entity.
+
+    It surely is if another entity was sent to. The documents do not say whether scheduled messages,
+    settlements or changed rules bind a transaction to an entity.
+    """
+    others = {*transaction.queues} - {name}
+    if not others and all(change.topic == name for change in transaction.changes):
+        return False, False
+    sent_to = {staged.queue for staged in in_order(transaction) if staged.waiting is None}
+    if name in sent_to:
+        return False, False
+    return True, bool(sent_to & others)
 
 
 def may_be_full(transaction: Transaction) -> bool:

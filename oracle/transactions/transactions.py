@@ -8,14 +8,13 @@ from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
 from busproof.oracle.management.subscription_rules import with_changes
 from busproof.oracle.management.topics import told_of_topics
-from busproof.oracle.messages.arriving import arrive
 from busproof.oracle.messages.duplicates import Fate, declined, fate, noted
+from busproof.oracle.messages.enqueueing import arrive
 from busproof.oracle.messages.keys import effective_key
 from busproof.oracle.messages.message_store import never_arrives
 from busproof.oracle.messages.scheduling import committed_later
-from busproof.oracle.sizes.fullness import lacks_room
+from busproof.oracle.sizes.free_space import lacks_room
 from busproof.oracle.state import NEVER, Namespace, Queue, Staged, Transaction, with_queue
-from busproof.oracle.transactions.enlisting import loses, released, settled_together
 from busproof.oracle.transactions.limits import (
     SIZE_LIMIT,
     in_order,
@@ -24,6 +23,7 @@ from busproof.oracle.transactions.limits import (
     vacated,
     with_transaction,
 )
+from busproof.oracle.transactions.transactional_settlements import loses, released, settled_together
 from busproof.oracle.transition import Observation, Transition, done, refusal
 from busproof.oracle.window import Window
 
@@ -87,7 +87,7 @@ def _shown_by_commit(namespace: Namespace, transaction: Transaction) -> tuple[v.
         if (queue := namespace.queues.get(each.queue)) is not None
     ]
     rules = [rule for queue in sent_to for rule in told_of_topics(queue, ("TXN-12",))]
-    changes = ("FEAT-04",) if transaction.changes else ()
+    changes = ("FEAT-19",) if transaction.changes else ()
     if transaction.settlements:
         changes = ("LOCK-11", *changes)
     if transaction.size == SIZE_LIMIT:
@@ -244,7 +244,7 @@ def roll_back(namespace: Namespace, command: v.RollBackTransaction) -> Iterator[
     ended = with_transaction(namespace, command.transaction, None)
     rules: tuple[v.RuleId, ...] = ("TXN-13",) if transaction.size else ()
     if transaction.changes:
-        rules = ("FEAT-04", *rules)
+        rules = ("FEAT-19", *rules)
     yield done(_forgotten(ended, transaction), *rules)
     if transaction.doubtful or transaction.doomed or may_be_over(namespace, transaction):
         yield refusal(_forgotten(ended, transaction), v.Error.NOT_FOUND, any_error=True)

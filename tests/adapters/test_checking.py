@@ -94,7 +94,7 @@ BLUNT = {
 
 
 @pytest.mark.parametrize("fake", FAKES)
-def test_what_an_adapter_gets_wrong_is_told_by_its_own_check(fake: str) -> None:
+def test_mistake_of_an_adapter_is_reported_by_its_own_check(fake: str) -> None:
     check, said = FAKES[fake]
     found = findings(f"misbehaving:{fake}")
     assert check in failed(found)
@@ -143,7 +143,7 @@ def test_an_adapter_that_keeps_breaking_is_not_asked_for_ever() -> None:
     assert Result.NOT_TRIED is found["witness"].result
 
 
-def test_what_is_not_declared_is_not_tried() -> None:
+def test_undeclared_capability_is_not_tried() -> None:
     found = findings(child("sound"))
     assert Result.NOT_APPLICABLE is found["sessions"].result
     assert "sessions is not declared" == found["sessions"].said
@@ -177,7 +177,7 @@ LINES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", LINES)
-def test_what_a_process_gets_wrong_is_told_by_its_own_check(how: str, tmp_path) -> None:
+def test_mistake_of_a_process_is_reported_by_its_own_check(how: str, tmp_path) -> None:
     check, said = LINES[how]
     timeout = 1.0 if how == "silent" else PATIENCE
     found = findings(child(how, str(tmp_path / "state")), timeout)

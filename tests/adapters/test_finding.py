@@ -10,7 +10,6 @@ from types import ModuleType
 import pytest
 
 from busproof.adapters import finding
-from busproof.adapters.amqp.remote import RemoteAdapter
 from busproof.adapters.finding import Available, available, find
 from busproof.adapters.model import ModelAdapter
 from busproof.adapters.process import ProcessAdapter
@@ -230,8 +229,11 @@ def test_a_service_is_not_used_unless_somebody_agreed(
     assert "secret" not in str(caught.value)
 
 
+@pytest.mark.needs("proton")
 def test_a_service_is_found_where_somebody_agreed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is connected to when it is asked what it can do."""
+    """Connecting waits until the adapter is asked what it can do."""
+    from busproof.adapters.amqp.remote import RemoteAdapter  # noqa: PLC0415 - it needs proton
+
     monkeypatch.setenv("BUSPROOF_NAMESPACE_RUN", "abcd1234")
     assert isinstance(seek("amqp://name:secret@localhost"), RemoteAdapter)
 

@@ -358,7 +358,7 @@ def test_an_empty_log_is_told(make: Make) -> None:
         ("a\0b", "cannot be started: embedded null byte"),
     ],
 )
-def test_what_cannot_be_started_is_told(command: str, said: str) -> None:
+def test_command_that_cannot_start_is_reported(command: str, said: str) -> None:
     with pytest.raises(AdapterError, match=re.escape(said)) as caught:
         ProcessAdapter(command).start(PROFILE)
     assert "log" not in str(caught.value)
@@ -381,7 +381,7 @@ def test_a_file_that_is_no_program_is_told(tmp_path: Path) -> None:
         ("node", float("nan"), "the timeout is nan s, and must be more than 0"),
     ],
 )
-def test_what_makes_no_sense_is_refused(command: str, timeout: float, said: str) -> None:
+def test_senseless_settings_are_refused(command: str, timeout: float, said: str) -> None:
     with pytest.raises(UsageError, match=re.escape(said)):
         ProcessAdapter(command, timeout)
 
@@ -441,7 +441,7 @@ def test_an_interrupted_request_kills_the_child(
         adapter.do(PEEK, "c1")
 
 
-def test_what_a_child_leaves_behind_is_killed_after_bye(make: Make) -> None:
+def test_processes_left_by_a_child_are_killed_after_bye(make: Make) -> None:
     adapter = make("bye", "leave-family")
     adapter.start(PROFILE)
     adapter.stop()

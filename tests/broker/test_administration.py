@@ -75,7 +75,7 @@ def test_a_queue_is_created_told_changed_and_deleted(
         admin.delete_queue(name)
 
 
-def test_whether_a_queue_is_partitioned_never_changes(
+def test_partitioning_of_a_queue_never_changes(
     admin: ServiceBusAdministrationClient, name: str
 ) -> None:
     """It is refused, with the rule that says so."""
@@ -138,7 +138,7 @@ def test_a_rule_with_an_action_makes_a_copy_of_its_own(
     } == came
 
 
-def test_what_cannot_be_forwarded_is_a_dead_letter_of_transfers(
+def test_undeliverable_message_is_in_the_transfer_dead_letter_queue(
     served: Served, admin: ServiceBusAdministrationClient, name: str
 ) -> None:
     """While its destination is disabled."""
@@ -196,7 +196,7 @@ def test_topics_subscriptions_and_rules_are_changed_and_deleted(
     assert [] == list(admin.list_subscriptions(name))
 
 
-def test_what_is_disabled_is_told_as_such(
+def test_disabled_entity_refuses_clients_as_disabled(
     served: Served, admin: ServiceBusAdministrationClient, name: str
 ) -> None:
     """Who is attached is let go, and who comes is refused; what is there stays."""
@@ -263,7 +263,7 @@ def test_the_namespace_tells_its_tier(admin: ServiceBusAdministrationClient) -> 
     assert "Standard" == admin.get_namespace_properties().messaging_sku
 
 
-def test_who_may_only_listen_administers_nothing(served: Served) -> None:
+def test_listen_right_allows_no_administration(served: Served) -> None:
     """It takes the right to manage."""
     text = served.connection_string.replace("RootManageSharedAccessKey", "listener")
     client = ServiceBusAdministrationClient.from_connection_string(
@@ -301,7 +301,7 @@ def test_health_and_state(served: Served) -> None:
     assert 1 == len(state["entities"]["plain"]["held"])
 
 
-def test_what_cannot_be_is_said_in_one_sentence(served: Served) -> None:
+def test_impossible_control_request_gets_one_sentence(served: Served) -> None:
     """With what could be instead."""
     status, said = served.ask("/busproof/partitions/down", entity="parted", partition=16)
     assert (400, True) == (status, "0 to 15" in said["error"])

@@ -48,6 +48,20 @@ def test_deferred_message_says_that_it_is_one(served: Served) -> None:
     ] == [message.state, peeked.state, deferred.state]
 
 
+def test_delivery_annotations_are_kept(served: Served) -> None:
+    """Beside the lock's token, in the place of one that was sent; a peek shows them, too."""
+    message = Message("annotated")
+    message.raw_amqp_message.delivery_annotations = {"x-opt-mine": 3, "x-opt-lock-token": 5}
+    sent(served, "plain", message)
+    with served.client() as client, client.get_queue_receiver("plain") as receiver:
+        (peeked,) = receiver.peek_messages(1)
+        (come,) = taken(receiver)
+        token, kept = come.lock_token, dict(come.raw_amqp_message.delivery_annotations or {})
+        receiver.complete_message(come)
+    assert {b"x-opt-mine": 3} == peeked.raw_amqp_message.delivery_annotations
+    assert {b"x-opt-mine": 3, b"x-opt-lock-token": token} == kept
+
+
 def test_copy_that_an_action_changes_keeps_the_rest(served: Served, name: str) -> None:
     """Its MessageId, which it may have been given, and properties that no filter knows."""
     moment, number = datetime(2026, 1, 2, tzinfo=UTC), UUID(int=7)

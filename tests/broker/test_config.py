@@ -158,7 +158,7 @@ def test_a_queue_says_how_long_messages_live_and_how_many_fit_in(path: Path) -> 
     assert queue.time_to_live is None
 
 
-def test_what_others_write_is_taken_and_named_if_it_has_no_effect(path: Path) -> None:
+def test_known_keys_without_effect_are_accepted_and_named(path: Path) -> None:
     """With its line, as .NET Aspire and public configurations of the emulator have it."""
     text = """{"$schema": "https://example.org/schema.json", "UserConfig": {"Namespaces": [{
       "MaxAllowedConnections": 20,
@@ -270,7 +270,7 @@ IMPOSSIBLE: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("case", IMPOSSIBLE)
-def test_what_the_model_refuses_is_named_with_its_line(path: Path, case: str) -> None:
+def test_setting_that_the_model_refuses_is_named_with_its_line(path: Path, case: str) -> None:
     """It can be read, and cannot be had."""
     namespace, said = IMPOSSIBLE[case]
     text = json.dumps({"UserConfig": {"Namespaces": [namespace]}}, indent=1)

@@ -25,7 +25,7 @@ def said(instruction: str) -> list[str]:
     return words
 
 
-def test_it_lets_nobody_in_by_a_key_that_everybody_knows(
+def test_container_refuses_the_well_known_key(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     """Unless it is told to: other containers can reach it, whatever ports are published."""
@@ -68,4 +68,7 @@ def test_all_that_the_wheel_is_built_of_goes_into_it() -> None:
         each.resolve().name for each in (ROOT / "src" / "busproof").iterdir() if each.is_symlink()
     }
     assert rooms
-    assert rooms | {"src", "requirements", "pyproject.toml", "README.md", "LICENSE"} <= let_in
+    assert (
+        rooms | {"src", "requirements", "pyproject.toml", "README.md", "LICENSE", "NOTICE"}
+        <= let_in
+    )

@@ -56,7 +56,7 @@ def token(tmp_path: Path) -> Iterator[Served]:
 
 
 @pytest.mark.slow
-def test_it_is_off_unless_asked_for(closed: Served) -> None:
+def test_control_endpoint_is_off_by_default(closed: Served) -> None:
     """Whatever is asked; whether the broker is there is told to all."""
     for path in ("/busproof/state", "/busproof/clock", "/%62usproof/state", "/busproof/"):
         assert 404 == asked(closed, path)
@@ -64,7 +64,7 @@ def test_it_is_off_unless_asked_for(closed: Served) -> None:
 
 
 @pytest.mark.slow
-def test_it_answers_programs_of_this_machine_and_no_page(local: Served) -> None:
+def test_control_endpoint_answers_local_programs_but_no_web_page(local: Served) -> None:
     """A page that a browser shows says where it is from, or by which name it was asked."""
     assert 200 == asked(local, "/busproof/state")
     assert 200 == asked(local, "/busproof/state", Host="localhost:1")
@@ -100,7 +100,9 @@ def test_its_own_page_is_answered_and_shown_in_no_other(local: Served) -> None:
         (Control(token="word", is_seen=True), 401, 404),
     ],
 )
-def test_who_may_look_may_not_do_more(control: Control, seen: int | None, used: int | None) -> None:
+def test_read_access_allows_no_changes(
+    control: Control, seen: int | None, used: int | None
+) -> None:
     request = Request("GET", "/busproof/overview", {"host": "localhost"}, b"", "127.0.0.1")
     elsewhere = attrs.evolve(request, peer="10.0.0.7")
     for looks, status in ((True, seen), (False, used)):
@@ -110,7 +112,7 @@ def test_who_may_look_may_not_do_more(control: Control, seen: int | None, used: 
 
 
 @pytest.mark.slow
-def test_it_answers_who_shows_the_token(token: Served) -> None:
+def test_control_endpoint_requires_the_token(token: Served) -> None:
     """And nobody else, from wherever he asks."""
     assert 200 == asked(token, "/busproof/state", Authorization="Bearer open-sesame")
     for shown in ("Bearer open-sesam", "Bearer open-sesame2", "open-sesame", "Bearer ", "Basic x"):

@@ -52,7 +52,7 @@ def victim(tmp_path: Path) -> Iterator[Victim]:
     broker.stop()
 
 
-def test_what_was_answered_outlasts_every_kill(victim: Victim) -> None:
+def test_acknowledged_messages_survive_every_kill(victim: Victim) -> None:
     """Nothing acknowledged is lost, nothing completed comes back, and nothing comes twice."""
     acknowledged = unanswered = committed = 0
     for number, moment in enumerate(moments(5, KILLS)):

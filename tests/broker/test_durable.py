@@ -70,7 +70,7 @@ def taken(served: Served, queue: str, **options: object) -> list[str]:
 
 
 @pytest.mark.parametrize("options", [(), ("--durable-power",)])
-def test_what_was_answered_is_so_after_a_kill(
+def test_answers_still_hold_after_a_kill(
     begin: Begin, config: Path, options: tuple[str, ...]
 ) -> None:
     """Sent, completed, locked, abandoned, deferred; the configuration is not needed again."""
@@ -209,7 +209,7 @@ def test_an_entity_that_was_disabled_stays_so(tmp_path: Path) -> None:
         (("--store", "/dev/null/s"), "cannot use /dev/null/s as a store"),
     ],
 )
-def test_what_does_not_go_with_a_store_is_named(
+def test_options_that_conflict_with_a_store_are_named(
     capfd: pytest.CaptureFixture[str], options: tuple[str, ...], told: str
 ) -> None:
     """In one sentence."""

@@ -64,7 +64,7 @@ def test_frames_may_come_in_parts(cut: int) -> None:
     )
 
 
-def test_what_is_no_performative_goes_out_as_it_is() -> None:
+def test_other_frames_pass_unchanged() -> None:
     """As when a client begins with SASL once more, and the engine goes along."""
     mechanisms = b"\x00\x00\x00\x0d\x02\x01\x00\x00\x00\x53\x40\xc0\x00"
     said = AMQP_HEADER + raw.SASL + mechanisms + AMQP_HEADER

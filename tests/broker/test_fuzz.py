@@ -209,7 +209,7 @@ def test_a_client_without_a_key_gets_nothing(*, plain: bool) -> None:
     tried(trying)
 
 
-def test_what_a_client_says_is_not_written_to_the_terminal(
+def test_frames_of_a_client_are_not_written_to_the_terminal(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Found as a warning for each frame to one who wants them small; a trace would show tokens."""
@@ -287,7 +287,7 @@ def test_a_header_is_as_amqp_has_it(header: list[Any], *, taken: bool) -> None:
 
 
 @pytest.mark.parametrize("deep", [30, 3_000])
-def test_what_is_described_ever_so_often_is_no_message(deep: int) -> None:
+def test_value_described_too_often_is_refused(deep: int) -> None:
     """Found as a traceback: it was followed to its end."""
     message = b"\x00\x53\x77" + b"\x00\x40" * deep + b"\x40"
     if deep < 32:
@@ -380,7 +380,7 @@ class Restless:
 
 
 @pytest.mark.parametrize("stays", [True, False])
-def test_who_waits_is_in_line_once_whatever_comes_while_he_is_served(*, stays: bool) -> None:
+def test_waiter_stands_in_line_once_even_while_being_served(*, stays: bool) -> None:
     """So that he is out of it once he is gone: found as a link that was served after its end."""
 
     async def trying(trial: Trial) -> None:

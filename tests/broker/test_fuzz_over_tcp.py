@@ -281,7 +281,7 @@ def test_a_broker_outlives_its_clients(served: Served, say) -> None:
     assert "" == said.replace("busproof: stopped", "").strip()
 
 
-def test_who_asks_for_no_body_gets_none(served: Served) -> None:
+def test_head_request_gets_no_body(served: Served) -> None:
     """Found as a traceback, and as one for whoever came after on the same connection."""
     where = ("127.0.0.1", int(served.admin.rpartition(":")[2]))
     with socket.create_connection(where, timeout=20) as client:

@@ -71,7 +71,7 @@ def use(served: Served) -> None:
 
 
 @pytest.mark.slow
-def test_what_happens_is_told_and_no_secret(start: Start, tmp_path: Path) -> None:
+def test_log_has_events_but_no_secrets(start: Start, tmp_path: Path) -> None:
     """Connections from their begin to their end, what was refused and why, outages, changes."""
     path = tmp_path / "log"
     served = start("--log", str(path))
@@ -140,7 +140,7 @@ def test_a_log_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
         journal(tmp_path / "none" / "log", io.StringIO(), print)
 
 
-def test_what_a_client_chose_is_cut_and_stays_one_line() -> None:
+def test_client_name_in_the_log_is_one_short_line() -> None:
     """Whatever it names itself."""
     output = io.StringIO()
     journal(None, output, print).info("connected", client="a\nb\x1b[2J%s\ud800" + "x" * 1_000)

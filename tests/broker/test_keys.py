@@ -58,7 +58,7 @@ def test_either_key_of_a_rule_proves_the_same() -> None:
             keys.login(name, key)
 
 
-def test_what_is_wrong_with_a_key_does_not_tell_which_rules_there_are() -> None:
+def test_error_for_a_wrong_key_does_not_reveal_the_rules() -> None:
     """Nor does the time that it takes: each key is compared, and one where there is no rule."""
     compared = []
 
@@ -116,7 +116,7 @@ def test_a_token_may_have_to_name_this_broker() -> None:
         ("SharedAccessSignature sr=q&sig=YQ%3D%3D&se=1&skn=\ud800", "invalid signature"),
     ],
 )
-def test_what_is_no_token_is_said_to_be_none(text: str, said: str) -> None:
+def test_malformed_token_is_refused_with_its_reason(text: str, said: str) -> None:
     """Whatever is written there."""
     with pytest.raises(TokenError, match=said):
         Keys([RULE]).claim(text, "q", NOW)
@@ -273,6 +273,26 @@ def test_links_for_management_end_with_their_token_too() -> None:
 
 
 @pytest.mark.slow
+def test_a_token_for_an_entity_that_is_not_there_is_refused() -> None:
+    """With 404, but only if it permits something: else nobody is told what there is."""
+    with (
+        inside(CreateQueue(queue="q")) as served,
+        raw.anonymous(served.broker.port) as connection,
+    ):
+        for path, status in (
+            *(("", 202), ("q", 202), ("Q/$management", 202), ("q/$DeadLetterQueue", 202)),
+            *(("nowhere", 404), ("nowhere/$management", 404), ("q/subscriptions/s", 404)),
+        ):
+            resource = f"sb://h/{path}"
+            text = raw.token(resource, "RootManageSharedAccessKey", "SAS_KEY_VALUE")
+            told, said = raw.put_token(connection, resource, text)
+            assert status == told, said
+            forged = raw.token(resource, "RootManageSharedAccessKey", "forged")
+            assert 401 == raw.put_token(connection, resource, forged)[0]
+        assert "'q/subscriptions/s' could not be found" in said
+
+
+@pytest.mark.slow
 def test_a_token_permits_what_its_rule_does_where_it_is_for() -> None:
     """What is forged, for another entity, expired or no signature is refused with 401."""
     rules = (Key("root", "r"), Key("ears", "e", LISTEN), Key("mouth", "m", SEND))
@@ -314,7 +334,7 @@ def test_a_token_permits_what_its_rule_does_where_it_is_for() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("opens", [True, False], ids=["opened", "silent"])
-def test_who_proves_nothing_is_let_go_whatever_he_does(
+def test_client_that_never_authenticates_is_disconnected(
     monkeypatch: pytest.MonkeyPatch, *, opens: bool
 ) -> None:
     """Also one who never answers, nor reads; who has proved something stays."""
@@ -449,7 +469,10 @@ def test_without_keys_of_ones_own_only_this_machine_is_served(begin: Begin, keys
     for options, told in (
         (("--host", "127.0.0.1"), "only this machine can connect: the key is the emulator's"),
         ((*everywhere, "--allow-public-key"), "everybody can connect: the key is the emulator's"),
-        ((*everywhere, "--keys", str(keys)), "is not encrypted; --tls-cert and --tls-key"),
+        (
+            (*everywhere, "--keys", str(keys)),
+            "is not encrypted; --tls, or --tls-cert and --tls-key",
+        ),
     ):
         served = begin(*options)
         assert told in served.said

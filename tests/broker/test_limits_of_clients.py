@@ -113,7 +113,7 @@ def test_nobody_waits_for_the_end_of_what_is_far_too_large() -> None:
 
 
 @pytest.mark.slow
-def test_what_has_no_end_counts_for_all_links_of_a_connection() -> None:
+def test_unfinished_messages_count_for_the_whole_connection() -> None:
     """Half of it over each of three links is too much; over one, and then ended, it is not."""
     with inside(QUEUE, unfinished=100_000) as served:
         with bare(served) as connection:
@@ -146,7 +146,7 @@ def test_a_connection_has_so_many_links_and_no_more() -> None:
 
 
 @pytest.mark.slow
-def test_who_does_not_end_what_was_refused_is_ended() -> None:
+def test_connection_that_keeps_refused_links_open_is_closed() -> None:
     """Who does may be refused as often as he likes."""
     with inside(QUEUE, links=2) as served:
         with connected(served) as connection:
@@ -163,7 +163,7 @@ def test_who_does_not_end_what_was_refused_is_ended() -> None:
 
 
 @pytest.mark.slow
-def test_what_is_sent_over_a_link_that_was_refused_is_thrown_away() -> None:
+def test_transfers_over_a_refused_link_are_discarded() -> None:
     """Nothing of it is kept, and the connection goes on."""
     with inside(QUEUE) as served, bare(served) as connection:
         link = connection.sender()
@@ -213,7 +213,7 @@ def test_sessions_are_as_many_as_clients_are_told() -> None:
 
 
 @pytest.mark.slow
-def test_who_says_nothing_for_too_long_is_let_go() -> None:
+def test_silent_connection_is_closed() -> None:
     """Who says that he is there, which costs him nothing, stays."""
     with inside(QUEUE, idle=2) as served, bare(served) as lively:
         with socket_of_one_who_logged_in(served):
@@ -282,13 +282,13 @@ def asked(connection: Connection, link: Any, times: int, sized: int = 1) -> None
 def waiting(served: Inside) -> int:
     """The bytes that the broker holds for all clients."""
     return sum(
-        each._wire._waiting() + each.answers + max(0, each._engine.pending())
+        each._wire.waiting + each.answers + max(0, each._engine.pending())
         for each in list(served.hub.connections)
     )
 
 
 @pytest.mark.slow
-def test_who_reads_nothing_is_not_read_from() -> None:
+def test_connection_that_does_not_read_is_not_read_from() -> None:
     """What waits for him is bounded, others are served, and once he reads he gets all of it."""
     with inside(QUEUE, unread=65_536, answers=50_000_000) as served, connected(served) as other:
         assert send(other, b"x" * 200_000)
@@ -320,7 +320,7 @@ def test_who_reads_nothing_is_not_read_from() -> None:
 
 
 @pytest.mark.slow
-def test_who_takes_no_answers_may_not_ask_for_ever() -> None:
+def test_client_that_takes_no_answers_may_not_ask_for_ever() -> None:
     """Whether he gives no credit, or reads nothing; who takes them may."""
     with inside(QUEUE, answers=600_000) as served, connected(served) as other:
         assert send(other, b"x" * 200_000)
@@ -361,13 +361,13 @@ def test_a_client_that_reads_nothing_cannot_put_off_its_end(
             asked(deaf, sender, 30)
             time.sleep(0.5)
             assert waiting(served) > 0
-            (stuck,) = (each for each in served.hub.connections if each._wire._waiting())
+            (stuck,) = (each for each in served.hub.connections if each._wire.waiting)
             served.hub.loop.call_soon_threadsafe(stuck.drop)
             assert gone(served, left=1, seconds=5)
 
 
 @pytest.mark.slow
-def test_so_many_transactions_are_open_over_a_link() -> None:
+def test_open_transactions_of_a_link_are_limited() -> None:
     """Once one has ended another may begin."""
     with inside(QUEUE, transactions=2) as served, bare(served) as client:
         link = client.sender()

@@ -88,7 +88,7 @@ def client(served: Served) -> ServiceBusClient:
 
 
 @pytest.mark.slow
-def test_it_counts_what_comes_goes_and_is_refused(measured: Served) -> None:
+def test_metrics_count_messages_and_refusals(measured: Served) -> None:
     """Messages and requests apart: a batch is one request of several messages."""
     with client(measured) as found:
         with found.get_queue_sender("parted") as sender:
@@ -145,7 +145,7 @@ def test_entities_that_are_not_there_have_no_samples(measured: Served) -> None:
 
 
 @pytest.mark.slow
-def test_it_speaks_the_formats_that_are_accepted(measured: Served) -> None:
+def test_metrics_come_in_the_accepted_format(measured: Served) -> None:
     """OpenMetrics to who wants it, Prometheus' text to everybody else."""
     status, kind, text = asked(measured, "/metrics")
     assert (200, True) == (status, kind.startswith("text/plain; version="))
@@ -168,7 +168,7 @@ def guarded(tmp_path: Path) -> Iterator[Served]:
 
 
 @pytest.mark.slow
-def test_they_are_off_unless_asked_for(served: Served) -> None:
+def test_metrics_are_off_by_default(served: Served) -> None:
     """Though the control endpoint is on."""
     status, _, text = asked(served, "/metrics")
     assert 404 == status
@@ -176,7 +176,7 @@ def test_they_are_off_unless_asked_for(served: Served) -> None:
 
 
 @pytest.mark.slow
-def test_they_are_answered_to_this_machine_and_no_page(measured: Served) -> None:
+def test_metrics_are_served_to_local_programs_but_no_web_page(measured: Served) -> None:
     assert 200 == asked(measured, "/metrics")[0]
     for headers in ({"Origin": "http://localhost"}, {"Host": "evil.example"}):
         status, _, text = asked(measured, "/metrics", **headers)
@@ -196,7 +196,7 @@ def test_a_token_of_theirs_shows_them_and_nothing_else(guarded: Served) -> None:
 
 
 @pytest.mark.slow
-def test_of_many_entities_the_first_are_told_and_the_rest_counted(tmp_path: Path) -> None:
+def test_metrics_list_the_first_entities_and_count_the_rest(tmp_path: Path) -> None:
     """A look at a large namespace stays a short one, and says what it leaves out."""
     queues = [{"Name": f"q{number:04}"} for number in range(MOST_TOLD + 7)]
     config = tmp_path / "Config.json"
@@ -237,7 +237,7 @@ def counted(*commands: Send | Schedule) -> Traffic:
     return bus.traffic
 
 
-def test_what_is_refused_together_did_not_come() -> None:
+def test_requests_refused_together_are_not_counted() -> None:
     """Several requests that all take effect or none are taken back by the one that is refused."""
     good = Send(queue="q", message=Message(body="a"))
     bad = Send(queue="q", message=Message(body="b", session_id="s", partition_key="p"))

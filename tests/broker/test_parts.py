@@ -107,7 +107,7 @@ def test_an_unknown_policy_is_named() -> None:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_whatever_the_policy_everything_sent_is_received_once(policy: str) -> None:
+def test_every_policy_delivers_each_message_once(policy: str) -> None:
     """Only the partitions differ."""
     some = bus(policy, seed=3)
     for each in range(12):

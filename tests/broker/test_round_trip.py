@@ -134,7 +134,7 @@ def named(command: v.Command) -> v.Command:
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
-def test_whatever_is_asked_comes_back_from_the_store(tmp_path: Path, seed: int) -> None:
+def test_random_commands_are_restored_from_the_store(tmp_path: Path, seed: int) -> None:
     """As it was; and a namespace that is read again and again answers as one that never is."""
     random = Random(seed)
     held_to = any_profile(random)
@@ -209,7 +209,7 @@ def test_content_and_properties_come_back_with_their_message(tmp_path: Path) -> 
     kept.store.close()
 
 
-def test_what_came_and_went_between_two_commits_is_not_written() -> None:
+def test_changes_undone_between_two_commits_are_not_written() -> None:
     """Nor is what is as it was in the end."""
     profile = any_profile(Random(1))
     namespace = new_namespace(profile)

@@ -81,7 +81,7 @@ def test_nobody_hears_of_what_is_not_written(tmp_path: Path, synced: bool) -> No
     assert 1 == held(tmp_path)
 
 
-def test_what_finds_no_room_is_told_once_there_is_some(
+def test_full_disk_delays_answers_until_there_is_space(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The reserve is given up for it, sends are refused, and in the end it is there again."""
@@ -119,7 +119,7 @@ def test_what_finds_no_room_is_told_once_there_is_some(
     assert 1 == held(tmp_path)
 
 
-def test_what_was_being_written_at_the_end_is_written(
+def test_pending_write_is_finished_at_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However long it had to wait for room."""

@@ -14,7 +14,7 @@ from azure.servicebus.exceptions import (
     MessageLockLostError,
     MessageNotFoundError,
     MessageSizeExceededError,
-    MessagingEntityNotFoundError,
+    ServiceBusAuthenticationError,
     ServiceBusAuthorizationError,
     ServiceBusError,
     ServiceBusServerBusyError,
@@ -280,15 +280,15 @@ def test_duplicates_are_dropped(served: Served, name: str) -> None:
 
 
 def test_an_entity_that_is_not_there_is_not_found(served: Served) -> None:
-    """Neither by who sends nor by who receives."""
+    """Neither by who sends nor by who receives: no token for it is taken, as by the service."""
     with served.client() as client:
         with (
-            pytest.raises(MessagingEntityNotFoundError),
+            pytest.raises(ServiceBusAuthenticationError, match="client-error"),
             client.get_queue_sender("nowhere") as sender,
         ):
             sender.send_messages(Message("lost"))
         with (
-            pytest.raises(MessagingEntityNotFoundError),
+            pytest.raises(ServiceBusAuthenticationError, match="client-error"),
             client.get_queue_receiver("nowhere") as receiver,
         ):
             receiver.receive_messages(1, max_wait_time=1)
@@ -304,7 +304,7 @@ def test_each_entity_has_a_place_for_the_dead_letters_of_transfers(served: Serve
             with pytest.raises(MessageNotFoundError):
                 receiver.receive_deferred_messages([1])
         with (
-            pytest.raises(MessagingEntityNotFoundError),
+            pytest.raises(ServiceBusAuthenticationError, match="client-error"),
             client.get_queue_receiver("nowhere", sub_queue=place) as receiver,
         ):
             receiver.receive_messages(1, max_wait_time=1)

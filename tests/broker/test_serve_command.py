@@ -47,7 +47,7 @@ def complaint(capfd: pytest.CaptureFixture[str]) -> Complaint:
     return said_of
 
 
-@pytest.mark.parametrize("option", ["--port", "--admin-port"])
+@pytest.mark.parametrize("option", ["--port", "--websocket-port", "--admin-port"])
 def test_a_used_port_is_named(complaint: Complaint, option: str) -> None:
     """With the option that chooses another."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -81,7 +81,12 @@ def test_a_broken_configuration_is_named(complaint: Complaint, tmp_path: Path) -
         (("--admin-tls", "x.pem", "--admin-cert", "y.pem"), "choose one"),
         (("--admin-tls", "x.pem", "--tls-cert", str(CERTIFICATE / "cert.pem")), "key"),
         (("--tls-key", "key.pem"), "--tls-cert"),
-        (("--tls-port", "0"), "--tls-cert"),
+        (("--tls-port", "0"), "--tls or --tls-cert"),
+        (("--tls-name", "here"), "--tls-name is of no use without --tls"),
+        (("--tls", "nowhere/authority.pem"), "cannot write nowhere/authority.pem"),
+        (("--tls", "x.pem", "--tls-cert", "y.pem"), "choose one"),
+        (("--tls", "x.pem", "--admin-tls", "y.pem"), "leave --admin-tls out"),
+        (("--websocket-port", "70000"), "65535"),
         (("--tls-cert", "nowhere.pem"), "cannot read nowhere.pem"),
         (("--tls-port", "70000"), "65535"),
         (("--keys", "nowhere.json"), "cannot read nowhere.json"),
@@ -95,15 +100,21 @@ def test_a_broken_configuration_is_named(complaint: Complaint, tmp_path: Path) -
     ],
 )
 def test_an_option_that_does_not_fit_is_named(
-    complaint: Complaint, options: tuple[str, ...], told: str
+    complaint: Complaint,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    options: tuple[str, ...],
+    told: str,
 ) -> None:
-    """With what would fit."""
+    """The sentence says what would fit, and no file was written before."""
+    monkeypatch.chdir(tmp_path)
     free = () if "--port" in options else FREE
     assert told in complaint(*free, *options)
+    assert [] == list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_it_ends_when_it_is_told_to(number: signal.Signals) -> None:
+def test_broker_ends_on_a_signal(number: signal.Signals) -> None:
     """As though nothing had gone wrong, whoever is connected."""
     process = launched(*FREE)
     served = running(process)
@@ -112,7 +123,7 @@ def test_it_ends_when_it_is_told_to(number: signal.Signals) -> None:
         assert 0 == process.wait(30)
 
 
-def test_it_ends_without_a_word_while_somebody_keeps_an_http_connection() -> None:
+def test_broker_ends_quietly_with_an_open_http_connection() -> None:
     """As the official client for administration does."""
     process = launched(*FREE)
     served = running(process)
@@ -183,7 +194,7 @@ def test_a_bus_with_a_fault_is_served_too(start: Start) -> None:
             assert [] == receiver.receive_messages(1, max_wait_time=1)
 
 
-def test_what_has_no_effect_is_named_at_the_start(tmp_path: Path) -> None:
+def test_keys_without_effect_are_named_at_the_start(tmp_path: Path) -> None:
     """With its file and its line; the broker serves all the same."""
     path = tmp_path / "Config.json"
     queue = '{"Name": "q", "Properties": {"AutoDeleteOnIdle": "PT5M"}}'

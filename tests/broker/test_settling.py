@@ -204,7 +204,7 @@ def put(connection: BlockingConnection, path: str, expiry: int) -> None:
     receiver.close()
 
 
-def test_who_claims_nothing_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_client_without_a_token_is_disconnected(monkeypatch: pytest.MonkeyPatch) -> None:
     """After a while, which is said."""
     monkeypatch.setattr(cbs, "TIME_TO_CLAIM", 0.5)
     with inside(CreateQueue(queue="q")) as broker:

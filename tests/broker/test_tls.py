@@ -1,6 +1,7 @@
 """TLS, for AMQP and for HTTP: who speaks it, what is refused, and certificates that do not fit."""
 
 import os
+import re
 import signal
 import socket
 import ssl
@@ -108,6 +109,37 @@ def test_the_official_client_speaks_tls(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", ["localhost", "local.servicebus.windows.net"])
+def test_a_certificate_is_made_for_everything_that_speaks_tls(
+    config: Path, tmp_path: Path, name: str
+) -> None:
+    """AMQP, AMQP over WebSockets and HTTPS; for names that are asked for, too."""
+    authority = tmp_path / "authority.pem"
+    ports = ("--tls-port", "0", "--admin-port", "0", "--websocket-port", "0")
+    made = ("--tls", str(authority), "--tls-name", "*.servicebus.windows.net")
+    served = running(launched(*ports, *made, "--config", str(config)))
+    try:
+        found = re.search(r"AMQP over WebSockets and TLS on [^ ]+:(\d+)", served.said)
+        assert found is not None, served.said
+        assert "AMQP on" not in served.said
+        trusting = ssl.create_default_context(cafile=str(authority))
+        for port in (served.port, int(found[1]), int(served.admin.rpartition(":")[2])):
+            with (
+                socket.create_connection(("127.0.0.1", port), timeout=20) as plain,
+                trusting.wrap_socket(plain, server_hostname=name),
+            ):
+                pass
+        with (
+            socket.create_connection(("127.0.0.1", served.port), timeout=20) as plain,
+            pytest.raises(ssl.SSLCertVerificationError),
+        ):
+            trusting.wrap_socket(plain, server_hostname="elsewhere.example")
+    finally:
+        served.process.kill()
+        served.process.communicate(timeout=20)
+
+
+@pytest.mark.slow
 def test_another_client_logs_in_by_tls(secured: Secured, files: Files) -> None:
     """By a rule and its key."""
     domain = SSLDomain(SSLDomain.MODE_CLIENT)
@@ -162,7 +194,7 @@ def test_addresses_of_entities_begin_as_the_client_asked(secured: Secured, files
 @pytest.mark.parametrize(
     ("version", "comes"), [(ssl.TLSVersion.TLSv1_1, False), (ssl.TLSVersion.TLSv1_2, True)]
 )
-def test_what_is_older_than_1_2_is_refused(
+def test_tls_below_1_2_is_refused(
     secured: Secured,
     files: Files,
     version: ssl.TLSVersion,

@@ -103,6 +103,22 @@ class NextSession(LinkOption):
         link.source.filter.put_dict({symbol("com.microsoft:session-filter"): None})
 
 
+class Selecting(LinkOption):
+    """Asks for messages of one kind only."""
+
+    def apply(self, link: Any) -> None:
+        link.source.filter.put_dict({symbol("apache.org:selector-filter:string"): "n = 1"})
+
+
+def test_a_filter_that_is_not_applied_is_not_echoed(served: Served) -> None:
+    """By an echo a client would know that it gets nothing else."""
+    with connected(served) as connection:
+        receiver = connection.create_receiver("plain", options=Selecting())
+        tree = receiver.link.remote_source.filter
+        tree.rewind()
+        assert not tree.next()
+
+
 class AllAtOnce(MessagingHandler):
     """Asks for the next of two sessions while it sends much else, without waiting in between."""
 
@@ -158,7 +174,7 @@ class AllAtOnce(MessagingHandler):
             self.connection.close()
 
 
-def test_what_comes_all_at_once_is_handled_once(served: Served) -> None:
+def test_requests_sent_at_once_are_each_handled_once(served: Served) -> None:
     """Who asks for a session in the middle of much else is given one, and leaves the other."""
     client = AllAtOnce(served)
     Container(client).run()
@@ -280,7 +296,7 @@ def raw(served: Served, data: bytes) -> bytes:
     ],
     ids=["http", "amqp 0-9-1", "no sasl", "tls", "noise"],
 )
-def test_what_is_no_sasl_is_told_what_is_spoken_here(served: Served, data: bytes) -> None:
+def test_non_sasl_header_is_answered_with_the_expected_one(served: Served, data: bytes) -> None:
     """By the header that is expected, as AMQP has it; then the connection is closed."""
     assert b"AMQP\x03\x01\x00\x00" == raw(served, data)
 

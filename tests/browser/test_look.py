@@ -68,7 +68,7 @@ def partition(page: Page, number: int, of: str = "orders"):
     return page.get_by_role("region", name=of, exact=True).locator(".partition").nth(number)
 
 
-def test_it_shows_what_the_partitions_hold(bus: Embedded, visit: OPEN) -> None:
+def test_page_shows_what_the_partitions_hold(bus: Embedded, visit: OPEN) -> None:
     (place,) = {each["partition"] for each in bus.decisions() if each["entity"] == "orders"}
     page = visit(bus.admin_address)
     names = page.locator("h2").all_inner_texts()
@@ -80,7 +80,7 @@ def test_it_shows_what_the_partitions_hold(bus: Embedded, visit: OPEN) -> None:
     assert 1 == page.get_by_role("region", name="plain", exact=True).locator(".partition").count()
 
 
-def test_it_is_live(bus: Embedded, visit: OPEN) -> None:
+def test_page_follows_sessions_and_locks(bus: Embedded, visit: OPEN) -> None:
     """Sessions and locks come and go; nothing that a client named is taken for a part of it."""
     page = visit(bus.admin_address)
     bookings = page.get_by_role("region", name="bookings", exact=True)
@@ -173,7 +173,7 @@ def test_without_control_it_can_only_be_looked_at(serve, visit: OPEN, tmp_path: 
     expect(partition(page, 0)).to_be_visible()
 
 
-def test_who_has_the_token_is_shown_the_rest(serve, visit: OPEN, tmp_path: Path) -> None:
+def test_page_shows_the_rest_to_holders_of_the_token(serve, visit: OPEN, tmp_path: Path) -> None:
     token = tmp_path / "token"
     token.write_text("open-sesame\n")
     token.chmod(0o600)

@@ -35,7 +35,7 @@ def test_each_implementation_has_the_counts_of_its_report(visit, runs) -> None:
         expect(card).to_contain_text(f"catalogue {run.catalogue}")
 
 
-def test_what_was_claimed_and_not_shown_stands_out(visit) -> None:
+def test_claimed_but_unshown_capabilities_stand_out(visit) -> None:
     page = visit().page
     (alert,) = page.locator(".alert:visible").all()
     expect(alert).to_contain_text("Claimed, but not shown: 2 capabilities")
@@ -180,7 +180,7 @@ def test_a_rule_tells_all_about_itself(visit, catalogue) -> None:
     expect(tested).to_contain_text("mismatch-accepted")
 
 
-def test_what_is_cited_is_linked_to_where_it_stands_today(visit) -> None:
+def test_citations_link_to_the_documents_of_today(visit) -> None:
     """Of the Portuguese edition the article, whose headings have no names to go to."""
     cited = visit("#KEY-08").page.get_by_role("region", name="Where KEY-08 is stated")
     article = "azure/service-bus-messaging/service-bus-partitioning"
@@ -235,7 +235,7 @@ def test_a_scenario_is_copied(visit) -> None:
     assert copied.startswith("@KEY-08\nScenario: What broke KEY-08\n  When c1 asks: ")
 
 
-def test_what_moved_is_told_run_by_run(visit) -> None:
+def test_changed_verdicts_are_listed_run_by_run(visit) -> None:
     page = visit().page
     card = page.locator(".card", has=page.get_by_role("heading", name="Broken"))
     expect(card.locator("figcaption")).to_have_text(

@@ -32,7 +32,7 @@ def test_a_seeded_fault_of_each_family_is_killed_by_its_own_rule(tmp_path):
     assert 0 == ended.returncode
 
 
-def test_what_goes_wrong_in_a_fault_s_own_process_is_told_here(tmp_path):
+def test_error_in_the_process_of_a_fault_is_raised_here(tmp_path):
     with pytest.raises(UsageError, match="there is no fault 'none'"):
         audited_apart(Job(fault="none"), tmp_path)
     with pytest.raises(ConformanceError, match=r"there is a run .*mismatch-accepted"):
@@ -41,7 +41,7 @@ def test_what_goes_wrong_in_a_fault_s_own_process_is_told_here(tmp_path):
 
 
 @pytest.mark.slow
-def test_what_is_answered_alike_needs_no_run(tmp_path):
+def test_equal_answers_need_no_run(tmp_path):
     """The matrix is the same as if every scenario were run on every fault."""
     for fault in COMPARED:
         whole = Job(fault=fault, whole=FULL)

@@ -184,7 +184,7 @@ def test_an_engine_can_be_named(busproof, brief, engine):
 
 
 @pytest.mark.parametrize("option", [("--master", "local"), ("--violations", "v"), ("--explain",)])
-def test_what_only_spark_does_is_not_asked_of_the_local_engine(busproof, brief, option):
+def test_spark_options_are_refused_for_the_local_engine(busproof, brief, option):
     ended = busproof("check", str(brief.folder), *option)
     assert (2, "") == (ended.code, ended.out)
     assert f"{option[0]} is for --engine spark" in ended.sentence

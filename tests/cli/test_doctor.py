@@ -100,7 +100,7 @@ def test_each_missing_thing_has_its_sentence(capsys, monkeypatch, tmp_path) -> N
     assert all(line.endswith(".") for line in lines)
 
 
-def test_what_busproof_does_not_use_is_refused(capsys) -> None:
+def test_unknown_program_is_refused(capsys) -> None:
     assert main(["doctor", "docker"]) == 2
     assert "doctor knows nothing called 'docker'; name report, amqp" in capsys.readouterr().err
 

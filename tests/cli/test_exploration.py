@@ -141,7 +141,7 @@ def test_the_scenario_runs_with_our_steps(tmp_path, failure, adapter, counted) -
     make(FAULTY[1].removeprefix("faulty:"))
 
 
-def test_what_did_not_repeat_can_be_looked_at(failure) -> None:
+def test_replays_that_differ_are_kept(failure) -> None:
     """All three replays are histories of their own."""
     for number in (1, 2, 3):
         (scenario,) = load(failure / f"again-{number}.jsonl").scenarios
@@ -161,7 +161,7 @@ def test_what_did_not_repeat_can_be_looked_at(failure) -> None:
         ("run --replay none.json --only exploration", ["--replay", "--only"]),
     ],
 )
-def test_what_makes_no_sense_is_told_in_one_sentence(busproof, line, parts) -> None:
+def test_senseless_options_get_one_sentence(busproof, line, parts) -> None:
     """With exit code 2, and nothing is left."""
     ended = busproof(*line.split())
     assert 2 == ended.code

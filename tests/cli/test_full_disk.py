@@ -34,7 +34,7 @@ def test_a_history_that_cannot_grow_is_judged_as_far_as_it_goes(busproof, size):
     assert [] == ended.sentences
 
 
-def test_where_not_even_a_header_fits_nothing_is_left(busproof):
+def test_run_without_space_for_a_header_leaves_nothing(busproof):
     """There is nothing to judge, and one sentence says why."""
     ended = busproof("run", "--only", "features", prepare=limited(200))
     assert 3 == ended.code

@@ -80,7 +80,7 @@ def test_a_list_that_cannot_be_written_hides_no_verdict(busproof, briefly_broken
     assert "KEY-08 violated" in ended.out
 
 
-def test_where_nothing_fails_no_list_is_written(busproof, recorded) -> None:
+def test_no_list_is_written_where_nothing_fails(busproof, recorded) -> None:
     ended = busproof("check", str(recorded.folder), "--write-known-failures", "known.yaml")
     assert recorded.report.exit_code == ended.code
     assert "Known failures: none; no file was written" in ended.err

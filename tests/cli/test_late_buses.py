@@ -40,7 +40,7 @@ def test_bus_that_is_a_minute_late_is_not_accused(verdicts, bus):
 
 
 @pytest.mark.parametrize("bus", [name for name in RULES if name.startswith("Never")])
-def test_what_never_comes_is_a_violation_by_default(verdicts, bus):
+def test_missing_message_is_a_violation_by_default(verdicts, bus):
     assert dict.fromkeys(RULES[bus], Verdict.VIOLATED) == verdicts(bus)
 
 
@@ -51,5 +51,5 @@ def test_what_never_comes_is_a_violation_by_default(verdicts, bus):
         ("NeverForwards", "FORWARD-DELAY=unbounded"),
     ],
 )
-def test_what_never_comes_is_inconclusive_where_nothing_is_too_late(verdicts, bus, reading):
+def test_missing_message_is_inconclusive_under_an_unbounded_reading(verdicts, bus, reading):
     assert dict.fromkeys(RULES[bus], Verdict.INCONCLUSIVE) == verdicts(bus, reading)

@@ -76,7 +76,7 @@ def test_a_bus_that_never_answers_is_asked_three_times(run):
     assert 2 * planned == repeated(told)
 
 
-def test_what_another_try_finds_wrong_is_a_violation(run):
+def test_violation_in_a_later_try_counts(run):
     """Only the first try had no verdict."""
     ended, told = run("Wrong")
     assert 1 == ended.code

@@ -67,7 +67,7 @@ def test_a_rule_that_does_not_apply_was_asked_for_in_vain(busproof) -> None:
     assert expected == ended.problems
 
 
-def test_who_answers_for_it_and_when_it_was_stand_in_the_report(busproof) -> None:
+def test_report_names_commit_address_contact_and_date(busproof) -> None:
     about = ("--commit", "3f1c0de", "--url", "https://user:key@bus.example/x", "--contact", "Ann")
     busproof("run", "--rule", "KEY-08", "--name", "it", "--no-allure", *about)
     told = json.loads((busproof.run("it").folder / "conformance.json").read_text())

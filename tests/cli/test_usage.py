@@ -51,7 +51,22 @@ WRONG = {
     "check .": ["no file history.jsonl", "folder of a run"],
     "check history.jsonl --oracle pythia": ["'pythia'", "'strict', 'client'"],
     "judge": ["'judge'", "'run', 'check'", "busproof --help"],
-    "": ["COMMAND", "busproof --help"],
+    "ruls": ["'ruls'", "did you mean rules?", "busproof --help"],
+    "run --adaptr model": ["--adaptr", "did you mean --adapter?", "busproof run --help"],
+    "run --everything": ["no option --everything", "busproof run --help"],
+    "run --name --yes": ["--name needs a value before --yes", "busproof run --help"],
+    "run --seed": ["'--seed' requires an argument", "busproof run --help"],
+    "run --yes=no": ["'--yes' does not take a value", "busproof run --help"],
+    "run now": ["argument (now)", "busproof run --help"],
+    "rules KEY-08 --changes": ["--changes does not go with ID", "busproof rules --help"],
+    "rules --diff de-2021-04": ["'--diff' requires 2 arguments", "busproof rules --help"],
+    "rules KEY --family TXN": ["--family", "beside an ID"],
+    "clean": ["--adapter is missing", "busproof clean --help"],
+    "check-adapter": ["A is missing", "busproof check-adapter --help"],
+    "serve --port 70000": ["--port", "'70000'", "from 0 to 65535", "busproof serve --help"],
+    "audit --jobs two": ["--jobs", "'two'", "integer", "busproof audit --help"],
+    "modelcheck --mutants --traces h.jsonl": ["--traces does not go with --mutants"],
+    "completion tcsh": ["'tcsh'", "'bash', 'zsh', 'fish'", "busproof completion --help"],
 }
 
 
@@ -75,7 +90,7 @@ def test_wrong_usage_is_told_before_anything_begins(monkeypatch, capsys, tmp_pat
     monkeypatch.setattr(child_run, "record", record)
     try:
         code = main(line.split())
-    except SystemExit as ended:  # argparse ends the process itself
+    except SystemExit as ended:  # the parser ends the process itself
         code = ended.code
     printed = capsys.readouterr()
     assert (2, "") == (code, printed.out)
@@ -84,7 +99,7 @@ def test_wrong_usage_is_told_before_anything_begins(monkeypatch, capsys, tmp_pat
     assert [] == list(tmp_path.iterdir())
 
 
-def test_what_is_named_rightly_begins(monkeypatch, tmp_path):
+def test_correct_options_begin_a_run(monkeypatch, tmp_path):
     """The tests above would see it."""
 
     def record(*_: object) -> None:
@@ -199,7 +214,7 @@ def test_a_file_where_a_folder_should_be_is_told_in_one_sentence(busproof):
     assert "Not a directory" in ended.sentence
 
 
-def test_what_an_adapter_is_installed_with_is_told_whole(busproof):
+def test_adapters_table_prints_extras_in_full(busproof):
     """The table takes no extra in brackets for markup."""
     told = busproof("adapters").out
     assert {"busproof[amqp];", "busproof[spark];"} <= set(told.split())

@@ -53,7 +53,7 @@ def test_some_statements_are_open(action: str) -> None:
 
 
 @pytest.mark.parametrize("action", ["SET A = 1", "REMOVE A", "SET c = a / 0", "SET c = nothing"])
-def test_what_they_make_of_a_message_may_be_open(action: str) -> None:
+def test_result_of_an_action_may_be_open(action: str) -> None:
     statements = parsed_action(action)
     assert isinstance(statements, tuple)
     assert changed(statements, Message(body="m", properties={"a": 1})) is None
@@ -71,5 +71,5 @@ def test_what_they_make_of_a_message_may_be_open(action: str) -> None:
         "SET a = 99999999999999999999",
     ],
 )
-def test_what_may_be_in_the_language_is_not_wrong(action: str) -> None:
+def test_statement_beyond_the_subset_is_not_an_error(action: str) -> None:
     assert parsed_action(action) is Outside.BEYOND

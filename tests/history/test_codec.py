@@ -64,7 +64,7 @@ def test_every_record_comes_back(record: Record, full: bool) -> None:
     assert record == structure_union(line, Record, "the record")
 
 
-def test_what_equals_its_default_is_left_out(send: Event) -> None:
+def test_default_values_are_left_out(send: Event) -> None:
     expected = {
         "command": {
             "type": "Send",
@@ -93,7 +93,7 @@ def test_enums_are_written_as_plain_strings() -> None:
     assert str is type(written["mode"])
 
 
-def test_what_is_left_out_has_its_default() -> None:
+def test_missing_fields_have_their_defaults() -> None:
     assert Event(command=Send(queue="q", message=Message(body="b")), outcome=Done()) == structure(
         event(), Event
     )
@@ -189,7 +189,7 @@ def test_a_huge_value_does_not_fill_the_message() -> None:
     assert len(str(caught.value)) < 1000
 
 
-def test_what_a_class_itself_refuses_is_told() -> None:
+def test_refusal_by_a_class_is_reported() -> None:
     def refuse(_: object, __: object, value: str) -> None:
         raise ValueError(f"nobody is called {value}")
 
@@ -208,7 +208,7 @@ def test_a_newer_protocol_says_to_upgrade() -> None:
 
 
 @pytest.mark.parametrize("value", [None, "1", True, 0, 1.0])
-def test_what_is_no_protocol_version_is_refused(value: object) -> None:
+def test_invalid_protocol_version_is_refused(value: object) -> None:
     with pytest.raises(HistoryError, match="and must be 1"):
         check_protocol(value)
 

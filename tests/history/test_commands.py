@@ -106,7 +106,7 @@ def test_an_application_s_properties_are_said_exactly(own) -> None:
         ('{"protocol": 1, "profile": {"edition": "e"}, "commands": [{"number": 1}]}', "command"),
     ],
 )
-def test_what_is_no_list_is_refused(tmp_path, text: str, said: str) -> None:
+def test_file_without_a_list_is_refused(tmp_path, text: str, said: str) -> None:
     """The sentence names the file."""
     path = tmp_path / "c.json"
     path.write_text(text)

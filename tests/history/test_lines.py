@@ -49,7 +49,7 @@ def test_utf_8_is_read() -> None:
         (b'{"a": ' + b"[" * 200_000, "is nested too deeply to be read"),
     ],
 )
-def test_what_is_no_object_is_refused(line: bytes, said: str) -> None:
+def test_line_without_an_object_is_refused(line: bytes, said: str) -> None:
     with pytest.raises(HistoryError, match=re.escape(said)) as caught:
         decode_line(line)
     assert len(str(caught.value)) < 400

@@ -112,7 +112,7 @@ def test_a_declaration_is_read() -> None:
     assert declared.capabilities == (Capability.PEEK, Capability.WITNESS)
 
 
-def test_what_is_no_request_is_refused() -> None:
+def test_line_without_a_request_is_refused() -> None:
     said = 'the request must have one of "hello", "start", "command", "bye"'
     with pytest.raises(HistoryError, match=said):
         decode_request(b'{"id": 1}')

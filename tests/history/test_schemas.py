@@ -86,7 +86,7 @@ def test_every_message_fits(message: Request | Answer) -> None:
         event(outcome={"type": "Peeked", "messages": [{"body": 3}]}),
     ],
 )
-def test_what_the_codec_refuses_does_not_fit(line: object) -> None:
+def test_record_that_the_codec_refuses_does_not_fit(line: object) -> None:
     assert not HISTORY.is_valid(line)
     if line != {"record": "header", "protocol": 2, "profile": {"edition": "e"}}:
         with pytest.raises(HistoryError):
@@ -108,7 +108,7 @@ def test_what_the_codec_refuses_does_not_fit(line: object) -> None:
         },
     ],
 )
-def test_what_is_no_message_does_not_fit(line: object) -> None:
+def test_invalid_message_does_not_fit(line: object) -> None:
     assert not PROTOCOL.is_valid(line)
 
 

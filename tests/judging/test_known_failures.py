@@ -123,7 +123,7 @@ def test_the_list_that_is_written_lets_the_same_run_end_well(tmp_path) -> None:
     assert ExitCode.OK is judged(BROKEN, *entries).exit_code
 
 
-def test_what_was_listed_and_failed_again_is_kept_as_it_was(tmp_path) -> None:
+def test_repeated_known_failure_keeps_its_entry(tmp_path) -> None:
     both = found(KEY_02=Verdict.VIOLATED, KEY_08=Verdict.VIOLATED, KEY_03=Verdict.SHOWN)
     old = attrs.evolve(known("KEY-08"), link="https://example.org/1")
     told = judged(both, old, known("KEY-03"))

@@ -119,7 +119,7 @@ def test_valid_histories_are_judged_and_never_accused(shard: int) -> None:
 
 
 @pytest.mark.slow
-def test_what_finds_no_room_is_judged_and_never_accused() -> None:
+def test_histories_of_full_queues_are_never_accused() -> None:
     """Of few partitions, which are soon full, in an edition that says how large they are."""
     refused = 0
     for seed in range(SEEDS // 2):

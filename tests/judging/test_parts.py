@@ -33,7 +33,7 @@ def test_queues_that_have_nothing_to_do_with_each_other_are_apart() -> None:
     )
 
 
-def test_what_forwards_is_judged_with_where_it_forwards_to() -> None:
+def test_forwarding_entities_are_judged_with_their_destinations() -> None:
     """Over however many hops."""
     assert [[0, 1, 2], [3]] == together(
         CreateQueue(queue="end"),

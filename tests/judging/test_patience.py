@@ -107,7 +107,7 @@ IN_TOPIC = Receive(queue="n/subscriptions/s", mode=ReceiveMode.RECEIVE_AND_DELET
 SESSION = Receive(queue="end", mode=ReceiveMode.RECEIVE_AND_DELETE, session_id="a")
 
 
-def test_what_is_forwarded_has_to_come() -> None:
+def test_forwarded_message_has_to_come() -> None:
     """After twenty empty answers over two minutes, and not after nineteen."""
     bus = Bus(*PAIR, send())
     for _ in range(TRIES - 1):
@@ -138,7 +138,7 @@ def test_what_is_forwarded_has_to_come() -> None:
         ),
     ],
 )
-def test_so_does_what_comes_by_other_ways(
+def test_messages_that_arrive_by_other_ways_have_to_come(
     commands: tuple[Command, ...], command: Receive, rule: str
 ) -> None:
     found = Bus(*commands).empty(command)
@@ -170,7 +170,7 @@ def test_so_does_what_comes_by_other_ways(
         (queue(), schedule(PAUSE, time_to_live=PAUSE), AdvanceClock(duration=2 * PAUSE)),
     ],
 )
-def test_what_may_be_kept_does_not(commands: tuple[Command, ...]) -> None:
+def test_message_that_may_be_kept_need_not_come(commands: tuple[Command, ...]) -> None:
     """By an outage, a limit, its age, its copies, or by what was changed meanwhile."""
     receive = (
         SESSION if any(getattr(each, "requires_session", False) for each in commands) else TAKE
@@ -181,7 +181,9 @@ def test_what_may_be_kept_does_not(commands: tuple[Command, ...]) -> None:
 
 
 @pytest.mark.parametrize("change", [AddRule, RemoveRule])
-def test_nor_what_a_changed_rule_may_keep_out(change: type[AddRule | RemoveRule]) -> None:
+def test_message_that_a_changed_rule_may_exclude_need_not_come(
+    change: type[AddRule | RemoveRule],
+) -> None:
     """Nobody says whether what is on its way is held to the rules of before or of after."""
     rule: dict[str, Any] = {"topic": "n", "subscription": "s", "rule": DEFAULT_RULE}
     if change is AddRule:
@@ -213,7 +215,7 @@ def test_answers_that_follow_each_other_at_once_are_not_patient() -> None:
     assert Bus(*PAIR, send()).empty(pause=1) is None
 
 
-def test_whatever_else_happens_begins_the_row_anew() -> None:
+def test_other_events_restart_the_count_of_empty_answers() -> None:
     """A look, a send, or something received; not that time passes."""
     bus = Bus(*PAIR, send(), send(body="m2"))
     given = Received(message=MessageView(body="m1", sequence_number=1))

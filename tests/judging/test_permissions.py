@@ -6,7 +6,7 @@ import pytest
 from busproof.history.conformance import ExitCode, Verdict
 from busproof.history.records import Ended, Header, History, Oracle, Scenario, ScenarioVerdict
 from busproof.judging.applicability import Terms
-from busproof.judging.heard import to_blame
+from busproof.judging.scenario_result import to_blame
 from busproof.judging.verdicts import conformance
 from busproof.mutants import MUTANTS
 from busproof.spec import load

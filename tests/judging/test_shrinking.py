@@ -51,7 +51,7 @@ def test_few_candidates_are_tried() -> None:
     assert len(tried) < 60
 
 
-def test_what_was_found_until_the_budget_was_spent_is_kept() -> None:
+def test_best_failure_within_the_budget_is_kept() -> None:
     """Each candidate that failed is a better failure."""
     left = [4]
 
@@ -69,7 +69,7 @@ def asked(number: int, command: object, connection: str = "c1") -> Asked:
     return Asked(number=number, command=command, connection=connection)
 
 
-def test_what_a_failure_does_not_need_of_a_command_is_at_its_default() -> None:
+def test_unneeded_parts_of_commands_become_defaults() -> None:
     """Settings, properties of messages, the second connection."""
     message = Message(body="m1", message_id="x", partition_key="a", session_id="a")
     commands = (
@@ -134,7 +134,7 @@ def test_time_that_the_judge_does_not_need_is_left_out_too() -> None:
     assert (create, *story(0)[:2], at(0, events[-1].command, LOCK_LOST)) == needed
 
 
-def test_what_is_left_of_a_recorded_violation_is_one() -> None:
+def test_shrunk_violation_is_a_violation_of_the_same_rule() -> None:
     """Of the same rule, with everything before it allowed."""
     found = explored(make("settles-twice"), sequences=60, rules=1, dear=True).exploration.found
     assert found[0].repeats

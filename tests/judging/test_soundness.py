@@ -63,7 +63,7 @@ def test_the_model_on_a_real_clock_is_never_accused_by_either_oracle(policy: str
 
 
 @pytest.mark.slow
-def test_nor_is_one_in_a_hurry_whose_timers_may_all_have_run_out() -> None:
+def test_model_in_a_hurry_whose_timers_may_have_run_out_is_never_accused() -> None:
     """Nobody waits, and at every moment the slack leaves open whether a lock has ended."""
     said = real_accusations("hostile", HURRIED_SEQUENCES, 0.0, 0)
     assert said == [], "\n\n".join(said)

@@ -19,8 +19,8 @@ from busproof.history.records import (
     ScenarioVerdict,
     StepResult,
 )
-from busproof.judging.heard import Checker, Heard, Part, joined
 from busproof.judging.linearization.decompose import parts
+from busproof.judging.scenario_result import Checker, Heard, Part, joined
 from busproof.judging.summary import Summary
 from busproof.judging.verdicts import conformance, verdicts
 from busproof.reports.document import view
@@ -113,7 +113,7 @@ def test_pieces_say_what_the_whole_says(scenarios: list[Scenario], seed: int) ->
     )
 
 
-def test_what_comes_later_is_told_later(scenarios: list[Scenario]) -> None:
+def test_later_scenarios_are_reported_later(scenarios: list[Scenario]) -> None:
     """Summaries of one half after the other, as folders are followed."""
     header = cases.header()
     whole = conformance(History(header=header, scenarios=tuple(scenarios)), load())
@@ -148,7 +148,7 @@ def wrong(queue: str, at: int, sends: int) -> list[Event]:
 
 
 @pytest.mark.parametrize(("sends", "queue"), [(0, "second"), (1, "first"), (2, "first")])
-def test_of_parts_that_break_rules_the_shortest_is_told(sends: int, queue: str) -> None:
+def test_shortest_counterexample_is_reported(sends: int, queue: str) -> None:
     """And of as short ones the first."""
     header = cases.header()
     events = (*wrong("first", 0, 1), *wrong("second", 10, sends))

@@ -17,7 +17,7 @@ def bus() -> Bus:
 
 
 @pytest.mark.parametrize("key", [None, "k"])
-def test_what_is_scheduled_on_a_topic_is_copied_when_it_is_due(bus: Bus, key: str | None) -> None:
+def test_message_scheduled_on_a_topic_is_copied_when_due(bus: Bus, key: str | None) -> None:
     bus.done(TOPIC)
     bus.done(SUBSCRIPTION)
     message = v.Message(body="m", partition_key=key)

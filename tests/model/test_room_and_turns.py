@@ -40,14 +40,14 @@ def test_partition_is_full_to_the_byte() -> None:
     assert v.Error.QUOTA_EXCEEDED is bus.refused(large(size=0, partition_key="a"))
 
 
-def test_what_has_no_key_may_be_refused_by_the_partition_that_it_meets() -> None:
+def test_keyless_message_may_be_refused_by_a_full_partition() -> None:
     bus = Bus(profile(FULL_UNKEYED="refused", partitions=2))
     bus.create()
     bus.done(large(partition_key="a"))
     assert {FULL, v.Done} == kinds(bus, large(size=1))
 
 
-def test_what_is_up_is_full_while_the_rest_is_down() -> None:
+def test_partition_that_is_up_is_full_while_the_rest_is_down() -> None:
     bus = Bus(profile(partitions=2))
     bus.create()
     bus.down(1)
@@ -55,7 +55,7 @@ def test_what_is_up_is_full_while_the_rest_is_down() -> None:
     assert v.Done not in kinds(bus, large(size=1))
 
 
-def test_what_has_expired_gives_its_room_back(bus: Bus) -> None:
+def test_expired_message_frees_its_space(bus: Bus) -> None:
     bus.create(partitioned=False)
     bus.done(large(time_to_live=SECOND))
     assert v.Error.QUOTA_EXCEEDED is bus.refused(large(size=1))
@@ -74,9 +74,7 @@ def test_topic_and_what_it_is_forwarded_take_no_room_of_their_own(bus: Bus) -> N
 
 
 @pytest.mark.parametrize("scheduled", [False, True], ids=["sent", "scheduled"])
-def test_what_waits_in_a_transaction_needs_room_of_its_own_queue(
-    bus: Bus, *, scheduled: bool
-) -> None:
+def test_buffered_send_needs_space_in_its_own_queue(bus: Bus, *, scheduled: bool) -> None:
     bus.create(partitioned=False)
     bus.create("other", partitioned=False)
     bus.done(v.BeginTransaction(transaction="x"))

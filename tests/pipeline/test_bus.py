@@ -116,7 +116,9 @@ def test_one_call_gives_what_many_give(spark: SparkSession) -> None:
 
 
 @pytest.mark.parametrize("place", [0, 2, 3])
-def test_what_is_heard_and_not_asked_has_no_effect(adapter: SparkAdapter, place: int) -> None:
+def test_announced_commands_that_are_not_asked_have_no_effect(
+    adapter: SparkAdapter, place: int
+) -> None:
     """Whatever is asked in its place; what was asked of it has had its effect, once."""
     heard = [CreateQueue(queue=name) for name in "aba"]
     adapter.hear(heard, "c1")

@@ -87,7 +87,7 @@ def _unordered(told: Conformance) -> Conformance:
     return attrs.evolve(told, rules=tuple(rules), problems=tuple(sorted(told.problems)))
 
 
-def test_what_comes_later_is_judged_alone_and_told_together(folder: Path) -> None:
+def test_later_files_are_judged_alone_and_reported_together(folder: Path) -> None:
     """As if all had been judged at once; a file that was judged is not judged again."""
     before = follow(folder)
     assert (1, 1) == (before.code, before.err.count(" events: "))
@@ -141,7 +141,7 @@ def test_a_file_is_judged_once_though_the_process_was_killed(folder: Path) -> No
     alike(follow(folder).told, at_once(folder))
 
 
-def test_who_follows_ends_it_and_is_told_the_verdicts(folder: Path, monkeypatch) -> None:
+def test_following_ends_on_interrupt_with_the_verdicts(folder: Path, monkeypatch) -> None:
     """By Ctrl-C while it waits for more."""
 
     def interrupt(_: float) -> None:
@@ -210,7 +210,7 @@ def test_a_file_of_other_terms_is_refused_and_nothing_is_lost(folder: Path) -> N
         (["check", "--engine", "spark", "--follow", ".", "--checkpoint", "f/x"], "--checkpoint"),
     ],
 )
-def test_what_makes_no_sense_is_told_in_a_sentence(
+def test_senseless_words_get_a_sentence(
     tmp_path: Path, monkeypatch, capsys, words: list[str], told: str
 ) -> None:
     monkeypatch.chdir(tmp_path)

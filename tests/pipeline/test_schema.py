@@ -18,7 +18,7 @@ from busproof.vocabulary.outcomes import Outcome, QueueDescription, TopicDescrip
 ROOT = Path(__file__).parents[2]
 
 
-def test_what_the_pipeline_knows_is_the_vocabulary() -> None:
+def test_schema_of_the_pipeline_is_the_vocabulary() -> None:
     """All of it and no more: a field that is new there would be lost on its way through Spark."""
     commands, outcomes = union_of(Command), union_of(Outcome)
     assert commands is not None

@@ -61,7 +61,7 @@ def _first(spark: SparkSession, profile: Profile, folder: Path) -> Difference:
         (["--conf", "x"], "--conf is 'x', and must be spark.NAME=VALUE"),
     ],
 )
-def test_what_cannot_be_asked_for_is_told(
+def test_impossible_simulation_is_refused(
     words: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert 2 == main(["simulate", *words])

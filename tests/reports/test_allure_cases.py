@@ -1,6 +1,5 @@
 """Verdicts, faults and specs become Allure results that no other implementation's can hide."""
 
-import builtins
 import json
 import shutil
 from pathlib import Path
@@ -131,7 +130,7 @@ def test_a_scenarios_result_has_the_severity_of_its_rule(tmp_path, catalogue) ->
     assert cleaned(tmp_path, None, catalogue) == ()
 
 
-def test_what_became_of_a_fault_is_told(catalogue) -> None:
+def test_fate_of_a_fault_is_a_result(catalogue) -> None:
     fates = [
         Fate(id="a", rule="KEY-08", result="killed", killed_by=("Keys that differ",)),
         Fate(id="b", rule="KEY-08", result="silent", why="KEY-08 was shown"),
@@ -144,7 +143,7 @@ def test_what_became_of_a_fault_is_told(catalogue) -> None:
     assert dict(killed.labels)["feature"] == "KEY-08"
 
 
-def test_what_tlc_found_is_told(tmp_path) -> None:
+def test_findings_of_tlc_are_results(tmp_path) -> None:
     """Figures that are only counted are passed over."""
     told = {"name": "keys", "kind": "invariant", "passed": False, "error": ""}
     told |= {"deviations": ["5 states, and 6 are pinned"], "trace": ["one", "two"]}
@@ -163,7 +162,7 @@ def test_what_tlc_found_is_told(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("text", ["{}", "[", '{"configurations": [{}]}'])
-def test_what_modelcheck_does_not_print_is_named(tmp_path, text) -> None:
+def test_file_that_modelcheck_did_not_print_is_named(tmp_path, text) -> None:
     (tmp_path / "m.json").write_text(text)
     with pytest.raises(HistoryError, match="is not what busproof modelcheck --format json prints"):
         read_modelcheck(tmp_path / "m.json")
@@ -217,15 +216,9 @@ def test_scenarios_and_verdicts_are_put_together(conformance, tmp_path) -> None:
 
 
 def test_without_the_package_the_extra_is_named(tmp_path, monkeypatch) -> None:
-    real = builtins.__import__
-
-    def without(name, *rest, **more):
-        if name.startswith("allure_commons"):
-            raise ModuleNotFoundError(name="allure_commons")
-        return real(name, *rest, **more)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(UsageError, match=r"need allure_commons; install it .*busproof\[report\]"):
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    said = r"needs allure-pytest and .*busproof\[report\]"
+    with pytest.raises(UsageError, match=said):
         write_cases([], tmp_path)
 
 

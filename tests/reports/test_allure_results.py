@@ -62,7 +62,7 @@ def test_the_row_of_an_outline_is_not_told_twice(results) -> None:
     assert ["adapter", "key"] == [parameter["name"] for parameter in parameters]
 
 
-def test_it_says_which_files_it_rewrote_and_leaves_clean_ones(results) -> None:
+def test_cleaning_names_the_rewritten_files_only(results) -> None:
     names = ["1-result.json", "2-container.json"]
     assert names == [file.name for file in cleaned(results)]
     assert cleaned(results) == ()

@@ -322,7 +322,7 @@ def test_a_step_that_does_not_end_well_is_told(told, scenario, step, status) -> 
     assert told[scenario]["status"] == status
 
 
-def test_what_is_tried_beside_scenarios_is_filed_and_tells_who_was_judged(told) -> None:
+def test_exploration_is_filed_with_its_adapter_and_terms(told) -> None:
     """Without parameters a second adapter's exploration would pass for a retry of the first's."""
     assert labels(told["test_exploration"], "epic", "feature") == [("epic", "Exploration")]
     assert parameters(told["test_exploration"]).keys() >= {"adapter", "edition", "tier"}
@@ -420,7 +420,7 @@ def test_without_results_asked_for_nothing_is_registered(project) -> None:
     assert "steps_allure" not in out
 
 
-def test_it_works_on_several_workers(project) -> None:
+def test_steps_are_recorded_on_several_workers(project) -> None:
     pytest.importorskip("xdist")
     run(project, "-n2", "suite/features", "--alluredir", "workers")
     assert len(steps(results(project / "workers")["Every step passes"])) == 4
@@ -445,7 +445,7 @@ def test_results_of_a_run_from_elsewhere_name_no_folder(project, tmp_path) -> No
     assert project.parent.name not in texts
 
 
-def test_it_works_where_plugins_are_only_loaded_by_name(project) -> None:
+def test_steps_are_recorded_where_plugins_are_loaded_by_name(project) -> None:
     plugins = ("-p", "pytest_bdd.plugin", "-p", "allure_pytest.plugin")
     run(
         project,

@@ -34,7 +34,7 @@ def validator() -> jsonschema.Draft202012Validator:
     return jsonschema.Draft202012Validator(schema)
 
 
-def test_what_was_written_is_read_back(conformance, tmp_path) -> None:
+def test_written_report_is_read_back(conformance, tmp_path) -> None:
     write(conformance, tmp_path)
     assert conformance == read(tmp_path / JSON_NAME)
 
@@ -44,7 +44,7 @@ def test_a_report_is_found_in_its_run_folder(conformance, tmp_path) -> None:
     assert conformance == read(tmp_path / "run")
 
 
-def test_what_is_read_has_the_kinds_that_judging_gives(conformance, tmp_path) -> None:
+def test_report_that_is_read_has_the_types_of_judging(conformance, tmp_path) -> None:
     write(conformance, tmp_path)
     again = read(tmp_path)
     assert again.exit_code is ExitCode.VIOLATION
@@ -128,7 +128,7 @@ def test_the_head_says_who_was_held_to_what(conformance) -> None:
     }
 
 
-def test_what_was_explored_is_written_and_read(conformance, tmp_path) -> None:
+def test_exploration_is_written_and_read(conformance, tmp_path) -> None:
     explored = Explored(seed=7, sequences=80, events=4000, goals={"a dropped duplicate": 3})
     write(attrs.evolve(conformance, explored=explored), tmp_path)
     assert read(tmp_path).explored == explored
@@ -207,7 +207,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("path", "value", "said"), WRONG)
-def test_what_is_no_report_is_refused_in_one_sentence(
+def test_invalid_report_is_refused_in_one_sentence(
     conformance, validator, path, value, said
 ) -> None:
     right = view(conformance)

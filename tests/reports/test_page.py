@@ -128,7 +128,7 @@ def test_the_counterexample_is_a_scenario_that_can_be_asked_again(comparison, co
     )
 
 
-def test_what_an_audit_found_stands_beside_each_fault(comparison, tmp_path) -> None:
+def test_fate_of_each_fault_is_on_the_page(comparison, tmp_path) -> None:
     told = {"id": "mismatch-accepted", "rule": "KEY-08", "result": "killed", "why": ""}
     (tmp_path / "audit.json").write_text(json.dumps({"faults": [told]}))
     fates = read_audit(tmp_path / "audit.json")
@@ -154,7 +154,7 @@ def test_what_an_audit_found_stands_beside_each_fault(comparison, tmp_path) -> N
         ),
     ],
 )
-def test_what_is_no_audit_is_named(tmp_path, text, said) -> None:
+def test_file_that_is_no_audit_is_named(tmp_path, text, said) -> None:
     (tmp_path / "audit.json").write_text(text)
     with pytest.raises(HistoryError, match=said):
         read_audit(tmp_path / "audit.json")

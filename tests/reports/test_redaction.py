@@ -37,7 +37,7 @@ def test_secrets_addresses_and_paths_go(text: str, public: str) -> None:
 
 
 @pytest.mark.parametrize("text", HARMLESS)
-def test_what_only_looks_like_it_stays(text: str) -> None:
+def test_harmless_text_is_not_redacted(text: str) -> None:
     assert text == redacted_text(text)
 
 

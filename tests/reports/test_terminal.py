@@ -97,7 +97,7 @@ def test_family_of_which_nothing_arose_is_a_heading_alone(shown, conformance) ->
         assert "\nLIFE-07 " in shown(attrs.evolve(conformance, rules=tuple(seventh)))
 
 
-def test_what_is_not_applicable_is_condensed_by_cause(shown, conformance) -> None:
+def test_not_applicable_rules_are_condensed_by_cause(shown, conformance) -> None:
     text = shown(conformance)
     count = conformance.counted(Verdict.NOT_APPLICABLE)
     last = [rule.id for rule in conformance.rules if rule.id.startswith("TXN-")][-1]

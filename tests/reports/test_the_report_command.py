@@ -65,7 +65,7 @@ def test_all_else_is_written_where_it_is_asked_for(monkeypatch) -> None:
 
 
 @pytest.mark.usefixtures("runs")
-def test_what_an_audit_prints_is_taken() -> None:
+def test_output_of_an_audit_is_accepted() -> None:
     killed = Audited(
         id="mismatch-accepted", rule="KEY-08", result=Result.KILLED, killed_by=("x",), commands=3
     )

@@ -79,7 +79,7 @@ def test_an_address_that_is_none_is_refused(
     assert "link: 'javascript:alert(1)' is not allowed" in said
 
 
-def test_what_is_stated_nowhere_that_is_known_has_no_address():
+def test_source_without_an_address_has_no_link():
     """Only some of the outside sources have one."""
     unknown = {each.id for each in CATALOGUE.sources if each.link is None}
     cited = [each for rule in CATALOGUE.rules for each in rule.citations if each.source in unknown]

@@ -16,7 +16,7 @@ def some(start: int, number: int = MARKED) -> list[Message]:
 
 
 @pytest.mark.parametrize("start", [0, 1, 7, 500, 3_959])
-def test_what_two_properties_may_be_is_all_there(start: int) -> None:
+def test_all_values_of_two_properties_occur(start: int) -> None:
     """Absent, 1 or 2, each with each: whatever is made of AND, OR and NOT comes out."""
     found = {(m.properties.get("a"), m.properties.get("b")) for m in some(start)}
     assert set(product((None, 1, 2), repeat=2)) == found

@@ -59,7 +59,7 @@ def test_a_bus_with_several_faults_is_found_out_rule_by_rule() -> None:
     assert len({each.rule for each in found}) == len(found) > 1
 
 
-def test_where_requests_are_dear_a_failure_is_made_small_off_the_wire() -> None:
+def test_failure_is_shrunk_off_the_wire_where_requests_are_dear() -> None:
     """And replayed no more often than it may be, besides the three times at the end."""
     bus = Spoiled(make("abandoned-is-lost"), lambda _command, _asked, observed: observed)
     found = explored(bus, sequences=200, rules=1, seed=5, dear=True).exploration
@@ -151,7 +151,7 @@ def test_an_adapter_that_breaks_is_errored_and_not_accused() -> None:
     assert found.ended.verdict is ScenarioVerdict.ERRORED
 
 
-def test_what_was_declared_and_is_unsupported_is_errored() -> None:
+def test_declared_but_unsupported_capability_is_errored() -> None:
     """As it is in a scenario."""
 
     def unsupported(command: Command, _asked: int, observed: Observed) -> Observed:

@@ -120,7 +120,7 @@ def test_an_answer_that_no_rule_allows_is_told_with_rule_answer_and_what_was_all
     assert stranger == recorded[-1].outcome
 
 
-def test_what_came_is_recorded_before_it_is_judged(bus_of, recorded):
+def test_answer_is_recorded_before_it_is_judged(bus_of, recorded):
     """A run that ends here has it in its history."""
     bus = bus_of(Scripted({Send: Unsupported()}))
     bus.do(CREATE)
@@ -138,7 +138,7 @@ def test_an_answer_that_never_came_is_inconclusive_and_has_no_end(bus_of, record
     assert recorded[-1].returned is None
 
 
-def test_of_what_an_adapter_raises_at_length_the_beginning_is_told(bus_of):
+def test_long_exception_of_an_adapter_is_cut(bus_of):
     """And nothing of the rest is kept, which pytest would write into the log."""
     bus = bus_of(Scripted({CreateQueue: ValueError("gone " * 1_000_000)}))
     with pytest.raises(AdapterError, match=r"ValueError: gone .* characters more$") as raised:
@@ -148,7 +148,7 @@ def test_of_what_an_adapter_raises_at_length_the_beginning_is_told(bus_of):
 
 
 @pytest.mark.parametrize("raised", [RuntimeError("gone"), AssertionError("gone"), KeyError("gone")])
-def test_whatever_an_adapter_raises_is_its_own_fault(bus_of, raised):
+def test_exception_of_an_adapter_is_an_adapter_error(bus_of, raised):
     """A failed assert in an adapter is no failed expectation of the bus."""
     bus = bus_of(Scripted({CreateQueue: raised}))
     with pytest.raises(AdapterError, match=f"the adapter raised {type(raised).__name__}: .*gone"):
@@ -216,7 +216,7 @@ NEEDED = {
 @pytest.mark.parametrize(
     ("capability", "command"), [(need, each) for need, all_ in NEEDED.items() for each in all_]
 )
-def test_what_is_not_declared_is_not_tried(bus_of, recorded, capability, command):
+def test_undeclared_capability_is_not_tried(bus_of, recorded, capability, command):
     """The scenario does not apply; the adapter is not even asked."""
     adapter = Scripted(capabilities=EVERYTHING - {capability})
     with pytest.raises(NotApplicable, match=f"capability: {capability}"):
@@ -234,7 +234,7 @@ def test_what_is_not_declared_is_not_tried(bus_of, recorded, capability, command
         AdvanceClock(duration=1),
     ],
 )
-def test_what_every_implementation_has_needs_no_capability(bus_of, command):
+def test_basic_commands_need_no_capability(bus_of, command):
     """Queues, sending with any property, receiving for good, and time."""
     adapter = Scripted(capabilities=frozenset())
     bus_of(adapter, Oracle.CLIENT).do(command)
@@ -285,7 +285,7 @@ def test_time_passes_so_long_that_no_timer_can_be_late_for_it(bus_of, recorded):
     assert 7 * MICROSECONDS + 1 == recorded[-1].called
 
 
-def test_where_messages_went_is_told_by_witness_or_sequence_number(bus_of):
+def test_partition_is_known_by_witness_or_sequence_number(bus_of):
     """A message that cannot be received is lost."""
     bus = bus_of(Scripted())
     bus.do(CREATE)

@@ -11,7 +11,7 @@ def test_a_size_is_asked_only_of_who_has_sizes() -> None:
     assert Capability.SIZES not in needs(CreateQueue(queue="q"))
 
 
-def test_what_is_asked_of_a_creation_is_needed_together() -> None:
+def test_creation_needs_all_capabilities_of_its_options() -> None:
     """One need hides no other."""
     asked = CreateQueue(queue="q", partitioned=False, api_version="2013-08", max_size=1)
     assert {Capability.REGULAR_QUEUES, Capability.API_VERSIONS, Capability.SIZES} <= {*needs(asked)}

@@ -24,12 +24,12 @@ def tries(places) -> int:
     raise AssertionError("it is never given up")
 
 
-def test_what_is_never_answered_is_asked_three_times():
+def test_unanswered_scenario_is_tried_three_times():
     """Whoever waits for each try waits three times at the most."""
     assert 3 == NO_CHANCE == tries([5, 5, 5])
 
 
-def test_what_is_answered_at_times_goes_on():
+def test_scenario_with_some_answers_goes_on():
     """It missed the same answer three times, and others between them."""
     assert 7 == tries([5, 5, 1, 5, 7, 7, 7])
 
@@ -51,12 +51,12 @@ def test_each_scenario_has_its_own_tries():
 
 
 @pytest.mark.parametrize("error", [Inconclusive("given up"), AssertionError(), ValueError()])
-def test_what_ended_for_another_reason_is_not_tried_again(error):
+def test_scenario_with_another_ending_is_not_tried_again(error):
     """Nor for want of evidence."""
     assert [] == repeating().after("test", "a", RULE, error)
 
 
-def test_what_passed_and_showed_nothing_is_tried_again_once_all_have_ended():
+def test_scenario_that_showed_nothing_is_tried_again_at_the_end():
     """Another one may show it until then."""
     scenarios = repeating(2)
     assert [] == scenarios.after("one", "a", RULE, None)
@@ -68,7 +68,7 @@ def test_what_passed_and_showed_nothing_is_tried_again_once_all_have_ended():
 
 
 @pytest.mark.parametrize("clock", Clock)
-def test_what_never_arises_is_given_up(clock):
+def test_situation_that_never_arises_is_given_up(clock):
     """After fewer rounds where time has to pass."""
     scenarios = Repeating(1, clock)
     rounds = sum(scenarios.after("one", "a", RULE, None) == ["one"] for _ in range(50))

@@ -42,7 +42,7 @@ def test_a_run_without_options_is_of_the_newest_edition_on_the_model():
     assert Oracle.STRICT is begun.oracle
 
 
-def test_what_is_asked_for_is_what_is_held_to():
+def test_profile_has_every_option_of_the_run():
     """Every option of the profile."""
     begun = run(
         "KEY-ORDER=sessions-only",

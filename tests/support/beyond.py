@@ -13,7 +13,7 @@ from busproof import vocabulary as v
 from busproof.model import Answer, RandomChoices, new_namespace, step, ways
 from busproof.model.state import Entity
 from busproof.model.values import EntityKind
-from busproof.oracle.management.managing import is_managed_otherwise
+from busproof.oracle.management.updates_and_deletions import is_managed_otherwise
 from busproof.oracle.state import Namespace as Belief
 from busproof.oracle.state import fresh_namespace, is_unsure
 from busproof.oracle.step import accept

@@ -44,7 +44,7 @@ def test_a_mutant_that_nothing_notices_is_alive(
     assert "nothing was noticed" in text
 
 
-def test_what_was_never_recorded_counts_as_changed(manifest: Manifest) -> None:
+def test_unrecorded_check_counts_as_changed(manifest: Manifest) -> None:
     before = [each.name for each in changed_since(manifest, load_mutants(manifest))]
     assert ["receives-twice", "loses-all"] == before
     assert "shelf-graph" in stale(manifest, load_mutants(manifest))
@@ -99,7 +99,7 @@ def test_a_recorded_graph_shows_its_rules_without_java(
 OURS = load()
 
 
-def test_what_is_recorded_is_of_the_specs_as_they_are() -> None:
+def test_recorded_evidence_matches_the_current_specs() -> None:
     """`busproof modelcheck --record` writes it anew; what is not recorded, make modelcheck runs."""
     evidence = load_evidence(OURS.folder)
     recorded = {*evidence["checks"], *evidence["graphs"], *evidence["mutants"]}

@@ -118,7 +118,7 @@ def test_a_message_is_followed_among_the_deferred_and_the_dead() -> None:
     assert (len(SETTLED), len(SETTLED)) == follow(bus(ModelAdapter()), path, Setting(edges=0))
 
 
-def test_what_a_bus_does_by_itself_is_on_no_path() -> None:
+def test_internal_steps_of_a_bus_are_on_no_path() -> None:
     graph = Graph()
     forward = '[op |-> \\"Forward\\", message |-> 1]'
     for command, reply, state, target in (

@@ -72,7 +72,7 @@ def test_a_scenario_asks_the_same_with_the_queue_that_the_spec_has() -> None:
     assert asking.count == 6
 
 
-def test_what_only_the_specs_have_words_for_is_no_scenario_to_run() -> None:
+def test_steps_without_commands_make_no_scenario() -> None:
     steps = (
         Said({"op": "UpdateQueue", "queue": "q", "forward_to": "r"}, DONE),
         Said({"op": "Forward", "message": 1}, DONE),

@@ -201,7 +201,7 @@ def test_a_corrupted_trace_that_passes_is_no_verdict(monkeypatch: pytest.MonkeyP
         failing_steps([Story().sends("a").gets("a")])
 
 
-def test_what_the_contract_has_no_words_for_is_left_out_by_its_cause() -> None:
+def test_commands_outside_the_contract_are_left_out_with_their_cause() -> None:
     def why(*events: Event) -> str:
         (found,) = recorded(Scenario(name="it", events=events), PROFILE)
         assert isinstance(found, LeftOut)
@@ -245,7 +245,7 @@ def test_what_the_contract_has_no_words_for_is_left_out_by_its_cause() -> None:
     assert "overlap" in why(created, overlapping[0], other)
 
 
-def test_what_follows_is_not_judged_where_the_contract_has_no_word() -> None:
+def test_trace_is_cut_where_the_contract_ends() -> None:
     inside = Send(queue="q", message=Message(body="b"), transaction="t")
     assert "Send in a transaction" in Story().sends("a").has(inside).gets("a").trace().cut
     twice = Story().sends("a", "a").gets("a").trace()
@@ -274,7 +274,7 @@ def test_a_queue_that_is_not_known_to_be_there_gives_no_trace() -> None:
     assert LeftOut("it", "q", "Send is not the contract's matter") == found
 
 
-def test_what_follows_an_answer_that_never_came_is_not_judged() -> None:
+def test_trace_is_cut_at_an_unanswered_request() -> None:
     story = Story().sends("a").has(Receive(queue="q"), Indeterminate()).gets("a")
     trace = story.trace()
     assert (1, "Receive got no answer") == (len(trace.steps), trace.cut)
@@ -287,7 +287,7 @@ DELETING = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
     ("command", "connection", "judged"),
     [(DELETING, "c1", 4), (DELETING, "c2", 3), (RECEIVE, "c2", 3), (Peek(queue="q"), "c1", 3)],
 )
-def test_what_may_be_deleted_unseen_is_missed_by_nobody(
+def test_possibly_deleted_message_is_not_missed(
     command: Command, connection: str, judged: int
 ) -> None:
     """By no other connection, and by no peek; the one that deletes is given what is cached."""
@@ -298,7 +298,7 @@ def test_what_may_be_deleted_unseen_is_missed_by_nobody(
     assert ("may be gone" in trace.cut) is (judged < 4)
 
 
-def test_what_is_cached_to_be_deleted_may_be_said_to_stay() -> None:
+def test_reading_may_keep_messages_in_a_deleting_cache() -> None:
     """Then it is there for others too."""
     story = Story().sends("a", "b").has(DELETING, Received(message=MessageView(body="a")))
     events = tuple(story.has(RECEIVE, Empty(), "c2").events)

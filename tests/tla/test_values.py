@@ -34,6 +34,6 @@ def test_records_with_equal_fields_are_equal_and_hash_alike() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "<<1", "[a -> 1]", "{1 2}", "1 2", "(1 :> 2", "?", '"open'])
-def test_what_is_no_value_is_refused(text: str) -> None:
+def test_text_that_is_no_value_is_refused(text: str) -> None:
     with pytest.raises(TlcError, match="no TLA\\+ value"):
         parse(text)

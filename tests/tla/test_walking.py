@@ -122,7 +122,7 @@ UNASKED = [
 """The same, but the message is there a while after it was sent."""
 
 
-def test_what_nobody_asks_for_is_done_at_once() -> None:
+def test_silent_steps_are_taken_at_once() -> None:
     found = walk(UNASKED, silent=("Forward",))
     assert (3, 4, 0, []) == (found.states, found.edges, found.disagreeing, found.deviations)
 

@@ -6,7 +6,7 @@ from busproof.vocabulary.profile import profile_for
 from busproof.vocabulary.values import Clock
 
 
-def test_what_can_be_seen_is_what_an_implementation_declares() -> None:
+def test_observability_follows_the_declaration() -> None:
     """An outage shows a partition even where nobody tells which one took a message."""
     seen = {
         capability: observability_from(Clock.REAL, 7, [capability])

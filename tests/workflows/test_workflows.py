@@ -93,7 +93,7 @@ def test_every_input_has_a_default_and_is_described() -> None:
         assert used, name
 
 
-def test_what_is_kept_holds_nothing_that_is_not_to_be_published() -> None:
+def test_uploaded_artifacts_hold_only_publishable_files() -> None:
     (step,) = [step for step in ACTION["runs"]["steps"] if "uses" in step]
     kept = {line.rpartition("}}/")[2] for line in step["with"]["path"].splitlines()}
     assert kept == {"conformance.*", "junit.xml", "allure/", "failures/"}

@@ -1,58 +1,30 @@
 """`busproof audit`: the suite against every seeded fault."""
 
-import argparse
 import json
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from busproof.cli import audit_generated
+import click
+
+from busproof.cli import audit_generated, github, values
+from busproof.cli.frame import FORMAT, Command, Options, argument, flag, option
 from busproof.errors import UsageError
+from busproof.extras import need
 
 if TYPE_CHECKING:
     from busproof.cli.mutation.audit import Job
     from busproof.judging.audit import Audited
     from busproof.mutants import Mutant
 
-__all__ = ["add_parser", "run"]
+__all__ = ["COMMAND", "run"]
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command `audit` to the command line."""
-    parser = subparsers.add_parser(
-        "audit",
-        help="would the tests of each rule notice a fault",
-        description="Runs the suite on every seeded fault; each must be caught by the tests of "
-        "its own rule. Exit code 1 if one is not.",
-    )
-    parser.add_argument("fault", nargs="*", metavar="FAULT", help="ids (default: all)")
-    parser.add_argument(
-        "--matrix",
-        choices=("own", "full"),
-        default="own",
-        help="run the scenarios of the fault's own rule (default), or all of them",
-    )
-    parser.add_argument(
-        "--by",
-        choices=("features", "exploration"),
-        default="features",
-        help="what has to notice: the scenarios (default), or the exploration alone, within its "
-        "profile ci",
-    )
-    parser.add_argument(
-        "--wire", action="store_true", help="serve each fault over AMQP, and ask it there"
-    )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the exploration")
-    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="at once (default: 2)")
-    parser.add_argument("--format", choices=("table", "json"), default="table")
-    audit_generated.add_options(parser)
-    parser.set_defaults(run=run)
-
-
-def run(args: argparse.Namespace) -> int:
+def run(args: Options) -> int:
     """Audit and print; 0 if every fault was killed or is equivalent, else 1.
 
     Of an exploration less is asked: `KILLED_AT_LEAST`.
@@ -67,6 +39,8 @@ def run(args: argparse.Namespace) -> int:
 
     if args.jobs < 1:
         raise UsageError(f"--jobs is {args.jobs}; give at least 1")
+    if args.wire:
+        need("amqp", "--wire")
     if args.generated:
         return audit_generated.run(args)
     chosen = [fault(each) for each in args.fault] or MUTANTS
@@ -75,6 +49,11 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps({"faults": [_view(each) for each in found]}, indent=2))  # noqa: T201
     else:
         _print(found)
+    github.annotate_failures(
+        (f"{each.id} is silent", f"No test of {each.rule} notices this fault.")
+        for each in found
+        if each.result is Result.SILENT
+    )
     silent = sum(each.result is Result.SILENT for each in found)
     killed = sum(each.result is Result.KILLED for each in found)
     if args.by == "exploration":
@@ -86,13 +65,14 @@ KILLED_AT_LEAST = 0.9
 """The share of the faults that random commands must find; the scenarios must find all."""
 
 
-def _audited(faults: "Sequence[Mutant]", args: argparse.Namespace) -> "Iterator[Audited]":
+def _audited(faults: "Sequence[Mutant]", args: Options) -> "Iterator[Audited]":
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import Progress  # noqa: PLC0415
 
     from busproof.cli.mutation.audit import Job, audited_apart  # noqa: PLC0415
 
     console = Console(stderr=True)
+    # rich calls a file a terminal where FORCE_COLOR asks for colours.
     explored, whole = args.by == "exploration", args.matrix == "full"
     about = {"explored": explored, "whole": whole, "wire": args.wire}
     jobs = [Job(fault=each.id, seed=args.seed, **about) for each in faults]
@@ -100,7 +80,7 @@ def _audited(faults: "Sequence[Mutant]", args: argparse.Namespace) -> "Iterator[
     with (
         tempfile.TemporaryDirectory(prefix="busproof-audit-") as scratch,
         ThreadPoolExecutor(args.jobs) as pool,
-        Progress(console=console, disable=not console.is_terminal) as progress,
+        Progress(console=console, disable=not sys.stderr.isatty()) as progress,
     ):
         task = progress.add_task("Seeded faults", total=len(faults))
         folder = Path(scratch)
@@ -157,3 +137,37 @@ def _print(found: "list[Audited]") -> None:
             console.print(f"{each.rule} {each.id}: {each.result.value}, {each.why}")
     counted = {kind: sum(each.result is kind for each in found) for kind in Result}
     console.print(", ".join(f"{number} {kind.value}" for kind, number in counted.items()))
+
+
+COMMAND: Final = Command(
+    "audit",
+    run,
+    description="Runs the suite on every seeded fault; each must be caught by the tests of "
+    "its own rule. Exit code 1 if one is not.",
+    parameters=[
+        argument("fault", "FAULT", "ids (default: all)", nargs=-1, shell_complete=values.faults),
+        option(
+            "--matrix",
+            type=click.Choice(("own", "full")),
+            default="own",
+            help="run the scenarios of the fault's own rule (default), or all of them",
+        ),
+        option(
+            "--by",
+            type=click.Choice(("features", "exploration")),
+            default="features",
+            help="what has to notice: the scenarios (default), or the exploration alone, within "
+            "its profile ci",
+        ),
+        flag("--wire", help="serve each fault over AMQP, and ask it there"),
+        option("--seed", type=int, default=0, metavar="N", help="of the exploration"),
+        option("--jobs", type=int, default=2, metavar="N", help="at once (default: 2)"),
+        FORMAT,
+        *audit_generated.OPTIONS,
+    ],
+    examples=[
+        ("busproof audit mismatch-accepted", "One fault:"),
+        ("busproof audit --format json > reports/audit.json", "All, for busproof report --audit:"),
+        ("busproof audit --generated locks --sample 20", "Twenty mutants of a family:"),
+    ],
+)

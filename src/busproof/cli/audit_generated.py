@@ -1,52 +1,63 @@
 """`busproof audit --generated`: the suite against mutants made by machine."""
 
-import argparse
 import hashlib
 import importlib
 import json
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from busproof import __version__
+from busproof.cli.frame import PATH, Option, Options, flag, option
 from busproof.errors import HistoryError, UsageError
 
 if TYPE_CHECKING:
     from busproof.cli.mutation.generated import Fate, Terms
     from busproof.mutants.by_machine.made import GeneratedMutant
 
-__all__ = ["add_options", "run"]
+__all__ = ["OPTIONS", "run"]
 
 ROOMS: Final = ("model", "mutants", "oracle", "judging", "features", "steps")
 """A change of these may change what becomes of a mutant."""
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that go with `--generated`."""
-    group = parser.add_argument_group("generated mutants")
-    group.add_argument(
+SECTION: Final = "Generated mutants"
+
+OPTIONS: Final[tuple[Option, ...]] = (
+    flag(
         "--generated",
-        action="store_true",
+        section=SECTION,
         help="audit mutants made by machine from the model's rules, of each FAULT as a family "
         "such as locks (default: all); exit code 0 whatever the score",
-    )
-    group.add_argument(
-        "--sample", type=int, metavar="N", help="draw N mutants of each family (default: all)"
-    )
-    group.add_argument(
+    ),
+    option(
+        "--sample",
+        section=SECTION,
+        type=int,
+        metavar="N",
+        help="draw N mutants of each family (default: all)",
+    ),
+    option(
         "--tries",
+        section=SECTION,
         type=int,
         default=200,
         metavar="N",
         help="sequences that the search may try on a mutant that no scenario kills (default: 200)",
-    )
-    group.add_argument(
-        "--keep", type=Path, metavar="FILE", help="write each result to FILE, and resume from it"
-    )
+    ),
+    option(
+        "--keep",
+        section=SECTION,
+        type=PATH,
+        metavar="FILE",
+        help="write each result to FILE, and resume from it",
+    ),
+)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Options) -> int:
     """Audit generated mutants and print; what is done when the user interrupts is printed too.
 
     Raises:
@@ -67,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _check(args: argparse.Namespace) -> None:
+def _check(args: Options) -> None:
     if args.wire or args.matrix != "own" or args.by != "features":
         raise UsageError("--wire, --matrix and --by do not apply to --generated")
     for name in ("sample", "tries"):
@@ -88,7 +99,8 @@ def _audited(
     done = {} if keep is None else _resumed(keep, terms)
     left = [mutant for mutant in mutants if mutant.id not in done]
     console = Console(stderr=True)
-    with Progress(console=console, disable=not console.is_terminal) as progress:
+    # rich calls a file a terminal where FORCE_COLOR asks for colours.
+    with Progress(console=console, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task("Generated mutants", total=len(mutants))
         for mutant in mutants:
             if mutant.id in done:

@@ -13,9 +13,9 @@ from busproof.history.records import AGAIN, History, Started
 from busproof.history.render.gherkin import scenario_of
 from busproof.history.replay import CommandFile, commands_of, write_commands
 from busproof.judging.applicability import auto_oracle
-from busproof.judging.heard import profile_of
 from busproof.judging.judge import observability_for
 from busproof.judging.linearization.overlap import judged
+from busproof.judging.scenario_result import profile_of
 from busproof.judging.witnesses import with_late_witnesses
 from busproof.spec import Catalogue
 from busproof.vocabulary.observability import observability_from

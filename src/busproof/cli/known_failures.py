@@ -1,36 +1,37 @@
 """The list of known failures on the command line: read before a run, applied and written after."""
 
-import argparse
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from busproof.cli.console import say, write_aside
+from busproof.cli.frame import PATH, Option, Options, option
 from busproof.errors import HistoryError, UsageError
 
 if TYPE_CHECKING:
     from busproof.history.conformance import Conformance, KnownFailure
 
-__all__ = ["Known", "add_options"]
+__all__ = ["OPTIONS", "Known"]
 
 LASTS: Final = timedelta(days=90)
 """How long an entry counts that was written for the user, who may change it."""
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that name a list to read, and one to write."""
-    parser.add_argument(
+OPTIONS: Final[tuple[Option, ...]] = (
+    option(
         "--known-failures",
-        type=Path,
+        type=PATH,
         metavar="FILE",
         help="rules that are known to be broken, which must fail: YAML, see the how-to",
-    )
-    parser.add_argument(
+    ),
+    option(
         "--write-known-failures",
-        type=Path,
+        type=PATH,
         metavar="FILE",
         help="write the rules found broken as such a list; FILE must not exist",
-    )
+    ),
+)
+"""The options that name a list to read, and one to write."""
 
 
 class Known:
@@ -40,7 +41,7 @@ class Known:
         UsageError: the list cannot be read, or the one to write is there already.
     """
 
-    def __init__(self, args: argparse.Namespace) -> None:
+    def __init__(self, args: Options) -> None:
         self._today: date = datetime.now(tz=UTC).date()
         self._target: Path | None = args.write_known_failures
         self._entries = _read(args.known_failures)

@@ -1,6 +1,5 @@
 """One run from its request to its verdicts: recorded, judged, and what broke taken along."""
 
-import argparse
 import re
 import sys
 import time
@@ -16,6 +15,7 @@ from busproof.cli import child_run
 from busproof.cli.consent import agreed
 from busproof.cli.console import busy, write_aside
 from busproof.cli.failures import Failure, failures
+from busproof.cli.frame import Options
 from busproof.cli.live import Following
 from busproof.cli.repeat import with_commands
 from busproof.errors import HistoryError, UsageError
@@ -56,7 +56,7 @@ class Conducted:
     broken: tuple[Failure, ...]
 
 
-def conducted(args: argparse.Namespace, request: "Request", known: "Known") -> Conducted:
+def conducted(args: Options, request: "Request", known: "Known") -> Conducted:
     """Run and judge, and report nothing yet.
 
     Raises:
@@ -92,7 +92,7 @@ def interrupted(folder: Path) -> HistoryError:
     )
 
 
-def _described(found: Conformance, args: argparse.Namespace) -> Conformance:
+def _described(found: Conformance, args: Options) -> Conformance:
     """The verdicts, with what the command line says of the implementation."""
     given = {name: getattr(args, name) for name in ("commit", "url", "contact")}
     said = {name: text for name, text in given.items() if text is not None}

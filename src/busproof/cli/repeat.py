@@ -1,6 +1,5 @@
 """The command that runs something once more, whole, so that it can be copied as it stands."""
 
-import argparse
 import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ import attrs
 from busproof.adapters.finding import is_address
 from busproof.cli.consent import ADAPTER
 from busproof.cli.failures import COMMANDS, FOLDER, Failure
+from busproof.cli.frame import Options
 from busproof.history.conformance import Conformance, RuleVerdict
 from busproof.history.records import Scenario
 from busproof.spec import Catalogue
@@ -19,7 +19,7 @@ __all__ = ["with_commands"]
 
 def with_commands(
     conformance: Conformance,
-    args: argparse.Namespace,
+    args: Options,
     catalogue: Catalogue,
     folder: Path,
     broken: Sequence[Failure],
@@ -57,9 +57,7 @@ def with_commands(
     )
 
 
-def _terms(
-    args: argparse.Namespace, conformance: Conformance, catalogue: Catalogue
-) -> Iterator[str]:
+def _terms(args: Options, conformance: Conformance, catalogue: Catalogue) -> Iterator[str]:
     """The adapter, and all that it is held to; what has a default is said where defaults change."""
     subject = conformance.subject
     if is_address(args.adapter):
@@ -78,7 +76,7 @@ def _terms(
         yield "--yes"
 
 
-def _asked(args: argparse.Namespace, conformance: Conformance) -> Iterator[str]:
+def _asked(args: Options, conformance: Conformance) -> Iterator[str]:
     """What was run, with the seed that was drawn where none was given."""
     for rule in args.rule:
         yield from ("--rule", rule)
@@ -89,7 +87,7 @@ def _asked(args: argparse.Namespace, conformance: Conformance) -> Iterator[str]:
         yield from ("--seed", str(conformance.explored.seed))
 
 
-def _given(args: argparse.Namespace, *names: str) -> Iterator[str]:
+def _given(args: Options, *names: str) -> Iterator[str]:
     for name in names:
         if getattr(args, name) is not None:
             yield from (f"--{name}", str(getattr(args, name)))

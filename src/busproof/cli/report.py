@@ -1,6 +1,5 @@
 """`busproof report`: one page of any number of runs, beside each other and over time."""
 
-import argparse
 import os
 from datetime import UTC, datetime
 from itertools import chain
@@ -10,7 +9,9 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from busproof.cli.console import write_aside
+from busproof.cli.frame import PATH, Command, Options, argument, option
 from busproof.errors import UsageError
+from busproof.extras import need
 
 if TYPE_CHECKING:
     from busproof.history.conformance import Conformance
@@ -18,69 +19,13 @@ if TYPE_CHECKING:
     from busproof.reports.trends import Entry
     from busproof.spec import Catalogue
 
-__all__ = ["add_parser", "run"]
+__all__ = ["COMMAND", "run"]
 
 RUNS: Final = Path("reports") / "runs"
 PAGE: Final = Path("reports") / "conformance.html"
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command `report` to the command line."""
-    parser = subparsers.add_parser(
-        "report",
-        help="one page of any number of runs",
-        description="Makes one HTML file of the verdicts of any number of runs: rules beside "
-        "implementations, what stands behind each verdict, and what broke. It needs no network.",
-    )
-    parser.add_argument(
-        "runs",
-        nargs="*",
-        metavar="RUN",
-        help="a run's folder, its name under reports/runs, or a conformance.json (default: latest)",
-    )
-    parser.add_argument(
-        "-o", "--output", type=Path, default=PAGE, metavar="FILE", help=f"default: {PAGE}"
-    )
-    parser.add_argument(
-        "--audit",
-        type=Path,
-        metavar="FILE",
-        help="tell which seeded faults were noticed: what busproof audit --format json printed",
-    )
-    parser.add_argument(
-        "--history",
-        type=Path,
-        metavar="FILE",
-        help="add the runs to this file, a line of JSON each, and draw what moved",
-    )
-    parser.add_argument(
-        "--label", default="", metavar="TEXT", help="what was run, such as a commit, for --history"
-    )
-    parser.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML there, too")
-    parser.add_argument(
-        "--allure",
-        type=Path,
-        metavar="DIR",
-        help="write Allure results there, too: the runs' own, the verdicts, and what else is given",
-    )
-    parser.add_argument(
-        "--allure-from",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="DIR",
-        help="for --allure: results of other tests, which are cleaned as ours are (repeatable)",
-    )
-    parser.add_argument(
-        "--modelcheck",
-        type=Path,
-        metavar="FILE",
-        help="for --allure: what busproof modelcheck --format json printed",
-    )
-    parser.set_defaults(run=run)
-
-
-def run(args: argparse.Namespace) -> int:
+def run(args: Options) -> int:
     """Write the page and what else was asked for; 0 whatever the verdicts are.
 
     Raises:
@@ -116,12 +61,15 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _refuse_idle(args: argparse.Namespace) -> None:
+def _refuse_idle(args: Options) -> None:
     if args.label and args.history is None:
         raise UsageError("--label tells what a history of runs is of; give --history, too")
-    for option, given in (("modelcheck", args.modelcheck), ("allure-from", args.allure_from)):
+    for name, given in (("modelcheck", args.modelcheck), ("allure-from", args.allure_from)):
         if given and args.allure is None:
-            raise UsageError(f"--{option} is told in Allure results only; give --allure, too")
+            raise UsageError(f"--{name} is told in Allure results only; give --allure, too")
+    for name, place in (("junit", args.junit), ("allure", args.allure)):
+        if place is not None:
+            need("report", f"--{name}")
 
 
 def _found(name: str) -> Path:
@@ -140,7 +88,7 @@ def _write_junit(runs: "tuple[Conformance, ...]", file: Path) -> None:
     write_junit(runs, file)
 
 
-def _write_allure(comparison: "Comparison", places: list[Path], args: argparse.Namespace) -> None:
+def _write_allure(comparison: "Comparison", places: list[Path], args: Options) -> None:
     from busproof.reports.allure import RESULTS_NAME, cleaned, collected  # noqa: PLC0415
     from busproof.reports.allure_cases import (  # noqa: PLC0415
         fault_cases,
@@ -187,3 +135,64 @@ def _now() -> str:
             f"SOURCE_DATE_EPOCH is {named!r}; it must be a number of seconds since 1970"
         ) from None
     return f"{moment:%Y-%m-%dT%H:%MZ}"
+
+
+COMMAND: Final = Command(
+    "report",
+    run,
+    description="Makes one HTML file of the verdicts of any number of runs: rules beside "
+    "implementations, what stands behind each verdict, and what broke. It needs no network.",
+    parameters=[
+        argument(
+            "runs",
+            "RUN",
+            "a run's folder, its name under reports/runs, or a conformance.json (default: latest)",
+            nargs=-1,
+        ),
+        option("-o", "--output", type=PATH, default=PAGE, metavar="FILE", help=f"default: {PAGE}"),
+        option(
+            "--audit",
+            type=PATH,
+            metavar="FILE",
+            help="tell which seeded faults were noticed: what busproof audit --format json printed",
+        ),
+        option(
+            "--history",
+            type=PATH,
+            metavar="FILE",
+            help="add the runs to this file, a line of JSON each, and draw what moved",
+        ),
+        option(
+            "--label",
+            default="",
+            metavar="TEXT",
+            help="what was run, such as a commit, for --history",
+        ),
+        option("--junit", type=PATH, metavar="FILE", help="write JUnit XML there, too"),
+        option(
+            "--allure",
+            type=PATH,
+            metavar="DIR",
+            help="write Allure results there, too: the runs' own, the verdicts, and what else is "
+            "given",
+        ),
+        option(
+            "--allure-from",
+            type=PATH,
+            multiple=True,
+            metavar="DIR",
+            help="for --allure: results of other tests, which are cleaned as ours are (repeatable)",
+        ),
+        option(
+            "--modelcheck",
+            type=PATH,
+            metavar="FILE",
+            help="for --allure: what busproof modelcheck --format json printed",
+        ),
+    ],
+    examples=[
+        ("busproof report", "The newest run, as reports/conformance.html:"),
+        ("busproof report before after -o compared.html", "Two runs beside each other:"),
+        ("busproof report --junit junit.xml", "For a server that reads JUnit XML:"),
+    ],
+)

@@ -1,12 +1,14 @@
 """`busproof run`: the features against one implementation, a verdict on every rule, a report."""
 
-import argparse
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from busproof.cli import known_failures
+import click
+
+from busproof.cli import github, known_failures, values
 from busproof.cli.console import give_up_output, say, write_aside
+from busproof.cli.frame import FORMAT, VERBOSE, Command, Option, Options, flag, option
 from busproof.errors import HistoryError, UsageError
 
 if TYPE_CHECKING:
@@ -17,9 +19,8 @@ if TYPE_CHECKING:
     from busproof.history.conformance import Conformance
 
 __all__ = [
+    "COMMAND",
     "EVERY",
-    "add_parser",
-    "add_terms",
     "printed",
     "published",
     "report",
@@ -33,71 +34,7 @@ EVERY: Final = "all"
 """In the place of an edition: each of them, one run after the other."""
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command `run` to the command line."""
-    parser = subparsers.add_parser(
-        "run",
-        help="run the suite on an implementation",
-        description="Runs the features on an implementation, explores it with random commands, "
-        "judges what was recorded and writes reports/runs/NAME/ under the current folder.",
-    )
-    parser.add_argument(
-        "--adapter", default="model", metavar="A", help="see busproof adapters (default: model)"
-    )
-    add_terms(parser, "of the documents, or all (default: the newest)")
-    parser.add_argument(
-        "--timeout", metavar="SECONDS", help="for each answer of an exec: adapter (default: 10)"
-    )
-    parser.add_argument(
-        "--rule",
-        action="append",
-        default=[],
-        metavar="ID",
-        help="only the scenarios of this rule, or family of rules; may be given several times",
-    )
-    known_failures.add_options(parser)
-    add_exploration(parser)
-    parser.add_argument(
-        "--from",
-        dest="source",
-        choices=("features", "tla"),
-        help="run the scenarios (default), or the paths of the TLA+ specs",
-    )
-    parser.add_argument(
-        "--yes", action="store_true", help="do not ask before a real namespace is used"
-    )
-    parser.add_argument("--name", help="of the run (default: time and adapter)")
-    parser.add_argument("--commit", metavar="ID", help="of the implementation, for the report")
-    parser.add_argument("--url", help="where more is told of the implementation, for the report")
-    parser.add_argument("--contact", metavar="WHO", help="answers for it, for the report")
-    parser.add_argument(
-        "--no-allure", action="store_true", help="write no results for Allure, which take a while"
-    )
-    parser.add_argument("--format", choices=("table", "json"), default="table")
-    parser.add_argument("-v", "--verbose", action="store_true", help="every rule, every cause")
-    parser.set_defaults(run=run)
-
-
-def add_exploration(parser: argparse.ArgumentParser) -> None:
-    """Add what of the suite is run, and how much is explored."""
-    parser.add_argument(
-        "--only", choices=("features", "exploration"), help="one of both (default: both)"
-    )
-    parser.add_argument(
-        "--profile",
-        metavar="P",
-        help="how much is explored: quick (default), ci, network or soak",
-    )
-    parser.add_argument("--minutes", metavar="N", help="how long a soak lasts (default: 10)")
-    parser.add_argument(
-        "--seed", metavar="N", help="explore as before: the seed is told by each run"
-    )
-    parser.add_argument(
-        "--replay", metavar="FILE", help="ask the commands of a commands.json, and nothing else"
-    )
-
-
-def _profile(args: argparse.Namespace) -> str | None:
+def _profile(args: Options) -> str | None:
     """How much is explored; nothing with features, a rule or a replay alone."""
     alone = [f"--{name}" for name in ("rule", "replay") if getattr(args, name, None)]
     if getattr(args, "only", None) == "features":
@@ -112,32 +49,14 @@ def _profile(args: argparse.Namespace) -> str | None:
     return None if alone else getattr(args, "profile", None) or _profile_for(args)
 
 
-def _profile_for(args: argparse.Namespace) -> str:
+def _profile_for(args: Options) -> str:
     """How much is explored where nobody says: little where each request is dear."""
     from busproof.adapters.finding import is_address, resolved  # noqa: PLC0415
 
     return "network" if is_address(resolved(getattr(args, "adapter", ""))) else "quick"
 
 
-def add_terms(
-    parser: argparse.ArgumentParser,
-    edition_help: str = "of the documents (default: the newest)",
-) -> None:
-    """Add what an implementation is held to."""
-    parser.add_argument("--edition", metavar="ID", help=edition_help)
-    parser.add_argument("--tier", metavar="T", help="basic, standard (default) or premium")
-    parser.add_argument(
-        "--reading",
-        action="append",
-        default=[],
-        metavar="AMBIGUITY=READING",
-        help="how an ambiguity is read; see busproof rules --ambiguities",
-    )
-    parser.add_argument("--oracle", metavar="O", help="strict or client (default: what can be)")
-    parser.add_argument("--partitions", metavar="N", help="default: 16")
-
-
-def request_from(args: argparse.Namespace, adapter: str) -> "Request":
+def request_from(args: Options, adapter: str) -> "Request":
     """What to run, from the command line."""
     from busproof.cli.child_run import Request  # noqa: PLC0415 - the catalogue alone starts faster
 
@@ -160,7 +79,7 @@ def request_from(args: argparse.Namespace, adapter: str) -> "Request":
     )
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Options) -> int:
     """Run, judge, report; the exit code is the conformance report's.
 
     Raises:
@@ -203,7 +122,7 @@ def report(done: "Conducted") -> None:
 
 def published(
     conformance: "Conformance",
-    args: argparse.Namespace,
+    args: Options,
     write: Callable[[], None],
     failures: known_failures.Known,
 ) -> int:
@@ -215,6 +134,7 @@ def published(
     from busproof.history.conformance import ExitCode  # noqa: PLC0415
 
     told, done = printed(lambda: _print(conformance, args)), written(write)
+    github.annotate_verdicts([conformance])
     code = conformance.exit_code
     complete = failures.write(conformance) and told and done
     return int(code if complete or code is not ExitCode.OK else ExitCode.INCOMPLETE)
@@ -241,7 +161,7 @@ def printed(tell: Callable[[], None]) -> bool:
     return True
 
 
-def _print(conformance: "Conformance", args: argparse.Namespace) -> None:
+def _print(conformance: "Conformance", args: Options) -> None:
     """Print the verdicts as the command line asks: a matrix for people, or JSON."""
     if args.format == "json":
         import json  # noqa: PLC0415
@@ -254,7 +174,7 @@ def _print(conformance: "Conformance", args: argparse.Namespace) -> None:
         from busproof.reports.terminal import show  # noqa: PLC0415
         from busproof.spec import load  # noqa: PLC0415
 
-        show(conformance, load(), terminal(), verbose=args.verbose)
+        show(conformance, load(), terminal(), verbose=args.verbose, folded=github.group)
 
 
 def terminal() -> "Console":
@@ -266,3 +186,146 @@ def terminal() -> "Console":
             raise BrokenPipeError
 
     return Terminal()
+
+
+EXPLORATION: Final = "How much is run"
+TERMS_OF: Final = "What the implementation is held to"
+
+TERMS: Final[tuple[Option, ...]] = (
+    option(
+        "--edition",
+        section=TERMS_OF,
+        metavar="ID",
+        help="of the documents, or all (default: the newest)",
+        shell_complete=values.editions,
+    ),
+    option(
+        "--tier",
+        section=TERMS_OF,
+        metavar="T",
+        help="basic, standard (default) or premium",
+        shell_complete=values.one_of("basic", "standard", "premium"),
+    ),
+    option(
+        "--reading",
+        section=TERMS_OF,
+        multiple=True,
+        metavar="AMBIGUITY=READING",
+        help="how an ambiguity is read; see busproof rules --ambiguities",
+    ),
+    option(
+        "--oracle",
+        section=TERMS_OF,
+        metavar="O",
+        help="strict or client (default: what can be)",
+        shell_complete=values.one_of("strict", "client"),
+    ),
+    option("--partitions", section=TERMS_OF, metavar="N", help="default: 16"),
+)
+"""What an implementation is held to."""
+
+HOW_MUCH: Final[tuple[Option, ...]] = (
+    option(
+        "--rule",
+        section=EXPLORATION,
+        multiple=True,
+        metavar="ID",
+        help="only the scenarios of this rule, or family of rules; may be given several times",
+        shell_complete=values.rules,
+    ),
+    option(
+        "--only",
+        section=EXPLORATION,
+        type=click.Choice(("features", "exploration")),
+        help="one of both (default: both)",
+    ),
+    option(
+        "--profile",
+        section=EXPLORATION,
+        metavar="P",
+        help="how much is explored: quick (default), ci, network or soak",
+        shell_complete=values.one_of("quick", "ci", "network", "soak"),
+    ),
+    option(
+        "--minutes",
+        section=EXPLORATION,
+        metavar="N",
+        help="how long a soak lasts (default: 10)",
+    ),
+    option(
+        "--seed",
+        section=EXPLORATION,
+        metavar="N",
+        help="explore as before: the seed is told by each run",
+    ),
+    option(
+        "--replay",
+        section=EXPLORATION,
+        type=click.Path(readable=False),
+        metavar="FILE",
+        help="ask the commands of a commands.json, and nothing else",
+    ),
+    option(
+        "--from",
+        "source",
+        section=EXPLORATION,
+        type=click.Choice(("features", "tla")),
+        help="run the scenarios (default), or the paths of the TLA+ specs",
+    ),
+)
+"""What of the suite is run, and how much is explored."""
+
+COMMAND: Final = Command(
+    "run",
+    run,
+    description="Runs the features on an implementation, explores it with random commands, "
+    "judges what was recorded and writes reports/runs/NAME/ under the current folder.",
+    parameters=[
+        option(
+            "--adapter",
+            default="model",
+            metavar="A",
+            help="see busproof adapters (default: model)",
+            shell_complete=values.adapters,
+        ),
+        option(
+            "--timeout",
+            metavar="SECONDS",
+            help="for each answer of an exec: adapter (default: 10)",
+        ),
+        *known_failures.OPTIONS,
+        flag("--yes", help="do not ask before a real namespace is used"),
+        option("--name", metavar="NAME", help="of the run (default: time and adapter)"),
+        option("--commit", metavar="ID", help="of the implementation, for the report"),
+        option(
+            "--url",
+            metavar="URL",
+            help="where more is told of the implementation, for the report",
+        ),
+        option("--contact", metavar="WHO", help="answers for it, for the report"),
+        flag("--no-allure", help="write no results for Allure, which take a while"),
+        FORMAT,
+        VERBOSE,
+        *TERMS,
+        *HOW_MUCH,
+    ],
+    examples=[
+        ("busproof run", "The reference model, in a minute or two:"),
+        (
+            "busproof run --adapter mybus:make --rule KEY --rule SESS",
+            "Two families of rules on a bus of yours:",
+        ),
+        (
+            "busproof run --adapter 'exec:node adapter.js' --only features --tier premium",
+            "A program that speaks the protocol, without exploring:",
+        ),
+        (
+            "busproof run --adapter env:BUS --edition de-2021-04 --yes --name nightly",
+            "A namespace, whose connection string is in the variable BUS:",
+        ),
+        (
+            "busproof run --replay reports/runs/latest/failures/KEY-08/commands.json",
+            "What broke a rule, once more:",
+        ),
+    ],
+)

@@ -1,20 +1,23 @@
 """`busproof serve`: the embedded broker."""
 
-import argparse
 import asyncio
 import gc
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
+import click
 
 from busproof import __version__
 from busproof.broker.limits import MEANINGS
+from busproof.cli import serve_security
 from busproof.cli.console import say, write_aside
-from busproof.cli.serve_security import Protection, add_options
+from busproof.cli.frame import PATH, Command, Options, flag, option
+from busproof.cli.serve_security import Protection
 from busproof.errors import UsageError
+from busproof.extras import need
 
 if TYPE_CHECKING:
     from busproof.broker.core import Hub
@@ -23,74 +26,16 @@ if TYPE_CHECKING:
     from busproof.broker.storage.startup import Keeping
     from busproof.model.rules import Rules
 
-__all__ = ["add_parser", "run"]
+__all__ = ["COMMAND", "run"]
 
 GARBAGE_LOOKED_FOR = 50_000
 """After how many new objects; each message held is some ten, and none of them is garbage."""
 FAULTY, NO_FAULT = "faulty:", "none"
 OUTPUT = "-"
-PORTS = ("port", "tls_port", "admin_port")
+PORTS = ("port", "tls_port", "websocket_port", "admin_port")
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command `serve` to the command line."""
-    parser = subparsers.add_parser("serve", help="serve the model to real Service Bus clients")
-    add_options(parser)
-    parser.add_argument("--config", type=Path, metavar="FILE", help="entities, as the emulator's")
-    parser.add_argument(
-        "--adapter",
-        default="model",
-        metavar="NAME",
-        help=f"what decides: model, {FAULTY}FAULT-ID, a bus that breaks one rule, or "
-        f"{FAULTY}{NO_FAULT}, the same bus without a fault",
-    )
-    parser.add_argument(
-        "--policy",
-        default="round-robin",
-        help="round-robin, random or hostile, where it may choose",
-    )
-    parser.add_argument("--seed", type=int, default=0, help="of the policy's choices (0)")
-    parser.add_argument("--clock", choices=("real", "virtual"), default="real")
-    parser.add_argument(
-        "--message-ids",
-        choices=("assigned", "as-sent"),
-        default="assigned",
-        help="what is sent without a MessageId goes out with one (assigned) or without",
-    )
-    parser.add_argument(
-        "--limit",
-        action="append",
-        default=[],
-        metavar="NAME=NUMBER",
-        help="how much one client may have, may be repeated: "
-        + "; ".join(f"{name}, {what} ({most})" for name, (most, what) in MEANINGS.items()),
-    )
-    parser.add_argument(
-        "--store",
-        type=Path,
-        metavar="DIR",
-        help="keep all in this folder, from one start to the next; without it, in memory only",
-    )
-    parser.add_argument(
-        "--durable-power",
-        action="store_true",
-        help="with --store: what was answered outlasts a loss of power too, not only a kill",
-    )
-    parser.add_argument(
-        "--accept-loss",
-        action="store_true",
-        help="with --store: start though its log is damaged, without what was written after that",
-    )
-    parser.add_argument(
-        "--log",
-        type=Path,
-        metavar="FILE",
-        help="add what happens to this file, a JSON object a line; - is the output",
-    )
-    parser.set_defaults(run=run)
-
-
-def _check_store(args: argparse.Namespace) -> None:
+def _check_store(args: Options) -> None:
     if args.store is None and args.durable_power:
         raise UsageError("--durable-power is of no use without --store")
     if args.store is None and args.accept_loss:
@@ -101,7 +46,7 @@ def _check_store(args: argparse.Namespace) -> None:
         raise UsageError("--store keeps no wrong timers; choose another --policy than hostile")
 
 
-def _rules(args: argparse.Namespace) -> "Rules":
+def _rules(args: Options) -> "Rules":
     """Return the rules of the model, or those of the mutant that is served in its place."""
     from busproof.adapters.faults import fault  # noqa: PLC0415
     from busproof.model.rules import RULES  # noqa: PLC0415
@@ -118,15 +63,13 @@ def _rules(args: argparse.Namespace) -> "Rules":
     return fault(named).rules
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Options) -> int:
     """Serve until interrupted."""
-    from busproof.broker.extra import need_extra  # noqa: PLC0415 - other commands need no broker
-
-    need_extra("busproof serve")
+    need("amqp", "busproof serve")
     return asyncio.run(_serve(args))
 
 
-def _kept(args: argparse.Namespace) -> "Keeping":
+def _kept(args: Options) -> "Keeping":
     from busproof.broker.storage.startup import Keeping  # noqa: PLC0415 - needs the extra
 
     kept = Keeping(args.store, synced=args.durable_power, accepts_loss=args.accept_loss)
@@ -135,7 +78,7 @@ def _kept(args: argparse.Namespace) -> "Keeping":
     return kept
 
 
-async def _serve(args: argparse.Namespace) -> int:
+async def _serve(args: Options) -> int:
     from busproof.broker.admin.endpoint import Administration  # noqa: PLC0415 - needs the extra
     from busproof.broker.admin.http import served  # noqa: PLC0415
     from busproof.broker.bus import Bus  # noqa: PLC0415
@@ -239,6 +182,9 @@ def _greeting(protection: Protection, broker: "Broker", entities: int) -> str:
     plain, secure = broker.port_of("--port"), broker.port_of("--tls-port")
     where = [f"AMQP on {host}:{plain}"] if plain else []
     where += [f"AMQP over TLS on {host}:{secure}"] if secure else []
+    if web := broker.port_of("--websocket-port"):
+        over = "over WebSockets and TLS" if places.tls else "over WebSockets"
+        where.append(f"AMQP {over} on {host}:{web}")
     where.append(f"{'HTTPS' if places.admin_tls else 'HTTP'} on {host}:{broker.admin_port}")
     lines = [f"busproof: {', '.join(where)}, {entities} entities"]
     if protection.control.is_on or protection.control.is_seen:
@@ -246,3 +192,83 @@ def _greeting(protection: Protection, broker: "Broker", entities: int) -> str:
         lines.append(f"busproof: what it holds: {scheme}://{host}:{broker.admin_port}/busproof/")
     lines += [f"busproof: {each}" for each in protection.warnings()]
     return "\n".join([*lines, protection.connection_string(plain, secure)])
+
+
+COMMAND: Final = Command(
+    "serve",
+    run,
+    description="Serves the reference model, or a bus that breaks one rule, to real Service Bus "
+    "clients over AMQP and HTTP, until Ctrl-C.",
+    parameters=[
+        *serve_security.OPTIONS,
+        option("--config", type=PATH, metavar="FILE", help="entities, as the emulator's"),
+        option(
+            "--adapter",
+            default="model",
+            metavar="NAME",
+            help=f"what decides: model, {FAULTY}FAULT-ID, a bus that breaks one rule, or "
+            f"{FAULTY}{NO_FAULT}, the same bus without a fault",
+        ),
+        option(
+            "--policy",
+            default="round-robin",
+            metavar="P",
+            help="round-robin, random or hostile, where it may choose",
+        ),
+        option(
+            "--seed", type=int, default=0, metavar="N", help="of the policy's choices (default: 0)"
+        ),
+        option(
+            "--clock",
+            type=click.Choice(("real", "virtual")),
+            default="real",
+            help="virtual: time passes when a program asks for it (default: real)",
+        ),
+        option(
+            "--message-ids",
+            type=click.Choice(("assigned", "as-sent")),
+            default="assigned",
+            help="what is sent without a MessageId goes out with one (assigned) or without",
+        ),
+        option(
+            "--limit",
+            multiple=True,
+            metavar="NAME=NUMBER",
+            help="how much one client may have, may be repeated: "
+            + "; ".join(f"{name}, {what} ({most})" for name, (most, what) in MEANINGS.items()),
+        ),
+        option(
+            "--store",
+            type=PATH,
+            metavar="DIR",
+            help="keep all in this folder, from one start to the next; without it, in memory only",
+        ),
+        flag(
+            "--durable-power",
+            help="with --store: what was answered outlasts a loss of power too, not only a kill",
+        ),
+        flag(
+            "--accept-loss",
+            help="with --store: start though its log is damaged, without what was written after "
+            "that",
+        ),
+        option(
+            "--log",
+            type=PATH,
+            metavar="FILE",
+            help="add what happens to this file, a JSON object a line; - is the output",
+        ),
+    ],
+    examples=[
+        ("busproof serve", "An empty namespace on this machine:"),
+        (
+            "busproof serve --config Config.json --page",
+            "The emulator's entities, with a page of their partitions:",
+        ),
+        ("busproof serve --store data --log events.jsonl", "What is kept from start to start:"),
+        (
+            "busproof serve --adapter faulty:mismatch-accepted",
+            "A bus that breaks one rule, to try the tests of a client:",
+        ),
+    ],
+)

@@ -1,11 +1,13 @@
 """What `busproof serve` is told of keys, certificates and the control endpoint, and makes of it."""
 
-import argparse
 import ssl
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import click
+
+from busproof.cli.frame import PATH, Option, Options, flag, option
 from busproof.errors import UsageError
 
 if TYPE_CHECKING:
@@ -16,98 +18,150 @@ if TYPE_CHECKING:
     from busproof.broker.core import Hub
     from busproof.broker.server import Places
 
-__all__ = ["Protection", "add_options", "port"]
+__all__ = ["OPTIONS", "Protection"]
 
 AMQP_PORT, AMQPS_PORT, HTTP_PORT = 5672, 5671, 5300
 HIDDEN: Final = "<key>"
 """What stands in a connection string in the place of a key that is not known to everybody."""
 
 
-def port(text: str) -> int:
+class _Port(click.ParamType[int]):
     """A port in an option."""
-    if not text.isdecimal() or int(text) > 65_535:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port; one is a number from 0 to 65535")
-    return int(text)
+
+    name = "port"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read a number, or refuse what is none."""
+        text = str(value)
+        if not text.isdecimal() or int(text) > 65_535:
+            self.fail(f"{text!r} is no port; one is a number from 0 to 65535", param, ctx)
+        return int(text)
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say where to listen, and to whom."""
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
-    parser.add_argument(
+PORT: Final = _Port()
+
+CERTIFICATES: Final = "TLS"
+KEYS: Final = "Keys"
+WATCH: Final = "Control, page and metrics"
+
+OPTIONS: Final[tuple[Option, ...]] = (
+    option("--host", default="127.0.0.1", metavar="HOST", help="address to listen on (127.0.0.1)"),
+    option(
         "--port",
-        type=port,
-        help=f"for AMQP without TLS ({AMQP_PORT}; with --tls-cert, none); 0: any free",
-    )
-    parser.add_argument(
-        "--admin-port", type=port, default=HTTP_PORT, help=f"for HTTP ({HTTP_PORT}); 0: any free"
-    )
-    _add_options_of_keys(parser)
-    _add_options_of_certificates(parser)
-    parser.add_argument(
-        "--control",
-        action="store_true",
-        help="answer under /busproof/, to this machine's own programs: partitions, time, state",
-    )
-    parser.add_argument(
-        "--page",
-        action="store_true",
-        help="show this machine's browsers a page of the entities and their partitions, at "
-        "/busproof/ of the HTTP port",
-    )
-    parser.add_argument(
-        "--control-token",
-        metavar="SOURCE",
-        help="answer under /busproof/ who shows the token in this file, or in env:NAME",
-    )
-    parser.add_argument(
-        "--metrics",
-        action="store_true",
-        help="answer this machine's own programs at /metrics of the HTTP port, for Prometheus",
-    )
-    parser.add_argument(
-        "--metrics-token",
-        metavar="SOURCE",
-        help="answer at /metrics who shows the token in this file, or in env:NAME",
-    )
-
-
-def _add_options_of_keys(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+        type=PORT,
+        metavar="PORT",
+        help=f"for AMQP without TLS ({AMQP_PORT}; with TLS, none); 0: any free",
+    ),
+    option(
+        "--admin-port",
+        type=PORT,
+        metavar="PORT",
+        default=HTTP_PORT,
+        help=f"for HTTP ({HTTP_PORT}); 0: any free",
+    ),
+    option(
+        "--websocket-port",
+        type=PORT,
+        metavar="PORT",
+        help="for AMQP over WebSockets, over TLS if AMQP is (none); 0: any free",
+    ),
+    option(
         "--keys",
+        section=KEYS,
         metavar="SOURCE",
         help="rules with their keys, as JSON in this file or in the environment variable of "
         "env:NAME; a file is read again on SIGHUP",
-    )
-    parser.add_argument(
+    ),
+    option(
         "--audience",
-        action="append",
-        default=[],
+        section=KEYS,
+        multiple=True,
         metavar="HOST",
         help="a host that tokens may be for; may be repeated (any host)",
-    )
-    parser.add_argument(
+    ),
+    flag(
         "--allow-public-key",
-        action="store_true",
+        section=KEYS,
         help="let others than this machine connect with the emulator's key, which everybody knows",
-    )
-
-
-def _add_options_of_certificates(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--tls-cert", type=Path, metavar="FILE", help="PEM: AMQP over TLS, and HTTPS"
-    )
-    parser.add_argument("--tls-key", type=Path, metavar="FILE", help="PEM: of --tls-cert")
-    parser.add_argument(
-        "--tls-port", type=port, help=f"for AMQP over TLS ({AMQPS_PORT}); 0: any free"
-    )
-    parser.add_argument("--admin-cert", type=Path, metavar="FILE", help="PEM: HTTPS, not HTTP")
-    parser.add_argument("--admin-key", type=Path, metavar="FILE", help="PEM: of --admin-cert")
-    parser.add_argument(
+    ),
+    option(
+        "--tls-cert",
+        section=CERTIFICATES,
+        type=PATH,
+        metavar="FILE",
+        help="PEM: AMQP over TLS, and HTTPS",
+    ),
+    option("--tls-key", section=CERTIFICATES, type=PATH, metavar="FILE", help="PEM: of --tls-cert"),
+    option(
+        "--tls",
+        section=CERTIFICATES,
+        type=PATH,
+        metavar="FILE",
+        help="AMQP over TLS, and HTTPS, with a certificate that is made; its authority's is "
+        "written here as PEM",
+    ),
+    option(
+        "--tls-name",
+        section=CERTIFICATES,
+        multiple=True,
+        metavar="NAME",
+        help="a host that the certificate of --tls is for, beside --host and this machine, such as "
+        "'*.servicebus.windows.net'; may be repeated",
+    ),
+    option(
+        "--tls-port",
+        section=CERTIFICATES,
+        type=PORT,
+        metavar="PORT",
+        help=f"for AMQP over TLS ({AMQPS_PORT}); 0: any free",
+    ),
+    option(
+        "--admin-cert",
+        section=CERTIFICATES,
+        type=PATH,
+        metavar="FILE",
+        help="PEM: HTTPS, not HTTP",
+    ),
+    option(
+        "--admin-key", section=CERTIFICATES, type=PATH, metavar="FILE", help="PEM: of --admin-cert"
+    ),
+    option(
         "--admin-tls",
-        type=Path,
+        section=CERTIFICATES,
+        type=PATH,
         metavar="FILE",
         help="HTTPS with a certificate that is made; its authority's is written here as PEM",
-    )
+    ),
+    flag(
+        "--control",
+        section=WATCH,
+        help="answer under /busproof/, to this machine's own programs: partitions, time, state",
+    ),
+    flag(
+        "--page",
+        section=WATCH,
+        help="show this machine's browsers a page of the entities and their partitions, at "
+        "/busproof/ of the HTTP port",
+    ),
+    option(
+        "--control-token",
+        section=WATCH,
+        metavar="SOURCE",
+        help="answer under /busproof/ who shows the token in this file, or in env:NAME",
+    ),
+    flag(
+        "--metrics",
+        section=WATCH,
+        help="answer this machine's own programs at /metrics of the HTTP port, for Prometheus",
+    ),
+    option(
+        "--metrics-token",
+        section=WATCH,
+        metavar="SOURCE",
+        help="answer at /metrics who shows the token in this file, or in env:NAME",
+    ),
+)
+"""Where to listen, and to whom."""
 
 
 class Protection:
@@ -121,7 +175,7 @@ class Protection:
         UsageError: the options do not fit together, or a file cannot be used.
     """
 
-    def __init__(self, args: argparse.Namespace, configuration: "Configuration") -> None:
+    def __init__(self, args: Options, configuration: "Configuration") -> None:
         from busproof.broker.auth.tokens import Keys  # noqa: PLC0415 - needs what serving needs
 
         self._args = args
@@ -179,14 +233,7 @@ class Protection:
     def _places(self) -> "Places":
         from busproof.broker.server import Places  # noqa: PLC0415
 
-        args = self._args
-        if args.tls_cert is None:
-            for option in ("tls_key", "tls_port"):
-                if getattr(args, option) is not None:
-                    raise UsageError(
-                        f"--{option.replace('_', '-')} is of no use without --tls-cert"
-                    )
-        tls = None if args.tls_cert is None else self._spoken(args.tls_cert, args.tls_key)
+        args, tls = self._args, self._tls()
         plain = AMQP_PORT if args.port is None and tls is None else args.port
         secure = AMQPS_PORT if args.tls_port is None else args.tls_port
         return Places(
@@ -196,11 +243,30 @@ class Protection:
             tls_port=None if tls is None else secure,
             tls=tls,
             admin_tls=self._admin_tls() or tls,
+            websocket_port=args.websocket_port,
         )
 
-    def _admin_tls(self) -> ssl.SSLContext | None:
-        from busproof.broker.auth.certificates import made  # noqa: PLC0415
+    def _tls(self) -> ssl.SSLContext | None:
+        """What AMQP over TLS is spoken by: with a certificate that is given, or made."""
+        args = self._args
+        if args.tls_cert is None and args.tls_key is not None:
+            raise UsageError("--tls-key is of no use without --tls-cert")
+        if args.tls is None and args.tls_name:
+            raise UsageError("--tls-name is of no use without --tls")
+        if args.tls is not None and args.admin_tls is not None:
+            # Before --tls writes its file.
+            raise UsageError("--tls makes a certificate for HTTPS too; leave --admin-tls out")
+        if args.tls_cert is not None:
+            if args.tls is not None:
+                raise UsageError("--tls makes a certificate, --tls-cert gives one; choose one")
+            return self._spoken(args.tls_cert, args.tls_key)
+        if args.tls is not None:
+            return self._made("--tls", args.tls, *args.tls_name)
+        if args.tls_port is not None:
+            raise UsageError("--tls-port is of no use without --tls or --tls-cert")
+        return None
 
+    def _admin_tls(self) -> ssl.SSLContext | None:
         args = self._args
         if args.admin_tls is not None:
             if args.admin_cert is not None or args.tls_cert is not None:
@@ -208,12 +274,17 @@ class Protection:
                     "--admin-tls makes a certificate, --admin-cert and --tls-cert give one; "
                     "choose one"
                 )
-            return made(args.host, args.admin_tls)
+            return self._made("--admin-tls", args.admin_tls)
         if args.admin_cert is None:
             if args.admin_key is not None:
                 raise UsageError("--admin-key is of no use without --admin-cert")
             return None
         return self._spoken(args.admin_cert, args.admin_key)
+
+    def _made(self, option: str, authority: Path, *names: str) -> ssl.SSLContext:
+        from busproof.broker.auth.certificates import made  # noqa: PLC0415
+
+        return made((self._args.host, *names), authority, option=option)
 
     def _spoken(self, chain: Path, key: Path | None) -> ssl.SSLContext:
         from busproof.broker.auth.certificates import Certificate  # noqa: PLC0415
@@ -248,10 +319,14 @@ class Protection:
             found.append(
                 f"{who}: the key is the emulator's, which everybody knows; --keys gives others"
             )
-        if not self._is_local and self.places.port is not None:
+        places = self.places
+        web = None if places.tls else places.websocket_port
+        for each in () if self._is_local else (places.port, web):
+            if each is None:
+                continue
             found.append(
-                f"what passes through port {self.places.port} is not encrypted; --tls-cert and "
-                "--tls-key encrypt it"
+                f"what passes through port {each} is not encrypted; --tls, or "
+                "--tls-cert and --tls-key, encrypt it"
             )
         for source in filter(
             None,

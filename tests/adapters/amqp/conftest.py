@@ -1,14 +1,20 @@
 """The embedded broker, started once for these tests, and asked by the adapter."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
-from busproof.adapters.amqp.adapter import EmbeddedAdapter
 from busproof.spec import load
 from busproof.vocabulary.commands import Command
 from busproof.vocabulary.outcomes import Outcome
 from busproof.vocabulary.profile import profile_for
+
+if TYPE_CHECKING:
+    # At run time only where a test asks for it: pytest reads this file without proton, too.
+    from busproof.adapters.amqp.adapter import EmbeddedAdapter
 
 Ask = Callable[..., Outcome]
 
@@ -16,6 +22,8 @@ Ask = Callable[..., Outcome]
 @pytest.fixture(scope="package")
 def broker() -> Iterator[EmbeddedAdapter]:
     """The adapter, its broker running."""
+    from busproof.adapters.amqp.adapter import EmbeddedAdapter  # noqa: PLC0415 - it needs proton
+
     adapter = EmbeddedAdapter(timeout=30)
     yield adapter
     adapter.stop()

@@ -37,7 +37,7 @@ def test_a_fault_is_caught_over_the_wire(fault: str, tmp_path: Path) -> None:
     assert result_of(fault, tmp_path) is Result.KILLED
 
 
-def test_what_is_not_caught_is_seeded_and_little() -> None:
+def test_uncaught_faults_are_seeded_and_few() -> None:
     """Each with a reason."""
     assert NOT_CAUGHT.keys() <= {fault.id for fault in MUTANTS}
     assert all(NOT_CAUGHT.values())

@@ -102,7 +102,7 @@ def test_messages_are_sent_received_and_settled(adapter: PlainAdapter) -> None:
     assert isinstance(adapter.do(for_good, "c1").outcome, Empty)
 
 
-def test_what_amqp_itself_does_not_know_is_unsupported(adapter: PlainAdapter) -> None:
+def test_requests_that_amqp_does_not_know_are_unsupported(adapter: PlainAdapter) -> None:
     """And is not declared."""
     assert isinstance(adapter.do(Peek(queue="q"), "c1").outcome, Unsupported)
     assert len(adapter.declaration.capabilities) == 3

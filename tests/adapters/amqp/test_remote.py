@@ -62,7 +62,7 @@ def address_of(target: Target) -> str:
     )
 
 
-def test_what_a_service_can_do_is_found_out(service: Embedded) -> None:
+def test_capabilities_of_a_service_are_found_out(service: Embedded) -> None:
     """Without a witness, in real time; what was made for that is removed."""
     adapter = adapter_for(service.target)
     declared = adapter.declaration
@@ -254,7 +254,7 @@ def test_a_run_tells_its_plan_and_asks(
     assert names_at(service.target) == [FOREIGN]
 
 
-def test_what_runs_have_left_is_removed(
+def test_entities_left_by_runs_are_removed(
     service: Embedded, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of one run, or of all; nobody else's, and not before it was agreed to."""

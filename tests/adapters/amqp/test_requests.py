@@ -275,7 +275,9 @@ def test_a_scheduled_message_comes_when_it_is_due(ask: Ask, queue: str) -> None:
 
 
 @pytest.mark.parametrize("partitioned", [False, True])
-def test_who_peeks_on_from_a_scheduled_message_misses_nothing(ask: Ask, partitioned: bool) -> None:
+def test_peek_that_continues_after_a_scheduled_message_misses_nothing(
+    ask: Ask, partitioned: bool
+) -> None:
     """What comes after it has a greater number, in the partition that they share."""
     ask(CreateQueue(queue="q", partitioned=partitioned))
     later = Message(body="later", partition_key="a")

@@ -79,7 +79,7 @@ def test_a_password_is_unquoted() -> None:
         ("http://host", "named by"),
     ],
 )
-def test_what_is_no_connection_string_is_refused(text: str, said: str) -> None:
+def test_invalid_connection_string_is_refused(text: str, said: str) -> None:
     """In a sentence that says what is wrong, and no key."""
     with pytest.raises(UsageError, match=said) as caught:
         target_of(text)

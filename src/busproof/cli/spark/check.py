@@ -1,6 +1,5 @@
 """`busproof check --engine spark`: histories of any size, judged on Spark, and what is written."""
 
-import argparse
 import contextlib
 import io
 import re
@@ -9,6 +8,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 from busproof.cli.console import write_aside
+from busproof.cli.frame import Options
 from busproof.errors import HistoryError, SparkError, UsageError
 from busproof.history.codec import unstructure
 from busproof.history.conformance import Conformance
@@ -22,7 +22,7 @@ from busproof.pipeline.sources import Source, find_source, write_header
 __all__ = ["checked", "judged"]
 
 
-def judged(args: argparse.Namespace) -> Conformance:
+def judged(args: Options) -> Conformance:
     """The verdicts on a history, by Spark.
 
     Raises:
@@ -41,7 +41,7 @@ def judged(args: argparse.Namespace) -> Conformance:
         return checked(spark, source, args).conformance
 
 
-def checked(spark: SparkSession, source: Source, args: argparse.Namespace) -> Checked:
+def checked(spark: SparkSession, source: Source, args: Options) -> Checked:
     """Judge histories of one implementation, and write what was asked for besides.
 
     Raises:
@@ -60,7 +60,7 @@ def checked(spark: SparkSession, source: Source, args: argparse.Namespace) -> Ch
     return found
 
 
-def _naming_of(args: argparse.Namespace, source: Source) -> Naming:
+def _naming_of(args: Options, source: Source) -> Naming:
     if args.mapping is None:
         return AS_PUBLISHED
     if not source.is_table:
@@ -68,7 +68,7 @@ def _naming_of(args: argparse.Namespace, source: Source) -> Naming:
     return read_naming(args.mapping)
 
 
-def _write(found: Checked, args: argparse.Namespace) -> None:
+def _write(found: Checked, args: Options) -> None:
     if args.violations is not None:
         place = args.violations
         _save(found.violations, place / "violations", args.violations_format)

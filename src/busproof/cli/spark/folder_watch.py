@@ -5,7 +5,6 @@ is written last, and whole or not at all: after a kill in its middle the same fi
 again, and nothing of the half batch is left.
 """
 
-import argparse
 import fcntl
 import json
 import os
@@ -20,12 +19,13 @@ import attrs
 from pyspark.sql import SparkSession
 
 from busproof.cli.console import busy, write_aside
+from busproof.cli.frame import Options
 from busproof.cli.spark.check import checked
 from busproof.errors import HistoryError, UsageError
 from busproof.history.codec import structure_union, unstructure
 from busproof.history.conformance import Conformance, Verdict
 from busproof.history.records import Header, Oracle, Record
-from busproof.judging.heard import Checker
+from busproof.judging.scenario_result import Checker
 from busproof.judging.summary import Summary
 from busproof.judging.verdicts import verdicts
 from busproof.pipeline.session import settings_from, spark_session_for_now
@@ -179,7 +179,7 @@ def _header_of(record: object) -> Header:
     return record
 
 
-def followed(args: argparse.Namespace) -> Conformance:
+def followed(args: Options) -> Conformance:
     """The verdicts on all files that came into the folder, now and before.
 
     Raises:
@@ -205,7 +205,7 @@ def followed(args: argparse.Namespace) -> Conformance:
     return found
 
 
-def _oracle(args: argparse.Namespace) -> Oracle | None:
+def _oracle(args: Options) -> Oracle | None:
     return None if args.oracle is None else Oracle(args.oracle)
 
 
@@ -248,10 +248,10 @@ def _judge(
     folder: Path,
     files: Mapping[str, int],
     ledger: Ledger,
-    args: argparse.Namespace,
+    args: Options,
 ) -> None:
     """Judge a batch and keep it; what half a batch has left is removed before."""
-    mine = argparse.Namespace(**vars(args))
+    mine = Options(**vars(args))
     if args.violations is not None:
         mine.violations = args.violations / ledger.next_name
         shutil.rmtree(mine.violations, ignore_errors=True)

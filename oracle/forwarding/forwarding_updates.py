@@ -1,0 +1,114 @@
+"""Updates that start or stop forwarding of a queue's messages (FWD-05).
+
+Later messages go where the update says. The documents do not say what happens to messages that a
+queue holds when forwarding starts, or that are in transit when it stops: they may be in either
+place. If more than that is open, the queue is no longer judged.
+"""
+
+from collections.abc import Iterator
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.oracle.arrivals import Arrival
+from busproof.oracle.forwarding.forwarding_setup import not_forwarding, refused_destination
+from busproof.oracle.messages.enqueueing import go_on
+from busproof.oracle.messages.message_store import replace, store
+from busproof.oracle.state import (
+    Namespace,
+    Queue,
+    Subscription,
+    everywhere,
+    feeding,
+    is_unsure,
+    with_queue,
+)
+from busproof.oracle.transition import Transition
+from busproof.oracle.unjudged import stop_judging
+
+__all__ = ["redirection_refused", "with_lost_redirection", "with_redirection"]
+
+
+def redirection_refused(
+    namespace: Namespace, queue: Queue, command: v.UpdateQueue
+) -> Iterator[Transition]:
+    """FWD-25, FWD-29: return the refusals of an update that starts forwarding."""
+    if command.forward_to:
+        asked = attrs.evolve(queue.settings, forward_to=command.forward_to)
+        yield from refused_destination(namespace, asked)
+
+
+def with_redirection(namespace: Namespace, command: v.UpdateQueue, *, surely: bool) -> Namespace:
+    """FWD-05: return the namespace after an update that starts or stops forwarding.
+
+    Args:
+        namespace: after all other changes of the update.
+        command: the update.
+        surely: whether it is in force now, and no other update may still change that.
+    """
+    queue = namespace.queues[command.queue]
+    wanted, before = command.forward_to or None, queue.settings.forward_to
+    if command.forward_to is None or wanted == before:
+        return namespace
+    if wanted is not None and queue.settings.requires_session:
+        return not_forwarding(namespace, wanted)
+    simple = surely and _is_simple(namespace, queue, wanted)
+    settings = attrs.evolve(queue.settings, forward_to=wanted)
+    managed = attrs.evolve(queue.managed, redirected=True)
+    redirected = attrs.evolve(queue, settings=settings, managed=managed)
+    namespace = with_queue(namespace, redirected)
+    if not simple:
+        joined = (each for each in (before, wanted) if each is not None)
+        return stop_judging(namespace, command.queue, *joined)
+    return _begun(namespace, redirected) if wanted is not None else _ended(namespace, redirected)
+
+
+def with_lost_redirection(namespace: Namespace, command: v.UpdateQueue) -> Namespace:
+    """Stop judging: the update may take effect now, later or never."""
+    if command.forward_to is None:
+        return namespace
+    onward = (command.forward_to,) if command.forward_to else ()
+    return stop_judging(namespace, command.queue, *onward)
+
+
+def _is_simple(namespace: Namespace, queue: Queue, wanted: str | None) -> bool:
+    """Return whether only the place of the queue's messages is open."""
+    name = queue.settings.queue
+    held = [*queue.messages.values()]
+    idle = all(stored.lock is None and stored.deferred is False for stored in held)
+    sources = {name} | ({queue.role.topic} if isinstance(queue.role, Subscription) else set())
+    waits = any(
+        transaction is not None and not sources.isdisjoint(transaction.queues)
+        for transaction in namespace.transactions.values()
+    )
+    still = not (len(queue.calendar.entries) or waits or any(feeding(namespace, name)))
+    alone = wanted is None or (wanted != name and not any(feeding(namespace, wanted)))
+    turned = wanted is not None and queue.settings.forward_to is not None
+    return idle and still and alone and not turned and not is_unsure(queue)
+
+
+def _begun(namespace: Namespace, queue: Queue) -> Namespace:
+    """Return the queue with forwarding started: its messages may be forwarded as well."""
+    name = queue.settings.queue
+    for stored in tuple(queue.messages.values()):
+        here = namespace.queues[name]
+        doubted = replace(here, stored, attrs.evolve(stored, certain=False))
+        going = Arrival(
+            message=stored.message,
+            key=stored.key,
+            where=stored.where,
+            certain=False,
+            answered=False,
+        )
+        namespace = go_on(with_queue(namespace, doubted), doubted, going)
+    return namespace
+
+
+def _ended(namespace: Namespace, queue: Queue) -> Namespace:
+    """Return the queue with forwarding stopped: messages in transit may have stayed."""
+    where = everywhere(namespace, queue.settings)
+    for several in queue.passed.values():
+        for passed in several:
+            message = passed.arrival.message
+            queue = store(queue, message, None, where, namespace.now, certain=False)
+    return with_queue(namespace, queue)

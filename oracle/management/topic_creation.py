@@ -1,0 +1,258 @@
+"""Creation of topics and subscriptions."""
+
+from collections.abc import Iterator
+from itertools import product
+
+import attrs
+from immutables import Map
+
+from busproof import vocabulary as v
+from busproof.oracle.entity_counts import Kind
+from busproof.oracle.forwarding.forward_retries import destination_again
+from busproof.oracle.forwarding.forwarding_setup import (
+    not_forwarding,
+    refused_destination,
+    sources,
+    with_lawful_locks,
+)
+from busproof.oracle.management.queue_creation import noted, outages_of
+from busproof.oracle.management.validation import created_rules, objections, options_of, windows_of
+from busproof.oracle.messages.dead_letters import with_dead_letter_forwarding
+from busproof.oracle.messages.enqueueing import with_unanswered_sends
+from busproof.oracle.registry import Managed, as_created
+from busproof.oracle.sizes.entity_quota import Wanted, over_quota, shown_by_creation, within_quota
+from busproof.oracle.sizes.entity_size import granted_sizes
+from busproof.oracle.sizes.message_limits import (
+    is_long_name,
+    is_long_short_name,
+    is_longest_short_name,
+    must_refuse_beyond,
+)
+from busproof.oracle.state import (
+    Namespace,
+    Queue,
+    Subscription,
+    Topic,
+    everywhere,
+    is_unsure,
+    partition_count,
+    with_queue,
+)
+from busproof.oracle.storage_used import filled, most
+from busproof.oracle.transition import Transition, done, refusal
+from busproof.oracle.unjudged import made, stop_judging
+
+__all__ = [
+    "create_subscription",
+    "create_topic",
+]
+
+
+def create_topic(namespace: Namespace, command: v.CreateTopic) -> Iterator[Transition]:
+    """Create a topic, once; Premium may refuse a partitioned one, and Basic any."""
+    if v.is_dead_letter_queue(command.topic):
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
+        return
+    known = namespace.queues.get(command.topic)
+    if known is not None:
+        otherwise = namespace.profile.tier is not v.Tier.STANDARD or is_long_name(command.topic)
+        yield _taken(namespace, known, any_error=otherwise)
+    if known is not None and not is_unsure(known):
+        return
+    if known is not None and (
+        known.role is None or known.managed.touched or known.managed.partially_applied
+    ):
+        # A queue of this name may exist, perhaps in part, or an unanswered send may arrive late.
+        namespace = stop_judging(namespace, command.topic)
+    in_outage = outages_of(namespace, _as_queue(command)).any
+    if in_outage:
+        left = stop_judging(namespace, command.topic)
+        yield refusal(left, v.Error.UNAVAILABLE, "MGMT-18", any_error=True)
+    for made_so in _made_of_tier(namespace, command):
+        yield attrs.evolve(made_so, rules=("MGMT-18", *made_so.rules)) if in_outage else made_so
+
+
+def _taken(namespace: Namespace, known: Queue, *, any_error: bool) -> Transition:
+    """MGMT-09: the name is taken, by an entity that stays as it is."""
+    if is_unsure(known):
+        return refusal(namespace, v.Error.ALREADY_EXISTS, any_error=True)
+    managed = attrs.evolve(known.managed, tried=known.managed.tried | {"queue"})
+    kept = with_queue(namespace, attrs.evolve(known, managed=managed))
+    return refusal(kept, v.Error.ALREADY_EXISTS, "MGMT-09", any_error=any_error)
+
+
+def _made_of_tier(namespace: Namespace, command: v.CreateTopic) -> Iterator[Transition]:
+    """Return the results that the tier allows for a topic whose name is free."""
+    asked, profile = _as_queue(command), namespace.profile
+    if profile.tier is v.Tier.BASIC:
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
+    found = list(objections(namespace, asked))
+    for error, rules, _ in found:
+        yield refusal(namespace, error, *rules, any_error=True)
+    if any(surely for _, _, surely in found):
+        return
+    counted = {each: _wanted(namespace, command, each) for each in options_of(namespace, asked)}
+    sizes, windows = granted_sizes(profile, asked), windows_of(namespace, command)
+    for (partitioned, wanted), size, given in product(counted.items(), sizes, windows):
+        if within_quota(namespace, wanted):
+            window, windowed = given
+            settings = attrs.evolve(
+                command, partitioned=partitioned, max_size=size, duplicate_window=window
+            )
+            shown = created_rules(namespace, asked, partitioned=partitioned)
+            rules = (*windowed, *shown, *shown_by_creation(namespace, wanted))
+            yield noted(done(_with_topic(namespace, settings), *rules), asked)
+    yield from over_quota(namespace, counted.values())
+
+
+def _wanted(namespace: Namespace, command: v.CreateTopic, partitioned: bool) -> Wanted:
+    """Return how the topic counts for the quota."""
+    settings = attrs.evolve(_as_queue(command), partitioned=partitioned)
+    kind = Kind.TOPIC if partitioned else Kind.REGULAR
+    return Wanted(kind, partition_count(namespace, settings))
+
+
+def _as_queue(command: v.CreateTopic) -> v.CreateQueue:
+    """Return the settings of the queue that represents the topic."""
+    return v.CreateQueue(
+        queue=command.topic,
+        partitioned=command.partitioned,
+        duplicate_detection=command.duplicate_detection,
+        duplicate_window=command.duplicate_window,
+        max_size=command.max_size,
+        api_version=command.api_version,
+        time_to_live=command.time_to_live,
+    )
+
+
+def _with_topic(namespace: Namespace, command: v.CreateTopic) -> Namespace:
+    settings = _as_queue(command)
+    known = namespace.queues.get(command.topic)
+    # Subscriptions that may have been created for a topic that may not exist belong to this one.
+    role = known.role if known is not None and isinstance(known.role, Topic) else Topic()
+    for path in role.subscriptions:
+        subscription = namespace.queues[path]
+        alike = attrs.evolve(
+            subscription.settings, partitioned=command.partitioned, max_size=command.max_size
+        )
+        namespace = with_queue(namespace, attrs.evolve(subscription, settings=alike))
+    outages, registry = outages_of(namespace, settings), namespace.registry
+    managed = _begun(namespace, settings)
+    topic = Queue(settings=settings, outages=outages, role=role, managed=managed)
+    counted = attrs.evolve(registry, creations=registry.creations + 1)
+    created = with_queue(attrs.evolve(namespace, registry=counted), topic)
+    return made(namespace, destination_again(namespace, created, command.topic), command.topic)
+
+
+def _begun(namespace: Namespace, settings: v.CreateQueue) -> Managed:
+    """Return the management history of a new topic or subscription and its predecessor."""
+    managed = attrs.evolve(as_created(settings), born=namespace.registry.creations)
+    tombstone = namespace.registry.tombstones.get(settings.queue)
+    if tombstone is None:
+        return managed
+    other = tombstone.partitioned is not settings.partitioned
+    return attrs.evolve(managed, before=tombstone.bodies, other_before=other)
+
+
+def create_subscription(
+    namespace: Namespace, command: v.CreateSubscription
+) -> Iterator[Transition]:
+    """Create a subscription of a topic, once; it has the topic's partitions."""
+    path = v.subscription_path(command.topic, command.subscription)
+    if v.is_dead_letter_queue(path):
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
+        return
+    known = namespace.queues.get(path)
+    if known is not None:
+        yield _taken(namespace, known, any_error=_may_be_refused(command))
+    if known is not None and known.role is None:
+        # A queue with the path of a subscription, created before the topic.
+        yield done(stop_judging(namespace, command.topic))
+    if known is not None and not is_unsure(known):
+        return
+    namespace = _in_doubt(namespace, command.topic, path)
+    alike = _of_like_name(namespace, command.topic, path)
+    if alike is not None:
+        broken = () if alike.doubtful else ("TOPIC-21",)
+        yield refusal(namespace, v.Error.ALREADY_EXISTS, *broken, any_error=True)
+        if not alike.doubtful:
+            return
+        namespace = stop_judging(namespace, command.topic)
+    if is_long_short_name(command.subscription):
+        yield refusal(namespace, v.Error.INVALID_OPERATION, "TOPIC-18", any_error=True)
+        if must_refuse_beyond(namespace):
+            return
+    yield from refused_destination(namespace, command)
+    command, limits = with_lawful_locks(command)
+    if limits:
+        yield refusal(namespace, v.Error.INVALID_OPERATION, *limits, any_error=True)
+    one_more = Wanted(Kind.SUBSCRIPTION)
+    if within_quota(namespace, one_more):
+        for source, rules in sources(namespace, command):
+            created = _with_subscription(namespace, path, source)
+            after = not_forwarding(created, command.forward_to or "") if rules else created
+            longest = ("TOPIC-17",) if is_longest_short_name(command.subscription) else ()
+            yield done(after, *longest, *limits, *rules)
+    yield from over_quota(namespace, (one_more,), namespace.queues[command.topic])
+
+
+def _in_doubt(namespace: Namespace, topic: str, path: str) -> Namespace:
+    """Return the namespace that stops judging an entity created over a partial one."""
+    known = namespace.queues.get(path)
+    if known is not None and (known.managed.touched or known.managed.partially_applied):
+        namespace = stop_judging(namespace, path)
+    return (
+        stop_judging(namespace, topic)
+        if namespace.queues[topic].managed.partially_applied
+        else namespace
+    )
+
+
+def _may_be_refused(command: v.CreateSubscription) -> bool:
+    """Return whether a subscription may be refused for other reasons than its name."""
+    unlawful = bool(with_lawful_locks(command)[1])
+    return unlawful or bool(v.destinations(command)) or is_long_short_name(command.subscription)
+
+
+def _of_like_name(namespace: Namespace, topic: str, path: str) -> Queue | None:
+    """TOPIC-21: return a subscription whose name differs from this one only in case."""
+    role = namespace.queues[topic].role
+    others = role.subscriptions if isinstance(role, Topic) else ()
+    alike = (each for each in others if each != path and each.lower() == path.lower())
+    return next((namespace.queues[each] for each in alike), None)
+
+
+def _with_subscription(namespace: Namespace, path: str, command: v.CreateSubscription) -> Namespace:
+    topic = namespace.queues[command.topic]
+    settings = v.CreateQueue(
+        queue=path,
+        partitioned=topic.settings.partitioned,
+        max_size=topic.settings.max_size,
+        requires_session=command.requires_session,
+        lock_duration=command.lock_duration,
+        max_delivery_count=command.max_delivery_count,
+        forward_to=command.forward_to,
+        time_to_live=command.time_to_live,
+        dead_letter_expired=command.dead_letter_expired,
+        forward_dead_letters_to=command.forward_dead_letters_to,
+    )
+    if not isinstance(topic.role, Topic):
+        raise AssertionError("subscriptions are created of topics only")  # noqa: TRY004
+    revision = topic.role.revision + 1
+    role = Subscription(
+        topic=command.topic,
+        late=topic.arrivals > 0,
+        rules=Map({v.DEFAULT_RULE: v.TrueFilter()}),
+        revision=revision,
+    )
+    registry, managed = namespace.registry, _begun(namespace, settings)
+    subscription = Queue(settings=settings, outages=topic.outages, role=role, managed=managed)
+    counted = attrs.evolve(registry, creations=registry.creations + 1)
+    created = with_queue(attrs.evolve(namespace, registry=counted), subscription)
+    others = tuple(each for each in topic.role.subscriptions if each != path)
+    listed = attrs.evolve(topic.role, subscriptions=(*others, path), revision=revision)
+    unanswered_sends = sum(most(message) for message in topic.role.unanswered_sends)
+    room = filled(topic.room, everywhere(namespace, settings), unanswered_sends)
+    created = with_queue(created, attrs.evolve(topic, role=listed, room=room))
+    created = with_dead_letter_forwarding(with_unanswered_sends(created, path, topic.role), path)
+    return made(namespace, created, path)

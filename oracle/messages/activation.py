@@ -1,0 +1,154 @@
+"""Activation of scheduled messages: at their time, or later if the service is slow.
+
+The documents state no time limit for a message that is due. It is certain once it has been seen,
+and until then it may come or not (SCHEDULE-DELAY).
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.oracle.messages.expiry import death, lifetimes
+from busproof.oracle.messages.keys import effective_key
+from busproof.oracle.messages.message_store import line_of, replace, store
+from busproof.oracle.messages.partitioning import home_of
+from busproof.oracle.queued_messages import Stored
+from busproof.oracle.schedule import Waiting, removed, top
+from busproof.oracle.state import NEVER, Namespace, Queue, Topic, everywhere, with_queue
+from busproof.oracle.window import Window
+
+__all__ = [
+    "activated",
+    "coming",
+    "goes_on",
+    "is_awaited",
+    "session_may_come",
+    "why_active",
+]
+
+
+def activated(namespace: Namespace, name: str) -> Namespace:
+    """SCHED-02: return the namespace with everything that is surely due in its place."""
+    while (waiting := _due(namespace, namespace.queues[name])) is not None:
+        queue = namespace.queues[name]
+        at_once = namespace.profile.readings.get("SCHEDULE-DELAY") == "at-once"
+        owed = waiting.certain and _is_alone(queue, waiting)
+        arrived = _arrived(namespace, queue, waiting, certain=at_once and owed)
+        if owed and not at_once:
+            stored = arrived.messages[arrived.arrivals - 1]
+            arrived = replace(arrived, stored, attrs.evolve(stored, owed=stored.came))
+        namespace = with_queue(namespace, arrived)
+    return namespace
+
+
+def _due(namespace: Namespace, queue: Queue) -> Waiting | None:
+    waiting = top(queue.calendar)
+    over = waiting is not None and waiting.due.latest < namespace.now.earliest
+    return waiting if over else None
+
+
+def goes_on(queue: Queue) -> bool:
+    """Return whether an arriving message is stored elsewhere: a topic, or a forwarding entity."""
+    return isinstance(queue.role, Topic) or queue.settings.forward_to is not None
+
+
+def _came(namespace: Namespace, waiting: Waiting) -> Window:
+    """TTL-12: return when a scheduled message's time to live starts: when it becomes active."""
+    if namespace.profile.readings.get("SCHEDULE-DELAY") == "at-once":
+        return waiting.due
+    return Window(waiting.due.earliest, NEVER)
+
+
+def _is_alone(queue: Queue, waiting: Waiting) -> bool:
+    """Return whether duplicate detection has no other message with its MessageId."""
+    message_id = waiting.message.message_id
+    return message_id is None or queue.copies.get(message_id) == waiting.rivals
+
+
+def coming(namespace: Namespace, queue: Queue, body: str) -> Iterator[tuple[Namespace, Stored]]:
+    """Yield the messages that may have become active by now, if they are seen."""
+    for place in queue.calendar.bodies.get(body, ()):
+        waiting = queue.calendar.entries.get(place)
+        if waiting is not None and waiting.due.earliest <= namespace.now.latest:
+            after = _arrived(namespace, queue, waiting, certain=True)
+            yield with_queue(namespace, after), after.messages[after.arrivals - 1]
+
+
+def _arrived(namespace: Namespace, queue: Queue, waiting: Waiting, *, certain: bool) -> Queue:
+    """Return the queue with the message behind those sent before it was due (SCHED-07)."""
+    message, due = waiting.message, waiting.due
+    key = effective_key(namespace, queue.settings, message)
+    where = everywhere(namespace, queue.settings)
+    if key is not None:
+        where = home_of(namespace, queue, key)
+    line = line_of(queue, message, key)
+    bodies = queue.bodies
+    if isinstance(bodies.get(message.body), str):
+        bodies = bodies.delete(message.body)
+    also: dict[str, Any] = {} if key is not None else {"spread": queue.spread.restarted()}
+    queue = attrs.evolve(queue, calendar=removed(queue.calendar, waiting), bodies=bodies)
+    dies = death(namespace, queue, message, _came(namespace, waiting))
+    queue = store(queue, message, key, where, due, certain=False, dies=dies, also=also)
+    uncertain = queue.messages[queue.arrivals - 1]
+    exact = due.earliest == due.latest
+    before_receives = exact and queue.receivers.latest_at < due.earliest
+    arrived = attrs.evolve(
+        uncertain,
+        certain=certain,
+        line=line if certain and exact else None,
+        since=queue.receivers.count if before_receives else waiting.since,
+        arrived=Window(due.earliest, NEVER),
+        came="SCHED-14" if waiting.past else "SCHED-02",
+        scheduled_number=waiting.number,
+        through=waiting.through | queue.outages.down,
+        overtaken=line is not None and queue.calendar.lines.get(line, -1) >= waiting.before,
+        shows=_why_alive(namespace, queue, waiting),
+    )
+    return replace(queue, uncertain, arrived)
+
+
+def _why_alive(namespace: Namespace, queue: Queue, waiting: Waiting) -> tuple[v.RuleId, ...]:
+    """TTL-12: return the rules exercised if it was scheduled longer ago than its time to live."""
+    life = lifetimes(queue, waiting.message, waiting.due).latest
+    since = waiting.due.earliest - waiting.asked
+    return ("TTL-12",) if since > life + namespace.observability.slack else ()
+
+
+def why_active(queue: Queue, stored: Stored, number: int | None) -> Iterator[v.RuleId]:
+    """SCHED-02, SCHED-06, SCHED-07, SCHED-09, SCHED-11: return the rules its arrival exercises."""
+    if stored.came is None or stored.deliveries:
+        return
+    yield stored.came
+    if stored.came == "SCHED-14":
+        yield "SCHED-02"
+    if None not in (number, stored.scheduled_number):
+        yield "SCHED-06"
+    if stored.overtaken:
+        yield "SCHED-07"
+    if stored.key is not None and stored.where.bit_count() == 1:
+        yield "SCHED-09"
+    if queue.recovered & stored.through & stored.where:
+        yield "SCHED-11"
+
+
+def is_awaited(namespace: Namespace, queue: Queue, session_id: str | None) -> Iterator[v.RuleId]:
+    """SCHED-01, SCHED-04, SCHED-13: return the rules that an empty answer exercises."""
+    calendar, now = queue.calendar, namespace.now
+    first = top(calendar)
+    if first is not None and now.latest < first.due.earliest:
+        yield "SCHED-01"
+        if session_id is not None and session_id in calendar.sessions:
+            yield "SCHED-13"
+    if now.earliest > calendar.cancelled:
+        yield "SCHED-04"
+
+
+def session_may_come(namespace: Namespace, queue: Queue, session_id: str) -> bool:
+    """Return whether a scheduled message of this session may just have become active."""
+    calendar, now = queue.calendar, namespace.now
+    earliest = calendar.sessions.get(session_id, NEVER)
+    first = top(calendar)
+    pending = first is not None and first.due.earliest <= now.latest
+    return earliest <= now.latest and (pending or calendar.loose <= now.latest)

@@ -1,0 +1,208 @@
+"""The messages with which a peek has to begin, as far as that is known.
+
+A peek into an entity begins with the oldest message, or in a partitioned one with the oldest of one
+partition. A message is certain only if nothing can have removed it, and is older than another only
+if it had surely arrived before the other was sent.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.oracle.heap import settled, smallest
+from busproof.oracle.messages.deliveries import may_be_spent
+from busproof.oracle.messages.expiry import may_have_died
+from busproof.oracle.outages import Partitions
+from busproof.oracle.queued_messages import Stored
+from busproof.oracle.schedule import NEVER
+from busproof.oracle.state import Namespace, Queue, feeding, is_unsure, partition_count
+
+__all__ = [
+    "begins_wrongly",
+    "continues_wrongly",
+    "is_like_regular",
+    "settled_fronts",
+    "shows_too_little",
+    "why_begun",
+]
+
+_MOST_SHOWN: Final = 256 * 1024
+"""PART-17: size in bytes beyond which a peek may show fewer messages than requested."""
+
+
+def settled_fronts(queue: Queue) -> Queue:
+    """Return the queue without removed messages at the front of any partition.
+
+    Each message is dropped once, however many peeks there are.
+    """
+    fronts = queue.fronts
+    for where, heap in queue.fronts.items():
+        rest = settled(heap, partial(_stays, queue, where))
+        if rest is None:
+            fronts = fronts.delete(where)
+        elif rest is not heap:
+            fronts = fronts.set(where, rest)
+    return queue if fronts is queue.fronts else attrs.evolve(queue, fronts=fronts)
+
+
+def _stays(queue: Queue, where: Partitions, number: int) -> bool:
+    """Return whether this message is surely in the entity, in this set of partitions."""
+    stored = queue.messages.get(number)
+    return stored is not None and stored.certain and stored.where == where
+
+
+def begins_wrongly(
+    namespace: Namespace, queue: Queue, command: v.Peek, shown: Stored, where: Partitions
+) -> v.RuleId | None:
+    """PART-14, PART-15: return the rule that forbids a peek to begin with this message."""
+    rule = _rule(queue)
+    if where.bit_count() > 1 or not _is_judged(namespace, queue, command, rule):
+        return None
+    first = _oldest(queue) if is_like_regular(namespace) else _foremost(queue, where)
+    if first is None or not _must_be_shown(namespace, queue, first):
+        return None
+    alone = _is_one(queue, first) and _is_one(queue, shown)
+    return rule if alone and _is_older(namespace, first, shown) else None
+
+
+def shows_too_little(namespace: Namespace, queue: Queue, command: v.Peek) -> v.RuleId | None:
+    """PART-14, PEEK-EMPTY: return the rule that forbids an empty peek."""
+    rule = _rule(queue)
+    if not _is_judged(namespace, queue, command, rule):
+        return None
+    empty = namespace.profile.readings.get("PEEK-EMPTY") != "next-partition"
+    if queue.settings.partitioned and empty:
+        return None
+    firsts = (_foremost(queue, where) for where in queue.fronts)
+    there = (first for first in firsts if first is not None)
+    return rule if any(_must_be_shown(namespace, queue, first) for first in there) else None
+
+
+def continues_wrongly(namespace: Namespace, command: v.Peek, view: v.MessageView) -> bool:
+    """PART-20: return whether a peek shows a message before its starting number.
+
+    It may continue with the partitions in any order (PEEK-CONTINUES).
+    """
+    start, number = command.from_sequence_number, view.sequence_number
+    if start is None or number is None or number >= start:
+        return False
+    if namespace.profile.readings.get("PEEK-CONTINUES") == "by-number":
+        return True
+    same = number >> v.SEQUENCE_BITS == start >> v.SEQUENCE_BITS
+    return same and namespace.profile.numbers_name_partitions
+
+
+def _rule(queue: Queue) -> v.RuleId:
+    return "PART-15" if queue.settings.partitioned else "PART-14"
+
+
+def _is_judged(namespace: Namespace, queue: Queue, command: v.Peek, rule: v.RuleId) -> bool:
+    """Return whether the first message is known; the documents do not say it for dead letters.
+
+    Nor do they for forwarded messages and copies of a topic, which may arrive in any order.
+    """
+    anywhere = command.session_id is None and command.from_sequence_number is None
+    told = not (
+        namespace.observability.partial or queue.receivers.lost or len(queue.unanswered_deferred)
+    )
+    fed = queue.fed or any(feeding(namespace, queue.settings.queue))
+    copied = fed or queue.role is not None
+    plain = not (copied or is_unsure(queue) or v.is_dead_letter_queue(queue.settings.queue))
+    in_force = rule not in namespace.profile.silent
+    return anywhere and told and plain and in_force and not queue.outages.any
+
+
+def _foremost(queue: Queue, where: Partitions) -> Stored | None:
+    """Return the first message that is surely in these partitions."""
+    number = smallest(queue.fronts.get(where))
+    stored = None if number is None else queue.messages.get(number)
+    return stored if stored is not None and stored.where == where else None
+
+
+def is_like_regular(namespace: Namespace) -> bool:
+    """PART-16: return whether peeks begin with the oldest of all messages (LIKE-REGULAR)."""
+    return namespace.profile.readings.get("LIKE-REGULAR") == "identical"
+
+
+def _oldest(queue: Queue) -> Stored | None:
+    """Return the first message that is surely in any partition."""
+    firsts = [first for where in queue.fronts if (first := _foremost(queue, where)) is not None]
+    return min(firsts, key=lambda first: first.number, default=None)
+
+
+def _must_be_shown(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
+    """Return whether nothing can have removed or moved the message."""
+    if stored.came is not None or stored.deferred is None or may_have_died(namespace, stored):
+        return False
+    if stored.lock is None:
+        gone = may_be_spent(namespace, queue, stored) or _may_be_deleted(namespace, queue)
+        return bool(stored.deferred) or not gone
+    return namespace.now.latest < stored.lock.expiry.earliest
+
+
+def _may_be_deleted(namespace: Namespace, queue: Queue) -> bool:
+    """CACHE-DELETE: return whether a front end may have deleted the message from its cache."""
+    kept = namespace.profile.readings.get("CACHE-DELETE") == "kept"
+    return bool(queue.receivers.deleters) and not kept
+
+
+def _is_one(queue: Queue, stored: Stored) -> bool:
+    """Return whether the body is unique, so that this message was seen."""
+    return queue.bodies.get(stored.message.body) == (stored.number,)
+
+
+def _is_older(namespace: Namespace, first: Stored, shown: Stored) -> bool:
+    """Return whether a message surely arrived before the other one was sent.
+
+    The order within one transaction is open, and so is the time of an unanswered send.
+    """
+    together = first.batch == shown.batch >= 0
+    if together or shown.came is not None or first.number >= min(shown.number, shown.sent):
+        return False
+    numbered = namespace.observability.clock is v.Clock.VIRTUAL and first.arrived.latest < NEVER
+    return numbered or first.arrived.latest < shown.arrived.earliest
+
+
+def why_begun(
+    namespace: Namespace, queue: Queue, command: v.Peek, shown: tuple[Stored, ...]
+) -> Iterator[v.RuleId]:
+    """PART-14 to PART-21: return the rules that a peek with these messages exercises."""
+    there = sum(tally.total for tally in queue.tallies.values())
+    if command.session_id is not None or not there:
+        return
+    if command.from_sequence_number is not None:
+        if shown:
+            yield "PART-20"
+        return
+    if queue.settings.partitioned and there < partition_count(namespace, queue.settings):
+        yield "PART-21"
+    if shown and there > 1:
+        yield from _why_first(namespace, queue, command, shown[0])
+        yield from _why_so_many(queue, command, there)
+
+
+def _why_first(
+    namespace: Namespace, queue: Queue, command: v.Peek, first: Stored
+) -> Iterator[v.RuleId]:
+    """PART-14, PART-15, PART-16: return the rules exercised by the first message."""
+    if queue.settings.partitioned and not is_like_regular(namespace):
+        yield "PART-16"
+    foremost = _foremost(queue, first.where)
+    judged = _is_judged(namespace, queue, command, _rule(queue))
+    tally = queue.tallies.get(first.where)
+    several = first.where.bit_count() == 1 and tally is not None and tally.total > 1
+    if judged and several and foremost is first:
+        yield _rule(queue)
+
+
+def _why_so_many(queue: Queue, command: v.Peek, there: int) -> Iterator[v.RuleId]:
+    """PART-17, PART-18, PART-19: return the rules exercised by the number of messages."""
+    if there > command.count:
+        yield "PART-19"
+    if command.count > 1 and queue.settings.partitioned:
+        yield "PART-18"
+    if command.count > 1 and sum(queue.room.held.values()) > _MOST_SHOWN:
+        yield "PART-17"

@@ -1,0 +1,186 @@
+"""Release of messages whose lock ends without a settlement.
+
+An expired lock releases its message without a request; `prepared` applies this until nothing
+changes.
+"""
+
+from typing import Any, Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.oracle.heap import pop
+from busproof.oracle.messages.activation import activated
+from busproof.oracle.messages.dead_letters import DELIVERED_TOO_OFTEN, moved, with_dead_letters
+from busproof.oracle.messages.deliveries import may_be_spent, permitted
+from busproof.oracle.messages.expiry import ended, may_have_died
+from busproof.oracle.messages.message_store import replace, unlock
+from busproof.oracle.messages.stopped_clocks import lock_is_over, lock_lasts_until
+from busproof.oracle.queued_messages import Stored
+from busproof.oracle.state import NEVER, Namespace, Queue, feeding, with_queue
+from busproof.oracle.window import Window
+
+__all__ = ["give_back", "prepared", "without_perhaps_spent"]
+
+ANY_TIME: Final = Window(-NEVER, NEVER)
+"""The end of a lock about which nothing is known any more."""
+
+
+def give_back(
+    namespace: Namespace,
+    queue: Queue,
+    stored: Stored,
+    when: Window,
+    rule: v.RuleId,
+    *,
+    since: int | None = None,
+    counts: bool | None = True,
+) -> Namespace:
+    """LIFE-04, LIFE-05: release the message, unless it has reached its delivery limit.
+
+    Args:
+        namespace: the namespace.
+        queue: the queue, which may be ahead of the one in the namespace.
+        stored: the message, locked.
+        when: when it was released.
+        rule: the rule that releases it.
+        since: the least number of receives by then; by default, all so far.
+        counts: whether the delivery counts; `None` if that is not known.
+    """
+    lock = stored.lock
+    if lock is not None and lock.pledge is not None and lock.pledge.reading != "ends":
+        return _perhaps_back(namespace, queue, stored, when)
+    over = lock if lock is not None and lock.expiry.earliest == -NEVER else None
+    if over is not None and (counts is False or over.session_id is not None):
+        # An unanswered request may have abandoned it before, which counts; or it was
+        # released when its session was accepted again, which need not count.
+        counts = None
+    expected = None
+    if counts is not None and stored.expected is not None:
+        expected = stored.expected - (not counts)
+    fewest, most = permitted(namespace, queue)
+    back = attrs.evolve(
+        stored,
+        lock=None,
+        returned="DEFER-06" if stored.deferred else rule,
+        counted=stored.counted + (counts is True),
+        uncounted=stored.uncounted + (counts is None),
+        expected=expected,
+        since=queue.receivers.count if since is None else since,
+        available_at=when.earliest,
+    )
+    if back.counted >= most and stored.deferred is False:
+        return _spent(namespace, queue, stored, back)
+    # The documents do not say whether the delivery limit applies to deferred messages.
+    if back.counted + back.uncounted >= fewest:
+        back = attrs.evolve(back, certain=False)
+    return with_queue(namespace, unlock(queue, stored, back))
+
+
+def _perhaps_back(namespace: Namespace, queue: Queue, stored: Stored, when: Window) -> Namespace:
+    """Return the namespace in which a message may be released, or wait for its transaction.
+
+    Its state is open until that ends (LOCK-IN-TRANSACTION).
+    """
+    lock = stored.lock
+    if lock is None:
+        raise AssertionError("only a locked message is released")
+    open_ended = attrs.evolve(lock.lasting(Window(-NEVER, when.latest)), expiry=ANY_TIME)
+    back = attrs.evolve(stored, lock=open_ended, expected=None)
+    messages = queue.messages.set(stored.number, back)
+    return with_queue(namespace, attrs.evolve(queue, messages=messages))
+
+
+def _spent(namespace: Namespace, queue: Queue, stored: Stored, back: Stored) -> Namespace:
+    """DLQ-02: a message that reached its delivery limit becomes a dead letter."""
+    changes: dict[str, Any] = {"spent": queue.spent + 1}
+    queue = attrs.evolve(queue, **changes)
+    # If it has expired as well, it may be dropped instead.
+    is_dropped = may_have_died(namespace, stored)
+    if namespace.profile.readings.get("DEAD-LETTER-DELAY") == "at-once" and not is_dropped:
+        counted = attrs.evolve(stored, counted=back.counted, uncounted=back.uncounted)
+        return moved(
+            namespace, queue, counted, DELIVERED_TOO_OFTEN, "DLQ-02", certain=stored.certain
+        )
+    back = attrs.evolve(back, certain=False, spent=True)
+    return with_queue(namespace, unlock(queue, stored, back))
+
+
+def without_perhaps_spent(namespace: Namespace, queue: Queue) -> Queue:
+    """Return the queue in which messages that may have reached their limit are uncertain.
+
+    It visits every message, but only if there would otherwise be a violation: each finding is made
+    once, and if there is none, judging ends.
+    """
+    for stored in queue.messages.values():
+        if stored.available and may_be_spent(namespace, queue, stored):
+            queue = replace(queue, stored, attrs.evolve(stored, certain=False))
+    return queue
+
+
+def prepared(namespace: Namespace, name: str) -> Namespace | None:
+    """Return the namespace with all expired locks of a queue ended; `None` without the queue.
+
+    Expired messages may become dead letters, so the dead-letter queue comes after its entity.
+    """
+    owner = v.owner_of(name)
+    if owner not in namespace.queues:
+        return None
+    namespace = _with_forwarded_dead_letters(namespace, owner)
+    namespace = _expired(namespace, owner)
+    if owner == name:
+        return namespace
+    if name not in namespace.queues:
+        return with_dead_letters(namespace, namespace.queues[owner], name[len(owner) :])
+    return _expired(namespace, name)
+
+
+def _with_forwarded_dead_letters(namespace: Namespace, name: str) -> Namespace:
+    """FWD-35: return the namespace with the dead letters that may have been forwarded here."""
+    for path in tuple(feeding(namespace, name)):
+        namespace = _expired(namespace, v.owner_of(path))
+    return namespace
+
+
+def _expired(namespace: Namespace, name: str) -> Namespace:
+    """LIFE-05, SESS-11: return the namespace without locks that cannot be held any more.
+
+    Scheduled messages that are due are active, and those that may have expired are uncertain.
+    """
+    namespace = activated(namespace, name)
+    queue = namespace.queues[name]
+    while queue.timers is not None and lock_is_over(namespace, queue, queue.timers[1][0]):
+        _, number, token = queue.timers[1]
+        queue = attrs.evolve(queue, timers=pop(queue.timers))
+        stored = queue.messages.get(number)
+        lock = None if stored is None else stored.lock
+        ours = lock is not None and lock.token == token
+        if (
+            stored is None
+            or lock is None
+            or not ours
+            or not (lock_is_over(namespace, queue, lock.expiry.latest))
+        ):
+            namespace = with_queue(namespace, queue)
+            continue
+        # A receive may already have found it, if the exact end of the lock is unknown, or if there
+        # was a receive at that moment.
+        until = lock_lasts_until(namespace, queue, lock.expiry.latest)
+        exact = lock.expiry.earliest == until and queue.receivers.latest_at < until
+        since = None if exact else stored.since
+        # A session that was accepted again, or perhaps closed, may have released it before.
+        before = lock.expiry.earliest == -NEVER
+        told = not before or (lock.session_id is None and not stored.deferred)
+        # Or an unanswered request may have deferred it, which need not count.
+        told = told and stored.deferred is not None
+        namespace = give_back(
+            namespace,
+            queue,
+            stored,
+            lock.expiry,
+            "LIFE-05" if lock.session_id is None else "SESS-11",
+            since=since,
+            counts=True if told else None,
+        )
+        queue = namespace.queues[name]
+    return ended(namespace, name)

@@ -1,0 +1,171 @@
+"""Sequence numbers: each partition assigns them in rising order.
+
+They are learned one by one, when a message is received or peeked. Each is compared with the last
+one learned in its line, at constant cost.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from busproof import vocabulary as v
+from busproof.oracle.queued_messages import Key, Numbered, Stored
+from busproof.oracle.state import Namespace, Queue
+
+__all__ = ["misnumbered", "numbered", "why_numbered"]
+
+_ALL: Final = Key("", "")
+"""The line of all messages of a regular entity."""
+
+
+def misnumbered(
+    namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView
+) -> v.RuleId | None:
+    """SEQ-01, SEQ-03, SEQ-05 to SEQ-07: return the rule that forbids this number.
+
+    Of two messages of one line, the one that surely arrived first has the smaller number.
+    """
+    number = view.sequence_number
+    if number is None or number == stored.sequence_number or not _is_one(queue, stored):
+        return None
+    if _is_unique(namespace, queue) and queue.numbers.get(number, stored.number) != stored.number:
+        return "SEQ-03"
+    latest = _latest(queue, stored)
+    if latest is None:
+        return None
+    fallen = _out_of_order(namespace, queue, stored, latest, number)
+    return fallen or _beyond_a_gap(namespace, queue, stored, latest, number)
+
+
+def _out_of_order(
+    namespace: Namespace, queue: Queue, stored: Stored, latest: Numbered, number: int
+) -> v.RuleId | None:
+    """Return the rule that the number breaks beside another number of its line."""
+    rule = _order(queue)
+    if _is_of_one_commit(stored, latest) and "SEQ-07" not in namespace.profile.silent:
+        fallen = (latest.arrived < stored.number) is (latest.number > number)
+        return "SEQ-07" if fallen else None
+    if rule in namespace.profile.silent:
+        return None
+    if latest.arrived < min(stored.number, stored.sent):
+        return rule if latest.number > number else None
+    if stored.number < min(latest.arrived, latest.sent):
+        return rule if latest.number < number else None
+    return None
+
+
+def _beyond_a_gap(
+    namespace: Namespace, queue: Queue, stored: Stored, latest: Numbered, number: int
+) -> v.RuleId | None:
+    """SEQ-06: return the rule that successive messages with these numbers break, if any.
+
+    Only SEQUENCE-GAPS=gap-free forbids a gap, where nothing can have come in between.
+    """
+    if namespace.profile.readings.get("SEQUENCE-GAPS") != "gap-free":
+        return None
+    steps = stored.number - latest.arrived
+    gap = abs(steps) == 1 and number - latest.number != steps
+    return "SEQ-06" if gap and _is_undisturbed(namespace, queue) else None
+
+
+def _is_undisturbed(namespace: Namespace, queue: Queue) -> bool:
+    """Return whether only answered sends can have used a number."""
+    settings, observability = queue.settings, namespace.observability
+    whole = not (observability.left_out or observability.partial)
+    lost = settings.queue in namespace.registry.pending_effects or queue.fed
+    others = queue.calendar.scheduled or len(namespace.transactions)
+    plain = bool(settings.partitioned) and not settings.duplicate_detection and queue.role is None
+    return whole and plain and not lost and not others
+
+
+def _is_unique(namespace: Namespace, queue: Queue) -> bool:
+    """SEQ-03: return whether numbers are unique in the whole entity (SEQUENCE-UNIQUE)."""
+    by_partition = namespace.profile.readings.get("SEQUENCE-UNIQUE") == "per-partition"
+    return not (by_partition and queue.settings.partitioned)
+
+
+def _is_of_one_commit(stored: Stored, latest: Numbered) -> bool:
+    """SEQ-07: return whether both arrived with one transaction."""
+    return stored.batch == latest.batch >= 0
+
+
+def why_numbered(queue: Queue, stored: Stored, view: v.MessageView) -> Iterator[v.RuleId]:
+    """SEQ-01 to SEQ-07: return the rules that the message's number exercises."""
+    if view.sequence_number is None:
+        return
+    if stored.sequence_number is not None:
+        yield "SEQ-04"
+    elif _is_one(queue, stored):
+        if len(queue.numbers):
+            yield "SEQ-03"
+        latest = (queue.latest_numbers.get(row) for row in _rows(queue, stored))
+        known = [each for each in latest if each is not None]
+        if any(_is_behind(stored, view, each) for each in known):
+            yield _order(queue)
+        behind = view.sequence_number - 1
+        if queue.settings.partitioned and any(each.number < behind for each in known):
+            yield "SEQ-06"
+        if any(_is_of_one_commit(stored, each) for each in known):
+            yield "SEQ-07"
+    yield from _why_apart(queue, view)
+
+
+def _why_apart(queue: Queue, view: v.MessageView) -> Iterator[v.RuleId]:
+    """SEQ-02: return the rule that numbers of different partitions exercise."""
+    latest, number = queue.latest_number, view.sequence_number
+    if not queue.settings.partitioned or latest is None or number is None:
+        return
+    if latest >> v.SEQUENCE_BITS != number >> v.SEQUENCE_BITS:
+        yield "SEQ-02"
+
+
+def numbered(queue: Queue, stored: Stored, number: int | None) -> dict[str, Any]:
+    """Return the changes of a queue in which a message was seen with this number, if any."""
+    if number is None:
+        return {}
+    numbers = queue.numbers.set(number, stored.number)
+    changes: dict[str, Any] = {"numbers": numbers, "latest_number": number}
+    if _is_one(queue, stored):
+        learned = Numbered(stored.number, stored.sent, number, stored.batch)
+        rows = dict.fromkeys(_rows(queue, stored), learned)
+        changes["latest_numbers"] = queue.latest_numbers.update(rows)
+    return changes
+
+
+def _is_one(queue: Queue, stored: Stored) -> bool:
+    """Return whether the body is unique, so that this message was seen."""
+    return queue.bodies.get(stored.message.body) == (stored.number,)
+
+
+def _line(queue: Queue, stored: Stored) -> Key | None:
+    """Return the message's line; none for scheduled messages and dead letters."""
+    dead = v.is_dead_letter_queue(queue.settings.queue)
+    return None if dead or stored.came is not None else stored.line
+
+
+def _latest(queue: Queue, stored: Stored) -> Numbered | None:
+    """Return the last number learned in its line."""
+    line = _line(queue, stored)
+    return None if line is None else queue.latest_numbers.get(line)
+
+
+def _rows(queue: Queue, stored: Stored) -> Iterator[Key]:
+    """Return its line, and the line of all messages of a regular entity.
+
+    Answers are not judged by the latter, because concurrent sends may arrive in either order.
+    """
+    line = _line(queue, stored)
+    if line is not None:
+        yield line
+    dead = v.is_dead_letter_queue(queue.settings.queue)
+    if not queue.settings.partitioned and stored.certain and stored.came is None and not dead:
+        yield _ALL
+
+
+def _is_behind(stored: Stored, view: v.MessageView, latest: Numbered) -> bool:
+    """Return whether it surely arrived after the latest one, as its number says."""
+    number = view.sequence_number or 0
+    return latest.arrived < min(stored.number, stored.sent) and latest.number < number
+
+
+def _order(queue: Queue) -> v.RuleId:
+    return "SEQ-01" if queue.settings.partitioned else "SEQ-05"

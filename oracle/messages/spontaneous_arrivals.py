@@ -1,0 +1,44 @@
+"""Messages that the service adds to a queue: dead letters and scheduled messages."""
+
+from collections.abc import Iterator
+
+from busproof import vocabulary as v
+from busproof.oracle.messages import activation, dead_letters
+from busproof.oracle.messages.dead_letters import seen_beyond
+from busproof.oracle.queued_messages import Stored
+from busproof.oracle.state import Namespace, Queue, feeding
+
+__all__ = ["arrivals"]
+
+
+def arrivals(namespace: Namespace, queue: Queue, body: str) -> Iterator[tuple[Namespace, Stored]]:
+    """Yield the messages that may have arrived without a request, with their namespaces."""
+    yield from dead_letters.arrivals(namespace, queue, body)
+    yield from activation.coming(namespace, queue, body)
+    yield from _died_unseen(namespace, queue, body)
+    for name in feeding(namespace, queue.settings.queue):
+        dead = namespace.queues[name]
+        for after, letter in _letters(namespace, dead, body):
+            yield seen_beyond(after, after.queues[name], letter, queue.settings.queue)
+
+
+def _letters(namespace: Namespace, dead: Queue, body: str) -> Iterator[tuple[Namespace, Stored]]:
+    """FWD-35: yield messages that are or may be dead letters, and may have been forwarded."""
+    numbers = dead.bodies.get(body, ())
+    for number in numbers if isinstance(numbers, tuple) else ():
+        if number in dead.messages:
+            yield namespace, dead.messages[number]
+    yield from arrivals(namespace, dead, body)
+
+
+def _died_unseen(
+    namespace: Namespace, dead: Queue, body: str
+) -> Iterator[tuple[Namespace, Stored]]:
+    """TTL-07, SESS-01: yield scheduled messages that may have expired before they were seen."""
+    owner = namespace.queues.get(v.owner_of(dead.settings.queue))
+    if owner is None or owner is dead:
+        return
+    if not (owner.settings.dead_letter_expired or owner.settings.requires_session):
+        return
+    for active, _ in activation.coming(namespace, owner, body):
+        yield from dead_letters.arrivals(active, dead, body)

@@ -1,0 +1,260 @@
+"""Sends refused for lack of room, alone or in a transaction (SIZE-07 to SIZE-14)."""
+
+from collections.abc import Iterator
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.oracle.messages.releasing import without_perhaps_spent
+from busproof.oracle.outages import Partitions
+from busproof.oracle.queued_messages import Key
+from busproof.oracle.schedule import Calendar
+from busproof.oracle.sizes.entity_size import (
+    MOST_GB,
+    all_may_be_full,
+    bits,
+    capacity,
+    dead_letter_storage,
+    may_be_full,
+    weight,
+)
+from busproof.oracle.state import (
+    NEVER,
+    Namespace,
+    Queue,
+    Staged,
+    Topic,
+    everywhere,
+    feeding,
+    with_queue,
+)
+from busproof.oracle.storage_used import Room, least
+from busproof.oracle.transition import Observation, Transition, refusal
+
+__all__ = ["lacks_room", "no_room", "no_room_within", "taken_in", "why_taken", "with_room"]
+
+
+def with_room(
+    namespace: Namespace,
+    queue: Queue,
+    message: v.Message,
+    key: Key | None,
+    spared: Partitions,
+    seen: Observation,
+) -> Partitions:
+    """SIZE-07, SIZE-09, SIZE-10: return the partitions that may accept the message."""
+    # A copy of an earlier message uses no storage, because it is dropped.
+    copied = message.message_id in queue.copies
+    if copied or not isinstance(seen.outcome, v.Done | None):
+        return spared
+    if _surely_held(queue.room, dead_letter_storage(namespace, queue), queue.calendar) < MOST_GB:
+        return spared
+    if _surely_full(namespace, queue, spared, key):
+        return 0
+    return sum(bit for bit in bits(spared) if not _surely_full(namespace, queue, bit, key))
+
+
+def _surely_full(namespace: Namespace, queue: Queue, where: Partitions, key: Key | None) -> bool:
+    """Return whether these partitions, or that of the key, surely have no room.
+
+    Messages that may be dead letters by now, in any partition, or may have expired, do not count.
+    """
+    if namespace.observability.left_out or isinstance(queue.role, Topic) or not where:
+        return False
+    if queue.managed.lifetimes_ever.earliest < NEVER:
+        return False
+    if not _is_full(namespace, queue, where, key):
+        return False
+    return _is_full(namespace, without_perhaps_spent(namespace, queue), where, key)
+
+
+def _is_full(namespace: Namespace, queue: Queue, where: Partitions, key: Key | None) -> bool:
+    room, dead = queue.room, dead_letter_storage(namespace, queue)
+    limits = capacity(namespace, queue.settings)
+    partition, whole = limits.partition[1], limits.whole[1]
+    if partition is None or whole is None:
+        return False
+    # An unanswered receive may have removed a message.
+    lost = queue.receivers.lost * room.largest + _lost_beyond(namespace, queue) * dead.largest
+    lost += room.mortal + dead.mortal
+    held = _surely_held(room, dead, queue.calendar) - queue.calendar.mortal
+    if held - lost >= whole:
+        return True
+    if namespace.profile.readings.get("FULL-PARTITION", "per-partition") != "per-partition":
+        return False
+    if key is not None and room.keys.get(key, 0) - lost >= partition:
+        return True
+    return all(
+        room.held.get(bit, 0) + dead.held.get(bit, 0) - lost >= partition for bit in bits(where)
+    )
+
+
+def _surely_held(room: Room, dead: Room, calendar: Calendar) -> int:
+    """Return the fewest bytes that a queue and its dead letters hold, if none left unseen."""
+    return sum((*room.held.values(), *dead.held.values(), calendar.size))
+
+
+def _lost_beyond(namespace: Namespace, queue: Queue) -> int:
+    """Return how many receives of its dead letters were never answered."""
+    dead = namespace.queues.get(queue.settings.queue + v.DEAD_LETTERS)
+    return 0 if dead is None else dead.receivers.lost
+
+
+def no_room(
+    namespace: Namespace,
+    queue: Queue,
+    message: v.Message,
+    key: Key | None,
+    where: Partitions,
+) -> Iterator[Transition]:
+    """SIZE-07, SIZE-09 to SIZE-11: refuse because the quota is exceeded, and for no other reason.
+
+    Args:
+        namespace: the state before the send.
+        queue: the destination.
+        message: the sent message.
+        key: its key, if it has one.
+        where: the partitions that may be chosen for it.
+    """
+    if any(feeding(namespace, queue.settings.queue)):
+        # The refusal exercises no rule.
+        yield refusal(namespace, v.Error.QUOTA_EXCEEDED)
+        return
+    # Messages in a transaction may already use storage, and are counted as arrived.
+    size = weight(queue, message)
+    if not may_be_full(namespace, queue, where, size):
+        return
+    up = where & ~(queue.outages.down | queue.outages.doubt)
+    goes_round = namespace.profile.readings.get("FULL-UNKEYED") == "goes-round"
+    if key is None and goes_round and not all_may_be_full(namespace, queue, up, size):
+        return
+    yield _refused(namespace, queue, message, key, where)
+
+
+def _refused(
+    namespace: Namespace, queue: Queue, message: v.Message, key: Key | None, where: Partitions
+) -> Transition:
+    room = queue.room
+    full = room.full | where if where.bit_count() == 1 else room.full
+    known = attrs.evolve(room, full=full, refused=room.refused.set(key, False))
+    rules = tuple(_why_refused(namespace, queue, message, key, where))
+    noted = with_queue(namespace, attrs.evolve(queue, room=known))
+    return refusal(noted, v.Error.QUOTA_EXCEEDED, *rules)
+
+
+def _why_refused(
+    namespace: Namespace, queue: Queue, message: v.Message, key: Key | None, where: Partitions
+) -> Iterator[v.RuleId]:
+    """SIZE-07, SIZE-09, SIZE-10, SIZE-11, SIZE-13: return the rules of the refusal."""
+    if not queue.settings.partitioned:
+        yield "SIZE-10"
+    elif key is None:
+        yield "SIZE-09"
+        if _surely_full(namespace, queue, everywhere(namespace, queue.settings), None):
+            yield "SIZE-10"
+    else:
+        yield "SIZE-07"
+    if _is_by_others(namespace, queue, message, where):
+        yield "SIZE-13"
+    yield "SIZE-11"
+
+
+def _is_by_others(
+    namespace: Namespace, queue: Queue, message: v.Message, where: Partitions
+) -> bool:
+    """Return whether only locked, deferred, scheduled or dead messages fill the room."""
+    room = queue.room
+    dead = dead_letter_storage(namespace, queue).held
+    apart = sum((*room.apart.values(), *dead.values(), queue.calendar.size))
+    without = attrs.evolve(queue, room=_without(room, apart, where))
+    return apart > 0 and not may_be_full(namespace, without, where, weight(queue, message))
+
+
+def _without(room: Room, size: int, where: Partitions) -> Room:
+    """Return the storage if so many bytes had never arrived in the partitions."""
+    arrived = {each: max(0, taken - size) for each, taken in room.arrived.items() if each & where}
+    return attrs.evolve(room, arrived=room.arrived.update(arrived), taken=max(0, room.taken - size))
+
+
+def why_taken(queue: Queue, key: Key | None, where: Partitions) -> Iterator[v.RuleId]:
+    """SIZE-08, SIZE-09, SIZE-12: return the rules exercised by accepting after refusals."""
+    room = queue.room
+    if room.refused.get(key):
+        yield "SIZE-12"
+    if key is None and queue.settings.partitioned and len(room.refused):
+        yield "SIZE-09"
+    elif room.full and where.bit_count() == 1 and not where & room.full:
+        yield "SIZE-08"
+
+
+def taken_in(queue: Queue, key: Key | None, where: Partitions) -> Queue:
+    """Return the queue after an accepted message: its partition is not full any more."""
+    room = queue.room
+    if not len(room.refused):
+        return queue
+    refused = room.refused.delete(key) if key in room.refused else room.refused
+    return attrs.evolve(queue, room=attrs.evolve(room, full=room.full & ~where, refused=refused))
+
+
+def no_room_within(
+    namespace: Namespace,
+    queue: Queue,
+    message: v.Message,
+    key: Key | None,
+    where: Partitions,
+) -> Iterator[Transition]:
+    """SIZE-14: refuse because there is no room beside the transaction's other messages.
+
+    Args:
+        namespace: the state before.
+        queue: the destination.
+        message: the sent or scheduled message.
+        key: its key, if it has one.
+        where: the partitions that may be chosen for it.
+    """
+    for refused in no_room(namespace, queue, message, key, where):
+        yield attrs.evolve(refused, rules=("SIZE-14", *refused.rules))
+
+
+def lacks_room(namespace: Namespace, staged: list[Staged], seen: Observation) -> tuple[bool, bool]:
+    """SIZE-14: return whether a commit may lack room, and whether it surely does."""
+    sent: dict[str, list[Staged]] = {}
+    for each in staged:
+        if each.queue in namespace.queues:
+            sent.setdefault(each.queue, []).append(each)
+    found = [
+        _lacks(namespace, namespace.queues[name], messages, seen) for name, messages in sent.items()
+    ]
+    return any(may for may, _ in found), any(surely for _, surely in found)
+
+
+def _lacks(
+    namespace: Namespace, queue: Queue, staged: list[Staged], seen: Observation
+) -> tuple[bool, bool]:
+    where = 0
+    for each in staged:
+        where |= each.where
+    if not may_be_full(namespace, queue, where, 0):
+        return False, False
+    if not isinstance(seen.outcome, v.Done | None):
+        return True, False
+    return True, _surely_lacks(namespace, queue, staged)
+
+
+def _surely_lacks(namespace: Namespace, queue: Queue, staged: list[Staged]) -> bool:
+    """Return whether one key's sends, except the largest, surely fill the partition.
+
+    Not if some may be dropped as copies, or went to an earlier queue of this name.
+    """
+    keys = {each.key for each in staged if each.waiting is None}
+    if queue.settings.duplicate_detection or len(keys) != 1:
+        return False
+    if any(each.born != queue.managed.born for each in staged):
+        return False
+    sizes = [least(each.message) for each in staged if each.waiting is None]
+    key, where = staged[0].key, staged[-1].where
+    room, size = queue.room, sum(sizes) - max(sizes)
+    held = room.held.set(where, room.held.get(where, 0) + size)
+    own = room.keys if key is None else room.keys.set(key, room.keys.get(key, 0) + size)
+    fuller = attrs.evolve(queue, room=attrs.evolve(room, held=held, keys=own))
+    return _surely_full(namespace, fuller, where, key)

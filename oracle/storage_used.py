@@ -1,0 +1,154 @@
+"""Storage that the messages of an entity use: least and greatest possible bytes.
+
+The documents define neither the overhead of a message nor when the storage of a removed one is free
+again. So the least counts the bodies of certain messages, and the greatest every message that ever
+arrived, with all possible overhead.
+"""
+
+from typing import Final
+
+import attrs
+from immutables import Map
+
+from busproof import vocabulary as v
+from busproof.oracle.evolve import evolve
+from busproof.oracle.outages import Partitions
+from busproof.oracle.queued_messages import Key, Stored
+
+__all__ = ["NO_ROOM_TAKEN", "Room", "filled", "least", "most", "most_of_state", "moved"]
+
+OVERHEAD: Final = 4096
+"""Possible overhead in bytes of a message beyond body and properties, or of a state."""
+WIDEST: Final = 4
+"""Maximum number of bytes of a character."""
+
+
+@attrs.frozen(kw_only=True, weakref_slot=False)
+class Room:
+    """Storage that an entity's messages use, in bytes.
+
+    Attributes:
+        arrived: for each set of partitions, the most that all arrivals there use.
+        taken: the same for all partitions.
+        held: for each set of partitions, the least that its certain messages use.
+        apart: the locked or deferred part of these.
+        keys: key to the least that its certain messages use.
+        mortal: the part of `held` that may be gone because messages have a time to live.
+        largest: the most that one message uses.
+        full: partitions that have refused a message for lack of room, and accepted none since.
+        refused: keys with a message refused for lack of room and none accepted since, to whether
+            one was removed since; `None` stands for no key.
+    """
+
+    arrived: Map[Partitions, int] = Map()
+    taken: int = 0
+    held: Map[Partitions, int] = Map()
+    apart: Map[Partitions, int] = Map()
+    keys: Map[Key, int] = Map()
+    mortal: int = 0
+    largest: int = 0
+    full: Partitions = 0
+    refused: Map[Key | None, bool] = Map()
+
+
+NO_ROOM_TAKEN: Final = Room()
+
+
+def least(message: v.Message) -> int:
+    """Return the least size of a message: its body, if the size is given."""
+    return message.size or 0
+
+
+def most(message: v.Message) -> int:
+    """Return the greatest size of a message."""
+    texts = (
+        message.message_id,
+        message.session_id,
+        message.partition_key,
+        message.correlation_id,
+        message.to,
+        message.reply_to,
+        message.subject,
+        message.reply_to_session_id,
+        message.content_type,
+    )
+    properties = sum(len(text) for text in texts if text is not None)
+    own = sum(len(name) + len(str(value)) for name, value in message.properties.items())
+    body = max(message.size or 0, WIDEST * len(message.body))
+    return body + WIDEST * (properties + own) + OVERHEAD
+
+
+def most_of_state(state: str | None) -> int:
+    """Return the greatest size of a session state."""
+    return 0 if state is None else WIDEST * len(state) + OVERHEAD
+
+
+def filled(room: Room, where: Partitions, size: int) -> Room:
+    """Return the storage after at most so many bytes arrived in one of these partitions."""
+    return evolve(
+        room,
+        arrived=room.arrived.set(where, room.arrived.get(where, 0) + size),
+        taken=room.taken + size,
+        largest=max(room.largest, size),
+    )
+
+
+def moved(room: Room, before: Stored | None, after: Stored | None) -> Room:
+    """Return the storage after a message was added, removed or changed.
+
+    Args:
+        room: the storage before.
+        before: the message before; `None` if it was not there.
+        after: the message after; `None` if it was removed.
+    """
+    if after is None and before is not None and len(room.refused):
+        room = evolve(room, refused=_emptied(room, before))
+    if before is not None and after is not None and _takes_the_same(before, after):
+        return room if _is_apart(before) is _is_apart(after) else _set_apart(room, after)
+    if before is not None and _is_counted(before):
+        room = _with(room, before, -least(before.message))
+    if after is not None and _is_counted(after):
+        room = _with(room, after, least(after.message))
+    return room
+
+
+def _takes_the_same(before: Stored, after: Stored) -> bool:
+    """Return whether a message counts as before, except for being set apart."""
+    counted = _is_counted(before) and _is_counted(after) and before.message is after.message
+    return counted and before.where == after.where and before.key == after.key
+
+
+def _is_apart(stored: Stored) -> bool:
+    """Return whether a message is locked, or deferred."""
+    return stored.lock is not None or bool(stored.deferred)
+
+
+def _set_apart(room: Room, stored: Stored) -> Room:
+    """Return the storage after a message became locked or deferred, or no longer is."""
+    size = least(stored.message) if _is_apart(stored) else -least(stored.message)
+    where = stored.where
+    return evolve(room, apart=room.apart.set(where, room.apart.get(where, 0) + size))
+
+
+def _is_counted(stored: Stored) -> bool:
+    return stored.certain and least(stored.message) > 0
+
+
+def _with(room: Room, stored: Stored, size: int) -> Room:
+    where, key, apart, keys = stored.where, stored.key, room.apart, room.keys
+    if _is_apart(stored):
+        apart = apart.set(where, apart.get(where, 0) + size)
+    if key is not None:
+        keys = keys.set(key, keys.get(key, 0) + size)
+    held = room.held.set(where, room.held.get(where, 0) + size)
+    mortal = room.mortal + (0 if stored.message.time_to_live is None else size)
+    return evolve(room, held=held, apart=apart, keys=keys, mortal=mortal)
+
+
+def _emptied(room: Room, gone: Stored) -> Map[Key | None, bool]:
+    """Return the storage after a removal, which may make room for what was refused."""
+    refused = room.refused
+    for key in {gone.key, None}:
+        if key in refused:
+            refused = refused.set(key, True)
+    return refused

@@ -1,0 +1,342 @@
+"""Settlements in a transaction: the message stays locked, and the commit settles it."""
+
+from collections.abc import Iterator
+from typing import assert_never
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.oracle.evolve import evolve
+from busproof.oracle.heap import push
+from busproof.oracle.messages.deferral import defer, lost_defer
+from busproof.oracle.messages.keys import keys_may_differ
+from busproof.oracle.messages.settling import (
+    abandon,
+    complete,
+    dead_letter,
+    has_ended,
+    is_of_lost_answer,
+    locked,
+    lost_abandon,
+    lost_complete,
+    lost_dead_letter,
+)
+from busproof.oracle.queued_messages import Key, Lock, Pledge, Stored
+from busproof.oracle.state import Enlisted, Namespace, Queue, Transaction, with_queue
+from busproof.oracle.transactions.limits import (
+    is_there,
+    may_be_full,
+    may_be_over,
+    with_transaction,
+)
+from busproof.oracle.transactions.transactional_sends import after_refusal, running
+from busproof.oracle.transition import Transition, done, refusal
+from busproof.oracle.unjudged import stop_judging
+from busproof.oracle.window import Window
+
+__all__ = [
+    "loses",
+    "lost_settle",
+    "released",
+    "settle",
+    "settled_together",
+]
+
+
+def settle(namespace: Namespace, command: v.Settlement) -> Iterator[Transition]:
+    """LOCK-11, LOCK-12: apply a settlement at once, or enlist it in its transaction."""
+    if command.transaction is not None:
+        yield from _enlisted(namespace, command, command.transaction)
+        return
+    pledged = _held_in_doubt(namespace, command)
+    yield from _at_once(pledged or namespace, command)
+    if pledged is not None:
+        # Outside the documents: a second settlement, after one in a transaction.
+        yield refusal(namespace, v.Error.LOCK_LOST, any_error=True)
+
+
+def _at_once(namespace: Namespace, command: v.Settlement) -> Iterator[Transition]:
+    match command:
+        case v.Complete():
+            return complete(namespace, command)
+        case v.Abandon():
+            return abandon(namespace, command)
+        case v.DeadLetter():
+            return dead_letter(namespace, command)
+        case v.Defer():
+            return defer(namespace, command)
+        case _:
+            assert_never(command)
+
+
+def _held_in_doubt(namespace: Namespace, command: v.Settlement) -> Namespace | None:
+    """Return the namespace in which an earlier enlisted settlement is in doubt.
+
+    `None` if no settlement of the message waits for a commit.
+    """
+    stored = locked(namespace.queues[command.queue], command.lock_token)
+    lock = None if stored is None else stored.lock
+    if lock is None or lock.pledge is None:
+        return None
+    name = lock.pledge.transaction
+    transaction = namespace.transactions.get(name)
+    if transaction is None:
+        return namespace
+    same = (command.queue, command.lock_token)
+    doubted = tuple(
+        attrs.evolve(each, certain=False)
+        if (each.command.queue, each.command.lock_token) == same
+        else each
+        for each in transaction.settlements
+    )
+    left = attrs.evolve(transaction, settlements=doubted, doubtful=True)
+    return with_transaction(namespace, name, left)
+
+
+def _enlisted(namespace: Namespace, command: v.Settlement, name: str) -> Iterator[Transition]:
+    """LOCK-11, LOCK-13: wait for the commit; refuse a lost lock, now or then."""
+    transaction = namespace.transactions.get(name)
+    if transaction is None:
+        yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
+        return
+    before = _held_in_doubt(namespace, command)
+    again = before is not None
+    namespace = before or namespace
+    transaction = running(namespace, name)
+    namespace = with_transaction(namespace, name, transaction)
+    may_settle = unsure = False
+    for transition in _at_once(namespace, attrs.evolve(command, transaction=None)):
+        if isinstance(transition.outcome, v.Done):
+            may_settle = True
+        else:
+            unsure = unsure or not transition.rules
+            if not (transition.rules and _refuses(namespace, "at-commit")):
+                yield _turned_away(transition, command, name, transaction)
+            yield from _taken_yet_doomed(namespace, command, name, transition)
+    if may_settle and not _must_object(namespace, command, transaction):
+        nameless = is_of_lost_answer(namespace.queues[command.queue], command.lock_token)
+        waiting = _waiting(namespace, command, name, certain=not (again or nameless))
+        if nameless:
+            waiting = stop_judging(waiting, v.owner_of(command.queue))
+        if unsure and not _refuses(namespace, "at-once"):
+            waiting = _perhaps_doomed(waiting, name)
+        yield done(waiting)
+    over = transaction.doubtful or may_be_over(namespace, transaction)
+    if again or over or may_be_full(transaction) or _may_object(namespace, command, transaction):
+        after = after_refusal(namespace, name, transaction)
+        yield refusal(after, v.Error.INVALID_OPERATION, any_error=True)
+
+
+def _turned_away(
+    refused: Transition, command: v.Settlement, name: str, transaction: Transaction
+) -> Transition:
+    """LOCK-13: a lost lock settles nothing in a transaction either."""
+    lost = refused.rules and refused.outcome == v.Refused(error=v.Error.LOCK_LOST)
+    rules = ("LOCK-13", *refused.rules) if lost else refused.rules
+    after = after_refusal(_pledging(refused.next, command), name, transaction)
+    return attrs.evolve(refused, next=after, rules=rules)
+
+
+def _taken_yet_doomed(
+    namespace: Namespace, command: v.Settlement, name: str, refused: Transition
+) -> Iterator[Transition]:
+    """Accept now, and refuse the commit (SETTLEMENT-REFUSAL)."""
+    if not refused.rules or _refuses(namespace, "at-once"):
+        return
+    waiting = _waiting(namespace, command, name)
+    doomed = attrs.evolve(running(waiting, name), doomed=True)
+    yield done(with_transaction(waiting, name, doomed))
+
+
+def _perhaps_doomed(namespace: Namespace, name: str) -> Namespace:
+    """An accepted settlement with a perhaps lost lock may be refused later and doom the rest.
+
+    The documents do not say whether a doomed transaction accepts sends or a roll back.
+    """
+    doubtful = attrs.evolve(running(namespace, name), doubtful=True)
+    return with_transaction(namespace, name, doubtful)
+
+
+def _refuses(namespace: Namespace, when: str) -> bool:
+    """SETTLEMENT-REFUSAL: return whether the refusal comes at this point only."""
+    return namespace.profile.readings.get("SETTLEMENT-REFUSAL") == when
+
+
+def _may_object(namespace: Namespace, command: v.Settlement, transaction: Transaction) -> bool:
+    """TXN-OTHER-OPERATIONS, TXN-ENTITIES: return whether its key or entity may conflict."""
+    queue, readings = namespace.queues[command.queue], namespace.profile.readings
+    others = {*transaction.queues} - {v.owner_of(command.queue)}
+    if others and readings.get("TXN-ENTITIES") != "accepted":
+        return True
+    held = bool(queue.settings.partitioned) and locked(queue, command.lock_token) is not None
+    unfit = _key(namespace, command) is None or _differs(namespace, command, transaction)
+    return held and unfit and readings.get("TXN-OTHER-OPERATIONS") != "sends-only"
+
+
+def _must_object(namespace: Namespace, command: v.Settlement, transaction: Transaction) -> bool:
+    """Return whether its key surely conflicts with the transaction (TXN-OTHER-OPERATIONS)."""
+    reading = namespace.profile.readings.get("TXN-OTHER-OPERATIONS")
+    return reading == "all" and _differs(namespace, command, transaction)
+
+
+def _differs(namespace: Namespace, command: v.Settlement, transaction: Transaction) -> bool:
+    """Return whether its key differs from those of the transaction's requests there."""
+    key = _key(namespace, command)
+    of_sends = transaction.keys.get(command.queue)
+    keys = [each.key for each in transaction.settlements if each.command.queue == command.queue]
+    others = [each for each in (of_sends, *keys) if each is not None]
+    return key is not None and any(keys_may_differ(namespace.profile, key, each) for each in others)
+
+
+def _key(namespace: Namespace, command: v.Settlement) -> Key | None:
+    stored = locked(namespace.queues[command.queue], command.lock_token)
+    return None if stored is None else stored.key
+
+
+def _pledging(namespace: Namespace, command: v.Settlement) -> Namespace:
+    """Record that a settlement of the queue's messages was requested in a transaction."""
+    queue = namespace.queues[command.queue]
+    return namespace if queue.pledged else with_queue(namespace, evolve(queue, pledged=True))
+
+
+def _waiting(
+    namespace: Namespace, command: v.Settlement, name: str, *, certain: bool = True
+) -> Namespace:
+    """Return the namespace in which the settlement waits, its message still locked.
+
+    The documents leave open what happens to a lock that ends meanwhile (LOCK-IN-TRANSACTION).
+    """
+    transaction = running(namespace, name)
+    owner = v.owner_of(command.queue)
+    born = namespace.queues[owner].managed.born
+    outside = attrs.evolve(command, transaction=None)
+    entry = Enlisted(outside, _key(namespace, command), born, certain)
+    grown = attrs.evolve(
+        transaction,
+        settlements=(*transaction.settlements, entry),
+        queues=transaction.queues.set(owner, born),
+        doubtful=transaction.doubtful or not certain,
+    )
+    namespace = with_transaction(_pledging(namespace, command), name, grown)
+    queue = namespace.queues[command.queue]
+    stored = locked(queue, command.lock_token)
+    if stored is None or stored.lock is None:
+        return namespace
+    lock, pledge = stored.lock, stored.lock.pledge
+    until = lock.expiry if pledge is None else pledge.until
+    pledge = Pledge(name, until, _reading(namespace))
+    held = evolve(lock, pledge=pledge, expiry=pledge.bounds())
+    return with_queue(namespace, _held(queue, stored, held))
+
+
+def _reading(namespace: Namespace) -> str:
+    """LOCK-IN-TRANSACTION: return whether the lock ends while a settlement waits."""
+    return namespace.profile.readings.get("LOCK-IN-TRANSACTION", "either")
+
+
+def _held(queue: Queue, stored: Stored, lock: Lock) -> Queue:
+    """Return the queue with other bounds for a lock."""
+    return evolve(
+        queue,
+        messages=queue.messages.set(stored.number, evolve(stored, lock=lock)),
+        timers=push(queue.timers, (lock.expiry.latest, stored.number, lock.token)),
+    )
+
+
+def loses(namespace: Namespace, transaction: Transaction) -> tuple[bool, bool]:
+    """LOCK-13: return whether a commit may be refused for its settlements, and whether it must."""
+    fates = [_loses(namespace, each) for each in transaction.settlements]
+    return any(may for may, _ in fates), any(must for _, must in fates)
+
+
+def _loses(namespace: Namespace, enlisted: Enlisted) -> tuple[bool, bool]:
+    queue = _queue_of(namespace, enlisted)
+    stored = None if queue is None else locked(queue, enlisted.command.lock_token)
+    if queue is None or stored is None or stored.lock is None:
+        return True, enlisted.certain and queue is not None
+    pledge = stored.lock.pledge
+    until = stored.lock.expiry if pledge is None else pledge.until
+    ends = until.earliest <= namespace.now.latest and _reading(namespace) != "lasts"
+    doubtful = not (enlisted.certain and stored.certain)
+    may_lose = ends or doubtful or queue.outages.may_hit(stored.where)
+    return may_lose, has_ended(namespace, queue, stored)
+
+
+def _queue_of(namespace: Namespace, enlisted: Enlisted) -> Queue | None:
+    """The queue in which something was settled; what was deleted leaves none, whatever came after.
+
+    The documents do not say what a commit does with it.
+    """
+    name = enlisted.command.queue
+    same = is_there(namespace, v.owner_of(name), enlisted.born)
+    return namespace.queues.get(name) if same else None
+
+
+def settled_together(namespace: Namespace, transaction: Transaction, *, certain: bool) -> Namespace:
+    """LOCK-11: return the namespace after all settlements of the transaction took effect."""
+    if certain:
+        # Without a waiting settlement it is settled as usual.
+        namespace = released(namespace, transaction)
+    for each in transaction.settlements:
+        if certain and each.certain and _queue_of(namespace, each) is not None:
+            namespace = _settled(namespace, each.command)
+        else:
+            namespace = _perhaps_settled(namespace, each.command)
+    return namespace
+
+
+def _settled(namespace: Namespace, command: v.Settlement) -> Namespace:
+    """Return the namespace after a settlement, if the message is still under its lock."""
+    queue = namespace.queues.get(command.queue)
+    if queue is None or locked(queue, command.lock_token) is None:
+        return namespace
+    return next(_at_once(namespace, command)).next
+
+
+def _perhaps_settled(namespace: Namespace, command: v.Settlement) -> Namespace:
+    """Return the namespace after a settlement that may take effect, now or later."""
+    if command.queue not in namespace.queues:
+        return namespace
+    match command:
+        case v.Complete():
+            return lost_complete(namespace, command)
+        case v.Abandon():
+            return lost_abandon(namespace, command)
+        case v.DeadLetter():
+            return lost_dead_letter(namespace, command)
+        case v.Defer():
+            return lost_defer(namespace, command)
+        case _:
+            assert_never(command)
+
+
+def lost_settle(namespace: Namespace, command: v.Settlement) -> Namespace:
+    """Return the states after an unanswered settlement; in a transaction it may wait."""
+    if command.transaction is None:
+        return _perhaps_settled(_held_in_doubt(namespace, command) or namespace, command)
+    if namespace.transactions.get(command.transaction) is None:
+        return namespace
+    namespace = _held_in_doubt(namespace, command) or namespace
+    return _waiting(namespace, command, command.transaction, certain=False)
+
+
+def released(namespace: Namespace, transaction: Transaction) -> Namespace:
+    """LOCK-12: return the namespace with the transaction's settlements undone.
+
+    The message stays locked as long as without it; a lock that would have ended meanwhile has
+    ended.
+    """
+    for each in transaction.settlements:
+        queue = _queue_of(namespace, each)
+        stored = None if queue is None else locked(queue, each.command.lock_token)
+        lock = None if stored is None else stored.lock
+        if queue is None or stored is None or lock is None or lock.pledge is None:
+            continue
+        until = lock.pledge.until
+        latest = max(until.latest, namespace.now.latest)
+        # An unanswered settlement may have ended its lock meanwhile.
+        earliest = min(until.earliest, lock.expiry.earliest)
+        bounds = Window(earliest, until.latest if lock.pledge.reading == "ends" else latest)
+        freed = evolve(lock, pledge=None, expiry=bounds, spared=True)
+        namespace = with_queue(namespace, _held(queue, stored, freed))
+    return namespace

@@ -1,0 +1,330 @@
+"""AMQP over WebSockets: the official client, and clients that do what no official one would."""
+
+import asyncio
+import re
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import Any, Final, cast
+
+import attrs
+import pytest
+from azure.servicebus import ServiceBusClient, ServiceBusMessage, TransportType
+from wsproto import ConnectionType, WSConnection
+from wsproto.events import (
+    AcceptConnection,
+    BytesMessage,
+    CloseConnection,
+    Event,
+    Ping,
+    Pong,
+    RejectConnection,
+    Request,
+    TextMessage,
+)
+
+from busproof.broker.amqp.websocket import PIECE, WebSocket
+from busproof.broker.limits import Limits
+
+from . import raw
+from .conftest import Served, Start, anew
+
+pytestmark = pytest.mark.slow
+
+PATH: Final = "/$servicebus/websocket"
+SUBPROTOCOL: Final = "AMQPWSB10"
+
+
+@attrs.frozen
+class Web:
+    """A broker that speaks WebSocket, too."""
+
+    served: Served
+    port: int
+
+    def client(self) -> ServiceBusClient:
+        """The official client over WebSockets."""
+        return self.served.client(
+            transport_type=TransportType.AmqpOverWebsocket,
+            custom_endpoint_address=f"sb://127.0.0.1:{self.port}",
+        )
+
+
+@pytest.fixture(scope="module")
+def web(start: Start) -> Web:
+    served = start("--websocket-port", "0", "--limit", "connections=40")
+    found = re.search(r"AMQP over WebSockets on 127\.0\.0\.1:(\d+)", served.said)
+    assert found is not None, served.said
+    return Web(anew(served), int(found[1]))
+
+
+class Talk:
+    """A client of a WebSocket, event by event."""
+
+    def __init__(self, port: int, *protocols: str, path: str = PATH, **headers: str) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=20)
+        self.frames = WSConnection(ConnectionType.CLIENT)
+        extra: Any = [(name.encode(), value.encode()) for name, value in headers.items()]
+        self.say(
+            Request(
+                host=f"127.0.0.1:{port}",
+                target=path,
+                subprotocols=list(protocols),
+                extra_headers=extra,
+            )
+        )
+        self.events = self._events()
+
+    def say(self, event: Event) -> None:
+        self.socket.sendall(self.frames.send(event))
+
+    def _events(self) -> Iterator[Event]:
+        while data := self.socket.recv(65_536):
+            self.frames.receive_data(data)
+            yield from self.frames.events()
+
+    def next(self) -> Event | None:
+        """What comes next; `None` at the end."""
+        return next(self.events, None)
+
+    def received(self, wanted: bytes) -> bytes:
+        """All bytes of messages until these have come."""
+        found = b""
+        while wanted not in found:
+            event = self.next()
+            assert isinstance(event, BytesMessage), event
+            found += event.data
+        return found
+
+    def close(self) -> None:
+        self.socket.close()
+
+
+def opened(web: Web, *protocols: str, **more: Any) -> Talk:
+    talk = Talk(web.port, *(protocols or (SUBPROTOCOL,)), **more)
+    event = talk.next()
+    assert isinstance(event, AcceptConnection), event
+    return talk
+
+
+def test_the_official_client_sends_and_receives(web: Web, name: str) -> None:
+    """Messages of several frames among them."""
+    with web.client() as client:
+        with client.get_queue_sender("plain") as sender:
+            sender.send_messages([ServiceBusMessage(name), ServiceBusMessage(name * 5_000)])
+        with client.get_queue_receiver("plain") as receiver:
+            found = list[str]()
+            while len(found) < 2:
+                for each in receiver.receive_messages(2, 20):
+                    found.append(str(each))
+                    receiver.complete_message(each)
+    assert [name, name * 5_000] == found
+
+
+@pytest.mark.parametrize("offered", [("AMQPWSB10",), ("amqp",), ("mqtt", "amqp")])
+def test_either_subprotocol_is_spoken(web: Web, offered: tuple[str, ...]) -> None:
+    """The service's own, and the one that is registered for AMQP."""
+    talk = Talk(web.port, *offered)
+    event = talk.next()
+    assert isinstance(event, AcceptConnection)
+    assert offered[-1] == event.subprotocol
+    with closing(talk):
+        talk.say(BytesMessage(data=raw.SASL + raw.ANONYMOUS))
+        assert talk.received(raw.OUTCOME).startswith(raw.SASL)
+
+
+@pytest.mark.parametrize("path", [f"{PATH}/", "/%24servicebus/websocket", f"{PATH}?api=1"])
+def test_the_path_may_be_written_in_several_ways(web: Web, path: str) -> None:
+    """With a slash at its end, escaped, and with a query."""
+    with closing(opened(web, path=path)):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("protocols", "more", "status"),
+    [
+        ((SUBPROTOCOL,), {"path": "/"}, 404),
+        (("mqtt",), {}, 400),
+        ((), {}, 400),
+        ((SUBPROTOCOL,), {"origin": "http://elsewhere.example"}, 403),
+    ],
+)
+def test_what_is_not_served_is_refused_in_http(
+    web: Web, protocols: tuple[str, ...], more: dict[str, str], status: int
+) -> None:
+    """With a number that says what is wrong; then the connection ends."""
+    with closing(Talk(web.port, *protocols, **more)) as talk:
+        event = talk.next()
+        assert isinstance(event, RejectConnection)
+        assert status == event.status_code
+        while talk.socket.recv(1_000):
+            pass
+
+
+def test_a_page_of_this_machine_may_connect(web: Web) -> None:
+    """As one of whom an application is developed."""
+    with closing(opened(web, origin="http://localhost:3000")):
+        pass
+
+
+def test_what_is_no_request_for_a_websocket_is_refused(web: Web) -> None:
+    """Such as a plain request, and bytes of AMQP."""
+    for said in (b"GET / HTTP/1.1\r\nHost: here\r\n\r\n", raw.SASL + b"\r\n\r\n", b"\xff\n\n"):
+        with socket.create_connection(("127.0.0.1", web.port), timeout=20) as client:
+            client.sendall(said)
+            assert client.recv(1_000).startswith(b"HTTP/1.1 400 ")
+
+
+def test_a_head_without_end_is_refused(web: Web) -> None:
+    """Long before it fills the memory."""
+    with socket.create_connection(("127.0.0.1", web.port), timeout=20) as client:
+        client.sendall(b"GET / HTTP/1.1\r\nX: " + b"x" * 60_000)
+        assert client.recv(1_000).startswith(b"HTTP/1.1 4")
+
+
+def test_bytes_may_be_cut_into_messages_anywhere(web: Web) -> None:
+    """One by one, in fragments, and with pings between them."""
+    with closing(opened(web)) as talk:
+        for each in raw.SASL + raw.ANONYMOUS[:-1]:
+            talk.say(BytesMessage(data=bytes([each]), message_finished=False))
+            talk.say(Ping(payload=b"?"))
+        talk.say(BytesMessage(data=raw.ANONYMOUS[-1:]))
+        pongs, found = 0, b""
+        while raw.OUTCOME not in found:
+            event = talk.next()
+            if isinstance(event, Pong):
+                pongs += 1
+            else:
+                assert isinstance(event, BytesMessage), event
+                found += event.data
+        assert len(raw.SASL + raw.ANONYMOUS) - 1 == pongs
+
+
+@pytest.mark.parametrize(
+    ("event", "code"), [(TextMessage(data="AMQP"), 1003), (CloseConnection(code=1000), 1000)]
+)
+def test_the_end_of_a_websocket_is_said(web: Web, event: Event, code: int) -> None:
+    """When the client ends it, and when it sends what is not binary."""
+    with closing(opened(web)) as talk:
+        talk.say(event)
+        said = talk.next()
+        assert isinstance(said, CloseConnection)
+        assert code == said.code
+        assert talk.next() is None
+
+
+def test_frames_that_are_none_end_it(web: Web) -> None:
+    """With a number that says so."""
+    with closing(opened(web)) as talk:
+        talk.socket.sendall(b"\xff\xff\xff\xff")
+        said = talk.next()
+        assert isinstance(said, CloseConnection)
+        assert 1002 == said.code
+
+
+def test_failed_sasl_closes_the_websocket(web: Web) -> None:
+    """After the header that clients are to speak."""
+    with closing(opened(web)) as talk:
+        talk.say(BytesMessage(data=b"HTTP/1.1 nothing"))
+        assert raw.SASL == talk.received(raw.SASL)
+        assert isinstance(talk.next(), CloseConnection)
+
+
+class Taken:
+    """A connection within that takes bytes, and a loop that gives turns when it is told to."""
+
+    def __init__(self) -> None:
+        self.hub = self.loop = self
+        self.limits = Limits()
+        self.turns: list[Callable[[], None]] = []
+        self.taken: list[bytes] = []
+
+    def call_soon(self, turn: Callable[[], None]) -> None:
+        self.turns.append(turn)
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        self.transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self.taken.append(data)
+
+
+class Heard(asyncio.Transport):
+    """A way of bytes that says whether anything is read from it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reads = True
+
+    def write(self, data: Any) -> None:
+        """Nobody looks at it."""
+
+    def is_closing(self) -> bool:
+        return False
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+    def pause_reading(self) -> None:
+        self.reads = False
+
+    def resume_reading(self) -> None:
+        self.reads = True
+
+
+def test_a_flood_of_frames_is_handled_by_turns() -> None:
+    """Each small frame costs as much as a large one: others have turns between pieces."""
+    within, way = Taken(), Heard()
+    socket_within = WebSocket(cast(Any, within))
+    socket_within.connection_made(way)
+    client = WSConnection(ConnectionType.CLIENT)
+    request = Request(host="here", target=PATH, subprotocols=[SUBPROTOCOL])
+    socket_within.data_received(client.send(request))
+    frame = b"\x82\x81\x00\x00\x00\x00x"
+    socket_within.data_received(frame * 3_000)
+    turns = 0
+    while within.turns:
+        assert len(b"".join(within.taken)) <= (turns + 1) * PIECE // len(frame)
+        assert not way.reads
+        within.turns.pop()()
+        turns += 1
+    assert (b"x" * 3_000, True) == (b"".join(within.taken), way.reads)
+    assert turns == 3_000 * len(frame) // PIECE
+
+
+def test_nothing_is_handled_while_the_connection_within_wants_nothing() -> None:
+    """What came waits, and nothing more is read."""
+    within, way = Taken(), Heard()
+    socket_within = WebSocket(cast(Any, within))
+    socket_within.connection_made(way)
+    client = WSConnection(ConnectionType.CLIENT)
+    socket_within.data_received(
+        client.send(Request(host="here", target=PATH, subprotocols=[SUBPROTOCOL]))
+    )
+    within.transport.pause_reading()
+    socket_within.data_received(b"\x82\x81\x00\x00\x00\x00x")
+    assert ([], [], False) == (within.taken, within.turns, way.reads)
+    within.transport.resume_reading()
+    within.turns.pop()()
+    assert ([b"x"], True) == (within.taken, way.reads)
+
+
+def test_connections_are_counted_before_they_are_websockets(web: Web) -> None:
+    """So that nobody can hold more than there may be."""
+    silent = [raw.silent(web.port) for _ in range(45)]
+    try:
+        ended = 0
+        for each in silent:
+            each.settimeout(2)
+            try:
+                ended += each.recv(1) == b""
+            except ConnectionResetError:
+                ended += 1
+            except TimeoutError:
+                pass
+            if ended == 5:
+                break
+        assert 5 <= ended
+    finally:
+        for each in silent:
+            each.close()

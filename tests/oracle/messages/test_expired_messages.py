@@ -1,0 +1,164 @@
+"""What becomes of a message that has outlived its time: dead letters, deferral, schedules."""
+
+import pytest
+from mortal import (
+    DEAD,
+    DEAD_RECEIVE,
+    EXPIRED,
+    LIFE,
+    NOT_FOUND,
+    PEEK,
+    RECEIVE,
+    is_kept,
+    letter,
+    may_be_given,
+    mortal,
+)
+from telling import LOST, SECOND, Told, is_allowed, passes, received, telling, view
+
+from busproof.adapters.model import ModelAdapter
+from busproof.spec import load
+from busproof.vocabulary.commands import (
+    Abandon,
+    AdvanceClock,
+    CreateSubscription,
+    CreateTopic,
+    DeadLetter,
+    Defer,
+    Peek,
+    Receive,
+    ReceiveDeferred,
+    Schedule,
+)
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Empty, Peeked, Received, ReceivedSeveral, Scheduled
+from busproof.vocabulary.profile import profile_for
+
+
+@pytest.fixture
+def queue(told: Told) -> Told:
+    told.queue()
+    return told
+
+
+@pytest.fixture
+def burying(told: Told) -> Told:
+    """A queue that dead-letters expired messages."""
+    told.queue(dead_letter_expired=True)
+    return told
+
+
+def test_expired_message_is_dead_lettered_where_the_queue_asks_for_it(burying: Told) -> None:
+    mortal(burying)
+    passes(burying, 9)
+    assert burying.saw(DEAD_RECEIVE, letter()).rules[0] == "TTL-02"
+    passes(burying, 2)
+    assert burying.saw(DEAD_RECEIVE, letter(reason="other")).rules[0] == "TTL-07"
+    assert is_allowed(burying, DEAD_RECEIVE, Empty())
+    shown = Peeked(messages=(view("m1", dead_letter_reason=EXPIRED),))
+    assert is_allowed(burying, Peek(queue=DEAD), shown)
+    assert "TTL-07" in burying.saw(DEAD_RECEIVE, letter()).rules
+    assert not burying.saw(DEAD_RECEIVE, letter()).possible
+
+
+def test_elsewhere_it_is_none(queue: Told) -> None:
+    mortal(queue)
+    passes(queue, 11)
+    assert queue.saw(DEAD_RECEIVE, letter()).rules[0] == "TTL-08"
+    shown = Peeked(messages=(view("m1", dead_letter_reason=EXPIRED),))
+    assert queue.saw(Peek(queue=DEAD), shown).rules[0] == "TTL-08"
+    assert "TTL-08" in queue.saw(DEAD_RECEIVE, Empty()).rules
+
+
+def test_a_dead_letter_lives_for_ever(burying: Told) -> None:
+    mortal(burying)
+    is_kept(burying)
+    burying.has(DeadLetter(queue="q", lock_token="l", reason="r"))
+    passes(burying, 10**6)
+    assert not is_allowed(burying, DEAD_RECEIVE, Empty())
+    assert is_allowed(burying, DEAD_RECEIVE, letter(reason="r"))
+
+
+def test_a_reason_of_its_own_is_not_that_of_age(burying: Told) -> None:
+    mortal(burying)
+    assert "TTL-02" not in burying.saw(DEAD_RECEIVE, letter(reason="r")).rules
+
+
+def test_a_peek_may_show_it(queue: Told) -> None:
+    mortal(queue)
+    passes(queue, 11)
+    assert "TTL-09" in queue.saw(PEEK, Peeked(messages=(view("m1"),))).rules
+    assert "TTL-09" in queue.saw(PEEK, Peeked()).rules
+
+
+def is_aside(told: Told) -> None:
+    mortal(told)
+    is_kept(told, number=7)
+    told.has(Defer(queue="q", lock_token="l"))
+
+
+def test_expired_deferred_message_is_not_dead_lettered(burying: Told) -> None:
+    is_aside(burying)
+    passes(burying, 11)
+    assert burying.saw(DEAD_RECEIVE, letter()).rules[0] == "TTL-10"
+    burying.has(RECEIVE, Empty())
+    assert "TTL-10" in burying.saw(DEAD_RECEIVE, Empty()).rules
+
+
+def test_expired_deferred_message_may_be_received_or_not(queue: Told) -> None:
+    by_number = ReceiveDeferred(queue="q", sequence_numbers=(7,))
+    is_aside(queue)
+    assert not is_allowed(queue, by_number, NOT_FOUND)
+    passes(queue, 11)
+    assert "TTL-11" in queue.saw(by_number, NOT_FOUND).rules
+    given = ReceivedSeveral(messages=(view("m1", number=7, lock_token="l2"),))
+    assert "TTL-11" in queue.saw(by_number, given).rules
+
+
+def schedule(delay: int, life: int = LIFE) -> Schedule:
+    message = Message(body="m1", time_to_live=life)
+    return Schedule(queue="q", message=message, delay=delay * SECOND)
+
+
+def test_lifetime_of_a_scheduled_message_begins_when_due() -> None:
+    told = telling(readings={"SCHEDULE-DELAY": "at-once"})
+    told.queue()
+    told.has(schedule(20), Scheduled(sequence_number=77))
+    passes(told, 29)
+    assert not is_allowed(told, RECEIVE, Empty())
+    before = told.possible
+    assert "TTL-12" in told.saw(RECEIVE, received("m1")).rules
+    told.possible = before
+    passes(told, 2)
+    assert not may_be_given(told)
+
+
+def test_lifetime_of_a_late_activation_begins_with_it(queue: Told) -> None:
+    queue.has(schedule(20), Scheduled(sequence_number=77))
+    passes(queue, 60)
+    assert may_be_given(queue)
+    is_kept(queue)
+    passes(queue, 11)
+    queue.has(Abandon(queue="q", lock_token="l"))
+    assert not may_be_given(queue)
+
+
+def test_scheduled_message_may_expire_unseen(burying: Told) -> None:
+    burying.has(schedule(1), LOST)
+    passes(burying, 10)
+    assert not is_allowed(burying, DEAD_RECEIVE, letter())
+    passes(burying, 2)
+    assert is_allowed(burying, DEAD_RECEIVE, letter())
+
+
+def test_lifetime_of_a_message_scheduled_on_a_topic_begins_when_due() -> None:
+    adapter = ModelAdapter()
+    adapter.start(profile_for(load(), partitions=2))
+    adapter.do(CreateTopic(topic="t", time_to_live=LIFE), "c1")
+    adapter.do(CreateSubscription(topic="t", subscription="s"), "c1")
+    later = Schedule(queue="t", message=Message(body="m1"), delay=20 * SECOND)
+    adapter.do(later, "c1")
+    from_copy = Receive(queue="t/subscriptions/s")
+    for moment, kind in ((29, Received), (62, Empty)):
+        adapter.do(AdvanceClock(duration=moment * SECOND), "c1")
+        assert isinstance(adapter.do(from_copy, "c1").outcome, kind)
