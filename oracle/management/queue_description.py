@@ -9,9 +9,15 @@ from busproof import vocabulary as v
 from busproof.oracle.management.updates_and_deletions import FIXED
 from busproof.oracle.messages.dead_letters import dead_letters
 from busproof.oracle.messages.releasing import without_perhaps_spent
-from busproof.oracle.sizes.entity_size import grave, no_other_size, of_size, told_size, wrong_size
+from busproof.oracle.sizes.entity_size import (
+    dead_letter_storage,
+    no_other_size,
+    of_size,
+    told_size,
+    wrong_size,
+)
 from busproof.oracle.state import NEVER, Namespace, Queue, Subscription, Topic, feeding
-from busproof.oracle.transition import Sighting, Transition, refusal
+from busproof.oracle.transition import Observation, Transition, refusal
 from busproof.oracle.window import Window
 
 __all__ = [
@@ -30,7 +36,7 @@ _OF_TOPICS: Final = ("partitioned", "duplicate_detection", "duplicate_window", "
 """Settings that a subscription shares with its topic, or lacks."""
 
 
-def get_queue(namespace: Namespace, command: v.GetQueue, seen: Sighting) -> Iterator[Transition]:
+def get_queue(namespace: Namespace, command: v.GetQueue, seen: Observation) -> Iterator[Transition]:
     """MGMT-11, MGMT-20 to MGMT-23: describe the queue and the contents of all its partitions."""
     queue = namespace.queues[command.queue]
     must_fail, refusals = get_may_fail(namespace, queue)
@@ -48,7 +54,7 @@ def get_may_fail(namespace: Namespace, queue: Queue) -> tuple[bool, tuple[Transi
     return must_fail, (refusal(namespace, v.Error.UNAVAILABLE, "MGMT-23", any_error=True),)
 
 
-def _described(namespace: Namespace, queue: Queue, seen: Sighting) -> Iterator[Transition]:
+def _described(namespace: Namespace, queue: Queue, seen: Observation) -> Iterator[Transition]:
     if isinstance(seen.outcome, v.Described):
         told = seen.outcome.description
         if not wrongly_told(namespace, queue, told):
@@ -92,7 +98,7 @@ def described(namespace: Namespace, queue: Queue) -> v.QueueDescription:
         time_to_live=settings.time_to_live,
         max_size=told_size(namespace, settings) if its_own else None,
         message_count=counted,
-        size=sum((*queue.room.held.values(), *grave(namespace, queue).held.values())),
+        size=sum((*queue.room.held.values(), *dead_letter_storage(namespace, queue).held.values())),
         availability=v.Availability.LIMITED if limited else v.Availability.AVAILABLE,
         transfer_dead_letters=len(dead_letters(namespace, queue, v.TRANSFERS).messages),
     )
@@ -107,7 +113,7 @@ def wrongly_told(
     if not _count_is_allowed(namespace, queue, told.message_count):
         found += ["MGMT-20", "MGMT-23"] if queue.outages.any else ["MGMT-20"]
         found = [*_of_scheduled(namespace, queue), *found]
-    if not 0 <= (told.transfer_dead_letters or 0) <= _most_stranded(namespace, queue):
+    if not 0 <= (told.transfer_dead_letters or 0) <= _most_transfer_dead_letters(namespace, queue):
         found.append("FWD-32")
     if not availability_is_allowed(namespace, queue, told.availability):
         limited = told.availability is v.Availability.LIMITED
@@ -125,7 +131,7 @@ def _of_its_own(queue: Queue, told: v.QueueDescription) -> v.QueueDescription:
     return attrs.evolve(told, **topics)
 
 
-def _most_stranded(namespace: Namespace, queue: Queue) -> int:
+def _most_transfer_dead_letters(namespace: Namespace, queue: Queue) -> int:
     """FWD-32: return the maximum number of transfer dead letters."""
     known = dead_letters(namespace, queue, v.TRANSFERS).arrivals
     return known + sum(len(several) for several in queue.passed.values())
@@ -155,7 +161,7 @@ def _wrong_settings(
         yield from (*changed, "MGMT-11")
     if not is_within(told.max_delivery_count, managed.delivery_counts):
         yield from (*changed, "MGMT-11")
-    # What is told of messages that live for ever is not said: some longest time, say.
+    # The documents do not say which value describes an unlimited time to live.
     asked = managed.lifetimes.latest < NEVER
     if asked and not is_within(told.time_to_live, managed.lifetimes):
         yield from (*changed, "MGMT-11")
@@ -229,7 +235,7 @@ def _surely_hit(queue: Queue) -> int:
     return sum(
         tally.total
         for where, tally in queue.tallies.items()
-        if queue.outages.told and queue.outages.must_hit(where)
+        if queue.outages.identified and queue.outages.must_hit(where)
     )
 
 
