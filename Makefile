@@ -27,7 +27,7 @@ SINCE = $(if $(filter full,$(BUSPROOF_SIZE)),,--changed)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: results help run test lint types check format nightly nightly-status modelcheck audit bench schemas diagrams licences vulnerabilities dist wheel pythons allure docs site lock base dev clean \
+.PHONY: results help run test lint types check format nightly nightly-status modelcheck audit bench schemas diagrams distilled licences vulnerabilities dist wheel pythons allure docs picture site lock base dev clean \
 	python-there node-there
 
 help: ## list the targets
@@ -80,6 +80,9 @@ schemas: dev ## write the JSON Schemas anew
 	$(DEV)/bin/python -m busproof.history.schemas
 	$(DEV)/bin/python -m busproof.reports.schemas
 
+distilled: dev ## search for short sequences that kill mutants made by machine, and keep them (an hour)
+	$(DEV)/bin/python tools/distil.py
+
 diagrams: dev ## draw the states in docs/states.md anew
 	$(DEV)/bin/python tools/state_diagrams.py > docs/states.md
 
@@ -125,8 +128,12 @@ results: dev node-there ## run the suite on all that is here, and write docs/res
 	$(DEV)/bin/python tools/results_page.py --audit reports/audit.json \
 		$$(dirname reports/runs/results-*/conformance.json)
 
-docs: dev ## build the documents into site/, and complain about every link that leads nowhere
+docs: dev node-there ## build the documents into site/, and complain about every link that leads nowhere
+	cd tools/mermaid && npm ci --silent --no-audit --no-fund --ignore-scripts
 	NO_MKDOCS_2_WARNING=1 $(DEV)/bin/mkdocs build --strict
+
+picture: dev ## draw docs/images/verdict.svg anew
+	$(DEV)/bin/python tools/verdict_picture.py
 
 site: docs node-there ## build all that is published into site/: documents, the conformance page, Allure's
 	rm -rf reports/runs/site-model reports/runs/site-node reports/allure-results
@@ -138,8 +145,6 @@ site: docs node-there ## build all that is published into site/: documents, the 
 		--history reports/history.jsonl --label '$(LABEL)' --allure reports/allure-results
 	$(DEV)/bin/python tools/allure_page.py reports/allure-results \
 		--output site/allure.html --history reports/allure-history.jsonl
-	cd tools/mermaid && npm ci --silent --no-audit --no-fund --ignore-scripts
-	mkdir -p site/javascripts && cp tools/mermaid/node_modules/mermaid/dist/mermaid.min.js site/javascripts
 
 lock: .venv-lock/.installed ## pin all dependencies anew (UPGRADE=--upgrade takes newer versions)
 	tools/lock .venv-lock/bin/uv $(UPGRADE)

@@ -18,6 +18,7 @@ import attrs
 from busproof.adapters.amqp.making import embedded, service
 from busproof.adapters.base import Adapter
 from busproof.errors import AdapterError, ConformanceError, UsageError
+from busproof.extras import MODULES, need
 
 __all__ = ["GROUP", "Available", "available", "check_name", "find", "is_address", "resolved"]
 
@@ -134,10 +135,11 @@ def find(name: str, *, timeout: float) -> Adapter:
         timeout: how long an adapter in another process may take for an answer, in seconds.
 
     Raises:
-        UsageError: there is no such adapter.
+        UsageError: there is no such adapter, or its extra is not installed.
         AdapterError: there is, and its own code fails or returns no adapter.
     """
     name = resolved(name)
+    _need_extra(name)
     if (built_in := _built_in(name, timeout)) is not None:
         return built_in
     for point in entry_points(group=GROUP, name=name):
@@ -151,14 +153,21 @@ def check_name(name: str) -> None:
     """Look at all of a name that can be looked at without importing what it names.
 
     Raises:
-        UsageError: there is no such adapter.
+        UsageError: there is no such adapter, or its extra is not installed.
     """
     name = resolved(name)
+    _need_extra(name)
     kind, _, query = name.partition("?")
     if kind in _SETTINGS:
         dict(_settings(kind, query, _SETTINGS[kind]))
     elif ":" not in name and not entry_points(group=GROUP, name=name):
         raise UsageError(_unknown(name))
+
+
+def _need_extra(name: str) -> None:
+    kind = "amqp" if is_address(name) else name.partition("?")[0]
+    if kind in MODULES:
+        need(kind, "a service over AMQP" if is_address(name) else f"the adapter {kind}")
 
 
 def _built_in(name: str, timeout: float) -> Adapter | None:
@@ -217,7 +226,7 @@ def _process(command: str, timeout: float) -> Adapter:
 
 
 def is_address(name: str) -> bool:
-    """Whether this names a service that somebody else runs."""
+    """Return whether this names a service that somebody else runs."""
     return name.lower().startswith(_ADDRESSES)
 
 
@@ -295,7 +304,7 @@ def _made(factory: object, name: str) -> Adapter:
 
 
 def _declares(adapter: object) -> bool:
-    """Whether there is a declaration, without asking for it where that can be told."""
+    """Return whether there is a declaration, without asking for it where that can be told."""
     missing = object()
     found = inspect.getattr_static(adapter, "declaration", missing)
     return found is not missing or hasattr(adapter, "declaration")

@@ -3,10 +3,10 @@
 import asyncio
 import time
 import traceback
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final
 
 from busproof.broker.amqp.messages import Content, Parsed, parse
 from busproof.broker.amqp.overlays import changed, remade
@@ -14,10 +14,12 @@ from busproof.broker.amqp.refusals import too_large
 from busproof.broker.auth.tokens import Key, Keys
 from busproof.broker.bus import Bus
 from busproof.broker.entity_status import Statuses
+from busproof.broker.held import Budget
 from busproof.broker.limits import ALL_DEFAULT, Limits
 from busproof.broker.observability.event_log import Journal, Silent
 from busproof.broker.observability.message_counts import Tallies, records_of
 from busproof.broker.payloads import Contents
+from busproof.broker.roles import Client, Saving, Waiter
 from busproof.broker.transactional_settlement import Stage
 from busproof.errors import UsageError
 from busproof.filters.actions import RULE_NAME
@@ -27,11 +29,7 @@ from busproof.model.state import Entity
 from busproof.vocabulary.messages import MessageView
 from busproof.vocabulary.values import Tier
 
-if TYPE_CHECKING:
-    from busproof.broker.amqp.engine import Connection
-    from busproof.broker.storage.commits import Saver
-
-__all__ = ["Hub", "Waiter"]
+__all__ = ["Hub"]
 
 TICK: Final = 0.05
 """How often it is looked whether something has become due that somebody waits for, in seconds."""
@@ -46,17 +44,6 @@ SAYS_AGAIN: Final = 10.0
 """After how long a warning that lasts is said again, in seconds."""
 
 
-class Waiter(Protocol):
-    """A link that waits for a message or a session."""
-
-    @property
-    def place(self) -> tuple[str, str | None]:
-        """The path, and the session, of what it waits for."""
-
-    def serve(self) -> bool:
-        """Take what there is now; returns whether it goes on waiting."""
-
-
 class Hub:
     """The broker's inside; everything in it runs in one thread.
 
@@ -69,6 +56,7 @@ class Hub:
     def __init__(self, bus: Bus, keys: Keys, limits: Limits = ALL_DEFAULT) -> None:
         self.bus = bus
         self.limits = limits
+        self.budget = Budget(limits.held, limits.held_by_all)
         self.stage = Stage(bus)
         self.keys = keys
         self.max_message = limits.message or _largest(bus)
@@ -86,16 +74,19 @@ class Hub:
         """How many connections there ever were."""
         self.identifies = True
         """Whether what was sent without a MessageId goes out with one."""
-        self.connections: set[Connection] = set()
+        self.connections: set[Client] = set()
+        self.owners: dict[str, Client] = {}
+        """The client that has begun each transaction that has not ended."""
         self.statuses = Statuses()
-        self.saver: Saver | None = None
+        self.saver: Saving | None = None
         """Writes all that is decided to a store, if there is one."""
         self.era = ""
         """What tells names of this run of a store from those of earlier ones."""
         self.stated: dict[tuple[str, str], int] = {}
         """Path and session id to when its state was last set, in milliseconds since 1970."""
         self.loop = asyncio.get_running_loop()
-        self._waiting: dict[tuple[str, str | None], deque[Waiter]] = {}
+        self._waiting: dict[str, dict[str | None, OrderedDict[Waiter, None]]] = {}
+        """Of each path, and of each session or none, those who wait in their order."""
         self._stirred: set[str] = set()
         """Paths of entities that have changed since it was last looked who waits for them."""
         self._called = False
@@ -169,17 +160,26 @@ class Hub:
 
     def wait(self, waiter: Waiter) -> None:
         """Let a link be served when there is something for it."""
-        line = self._waiting.setdefault(waiter.place, deque())
-        if waiter not in line:
-            line.append(waiter)
+        path, session_id = waiter.place
+        lines = self._waiting.setdefault(path, {})
+        lines.setdefault(session_id, OrderedDict()).setdefault(waiter)
 
     def leave(self, waiter: Waiter) -> None:
         """Forget a link that waits no more."""
-        line = self._waiting.get(waiter.place)
-        if line is not None and waiter in line:
-            line.remove(waiter)
-            if not line:
-                del self._waiting[waiter.place]
+        self._line(waiter.place).pop(waiter, None)
+        self._tidy(waiter.place)
+
+    def _line(self, place: tuple[str, str | None]) -> OrderedDict[Waiter, None]:
+        path, session_id = place
+        return self._waiting.get(path, {}).get(session_id, OrderedDict())
+
+    def _tidy(self, place: tuple[str, str | None]) -> None:
+        """Forget a line in which nobody waits."""
+        path, session_id = place
+        if not self._line(place) and path in self._waiting:
+            self._waiting[path].pop(session_id, None)
+            if not self._waiting[path]:
+                del self._waiting[path]
 
     def changed(self) -> None:
         """Something happened; whoever waits is served before long."""
@@ -187,6 +187,12 @@ class Hub:
         if not self._called and self._waiting and (self._stirred or not self.bus.is_trusted):
             self._called = True
             self.loop.call_soon(self._serve)
+
+    def count_in(self, transaction: str, size: int) -> None:
+        """Count bytes that are kept until a transaction ends, for whoever has begun it."""
+        owner = self.owners.get(transaction)
+        if owner is not None:
+            owner.stage(transaction, size)
 
     def say_status(self, path: str, status: str) -> None:
         """Disable an entity or enable it; links that give what is disabled end."""
@@ -219,23 +225,23 @@ class Hub:
     def _serve(self) -> None:
         self._called = False
         stirred, self._stirred = self._stirred, set()
-        for place in list(self._waiting):
-            if place[0] in stirred or not self.bus.is_trusted:
-                self._serve_place(place)
+        waiting = self._waiting.keys()
+        for path in sorted(stirred & waiting) if self.bus.is_trusted else list(waiting):
+            for session_id in list(self._waiting.get(path, ())):
+                self._serve_place((path, session_id))
 
     def _serve_place(self, place: tuple[str, str | None]) -> None:
         """Serve those who wait here in turn, until there is nothing left for the next."""
-        for _ in range(len(self._waiting.get(place, ()))):
-            line = self._waiting.get(place)
+        for _ in range(len(self._line(place))):
+            line = self._line(place)
             if not line:
                 break
-            waiter = line.popleft()
+            waiter, _ = line.popitem(last=False)
             if waiter.serve():
                 # By its name, and once: what came meanwhile may have put it into a line again.
                 self.wait(waiter)
                 break
-        if not self._waiting.get(place):
-            self._waiting.pop(place, None)
+        self._tidy(place)
 
     def _tick(self) -> None:
         """Let time pass for those who wait: something may have become due."""

@@ -18,9 +18,9 @@ from urllib.parse import urlencode
 
 import attrs
 
-from busproof.broker.extra import need_extra
 from busproof.broker.observability.decisions import GIVEN
 from busproof.errors import UsageError
+from busproof.extras import need
 from busproof.vocabulary.addressing import created_path
 from busproof.vocabulary.commands import CreateQueue, CreateSubscription, CreateTopic
 
@@ -314,7 +314,7 @@ def embedded(
     Raises:
         UsageError: the extra `busproof[amqp]` is missing, or something cannot be had.
     """
-    need_extra("an embedded broker")
+    need("amqp", "an embedded broker")
     from busproof.broker.configuration.emulator import Configuration, read_configuration  # noqa: PLC0415
 
     unknown = sorted(held_to.keys() - HeldTo.__annotations__.keys())

@@ -30,7 +30,13 @@ class Limits:
     tokens: int = _limit(5_000, 1, 100_000, "tokens in force of a connection")
     transactions: int = _limit(1_000, 1, 100_000, "transactions begun over a link and not ended")
     frame: int = _limit(262_144, 512, 1_048_576, "bytes of a frame")
+    opening: int = _limit(
+        32_768, 512, 1_048_576, "bytes of a frame that opens a connection, a session or a link"
+    )
     message: int = _limit(0, 0, 104_857_600, "bytes of a message; 0: as the tier has it")
+    at_once: int = _limit(
+        4_500, 1, 1_000_000, "messages, lock tokens or sequence numbers of one request or batch"
+    )
     unfinished: int = _limit(
         4_194_304, 1_024, LARGEST, "bytes of a connection's messages whose end has not come"
     )
@@ -38,6 +44,12 @@ class Limits:
     unread: int = _limit(1_048_576, 16_384, LARGEST, "bytes that wait for a client to read them")
     answers: int = _limit(
         8_388_608, 1_024, LARGEST, "bytes of a connection's answers that wait to be wanted"
+    )
+    held: int = _limit(
+        67_108_864, 1_048_576, LARGEST, "bytes that a connection makes the broker hold"
+    )
+    held_by_all: int = _limit(
+        268_435_456, 1_048_576, LARGEST, "bytes that all connections make the broker hold"
     )
     idle: int = _limit(240, 0, 86_400, "seconds in which a connection says nothing; 0: any")
     http_connections: int = _limit(1_000, 1, 100_000, "HTTP connections")

@@ -13,12 +13,13 @@ from busproof.steps import STEP_MODULES
 pytest.register_assert_rewrite(*STEP_MODULES)
 
 from busproof.errors import ConformanceError  # noqa: E402 - after the rewriting is registered
-from busproof.history.records import ScenarioVerdict, StepResult  # noqa: E402
+from busproof.history.records import StepResult  # noqa: E402
 from busproof.steps import allure  # noqa: E402
 from busproof.steps.bus import Bus  # noqa: E402
 from busproof.steps.definitions.any_command import Asking  # noqa: E402
 from busproof.steps.lookups import remember_definitions, scenario_name  # noqa: E402
 from busproof.steps.options import rules_asked_for  # noqa: E402
+from busproof.steps.reporting import as_pytest_says_it  # noqa: E402
 from busproof.steps.running import RUN, Run, give_up, verdict_on  # noqa: E402
 from busproof.vocabulary.messages import MessageView  # noqa: E402
 
@@ -48,6 +49,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     follows = config.getoption("--bus-from") == "tla"
     wanted = {
         "test_features.py": not (replays or follows),
+        "test_distilled.py": not (replays or follows),
         "test_exploration.py": explores and not replays,
         "test_paths.py": follows and not replays,
         "test_replay.py": replays,
@@ -73,11 +75,13 @@ def _run(config: pytest.Config) -> Run:
     return config.stash[RUN]
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is of other rules, where some were asked for."""
     rules = {item: _rules(item) for item in items if _is_ours(item)}
     if not rules:
         return
+    _mark_by_rule(config, rules)
     try:
         asked = rules_asked_for(config)
     except ConformanceError as error:
@@ -89,12 +93,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in others]
 
 
+def _mark_by_rule(config: pytest.Config, rules: dict[pytest.Item, tuple[str, ...]]) -> None:
+    """Let each scenario be chosen by its rule's id, as in `-m "KEY-08 or SESS"`."""
+    families = {rule: rule.partition("-")[0] for tagged in rules.values() for rule in tagged}
+    for name in sorted({*families, *families.values()}):
+        config.addinivalue_line("markers", f"{name}: scenarios of this rule or family of rules")
+    for item, tagged in rules.items():
+        for name in dict.fromkeys((*tagged, *(families[rule] for rule in tagged))):
+            item.add_marker(name)
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Find the adapter before the first test, so that a wrong name is a usage error."""
     ours = [item for item in session.items if _is_ours(item)]
     if ours and not session.config.getoption("--collect-only"):
         try:
-            _run(session.config).begin(len(ours))
+            tagged = {rule for item in ours for rule in _rules(item)}
+            _run(session.config).begin(len(ours), frozenset(tagged))
         except ConformanceError as error:
             give_up(session.config, error)
         if session.config.getoption("--bus-history") is not None:
@@ -151,20 +166,28 @@ def past() -> list[object]:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Record how a scenario ended; what was not judged is reported as skipped, with its reason."""
-    report = yield
+    """Record how a scenario ended; what was not judged is a skip, with its reason."""
     if call.when != "call" or RUN not in item.config.stash:
-        return report
+        return (yield)
     error = call.excinfo.value if call.excinfo else None
     verdict, detail = verdict_on(error)
     run = item.config.stash[RUN]
     run.scenario_ended(verdict, detail)
     item.session.items += run.again(item, error)  # pytest's loop goes on to what is appended
-    if verdict in (ScenarioVerdict.NOT_APPLICABLE, ScenarioVerdict.INCONCLUSIVE):
-        report.outcome = "skipped"
-        path, line, _ = item.reportinfo()
-        report.longrepr = (str(path), line or 0, f"Skipped: {verdict.value}: {detail}")
-    return report
+    as_pytest_says_it(item, call, verdict, detail, run.steps)
+    return (yield)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Print the verdicts on the rules, which are more than the outcomes of scenarios."""
+    if RUN not in config.stash:
+        return
+    run = config.stash[RUN]
+    lines = list(run.summary())
+    if lines:
+        terminalreporter.section(f"busproof: {run.declaration.implementation.name}")
+        for line in lines:
+            terminalreporter.line(line)
 
 
 def _note(request: pytest.FixtureRequest, step: Any, result: str) -> None:

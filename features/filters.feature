@@ -552,8 +552,29 @@ Feature: Rules of subscriptions
       And everything is received and completed
       Then exactly 1 message was received
 
+    @FEAT-18
+    Scenario: On a regular topic a rule is added in a transaction, where it is read so
+      Given a regular topic
+      And subscription "one" that takes nothing
+      And a transaction
+      When a rule of subscription "one" that takes everything is added in the transaction
+      Then it is accepted
+      When the transaction is committed
+      And a message without key is sent
+      And receivers turn to subscription "one"
+      And a receive is tried
+      Then exactly 1 message was received
+
     @FEAT-04
-    Scenario: On a regular topic a rule may be added in a transaction
+    Scenario: On a regular topic a rule may be added in a transaction, or not
+      Given a regular topic
+      And subscription "one" that takes nothing
+      And a transaction
+      When a rule of subscription "one" that takes everything is added in the transaction
+      Then it is accepted or refused
+
+    @FEAT-19
+    Scenario: On a regular topic a rule that was added in a transaction goes with its roll back
       Given a regular topic
       And subscription "one" that takes nothing
       And a transaction
@@ -565,7 +586,7 @@ Feature: Rules of subscriptions
       And receivers turn to subscription "one"
       Then a receive finds nothing
 
-    @FEAT-04
+    @FEAT-19
     Scenario: On a regular topic a rule that was added in a transaction is there after its commit
       Given a regular topic
       And subscription "one" that takes nothing

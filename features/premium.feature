@@ -63,6 +63,82 @@ Feature: Premium
       Then exactly 5 messages were received
       And they came in the order in which they were sent
 
+    @PREM-03
+    Scenario Outline: What holds for partitioned queues holds for it: batches, transactions and order
+      Given an old partitioned queue
+      And 5 messages with <key> were sent
+      And 3 messages with <key> were sent at once
+      When everything is received and completed
+      Then exactly 8 messages were received
+      And the messages came in the order in which they were sent
+
+      Examples:
+        | key              |
+        | PartitionKey "a" |
+        | SessionId "a"    |
+
+    @PREM-03
+    Scenario: Messages of it are deferred, dead-lettered and counted
+      Given an old partitioned queue
+      And 3 messages with PartitionKey "a" were sent
+      When a message is received and dead-lettered because of "unreadable"
+      And a message is received and deferred
+      Then it can be received by its number
+      When everything is received and completed
+      And all dead letters are received and completed
+      Then exactly 2 messages were received
+
+    @PREM-03
+    Scenario: A message of it is locked, and comes again after its lock
+      Given an old partitioned queue
+      And a message with PartitionKey "a" was sent
+      When a message is received and kept
+      Then a receive over another connection finds nothing
+      When a minute passes
+      And everything is received and completed
+      Then exactly 1 message was received
+
+    @PREM-03
+    Scenario: What is scheduled on it comes, and what is cancelled does not
+      Given an old partitioned queue
+      And a message with PartitionKey "a" was scheduled in 5 seconds
+      When the scheduled message is cancelled
+      Then it is accepted
+      When 5 seconds pass
+      Then a receive finds nothing
+
+    @PREM-03
+    Scenario: A key whose partition is down is refused by it, and other keys are not
+      Given an old partitioned queue
+      And 40 messages with PartitionKey each its own were sent
+      And the partition that took it is down
+      When each of their keys is sent again
+      Then only keys of the partition that is down are refused
+
+    @PREM-03
+    Scenario: What it held before an outage is received after it
+      Given an old partitioned queue
+      And 20 messages with PartitionKey each its own were sent
+      When every partition is down for a while
+      And everything is received and completed
+      Then exactly 20 messages were received
+
+    @PREM-03
+    Scenario: Keys that differ are refused by it
+      Given an old partitioned queue
+      When a message with SessionId "a" and PartitionKey "b" is sent
+      Then it is refused as an invalid operation
+
+    @PREM-03
+    Scenario: Its sessions have a holder and a state
+      Given an old partitioned queue that requires sessions
+      And a message with SessionId "a" was sent
+      When session "a" is accepted
+      And session "a" is given the state "half"
+      And session "a" is accepted over another connection
+      Then it is refused
+      And the state of session "a" is "half"
+
     @PREM-04
     Scenario: It is told to be partitioned
       Given an old partitioned queue

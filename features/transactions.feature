@@ -103,6 +103,42 @@ Feature: Transactions on partitioned queues
       When a message with SessionId "b" is sent in the transaction
       Then it is accepted
 
+  Rule: A regular queue asks for no key
+
+    @TXN-14
+    Scenario: On a regular queue, messages without key are accepted in a transaction
+      Given a regular queue
+      And a transaction
+      When 3 messages without key are sent in the transaction
+      Then all of them are accepted
+      When the transaction is committed
+      And everything is received and completed
+      Then exactly 3 messages were received
+
+    @TXN-14
+    Scenario: On a regular queue, messages with different keys share a transaction
+      Given a regular queue
+      And a transaction
+      And a message with PartitionKey "a" was sent in the transaction
+      When a message with PartitionKey "b" is sent in the transaction
+      Then it is accepted
+
+  Rule: A transaction may be held to one queue
+
+    @TXN-15
+    Scenario Outline: A second queue is refused where a transaction concerns one
+      Given a partitioned queue
+      And another <kind> queue
+      And a transaction
+      And a message with PartitionKey "a" was sent in the transaction
+      When a message with PartitionKey "a" is sent to the other one in the transaction
+      Then it is refused
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
   Rule: A queue that requires sessions asks for a SessionId in a transaction
 
     @TXN-06

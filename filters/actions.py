@@ -1,8 +1,8 @@
-"""The actions of rules, as far as the catalogue states their language (FILTER-21 on).
+"""Actions of subscription rules, as far as the catalogue states their language (FILTER-21 on).
 
-The subset: `SET property = term` and `REMOVE property`, one behind the other with semicolons, where
-a term is what it is in a condition. What an action makes of a copy is *open* where it sets what is
-a key or what no message has, sets a property to what is not defined, or reads what it changes.
+The subset: `SET property = term` and `REMOVE property`, separated by semicolons, with the terms of
+conditions. The result of an action is *open* if it sets a key or a property that no message has,
+assigns an undefined value, or reads a property that it changes.
 """
 
 from functools import cache, lru_cache
@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 RULE_NAME: Final = "RuleName"
-"""FILTER-23: the property of a copy that names the rule which made it."""
+"""FILTER-23: the property of a copy that names the rule that made it."""
 
 _STATEMENTS: Final = (
     r"""
@@ -56,10 +56,10 @@ _REMOVE: /REMOVE\b/i
     + GRAMMAR
 )
 _KEYS: Final = frozenset({"message_id", "session_id"})
-"""Properties of the system by which a message is placed or told apart."""
+"""System properties used for partitioning or identity."""
 
 _KEY_NAMES: Final = frozenset({"messageid", "sessionid", "partitionkey"})
-"""Their names without case; a filter sees no partition key, an action may still name it."""
+"""Their names without case; a filter cannot read the partition key, but an action may name it."""
 
 
 @attrs.frozen
@@ -72,7 +72,7 @@ class Set:
 
 @attrs.frozen
 class Remove:
-    """Take a property away."""
+    """Remove a property."""
 
     property: Property
 
@@ -82,7 +82,7 @@ Statement = Set | Remove
 
 @v_args(inline=True)
 class _Builder(Builder):
-    """Makes statements of what the grammar finds."""
+    """Transformer from the grammar's parse tree to statements."""
 
     def statements(self, *found: Statement) -> tuple[Statement, ...]:
         return found
@@ -106,10 +106,10 @@ def _parser() -> Lark:
 
 @lru_cache(KEPT)
 def parsed_action(expression: str) -> tuple[Statement, ...] | Outside:
-    """The statements of an action, or why they are none of the subset.
+    """Return the statements of an action, or why they are outside of the subset.
 
-    Semicolons are said to be optional, and commas to stand between statements: what is written so
-    is neither in the subset nor wrong.
+    The documents call semicolons optional and also separate statements by commas; such actions are
+    neither in the subset nor wrong.
     """
     if len(expression) > LONGEST:
         return Outside.EXCESS
@@ -137,7 +137,7 @@ def _is_loose(expression: str) -> bool:
 
 
 def is_plain(statements: tuple[Statement, ...]) -> bool:
-    """Whether the documents say what these statements do, but for the values that they read."""
+    """Return whether the documents define what these statements do, given the values they read."""
     targets = [_named(each.property) for each in statements]
     terms = [each.term for each in statements if isinstance(each, Set)]
     read = {_named(part) for term in terms for part in walked(term) if isinstance(part, Property)}
@@ -150,7 +150,7 @@ def _named(found: Property) -> tuple[str, str]:
 
 
 def _is_settable(statement: Statement) -> bool:
-    """Whether its property is one of the application's own, or a text of the system and no key."""
+    """Return whether the property is an application property, or a system text but not a key."""
     name = statement.property.name
     if statement.property.scope == "user":
         return name.lower() != RULE_NAME.lower() and statement != _to_null(statement)
@@ -159,7 +159,7 @@ def _is_settable(statement: Statement) -> bool:
 
 
 def sets_a_key(statements: tuple[Statement, ...]) -> bool:
-    """Whether one of them sets, or removes, what a message is placed or told apart by."""
+    """Return whether a statement sets or removes a property used for partitioning or identity."""
     return any(
         each.property.scope == "sys" and each.property.name.lower() in _KEY_NAMES
         for each in statements
@@ -175,9 +175,9 @@ def _is_text(term: Term) -> bool:
 
 
 def changed(statements: tuple[Statement, ...], message: Message) -> Message | None:
-    """FILTER-21: the message once these plain statements have changed it; `None` if that is open.
+    """FILTER-21: return the message changed by these plain statements; `None` if that is open.
 
-    Each reads the message as it was sent.
+    Each statement reads the message as it was sent.
     """
     after = message
     for each in statements:
@@ -200,7 +200,7 @@ def changed(statements: tuple[Statement, ...], message: Message) -> Message | No
 def _with(
     properties: Map[str, PropertyValue], name: str, value: PropertyValue | None
 ) -> Map[str, PropertyValue]:
-    """The properties with one that is set, or taken away."""
+    """Return the properties after one is set or removed."""
     if value is not None:
         return properties.set(name, value)
     return properties.delete(name) if name in properties else properties

@@ -1,7 +1,7 @@
-"""Whether the condition of a SQL filter holds for a message (FILTER-11 to FILTER-18).
+"""Evaluation of SQL filter conditions on a message (FILTER-11 to FILTER-18).
 
-A condition is true, false or unknown (`None`). Where the documents do not say which, the answer is
-the set of all that it may be.
+A condition is true, false or unknown (`None`). Where the documents do not define the result, the
+answer is the set of all possible ones.
 """
 
 import operator
@@ -32,7 +32,7 @@ _ORDERED: Final[dict[str, Callable[[Any, Any], bool]]] = {
 
 
 def truth(condition: Condition, message: Message) -> Truth:  # noqa: PLR0911 - one closed match
-    """What the condition may be for this message."""
+    """Return the possible truth values of the condition for this message."""
     match condition:
         case And(left=left, right=right):
             return _combined(_and, truth(left, message), truth(right, message))
@@ -64,28 +64,28 @@ def _combined(
 
 
 def _and(left: bool | None, right: bool | None) -> bool | None:
-    """FILTER-17: false if one side is, else unknown if one side is."""
+    """FILTER-17: false if one side is false, otherwise unknown if one side is unknown."""
     if left is False or right is False:
         return False
     return None if left is None or right is None else True
 
 
 def _or(left: bool | None, right: bool | None) -> bool | None:
-    """FILTER-17: true if one side is, else unknown if one side is."""
+    """FILTER-17: true if one side is true, otherwise unknown if one side is unknown."""
     if left is True or right is True:
         return True
     return None if left is None or right is None else False
 
 
 def _is_null(value: Value) -> Truth:
-    """FILTER-13: whether the property is not there, or null."""
+    """FILTER-13: return whether the property is missing or null."""
     if value is Missing.OPEN:
         return _OPEN
     return frozenset({isinstance(value, Missing)})
 
 
 def _compared(sign: str, left: Value, right: Value) -> Truth:
-    """FILTER-11: texts are equal or not, with their case; numbers are ordered."""
+    """FILTER-11: compare texts for equality, case-sensitive; order numbers."""
     if Missing.UNKNOWN in (left, right):
         return _UNKNOWN
     if Missing.OPEN in (left, right) or left is right is Missing.NULL:
@@ -105,19 +105,19 @@ def _kind(value: Value) -> type:
 
 
 def _among(value: Value, options: list[Value]) -> Truth:
-    """FILTER-14: whether the value equals one of those listed."""
+    """FILTER-14: return whether the value equals one of those listed."""
     if value is Missing.UNKNOWN:
         return _UNKNOWN
     found: Truth = frozenset({False})
     for option in options:
-        # What an unknown option among others makes of it is not said.
+        # The documents do not say how an unknown option among others counts.
         equal = _OPEN if option is Missing.UNKNOWN else _compared("=", value, option)
         found = _combined(_or, found, equal)
     return found
 
 
 def _fits(value: Value, pattern: Value, escape: Value = "") -> Truth:
-    """FILTER-15: whether the text fits; open where that depends on its case."""
+    """FILTER-15: return whether the text matches; open if that depends on case."""
     if Missing.UNKNOWN in (value, pattern, escape):
         return _UNKNOWN
     if Missing.NULL in (value, pattern):
@@ -136,7 +136,7 @@ def _fits(value: Value, pattern: Value, escape: Value = "") -> Truth:
 
 
 class _Wildcard(Enum):
-    """What a pattern has beside letters."""
+    """Wildcards of a LIKE pattern."""
 
     ANY_TEXT = "%"
     ANY_LETTER = "_"
@@ -146,7 +146,7 @@ _WILDCARDS: Final = {wildcard.value: wildcard for wildcard in _Wildcard}
 
 
 def _signs(pattern: str, escape: str) -> list[str | _Wildcard] | None:
-    """The letters and wildcards of a pattern; `None` where its escapes are not defined."""
+    """Return the letters and wildcards of a pattern; `None` if an escape is undefined."""
     found: list[str | _Wildcard] = []
     signs = iter(pattern)
     for sign in signs:
@@ -161,9 +161,9 @@ def _signs(pattern: str, escape: str) -> list[str | _Wildcard] | None:
 
 
 def _matches(wanted: Iterable[str | _Wildcard], letters: Iterable[str]) -> bool:
-    """Whether letters match a pattern, each of them looked at once, so in linear time.
+    """Return whether letters match a pattern, in linear time.
 
-    Bit n of `reached` says that the first n signs of the pattern match the letters until here.
+    Bit n of `reached` means that the first n signs of the pattern match the letters so far.
     """
     places: dict[str, int] = {}
     anywhere = staying = 0

@@ -1,4 +1,4 @@
-"""Whether a filter takes a message (FILTER-01 to FILTER-20)."""
+"""Matching of messages by filters (FILTER-01 to FILTER-20)."""
 
 from typing import assert_never
 
@@ -23,7 +23,7 @@ _CONDITIONS: tuple[str, ...] = tuple(
 
 
 def takes(wanted: Filter, message: Message) -> bool | None:
-    """Whether a filter takes a message; `None` where the documents do not say."""
+    """Return whether a filter matches a message; `None` where the documents do not say."""
     match wanted:
         case TrueFilter():
             return True
@@ -42,7 +42,7 @@ def takes(wanted: Filter, message: Message) -> bool | None:
 
 
 def _correlates(wanted: CorrelationFilter, message: Message) -> bool | None:
-    """FILTER-03, FILTER-04: whether every property that is named has the value given."""
+    """FILTER-03, FILTER-04: return whether every named property has the given value."""
     system = {name: getattr(wanted, name) for name in _CONDITIONS}
     found: list[bool | None] = [
         getattr(message, name) == value for name, value in system.items() if value is not None
@@ -54,7 +54,7 @@ def _correlates(wanted: CorrelationFilter, message: Message) -> bool | None:
 
 
 def _equal(own: PropertyValue | None, value: PropertyValue) -> bool | None:
-    """Whether the values are the same; those of two kinds may be taken for the same or not."""
+    """Return whether two values are equal; for values of two types, that is open."""
     if own is None:
         return False
     if type(own) is type(value):

@@ -1,4 +1,4 @@
-"""What a SQL filter or action is made of: conditions, and the values that they compare."""
+"""Syntax trees of SQL filters and actions: conditions and terms."""
 
 from collections.abc import Iterator
 from typing import Any, Literal
@@ -27,14 +27,14 @@ __all__ = [
 
 @attrs.frozen
 class Constant:
-    """A value as it is written; `None` is NULL."""
+    """A literal; `None` is NULL."""
 
     value: str | int | float | bool | None
 
 
 @attrs.frozen
 class Property:
-    """A property of a message; names are told apart without their case."""
+    """A property of a message; names are case-insensitive."""
 
     scope: Literal["sys", "user"]
     name: str
@@ -49,7 +49,7 @@ class Negative:
 
 @attrs.frozen
 class Arithmetic:
-    """Two numbers reckoned together."""
+    """An arithmetic operation on two numbers."""
 
     operator: str
     left: "Term"
@@ -61,7 +61,7 @@ Term = Constant | Property | Negative | Arithmetic
 
 @attrs.frozen
 class Compare:
-    """Whether two values stand in this relation."""
+    """A comparison of two values."""
 
     operator: str
     left: Term
@@ -70,21 +70,21 @@ class Compare:
 
 @attrs.frozen
 class IsNull:
-    """Whether a property is not there, or null."""
+    """Test whether a property is missing or null."""
 
     property: Property
 
 
 @attrs.frozen
 class Exists:
-    """Whether a property is there."""
+    """Test whether a property exists."""
 
     property: Property
 
 
 @attrs.frozen
 class In:
-    """Whether a value equals one of several."""
+    """Test whether a value equals one of several."""
 
     term: Term
     options: tuple[Term, ...]
@@ -92,7 +92,7 @@ class In:
 
 @attrs.frozen
 class Like:
-    """Whether a text fits a pattern."""
+    """Test whether a text matches a pattern."""
 
     term: Term
     pattern: Term
@@ -101,14 +101,14 @@ class Like:
 
 @attrs.frozen
 class Not:
-    """Whether a condition is false."""
+    """Negation of a condition."""
 
     condition: "Condition"
 
 
 @attrs.frozen
 class And:
-    """Whether both conditions are true."""
+    """Conjunction of two conditions."""
 
     left: "Condition"
     right: "Condition"
@@ -116,7 +116,7 @@ class And:
 
 @attrs.frozen
 class Or:
-    """Whether one of two conditions is true."""
+    """Disjunction of two conditions."""
 
     left: "Condition"
     right: "Condition"
@@ -126,7 +126,7 @@ Condition = Compare | IsNull | Exists | In | Like | Not | And | Or
 
 
 def walked(part: Any) -> Iterator[Any]:
-    """A condition or a term and all that it is made of."""
+    """Yield a condition or term and all of its descendants."""
     left = [part]
     while left:
         part = left.pop()
@@ -135,7 +135,7 @@ def walked(part: Any) -> Iterator[Any]:
 
 
 def depth_of(part: Any) -> int:
-    """How many levels of parts within parts there are."""
+    """Return the nesting depth of an expression."""
     depth, level = 0, [part]
     while level:
         depth, level = depth + 1, [inner for outer in level for inner in _parts_of(outer)]

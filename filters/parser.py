@@ -1,11 +1,12 @@
-"""The conditions of SQL filters, as far as the catalogue states their language (FILTER-11 on).
+"""Parser of SQL filter conditions, as far as the catalogue states them (FILTER-11 on).
 
 The subset: comparisons, AND, OR, NOT, IS [NOT] NULL, EXISTS, [NOT] IN, [NOT] LIKE with ESCAPE,
-arithmetic, parentheses, constants, and properties with the scopes `sys` and `user`. What lies
-outside of it, yet inside the service's language, is told from what is no condition at all.
+arithmetic, parentheses, constants, and properties with the scopes `sys` and `user`. Expressions
+that the service may support beyond this subset are distinguished from invalid ones.
 
-Whether a parenthesis opens a condition or a value shows only behind it. So the grammar has one kind
-of expression, which an LALR parser reads in linear time, and the builder checks what stands where.
+Only the text after a parenthesis shows whether it opens a condition or a term. The grammar
+therefore has one kind of expression, parsed by LALR in linear time, and the builder checks which
+kind is used where.
 """
 
 import re
@@ -108,22 +109,22 @@ _NULL: /NULL\b/i
 """
 
 OUTSIDE: Final = re.compile(r"""[@\[\]"]|\b(?:newid|property|p)\s*\(|\d[eE]""")
-"""What the service's language has and the subset has not."""
+"""Messages for expressions that the service may support but the subset does not."""
 
 LONGEST: Final = 1024
-"""The most characters of an expression that is read, as the service publishes it."""
+"""Maximum length of an expression that is parsed, in characters, as the service documents it."""
 DEEPEST: Final = 200
-"""The most levels of parts within parts; evaluation uses a level of Python's stack for each."""
+"""Maximum nesting depth; evaluation uses one level of Python's stack for each."""
 KEPT: Final = 2000
-"""How many expressions are kept parsed: as many as a topic of the service has filters."""
+"""Number of parsed expressions to cache: as many as a topic can have filters."""
 
 
 class Outside(Enum):
-    """Why an expression is no condition of the subset."""
+    """Reasons for which an expression is outside of the subset."""
 
-    BEYOND = "the service's language may have it"
-    EXCESS = "longer, or of more levels, than is read; the service's language may have it"
-    WRONG = "no condition at all"
+    BEYOND = "the service's language may support it"
+    EXCESS = "too long or too deeply nested to parse; the service may support it"
+    WRONG = "not a valid condition"
 
 
 @attrs.frozen
@@ -138,10 +139,10 @@ _Part = Term | Condition | _Group
 
 @v_args(inline=True)
 class _Builder(Transformer_NonRecursive[Any, Any]):
-    """Makes values of what the grammar finds, and checks what stands where.
+    """Transformer from the parse tree to nodes, which checks where conditions may stand.
 
-    A condition in the place of a value is an error of the syntax. What the subset has not makes it
-    `beyond`: a value in the place of a condition, a number of more than 64 bits.
+    A condition in the place of a term is a syntax error. What the subset does not support is
+    `beyond`: a term in the place of a condition, or a number of more than 64 bits.
     """
 
     def __init__(self) -> None:
@@ -149,7 +150,7 @@ class _Builder(Transformer_NonRecursive[Any, Any]):
         self.beyond = False
 
     def as_condition(self, part: _Part) -> Condition:
-        """Take a part for a condition."""
+        """Return a part as a condition."""
         part = _without_parentheses(part)
         if isinstance(part, Term):
             self.beyond = True
@@ -227,14 +228,14 @@ class _Builder(Transformer_NonRecursive[Any, Any]):
 
 
 Builder = _Builder
-"""For languages that are made of the same terms."""
+"""Base class for languages that share these terms."""
 
 
 def as_term(part: _Part) -> Term:
-    """Take a part for a value.
+    """Return a part as a term.
 
     Raises:
-        GrammarError: it is a condition.
+        GrammarError: the part is a condition.
     """
     part = _without_parentheses(part)
     if not isinstance(part, Term):
@@ -260,7 +261,7 @@ def _parser() -> Lark:
 
 @lru_cache(KEPT)
 def parsed(expression: str) -> Condition | Outside:
-    """The condition that an expression states, or why it states none of the subset."""
+    """Return the condition of an expression, or why it is outside of the subset."""
     if len(expression) > LONGEST:
         return Outside.EXCESS
     builder = Builder()

@@ -1,7 +1,7 @@
-"""What a term of a SQL filter is worth on a message (FILTER-11, FILTER-16 to FILTER-18).
+"""Values of SQL filter terms on a message (FILTER-11, FILTER-16 to FILTER-18).
 
-Reckoning follows the operators of C#, which the documents refer to: whole numbers of 64 bits,
-division that cuts off, doubles. Whatever they do not define is *open*.
+Arithmetic follows the operators of C#, to which the documents refer: 64-bit integers, truncating
+division, doubles. Whatever they do not define is *open*.
 """
 
 import math
@@ -17,10 +17,10 @@ __all__ = ["Missing", "Value", "field_of", "is_of_the_system", "is_there", "valu
 
 
 class Missing(Enum):
-    """Why a term has no value."""
+    """Reasons for which a term has no value."""
 
-    UNKNOWN = "a property of the application's own that the message lacks, or what follows from it"
-    NULL = "null: the constant, or a property of the system that is not set"
+    UNKNOWN = "a missing application property, or a value computed from one"
+    NULL = "null: the constant, or a system property that is not set"
     OPEN = "not defined by the documents"
 
 
@@ -36,7 +36,7 @@ _SYSTEM: Final = {
     "replytosessionid": "reply_to_session_id",
     "contenttype": "content_type",
 }
-"""Properties of the system by their names without case."""
+"""System properties by their case-folded names."""
 
 _RECKONED: Final[dict[str, Callable[[float, float], float]]] = {
     "+": operator.add,
@@ -55,17 +55,17 @@ _WHOLE: Final[dict[str, Callable[[int, int], int]]] = {
 
 
 def field_of(name: str) -> str | None:
-    """What the vocabulary calls a property of the system; `None` if it is none."""
+    """Return the vocabulary's name for a system property; `None` if there is none."""
     return _SYSTEM.get(name.lower())
 
 
 def is_of_the_system(name: str) -> bool:
-    """Whether messages have a property of the system of this name that a filter can see."""
+    """Return whether a filter can read a system property of this name."""
     return name.lower() in _SYSTEM
 
 
 def value_of(term: Term, message: Message) -> Value:
-    """What a term is worth."""
+    """Return the value of a term."""
     match term:
         case Constant(value=value):
             return Missing.NULL if value is None else value
@@ -80,7 +80,7 @@ def value_of(term: Term, message: Message) -> Value:
 
 
 def is_there(found: Property, message: Message) -> bool | None:
-    """Whether the message has the property; `None` where the documents do not say."""
+    """Return whether the message has the property; `None` where the documents do not say."""
     value = _property(found, message)
     if found.scope == "user":
         return None if value is Missing.OPEN else value is not Missing.UNKNOWN

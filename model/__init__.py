@@ -1,7 +1,7 @@
 """The reference model: a bus with complete knowledge, which encodes every documented rule.
 
-`step` does one command in a namespace; what the documents leave to the bus, a policy decides. Begin
-reading with `state`, `step` and `life_cycle`; then each file holds the rules of one family.
+`step` executes one command in a namespace; a policy decides what the documents leave to the bus.
+Start reading with `state`, `step` and `life_cycle`; each other file holds the rules of one family.
 """
 
 from busproof.model.answers import Answer

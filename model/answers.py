@@ -1,4 +1,4 @@
-"""What comes of a command: what a client sees, and what only an observer inside the bus does."""
+"""The result of a command: the client's view, and the details that only a test can see."""
 
 from operator import attrgetter
 from typing import Any, Final
@@ -20,10 +20,10 @@ class Answer:
     """The answer to a command.
 
     Attributes:
-        outcome: what the client sees.
-        partition: the one that took everything that was sent, if there is one.
-        rules: why it was answered so.
-        changes: what the step has changed, in the form of the journal.
+        outcome: the result that the client sees.
+        partition: the partition that took all sent messages, if there is one.
+        rules: the rules that decided the answer.
+        changes: the changes of the step, as the journal keeps them.
     """
 
     outcome: v.Outcome
@@ -33,7 +33,7 @@ class Answer:
 
     @property
     def refused(self) -> v.Refused | None:
-        """The refusal, if it is one."""
+        """Return the refusal, if the answer is one."""
         return self.outcome if isinstance(self.outcome, v.Refused) else None
 
 
@@ -48,13 +48,13 @@ LEARNED: Final = (
 )
 carried_by: Final = attrgetter(*CARRIED)
 SETTERS: Final = tuple(vars(v.MessageView)[name].__set__ for name in (*CARRIED, *LEARNED))
-"""The slots of a view: to fill them one by one is three times as fast as to initialize it."""
+"""Slots of a view: setting them one by one is three times as fast as the initializer."""
 
 
 def view_of(
     queued: QueuedMessage, *, locked: bool = False, state: v.MessageState | None = None
 ) -> v.MessageView:
-    """Return a message as a receiver or a browser sees it."""
+    """Return a message as a receiver or a peek sees it."""
     learned: tuple[Any, ...] = (queued.number, queued.reason, None, None, None, state)
     if locked:
         until = queued.locked_until if queued.session is None else queued.session.locked_until
@@ -63,7 +63,7 @@ def view_of(
 
 
 def as_view(message: v.Message, learned: tuple[Any, ...]) -> v.MessageView:
-    """Return a message as it comes back, with what is learned besides."""
+    """Return the view of a message, with the values that the service adds."""
     found = object.__new__(v.MessageView)
     for setter, value in zip(SETTERS, (*carried_by(message), *learned), strict=True):
         setter(found, value)

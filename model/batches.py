@@ -1,9 +1,9 @@
 """BATCH: several messages in one request.
 
-A batch that is sent is accepted whole or not at all, whichever of its messages is to blame. Nobody
-says what becomes of one for a partitioned entity whose messages have several keys (BATCH-KEYS). A
-receive that asks for several messages is given at least one, if there is one, and at most as many
-as it asks for.
+A sent batch is accepted as a whole or not at all, even if only one message is at fault. The
+documents do not say what happens to a batch for a partitioned entity if its messages have different
+keys (BATCH-KEYS). A batch receive returns at least one message if there is one, and at most as many
+as requested.
 """
 
 from collections.abc import Callable
@@ -35,7 +35,7 @@ def send_batch(namespace: Namespace, command: v.SendBatch, connection: str) -> A
 
 
 def check(namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...]) -> None:
-    """BATCH-01, BATCH-07: a batch has messages, and neither one nor all of them are too large."""
+    """BATCH-01, BATCH-07: check that a batch has messages and is not too large."""
     rules = namespace.rules
     if not messages:
         raise Refusal(v.Error.INVALID_OPERATION, "BATCH-01")
@@ -56,7 +56,7 @@ def check_keys(namespace: Namespace, entity: Entity, messages: tuple[v.Message, 
 
 
 def receive_batch(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
-    """BATCH-12 to BATCH-14: give as many messages as are asked for, or fewer."""
+    """BATCH-12 to BATCH-14: give as many messages as requested, or fewer."""
     rules = namespace.rules
     entity = rules.topics.receivable(namespace, command.queue)
     session = rules.sessions.of_receive(namespace, entity, command.session_id, connection)

@@ -1,9 +1,9 @@
-"""What a bus may do one way or another, and the policies that decide it.
+"""Choices of the bus, and the policies that make them.
 
-The documents leave freedoms: which partition takes a message without key, which of several messages
-is given, whether a send with a short timeout gives up. Each is a choice with the name of the rule
-or the ambiguity of `spec/` that grants it, and is made nowhere else. A policy is a small class that
-knows no rule; the regular candidate is the first one.
+The documents leave freedoms: the partition of a message without a key, the message that a receive
+returns, whether a send with a short timeout gives up. Each freedom is a choice, named after the
+rule or ambiguity of `spec/` that grants it, and is decided only through a policy. A policy is a
+small class that knows no rules; the first candidate is the regular one.
 """
 
 import zlib
@@ -15,21 +15,21 @@ __all__ = ["Choices", "HostileChoices", "RandomChoices", "Randomness", "RoundRob
 
 T = TypeVar("T")
 CONSIDERED = 64
-"""How many candidates a policy looks at that does not take the first."""
+"""Maximum number of candidates considered by a policy that does not take the first one."""
 
 
 Fits = Callable[[int], bool] | None
-"""Whether a partition may be chosen; `None` if each may."""
+"""Predicate of partitions that may be chosen; `None` if all may."""
 
 
 class Choices(Protocol):
-    """A policy."""
+    """A policy that makes the choices of the bus."""
 
     def pick(self, name: str, candidates: Iterable[T]) -> T:
-        """Return one of at least one candidates, of which the first is the regular one."""
+        """Return one of the candidates; there is at least one, and the first is the regular one."""
 
     def partition(self, name: str, path: str, count: int, fits: Fits) -> int | None:
-        """Return one of so many partitions of the entity with this path that fits, if any does."""
+        """Return one of the partitions of an entity that fit, if any does."""
 
     def home(self, value: str, partitions: int) -> int | None:
         """Return the partition that a key selects; `None` leaves it to `partition`, once."""
@@ -41,17 +41,17 @@ def fitting(count: int, fits: Fits) -> list[int]:
 
 
 class RoundRobin:
-    """A bus at its most regular: partitions in turn, keys by a hash, else the first candidate."""
+    """Policy of a regular bus: partitions in turn, keys by hash, otherwise the first candidate."""
 
     def __init__(self) -> None:
         self._turns: dict[tuple[str, str], int] = {}
 
     def pick(self, name: str, candidates: Iterable[T]) -> T:
-        """Return the first."""
+        """Return the first candidate."""
         return next(iter(candidates))
 
     def partition(self, name: str, path: str, count: int, fits: Fits) -> int | None:
-        """Return the next one after the last."""
+        """Return the partition after the last one used."""
         place = (name, path)
         turn = self._turns.get(place, 0)
         for ahead in range(count):
@@ -62,12 +62,12 @@ class RoundRobin:
         return None
 
     def home(self, value: str, partitions: int) -> int | None:
-        """Return the checksum of the key's text, modulo the partitions."""
+        """Return the checksum of the key, modulo the number of partitions."""
         return zlib.crc32(value.encode(errors="surrogatepass")) % partitions
 
 
 class Randomness(Protocol):
-    """As much of `random.Random` as a policy needs."""
+    """The part of `random.Random` that a policy needs."""
 
     def random(self) -> float:
         """Return a number from 0 up to 1."""
@@ -77,17 +77,17 @@ class Randomness(Protocol):
 
 
 class RandomChoices:
-    """Any of the first candidates."""
+    """Policy that picks one of the first candidates at random."""
 
     def __init__(self, random: Randomness) -> None:
         self._random = random
 
     def pick(self, name: str, candidates: Iterable[T]) -> T:
-        """Return any of the first 64."""
+        """Return one of the first 64 candidates."""
         return self._among(list(islice(candidates, CONSIDERED)))
 
     def partition(self, name: str, path: str, count: int, fits: Fits) -> int | None:
-        """Return any that fits."""
+        """Return any partition that fits."""
         candidates = fitting(count, fits)
         return self._among(candidates) if candidates else None
 
@@ -100,7 +100,7 @@ class RandomChoices:
 
 
 class HostileChoices(RandomChoices):
-    """Every other time the last candidate: the last partition, the least regular answer."""
+    """Policy that picks the last candidate every other time: the least regular answer."""
 
     def _among(self, candidates: Sequence[T]) -> T:
         if self._random.random() < 0.5:
@@ -109,10 +109,10 @@ class HostileChoices(RandomChoices):
 
 
 class Scripted:
-    """Candidates by their places, in a canonical order; after the script the first each time.
+    """Policy that picks candidates by their position in a canonical order, then always the first.
 
-    Indexes yield candidates in an order that is no truth, and may yield one twice: replaying by
-    place needs them sorted by what they are.
+    Indexes yield candidates in an arbitrary order and may yield one twice, so replaying by position
+    needs them sorted and without duplicates.
     """
 
     def __init__(self, script: Sequence[int] = ()) -> None:
@@ -120,14 +120,14 @@ class Scripted:
         self.made: list[tuple[str, int, int]] = []
 
     def pick(self, name: str, candidates: Iterable[T]) -> T:
-        """Return the candidate at the place that the script names."""
+        """Return the candidate at the position that the script names."""
         found = _canonical(candidates)
         place = self._chosen(len(found))
         self.made.append((name, place, len(found)))
         return found[place]
 
     def partition(self, name: str, path: str, count: int, fits: Fits) -> int | None:
-        """Return the partition at the place that the script names."""
+        """Return the partition at the position that the script names."""
         candidates = fitting(count, fits)
         return self.pick(name, candidates) if candidates else None
 
@@ -136,7 +136,7 @@ class Scripted:
         return None
 
     def _chosen(self, count: int) -> int:
-        """Return the place of the next choice, of so many candidates."""
+        """Return the position of the next choice among so many candidates."""
         return self.script[len(self.made)] if len(self.made) < len(self.script) else 0
 
     def following(self) -> list[int] | None:
@@ -148,7 +148,7 @@ class Scripted:
 
 
 def _canonical(candidates: Iterable[T]) -> list[T]:
-    """Return records in the order of their numbers or names, and anything else as it comes."""
+    """Return records in the order of their numbers or names, and anything else unchanged."""
     found = list(dict.fromkeys(candidates))
     if found and hasattr(found[0], "touched"):
         found.sort(key=_identity)
@@ -156,5 +156,5 @@ def _canonical(candidates: Iterable[T]) -> list[T]:
 
 
 def _identity(thing: Any) -> Any:
-    """Return what tells a record from others of its kind."""
+    """Return the identity of a record among others of its kind."""
     return thing.number if hasattr(thing, "number") else thing.name

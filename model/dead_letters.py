@@ -1,9 +1,9 @@
-"""DLQ: messages that failed too often, or that a receiver gave up, with the reason.
+"""DLQ: messages that failed too often, or that a receiver dead-lettered, with the reason.
 
-Each queue and subscription has a dead-letter queue, which comes and goes with it. A dead letter is
-a new message there, with the properties that its sender set and the reason beside them; it stays
-until a receiver removes it. Nothing can be sent to a dead-letter queue, and nothing is dead-
-lettered twice. At no time is a message in both.
+Each queue and subscription has a dead-letter queue, created and deleted with it. A dead letter is a
+new message there, with its sender's properties and the reason; it stays until a receiver removes
+it. Nothing can be sent to a dead-letter queue, and a message is dead-lettered only once. A message
+is never in both queues.
 """
 
 from collections.abc import Callable
@@ -18,15 +18,15 @@ __all__ = ["DeadLetters"]
 
 
 def check_source(namespace: Namespace, entity: Entity) -> None:
-    """DLQ-10: a message of a dead-letter queue is not dead-lettered again."""
+    """DLQ-10: refuse to dead-letter a message of a dead-letter queue again."""
     if entity.dead_letters is None:
         raise Refusal(v.Error.INVALID_OPERATION, "DLQ-10")
 
 
 def has_failed_too_often(namespace: Namespace, queued: QueuedMessage) -> bool:
-    """DLQ-02, DLQ-03, DLQ-09: whether a message was delivered as often as it may be.
+    """DLQ-02, DLQ-03, DLQ-09: return whether a message has reached its delivery limit.
 
-    Whether the limit has to be reached or exceeded is read by MAX-DELIVERIES.
+    MAX-DELIVERIES decides whether the limit has to be reached or exceeded.
     """
     entity = queued.entity
     if entity.dead_letters is None:
@@ -40,23 +40,23 @@ def has_failed_too_often(namespace: Namespace, queued: QueuedMessage) -> bool:
 def dead_letter(namespace: Namespace, queued: QueuedMessage, reason: str) -> None:
     """DLQ-05, DLQ-06, DLQ-14: move a message to the dead-letter queue of its entity.
 
-    Whether its deliveries there are counted beside those before is read by DEAD-LETTER-COUNT.
+    DEAD-LETTER-COUNT decides whether the delivery count continues or starts again.
     """
     readings = ("anew", "kept")
     kept = namespace.reading("DEAD-LETTER-COUNT", *readings) == "kept"
     transit = DIRECT._replace(reason=reason, failed=queued.failed if kept else 0)
     namespace.rules.messages.remove(namespace, queued)
-    namespace.rules.dead_letters.bury(
+    namespace.rules.dead_letters.enqueue(
         namespace, queued.entity, queued.message, queued.partition, transit
     )
 
 
-def bury(
+def enqueue(
     namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit
 ) -> None:
-    """DLQ-08, DLQ-13, FWD-35: put a message among the dead letters, or where they are forwarded.
+    """DLQ-08, DLQ-13, FWD-35: add a message to the dead-letter queue, or forward it from there.
 
-    Whether it stays in its partition is read by DLQ-PARTITIONS.
+    DLQ-PARTITIONS decides whether it stays in its partition.
     """
     rules, dlq = namespace.rules, entity.dead_letters
     if dlq is None:
@@ -74,4 +74,4 @@ class DeadLetters:
     check_source: Callable[[Namespace, Entity], None] = check_source
     has_failed_too_often: Callable[[Namespace, QueuedMessage], bool] = has_failed_too_often
     dead_letter: Callable[[Namespace, QueuedMessage, str], None] = dead_letter
-    bury: Callable[[Namespace, Entity, v.Message, int, InTransit], None] = bury
+    enqueue: Callable[[Namespace, Entity, v.Message, int, InTransit], None] = enqueue

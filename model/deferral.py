@@ -1,8 +1,9 @@
-"""DEFER: a receiver sets a message aside, and takes it by its sequence number later.
+"""DEFER: a receiver sets a message aside and receives it later by its sequence number.
 
-A deferred message keeps its number, its place and its partition, and no ordinary receive gives it.
-Received by number it is locked like any other; when that lock ends without settlement it is
-deferred as before. One request is for messages of one partition, and gives all of them or none.
+A deferred message keeps its number, its position and its partition, and no ordinary receive returns
+it. When received by number it is locked like any other message; if that lock ends without
+settlement, the message is deferred as before. One request is for messages of one partition and
+returns all of them or none.
 """
 
 from collections.abc import Callable
@@ -38,7 +39,7 @@ def receive_deferred(namespace: Namespace, command: v.ReceiveDeferred, connectio
 def find(
     namespace: Namespace, entity: Entity, number: int, session: Session | None
 ) -> QueuedMessage:
-    """DEFER-03 to DEFER-05, DEFER-12: the deferred message with this number that nobody holds."""
+    """DEFER-03 to DEFER-05, DEFER-12: return the unlocked deferred message with this number."""
     queued = entity.messages.get(number)
     if queued is None or queued.state is not State.DEFERRED or queued.session is not session:
         raise Refusal(v.Error.MESSAGE_NOT_FOUND, "DEFER-03")
@@ -48,13 +49,13 @@ def find(
 
 
 def check_partitions(namespace: Namespace) -> None:
-    """DEFER-10: one request for messages of several partitions may be refused."""
+    """DEFER-10: optionally refuse a request for messages of several partitions."""
     if namespace.choices.pick("DEFER-10", ("refused", "given")) == "refused":
         raise Refusal(v.Error.INVALID_OPERATION, "DEFER-10")
 
 
 def give(namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode) -> v.MessageView:
-    """DEFER-02: hand a deferred message out, locked or for good."""
+    """DEFER-02: give a deferred message to a receiver, locked or removed."""
     rules = namespace.rules
     if mode is v.ReceiveMode.RECEIVE_AND_DELETE:
         rules.messages.consume(namespace, queued, Action.RECEIVE_DEFERRED_AND_DELETE)

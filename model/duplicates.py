@@ -1,9 +1,9 @@
-"""DUP: a message that was accepted before is accepted again, and dropped.
+"""DUP: a second message with a known MessageId is accepted and dropped.
 
 An entity with duplicate detection remembers each MessageId for its window, together with the
-partition key: on a partitioned entity only one broker sees the copies of one key. What was refused
-or rolled back was never accepted. What became of the first message does not matter: completed,
-dead-lettered or expired, its copy is dropped all the same.
+partition key: on a partitioned entity all copies of one key reach the same broker. A refused or
+rolled back message was never accepted. The state of the first message does not matter: if it was
+completed, dead-lettered or expired, a copy is still dropped.
 """
 
 from collections.abc import Callable
@@ -22,15 +22,15 @@ LONGEST_WINDOW: Final = 7 * 86_400 * v.MICROSECONDS
 
 
 def check_window(namespace: Namespace, window: int) -> None:
-    """DUP-03: a window lasts at least 20 seconds and at most 7 days."""
+    """DUP-03: check that a window lasts from 20 seconds to 7 days."""
     if not SHORTEST_WINDOW <= window <= LONGEST_WINDOW:
         raise Refusal(v.Error.INVALID_OPERATION, "DUP-03")
 
 
 def is_duplicate(namespace: Namespace, entity: Entity, message: v.Message, key: Key | None) -> bool:
-    """DUP-01, DUP-04 to DUP-07, KEY-11: whether a message is a copy; if not, remember it.
+    """DUP-01, DUP-04 to DUP-07, KEY-11: return whether a message is a copy; record it if not.
 
-    Whether a copy prolongs the window is not said (DUPLICATE-PROLONGS).
+    The documents do not say whether a copy extends the window (DUPLICATE-PROLONGS).
     """
     message_id = message.message_id
     if message_id is None or not entity.settings.duplicate_detection:
@@ -46,14 +46,14 @@ def is_duplicate(namespace: Namespace, entity: Entity, message: v.Message, key: 
 
 
 def remember(namespace: Namespace, entity: Entity, name: tuple[Key | None, str]) -> None:
-    """DUP-01, DUP-02: remember a MessageId for a whole window from now on."""
+    """DUP-01, DUP-02: remember a MessageId for a full window from now."""
     entry = DuplicateEntry(entity, name, namespace.now + entity.settings.duplicate_window)
     namespace.journal.put(entity.duplicates, name, entry)
     entry.index()
 
 
 def forget(namespace: Namespace, entry: DuplicateEntry) -> None:
-    """DUP-01: forget a MessageId whose window is over."""
+    """DUP-01: forget a MessageId whose window has ended."""
     if entry.entity.duplicates.get(entry.name) is entry and entry.until <= namespace.now:
         namespace.journal.drop(entry.entity.duplicates, entry.name)
 

@@ -1,9 +1,9 @@
-"""TTL: messages that have outlived their time to live.
+"""TTL: messages that exceed their time to live.
 
-A message lives as long as it says itself, and no longer than its entity lets it, from when it
-arrives. One that is locked when its time has passed can still be settled; it expires when it comes
-back. A deferred message does not expire. What expires is dropped, or dead-lettered where the entity
-says so. How soon that happens is not said: here it happens at once.
+A message lives as long as its own time to live and its entity's both permit, counted from its
+arrival. If it is locked when its time ends, it can still be settled; it expires when it is
+released. A deferred message does not expire. An expired message is dropped, or dead-lettered if the
+entity's settings say so. The documents do not say how soon; this model does it at once.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,10 @@ REASON = "TTLExpiredException"
 def expires_at(
     namespace: Namespace, entity: Entity, message: v.Message, transit: InTransit
 ) -> int | None:
-    """TTL-03, TTL-04, DLQ-09: when a message expires that arrives now; a dead letter never does."""
+    """TTL-03, TTL-04, DLQ-09: return when a message that arrives now expires, if it does.
+
+    A dead letter never expires.
+    """
     own, lives = message.time_to_live, entity.settings.time_to_live
     if entity.owner is not entity or (own is None and lives is None and transit.lifetime is None):
         return None
@@ -32,13 +35,13 @@ def expires_at(
 
 
 def end(namespace: Namespace, queued: QueuedMessage) -> None:
-    """TTL-01, TTL-02, TTL-05, TTL-10: let a message expire that nobody has locked or deferred."""
+    """TTL-01, TTL-02, TTL-05, TTL-10: expire a message unless it is locked or deferred."""
     if queued.state is ACTIVE and is_there(queued):
         namespace.rules.expiry.expire(namespace, queued)
 
 
 def expire(namespace: Namespace, queued: QueuedMessage) -> None:
-    """TTL-07, TTL-08: dead-letter an expired message where that is asked, else drop it."""
+    """TTL-07, TTL-08: dead-letter an expired message if the entity says so, otherwise drop it."""
     if queued.entity.settings.dead_letter_expired:
         namespace.rules.dead_letters.dead_letter(namespace, queued, REASON)
     else:

@@ -1,9 +1,9 @@
-"""FWD: messages, and dead letters, that go on to another entity.
+"""FWD: automatic forwarding of messages and dead letters to another entity.
 
-An entity that forwards holds nothing that it is sent: each message goes on at once, keeps its
-properties, and is placed by its key as if it was sent to the destination. It is forwarded four
-times in a row at most. What cannot go on is not lost: it is dead-lettered by its source, or kept in
-the source's transfer dead-letter queue (FORWARD-FAILED).
+An entity that forwards stores none of its messages: each is forwarded at once, keeps its
+properties, and is placed by its key as if it had been sent to the destination. A message is
+forwarded at most four times in a row. If it cannot be forwarded it is not lost: it is dead-lettered
+by its source, or kept in the source's transfer dead-letter queue (FORWARD-FAILED).
 """
 
 from collections.abc import Callable
@@ -18,13 +18,13 @@ from busproof.model.values import EntityKind, EntitySettings, InTransit, Key, Re
 __all__ = ["Forwarding"]
 
 TOO_FAR: Final = "MaxTransferHopCountExceeded"
-"""The reason of what was forwarded too often; of the other reasons none is documented."""
+"""Reason of a message that was forwarded too often; other reasons are not documented."""
 MOST_DEAD_LETTERS: Final = 4
-"""How often in a row a message goes on as a dead letter: entities may forward in a circle."""
+"""Maximum hops in a row as a dead letter; entities may forward in a circle."""
 
 
 def check_settings(namespace: Namespace, settings: EntitySettings) -> None:
-    """FWD-25, FWD-29: an entity forwards to what exists, and not if it requires sessions."""
+    """FWD-25, FWD-29: check that the destination exists and the source requires no sessions."""
     if settings.forward_to is not None and settings.requires_session:
         raise Refusal(v.Error.INVALID_OPERATION, "FWD-25")
     for path in (settings.forward_to, settings.forward_dead_letters_to):
@@ -35,14 +35,14 @@ def check_settings(namespace: Namespace, settings: EntitySettings) -> None:
 
 
 def is_destination(entity: Entity) -> bool:
-    """TOPIC-06, DLQ-11: whether messages can be sent, and so forwarded, to an entity."""
+    """TOPIC-06, DLQ-11: return whether messages can be sent or forwarded to an entity."""
     return entity.kind in (EntityKind.QUEUE, EntityKind.TOPIC)
 
 
 def forward(
     namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
 ) -> None:
-    """FWD-01 to FWD-05, FWD-14 to FWD-18: let a message go on to the destination of its source."""
+    """FWD-01 to FWD-05, FWD-14 to FWD-18: forward a message to the destination of its source."""
     rules = namespace.rules
     reason: str | None = TOO_FAR
     if transit.hops < rules.forwarding.most_hops(namespace):
@@ -53,14 +53,14 @@ def forward(
 
 
 def most_hops(namespace: Namespace) -> int:
-    """FWD-16 to FWD-18: how often a message is forwarded in a row (FORWARD-HOPS)."""
+    """FWD-16 to FWD-18: return how often a message may be forwarded in a row (FORWARD-HOPS)."""
     return 4 if namespace.reading("FORWARD-HOPS", "four", "three") == "four" else 3
 
 
 def forward_dead_letter(
     namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
 ) -> None:
-    """FWD-35, FWD-36: let a dead letter go on with its reason; one that cannot stays."""
+    """FWD-35, FWD-36: forward a dead letter with its reason; keep it if that is impossible."""
     reason: str | None = TOO_FAR
     if transit.dead_letters < MOST_DEAD_LETTERS:
         onward = InTransit(0, transit.dead_letters + 1, transit.reason)
@@ -72,9 +72,9 @@ def forward_dead_letter(
 def deliver(
     namespace: Namespace, source: Entity, message: v.Message, onward: InTransit
 ) -> str | None:
-    """FWD-07 to FWD-13, FWD-19 to FWD-21: hand a message to the destination, or say why not.
+    """FWD-07 to FWD-13, FWD-19 to FWD-21: enqueue a message at the destination, or return why not.
 
-    Its life begins anew there (FORWARD-LIFETIME).
+    Its time to live starts again there (FORWARD-LIFETIME).
     """
     rules = namespace.rules
     destination = namespace.entities.get(source.settings.forward_to or "")
@@ -93,10 +93,10 @@ def deliver(
 def key_of(
     namespace: Namespace, source: Entity, destination: Entity, message: v.Message
 ) -> Key | None:
-    """FWD-08 to FWD-12: the key of a message at its destination, as if it was sent there.
+    """FWD-08 to FWD-12: return the key of a message at its destination, as if it was sent there.
 
-    A MessageId that was the key at the source may pin the message where it is none
-    (FORWARD-MESSAGE-ID).
+    A MessageId that was the key at the source may bind the message to a partition even where
+    MessageIds are not keys (FORWARD-MESSAGE-ID).
     """
     rules = namespace.rules
     key = rules.keys.effective_key(namespace, destination, message)
@@ -111,9 +111,9 @@ def key_of(
 def place(
     namespace: Namespace, destination: Entity, message: v.Message, key: Key | None
 ) -> int | None:
-    """FWD-08, FWD-09, FWD-21, FWD-22, FWD-24: the partition of a forwarded message with room.
+    """FWD-08, FWD-09, FWD-21, FWD-22, FWD-24: return the partition for a forwarded message.
 
-    A message whose partition is down waits in it until that is up again.
+    A message whose partition is down waits until it is up again.
     """
     rules, size = namespace.rules, message.size or 0
     if key is not None:
@@ -138,7 +138,7 @@ def keep(
     transit: InTransit,
     reason: str,
 ) -> None:
-    """FWD-17 to FWD-21, FWD-32: keep what cannot go on among the dead letters of its source.
+    """FWD-17 to FWD-21, FWD-32: keep a message that cannot be forwarded as a dead letter.
 
     Two pages name two places for it (FORWARD-FAILED).
     """
@@ -147,15 +147,15 @@ def keep(
     if transfers is not None and namespace.reading("FORWARD-FAILED", *readings) == "transfer":
         rules.messages.enqueue(namespace, transfers, message, partition, failed)
     else:
-        rules.dead_letters.bury(namespace, source, message, partition, failed)
+        rules.dead_letters.enqueue(namespace, source, message, partition, failed)
 
 
-def strand(
+def reject_sessionless(
     namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit
 ) -> None:
-    """FWD-27: dead-letter a message without SessionId that reached an entity requiring one."""
+    """FWD-27: dead-letter a message without SessionId at an entity that requires sessions."""
     failed = transit._replace(reason="SessionIdMissing")
-    namespace.rules.dead_letters.bury(namespace, entity, message, partition, failed)
+    namespace.rules.dead_letters.enqueue(namespace, entity, message, partition, failed)
 
 
 @attrs.frozen
@@ -172,4 +172,6 @@ class Forwarding:
     key_of: Callable[[Namespace, Entity, Entity, v.Message], Key | None] = key_of
     place: Callable[[Namespace, Entity, v.Message, Key | None], int | None] = place
     keep: Callable[[Namespace, Entity, v.Message, int, InTransit, str], None] = keep
-    strand: Callable[[Namespace, Entity, v.Message, int, InTransit], None] = strand
+    reject_sessionless: Callable[[Namespace, Entity, v.Message, int, InTransit], None] = (
+        reject_sessionless
+    )

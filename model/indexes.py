@@ -1,9 +1,9 @@
-"""Indexes: how the next message, those behind a number and what is due are found quickly.
+"""Indexes that find the next message, the messages from a number on, and due timers quickly.
 
-An index may hold more than it should: messages that have left, that are locked, or that came and
-were undone. Such an entry is dropped when it is met, once, so that no operation grows with the
-messages held. A number may be given out again after an undo; so an index holds the record itself
-and asks whether the table still has this very record, never whether it has the number.
+An index may contain stale entries: messages that were removed, are locked, or were undone. A stale
+entry is dropped when it is met, once, so that no operation grows with the number of messages. An
+undo can make a number available again; therefore an index holds the record itself and checks that
+the table still has this very record, not only its number.
 """
 
 from bisect import bisect_left
@@ -19,15 +19,15 @@ from busproof.model.life_cycle import ACTIVE, State
 __all__ = ["CONSIDERED", "TIDY_FROM", "Line", "Timer", "Timers", "by_number"]
 
 CONSIDERED: Final = 64
-"""How many messages of a line a policy may look at that does not simply take the first."""
+"""Maximum number of messages of a line that a policy may consider."""
 TIDY_FROM: Final = 64
-"""Below this size an index is not worth tidying."""
+"""Minimum size of an index for a clean-up."""
 
 by_number: Final = attrgetter("number")
 
 
 class Numbered(Protocol):
-    """Something in a line."""
+    """An item of a line."""
 
     number: int
     state: State
@@ -37,10 +37,10 @@ Item = TypeVar("Item", bound=Numbered)
 
 
 class Line(Generic[Item]):
-    """Messages in the order of their numbers, and the first that is available.
+    """Messages in the order of their numbers, with quick access to the first available one.
 
-    `arrived` has those that were never given back, which come with rising numbers; `returned` is a
-    heap of those that were (LOCK-09: they come before messages that were sent later).
+    `arrived` has messages that were never released, with rising numbers; `returned` is a heap of
+    those that were (LOCK-09: they precede messages that were sent later).
     """
 
     __slots__ = ("arrived", "gone", "order", "returned", "serial")
@@ -53,7 +53,7 @@ class Line(Generic[Item]):
         self.serial = 0
 
     def first(self, table: Mapping[int, Item]) -> Item | None:
-        """Return the first available message, dropping what is not available any more."""
+        """Return the first available message, dropping unavailable entries."""
         arrived, returned = self.arrived, self.returned
         while arrived:
             front = arrived[0]
@@ -72,7 +72,7 @@ class Line(Generic[Item]):
         return returned[0][2]
 
     def available(self, table: Mapping[int, Item]) -> Iterator[Item]:
-        """Return the first available message, then the others among the next few, lazily."""
+        """Yield the first available message, then others among the next few."""
         first = self.first(table)
         start = 0 if first is None else first.number
         for item in islice(self.behind(table, start), CONSIDERED):
@@ -80,7 +80,7 @@ class Line(Generic[Item]):
                 yield item
 
     def behind(self, table: Mapping[int, Item], number: int) -> Iterator[Item]:
-        """Return everything from this number on, in order."""
+        """Return all items from this number on, in order."""
         order = self.order
         for place in range(bisect_left(order, number, key=by_number), len(order)):
             item = order[place]
@@ -88,7 +88,7 @@ class Line(Generic[Item]):
                 yield item
 
     def append(self, item: Item, *, available: bool = True) -> None:
-        """Add what arrives now, or is restored; an index may have it already, or its like."""
+        """Add a new or restored item; an index may already have it or an equal one."""
         order, arrived = self.order, self.arrived
         if not order or order[-1].number < item.number:
             order.append(item)
@@ -102,12 +102,12 @@ class Line(Generic[Item]):
             self.give_back(item)
 
     def give_back(self, item: Item) -> None:
-        """Make a message available again."""
+        """Make a released message available again."""
         self.serial += 1
         heappush(self.returned, (item.number, self.serial, item))
 
     def insert(self, item: Item) -> None:
-        """Put an item where its number belongs, once."""
+        """Insert an item at the position of its number, once."""
         order = self.order
         place = bisect_left(order, item.number, key=by_number)
         while place < len(order) and order[place].number == item.number:
@@ -117,7 +117,7 @@ class Line(Generic[Item]):
         order.insert(place, item)
 
     def left(self, table: Mapping[int, Item]) -> None:
-        """Count an item that has left, and tidy once half of the line has."""
+        """Count a removed item, and clean up when half of the line is stale."""
         self.gone += 1
         if self.gone > TIDY_FROM and self.gone * 2 > len(self.order):
             self.order = [item for item in self.order if table.get(item.number) is item]
@@ -125,14 +125,14 @@ class Line(Generic[Item]):
 
 
 Timer = tuple[int, int, str, int, str, Any]
-"""When to look, the number and the name that break ties, a serial, at what kind of thing, which."""
+"""Time, number and name (which break ties), serial number, kind of record, record."""
 
 
 class Timers:
-    """When to look at which record; a timer decides nothing, the record does.
+    """Times at which to check a record; the record decides what happens.
 
-    At one moment what has the lower number comes first, and then what has the lower name: in which
-    order timers were set is no part of the truth, and differs after an undo.
+    At equal times the lower number comes first, then the lower name: the order in which timers were
+    set is not part of the state and changes after an undo.
     """
 
     __slots__ = ("heap", "serial", "stale")
@@ -143,20 +143,20 @@ class Timers:
         self.stale = 0
 
     def set(self, moment: int, number: int, name: str, kind: str, thing: Any) -> None:
-        """Have a record looked at when its time has come."""
+        """Set a timer for a record."""
         self.serial += 1
         heappush(self.heap, (moment, number, name, self.serial, kind, thing))
 
     def is_due(self, now: int) -> bool:
-        """Whether there is something to look at by now."""
+        """Return whether a timer is due."""
         return bool(self.heap) and self.heap[0][0] <= now
 
     def restore(self, timer: Timer) -> None:
-        """Set a timer again that had run."""
+        """Set a timer again after its effect was undone."""
         heappush(self.heap, timer)
 
     def tidy(self, is_live: Callable[[Timer], bool]) -> None:
-        """Drop the timers that no record needs, once they may be half of them."""
+        """Drop timers that no record needs, once they may be half of all."""
         if self.stale * 2 > len(self.heap):
             self.heap = [timer for timer in self.heap if is_live(timer)]
             heapify(self.heap)

@@ -1,10 +1,10 @@
-"""Changes are written down before they are made, so that they can be undone and stored.
+"""The journal: changes are recorded before they are made, so that they can be undone and stored.
 
-The truth is in records and in tables of records; every change of it goes through a journal.
-Whatever finds records quickly (lines, heaps, timers) is an *index*: it holds everything that it
-should, and perhaps more, which is dropped when it is met. So undoing restores records and tables
-only, and asks each restored record to enter its indexes again. What a durable store has to write
-after a step is exactly what the journal holds.
+The state consists of records and tables of records; every change of it goes through a journal.
+Structures that find records quickly (lines, heaps, timers) are *indexes*: they hold every valid
+entry and possibly stale ones, which are dropped when met. So an undo restores records and tables
+only, and lets each restored record enter its indexes again. A durable store has to write exactly
+the changes in the journal.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,11 +18,11 @@ __all__ = ["MISSING", "Change", "Journal", "Record", "record"]
 MISSING: Final = object()
 Kind = TypeVar("Kind")
 Change = tuple[Any, Any, Any]
-"""A record, `None` and its values before; or a table, a key and the entry before."""
+"""A record, `None` and its old values; or a table, a key and the old entry."""
 
 
 class Record:
-    """Something that a journal can restore; `touched` is the epoch in which it was written down."""
+    """A value that a journal can restore; `touched` is the epoch of its last recording."""
 
     __slots__ = ()
     touched: int
@@ -30,12 +30,12 @@ class Record:
     values: ClassVar[Callable[[Any], tuple[Any, ...]]]
 
     def index(self) -> None:
-        """Enter the indexes that this belongs to."""
+        """Add this record to its indexes."""
 
 
 @dataclass_transform(field_specifiers=(attrs.field,))
 def record(*, indexes: Sequence[str] = ()) -> Callable[[type[Kind]], type[Kind]]:
-    """Make a class of records, whose fields named in `indexes` are not restored."""
+    """Create a class of records; the fields named in `indexes` are not restored."""
 
     def decorate(kind: type[Kind]) -> type[Kind]:
         made: Any = attrs.define(kind, eq=False, slots=True, repr=False)
@@ -48,7 +48,7 @@ def record(*, indexes: Sequence[str] = ()) -> Callable[[type[Kind]], type[Kind]]
 
 
 class Journal:
-    """What was changed since it was last forgotten, oldest first."""
+    """Changes since the journal was last cleared, oldest first."""
 
     __slots__ = ("epoch", "log", "revealed")
 
@@ -58,22 +58,22 @@ class Journal:
         self.revealed: list[tuple[dict[Any, Any], Any, Any]] = []
 
     def forget(self) -> None:
-        """Give up undoing what was changed so far."""
+        """Discard the changes, which can no longer be undone."""
         self.epoch += 1
         self.log.clear()
 
     def begin(self) -> int:
-        """Return a place to undo to, at the beginning of a step that has revealed nothing yet."""
+        """Return a mark to undo to, at the start of a step that has revealed nothing yet."""
         self.revealed.clear()
         return self.mark()
 
     def mark(self) -> int:
-        """Return a place to undo to."""
+        """Return a mark to undo to."""
         self.epoch += 1
         return len(self.log)
 
     def touch(self, thing: Any) -> None:
-        """Write a record down that is about to be changed; free after the first time."""
+        """Record the old values of a record before its first change in this epoch."""
         if thing.touched != self.epoch:
             self.log.append((thing, None, thing.values(thing)))
             thing.touched = self.epoch
@@ -88,20 +88,20 @@ class Journal:
         self.log.append((table, key, table.pop(key)))
 
     def passed(self, restore: Callable[[Any], None], timer: Any) -> None:
-        """Write down a timer that has run: if time goes back, it has to run again."""
+        """Record a timer that has run: after an undo it has to run again."""
         self.log.append((restore, None, timer))
 
     def reveal(self, table: dict[Any, Any], key: Any, value: Any) -> None:
-        """Set an entry that a client can infer even from a refusal, and that outlives one.
+        """Set an entry that a client can infer even from a refusal, and that survives the refusal.
 
-        A refusal in an outage shows which partition a key selects: that choice was made for good,
-        although the send that made it has no effect (KEY-03, KEY-20).
+        A refusal in an outage shows the partition of a key: the choice is permanent although the
+        send has no effect (KEY-03, KEY-20).
         """
         self.put(table, key, value)
         self.revealed.append((table, key, value))
 
     def refuse(self, mark: int) -> None:
-        """Undo everything since the mark except for what was revealed."""
+        """Undo everything since the mark except revealed entries."""
         self.undo(mark)
         for entry in self.revealed:
             self.put(*entry)
@@ -109,8 +109,8 @@ class Journal:
     def undo(self, mark: int = 0) -> None:
         """Undo everything since the mark.
 
-        A record that has left may be met again in an index, so records enter theirs anew only
-        after all of them and all tables are as they were.
+        A stale index entry may refer to a restored record, so records enter their indexes only
+        after all records and tables have been restored.
         """
         log = self.log
         restored: list[Record] = []
@@ -138,7 +138,7 @@ class Journal:
 
     @staticmethod
     def changed(changes: Sequence[Change]) -> list[tuple[Any, Any]]:
-        """Return each record that was changed, and each table with the key of a changed entry."""
+        """Return each changed record, and each table with the key of a changed entry."""
         found: dict[tuple[int, Any], tuple[Any, Any]] = {}
         for thing, key, _ in changes:
             if isinstance(thing, Record | dict):

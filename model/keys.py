@@ -1,9 +1,9 @@
-"""KEY: which partition takes a message.
+"""KEY: the partition that takes a message.
 
-A message of a partitioned entity has at most one partition key: its SessionId, else its
-PartitionKey, else, where duplicates are detected, its MessageId. The same key always selects the
-same partition, also while that one is down; the send is refused then rather than put elsewhere. A
-message without key goes to any partition that is up and has room, by turns.
+A message of a partitioned entity has at most one partition key: its SessionId, otherwise its
+PartitionKey, otherwise, if duplicates are detected, its MessageId. A key always selects the same
+partition, even while that is down; the send is then refused, not redirected. A message without a
+key goes to any partition that is up and has room, in turn.
 """
 
 from collections.abc import Callable
@@ -21,13 +21,13 @@ SESSION_ID: Final = "SessionId"
 PARTITION_KEY: Final = "PartitionKey"
 MESSAGE_ID: Final = "MessageId"
 SHORT_TIMEOUT: Final = 15 * v.MICROSECONDS
-"""KEY-15, KEY-18: only a sender with a longer timeout is owed that an outage is gone round."""
+"""KEY-15, KEY-18: only sends with a longer timeout have to avoid a partition that is down."""
 
 
 def effective_key(namespace: Namespace, entity: Entity, message: v.Message) -> Key | None:
-    """KEY-04, KEY-07, KEY-10, KEY-12: the partition key; a regular entity selects nothing by one.
+    """KEY-04, KEY-07, KEY-10, KEY-12: return the partition key; a regular entity has none.
 
-    The documents do not say whether an empty text counts as set (EMPTY-KEY).
+    The documents do not say whether an empty text counts as a key (EMPTY-KEY).
     """
     settings = entity.settings
     if not settings.partitioned:
@@ -43,15 +43,15 @@ def effective_key(namespace: Namespace, entity: Entity, message: v.Message) -> K
 
 
 def _counts(namespace: Namespace) -> bool:
-    """EMPTY-KEY: whether an empty text is a key like any other."""
+    """EMPTY-KEY: return whether a property that may be an empty text counts as a key."""
     return namespace.reading("EMPTY-KEY", "set", "unset") == "set"
 
 
 def check_agreement(namespace: Namespace, entity: Entity, message: v.Message) -> None:
-    """KEY-08, KEY-09: SessionId and PartitionKey agree where both are set.
+    """KEY-08, KEY-09: check that SessionId and PartitionKey agree if both are set.
 
-    On a regular entity the documents leave it open (REGULAR-KEYS), and this bus accepts what need
-    not be refused. While every partition is down, it is open which of the two errors comes
+    On a regular entity the documents leave it open (REGULAR-KEYS), and this bus accepts the
+    message. While every partition is down, either of the two errors may be returned
     (ERROR-PRECEDENCE).
     """
     session_id, partition_key = message.session_id, message.partition_key
@@ -70,10 +70,10 @@ def check_agreement(namespace: Namespace, entity: Entity, message: v.Message) ->
 
 
 def home(namespace: Namespace, entity: Entity, key: Key) -> int:
-    """KEY-02, KEY-20: the partition that a key selects, by its value alone, for good.
+    """KEY-02, KEY-20: return the partition that a key selects, permanently, by its value alone.
 
-    The hash is not published: where no policy computes one, the partition is chosen once. A client
-    can tell which it is even if the send is refused in an outage, so the choice is revealed.
+    The hash is not published: unless a policy computes one, the partition is chosen once. A client
+    can identify the partition even if the send is refused in an outage, so the choice is revealed.
     """
     base, choices = entity.base, namespace.choices
     found = choices.home(key.value, len(entity.partitions))
@@ -86,7 +86,7 @@ def home(namespace: Namespace, entity: Entity, key: Key) -> int:
 
 
 def place(namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int) -> int:
-    """KEY-01, KEY-03: the partition that takes a message; refuse it if none does."""
+    """KEY-01, KEY-03: return the partition for a message, or refuse it if there is none."""
     rules = namespace.rules
     if key is None:
         return rules.keys.place_without_key(namespace, entity, size, timeout)
@@ -99,10 +99,10 @@ def place(namespace: Namespace, entity: Entity, key: Key | None, size: int, time
 
 
 def place_without_key(namespace: Namespace, entity: Entity, size: int, timeout: int) -> int:
-    """KEY-14, KEY-15, KEY-18, SIZE-09: any partition that is up and has room.
+    """KEY-14, KEY-15, KEY-18, SIZE-09: return any partition that is up and has room.
 
-    Whether a sender with a short timeout is refused that meets an outage is open (SHORT-TIMEOUT),
-    and so is whether a message goes round a full partition (FULL-UNKEYED).
+    The documents leave open whether an outage makes a send with a short timeout fail
+    (SHORT-TIMEOUT), and whether a message avoids a full partition (FULL-UNKEYED).
     """
     rules, down = namespace.rules, entity.base.down
     if down and timeout <= SHORT_TIMEOUT and entity.settings.partitioned:
@@ -123,7 +123,7 @@ def place_without_key(namespace: Namespace, entity: Entity, size: int, timeout: 
 
 
 def next_partition(namespace: Namespace, entity: Entity, down: frozenset[int]) -> int | None:
-    """KEY-14: a partition that is up; strictly by turns where ROUND-ROBIN is read so."""
+    """KEY-14: return a partition that is up, strictly in turn if ROUND-ROBIN says so."""
     base, count = entity.base, len(entity.partitions)
     if count == 1 or namespace.profile.readings.get("ROUND-ROBIN") != "strict":
         return namespace.rules.keys.any_partition(namespace, entity, down)
@@ -136,7 +136,7 @@ def next_partition(namespace: Namespace, entity: Entity, down: frozenset[int]) -
 
 
 def any_partition(namespace: Namespace, entity: Entity, down: frozenset[int]) -> int | None:
-    """KEY-14: any partition that is up."""
+    """KEY-14: return any partition that is up."""
     count = len(entity.partitions)
     if count == 1:
         return None if down else 0

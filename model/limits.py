@@ -1,9 +1,9 @@
-"""LIMIT: what is too long, too large or too much for one request.
+"""LIMIT: limits of lengths, sizes and counts in one request.
 
-The limits are those of public documentation; the documents on partitioning name none. What nobody
-states is open: how many bytes a KB has (KB-BYTES), and what a message takes beside its body. This
-bus measures bodies and properties as they are written, and refuses what is beyond a limit however a
-KB is counted. A message that stands in for many, to fill an entity quickly, has any size.
+The limits come from public documentation; the documents on partitioning state none. The bytes of a
+KB are open (KB-BYTES), and so is the size of a message beyond its body. This bus measures bodies
+and properties as they are written, and refuses a request beyond a limit however a KB is counted. A
+message that replaces many, to fill an entity quickly, may have any size.
 """
 
 from collections.abc import Callable, Iterable
@@ -26,18 +26,18 @@ LARGEST_STATE, LARGEST_STATE_IN_PREMIUM = 256, 1024
 LONGEST_KEY, LONGEST_NAME, LONGEST_SHORT_NAME = 128, 260, 50
 """In characters."""
 MOST_IN_TRANSACTION: Final = 100
-"""LIMIT-15, LIMIT-16: how many messages one transaction takes."""
+"""LIMIT-15, LIMIT-16: maximum number of messages in one transaction."""
 
 
 def kilobytes(namespace: Namespace, number: int) -> int:
-    """KB-BYTES: so many KB in bytes."""
+    """KB-BYTES: convert KB to bytes."""
     return number * (
         1000 if namespace.reading("KB-BYTES", "binary", "decimal") == "decimal" else 1024
     )
 
 
 def check_message(namespace: Namespace, message: v.Message) -> None:
-    """LIMIT-01 to LIMIT-14: a message is not too large, and its keys are not too long."""
+    """LIMIT-01 to LIMIT-14: check the size of a message and the length of its keys."""
     if message.size is not None and not message.stands_in:
         namespace.rules.limits.check_size(namespace, message.size)
     if message.message_id is not None:
@@ -51,7 +51,7 @@ def check_message(namespace: Namespace, message: v.Message) -> None:
 
 
 def check_size(namespace: Namespace, size: int) -> None:
-    """LIMIT-02, LIMIT-04: a body is no larger than its tier takes."""
+    """LIMIT-02, LIMIT-04: check that a body is not larger than its tier permits."""
     if size < LARGEST * 1000:
         return
     premium = namespace.profile.tier is v.Tier.PREMIUM
@@ -60,15 +60,15 @@ def check_size(namespace: Namespace, size: int) -> None:
 
 
 def check_key(key: str, rule: v.RuleId) -> None:
-    """LIMIT-07 to LIMIT-12: a MessageId, SessionId or PartitionKey is not too long."""
+    """LIMIT-07 to LIMIT-12: check the length of a MessageId, SessionId or PartitionKey."""
     if len(key) > LONGEST_KEY:
         raise Refusal(v.Error.INVALID_OPERATION, rule)
 
 
 def check_properties(namespace: Namespace, message: v.Message) -> None:
-    """LIMIT-13, LIMIT-14: no property is too large, nor are all of them together.
+    """LIMIT-13, LIMIT-14: check the size of each property and of all together.
 
-    How a value that is not a text counts is not said; it is taken as eight bytes.
+    The documents do not say how other values than texts count; this bus takes eight bytes.
     """
     sizes = [
         len(name.encode()) + (len(value.encode()) if isinstance(value, str) else 8)
@@ -81,7 +81,7 @@ def check_properties(namespace: Namespace, message: v.Message) -> None:
 
 
 def check_batch(namespace: Namespace, messages: Iterable[v.Message]) -> None:
-    """BATCH-07: the messages of a batch are together no larger than one may be."""
+    """BATCH-07: check that a batch is not larger than the maximum message size."""
     size = sum(message.size or 0 for message in messages if not message.stands_in)
     if size < LARGEST * 1000:
         return
@@ -91,7 +91,7 @@ def check_batch(namespace: Namespace, messages: Iterable[v.Message]) -> None:
 
 
 def check_state(namespace: Namespace, state: str | None) -> None:
-    """LIMIT-19, LIMIT-20: what is stored with a session is not too large."""
+    """LIMIT-19, LIMIT-20: check the size of a session state."""
     if state is None or len(state) * 4 < LARGEST_STATE * 1000:
         return
     premium = namespace.profile.tier is v.Tier.PREMIUM
@@ -101,19 +101,19 @@ def check_state(namespace: Namespace, state: str | None) -> None:
 
 
 def check_count(namespace: Namespace, count: int) -> None:
-    """LIMIT-15, LIMIT-16: a transaction that holds so many messages may take one more."""
+    """LIMIT-15, LIMIT-16: check that a transaction may take one more message."""
     if count >= MOST_IN_TRANSACTION:
         raise Refusal(v.Error.INVALID_OPERATION, "LIMIT-16")
 
 
 def check_name(namespace: Namespace, name: str) -> None:
-    """LIMIT-17, LIMIT-18: the name of a queue or topic is not too long."""
+    """LIMIT-17, LIMIT-18: check the length of a queue's or topic's name."""
     if len(name) > LONGEST_NAME:
         raise Refusal(v.Error.INVALID_OPERATION, "LIMIT-18")
 
 
 def check_short_name(namespace: Namespace, name: str, rule: v.RuleId) -> None:
-    """TOPIC-17, TOPIC-18, FILTER-26, FILTER-27: nor is that of a subscription or a rule."""
+    """TOPIC-17, TOPIC-18, FILTER-26, FILTER-27: check a subscription's or rule's name length."""
     if len(name) > LONGEST_SHORT_NAME:
         raise Refusal(v.Error.INVALID_OPERATION, rule)
 

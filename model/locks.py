@@ -1,9 +1,9 @@
-"""LOCK: a receiver holds a message for a while, and settles it by the token of its lock.
+"""LOCK: a receiver holds a message for a while, and settles it by its lock token.
 
-A lock is named by a token that no other delivery has. It lasts for the lock duration that the
-entity has when the lock begins, and anew from each renewal; in a session it lasts as long as the
-session's. Whatever is done by a token that is not the message's current one is refused because the
-lock is lost. When a lock ends without settlement the message comes back, or has failed too often.
+Each delivery has its own lock token. A lock lasts for the entity's lock duration when it begins,
+and again from each renewal; in a session it lasts as long as the session's lock. A request with a
+token other than the message's current one is refused because the lock is lost. When a lock ends
+without settlement the message is released, or dead-lettered if it failed too often.
 """
 
 from collections.abc import Callable
@@ -35,13 +35,13 @@ RULES_OF_SETTLEMENTS: Final[dict[Action, tuple[v.RuleId, ...]]] = {
 
 
 def check_duration(namespace: Namespace, duration: int | None) -> None:
-    """LOCK-03: no lock lasts for more than 5 minutes."""
+    """LOCK-03: check that a lock duration is at most 5 minutes."""
     if duration is not None and duration > LONGEST_LOCK:
         raise Refusal(v.Error.INVALID_OPERATION, "LOCK-03")
 
 
 def lock(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
-    """LOCK-01, LOCK-07: lock a message under a token of its own."""
+    """LOCK-01, LOCK-07: lock a message under a new token."""
     namespace.journal.touch(queued)
     queued.state = LIFE_CYCLE[queued.state, action]
     queued.deliveries += 1
@@ -57,7 +57,7 @@ def lock(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
 
 
 def locked_under(namespace: Namespace, entity: Entity, token: str) -> QueuedMessage:
-    """LIFE-06, LOCK-05, LOCK-06, SESS-12: the message whose current lock has this token."""
+    """LIFE-06, LOCK-05, LOCK-06, SESS-12: return the message whose current lock has this token."""
     number = token.partition("/")[0]
     queued = entity.messages.get(int(number)) if number.isdecimal() else None
     if queued is None or queued.token != token or queued.cached_by is not None:
@@ -78,7 +78,7 @@ def settle(namespace: Namespace, command: v.Settlement, connection: str) -> Answ
 
 
 def apply(namespace: Namespace, queued: QueuedMessage, action: Action, reason: str) -> None:
-    """LIFE-03, LIFE-04, DLQ-05, DEFER-01, LOCK-10: let a settlement take effect."""
+    """LIFE-03, LIFE-04, DLQ-05, DEFER-01, LOCK-10: apply a settlement."""
     rules = namespace.rules
     if queued.partition in queued.entity.base.down:
         rules.locks.check_outage(namespace)
@@ -90,7 +90,7 @@ def apply(namespace: Namespace, queued: QueuedMessage, action: Action, reason: s
         rules.locks.unlock(namespace, queued, action)
         rules.dead_letters.dead_letter(namespace, queued, reason)
     elif action is Action.DEFER:
-        # DLQ-01: a delivery that ends so does not count as failed.
+        # DLQ-01: such a delivery does not count as failed.
         rules.locks.unlock(namespace, queued, action)
         queued.failed -= 1
     else:
@@ -98,13 +98,13 @@ def apply(namespace: Namespace, queued: QueuedMessage, action: Action, reason: s
 
 
 def check_outage(namespace: Namespace) -> None:
-    """LIFE-11: a settlement whose partition is down may be refused; then it changes nothing."""
+    """LIFE-11: optionally refuse a settlement, without effect, while its partition is down."""
     if namespace.choices.pick("LIFE-11", ("settled", "refused")) == "refused":
         raise namespace.rules.partitions.outage(namespace, "LIFE-11")
 
 
 def unlock(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
-    """LOCK-10: end the lock of one message, and of no other."""
+    """LOCK-10: end the lock of one message only."""
     namespace.journal.touch(queued)
     queued.state = LIFE_CYCLE[queued.state, action]
     queued.token = queued.cached_by = queued.enlisted = None
@@ -114,9 +114,9 @@ def unlock(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
 
 
 def release(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
-    """LIFE-04, LIFE-05, DLQ-02, TTL-06, LOCK-09: give a message back, unless it leaves now.
+    """LIFE-04, LIFE-05, DLQ-02, TTL-06, LOCK-09: release a message, unless it has to leave.
 
-    A deferred message is deferred as before, however often it failed and however old it is.
+    A deferred message is deferred as before, whatever its delivery count and age.
     """
     rules = namespace.rules
     if queued.cached_by is not None:
@@ -137,7 +137,7 @@ def release(namespace: Namespace, queued: QueuedMessage, action: Action) -> None
 
 
 def end(namespace: Namespace, queued: QueuedMessage) -> None:
-    """LIFE-05: give a message back whose lock has expired."""
+    """LIFE-05: release a message whose lock has expired."""
     expired = queued.state in LOCKED_STATES and queued.locked_until <= namespace.now
     held = queued.session is not None or namespace.rules.transactions.holds(namespace, queued)
     if expired and not held and is_there(queued):
@@ -145,7 +145,7 @@ def end(namespace: Namespace, queued: QueuedMessage) -> None:
 
 
 def prolong(namespace: Namespace, queued: QueuedMessage) -> None:
-    """LOCK-04: let a lock last for a whole lock duration from now on."""
+    """LOCK-04: extend a lock to a full lock duration from now."""
     namespace.journal.touch(queued)
     queued.state = LIFE_CYCLE[queued.state, Action.RENEW]
     queued.locked_until = namespace.now + queued.entity.settings.lock_duration
@@ -154,9 +154,9 @@ def prolong(namespace: Namespace, queued: QueuedMessage) -> None:
 
 
 def renew(namespace: Namespace, command: v.RenewLock, connection: str) -> Answer:
-    """LOCK-04, LOCK-05, SESS-14: renew the lock of a message; a session's is renewed as a whole.
+    """LOCK-04, LOCK-05, SESS-14: renew the lock of a message; in a session, the session's lock.
 
-    Whether it can be renewed for a message that has expired is open (RENEW-EXPIRED).
+    The documents do not say whether the lock of an expired message can be renewed (RENEW-EXPIRED).
     """
     rules = namespace.rules
     entity = rules.topics.readable(namespace, command.queue)

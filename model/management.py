@@ -1,9 +1,9 @@
 """MGMT: creating, describing, changing and deleting entities.
 
-What is done to an entity is done to all of its partitions or to none. While one of them is down it
-may be refused, and then has changed nothing here (MANAGEMENT-IN-OUTAGE). Some settings are fixed at
-creation; a change of others concerns what begins after it. A deleted entity takes everything with
-it, and one that is created again under its name remembers nothing.
+A request applies to all partitions of an entity or to none. While one of them is down it may be
+refused, and then changes nothing here (MANAGEMENT-IN-OUTAGE). Some settings are fixed at creation;
+a change of others applies to what begins after it. A deleted entity takes its messages with it, and
+a new one under the same name starts empty.
 """
 
 from collections.abc import Callable
@@ -18,12 +18,13 @@ from busproof.model.values import EntityKind, EntitySettings, Refusal
 
 __all__ = ["Management", "build", "parts"]
 
+SCHEDULED_COUNT: Final = ("SCHEDULED-COUNT", "left-out", "counted")
 FIXED: Final = {
     "partitioned": "MGMT-04",
     "requires_session": "MGMT-13",
     "duplicate_detection": "MGMT-14",
 }
-"""What an entity is created with and keeps, and the rule that says so."""
+"""Settings that are fixed at creation, each with the rule that says so."""
 
 
 def create_queue(namespace: Namespace, command: v.CreateQueue, connection: str) -> Answer:
@@ -41,7 +42,7 @@ def create_queue(namespace: Namespace, command: v.CreateQueue, connection: str) 
 
 
 def restore_queue(namespace: Namespace, command: v.RestoreQueue, connection: str) -> Answer:
-    """PREM-03: let a partitioned queue exist from when the tier still permitted it."""
+    """PREM-03: add a partitioned queue from when the tier still permitted it."""
     if command.queue in namespace.entities:
         raise Refusal(v.Error.ALREADY_EXISTS, "MGMT-09")
     settings = EntitySettings.of(command, partitioned=True)
@@ -51,7 +52,7 @@ def restore_queue(namespace: Namespace, command: v.RestoreQueue, connection: str
 
 
 def check_name(namespace: Namespace, path: str) -> None:
-    """MGMT-09, LIMIT-18, DLQ-08: a queue or topic can be created under this name."""
+    """MGMT-09, LIMIT-18, DLQ-08: check that a queue or topic can be created under this name."""
     if path in namespace.entities:
         raise Refusal(v.Error.ALREADY_EXISTS, "MGMT-09")
     if v.is_dead_letter_queue(path):
@@ -60,7 +61,10 @@ def check_name(namespace: Namespace, path: str) -> None:
 
 
 def check_basic(namespace: Namespace) -> None:
-    """MGMT-24: Basic may refuse topics, sessions, duplicate detection, forwarding, transactions."""
+    """MGMT-24: optionally refuse in Basic what that tier lacks.
+
+    Basic has no topics, sessions, duplicate detection, forwarding or transactions.
+    """
     basic, readings = namespace.profile.tier is v.Tier.BASIC, ("offered", "refused")
     if basic and namespace.reading("BASIC-FEATURES", *readings) == "refused":
         raise Refusal(v.Error.INVALID_OPERATION, "MGMT-24")
@@ -75,7 +79,7 @@ def create(
 ) -> Entity:
     """MGMT-17, MGMT-18: create an entity in all of its partitions, or not at all.
 
-    That a subscription could not be created in an outage of its topic is nowhere said.
+    The documents do not say that creating a subscription can fail in an outage of its topic.
     """
     rules = namespace.rules
     rules.locks.check_duration(namespace, settings.lock_duration)
@@ -97,7 +101,7 @@ def build(
     settings: EntitySettings,
     topic: Entity | None,
 ) -> Entity:
-    """DLQ-08, TOPIC-08: make an entity with its dead-letter queues, which share its partitions."""
+    """DLQ-08, TOPIC-08: build an entity and its dead-letter queues, which share its partitions."""
     sizes = namespace.rules.sizes
     partitioned, size = settings.partitioned, settings.max_size
     count = sizes.partition_count(namespace, partitioned=partitioned, size=size)
@@ -133,21 +137,21 @@ def build(
 
 
 def parts(entity: Entity) -> tuple[Entity, ...]:
-    """An entity, its dead-letter queues, and of a topic those of its subscriptions as well."""
+    """Return an entity, its dead-letter queues, and for a topic those of its subscriptions."""
     beneath = [each for each in (entity.dead_letters, entity.transfers) if each is not None]
     copies = (part for each in entity.subscriptions or () for part in parts(each))
     return (entity, *beneath, *copies)
 
 
 def add(namespace: Namespace, entity: Entity) -> None:
-    """MGMT-17: let an entity exist from now on."""
+    """MGMT-17: add an entity to the namespace."""
     for part in parts(entity):
         namespace.journal.put(namespace.entities, part.path, part)
     namespace.rules.quotas.count(namespace, entity, 1)
 
 
 def check_outage(namespace: Namespace, entity: Entity) -> None:
-    """MGMT-18, MGMT-19: what acts on all partitions may be refused while one of them is down."""
+    """MGMT-18, MGMT-19: optionally refuse a request for all partitions while one is down."""
     if not entity.base.down:
         return
     fails = namespace.profile.readings.get("MANAGEMENT-IN-OUTAGE") == "fails"
@@ -156,7 +160,7 @@ def check_outage(namespace: Namespace, entity: Entity) -> None:
 
 
 def managed(namespace: Namespace, path: str) -> Entity:
-    """MGMT-10: the queue or subscription of this path, which is managed as a whole."""
+    """MGMT-10: return the queue or subscription with this path, which is managed as a whole."""
     entity = namespace.rules.topics.readable(namespace, path)
     if entity.dead_letters is None:
         raise Refusal(v.Error.INVALID_OPERATION)
@@ -188,9 +192,10 @@ def get_queue(namespace: Namespace, command: v.GetQueue, connection: str) -> Ans
 
 
 def count(namespace: Namespace, entity: Entity) -> int:
-    """MGMT-20, MGMT-23: how many messages an entity holds, as far as it can be asked.
+    """MGMT-20, MGMT-23, MGMT-29, MGMT-30: return how many messages an entity reports.
 
-    What is counted of partitions that are down is read by COUNTS-IN-OUTAGE.
+    COUNTS-IN-OUTAGE decides how messages in partitions that are down count, SCHEDULED-COUNT how
+    scheduled ones do.
     """
     down = entity.base.down
     if down:
@@ -200,16 +205,19 @@ def count(namespace: Namespace, entity: Entity) -> int:
             raise namespace.rules.partitions.outage(namespace, "MGMT-23")
         if answer == "left-out":
             return sum(each.messages for each in entity.partitions if each.number not in down)
-    return len(entity.messages)
+    scheduled = 0
+    if entity.scheduled and namespace.reading(*SCHEDULED_COUNT) == "counted":
+        scheduled = len(entity.scheduled)
+    return len(entity.messages) + scheduled
 
 
 def availability(namespace: Namespace, entity: Entity) -> v.Availability:
-    """MGMT-21, MGMT-22: limited while a partition is down."""
+    """MGMT-21, MGMT-22: return the availability, which is limited while a partition is down."""
     return v.Availability.LIMITED if entity.base.down else v.Availability.AVAILABLE
 
 
 def list_queues(namespace: Namespace, command: v.ListQueues, connection: str) -> Answer:
-    """MGMT-16: name each queue once."""
+    """MGMT-16: return the name of each queue once."""
     names = (path for path, each in namespace.entities.items() if each.kind is EntityKind.QUEUE)
     return Answer(v.Listed(names=tuple(sorted(names))), rules=("MGMT-16",))
 
@@ -217,7 +225,7 @@ def list_queues(namespace: Namespace, command: v.ListQueues, connection: str) ->
 def update_queue(namespace: Namespace, command: v.UpdateQueue, connection: str) -> Answer:
     """MGMT-04, MGMT-12 to MGMT-14, FWD-05: change a queue or a subscription.
 
-    What becomes of an update that names for a subscription what is its topic's is open
+    For a subscription, the result of an update that names a setting of its topic is open
     (ROLE-STATUS).
     """
     entity = managed(namespace, command.queue)
@@ -231,7 +239,7 @@ def update_queue(namespace: Namespace, command: v.UpdateQueue, connection: str) 
 
 
 def apply_update(namespace: Namespace, entity: Entity, command: v.UpdateQueue) -> None:
-    """MGMT-04, MGMT-12 to MGMT-14: put an update into force, or refuse it and change nothing."""
+    """MGMT-04, MGMT-12 to MGMT-14: apply an update, or refuse it and change nothing."""
     rules, before = namespace.rules, entity.settings
     for name, rule in FIXED.items():
         if getattr(command, name) not in (None, getattr(before, name)):
@@ -264,7 +272,7 @@ def delete_queue(namespace: Namespace, command: v.DeleteQueue, connection: str) 
 
 
 def delete(namespace: Namespace, entity: Entity) -> None:
-    """MGMT-05, MGMT-15, TOPIC-22, TOPIC-23: let an entity and all that belongs to it be gone."""
+    """MGMT-05, MGMT-15, TOPIC-22, TOPIC-23: delete an entity and everything that belongs to it."""
     rules, journal = namespace.rules, namespace.journal
     rules.management.check_outage(namespace, entity)
     topic = entity.base

@@ -1,9 +1,9 @@
-"""LIFE, SEQ: a message arrives, is given to a receiver, and leaves.
+"""LIFE, SEQ: a message is enqueued, given to a receiver, and removed.
 
-A message that arrives is the last of its partition, and of its session, and gets the next sequence
-number of that partition. A receive asks all partitions that are up and gives a message that nobody
-has locked or deferred, under a lock or for good. The messages of one key stay in order; otherwise
-no order is owed.
+An enqueued message is the last of its partition and of its session, and gets the next sequence
+number of that partition. A receive asks all partitions that are up and returns a message that is
+neither locked nor deferred, locked or removed. The messages of one key stay in order; otherwise no
+order is guaranteed.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,11 +25,11 @@ RULES_OF_KEYS: Final[dict[str | None, tuple[v.RuleId, ...]]] = {
     "PartitionKey": ("KEY-07",),
     "MessageId": ("KEY-10",),
 }
-"""The rule by which the partition was selected, by the property that is the key."""
+"""Rule that selected the partition, by the property that is the key."""
 
 
 def send(namespace: Namespace, command: v.Send, connection: str) -> Answer:
-    """KEY-01, LIFE-01: take a message now, or with the commit of its transaction."""
+    """KEY-01, LIFE-01: accept a message now, or with the commit of its transaction."""
     rules, message = namespace.rules, command.message
     entity = rules.topics.sendable(namespace, command.queue)
     if command.transaction is not None:
@@ -42,7 +42,7 @@ def send(namespace: Namespace, command: v.Send, connection: str) -> Answer:
 
 
 def key_of(namespace: Namespace, entity: Entity, message: v.Message) -> Key | None:
-    """SESS-01, KEY-08, DUP-12: the key of a message that may be sent to this entity."""
+    """SESS-01, KEY-08, DUP-12: return the key of a message, after checking that it may be sent."""
     if message.session_id is None:
         if entity.settings.requires_session:
             raise Refusal(v.Error.INVALID_OPERATION, "SESS-01")
@@ -59,7 +59,7 @@ def accept(
     partition: int,
     transit: InTransit,
 ) -> None:
-    """DUP-04, FWD-04, TOPIC-01: let a message arrive that is not a copy; it may go on from here."""
+    """DUP-04, FWD-04, TOPIC-01: accept a message, drop it if it is a copy, otherwise pass it on."""
     rules = namespace.rules
     detects = entity.settings.duplicate_detection
     if not (detects and rules.duplicates.is_duplicate(namespace, entity, message, key)):
@@ -69,14 +69,14 @@ def accept(
 def arrive(
     namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit
 ) -> None:
-    """FWD-04, FWD-15, TOPIC-01: let a message go on from where it arrives, or stay there."""
+    """FWD-04, FWD-15, TOPIC-01: forward, distribute or enqueue a message at an entity."""
     rules = namespace.rules
     if entity.subscriptions is not None:
         rules.topics.distribute(namespace, entity, message, partition, transit)
     elif entity.settings.forward_to is not None:
         rules.forwarding.forward(namespace, entity, message, partition, transit)
     elif entity.settings.requires_session and message.session_id is None:
-        rules.forwarding.strand(namespace, entity, message, partition, transit)
+        rules.forwarding.reject_sessionless(namespace, entity, message, partition, transit)
     else:
         rules.messages.enqueue(namespace, entity, message, partition, transit)
 
@@ -84,7 +84,7 @@ def arrive(
 def enqueue(
     namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit
 ) -> QueuedMessage:
-    """LIFE-01, KEY-06: put a message behind everything that its partition and its session hold."""
+    """LIFE-01, KEY-06: add a message behind all others of its partition and its session."""
     rules, journal, counters = namespace.rules, namespace.journal, entity.partitions[partition]
     journal.touch(counters)
     namespace.arrivals += 1
@@ -113,13 +113,13 @@ def enqueue(
 
 
 def next_number(counters: Partition) -> int:
-    """SEQ-01, SEQ-03, LIFE-12: the next number of a partition, whose topmost 16 bits name it."""
+    """SEQ-01, SEQ-03, LIFE-12: return the partition's next number; its top 16 bits identify it."""
     counters.arrivals += 1
     return (counters.number << v.SEQUENCE_BITS) + counters.arrivals
 
 
 def remove(namespace: Namespace, queued: QueuedMessage) -> None:
-    """LIFE-03: a message leaves its entity for good."""
+    """LIFE-03: remove a message from its entity."""
     entity, journal = queued.entity, namespace.journal
     counters, session = entity.partitions[queued.partition], queued.session
     journal.drop(entity.messages, queued.number)
@@ -139,14 +139,14 @@ def remove(namespace: Namespace, queued: QueuedMessage) -> None:
 
 
 def consume(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
-    """LIFE-03, TTL-01: let a message leave that nobody will settle."""
+    """LIFE-03, TTL-01: remove a message that needs no settlement."""
     namespace.journal.touch(queued)
     queued.state = LIFE_CYCLE[queued.state, action]
     namespace.rules.messages.remove(namespace, queued)
 
 
 def receive(namespace: Namespace, command: v.Receive, connection: str) -> Answer:
-    """LIFE-01, LIFE-09: give a message that is available, if there is one."""
+    """LIFE-01, LIFE-09: give an available message, if there is one."""
     rules = namespace.rules
     entity = rules.topics.receivable(namespace, command.queue)
     session = rules.sessions.of_receive(namespace, entity, command.session_id, connection)
@@ -187,7 +187,7 @@ def give_next(
 
 
 def serves_in_outage(namespace: Namespace) -> bool:
-    """LIFE-11: whether a receive is served in an outage, comes back empty or is refused."""
+    """LIFE-11: return whether a receive in an outage is served; it may be empty or refused."""
     answers = ("served", "empty", "refused")
     answer = namespace.may("RECEIVE-IN-OUTAGE", "either", *answers)
     if answer == "refused":
@@ -196,7 +196,7 @@ def serves_in_outage(namespace: Namespace) -> bool:
 
 
 def next_available(namespace: Namespace, entity: Entity) -> QueuedMessage | None:
-    """LIFE-09, KEY-16: an available message of any partition that is up."""
+    """LIFE-09, KEY-16: return an available message of any partition that is up."""
     down, table, partitions = entity.base.down, entity.messages, entity.partitions
     if len(partitions) == 1:
         return None if down else partitions[0].line.first(table)
@@ -217,7 +217,7 @@ def next_available(namespace: Namespace, entity: Entity) -> QueuedMessage | None
 
 
 def offered(namespace: Namespace, entity: Entity, partition: Partition) -> Iterator[QueuedMessage]:
-    """KEY-16, KEY-17: the first message of each key in a partition, and those without key."""
+    """KEY-16, KEY-17: return the first message of each key, and all messages without a key."""
     keys: set[str] = set()
     for queued in partition.line.available(entity.messages):
         key = order_key(queued)
@@ -229,7 +229,7 @@ def offered(namespace: Namespace, entity: Entity, partition: Partition) -> Itera
 
 
 def order_key(queued: QueuedMessage) -> str | None:
-    """KEY-17: the key whose order a message keeps."""
+    """KEY-17: return the key whose messages stay in order with this one."""
     message = queued.message
     key = message.session_id or message.partition_key
     if key is None and queued.entity.base.settings.duplicate_detection:
@@ -238,7 +238,7 @@ def order_key(queued: QueuedMessage) -> str | None:
 
 
 def give(namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode) -> v.MessageView:
-    """LIFE-02, LIFE-03: hand a message out, locked or for good."""
+    """LIFE-02, LIFE-03: give a message to a receiver, locked or removed."""
     rules = namespace.rules
     if mode is v.ReceiveMode.RECEIVE_AND_DELETE:
         rules.messages.consume(namespace, queued, Action.RECEIVE_AND_DELETE)

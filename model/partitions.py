@@ -1,9 +1,10 @@
-"""PART: partitions that fail one by one, front ends that ask all of them, and peeks.
+"""PART: independent failures of partitions, front ends that query all of them, and peeks.
 
-A partitioned entity is spread over brokers and stores; each partition fails for itself, and what it
-holds is still there when it is up again. A connection is served by one front end, which asks all
-partitions; it may cache more than a receiver asked for, and hand that out to later receives of its
-connection. A peek shows partition after partition; which one answers first is not said.
+A partitioned entity is spread over brokers and stores; each partition fails independently, and its
+messages are still there when it is up again. A connection is served by one front end, which queries
+all partitions; it may cache more messages than requested and give those to later receives of the
+same connection. A peek shows one partition after another; the documents do not say which one
+answers first.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -30,11 +31,14 @@ from busproof.model.values import EntityKind, Refusal
 __all__ = ["Partitions"]
 
 TAKEN_ALONG: Final = (0, 1, 2)
-"""LIFE-08: how many messages a front end caches besides; how many it may is nowhere said."""
+"""LIFE-08: number of extra messages that a front end caches; the documents state no limit."""
 
 
 def outage(namespace: Namespace, *rules: v.RuleId) -> Refusal:
-    """KEY-03: the refusal of what needs a partition that is down; no edition names its error."""
+    """KEY-03: return the refusal of a request that needs a partition that is down.
+
+    No edition names its error.
+    """
     errors = ("unavailable", "other")
     error = namespace.may("OUTAGE-ERROR", "any", *errors)
     return Refusal(v.Error.OTHER if error == "other" else v.Error.UNAVAILABLE, *rules)
@@ -43,7 +47,7 @@ def outage(namespace: Namespace, *rules: v.RuleId) -> Refusal:
 def switch(
     namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, connection: str
 ) -> Answer:
-    """PART-02, PART-04, PART-05: a partition fails or recovers, of one entity and no other."""
+    """PART-02, PART-04, PART-05: take a partition of one entity down, or bring it up."""
     entity, name = namespace.entities.get(command.queue), command.queue
     if entity is not None:
         if entity.kind is EntityKind.SUBSCRIPTION:
@@ -65,8 +69,8 @@ def switch(
 def fill_cache(namespace: Namespace, entity: Entity, partition: int, connection: str) -> None:
     """PART-09, PART-10: lock some more messages of a partition for the front end.
 
-    The lock runs from now on (CACHE-LOCK); a cached message does not count as delivered before it
-    is handed out, or its lock ends (CACHE-DELIVERY-COUNT).
+    The lock runs from now (CACHE-LOCK); a cached message does not count as delivered until it is
+    given out, or its lock ends (CACHE-DELIVERY-COUNT).
     """
     for _ in range(namespace.choices.pick("LIFE-08", TAKEN_ALONG)):
         queued = entity.partitions[partition].line.first(entity.messages)
@@ -79,9 +83,9 @@ def fill_cache(namespace: Namespace, entity: Entity, partition: int, connection:
 
 
 def take_cached(namespace: Namespace, entity: Entity, connection: str) -> QueuedMessage | None:
-    """PART-09, TTL-14: the first message in the cache of this connection's front end.
+    """PART-09, TTL-14: return the first message in the cache of this connection's front end.
 
-    Whether one that has expired is handed out is read by CACHE-EXPIRY.
+    CACHE-EXPIRY decides whether an expired one is given out.
     """
     cached = [
         queued
@@ -98,9 +102,9 @@ def take_cached(namespace: Namespace, entity: Entity, connection: str) -> Queued
 
 
 def hand_out(namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode) -> v.MessageView:
-    """PART-09, PART-10: give a receiver what its front end had cached.
+    """PART-09, PART-10: give a receiver a message that its front end had cached.
 
-    The lock that it gets is partly used up, unless CACHE-LOCK says that it begins now.
+    Part of its lock time has passed, unless CACHE-LOCK says that the lock begins now.
     """
     namespace.journal.touch(queued)
     queued.cached_by = None
@@ -135,7 +139,7 @@ def peek(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
 
 
 def onwards(entity: Entity, up: Iterable[Partition], start: int) -> Iterator[v.MessageView]:
-    """PART-20, SCHED-08: everything from a number on, scheduled or not, in the order of numbers."""
+    """PART-20, SCHED-08: return all messages from a number on, scheduled ones included."""
     for partition in up:
         queued = map(shown, partition.line.behind(entity.messages, start))
         yield from merge(queued, scheduled(entity, (partition,), start), key=number_of)
@@ -144,7 +148,7 @@ def onwards(entity: Entity, up: Iterable[Partition], start: int) -> Iterator[v.M
 def in_session(
     namespace: Namespace, entity: Entity, up: Iterable[Partition], session_id: str, start: int
 ) -> Iterator[QueuedMessage]:
-    """SESS-23, FEAT-17: the messages of one session, whoever holds it."""
+    """SESS-23, FEAT-17: yield the messages of one session, locked or not."""
     if entity.settings.requires_session:
         session = entity.sessions.get(session_id)
         if session is None or session.partition in entity.base.down:
@@ -155,7 +159,7 @@ def in_session(
 
 
 def order(namespace: Namespace, entity: Entity, up: list[Partition]) -> list[Partition]:
-    """PART-14 to PART-16, PART-18, PART-21: the partitions in the order in which they answer."""
+    """PART-14 to PART-16, PART-18, PART-21: return the partitions in the order of their answers."""
     filled = [each for each in up if each.messages]
     if len(entity.partitions) == 1 or not filled:
         return up
@@ -171,7 +175,7 @@ def order(namespace: Namespace, entity: Entity, up: list[Partition]) -> list[Par
 
 
 def shows_nothing(namespace: Namespace) -> bool:
-    """PART-21: whether a partition without messages answers first, and ends the peek."""
+    """PART-21: return whether an empty partition answers first, which ends the peek."""
     if namespace.choices.pick("PART-21", ("filled", "empty")) == "filled":
         return False
     readings = ("next-partition", "nothing")
@@ -179,7 +183,7 @@ def shows_nothing(namespace: Namespace) -> bool:
 
 
 def scheduled(entity: Entity, up: Iterable[Partition], start: int = 0) -> Iterator[v.MessageView]:
-    """SCHED-08: what is scheduled and not due."""
+    """SCHED-08: return the scheduled messages that are not due."""
     waiting = chain.from_iterable(each.schedule.behind(entity.scheduled, start) for each in up)
     state = v.MessageState.SCHEDULED
     for each in waiting:
@@ -187,12 +191,12 @@ def scheduled(entity: Entity, up: Iterable[Partition], start: int = 0) -> Iterat
 
 
 def number_of(view: v.MessageView) -> int:
-    """SEQ-03: the number of a message that is shown."""
+    """SEQ-03: return the number shown for a message."""
     return view.sequence_number or 0
 
 
 def shown(queued: QueuedMessage) -> v.MessageView:
-    """DEFER-09: a message as a peek shows it, with its state and without its lock."""
+    """DEFER-09: return a message as a peek shows it, with its state and without its lock."""
     deferred = queued.state in (State.DEFERRED, State.DEFERRED_LOCKED)
     return view_of(queued, state=v.MessageState.DEFERRED if deferred else v.MessageState.ACTIVE)
 

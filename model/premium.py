@@ -1,9 +1,9 @@
-"""PREM: what Premium has instead of partitioned entities, and whether an entity is partitioned.
+"""PREM: Premium in place of partitioned entities, and whether an entity is partitioned.
 
-In Premium nothing is created partitioned any more; entities from before go on as in Standard. In
-the other tiers an entity is partitioned if its creation says so. What a request for a partitioned
-entity gets in Premium is read by PREMIUM-CHECKBOX, and by PREMIUM-OLDEST in the edition that does
-not speak of it.
+In Premium no partitioned entity can be created any more; existing ones work as in Standard. In the
+other tiers an entity is partitioned if the request for its creation says so. The answer to a
+request for a partitioned entity in Premium depends on PREMIUM-CHECKBOX, and on PREMIUM-OLDEST in
+the edition that does not mention it.
 """
 
 import re
@@ -19,16 +19,16 @@ from busproof.model.values import Refusal
 __all__ = ["Premium"]
 
 PARTITIONS_SINCE: Final = "2013-10"
-"""MGMT-06: the first api-version that knows the partitioning option."""
+"""MGMT-06: the first api-version with the partitioning option."""
 DATED: Final = re.compile("[0-9]{4}-(0[1-9]|1[0-2])")
-"""A year and a month, which compare as text does. What comes in another form is no date."""
+"""A year and a month, which compare as text does; other forms are not dates."""
 
 
 def as_asked(namespace: Namespace, asked: bool, version: str | None) -> bool:
-    """MGMT-06 to MGMT-08: what a request means that names this api-version.
+    """MGMT-06 to MGMT-08: return the meaning of a request that names this api-version.
 
-    An old version may know the option, ignore it or be refused, and so may what is no version at
-    all (API-VERSION-FORM), which is not a date before or after another.
+    An old version may know the option, ignore it or be refused. So may a text that is not a version
+    (API-VERSION-FORM), because it is neither before nor after another.
     """
     answers = ("refused", "ignored", "done")
     if version is None:
@@ -45,7 +45,7 @@ def as_asked(namespace: Namespace, asked: bool, version: str | None) -> bool:
 
 
 def partitioned(namespace: Namespace, asked: bool | None, version: str | None = None) -> bool:
-    """MGMT-01, MGMT-03, MGMT-06 to MGMT-08, PREM-01: whether an entity becomes partitioned."""
+    """MGMT-01, MGMT-03, MGMT-06 to MGMT-08, PREM-01: return whether an entity is partitioned."""
     if asked is None:
         asked = namespace.reading("PARTITIONING-DEFAULT", "regular", "partitioned") == "partitioned"
     asked = namespace.rules.premium.as_asked(namespace, asked, version)
@@ -57,7 +57,7 @@ def partitioned(namespace: Namespace, asked: bool | None, version: str | None = 
 
 
 def in_premium(namespace: Namespace, asked: bool) -> bool:
-    """PREM-01, PREM-02, PREM-06: whether an entity becomes partitioned in Premium."""
+    """PREM-01, PREM-02, PREM-06: return whether a new entity is partitioned in Premium."""
     oldest, readings = "PREM-01" in namespace.profile.silent, ("not-supported", "supported")
     if oldest and namespace.reading("PREMIUM-OLDEST", *readings) == "supported":
         return asked

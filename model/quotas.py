@@ -1,9 +1,8 @@
-"""QUOTA: how many entities a namespace can have.
+"""QUOTA: limits on the number of entities in a namespace.
 
 A namespace of Basic or Standard takes 100 partitioned queues and topics, and 10,000 queues and
-topics altogether. Whether queues and topics share the 100, whether a partitioned entity counts
-once, and whether subscriptions count, is read by ambiguities. Entities are counted as they come and
-go.
+topics in total. Ambiguities decide whether queues and topics share the 100, whether a partitioned
+entity counts once, and whether subscriptions count. Counters follow each creation and deletion.
 """
 
 from collections.abc import Callable
@@ -22,7 +21,7 @@ MOST_ENTITIES: Final = 10_000
 
 
 def check(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
-    """QUOTA-01 to QUOTA-13: one more entity of a kind can be created."""
+    """QUOTA-01 to QUOTA-13: check that one more entity of a kind can be created."""
     quotas = namespace.rules.quotas
     if namespace.profile.tier is v.Tier.PREMIUM:
         counts = namespace.profile.readings.get("QUOTA-PREMIUM") == "counting"
@@ -35,7 +34,7 @@ def check(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
 
 
 def check_partitioned(namespace: Namespace, kind: EntityKind) -> None:
-    """QUOTA-01 to QUOTA-05: there are not yet 100 partitioned queues and topics (QUOTA-SHARED)."""
+    """QUOTA-01 to QUOTA-05: check the limit of 100 partitioned queues and topics (QUOTA-SHARED)."""
     counts = namespace.counts
     queue = kind is EntityKind.QUEUE
     there = counts.partitioned_queues if queue else counts.partitioned_topics
@@ -50,7 +49,7 @@ def check_partitioned(namespace: Namespace, kind: EntityKind) -> None:
 
 
 def check_entities(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
-    """QUOTA-07 to QUOTA-10: there are not yet 10,000 entities, however they are counted."""
+    """QUOTA-07 to QUOTA-10: check the limit of 10,000 entities, however they count."""
     counts = namespace.counts
     subscription = kind is EntityKind.SUBSCRIPTION
     there = counts.partitioned_queues + counts.partitioned_topics + counts.regular
@@ -66,7 +65,7 @@ def check_entities(namespace: Namespace, kind: EntityKind, partitions: int) -> N
 
 
 def count(namespace: Namespace, entity: Entity, one: int) -> None:
-    """QUOTA-05 to QUOTA-07: count an entity that comes (1) or goes (-1)."""
+    """QUOTA-05 to QUOTA-07: count a created (1) or deleted (-1) entity."""
     counts = namespace.counts
     namespace.journal.touch(counts)
     if entity.kind is EntityKind.SUBSCRIPTION:

@@ -1,6 +1,6 @@
-"""All rules, by family, so that one of them can be replaced.
+"""All rules by family, so that any of them can be replaced.
 
-The functions of a family call those of others, and their own, only through this record, which a
+A family's functions call each other and those of other families only through this record, which a
 namespace carries. A bus with one fault is `attrs.evolve(RULES, keys=attrs.evolve(RULES.keys,
 home=faulty_home))`. For the same reason no family imports another one's functions.
 """

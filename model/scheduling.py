@@ -1,9 +1,9 @@
-"""SCHED: messages that arrive later.
+"""SCHED: messages that are enqueued later.
 
-A scheduled message is kept under a number of its own until it is due, and can be cancelled by that
-number. When it is due it arrives like one that is sent at that moment: behind everything that came
-before, under a new number. Its partition is chosen when it is scheduled (SCHEDULE-PLACE). How late
-it may come is not said; here it comes when it is due.
+A scheduled message has its own number until it is due, and can be cancelled by that number. When it
+is due it is enqueued like a message sent at that moment: behind all earlier ones, under a new
+number. Its partition is chosen when it is scheduled (SCHEDULE-PLACE). The documents do not say how
+late it may be enqueued; this model enqueues it when it is due.
 """
 
 from collections.abc import Callable
@@ -43,10 +43,10 @@ def schedule(namespace: Namespace, command: v.Schedule, connection: str) -> Answ
 
 
 def place(namespace: Namespace, entity: Entity, message: v.Message, key: Key | None) -> int:
-    """SCHED-09, SCHED-10: the partition of a scheduled message, chosen now.
+    """SCHED-09, SCHED-10: return the partition of a scheduled message, chosen now.
 
-    A bus that chooses it when the message is due meets no outage now, and the message waits for
-    its partition then.
+    A bus that chooses it when the message is due meets no outage now, and the message may then wait
+    for its partition.
     """
     rules = namespace.rules
     if entity.base.down:
@@ -66,10 +66,10 @@ def numbered(
     partition: int,
     due: int,
 ) -> ScheduledMessage:
-    """SCHED-03, SCHED-06: give a message a number under which it is scheduled.
+    """SCHED-03, SCHED-06: return a scheduled message's number.
 
-    It comes from where messages that arrive get theirs: a peek that goes on behind a scheduled
-    message shows what comes after it (PART-20).
+    It comes from the same sequence as those of enqueued messages: a peek that continues after a
+    scheduled message shows later ones (PART-20).
     """
     counters = entity.partitions[partition]
     namespace.journal.touch(counters)
@@ -82,7 +82,7 @@ def schedule_in(
 ) -> Answer:
     """SCHED-15, LIMIT-21: schedule a message with the commit of a transaction.
 
-    Whether the rules for keys in transactions hold for it is read by TXN-OTHER-OPERATIONS.
+    TXN-OTHER-OPERATIONS decides whether the rules for keys in transactions apply.
     """
     rules = namespace.rules
     rules.keys.check_agreement(namespace, entity, message)
@@ -102,7 +102,7 @@ def schedule_in(
 def key_in(
     namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
 ) -> Key | None:
-    """SCHED-15: the key of a message that is scheduled in a transaction."""
+    """SCHED-15: return the key of a message scheduled in a transaction."""
     rules = namespace.rules
     if namespace.reading("TXN-OTHER-OPERATIONS", "sends-only", "all") == "all":
         keyed = [other for other, _ in keys_of_sends(transaction)]
@@ -114,7 +114,7 @@ def key_in(
 
 
 def plan(namespace: Namespace, scheduled: ScheduledMessage) -> None:
-    """SCHED-01, DUP-04: let a scheduled message wait, unless it is a copy."""
+    """SCHED-01, DUP-04: add a scheduled message, unless it is a copy."""
     rules, entity, message = namespace.rules, scheduled.entity, scheduled.message
     if rules.duplicates.is_duplicate(namespace, entity, message, scheduled.key):
         return
@@ -125,7 +125,7 @@ def plan(namespace: Namespace, scheduled: ScheduledMessage) -> None:
 
 
 def activate(namespace: Namespace, scheduled: ScheduledMessage) -> None:
-    """SCHED-02, SCHED-06, SCHED-07, TTL-12: let a message arrive whose time has come."""
+    """SCHED-02, SCHED-06, SCHED-07, TTL-12: enqueue a scheduled message that is due."""
     entity = scheduled.entity
     if entity.scheduled.get(scheduled.number) is not scheduled or scheduled.due > namespace.now:
         return
@@ -136,7 +136,7 @@ def activate(namespace: Namespace, scheduled: ScheduledMessage) -> None:
 
 
 def drop(namespace: Namespace, scheduled: ScheduledMessage, action: Action) -> None:
-    """SCHED-04, SCHED-06: let a scheduled message wait no more."""
+    """SCHED-04, SCHED-06: remove a scheduled message."""
     entity, size = scheduled.entity, scheduled.message.size
     namespace.journal.touch(scheduled)
     scheduled.state = LIFE_CYCLE[scheduled.state, action]
@@ -147,7 +147,7 @@ def drop(namespace: Namespace, scheduled: ScheduledMessage, action: Action) -> N
 
 
 def cancel(namespace: Namespace, command: v.CancelScheduled, connection: str) -> Answer:
-    """SCHED-04, SCHED-05: take a scheduled message back that is not due yet."""
+    """SCHED-04, SCHED-05: cancel a scheduled message that is not due yet."""
     entity = namespace.rules.topics.sendable(namespace, command.queue)
     scheduled = entity.scheduled.get(command.sequence_number)
     if scheduled is None:

@@ -1,9 +1,9 @@
-"""SESS: sessions, which one connection holds at a time.
+"""SESS: sessions, each held by one connection at a time.
 
-On an entity that requires sessions, all messages of one SessionId are received by whoever holds
-that session, in order. A session is locked as a whole; the messages that its holder receives are
-locked for as long as the session is, and come back when it is closed or its lock expires. A state
-can be stored with a session, which outlives its holders and its messages.
+On an entity that requires sessions, all messages of one SessionId go to the session's holder, in
+order. A session is locked as a whole; the messages that its holder receives stay locked as long as
+the session, and are released when it is closed or its lock expires. A session can have a state,
+which survives its holders and its messages.
 """
 
 from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ SESSION_ID: Final = "SessionId"
 
 
 def known(namespace: Namespace, entity: Entity, name: str, partition: int) -> Session:
-    """Return a session, which is known from now on."""
+    """Return the session of this id, creating it if necessary."""
     session = entity.sessions.get(name)
     if session is None:
         session = Session(entity, name, partition)
@@ -32,10 +32,10 @@ def known(namespace: Namespace, entity: Entity, name: str, partition: int) -> Se
 
 
 def let_go(namespace: Namespace, session: Session) -> None:
-    """SESS-22: forget a session without messages, state and holder."""
+    """SESS-22: remove a session without messages, state and holder."""
     if session.messages or session.state is not None or session.holder is not None:
         return
-    # Giving back its last message, which may have died, has let it go already.
+    # Releasing its last message may have dead-lettered that, and removed the session.
     if session.entity.sessions.get(session.name) is session:
         namespace.journal.drop(session.entity.sessions, session.name)
 
@@ -43,7 +43,7 @@ def let_go(namespace: Namespace, session: Session) -> None:
 def of_receive(
     namespace: Namespace, entity: Entity, name: str | None, connection: str
 ) -> Session | None:
-    """SESS-02, SESS-04, SESS-12: the session that a receive is for, if the entity requires one."""
+    """SESS-02, SESS-04, SESS-12: return the session of a receive, if the entity requires one."""
     if entity.settings.requires_session is not (name is not None):
         raise Refusal(v.Error.INVALID_OPERATION, "SESS-02")
     if name is None:
@@ -52,7 +52,7 @@ def of_receive(
 
 
 def held(namespace: Namespace, entity: Entity, name: str, connection: str) -> Session:
-    """SESS-12, SESS-21: the session of this name, which the connection holds."""
+    """SESS-12, SESS-21: return the session of this name, which the connection has to hold."""
     session = entity.sessions.get(name)
     if session is None or session.holder != connection:
         raise Refusal(v.Error.SESSION_LOCK_LOST, "SESS-12")
@@ -60,7 +60,7 @@ def held(namespace: Namespace, entity: Entity, name: str, connection: str) -> Se
 
 
 def accept(namespace: Namespace, command: v.AcceptSession, connection: str) -> Answer:
-    """SESS-03, LIFE-10: lock a session, with or without messages, that nobody else holds."""
+    """SESS-03, LIFE-10: lock a session, with or without messages, that has no other holder."""
     rules = namespace.rules
     entity = requiring_sessions(namespace, command.queue)
     session = entity.sessions.get(command.session_id)
@@ -77,7 +77,7 @@ def accept(namespace: Namespace, command: v.AcceptSession, connection: str) -> A
 
 
 def requiring_sessions(namespace: Namespace, path: str) -> Entity:
-    """SESS-02: the entity of this path, which has to require sessions."""
+    """SESS-02: return the entity with this path, which has to require sessions."""
     entity = namespace.rules.topics.receivable(namespace, path)
     if not entity.settings.requires_session:
         raise Refusal(v.Error.INVALID_OPERATION, "SESS-02")
@@ -85,10 +85,10 @@ def requiring_sessions(namespace: Namespace, path: str) -> Entity:
 
 
 def accept_next(namespace: Namespace, command: v.AcceptNextSession, connection: str) -> Answer:
-    """SESS-06, SESS-07: lock any session that nobody holds and that has an available message.
+    """SESS-06, SESS-07: lock any session that has no holder and an available message.
 
-    Whether there is an empty answer or a refusal if there is none is not said; nor whether one must
-    be found in an outage (NEXT-IN-OUTAGE).
+    If there is none, the answer may be empty or a refusal. The documents do not say whether one
+    must be found in an outage (NEXT-IN-OUTAGE).
     """
     rules = namespace.rules
     entity = requiring_sessions(namespace, command.queue)
@@ -111,7 +111,7 @@ def accept_next(namespace: Namespace, command: v.AcceptNextSession, connection: 
 
 
 def free(namespace: Namespace, entity: Entity) -> Iterator[Session]:
-    """SESS-06, SCHED-13: the sessions that nobody holds and that have an available message."""
+    """SESS-06, SCHED-13: return the sessions without holder that have an available message."""
     down, index = entity.base.down, entity.free_sessions
     for _ in range(len(index)):
         session = next(iter(index))
@@ -125,7 +125,7 @@ def free(namespace: Namespace, entity: Entity) -> Iterator[Session]:
 
 
 def hold(namespace: Namespace, session: Session, connection: str) -> None:
-    """SESS-03, SESS-11: let a connection hold a session; what it had received comes back."""
+    """SESS-03, SESS-11: lock a session for a connection, and release its earlier messages."""
     if session.holder is not None:
         namespace.rules.sessions.give_back(namespace, session, counts=True)
     namespace.journal.touch(session)
@@ -134,7 +134,7 @@ def hold(namespace: Namespace, session: Session, connection: str) -> None:
 
 
 def prolong(namespace: Namespace, session: Session) -> None:
-    """SESS-13: let the lock of a session last for a whole lock duration from now on."""
+    """SESS-13: extend a session's lock to a full lock duration from now."""
     namespace.journal.touch(session)
     session.locked_until = namespace.now + session.entity.settings.lock_duration
     session.entity.look_at("session", session.locked_until, session, 0, session.name)
@@ -142,7 +142,7 @@ def prolong(namespace: Namespace, session: Session) -> None:
 
 
 def release(namespace: Namespace, session: Session, *, counts: bool) -> None:
-    """SESS-08, SESS-09, SESS-11: let nobody hold a session any more."""
+    """SESS-08, SESS-09, SESS-11: release the lock of a session."""
     namespace.journal.touch(session)
     session.holder = None
     namespace.rules.sessions.give_back(namespace, session, counts=counts)
@@ -151,14 +151,14 @@ def release(namespace: Namespace, session: Session, *, counts: bool) -> None:
 
 
 def give_back(namespace: Namespace, session: Session, *, counts: bool) -> None:
-    """SESS-08 to SESS-10: give everything back that is locked in a session, in its order.
+    """SESS-08 to SESS-10: release all locked messages of a session, in order.
 
-    A delivery that ended with the closing of its session does not count.
+    A delivery that ends with the closing of its session does not count.
     """
     for number in sorted(session.locked):
         queued = session.locked[number]
         if queued.token is None or not is_there(queued):
-            # An index may hold what was settled, or undone.
+            # A stale entry of the index: settled, or undone.
             continue
         if not counts:
             namespace.journal.touch(queued)
@@ -168,28 +168,28 @@ def give_back(namespace: Namespace, session: Session, *, counts: bool) -> None:
 
 
 def end(namespace: Namespace, session: Session) -> None:
-    """SESS-10, SESS-11: let a session go whose lock has expired."""
+    """SESS-10, SESS-11: release a session whose lock has expired."""
     is_known = session.entity.sessions.get(session.name) is session
     if is_known and session.holder is not None and session.locked_until <= namespace.now:
         namespace.rules.sessions.release(namespace, session, counts=True)
 
 
 def close(namespace: Namespace, command: v.CloseSession, connection: str) -> Answer:
-    """SESS-08, SESS-09: give a session back."""
+    """SESS-08, SESS-09: close a session."""
     session = own(namespace, command, connection)
     namespace.rules.sessions.release(namespace, session, counts=False)
     return Answer(DONE, rules=("SESS-08",))
 
 
 def renew(namespace: Namespace, command: v.RenewSessionLock, connection: str) -> Answer:
-    """SESS-13: renew the lock of a session, and with it those of the messages received in it."""
+    """SESS-13: renew the lock of a session, and those of the messages received in it."""
     session = own(namespace, command, connection)
     namespace.rules.sessions.prolong(namespace, session)
     return Answer(v.Renewed(locked_until=session.locked_until), rules=("SESS-13",))
 
 
 def set_state(namespace: Namespace, command: v.SetSessionState, connection: str) -> Answer:
-    """SESS-17, SESS-18, SESS-20, SIZE-13: store a text with a session, or remove it."""
+    """SESS-17, SESS-18, SESS-20, SIZE-13: set the state of a session, or remove it."""
     rules, state = namespace.rules, command.state
     session = own(namespace, command, connection)
     rules.limits.check_state(namespace, state)
@@ -202,7 +202,7 @@ def set_state(namespace: Namespace, command: v.SetSessionState, connection: str)
 
 
 def get_state(namespace: Namespace, command: v.GetSessionState, connection: str) -> Answer:
-    """SESS-16, SESS-17, SESS-19: return what is stored with a session."""
+    """SESS-16, SESS-17, SESS-19: return the state of a session."""
     session = own(namespace, command, connection)
     return Answer(v.SessionState(state=session.state), rules=("SESS-17",))
 
@@ -212,7 +212,7 @@ def own(
     command: v.CloseSession | v.RenewSessionLock | v.SetSessionState | v.GetSessionState,
     connection: str,
 ) -> Session:
-    """SESS-12, SESS-21, SESS-25: the session of a command, which its connection has to hold."""
+    """SESS-12, SESS-21, SESS-25: return a command's session, which its connection has to hold."""
     rules = namespace.rules
     entity = rules.topics.receivable(namespace, command.queue)
     session = rules.sessions.held(namespace, entity, command.session_id, connection)
@@ -221,7 +221,7 @@ def own(
 
 
 def check_outage(namespace: Namespace, session: Session) -> None:
-    """SESS-25: what is asked of a session whose partition is down may be refused."""
+    """SESS-25: optionally refuse a session's request while its partition is down."""
     if session.partition not in session.entity.base.down:
         return
     if namespace.choices.pick("SESS-25", ("done", "refused")) == "refused":
@@ -229,7 +229,7 @@ def check_outage(namespace: Namespace, session: Session) -> None:
 
 
 def list_sessions(namespace: Namespace, command: v.ListSessions, connection: str) -> Answer:
-    """SESS-22, FEAT-16: name the sessions that have messages or a state."""
+    """SESS-22, FEAT-16: return the names of sessions that have messages or a state."""
     entity = requiring_sessions(namespace, command.queue)
     sessions = entity.sessions.values()
     names = sorted(each.name for each in sessions if each.messages or each.state is not None)

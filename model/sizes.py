@@ -1,9 +1,9 @@
-"""SIZE: how large entities are, and what is refused for want of room.
+"""SIZE: sizes of entities, and refusals when they are full.
 
-An entity has the size it was created with; a partitioned one has that size in each partition. What
-lies in a partition counts towards it whatever its state: locked, deferred, scheduled, dead-lettered
-messages and the state of sessions. A partition is full for itself: keys that select it are refused
-while others are accepted, and a message without key goes round it.
+An entity has the size it was created with; a partitioned one has that size in each partition.
+Everything in a partition counts towards its size: locked, deferred, scheduled and dead-lettered
+messages and the state of sessions. Each partition fills up independently: keys that select a full
+one are refused while others are accepted, and a message without a key avoids it.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from busproof.model.values import Refusal
 __all__ = ["Sizes"]
 
 GB: Final = 2**30
-"""Whether a GB is 10^9 bytes instead is not said; between the two either is possible."""
+"""The documents do not say whether a GB is 10^9 bytes; sizes between the two are open."""
 STANDARD_SIZES: Final = (1, 2, 3, 4, 5)
 PREMIUM_SIZES: Final = (*STANDARD_SIZES, 10, 20, 40, 80)
 DEFAULT_SIZE: Final = 1
@@ -26,7 +26,7 @@ DEFAULT_SIZE: Final = 1
 
 
 def granted_size(namespace: Namespace, asked: int | None) -> int:
-    """SIZE-01 to SIZE-03, PREM-07 to PREM-09: the size in GB that an entity gets."""
+    """SIZE-01 to SIZE-03, PREM-07 to PREM-09: return the size in GB of a new entity."""
     if asked is None:
         return DEFAULT_SIZE
     premium = namespace.profile.tier is v.Tier.PREMIUM
@@ -36,7 +36,7 @@ def granted_size(namespace: Namespace, asked: int | None) -> int:
 
 
 def partition_count(namespace: Namespace, *, partitioned: bool, size: int) -> int:
-    """SIZE-05, GB-PARTITIONS: how many partitions an entity of this size has."""
+    """SIZE-05, GB-PARTITIONS: return how many partitions an entity of this size has."""
     if not partitioned:
         return 1
     per_gb = namespace.reading("GB-PARTITIONS", "sixteen", "per-gb") == "per-gb"
@@ -44,32 +44,32 @@ def partition_count(namespace: Namespace, *, partitioned: bool, size: int) -> in
 
 
 def capacity(namespace: Namespace, *, partitioned: bool, size: int) -> int:
-    """SIZE-04, SIZE-06: how many bytes fit into one partition."""
+    """SIZE-04, SIZE-06: return how many bytes fit into one partition."""
     if partitioned and namespace.reading("GB-PARTITIONS", "sixteen", "per-gb") == "per-gb":
         return GB
     return size * GB
 
 
 def greatest_size(namespace: Namespace, entity: Entity) -> int:
-    """SIZE-04, SIZE-06, PREM-10: the greatest size of a whole entity in GB."""
+    """SIZE-04, SIZE-06, PREM-10: return the maximum size of a whole entity in GB."""
     settings = entity.settings
     return settings.max_size * (namespace.profile.partitions if settings.partitioned else 1)
 
 
 def used(namespace: Namespace, entity: Entity) -> int:
-    """SIZE-13: how many bytes an entity holds."""
+    """SIZE-13: return how many bytes an entity holds."""
     return sum(partition.bytes for partition in entity.partitions)
 
 
 def has_room(namespace: Namespace, entity: Entity, partition: int, size: int) -> bool:
-    """SIZE-07 to SIZE-10: whether a message of this size fits into a partition.
+    """SIZE-07 to SIZE-10: return whether a message of this size fits into a partition.
 
-    A partition that is full takes nothing, not even what has no size. Where the partitions are
-    pooled (FULL-PARTITION), only all of them together can be full, and then none has room.
+    A full partition takes nothing, not even an empty message. If partitions are pooled
+    (FULL-PARTITION), only all of them together can be full, and then none has room.
     """
     name, readings = "FULL-PARTITION", ("per-partition", "pooled")
     if entity.partitions[partition].bytes + (size or 1) <= entity.capacity:
-        # Before the partitions are pooled, none holds more than its own.
+        # Until the readings say "pooled", no partition holds more than its own capacity.
         taken = namespace.readings.get(name) or namespace.profile.readings.get(name)
         if taken != "pooled":
             return True
@@ -79,7 +79,7 @@ def has_room(namespace: Namespace, entity: Entity, partition: int, size: int) ->
 
 
 def charge(namespace: Namespace, entity: Entity, partition: int, size: int) -> None:
-    """SIZE-12, SIZE-13: count bytes that come into a partition, or leave it."""
+    """SIZE-12, SIZE-13: count bytes added to a partition, or removed from it."""
     counters = entity.owner.partitions[partition]
     namespace.journal.touch(counters)
     counters.bytes += size

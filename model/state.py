@@ -1,9 +1,9 @@
-"""Everything that a namespace holds, known completely: records and plain tables.
+"""The complete state of a namespace: records and plain tables.
 
 A namespace has entities; an entity has partitions, messages, scheduled messages, sessions and the
-MessageIds that duplicate detection remembers. A topic, a subscription and a dead-letter queue are
-entities like a queue. All records are changed through the journal of the namespace; the fields that
-are called indexes are not, and may hold more than they should (see `indexes`).
+MessageIds that duplicate detection remembers. Topics, subscriptions and dead-letter queues are
+entities like queues. All records are changed through the journal of the namespace, except the
+fields called indexes, which may contain stale entries (see `indexes`).
 """
 
 from collections import OrderedDict
@@ -46,7 +46,7 @@ NO_PARTITIONS: Final[frozenset[int]] = frozenset()
 
 @record(indexes=("line", "schedule"))
 class Partition(Record):
-    """A partition: how many numbers it has given out, and what it holds."""
+    """A partition: the last number it assigned, and the bytes it holds."""
 
     number: int
     arrivals: int = 0
@@ -62,15 +62,15 @@ class QueuedMessage(Record):
     """A message in an entity.
 
     Attributes:
-        arrival: its place in the order of all arrivals at the namespace.
-        session: if the entity requires sessions.
+        arrival: its position in the order of all arrivals in the namespace.
+        session: its session, if the entity requires sessions.
         expires_at: when its time to live ends, if ever.
         reason: why it was dead-lettered, if it was.
-        deliveries: how often it was locked; it names the next lock.
-        failed: the delivery count, which some deliveries do not count towards.
-        token: of the lock under way; outside of sessions it ends at `locked_until`.
+        deliveries: how often it was locked; names the next lock.
+        failed: the delivery count, which excludes some deliveries.
+        token: of the current lock; outside of sessions it ends at `locked_until`.
         cached_by: the connection whose front end holds it in its cache.
-        enlisted: the transaction in which it was settled last.
+        enlisted: the transaction of its last settlement.
     """
 
     entity: "Entity"
@@ -92,13 +92,13 @@ class QueuedMessage(Record):
 
     @property
     def line(self) -> "Line[QueuedMessage]":
-        """Where receivers find it."""
+        """The line in which receivers find it."""
         if self.session is not None:
             return self.session.line
         return self.entity.partitions[self.partition].line
 
     def index(self) -> None:
-        """Enter the lines, the timers and the cache."""
+        """Add this record to its line, the timers and the cache."""
         entity, session = self.entity, self.session
         if entity.messages.get(self.number) is not self:
             return
@@ -118,13 +118,13 @@ class QueuedMessage(Record):
 
 
 def is_there(queued: QueuedMessage) -> bool:
-    """Whether a message is still in its entity."""
+    """Return whether a message is still in its entity."""
     return queued.entity.messages.get(queued.number) is queued
 
 
 @record()
 class ScheduledMessage(Record):
-    """A message that becomes active when it is due."""
+    """A message that is enqueued when it is due."""
 
     entity: "Entity"
     number: int
@@ -136,7 +136,7 @@ class ScheduledMessage(Record):
     touched: int = 0
 
     def index(self) -> None:
-        """Enter the schedule and the timers."""
+        """Add this record to the schedule and the timers."""
         if self.entity.scheduled.get(self.number) is self:
             self.entity.partitions[self.partition].schedule.append(self, available=False)
             self.entity.look_at("due", self.due, self, self.number)
@@ -161,7 +161,7 @@ class Session(Record):
     touched: int = 0
 
     def index(self) -> None:
-        """Enter the timers and the sessions that may be free."""
+        """Add this record to the timers and to the sessions that may be free."""
         if self.holder is not None:
             self.entity.look_at("session", self.locked_until, self, 0, self.name)
         self.entity.free_sessions[self] = None
@@ -169,7 +169,7 @@ class Session(Record):
 
 @record()
 class DuplicateEntry(Record):
-    """A MessageId that duplicate detection remembers, under the key of its message."""
+    """A MessageId that duplicate detection remembers, with the key of its message."""
 
     entity: "Entity"
     name: tuple[Key | None, str]
@@ -177,24 +177,24 @@ class DuplicateEntry(Record):
     touched: int = 0
 
     def index(self) -> None:
-        """Enter the timers."""
+        """Add this record to the timers."""
         self.entity.look_at("duplicate", self.until, self, 0, self.name[1])
 
 
 @record(indexes=("caches", "free_sessions"))
 class Entity(Record):
-    """A queue, a topic, a subscription or a dead-letter queue; a regular one has one partition.
+    """A queue, topic, subscription or dead-letter queue; a regular one has one partition.
 
     Attributes:
-        base: the queue or topic whose partitions it shares, and fails with.
-        owner: the entity whose dead-letter queue it is; itself if it is none.
+        base: the queue or topic whose partitions and outages it shares.
+        owner: the entity that it belongs to as a dead-letter queue; itself otherwise.
         capacity: how many bytes fit into one partition.
-        down: of a base, the partitions that are down.
-        homes: of a base, the partitions that keys were found to select, where that was chosen.
-        last: of a base, the partition that took the last message without key.
-        subscriptions: of a topic, in the order of their creation.
-        rules: of a subscription, in the order of their addition.
-        caches: an index of what front ends hold, by their connections.
+        down: on a base, the partitions that are down.
+        homes: on a base, the partitions chosen for keys.
+        last: on a base, the partition of the last message without a key.
+        subscriptions: on a topic, in the order of their creation.
+        rules: on a subscription, in the order of their addition.
+        caches: an index of the messages cached by front ends, by connection.
         free_sessions: an index of sessions that may be free.
     """
 
@@ -223,12 +223,12 @@ class Entity(Record):
     touched: int = 0
 
     def look_at(self, kind: str, moment: int, thing: Any, number: int, name: str = "") -> None:
-        """Set a timer: something of this entity has to be looked at."""
+        """Set a timer for a record of this entity."""
         self.namespace.timers.set(moment, number, f"{self.path} {name}", kind, thing)
 
 
 class TransactionState(Enum):
-    """A transaction runs until it is committed or rolled back."""
+    """State of a transaction: running, committed or rolled back."""
 
     RUNNING = "running"
     ENDED = "ended"
@@ -236,7 +236,7 @@ class TransactionState(Enum):
 
 @attrs.frozen
 class BufferedSend:
-    """A message that waits for a commit; `scheduled` if it becomes active later than that."""
+    """A message that is sent with the commit; `scheduled` if it becomes active later."""
 
     entity: Entity
     message: v.Message
@@ -248,7 +248,7 @@ class BufferedSend:
 
 @attrs.frozen
 class EnlistedSettlement:
-    """A settlement that waits for a commit."""
+    """A settlement that takes effect with the commit."""
 
     entity: Entity
     token: str
@@ -258,7 +258,7 @@ class EnlistedSettlement:
 
 @attrs.frozen
 class BufferedRuleChange:
-    """A change of a subscription's rules that waits for a commit."""
+    """A change of a subscription's rules that takes effect with the commit."""
 
     subscription: Entity
     command: v.AddRule | v.RemoveRule
@@ -266,7 +266,7 @@ class BufferedRuleChange:
 
 @record()
 class Transaction(Record):
-    """A transaction; `doomed` says that its commit has to be refused."""
+    """A transaction; the commit of a `doomed` one is refused."""
 
     state: TransactionState = TransactionState.RUNNING
     sends: tuple[BufferedSend, ...] = ()
@@ -278,7 +278,7 @@ class Transaction(Record):
 
 @record()
 class EntityCounts(Record):
-    """How many queues, topics and subscriptions there are, and how many partitioned ones."""
+    """Numbers of queues, topics and subscriptions, and of partitioned ones."""
 
     partitioned_queues: int = 0
     partitioned_topics: int = 0
@@ -290,13 +290,13 @@ class EntityCounts(Record):
 
 @record(indexes=("rules", "journal", "timers", "arrivals", "choices", "handlers"))
 class Namespace(Record):
-    """A namespace; `choices` is the policy of the step under way.
+    """A namespace; `choices` is the policy of the current step.
 
     Attributes:
-        entities: by their paths, dead-letter queues among them.
+        entities: by path, including dead-letter queues.
         down: the partitions that are down, by the name of a queue or topic that need not exist.
-        readings: what was chosen where the reading of an ambiguity leaves it to the bus.
-        arrivals: how many messages arrived; it only orders them, and is never taken back.
+        readings: the option chosen where the profile leaves an ambiguity to the bus.
+        arrivals: how many messages arrived; only orders them, and is never undone.
     """
 
     profile: v.Profile
@@ -315,10 +315,10 @@ class Namespace(Record):
     touched: int = 0
 
     def reading(self, name: str, *options: str) -> str:
-        """Return how an ambiguity is read: as the profile says, or else as one of the options.
+        """Return the reading of an ambiguity: the profile's, or one of its options.
 
-        A bus does not change its mind: where the profile leaves the options open, one of them is
-        chosen when it first matters and kept, although the request that met it may be refused.
+        A bus is consistent: if the profile leaves the options open, one is chosen when it first
+        matters and kept, even if that request is refused.
         """
         taken = self.readings.get(name)
         if taken is None:

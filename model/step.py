@@ -1,9 +1,9 @@
-"""One command after another: what comes of each, and of each way in which it could have gone.
+"""Execution of commands: one result for a policy, or every possible one.
 
-A step first lets happen what is due, then does what the command asks. A refusal, wherever it is
-raised, undoes what the command has done so far. Time passes only by `AdvanceClock`, and everything
-that is due until then happens at its own moment, in the order of time. `ways` replays a command
-with each script of choices, and undoes it in between.
+A step first runs everything that is due, then executes the command. A refusal undoes the changes of
+the command, wherever it is raised. Time passes only by `AdvanceClock`, and everything due by then
+happens at its own moment, in order of time. `ways` replays a command with each script of choices,
+with an undo in between.
 """
 
 from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ from busproof.model.values import Refusal
 __all__ = ["Way", "act", "forget", "new_namespace", "step", "ways"]
 
 Way = tuple[tuple[str, int], ...]
-"""The choices of a way, each by its name and the place of the chosen candidate."""
+"""The choices of a way: name and position of each chosen candidate."""
 
 HANDLERS: Final[dict[type, str]] = {
     v.AcceptNextSession: "sessions.accept_next",
@@ -65,7 +65,7 @@ HANDLERS: Final[dict[type, str]] = {
     v.UpdateTopic: "topics.update_topic",
     **dict.fromkeys((v.Abandon, v.Complete, v.DeadLetter, v.Defer), "locks.settle"),
 }
-"""Which rule a command asks; a test holds this to the commands of the vocabulary."""
+"""Rule that handles each command; a test checks that every command has one."""
 
 TIMERS: Final[dict[str, str]] = {
     "lock": "locks.end",
@@ -74,7 +74,7 @@ TIMERS: Final[dict[str, str]] = {
     "due": "scheduling.activate",
     "duplicate": "duplicates.forget",
 }
-"""Which rule looks at a record when its time has come."""
+"""Rule that processes each kind of record when its timer is due."""
 
 
 def new_namespace(profile: v.Profile, rules: Rules = RULES) -> Namespace:
@@ -94,17 +94,17 @@ def step(
     *,
     keep: bool = False,
 ) -> Answer:
-    """Do what a command asks.
+    """Execute a command.
 
     Args:
         namespace: is changed.
         command: the command.
-        connection: over which it comes.
+        connection: the connection that sends it.
         choices: the policy that decides what the documents leave to the bus.
         keep: whether this step can be undone, with those before it that were kept.
 
     Returns:
-        What came of it.
+        The answer to the command.
     """
     journal = namespace.journal
     if not keep:
@@ -126,9 +126,9 @@ def step(
 def act(
     namespace: Namespace, choices: Choices, do: Callable[[Namespace], None]
 ) -> tuple[Change, ...]:
-    """Do by rules what no command asks for, as a step that is not kept; return its changes.
+    """Run an internal action as a step that is not kept; return its changes.
 
-    A client library may ask for more than the vocabulary has, such as the release of a message.
+    A client library may need more than the vocabulary has, such as the release of a message.
     """
     forget(namespace)
     namespace.choices = choices
@@ -138,14 +138,14 @@ def act(
 
 
 def forget(namespace: Namespace) -> None:
-    """Give up undoing the steps so far, and the timers that no record needs."""
+    """Discard the undo history, and the timers that no record needs."""
     namespace.journal.forget()
     if namespace.timers.stale > TIDY_FROM:
         namespace.timers.tidy(is_live)
 
 
 def advance(namespace: Namespace, command: v.AdvanceClock, connection: str) -> Answer:
-    """Let time pass, and everything happen that is due until then."""
+    """Advance the clock, running everything that is due until then."""
     until = namespace.now + command.duration
     run_timers(namespace, until)
     namespace.journal.touch(namespace)
@@ -154,7 +154,7 @@ def advance(namespace: Namespace, command: v.AdvanceClock, connection: str) -> A
 
 
 def run_timers(namespace: Namespace, until: int) -> None:
-    """Look at each record whose time has come, at its own moment."""
+    """Process each record whose timer is due, at its own moment."""
     heap, journal = namespace.timers.heap, namespace.journal
     while heap and heap[0][0] <= until:
         timer = heappop(heap)
@@ -169,7 +169,7 @@ def run_timers(namespace: Namespace, until: int) -> None:
 
 
 def is_live(timer: Timer) -> bool:
-    """Whether a timer may still find something to do."""
+    """Return whether a timer may still have an effect."""
     moment, number, _, _, kind, thing = timer
     entity = thing.entity
     if entity.namespace.entities.get(entity.path) is not entity:
@@ -186,9 +186,10 @@ def is_live(timer: Timer) -> bool:
 
 
 def ways(namespace: Namespace, command: v.Command, connection: str) -> Iterator[tuple[Way, Answer]]:
-    """Return each way in which a command could go, with the choices that lead there.
+    """Yield each way in which a command could go, with the choices that lead there.
 
-    While a way is looked at, the namespace is as after it; after the last one, as before.
+    While a way is examined, the namespace is in the state after it; after the last one, in the
+    state before.
     """
     journal = namespace.journal
     script: list[int] | None = []

@@ -1,10 +1,9 @@
-"""FILTER: which messages of a topic a subscription takes, and what its copies look like.
+"""FILTER: rules of subscriptions, which select messages and change the copies.
 
-A subscription has rules; each has a filter and perhaps an action. All rules without action that
-take a message make one copy together, and each rule with an action makes one of its own, in which
-the action has changed properties. A change of the rules concerns what is sent from then on. Filters
-and actions are evaluated by `busproof.filters`; what the documents leave open there, this bus
-refuses.
+A subscription has rules; each has a filter and optionally an action. All matching rules without an
+action make one copy together, and each matching rule with an action makes its own, with changed
+properties. A change of the rules applies to messages sent later. Filters and actions are evaluated
+by `busproof.filters`; this bus refuses those that the documents leave open.
 """
 
 from collections.abc import Callable
@@ -26,7 +25,7 @@ RuleChange = v.AddRule | v.RemoveRule
 
 
 def find(namespace: Namespace, command: RuleChange | v.ListRules) -> Entity:
-    """MGMT-10: the subscription whose rules a command concerns."""
+    """MGMT-10: return the subscription whose rules a command concerns."""
     path = v.subscription_path(command.topic, command.subscription)
     subscription = namespace.entities.get(path)
     if subscription is None or subscription.kind is not EntityKind.SUBSCRIPTION:
@@ -35,7 +34,7 @@ def find(namespace: Namespace, command: RuleChange | v.ListRules) -> Entity:
 
 
 def ask_change(namespace: Namespace, command: RuleChange, connection: str) -> Answer:
-    """FILTER-07, FEAT-01 to FEAT-04: change the rules now, or with the commit of a transaction."""
+    """FILTER-07, FEAT-01 to FEAT-04, FEAT-18: change the rules now, or with a commit."""
     rules = namespace.rules
     subscription = find(namespace, command)
     if command.transaction is not None:
@@ -52,7 +51,7 @@ def ask_change(namespace: Namespace, command: RuleChange, connection: str) -> An
 def buffer(
     namespace: Namespace, subscription: Entity, command: RuleChange, transaction: Transaction
 ) -> Answer:
-    """FEAT-03, FEAT-04: let a change that is possible now wait for the commit."""
+    """FEAT-03, FEAT-18, FEAT-19: buffer a valid change until the commit."""
     rules, mark = namespace.rules.subscription_rules, namespace.journal.mark()
     outside = rules.is_outside(namespace, subscription)
     rules.change(namespace, subscription, command)
@@ -60,13 +59,13 @@ def buffer(
         namespace.journal.undo(mark)
         namespace.journal.touch(transaction)
         transaction.rule_changes += (BufferedRuleChange(subscription, command),)
-    return Answer(DONE, rules=("FEAT-04",))
+    return Answer(DONE, rules=("FEAT-18",))
 
 
 def is_outside(namespace: Namespace, subscription: Entity) -> bool:
-    """FEAT-03: whether a change in a transaction is done at once, outside of it.
+    """FEAT-03: return whether a change in a transaction is applied at once, outside of it.
 
-    On a partitioned topic it is refused, or else done at once (RULE-IN-TRANSACTION).
+    On a partitioned topic it is refused, or applied at once (RULE-IN-TRANSACTION).
     """
     if not subscription.settings.partitioned:
         return False
@@ -92,9 +91,9 @@ def change(namespace: Namespace, subscription: Entity, command: RuleChange) -> N
 
 
 def check(namespace: Namespace, command: v.AddRule) -> None:
-    """FILTER-19, FILTER-21, FILTER-25, FILTER-27: a rule that can be added.
+    """FILTER-19, FILTER-21, FILTER-25, FILTER-27: check that a rule can be added.
 
-    An action that sets what a message is placed by may be refused (ACTION-KEYS), and is here.
+    An action that sets a key may be refused (ACTION-KEYS), and is here.
     """
     namespace.rules.limits.check_short_name(namespace, command.rule, "FILTER-27")
     wanted = command.filter
@@ -110,7 +109,7 @@ def check(namespace: Namespace, command: v.AddRule) -> None:
 
 
 def copies(namespace: Namespace, subscription: Entity, message: v.Message) -> tuple[v.Message, ...]:
-    """FILTER-01 to FILTER-06, FILTER-20, FILTER-22: the copies that a subscription gets."""
+    """FILTER-01 to FILTER-06, FILTER-20, FILTER-22: return the copies for a subscription."""
     rules = namespace.rules.subscription_rules
     taking = [each for each in subscription.rules if rules.takes(each.filter, message)]
     plain = any(each.action is None for each in taking)
@@ -119,21 +118,21 @@ def copies(namespace: Namespace, subscription: Entity, message: v.Message) -> tu
 
 
 def is_taken(wanted: v.Filter, message: v.Message) -> bool:
-    """FILTER-02 to FILTER-04, FILTER-11 to FILTER-18: whether a filter takes a message."""
+    """FILTER-02 to FILTER-04, FILTER-11 to FILTER-18: return whether a filter matches a message."""
     return takes(wanted, message) is True
 
 
 def act(rule: v.SubscriptionRule, message: v.Message) -> v.Message:
-    """FILTER-21, FILTER-23, FILTER-24: the copy that a rule with an action makes."""
+    """FILTER-21, FILTER-23, FILTER-24: return the copy that a rule with an action makes."""
     statements = parsed_action(rule.action or "")
     if isinstance(statements, Outside):
-        raise AssertionError("only actions that were understood are added")  # noqa: TRY004
+        raise AssertionError("only plain actions are added")  # noqa: TRY004
     after = changed(statements, message) or message
     return attrs.evolve(after, properties=after.properties.set(RULE_NAME, rule.name))
 
 
 def list_rules(namespace: Namespace, command: v.ListRules, connection: str) -> Answer:
-    """FILTER-10: name each rule of a subscription with its filter and its action."""
+    """FILTER-10: return each rule of a subscription with its filter and its action."""
     subscription = find(namespace, command)
     return Answer(v.RulesListed(rules=subscription.rules), rules=("FILTER-10",))
 

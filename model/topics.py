@@ -1,9 +1,9 @@
-"""TOPIC: topics, their subscriptions, and which entity can be asked for what.
+"""TOPIC: topics, their subscriptions, and which requests an entity accepts.
 
-A topic holds no messages: what it accepts is copied, in the partition that took it, into each
-subscription that takes it. A subscription is read like a queue and shares the partitions of its
-topic, with their outages. Topics and queues are sent to; queues, subscriptions and dead-letter
-queues are read.
+A topic holds no messages: an accepted message is copied, in the partition that took it, into each
+subscription with a matching rule. A subscription is read like a queue and shares its topic's
+partitions and outages. Senders address topics and queues; receivers address queues, subscriptions
+and dead-letter queues.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ DEFAULT_RULE: Final = v.SubscriptionRule(name=v.DEFAULT_RULE, filter=v.TrueFilte
 
 
 def find(namespace: Namespace, path: str) -> Entity:
-    """MGMT-10: the entity of this path, which has to exist."""
+    """MGMT-10: return the entity with this path, or refuse the request."""
     entity = namespace.entities.get(path)
     if entity is None:
         owner = namespace.entities.get(v.owner_of(path))
@@ -34,7 +34,7 @@ def find(namespace: Namespace, path: str) -> Entity:
 
 
 def addressed(namespace: Namespace, path: str) -> Entity:
-    """TOPIC-06, DLQ-11: the queue or topic of this path, which messages can be sent to."""
+    """TOPIC-06, DLQ-11: return the queue or topic with this path, which accepts messages."""
     entity = find(namespace, path)
     if entity.base is not entity:
         subscription = entity.kind is EntityKind.SUBSCRIPTION
@@ -43,7 +43,7 @@ def addressed(namespace: Namespace, path: str) -> Entity:
 
 
 def sendable(namespace: Namespace, path: str) -> Entity:
-    """MGMT-26, MGMT-28: the queue or topic of this path, which is not disabled for senders."""
+    """MGMT-26, MGMT-28: return the queue or topic with this path, if sending is not disabled."""
     entity = addressed(namespace, path)
     if entity.status is not ACTIVE and not entity.status.takes:
         raise Refusal(v.Error.ENTITY_DISABLED, "MGMT-26")
@@ -51,7 +51,7 @@ def sendable(namespace: Namespace, path: str) -> Entity:
 
 
 def readable(namespace: Namespace, path: str) -> Entity:
-    """TOPIC-05: the entity of this path, which holds messages, as a topic does not."""
+    """TOPIC-05: return the entity with this path, if it can hold messages; a topic cannot."""
     entity = find(namespace, path)
     if entity.kind is EntityKind.TOPIC:
         raise Refusal(v.Error.INVALID_OPERATION, "TOPIC-05")
@@ -59,7 +59,7 @@ def readable(namespace: Namespace, path: str) -> Entity:
 
 
 def receivable(namespace: Namespace, path: str) -> Entity:
-    """MGMT-27, MGMT-28: the entity of this path, which is not disabled for receivers."""
+    """MGMT-27, MGMT-28: return the entity with this path, if receiving is not disabled."""
     entity = namespace.rules.topics.readable(namespace, path)
     if entity.status is not ACTIVE and not entity.status.gives:
         raise Refusal(v.Error.ENTITY_DISABLED, "MGMT-27")
@@ -69,9 +69,9 @@ def receivable(namespace: Namespace, path: str) -> Entity:
 def distribute(
     namespace: Namespace, topic: Entity, message: v.Message, partition: int, transit: InTransit
 ) -> None:
-    """TOPIC-01, TOPIC-04, TOPIC-08, TOPIC-25: copy a message into each subscription that takes it.
+    """TOPIC-01, TOPIC-04, TOPIC-08, TOPIC-25: copy a message to each matching subscription.
 
-    Whether one that is disabled altogether gets copies is read by DISABLED-COPIES.
+    DISABLED-COPIES decides whether a disabled subscription gets copies.
     """
     rules = namespace.rules
     onward = transit._replace(lifetime=topic.settings.time_to_live)
@@ -120,12 +120,12 @@ def create_subscription(
 
 
 def folded(name: str) -> str:
-    """TOPIC-21: what two names of subscriptions have in common that differ in their case only."""
+    """TOPIC-21: return the case-folded name of a subscription."""
     return name.lower()
 
 
 def topic_of(namespace: Namespace, path: str) -> Entity:
-    """MGMT-10: the topic of this path."""
+    """MGMT-10: return the topic with this path."""
     topic = find(namespace, path)
     if topic.kind is not EntityKind.TOPIC:
         raise Refusal(v.Error.INVALID_OPERATION)
@@ -174,7 +174,7 @@ def delete_topic(namespace: Namespace, command: v.DeleteTopic, connection: str) 
 
 
 def list_topics(namespace: Namespace, command: v.ListTopics, connection: str) -> Answer:
-    """MGMT-16: name each topic once."""
+    """MGMT-16: return the name of each topic once."""
     names = (path for path, each in namespace.entities.items() if each.kind is EntityKind.TOPIC)
     return Answer(v.Listed(names=tuple(sorted(names))), rules=("MGMT-16",))
 
@@ -182,7 +182,7 @@ def list_topics(namespace: Namespace, command: v.ListTopics, connection: str) ->
 def list_subscriptions(
     namespace: Namespace, command: v.ListSubscriptions, connection: str
 ) -> Answer:
-    """MGMT-16: name each subscription of a topic, as it was created."""
+    """MGMT-16: return the name of each subscription of a topic, as it was created."""
     topic = topic_of(namespace, command.topic)
     before = len(v.subscription_path(topic.path, ""))
     names = sorted(each.path[before:] for each in topic.subscriptions or ())

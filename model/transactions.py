@@ -1,9 +1,9 @@
-"""TXN: sends, settlements and changes of rules that take effect together, or not at all.
+"""TXN: transactions, whose requests take effect together or not at all.
 
-What is asked for in a transaction waits for its commit, which does all of it or nothing. On a
-partitioned entity a transaction's messages have one partition key, because one broker has to handle
-them; a message without key cannot be sent in one. When the refusal of a wrong message comes, and
-what is left of the transaction then, is read by TXN-REFUSAL and TXN-AFTER-REFUSAL.
+Requests in a transaction wait for its commit, which applies all of them or none. On a partitioned
+entity all messages of a transaction have one partition key, because one broker has to handle them;
+a message without a key cannot be sent in one. TXN-REFUSAL and TXN-AFTER-REFUSAL decide when a wrong
+message is refused, and the state of the transaction after that.
 """
 
 from collections.abc import Callable
@@ -29,11 +29,11 @@ from busproof.model.values import DIRECT, Key, Refusal
 __all__ = ["PLENTY", "Transactions", "buffer", "keys_of_sends", "running"]
 
 PLENTY: Final = 60 * v.MICROSECONDS
-"""A timeout with which an outage is gone round."""
+"""A timeout long enough for a send to avoid an outage."""
 
 
 def begin(namespace: Namespace, command: v.BeginTransaction, connection: str) -> Answer:
-    """TXN-02, MGMT-24: begin a transaction under a name that none had before."""
+    """TXN-02, MGMT-24: begin a transaction under a new name."""
     if command.transaction in namespace.transactions:
         raise Refusal(v.Error.ALREADY_EXISTS)
     namespace.rules.management.check_basic(namespace)
@@ -42,7 +42,7 @@ def begin(namespace: Namespace, command: v.BeginTransaction, connection: str) ->
 
 
 def running(namespace: Namespace, name: str) -> Transaction:
-    """The transaction of this name, which has to run."""
+    """Return the transaction with this name, which has to be running."""
     transaction: Transaction | None = namespace.transactions.get(name)
     if transaction is None or transaction.state is TransactionState.ENDED:
         raise Refusal(v.Error.NOT_FOUND)
@@ -72,7 +72,7 @@ def send(
 
 
 def alive(namespace: Namespace, name: str) -> Transaction:
-    """TXN-AFTER-REFUSAL: the transaction of this name; a dead one refuses every further send."""
+    """TXN-AFTER-REFUSAL: return the running transaction; a dead one refuses further sends."""
     transaction = running(namespace, name)
     if transaction.doomed and is_refused_at_send(namespace):
         raise Refusal(v.Error.INVALID_OPERATION)
@@ -80,7 +80,7 @@ def alive(namespace: Namespace, name: str) -> Transaction:
 
 
 def is_refused_at_send(namespace: Namespace) -> bool:
-    """TXN-REFUSAL: whether the refusal of a wrong message comes at once."""
+    """TXN-REFUSAL: return whether a wrong message is refused at once."""
     return namespace.reading("TXN-REFUSAL", "at-send", "at-commit") == "at-send"
 
 
@@ -91,10 +91,10 @@ def within(
     *,
     at_once: bool = True,
 ) -> Answer:
-    """TXN-REFUSAL, TXN-AFTER-REFUSAL: try something in a transaction; a refusal may doom it.
+    """TXN-REFUSAL, TXN-AFTER-REFUSAL: run an action in a transaction; a refusal may doom it.
 
-    An invalid send may be refused by the commit only. What the transaction has become outlives the
-    refusal, so that this one is no exception.
+    An invalid send may be refused only by the commit. The transaction's new state survives the
+    refusal, so the refusal is returned and not raised.
     """
     mark = namespace.journal.mark()
     try:
@@ -111,7 +111,7 @@ def within(
 
 
 def buffer(namespace: Namespace, transaction: Transaction, buffered: BufferedSend) -> None:
-    """TXN-12: let a message wait for the commit."""
+    """TXN-12: buffer a message until the commit."""
     namespace.journal.touch(transaction)
     transaction.sends += (buffered,)
 
@@ -119,13 +119,14 @@ def buffer(namespace: Namespace, transaction: Transaction, buffered: BufferedSen
 def key_of(
     namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
 ) -> Key | None:
-    """TXN-03, TXN-06, TXN-07, LIMIT-16: the key of a message that may be sent in a transaction."""
+    """TXN-03, TXN-06, TXN-07, TXN-14, LIMIT-16: return the key of a message in a transaction."""
     rules = namespace.rules
     rules.limits.check_count(namespace, len(transaction.sends))
     if message.session_id is None and entity.settings.requires_session:
         raise Refusal(v.Error.INVALID_OPERATION, "TXN-06")
     key = rules.messages.key_of(namespace, entity, message)
     if not entity.settings.partitioned:
+        rules.transactions.check_other_entities(namespace, entity, transaction)
         return key
     if key is None and message.message_id is not None:
         readings = ("with-duplicate-detection", "always")
@@ -138,7 +139,7 @@ def key_of(
 
 
 def keys_of_sends(transaction: Transaction) -> list[tuple[Entity, Key]]:
-    """The keys to which a transaction is bound: what was scheduled binds it to none."""
+    """Return the keys to which a transaction is bound; scheduled messages do not bind it."""
     sends = (each for each in transaction.sends if each.scheduled is None)
     return [(each.entity, each.key) for each in sends if each.key is not None]
 
@@ -146,23 +147,26 @@ def keys_of_sends(transaction: Transaction) -> list[tuple[Entity, Key]]:
 def check_other_sends(
     namespace: Namespace, entity: Entity, transaction: Transaction, key: Key
 ) -> None:
-    """TXN-04, TXN-08: a message's key is that of the others which were sent to its entity.
-
-    Whether a transaction can send to a second partitioned entity is read by TXN-ENTITIES.
-    """
-    keyed = keys_of_sends(transaction)
-    alike = [earlier for other, earlier in keyed if other is entity]
+    """TXN-04, TXN-08: check that a message's key equals those of the other sends to its entity."""
+    alike = [earlier for other, earlier in keys_of_sends(transaction) if other is entity]
     for earlier in alike:
         namespace.rules.transactions.check_same_key(namespace, earlier, key)
-    readings = ("accepted", "refused")
-    if keyed and not alike and namespace.reading("TXN-ENTITIES", *readings) == "refused":
-        raise Refusal(v.Error.INVALID_OPERATION)
+    namespace.rules.transactions.check_other_entities(namespace, entity, transaction)
+
+
+def check_other_entities(namespace: Namespace, entity: Entity, transaction: Transaction) -> None:
+    """TXN-15: refuse a send to a second entity where TXN-ENTITIES is read so."""
+    sent_to = {each.entity for each in transaction.sends if each.scheduled is None}
+    if not sent_to or entity in sent_to:
+        return
+    if namespace.reading("TXN-ENTITIES", "accepted", "refused") == "refused":
+        raise Refusal(v.Error.INVALID_OPERATION, "TXN-15")
 
 
 def check_same_key(namespace: Namespace, earlier: Key, key: Key) -> None:
-    """TXN-02, TXN-04, TXN-08: two messages of one transaction have the same key.
+    """TXN-02, TXN-04, TXN-08: check that two messages of one transaction have the same key.
 
-    Whether one message's SessionId is the PartitionKey of another is read by KEY-PROPERTIES.
+    KEY-PROPERTIES decides whether a SessionId equals the same text as a PartitionKey.
     """
     if earlier == key:
         return
@@ -180,7 +184,7 @@ def place(
     message: v.Message,
     key: Key | None,
 ) -> int:
-    """TXN-05, TXN-10, SIZE-14: the partition of a message, with room for all that wait for it."""
+    """TXN-05, TXN-10, SIZE-14: return the message's partition, with room for all buffered ones."""
     waiting = sum(
         earlier.message.size or 0 for earlier in transaction.sends if earlier.entity is entity
     )
@@ -217,7 +221,7 @@ def settle(namespace: Namespace, entity: Entity, command: v.Settlement, name: st
 
 
 def check_settled(namespace: Namespace, transaction: Transaction, queued: QueuedMessage) -> None:
-    """TXN-OTHER-OPERATIONS: a settled message has the key of the sends, if so read."""
+    """TXN-OTHER-OPERATIONS: check the key of a settled message, if this reading requires it."""
     if namespace.reading("TXN-OTHER-OPERATIONS", "sends-only", "all") == "sends-only":
         return
     rules, entity = namespace.rules, queued.entity
@@ -228,7 +232,7 @@ def check_settled(namespace: Namespace, transaction: Transaction, queued: Queued
 
 
 def commit(namespace: Namespace, command: v.CommitTransaction, connection: str) -> Answer:
-    """TXN-12, LOCK-11, LOCK-13, FWD-33: let everything take effect, or nothing."""
+    """TXN-12, LOCK-11, LOCK-13, FWD-33: apply everything, or nothing."""
     rules = namespace.rules
     transaction = running(namespace, command.transaction)
     rules.transactions.end(namespace, transaction)
@@ -243,13 +247,13 @@ def commit(namespace: Namespace, command: v.CommitTransaction, connection: str) 
 
 
 def end(namespace: Namespace, transaction: Transaction) -> None:
-    """TXN-12, TXN-13: a transaction ends once."""
+    """TXN-12, TXN-13: end a transaction, which is possible once."""
     namespace.journal.touch(transaction)
     transaction.state = TransactionState.ENDED
 
 
 def holds(namespace: Namespace, queued: QueuedMessage) -> bool:
-    """LOCK-IN-TRANSACTION: whether a lock lasts because a settlement waits for a commit."""
+    """LOCK-IN-TRANSACTION: return whether a lock lasts until the commit of its settlement."""
     transaction: Transaction | None = queued.enlisted
     if transaction is None or transaction.state is TransactionState.ENDED:
         return False
@@ -257,7 +261,7 @@ def holds(namespace: Namespace, queued: QueuedMessage) -> bool:
 
 
 def release(namespace: Namespace, transaction: Transaction) -> None:
-    """LOCK-12: let the locks end that lasted as long as their transaction."""
+    """LOCK-12: end the locks that were extended by their transaction."""
     for enlisted in transaction.settlements:
         number = enlisted.token.partition("/")[0]
         queued = enlisted.entity.messages.get(int(number)) if number.isdecimal() else None
@@ -266,7 +270,7 @@ def release(namespace: Namespace, transaction: Transaction) -> None:
 
 
 def apply(namespace: Namespace, transaction: Transaction) -> None:
-    """TXN-12, SIZE-14, SESS-26: do everything that was asked for in the transaction, in order."""
+    """TXN-12, SIZE-14, SESS-26: apply all requests of the transaction, in order."""
     rules = namespace.rules
     if transaction.doomed:
         raise Refusal(v.Error.INVALID_OPERATION)
@@ -274,7 +278,7 @@ def apply(namespace: Namespace, transaction: Transaction) -> None:
         queued = rules.locks.locked_under(namespace, enlisted.entity, enlisted.token)
         rules.locks.apply(namespace, queued, enlisted.action, enlisted.reason)
     for change in transaction.rule_changes:
-        # One that has become impossible meanwhile takes effect not at all (FEAT-04).
+        # A change that has become impossible by now has no effect (FEAT-19).
         with suppress(Refusal):
             rules.subscription_rules.change(namespace, change.subscription, change.command)
     for buffered in transaction.sends:
@@ -286,7 +290,7 @@ def apply(namespace: Namespace, transaction: Transaction) -> None:
 
 
 def check_commit(namespace: Namespace, buffered: BufferedSend) -> None:
-    """TXN-OUTAGE, SIZE-14: a buffered message still has its entity, its partition and room."""
+    """TXN-OUTAGE, SIZE-14: check that a buffered message still has entity, partition and room."""
     rules, entity = namespace.rules, buffered.entity
     if namespace.entities.get(entity.path) is not entity:
         raise Refusal(v.Error.NOT_FOUND, "MGMT-15")
@@ -297,9 +301,9 @@ def check_commit(namespace: Namespace, buffered: BufferedSend) -> None:
 
 
 def deliver(namespace: Namespace, buffered: BufferedSend) -> None:
-    """TXN-12: let a message arrive, whose life begins now or began with its send.
+    """TXN-12: accept a buffered message.
 
-    That is read by LIFETIME-IN-TRANSACTION.
+    LIFETIME-IN-TRANSACTION decides whether its time to live starts now or started with its send.
     """
     lives_since = namespace.reading("LIFETIME-IN-TRANSACTION", "commit", "send")
     transit = DIRECT if lives_since == "commit" else DIRECT._replace(since=buffered.sent)
@@ -309,7 +313,7 @@ def deliver(namespace: Namespace, buffered: BufferedSend) -> None:
 
 
 def roll_back(namespace: Namespace, command: v.RollBackTransaction, connection: str) -> Answer:
-    """TXN-13, LOCK-12, DUP-10: forget everything that was asked for in the transaction."""
+    """TXN-13, LOCK-12, DUP-10: discard all requests of the transaction."""
     transaction = running(namespace, command.transaction)
     namespace.rules.transactions.end(namespace, transaction)
     namespace.rules.transactions.release(namespace, transaction)
@@ -325,6 +329,7 @@ class Transactions:
     within: Callable[..., Answer] = within
     key_of: Callable[[Namespace, Entity, Transaction, v.Message], Key | None] = key_of
     check_other_sends: Callable[[Namespace, Entity, Transaction, Key], None] = check_other_sends
+    check_other_entities: Callable[[Namespace, Entity, Transaction], None] = check_other_entities
     check_same_key: Callable[[Namespace, Key, Key], None] = check_same_key
     place: Callable[[Namespace, Entity, Transaction, v.Message, Key | None], int] = place
     settle: Callable[[Namespace, Entity, v.Settlement, str], Answer] = settle

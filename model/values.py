@@ -1,4 +1,4 @@
-"""Small values of the model: refusals, keys, what a message brings along, settings of entities."""
+"""Small values of the model: refusals, keys, messages in transit, settings of entities."""
 
 from enum import Enum
 from typing import Any, Final, NamedTuple
@@ -11,7 +11,7 @@ __all__ = ["DIRECT", "EntityKind", "EntitySettings", "InTransit", "Key", "Refusa
 
 
 class Refusal(Exception):  # noqa: N818 - an answer of the service, not an error of ours
-    """The request is refused with this error, and what it has done so far has no effect."""
+    """Refusal of a request with this error; the request's changes are undone."""
 
     def __init__(self, error: v.Error, *rules: v.RuleId) -> None:
         super().__init__(error, *rules)
@@ -19,22 +19,22 @@ class Refusal(Exception):  # noqa: N818 - an answer of the service, not an error
 
 
 class Key(NamedTuple):
-    """A partition key: the property that it was taken from, and its value."""
+    """A partition key: its property and its value."""
 
     source: str
     value: str
 
 
 class InTransit(NamedTuple):
-    """What a message brings along that comes from another entity.
+    """State of a message that comes from another entity.
 
     Attributes:
         hops: how often it was forwarded in a row.
-        dead_letters: how often it went on from a dead-letter queue.
+        dead_letters: how often it was forwarded from a dead-letter queue.
         reason: why it was dead-lettered, if it was.
         lifetime: the time to live of the topic that it was sent to.
-        since: from when its time to live runs, if not from now.
-        failed: its delivery count among dead letters, before it is delivered there.
+        since: when its time to live started, if not now.
+        failed: its delivery count as a dead letter, before it is delivered there.
     """
 
     hops: int = 0
@@ -46,11 +46,11 @@ class InTransit(NamedTuple):
 
 
 DIRECT: Final = InTransit()
-"""What a message brings along that its sender sent to this entity."""
+"""State of a message that its sender sent to this entity directly."""
 
 
 class EntityKind(Enum):
-    """What an entity is."""
+    """Kind of an entity."""
 
     QUEUE = "queue"
     TOPIC = "topic"
@@ -61,9 +61,9 @@ class EntityKind(Enum):
 
 @attrs.frozen(kw_only=True)
 class EntitySettings:
-    """What an entity was created with, or changed to; durations are in microseconds.
+    """Settings of an entity from its creation or updates; durations are in microseconds.
 
-    `max_size` is in GB: of each partition, or of the whole entity if it is not partitioned.
+    `max_size` is in GB: per partition, or of the whole entity if it is not partitioned.
     """
 
     partitioned: bool = False
@@ -80,7 +80,7 @@ class EntitySettings:
 
     @classmethod
     def of(cls, command: v.Creation, **decided: Any) -> "EntitySettings":
-        """What a creation asks for, but for what is decided for it."""
+        """Return the settings of a creation, except those that the service decides."""
         asked = {name: getattr(command, name) for name in SETTINGS if hasattr(command, name)}
         return cls(**asked | decided)
 

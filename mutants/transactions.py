@@ -1,4 +1,4 @@
-"""Mutants of TXN: what may be sent in a transaction, and what becomes of it."""
+"""Mutants of TXN: sends in a transaction, and its end."""
 
 from typing import Any, Final
 
@@ -38,6 +38,14 @@ PINNED: Final[Run] = (
 )
 MISMATCH: Final[Run] = (*SESSIONS, send("m1", within="t", session_id="a", partition_key="b"))
 REGULAR: Final[Run] = (create(partitioned=False, requires_session=True), BEGIN, *TWO_SESSIONS)
+KEYLESS_ON_REGULAR: Final[Run] = (create(partitioned=False), BEGIN, send("m1", within="t"))
+TWO_QUEUES: Final[Run] = (
+    *(create(), v.CreateQueue(queue="r", partitioned=False), BEGIN),
+    *(
+        send("m1", within="t", partition_key="a"),
+        send("m2", queue="r", within="t", partition_key="a"),
+    ),
+)
 RECEIVED: Final[Run] = (*KEYED, receive())
 SCHEDULED: Final[Run] = (
     *(*PLAIN, schedule("m1", 5, partition_key="a", within="t"), ROLL_BACK, wait(6), receive()),
@@ -115,7 +123,7 @@ def other_key_accepted_in_same_partition(
 
 @mutant("TXN-05", "transactions.place", PINNED)
 def unpinned_in_transaction(namespace: Namespace, entity: Entity, *rest: Any) -> int:
-    """A transaction's messages go to a partition of the transaction, not to that of their key."""
+    """A transaction's messages go to one partition, whatever their key."""
     partition = RULES.transactions.place(namespace, entity, *rest)
     return (partition + 1) % len(entity.partitions)
 
@@ -229,11 +237,47 @@ def rollback_keeps_the_first(
 def scheduled_outside_transaction(
     namespace: Namespace, command: v.RollBackTransaction, connection: str
 ) -> Answer:
-    """What is scheduled in a transaction comes although it was rolled back."""
+    """A message scheduled in a rolled back transaction arrives anyway."""
     for buffered in running(namespace, command.transaction).sends:
         if buffered.scheduled is not None:
             namespace.rules.scheduling.plan(namespace, buffered.scheduled)
     return RULES.transactions.roll_back(namespace, command, connection)
+
+
+@mutant("TXN-14", "transactions.key_of", KEYLESS_ON_REGULAR)
+def keyless_refused_on_regular(
+    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
+) -> Key | None:
+    """A message without key is refused in a transaction, even on a regular queue."""
+    keyless = message.session_id is None and message.partition_key is None
+    if keyless and not entity.settings.partitioned:
+        raise Refusal(v.Error.INVALID_OPERATION, "TXN-03")
+    return RULES.transactions.key_of(namespace, entity, transaction, message)
+
+
+@mutant(
+    "TXN-14",
+    "transactions.key_of",
+    (*KEYLESS_ON_REGULAR, send("m2", within="t", partition_key="a")),
+)
+def other_key_refused_on_regular(
+    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
+) -> Key | None:
+    """A transaction takes one PartitionKey only, even on a regular queue."""
+    keys = {each.message.partition_key for each in transaction.sends}
+    if keys - {message.partition_key} and not entity.settings.partitioned:
+        raise Refusal(v.Error.INVALID_OPERATION, "TXN-04")
+    return RULES.transactions.key_of(namespace, entity, transaction, message)
+
+
+@mutant(
+    "TXN-15",
+    "transactions.check_other_entities",
+    TWO_QUEUES,
+    readings={"TXN-ENTITIES": "refused"},
+)
+def second_entity_accepted(namespace: Namespace, entity: Entity, transaction: Transaction) -> None:
+    """A transaction sends to any number of queues."""
 
 
 MUTANTS: Final = mutant.all()

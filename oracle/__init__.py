@@ -1,1 +1,1 @@
-"""The oracle: what a bus may answer, as far as an observer can know."""
+"""The oracle: it judges which answers a bus may give, as far as an observer can know."""

@@ -1,4 +1,4 @@
-"""A message on its way into an entity."""
+"""A message in transit to an entity."""
 
 import attrs
 
@@ -12,22 +12,22 @@ __all__ = ["Arrival", "Passed"]
 
 @attrs.frozen(kw_only=True)
 class Arrival:
-    """A message that an entity has taken.
+    """A message that an entity has accepted.
 
     Attributes:
-        message: what was sent.
+        message: the sent message.
         key: its partition key there, if it has one.
         where: the partitions that may have taken it.
-        certain: whether it is known to have been taken.
-        answered: whether it arrives now, rather than at any later time or never.
-        revision: of the topic when it was sent, if that was before it arrived.
+        certain: whether it was surely accepted.
+        answered: whether it arrives now; otherwise it may arrive at any later time or never.
+        revision: the topic's revision when it was sent, if that was before it arrived.
         hops: how often it has been forwarded.
-        shows: the rules besides that its being received shows.
-        came: when it arrived, if that need not be now.
-        least: a shorter time to live than its own that it may have where it goes.
+        shows: further rules that its delivery exercises.
+        came: when it arrived, if not necessarily now.
+        least: a shorter time to live that it may have at its destination.
         reason: why it was dead-lettered, if it comes from a dead-letter queue.
-        several: whether it is one of several copies, whose order is not said.
-        owed: whether it surely arrives in the end, though nobody says when.
+        several: whether it is one of several copies, whose order is open.
+        owed: whether it must arrive eventually, without a time limit.
     """
 
     message: v.Message
@@ -47,9 +47,9 @@ class Arrival:
 
 @attrs.frozen
 class Passed:
-    """A message that an entity forwards, and the rule by which it surely could not go on.
+    """A forwarded message, and the rule that surely prevented its forwarding.
 
-    That rule is `None` where nothing is known that kept it.
+    That rule is `None` if nothing is known to have prevented it.
     """
 
     arrival: Arrival

@@ -1,4 +1,4 @@
-"""Which function decides each command, and which one says what it leaves if no answer came."""
+"""Dispatch of each command to the functions for its answers and for a missing answer."""
 
 from collections.abc import Iterator
 from typing import assert_never
@@ -70,25 +70,29 @@ from busproof.oracle.transactions.transactions import (
     lost_roll_back,
     roll_back,
 )
-from busproof.oracle.transition import NOTHING_SEEN, Sighting, Transition
+from busproof.oracle.transition import UNOBSERVED, Observation, Transition
 from busproof.oracle.unjudged import LOOKING
 
 __all__ = ["dispatched", "lost"]
 
 
 def dispatched(
-    namespace: Namespace, command: v.Command, connection: str, seen: Sighting
+    namespace: Namespace, command: v.Command, connection: str, seen: Observation
 ) -> Iterator[Transition]:
-    """Every transition of the command that the documents allow."""
+    """Return every transition of the command that the documents allow."""
     queue = namespace.queues.get(v.concerned(command) or "")
     found = _whatever_its_status(namespace, queue, command, connection, seen)
     return found if queue is None else as_permitted(namespace, queue, command, found)
 
 
 def _whatever_its_status(
-    namespace: Namespace, queue: Queue | None, command: v.Command, connection: str, seen: Sighting
+    namespace: Namespace,
+    queue: Queue | None,
+    command: v.Command,
+    connection: str,
+    seen: Observation,
 ) -> Iterator[Transition]:
-    """What is allowed where nothing is disabled."""
+    """Return the allowed transitions if the entity is not disabled."""
     if queue is not None and (wrong := tuple(misaddressed(namespace, queue, command))):
         return iter(wrong)
     if queue is not None:
@@ -173,10 +177,10 @@ def _whatever_its_status(
 
 
 def lost(namespace: Namespace, command: v.Command, connection: str) -> tuple[Namespace, ...]:
-    """The states after a request that was never answered, all its ends kept possible."""
+    """Return the states after a request without an answer, which may or may not take effect."""
     if isinstance(command, v.Creation):
         return lost_creation(
-            namespace, command, dispatched(namespace, command, connection, NOTHING_SEEN)
+            namespace, command, dispatched(namespace, command, connection, UNOBSERVED)
         )
     return (_lost(namespace, command, connection),)
 

@@ -1,4 +1,4 @@
-"""What is known of one entity: a queue, or what takes the part of one."""
+"""Beliefs about one entity: a queue, topic, subscription or dead-letter queue."""
 
 import attrs
 from immutables import Map
@@ -29,38 +29,39 @@ __all__ = ["Queue", "Subscription", "Topic", "is_unsure"]
 
 @attrs.frozen
 class Topic:
-    """What makes an entity a topic.
+    """Role of an entity that is a topic.
 
     Attributes:
         subscriptions: the paths of its subscriptions, which hold its messages.
-        revision: how often a subscription came to be or a rule of one changed.
-        adrift: messages whose sending was never answered; they may arrive at any time.
+        revision: how often a subscription was created or a rule of one changed.
+        unanswered_sends: messages of unanswered sends, which may arrive at any time.
         copiers: how many rules with an action were ever added to its subscriptions.
         parted: whether a subscription of it was ever deleted.
     """
 
     subscriptions: tuple[str, ...] = ()
     revision: int = 0
-    adrift: tuple[v.Message, ...] = ()
+    unanswered_sends: tuple[v.Message, ...] = ()
     copiers: int = 0
     parted: bool = False
 
 
 @attrs.frozen
 class Subscription:
-    """What makes an entity a subscription.
+    """Role of an entity that is a subscription.
 
     Attributes:
-        topic: its topic, whose partitions are its own.
-        late: whether the topic had taken messages before the subscription was there.
-        rules: name to what the rule takes.
-        actions: name to what the rule changes, of those that have an action.
+        topic: its topic, whose partitions it shares.
+        late: whether the topic had accepted messages before the subscription existed.
+        rules: name to filter.
+        actions: name to action, for rules that have one.
         acted: whether there ever was such a rule.
-        pending: changes of rules that may take effect, now, later or never.
-        added: whether a rule was ever added, and
+        pending: changes of rules that may take effect now, later or never.
+        added: whether a rule was ever added.
         removed: whether one was ever removed.
-        revision: of the topic when the subscription or its rules changed last.
-        kept_out: body to the rules by which the message was not taken.
+        asked_in_transaction: whether a transaction was asked to change its rules.
+        revision: the topic's at the last change of the subscription or its rules.
+        kept_out: body to the rules that excluded the message.
         kept_by: all of those rules.
         taken: message without body to whether it was taken, once rules have changed.
     """
@@ -73,6 +74,7 @@ class Subscription:
     pending: tuple[v.AddRule | v.RemoveRule, ...] = ()
     added: bool = False
     removed: bool = False
+    asked_in_transaction: bool = False
     revision: int = 0
     kept_out: Map[str, tuple[v.RuleId, ...]] = Map()
     kept_by: tuple[v.RuleId, ...] = ()
@@ -81,56 +83,57 @@ class Subscription:
 
 @attrs.frozen(kw_only=True, slots=False)
 class Queue:
-    """One entity: a queue, or what takes the part of one for a topic or a subscription.
+    """Belief about one entity: a queue, topic, subscription or dead-letter queue.
 
     Attributes:
         role: what else it is, unless it is a queue.
-        settings: what it was created with.
-        doubtful: whether it is not known to exist, its creation never having been answered.
+        settings: its settings at creation.
+        doubtful: whether its existence is uncertain, because its creation was never answered.
         outages: its partitions that are down.
         arrivals: messages stored so far.
         messages: arrival number to message.
-        bodies: body to the arrival numbers that had it, or to the rule by which it never arrived.
+        bodies: body to the arrival numbers that had it, or to the rule that kept it from arriving.
         lines: for each key, its available messages by arrival number.
         tallies: for each set of partitions, how many messages are available there.
         locks: lock token to arrival number.
         timers: (latest expiry, arrival number, token) of the locks.
-        receivers: who has received.
+        receivers: the connections that have received.
         homes: key to the partitions that it may select.
-        spread: how messages without a key were spread.
-        copies: MessageId to the sends that had it (duplicate detection on); of one key the last
-            that surely counts comes before what may count later.
-        declined: MessageId to the rule by which a message that had it was not accepted.
-        namesakes: MessageId to the partitions that took all messages with it, none once they
-            differed (detection off).
-        sessions: session id to the hold on it.
-        seekers: connections that may come to hold any free session, their request for the next
-            one never having been answered.
+        spread: the distribution of messages without a key.
+        copies: MessageId to the sends that had it (duplicate detection on); for one key the last
+            certain one comes before uncertain ones.
+        declined: MessageId to the rule that refused a message with it.
+        message_id_partitions: MessageId to the partitions that took all messages with it, none once
+            they differed (detection off).
+        sessions: session id to its lock.
+        unanswered_accept_next: connections that may come to hold any free session, because their
+            AcceptNextSession was never answered.
         members: session id to how many messages of it may be stored.
-        states: session id to what is stored with it.
+        states: session id to its state.
         recovered: partitions that were down and came up again.
-        outage: from when to when partitions were down last, all being up before and after.
-        peeked: whether somebody has looked at its messages.
-        spent: how many messages were delivered as often as they may be.
+        outage: the time span of the last outage, with all partitions up before and after.
+        peeked: whether its messages were ever peeked.
+        spent: how many messages reached their delivery limit.
         settlements: how many messages were settled so far.
-        batched: whether several messages were sent to it, or received, in one request.
-        pledged: whether any of them was settled in a transaction, or tried to be.
+        batched: whether several messages were sent or received in one request.
+        pledged: whether any was settled in a transaction, or a settlement was tried.
         numbers: sequence number to arrival number, of messages that were received.
-        latest_numbers: for each line, the message of it whose sequence number was learned last.
-        latest_number: the sequence number that was seen last, of whatever line.
-        deferred: sequence number to arrival number, of messages that were ever set aside.
-        sought: sequence numbers by which a receive was asked for and never answered.
-        latest_deferred: arrival number of the message that was set aside last.
-        calendar: what is scheduled.
-        tokens: every lock token that was ever given to the arrival number of its message.
+        latest_numbers: for each line, its message whose sequence number was learned last.
+        latest_number: the sequence number seen last, in any line.
+        deferred: sequence number to arrival number, of messages that were ever deferred.
+        unanswered_deferred: sequence numbers in receives of deferred messages that were never
+            answered.
+        latest_deferred: arrival number of the message deferred last.
+        calendar: its scheduled messages.
+        tokens: every lock token ever given to the arrival number of its message.
         fed: whether messages were forwarded to it.
         passed: body to the messages that it forwarded, which may be its dead letters instead.
-        kept_away: the rules by which messages that were forwarded are not found here.
-        room: what its messages take of its size.
-        managed: what management has done to it.
-        deaths: whose time to live ends when.
-        fronts: for each set of partitions, what was surely stored there, by arrival number.
-        outlasted: partition to how many messages had arrived when it went down last.
+        kept_away: the rules that keep forwarded messages away from here.
+        room: the storage that its messages use.
+        managed: its history of management requests.
+        deaths: the expiry times of its messages.
+        fronts: for each set of partitions, the messages surely stored there, by arrival number.
+        outlasted: partition to how many messages had arrived when it last went down.
     """
 
     settings: v.CreateQueue
@@ -149,9 +152,9 @@ class Queue:
     spread: Spread = attrs.field(factory=Spread)
     copies: Map[str, tuple[Copy, ...]] = Map()
     declined: Map[str, v.RuleId] = Map()
-    namesakes: Map[str, Partitions] = Map()
+    message_id_partitions: Map[str, Partitions] = Map()
     sessions: Map[str, SessionLock] = Map()
-    seekers: frozenset[str] = frozenset()
+    unanswered_accept_next: frozenset[str] = frozenset()
     members: Map[str, int] = Map()
     states: Map[str, SessionData] = Map()
     recovered: Partitions = 0
@@ -165,7 +168,7 @@ class Queue:
     latest_numbers: Map[Key, Numbered] = Map()
     latest_number: int | None = None
     deferred: Map[int, int] = Map()
-    sought: Map[int, bool] = Map()
+    unanswered_deferred: Map[int, bool] = Map()
     latest_deferred: int = -1
     calendar: Calendar = EMPTY
     tokens: Map[str, int] = Map()
@@ -182,5 +185,5 @@ class Queue:
 
 
 def is_unsure(queue: Queue) -> bool:
-    """Whether the queue may not be there, or only in part."""
-    return queue.doubtful or bool(queue.managed.frayed)
+    """Return whether the queue may not exist, or only in part."""
+    return queue.doubtful or bool(queue.managed.partially_applied)

@@ -1,7 +1,7 @@
-"""How many entities a namespace has, as far as that is known.
+"""Bounds on the number of entities in a namespace.
 
-The numbers are kept up as entities come and go, for no request may take the longer the more of them
-there are.
+The numbers are updated when entities are created and deleted, so that a request's cost does not
+grow with their number.
 """
 
 from enum import Enum
@@ -12,15 +12,15 @@ import attrs
 from busproof.oracle.evolve import evolve
 from busproof.oracle.window import Window
 
-__all__ = ["MOST_PARTITIONED", "NOBODY", "Census", "Counted", "Kind"]
+__all__ = ["MOST_PARTITIONED", "NO_ENTITIES", "Counted", "EntityCounts", "Kind"]
 
 MOST_PARTITIONED: Final = 100
-"""QUOTA-01: partitioned queues, or topics, of a namespace."""
+"""QUOTA-01: maximum of partitioned queues, or topics, in a namespace."""
 NONE: Final = Window(0, 0)
 
 
 class Kind(Enum):
-    """What an entity counts as; the value is the field of the census that counts it."""
+    """Kind of an entity in the counts; the value is the field that counts it."""
 
     QUEUE = "queues"
     TOPIC = "topics"
@@ -31,11 +31,11 @@ class Kind(Enum):
 
 @attrs.frozen
 class Counted:
-    """One entity as it counts.
+    """One entity, as it is counted.
 
     Attributes:
-        kind: what it is.
-        surely: whether it is known to be there.
+        kind: its kind.
+        surely: whether it surely exists.
         stores: how many partitions it has.
     """
 
@@ -45,20 +45,20 @@ class Counted:
 
 
 @attrs.frozen(kw_only=True)
-class Census:
-    """The least and the most entities that there may be.
+class EntityCounts:
+    """Least and greatest numbers of entities.
 
     Attributes:
         entities: all queues and topics.
         partitioned: queues and topics that are partitioned, and not restored.
-        queues: that are partitioned.
-        topics: that are partitioned.
+        queues: partitioned queues.
+        topics: partitioned topics.
         regular: queues and topics that are not partitioned.
         restored: partitioned ones from before Premium stopped permitting them.
         subscriptions: of all topics.
-        stores: partitions of all queues and topics, a regular one having one.
-        unknown: names of which nothing is told any more; each may be anything, or nothing.
-        crowded: whether there ever were as many partitioned queues and topics as may be.
+        stores: partitions of all queues and topics; a regular one has one.
+        unknown: names that are no longer judged; each may be anything, or nothing.
+        quota_reached: whether the quota of partitioned queues and topics was ever reached.
     """
 
     entities: Window = NONE
@@ -70,21 +70,21 @@ class Census:
     subscriptions: Window = NONE
     stores: Window = NONE
     unknown: int = 0
-    crowded: bool = False
+    quota_reached: bool = False
 
-    def with_one(self, entity: Counted) -> "Census":
-        """The census with this entity in it."""
+    def with_one(self, entity: Counted) -> "EntityCounts":
+        """Return the counts with this entity added."""
         return self._changed(entity, 1)
 
-    def without_one(self, entity: Counted) -> "Census":
-        """The census without this entity."""
+    def without_one(self, entity: Counted) -> "EntityCounts":
+        """Return the counts without this entity."""
         return self._changed(entity, -1)
 
-    def with_unknown(self, names: int) -> "Census":
-        """The census in which so many names more may be anything."""
+    def with_unknown(self, names: int) -> "EntityCounts":
+        """Return the counts with so many more names that may be anything."""
         return evolve(self, unknown=self.unknown + names)
 
-    def _changed(self, entity: Counted, by: int) -> "Census":
+    def _changed(self, entity: Counted, by: int) -> "EntityCounts":
         field, surely = entity.kind.value, entity.surely
         changes: dict[str, Any] = {field: _moved(getattr(self, field), by, surely=surely)}
         if entity.kind is not Kind.SUBSCRIPTION:
@@ -92,8 +92,8 @@ class Census:
             changes["stores"] = _moved(self.stores, by * entity.stores, surely=surely)
         if entity.kind in (Kind.QUEUE, Kind.TOPIC):
             partitioned = _moved(self.partitioned, by, surely=surely)
-            crowded = self.crowded or partitioned.earliest >= MOST_PARTITIONED
-            changes |= {"partitioned": partitioned, "crowded": crowded}
+            quota_reached = self.quota_reached or partitioned.earliest >= MOST_PARTITIONED
+            changes |= {"partitioned": partitioned, "quota_reached": quota_reached}
         return evolve(self, **changes)
 
 
@@ -101,5 +101,5 @@ def _moved(window: Window, by: int, *, surely: bool) -> Window:
     return Window(window.earliest + (by if surely else 0), window.latest + by)
 
 
-NOBODY: Final = Census()
-"""An empty namespace."""
+NO_ENTITIES: Final = EntityCounts()
+"""Counts of an empty namespace."""

@@ -1,8 +1,8 @@
-"""A persistent priority queue: the smallest entry first, every version stays usable.
+"""A persistent priority queue with the smallest entry first; every version stays usable.
 
-A leftist heap. Push and pop build O(log n) new nodes and share the rest, whatever was done to older
-versions; no kept-up library offers an ordered persistent structure (docs/dependencies.md).
-Entries that no longer count are left in place by whoever uses the heap and dropped by `settled`.
+A leftist heap. Push and pop build O(log n) new nodes and share the rest, whatever happens to older
+versions; no maintained library offers an ordered persistent structure (docs/dependencies.md).
+Callers leave stale entries in place and drop them with `settled`.
 """
 
 from collections.abc import Callable
@@ -29,26 +29,26 @@ def _join(one: Any, two: Any) -> Any:
 
 
 def push(heap: Heap[Entry], entry: Entry) -> Heap[Entry]:
-    """The heap with one more entry; O(log n)."""
+    """Return the heap with one more entry; O(log n)."""
     joined: Heap[Entry] = _join(heap, (1, entry, None, None))
     return joined
 
 
 def pop(heap: Heap[Entry]) -> Heap[Entry]:
-    """The heap without its smallest entry; O(log n)."""
+    """Return the heap without its smallest entry; O(log n)."""
     if heap is None:
-        raise AssertionError("an empty heap has nothing to give")
+        raise AssertionError("pop from an empty heap")
     joined: Heap[Entry] = _join(heap[2], heap[3])
     return joined
 
 
 def smallest(heap: Heap[Entry]) -> Entry | None:
-    """The smallest entry, or `None` of an empty heap; O(1)."""
+    """Return the smallest entry, or `None` for an empty heap; O(1)."""
     return None if heap is None else heap[1]
 
 
 def settled(heap: Heap[Entry], counts: Callable[[Entry], bool]) -> Heap[Entry]:
-    """The heap with a smallest entry that `counts`: those before it are dropped."""
+    """Return the heap without leading entries that do not count."""
     while heap is not None and not counts(heap[1]):
         heap = pop(heap)
     return heap

@@ -1,4 +1,4 @@
-"""Refused sends: which of several reasons it was is of no consequence, and makes no states."""
+"""Merging of refused sends: their reason does not matter and makes no separate states."""
 
 from typing import Final
 
@@ -20,15 +20,15 @@ _NOTHING: Final[Map[Key | None, bool]] = Map()
 
 
 def for_whatever_reason(found: list[Transition], command: v.Send | v.Schedule) -> list[Transition]:
-    """The transitions of a refused send, without those that differ in its reason alone.
+    """Return the transitions of a refused send, merged if they differ only in its reason.
 
-    States that differed in it would double with every such send.
+    Separate states would double with every such send.
     """
     return _least_told(_never_arriving(found, command), command)
 
 
 def _never_arriving(found: list[Transition], command: v.Send | v.Schedule) -> list[Transition]:
-    """The transitions, in all of which the message never arrives for the same reason."""
+    """Return the transitions with the same reason for the message never to arrive."""
     body = command.message.body
     queues = [transition.next.queues[command.queue] for transition in found]
     reasons = [each for queue in queues if isinstance(each := queue.bodies.get(body), str)]
@@ -48,11 +48,11 @@ def _never_arriving(found: list[Transition], command: v.Send | v.Schedule) -> li
 
 
 def _least_told(found: list[Transition], command: v.Send | v.Schedule) -> list[Transition]:
-    """The transitions without those that only tell more of keys than another, or just as much.
+    """Return the transitions without those that add only knowledge about keys.
 
-    If the message was refused because its key's partition is down, it is known to be one of those
-    that are; if there may be another reason, it is not. Then what the former state allows, the
-    latter does too.
+    If the message was refused because its key's partition is down, that partition is one of those
+    that are down; if there may be another reason, this is not known. The state with less knowledge
+    allows everything that the other one allows.
     """
     queues = [transition.next.queues[command.queue] for transition in found]
     unplaced = [
@@ -72,14 +72,14 @@ def _least_told(found: list[Transition], command: v.Send | v.Schedule) -> list[T
 
 
 def _untold(queue: Queue) -> Queue:
-    """Without what is told of keys: where they are at home, and which were refused for room.
+    """Return the state without knowledge about keys: their partitions, and refusals for room.
 
-    The latter says what a message that is taken later shows, not whether it may be.
+    The latter decide which rules a later accepted send exercises, not whether it may be accepted.
     """
     room = attrs.evolve(queue.room, refused=_NOTHING)
     return attrs.evolve(queue, homes=_NOWHERE, room=room)
 
 
 def _tells(homes: Homes, less: Homes) -> bool:
-    """Whether these homes tell all that those do."""
+    """Return whether these key partitions imply those."""
     return all(key in homes and homes[key] & ~where == 0 for key, where in less.items())

@@ -1,21 +1,33 @@
-"""Which partitions are down, as far as it is known."""
+"""Partitions that are down, as far as is known."""
 
 import attrs
 
-__all__ = ["Outages", "Partitions"]
+__all__ = ["Outages", "Partitions", "partition_set"]
 
 Partitions = int
 """A set of partitions as a bit mask; bit 0 is partition 0."""
 
+NUMBERS = 1 << 16
+"""How many partitions a sequence number can name (LIFE-12)."""
+
+
+def partition_set(partition: int) -> Partitions:
+    """The set with this partition alone; an empty one if no partition can have the number.
+
+    A history may have any number, negative ones and huge ones among them.
+    """
+    return 1 << partition if 0 <= partition < NUMBERS else 0
+
 
 @attrs.frozen
 class Outages:
-    """Which partitions are down, and of which it is not known.
+    """Partitions that are down, or may be.
 
-    A client knows that partitions are down, but not which of them holds what (`told` is false).
+    A client may know that partitions are down without knowing which messages they hold
+    (`identified` is false).
     """
 
-    told: bool
+    identified: bool
     down: Partitions = 0
     doubt: Partitions = 0
 
@@ -25,24 +37,24 @@ class Outages:
         return bool(self.down | self.doubt)
 
     def may_hit(self, where: Partitions) -> bool:
-        """Whether one of these partitions may be down."""
+        """Return whether one of these partitions may be down."""
         hit = self.down | self.doubt
-        return bool(hit & where) if self.told else bool(hit)
+        return bool(hit & where) if self.identified else bool(hit)
 
     def must_hit(self, where: Partitions) -> bool:
-        """Whether all of these partitions are certainly down."""
+        """Return whether all of these partitions are certainly down."""
         return where & ~self.down == 0
 
     def spared(self, where: Partitions) -> Partitions:
-        """Those of the partitions that may be up."""
-        return where & ~self.down if self.told else where
+        """Return the partitions among these that may be up."""
+        return where & ~self.down if self.identified else where
 
     def switched(self, partition: int, *, down: bool) -> "Outages":
-        """The outages once this partition was taken down or brought up."""
-        bit = 1 << partition
+        """Return the outages after this partition was taken down or brought up."""
+        bit = partition_set(partition)
         rest = self.down & ~bit
-        return Outages(self.told, rest | bit if down else rest, self.doubt & ~bit)
+        return Outages(self.identified, rest | bit if down else rest, self.doubt & ~bit)
 
     def doubtful(self, partitions: Partitions) -> "Outages":
-        """The outages when these partitions may be down or up."""
-        return Outages(self.told, self.down & ~partitions, self.doubt | partitions)
+        """Return the outages if these partitions may be down or up."""
+        return Outages(self.identified, self.down & ~partitions, self.doubt | partitions)

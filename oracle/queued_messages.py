@@ -1,4 +1,4 @@
-"""What a queue holds, and who holds it, as far as what was seen tells: messages, locks, copies."""
+"""Contents of a queue and their holders, as far as observed: messages, locks, copies."""
 
 from typing import NamedTuple
 
@@ -26,16 +26,16 @@ __all__ = [
 
 
 class Key(NamedTuple):
-    """A partition key and the property that it was taken from."""
+    """A partition key: its property and its value."""
 
     taken_from: str
     value: str
 
 
 class Pledge(NamedTuple):
-    """A settlement of a locked message that waits for its transaction's end.
+    """A settlement of a locked message that waits for the end of its transaction.
 
-    `until` is when the lock would end without it, and `reading` what it does then
+    `until` is when the lock would end without it, and `reading` what happens to the lock then
     (LOCK-IN-TRANSACTION).
     """
 
@@ -44,7 +44,7 @@ class Pledge(NamedTuple):
     reading: str
 
     def bounds(self) -> Window:
-        """When the lock ends while the settlement waits."""
+        """Return when the lock ends while the settlement waits."""
         match self.reading:
             case "ends":
                 return self.until
@@ -56,11 +56,11 @@ class Pledge(NamedTuple):
 
 @attrs.frozen(weakref_slot=False)
 class Lock:
-    """A receiver's hold on a message; it ends at some moment of `expiry`.
+    """A receiver's lock of a message; it ends at some time of `expiry`.
 
-    `first` is when it would have ended unless it was renewed, `begun` when it was given, and
-    `settlements` how many there had been of the queue's messages by then. `pledge` is the
-    settlement that waits in a transaction, if one does, and `spared` says whether one was undone.
+    `first` is its end without renewals, `begun` its start, and `settlements` the number of
+    settlements in the queue by then. `pledge` is the settlement waiting in a transaction, if any,
+    and `spared` is true if one was undone.
     """
 
     token: str
@@ -73,7 +73,7 @@ class Lock:
     spared: bool = False
 
     def lasting(self, until: Window) -> "Lock":
-        """The hold that ends at some moment of `until`, unless a settlement of it waits."""
+        """Return the lock with its end in `until`, unless a settlement of it waits."""
         if self.pledge is None:
             return attrs.evolve(self, expiry=until)
         pledge = self.pledge._replace(until=until)
@@ -81,7 +81,7 @@ class Lock:
 
 
 class Numbered(NamedTuple):
-    """A message whose sequence number was seen: its place, the number, the rest as in `Stored`."""
+    """A message whose sequence number was seen: arrival number, sequence number, other fields."""
 
     arrived: int
     sent: int
@@ -94,39 +94,39 @@ class Stored:
     """A message in a queue.
 
     Attributes:
-        number: place in the order of arrival.
-        sent: how many messages had arrived when it was sent, if a transaction kept it back while
-            others arrived; else `NEVER`.
-        message: what its sender wrote.
+        number: its position in the order of arrival.
+        sent: how many messages had arrived when it was sent, if a transaction delayed it while
+            others arrived; otherwise `NEVER`.
+        message: the sent message.
         key: its partition key, if it has one.
-        line: the key by which it is kept in order; `None` where its place is not known for sure.
+        line: the key whose messages stay in order; `None` if its position is uncertain.
         where: the partitions that it may be in.
-        certain: whether it is known to be there.
+        certain: whether it surely exists.
         since: how many receives the queue had seen when it became available.
-        available_at: the earliest moment at which it became available.
-        deliveries: how often it was handed out under a lock.
+        available_at: the earliest time at which it became available.
+        deliveries: how often it was given under a lock.
         counted: how many deliveries have surely ended without a settlement.
         uncounted: how many more of them may have.
-        returned: the rule by which it was given back last, if it was.
-        spent: whether it was delivered as often as it may be.
-        leaving: the reasons with which requests may dead-letter it that were never answered.
-        resisted: whether a settlement of it was refused, so that it has to come again.
-        deferred: whether it was set aside; `None` where that is not known.
+        returned: the rule of its last release, if it was released.
+        spent: whether it reached its delivery limit.
+        leaving: the reasons in unanswered requests to dead-letter it.
+        resisted: whether a settlement of it was refused, so that it has to be delivered again.
+        deferred: whether it was deferred; `None` if unknown.
         reason: why it was dead-lettered, in a dead-letter queue.
         sequence_number: as seen; `None` until it was.
-        arrived: when it came, or may have come if it was scheduled or its send was not answered.
-        came: of a message that was scheduled, the rule by which it became active.
-        scheduled_number: the sequence number that it was scheduled under, if that was told.
+        arrived: when it arrived, or may have if it was scheduled or unanswered.
+        came: of a scheduled message, the rule that activated it.
+        scheduled_number: its sequence number while it was scheduled, if known.
         through: the partitions that were down when it was scheduled, or when it was due.
         overtaken: whether another of its key was sent between its scheduling and its time.
-        expected: the delivery count that its next delivery in a session shows, if that is known.
-        lock: the hold on it, if it is locked.
-        batch: how many messages had arrived before those of its transaction; -1 if it has none.
-        shows: the rules besides that its being received shows.
-        dies: when its time to live ends; `None` if it never does.
-        aged: whether nothing but its age makes it uncertain.
-        gone: whether it has outlived that, and no receive can be given it any more.
-        owed: the rule by which it has to come in the end, though it may not be here yet.
+        expected: the delivery count that its next delivery in a session shows, if known.
+        lock: its lock, if it is locked.
+        batch: how many messages had arrived before those of its transaction; -1 without one.
+        shows: further rules that its delivery exercises.
+        dies: when it expires; `None` if it never does.
+        aged: whether it is uncertain only because of its age.
+        gone: whether it has expired and cannot be received any more.
+        owed: the rule by which it must arrive eventually, though it may not be here yet.
     """
 
     number: int
@@ -164,24 +164,24 @@ class Stored:
 
     @property
     def available(self) -> bool:
-        """Whether an ordinary receive can surely be given it, as far as it goes by the message."""
+        """Whether the message's state surely permits an ordinary receive."""
         return self.certain and self.lock is None and self.deferred is False
 
 
 @attrs.frozen(weakref_slot=False)
 class Receivers:
-    """Who has received, which tells what another front end may hold in its cache (LIFE-08).
+    """Receives so far, which bound the caches of other front ends (LIFE-08).
 
     Attributes:
         count: receives so far.
-        connection: of the latest receive.
+        connection: the connection of the latest receive.
         switched: `count` when that connection's unbroken run of receives began.
-        latest_at: when it was, at the latest.
+        latest_at: the latest time of that receive.
         others_until: when the caches of all other connections have expired at the latest.
-        lost: receives whose answer never came; each may have taken one message.
-        losers: the connections of those; their front ends may fill their caches at any time.
-        deleters: the connections that received and deleted; what their front ends have cached is
-            deleted too, and may be given to nobody else (CACHE-DELETE).
+        lost: unanswered receives; each may have taken one message.
+        unanswered_receivers: their connections, whose front ends may fill their caches at any time.
+        deleters: connections that received and deleted; messages cached by their front ends are
+            deleted too, and may be given to no receiver (CACHE-DELETE).
     """
 
     count: int = 0
@@ -190,15 +190,15 @@ class Receivers:
     latest_at: int = 0
     others_until: int = -1
     lost: int = 0
-    losers: frozenset[str] = frozenset()
+    unanswered_receivers: frozenset[str] = frozenset()
     deleters: frozenset[str] = frozenset()
 
 
 class Tally(NamedTuple):
-    """How many messages are available, counted so that no receive has to reset anything.
+    """Number of available messages, counted without a reset at each receive.
 
     `newest` of them became available since receive number `newest_of`, `fresh` of them since
-    receive number `fresh_of`; both mean nothing once the queue has moved on to other numbers.
+    receive number `fresh_of`; both are void once the queue has moved on to other numbers.
     """
 
     total: int = 0
@@ -210,13 +210,13 @@ class Tally(NamedTuple):
 
 @attrs.frozen
 class Spread:
-    """How messages without a key were spread since all partitions were last up together.
+    """Distribution of messages without a key since all partitions were last up together.
 
     Attributes:
-        sent: how many there were.
+        sent: their number.
         used: the partitions that took any.
-        last: the partition that took the last one; -1 if that is not known.
-        turns_unknown: whether other messages may take turns at any time, unseen.
+        last: the partition that took the last one; -1 if unknown.
+        turns_unknown: whether unobserved messages may take turns at any time.
     """
 
     sent: int = 0
@@ -225,21 +225,21 @@ class Spread:
     turns_unknown: bool = False
 
     def restarted(self) -> "Spread":
-        """Return the spread before the next message, of which only unknown turns stay so."""
+        """Return the spread before the next message; only unknown turns are kept."""
         return Spread(turns_unknown=self.turns_unknown)
 
 
 @attrs.frozen
 class SessionLock:
-    """A connection's hold on a session.
+    """A connection's lock of a session.
 
     Attributes:
-        connection: whose it is.
+        connection: its holder.
         expiry: when it ends.
         since: how many messages the queue had stored when it began.
         taken: the arrival numbers of the messages received under it.
-        doubtful: whether it may have ended, or never begun, after an answer that never came.
-        renewed: whether it began anew.
+        doubtful: whether it may have ended, or never begun, because of an unanswered request.
+        renewed: whether it was renewed.
     """
 
     connection: str
@@ -250,18 +250,18 @@ class SessionLock:
     renewed: bool = False
 
     def with_taken(self, number: int) -> "SessionLock":
-        """The hold, under which one more message is locked."""
+        """Return the lock with one more message received under it."""
         return attrs.evolve(self, taken=self.taken.set(number, None))
 
 
 @attrs.frozen
 class SessionData:
-    """What is stored with a session.
+    """The state of a session.
 
     Attributes:
-        state: the text, `None` where there is none.
-        late: texts whose storing was never answered, and that may still take its place.
-        kept: whether the session was given back or lost since the text was stored.
+        state: the text, `None` if there is none.
+        late: texts of unanswered requests, which may still replace it.
+        kept: whether the session was released or lost since the text was set.
     """
 
     state: str | None
@@ -274,10 +274,10 @@ class Copy:
     """A send that duplicate detection remembers.
 
     Attributes:
-        key: of its message.
+        key: its message's key.
         sent: when it was sent.
-        certain: whether it is remembered for sure.
-        body: of its message.
+        certain: whether it is surely remembered.
+        body: its message's body.
         properties: its SessionId and PartitionKey.
         recovered: the entity's partitions that had come up again by then.
     """

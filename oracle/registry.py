@@ -1,4 +1,4 @@
-"""What management knows of queues besides their state: what was changed, tried and deleted."""
+"""Management history of entities: changes, attempts and deletions."""
 
 from typing import Final
 
@@ -13,9 +13,9 @@ from busproof.oracle.window import Window
 __all__ = [
     "NO_TROUBLE",
     "UNREGISTERED",
-    "Buried",
     "Managed",
     "Registry",
+    "Tombstone",
     "as_created",
     "troubled",
     "troubled_like",
@@ -24,40 +24,40 @@ __all__ = [
 Bodies = Map[str, object]
 """The bodies that a deleted queue knew."""
 NO_TROUBLE: Final = Window(NEVER, -NEVER)
-"""Where no partition was ever down."""
+"""No partition was ever down."""
 
 
 @attrs.frozen(kw_only=True)
 class Managed:
-    """What management has done to a queue.
+    """Management history of a queue.
 
     Attributes:
         lock_durations: the least and the greatest one that may be in force, in microseconds.
         lock_durations_ever: the same, of all times.
-        delivery_counts: the least and the greatest maximum that may be in force.
+        delivery_counts: the least and the greatest limit that may be in force.
         lifetimes: the least and the greatest time to live that may be in force, in microseconds;
-            `NEVER` is for ever.
+            `NEVER` is unlimited.
         lifetimes_ever: the same, of all times.
-        lifetimes_changed_at: the latest moment at which it was changed, or may have been.
+        lifetimes_changed_at: the latest time at which it was or may have been changed.
         lifetimes_apply_from: how many messages had arrived by then.
-        unsettled: whether an update was never answered, so that it may still take effect.
-        frayed: the kind of request that was refused in an outage and may have acted on some
-            partitions, `create` or `delete`; empty where there is none. Nothing is told of such a
-            queue until the request is repeated.
+        unsettled: whether an update was never answered and may still take effect.
+        partially_applied: the kind of request that was refused in an outage and may have changed
+            some partitions, `create` or `delete`; empty if there is none. Such a queue is not
+            judged until the request is repeated.
         touched: whether it was used since then.
-        refused: the kinds of requests that were refused in an outage: `update`, `delete`.
-        tried: settings that cannot be changed, and that somebody tried to change; `queue` where
-            it was asked for again.
+        refused: the kinds of requests refused in an outage: `update`, `delete`.
+        tried: fixed settings that a request tried to change; `queue` if its creation was requested
+            again.
         updated: whether an update succeeded.
-        changed_at: how many receives there had been when settings last changed, or may have.
+        changed_at: how many receives there had been at the latest change, or possible change.
         disturbed: whether a partition of it may ever have been down.
-        trouble: from when on one was down first, until when one was down last.
+        trouble: the time span from the first outage to the end of the last.
         born: how many queues and topics had been created before it.
-        before: the bodies that its deleted namesake knew.
-        other_before: whether its namesake had the other partitioning option.
-        restored: whether it was there before the tier stopped permitting it.
-        restored_before: whether its namesake was.
-        redirected: whether an update let it begin to forward, or end it.
+        before: the bodies that its deleted predecessor knew.
+        other_before: whether its predecessor had the other partitioning option.
+        restored: whether it existed before the tier stopped permitting it.
+        restored_before: whether its predecessor did.
+        redirected: whether an update started or stopped forwarding.
         status: whether it is disabled.
         suspended: whether it ever was.
     """
@@ -70,7 +70,7 @@ class Managed:
     lifetimes_changed_at: int = -1
     lifetimes_apply_from: int = 0
     unsettled: bool = False
-    frayed: str = ""
+    partially_applied: str = ""
     touched: bool = False
     refused: frozenset[str] = frozenset()
     tried: frozenset[str] = frozenset()
@@ -89,7 +89,7 @@ class Managed:
 
 
 def as_created(settings: v.CreateQueue) -> Managed:
-    """What management knows of a queue that was just created."""
+    """Return the management history of a new queue."""
     durations = Window(settings.lock_duration, settings.lock_duration)
     counts = Window(settings.max_delivery_count, settings.max_delivery_count)
     life = settings.time_to_live or NEVER
@@ -103,25 +103,25 @@ def as_created(settings: v.CreateQueue) -> Managed:
 
 
 def troubled(managed: Managed, now: Window) -> Managed:
-    """What is known of a queue with a partition that is down, or was until now."""
+    """Return the history of a queue with a partition that is down, or was until now."""
     known = managed.trouble
     trouble = Window(min(known.earliest, now.earliest), max(known.latest, now.latest))
     return attrs.evolve(managed, disturbed=True, trouble=trouble)
 
 
 def troubled_like(managed: Managed, topic: Managed) -> Managed:
-    """What is known of a subscription, whose partitions are its topic's."""
+    """Return the history of a subscription, whose partitions are its topic's."""
     if managed.trouble == topic.trouble:
         return managed
     return attrs.evolve(managed, disturbed=topic.disturbed, trouble=topic.trouble)
 
 
 @attrs.frozen
-class Buried:
-    """An entity that was deleted: the bodies that it knew, and whether it was partitioned.
+class Tombstone:
+    """Record of a deleted entity: the bodies that it knew, and whether it was partitioned.
 
-    `restored` tells whether it was there before the tier stopped permitting it, and `with_topic`
-    whether it was a subscription that went with its topic.
+    `restored` means that it existed before the tier stopped permitting it, and `with_topic` that it
+    was a subscription deleted with its topic.
     """
 
     bodies: Bodies
@@ -132,28 +132,28 @@ class Buried:
 
 @attrs.frozen(kw_only=True)
 class Registry:
-    """What is known of a namespace's queues besides their state.
+    """Management history of a namespace.
 
     Attributes:
         creations: how many queues and topics were ever created.
-        haunted: names for which a request was never answered.
-        intended: names to where they were to forward in creations that were never answered.
-        unknowable: names of which nothing is told any more.
+        pending_effects: names in requests that were never answered.
+        pending_forwards: names to the forwarding destinations in unanswered creations.
+        unjudged: names that are no longer judged.
         outages: name to the partitions that are down of a queue that does not exist.
-        buried: name to what is remembered of a queue that was deleted.
+        tombstones: name to the record of a deleted queue.
         refused: names of queues whose creation was refused in an outage.
-        dark: names of entities that have partitions which are down.
+        dark: names of entities with partitions that are down.
         identified: MessageId to the entity with duplicate detection that took it last.
-        ends: name to whether a transaction of that name, begun later, may be committed by a
-            request that was never answered; where it may only be rolled back, false.
+        ends: name to whether a later transaction of that name may be committed by an unanswered
+            request; false if it may only be rolled back.
     """
 
     creations: int = 0
-    haunted: Map[str, None] = Map()
-    intended: Map[str, tuple[str, ...]] = Map()
-    unknowable: Map[str, None] = Map()
+    pending_effects: Map[str, None] = Map()
+    pending_forwards: Map[str, tuple[str, ...]] = Map()
+    unjudged: Map[str, None] = Map()
     outages: Map[str, Outages] = Map()
-    buried: Map[str, Buried] = Map()
+    tombstones: Map[str, Tombstone] = Map()
     refused: Map[str, None] = Map()
     dark: Map[str, None] = Map()
     identified: Map[str, str] = Map()

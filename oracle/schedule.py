@@ -1,4 +1,4 @@
-"""What is scheduled: messages that were taken and are not due, as far as that is known."""
+"""Scheduled messages that are not due, as far as is known."""
 
 from typing import Any, Final
 
@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 NEVER: int = 2**62
-"""A moment after every other one."""
+"""A time after every other one."""
 
 
 @attrs.frozen(kw_only=True)
@@ -30,15 +30,15 @@ class Waiting:
     """A scheduled message.
 
     Attributes:
-        place: in the order of scheduling.
-        message: what its sender wrote.
-        due: when it becomes active at the earliest, and at the latest if nothing delays it.
-        certain: whether it is known to be there.
-        number: the sequence number that cancels it, if that was told.
-        past: whether the time it was scheduled for had passed.
+        place: its position in the order of scheduling.
+        message: the sent message.
+        due: when it becomes active at the earliest, and at the latest without delays.
+        certain: whether it surely exists.
+        number: the sequence number that cancels it, if known.
+        past: whether its time had passed when it was scheduled.
         before: how many messages the queue had stored.
         through: the partitions that were down then, as a bit mask.
-        rivals: what duplicate detection knew of its MessageId, itself included.
+        rivals: the entries of duplicate detection with its MessageId, including its own.
         asked: when it was scheduled, at the latest.
         since: how many receives there had been by then.
     """
@@ -66,13 +66,13 @@ class Calendar:
         due: (latest, place) of those that are due at a known time.
         bodies: body to the places that had it.
         numbers: sequence number to place, of all that ever had one.
-        sessions: session id to the earliest moment at which a message of it is due.
+        sessions: session id to the earliest time at which a message of it is due.
         lines: key of a scheduled message to the arrival number of the latest other message.
-        loose: the earliest moment at which something may arrive of which no answer came.
-        cancelled: the earliest moment at which something would have come that was cancelled.
+        loose: the earliest time at which an unanswered scheduled message may arrive.
+        cancelled: the earliest time at which a cancelled message would have arrived.
         doubted: numbers whose cancellation was answered before their transaction ended.
-        size: the least bytes that the messages take which are surely there.
-        mortal: how many of these bytes have a time to live of their own.
+        size: the least bytes that certain messages use.
+        mortal: how many of these bytes belong to messages with a time to live.
     """
 
     scheduled: int = 0
@@ -90,11 +90,11 @@ class Calendar:
 
 
 EMPTY: Final = Calendar()
-"""Nothing is scheduled, and nothing ever was."""
+"""No message is scheduled, and none ever was."""
 
 
 def entered(calendar: Calendar, waiting: Waiting, line: tuple[str, str] | None) -> Calendar:
-    """The calendar with one more message; O(log n)."""
+    """Return the calendar with one more message; O(log n)."""
     place, body = waiting.place, waiting.message.body
     changes: dict[str, Any] = {"lines": calendar.lines if line is None else _line(calendar, line)}
     if waiting.due.latest < NEVER:
@@ -118,7 +118,7 @@ def entered(calendar: Calendar, waiting: Waiting, line: tuple[str, str] | None) 
 
 
 def _weighed(calendar: Calendar, waiting: Waiting, sign: int) -> dict[str, Any]:
-    """What changes of the bytes that are surely there."""
+    """Return the changes of the bytes that certain messages use."""
     size = sign * (waiting.message.size or 0) * waiting.certain
     if not size:
         return {}
@@ -131,25 +131,25 @@ def _line(calendar: Calendar, line: tuple[str, str]) -> Map[tuple[str, str], int
 
 
 def removed(calendar: Calendar, waiting: Waiting) -> Calendar:
-    """The calendar without a message, which has arrived or never will; O(log n) in the mean."""
+    """Return the calendar without a message that has arrived or never will; O(log n) amortized."""
     entries = calendar.entries.delete(waiting.place)
     due = settled(calendar.due, lambda entry: entry[1] in entries)
     return attrs.evolve(calendar, entries=entries, due=due, **_weighed(calendar, waiting, -1))
 
 
 def perhaps_gone(calendar: Calendar, waiting: Waiting) -> Calendar:
-    """The calendar in which a message may be gone that was there."""
+    """Return the calendar in which a message may be gone."""
     entries = calendar.entries.set(waiting.place, attrs.evolve(waiting, certain=False))
     return attrs.evolve(calendar, entries=entries, **_weighed(calendar, waiting, -1))
 
 
 def withdrawn(calendar: Calendar, waiting: Waiting) -> Calendar:
-    """The calendar without a message that was cancelled in time."""
+    """Return the calendar without a message that was cancelled in time."""
     cancelled = min(calendar.cancelled, waiting.due.latest)
     return attrs.evolve(removed(calendar, waiting), cancelled=cancelled)
 
 
 def top(calendar: Calendar) -> Waiting | None:
-    """What is due first, of what is due at a known time; O(1)."""
+    """Return the message due first among those due at a known time; O(1)."""
     first = smallest(calendar.due)
     return None if first is None else calendar.entries[first[1]]

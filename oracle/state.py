@@ -1,8 +1,8 @@
-"""The state of a namespace, as far as what was seen tells it.
+"""The belief about a namespace: its state, as far as the observations reveal it.
 
-Where something is not known, the state says so instead of splitting into many states: a partition
-is a set of partitions that it may be (a bit mask), a moment is a window, and a message whose
-request was never answered is *uncertain*, present in some continuations and absent in others.
+Uncertainty is part of the state and does not split it into many: a partition is a set of possible
+partitions (a bit mask), a time is a window, and a message of an unanswered request is *uncertain*,
+present in some continuations and absent in others.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from immutables import Map
 
 from busproof import vocabulary as v
 from busproof.oracle.entity import Queue, Subscription, Topic, is_unsure
-from busproof.oracle.entity_counts import NOBODY, Census, Counted, Kind
+from busproof.oracle.entity_counts import NO_ENTITIES, Counted, EntityCounts, Kind
 from busproof.oracle.evolve import evolve
 from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Key
@@ -33,11 +33,11 @@ __all__ = [
     "Transaction",
     "everywhere",
     "feeding",
-    "forgotten",
     "fresh_namespace",
-    "is_unknowable",
+    "is_unjudged",
     "is_unsure",
     "partition_count",
+    "stop_judging_name",
     "with_queue",
     "without_queue",
 ]
@@ -47,11 +47,11 @@ _Value = TypeVar("_Value")
 
 @attrs.frozen
 class Staged:
-    """A message sent in a transaction that has not ended, to the queue that was there then.
+    """A message sent in a running transaction, to the queue that existed then.
 
-    `arrivals` says how many messages its queue, or each of its topic's subscriptions, had by then;
-    `revision` is the topic's; `waiting` says when it is due if it is scheduled; `sent` is when it
-    was sent.
+    `arrivals` is the number of messages in its queue, or each of its topic's subscriptions, at that
+    time; `revision` is the topic's; `waiting` is when it is due if it is scheduled; `sent` is when
+    it was sent.
     """
 
     queue: str
@@ -67,32 +67,33 @@ class Staged:
 
 @attrs.frozen
 class Enlisted:
-    """A settlement in a transaction that has not ended, as it would be asked for outside of it.
+    """A settlement in a running transaction, as it would be requested outside of one.
 
-    `key` is the message's, and `certain` says whether the settlement surely takes effect with the
-    commit.
+    `key` is the message's, `born` the queue's (a later queue of its name has another), and
+    `certain` means that the settlement surely takes effect with the commit.
     """
 
     command: v.Settlement
     key: Key | None
+    born: int
     certain: bool = True
 
 
 @attrs.frozen(kw_only=True)
 class Transaction:
-    """A transaction that has begun and not ended.
+    """A running transaction.
 
     Attributes:
         begun: when, at the earliest and latest.
-        staged: what was sent in it, newest first, as nested pairs (a persistent stack).
+        staged: its sends, newest first, as nested pairs (a persistent stack).
         size: how many messages that is.
         keys: queue to the key of its first message in this transaction.
-        settlements: what was settled in it, oldest first.
+        settlements: its settlements, oldest first.
         queues: name to `born` of each queue that it concerns.
-        changes: changes of rules that are to take effect with it, oldest first.
-        doubtful: whether it may have been ended by a refusal or by an answer that never came.
-        keyed: whether what was scheduled in it may have given it a key, which what comes after
-            need not have; that makes it doubtful.
+        changes: its changes of rules, oldest first.
+        doubtful: whether it may have been ended by a refusal or an unanswered request.
+        keyed: whether its scheduled messages may have given it a key, which later ones need not
+            have; this makes it doubtful.
         doomed: whether its commit must be refused.
         ending: whether a commit was never answered, so that it may end at any time.
     """
@@ -112,35 +113,35 @@ class Transaction:
 
 @attrs.frozen(kw_only=True, slots=False)
 class Namespace:
-    """All queues and transactions, what they are held to, and the time.
+    """All queues and transactions, their profile, and the time.
 
-    So that nobody has to look at all queues, `census` counts them, `forwarding` has where those
-    send their messages on that forward, and `planning` those in which some are scheduled, or were.
+    To avoid visiting all queues, `entity_counts` counts them, `forwarding` has the destinations of
+    those that forward, and `planning` those that have, or had, scheduled messages.
     """
 
     profile: v.Profile
-    vantage: v.Observability
+    observability: v.Observability
     now: Window = Window(0, 0)
     queues: Map[str, Queue] = Map()
     transactions: Map[str, Transaction | None] = Map()
     registry: Registry = UNREGISTERED
-    census: Census = NOBODY
+    entity_counts: EntityCounts = NO_ENTITIES
     forwarding: Map[str, str] = Map()
     planning: Map[str, None] = Map()
 
 
-def fresh_namespace(profile: v.Profile, vantage: v.Observability) -> Namespace:
-    """An empty namespace at time 0."""
-    return Namespace(profile=profile, vantage=vantage)
+def fresh_namespace(profile: v.Profile, observability: v.Observability) -> Namespace:
+    """Return an empty namespace at time 0."""
+    return Namespace(profile=profile, observability=observability)
 
 
 def everywhere(namespace: Namespace, settings: v.CreateQueue) -> Partitions:
-    """All partitions of a queue with these settings; a regular one is kept in a single store."""
+    """Return all partitions of a queue with these settings; a regular one has one."""
     return (1 << partition_count(namespace, settings)) - 1
 
 
 def partition_count(namespace: Namespace, settings: v.CreateQueue) -> int:
-    """How many partitions a queue with these settings has, or may have (GB-PARTITIONS)."""
+    """Return how many partitions a queue with these settings has, or may have (GB-PARTITIONS)."""
     if not settings.partitioned:
         return 1
     reading = namespace.profile.readings.get("GB-PARTITIONS", "sixteen")
@@ -149,7 +150,7 @@ def partition_count(namespace: Namespace, settings: v.CreateQueue) -> int:
 
 
 def with_queue(namespace: Namespace, queue: Queue) -> Namespace:
-    """The namespace with one queue changed or added."""
+    """Return the namespace with one queue changed or added."""
     name, queues = queue.settings.queue, namespace.queues
     before = queues.get(name)
     if len(queue.calendar.entries) and name not in namespace.planning:
@@ -159,15 +160,15 @@ def with_queue(namespace: Namespace, queue: Queue) -> Namespace:
     return evolve(
         namespace,
         queues=queues.set(name, queue),
-        census=_recounted(namespace, before, queue),
+        entity_counts=_recounted(namespace, before, queue),
         forwarding=_with_destination(namespace.forwarding, name, queue.settings.forward_to),
     )
 
 
 def without_queue(namespace: Namespace, name: str) -> Namespace:
-    """The namespace without a queue, and without its dead letters."""
+    """Return the namespace without a queue and its dead-letter queues."""
     queues = namespace.queues
-    census = _recounted(namespace, queues.get(name), None)
+    entity_counts = _recounted(namespace, queues.get(name), None)
     forwarding = namespace.forwarding
     for each in (name, *(name + suffix for suffix in v.DEAD_LETTER_SUFFIXES)):
         if each in queues:
@@ -176,7 +177,7 @@ def without_queue(namespace: Namespace, name: str) -> Namespace:
     return evolve(
         namespace,
         queues=queues,
-        census=census,
+        entity_counts=entity_counts,
         forwarding=forwarding,
         planning=_without(namespace.planning, name),
     )
@@ -185,7 +186,7 @@ def without_queue(namespace: Namespace, name: str) -> Namespace:
 def _with_destination(
     forwarding: Map[str, str], name: str, destination: str | None
 ) -> Map[str, str]:
-    """What forwards where to, once this queue forwards there, or nowhere."""
+    """Return the forwarding table after this queue's destination has changed."""
     if destination is not None:
         return forwarding.set(name, destination)
     return _without(forwarding, name)
@@ -196,42 +197,44 @@ def _without(named: Map[str, _Value], name: str) -> Map[str, _Value]:
 
 
 @lru_cache(maxsize=64)
-def _graves_among(forwarding: Map[str, str]) -> tuple[str, ...]:
-    """The dead-letter queues that forward, to wherever (FWD-35).
+def _forwarding_dlqs(forwarding: Map[str, str]) -> tuple[str, ...]:
+    """Return the dead-letter queues that forward, with any destination (FWD-35).
 
-    They are looked for once for each state of forwarding: most requests ask, and few change it.
+    Computed once for each forwarding table: most requests need it, and few change it.
     """
     return tuple(source for source in forwarding if source.endswith(v.DEAD_LETTERS))
 
 
 def feeding(namespace: Namespace, name: str) -> Iterator[str]:
-    """The dead-letter queues that forward to this entity (FWD-35)."""
+    """Return the dead-letter queues that forward to this entity (FWD-35)."""
     if not namespace.forwarding:
         return iter(())
     forwarding = namespace.forwarding
-    return (each for each in _graves_among(forwarding) if forwarding[each] == name)
+    return (each for each in _forwarding_dlqs(forwarding) if forwarding[each] == name)
 
 
-def forgotten(namespace: Namespace, name: str) -> Namespace:
-    """The namespace of which nothing is told under this name any more, nor of its subscriptions."""
-    queue, census = namespace.queues.get(name), namespace.census
+def stop_judging_name(namespace: Namespace, name: str) -> Namespace:
+    """Return the namespace that stops judging this name and its subscriptions."""
+    queue, entity_counts = namespace.queues.get(name), namespace.entity_counts
     subscriptions = queue.role.subscriptions if queue and isinstance(queue.role, Topic) else ()
     for each in (name, *subscriptions):
         known = namespace.queues.get(each)
-        census = _recounted(evolve(namespace, census=census), known, None).with_unknown(1)
-    unknowable = namespace.registry.unknowable.set(name, None)
-    registry = evolve(namespace.registry, unknowable=unknowable)
-    return evolve(namespace, registry=registry, census=census)
+        entity_counts = _recounted(
+            evolve(namespace, entity_counts=entity_counts), known, None
+        ).with_unknown(1)
+    unjudged = namespace.registry.unjudged.set(name, None)
+    registry = evolve(namespace.registry, unjudged=unjudged)
+    return evolve(namespace, registry=registry, entity_counts=entity_counts)
 
 
-def is_unknowable(namespace: Namespace, name: str) -> bool:
-    """Whether nothing is told of this entity any more, or of the topic that it belongs to."""
-    unknowable = namespace.registry.unknowable
-    return name in unknowable or name.partition(v.SUBSCRIPTIONS)[0] in unknowable
+def is_unjudged(namespace: Namespace, name: str) -> bool:
+    """Return whether this entity, or its topic, is no longer judged."""
+    unjudged = namespace.registry.unjudged
+    return name in unjudged or name.partition(v.SUBSCRIPTIONS)[0] in unjudged
 
 
 def _counts_alike(before: Queue, after: Queue) -> bool:
-    """Whether a queue counts as before; most often nothing has changed that decides it."""
+    """Return whether a queue counts as before; usually nothing relevant has changed."""
     same = before.settings is after.settings and before.managed is after.managed
     if same and before.role is after.role and before.doubtful is after.doubtful:
         return True
@@ -239,28 +242,28 @@ def _counts_alike(before: Queue, after: Queue) -> bool:
 
 
 def _counts_as(queue: Queue) -> tuple[object, ...]:
-    """What decides how a queue counts, and where it forwards to."""
+    """Return the properties that decide how a queue counts, and where it forwards."""
     settings = queue.settings
     restored = queue.managed.restored
     kind = (type(queue.role), settings.partitioned, settings.max_size, restored)
     return (is_unsure(queue), *kind, settings.forward_to)
 
 
-def _recounted(namespace: Namespace, before: Queue | None, after: Queue | None) -> Census:
-    """The census once one queue has become another; of what is unknowable nothing is counted."""
-    census = namespace.census
+def _recounted(namespace: Namespace, before: Queue | None, after: Queue | None) -> EntityCounts:
+    """Return the counts after a queue has changed; entities no longer judged do not count."""
+    entity_counts = namespace.entity_counts
     known = before or after
-    if known is None or is_unknowable(namespace, known.settings.queue):
-        return census
+    if known is None or is_unjudged(namespace, known.settings.queue):
+        return entity_counts
     if before is not None and (entity := _counted(namespace, before)) is not None:
-        census = census.without_one(entity)
+        entity_counts = entity_counts.without_one(entity)
     if after is not None and (entity := _counted(namespace, after)) is not None:
-        census = census.with_one(entity)
-    return census
+        entity_counts = entity_counts.with_one(entity)
+    return entity_counts
 
 
 def _counted(namespace: Namespace, queue: Queue) -> Counted | None:
-    """What a queue counts as; dead letters count as nothing."""
+    """Return how a queue counts; dead-letter queues do not count."""
     settings = queue.settings
     if settings.queue.endswith(v.DEAD_LETTERS):
         return None

@@ -1,4 +1,4 @@
-"""What the documents allow: every transition of a command, and what a seen one leaves possible."""
+"""Judging: the transitions that the documents allow, and those that match an observation."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -25,38 +25,38 @@ from busproof.oracle.not_found import (
     of_no_queue,
     touched,
     under_a_topic,
-    unknowable,
+    unjudged,
     with_doubt,
 )
 from busproof.oracle.state import Namespace, Queue, Subscription, Topic, is_unsure, with_queue
 from busproof.oracle.transactions.transactions import sent_to
-from busproof.oracle.transition import NOTHING_SEEN, Sighting, Transition
-from busproof.oracle.unjudged import haunted, is_about_unknowable, named, topic_above
+from busproof.oracle.transition import UNOBSERVED, Observation, Transition
+from busproof.oracle.unjudged import is_about_unjudged, named, topic_above, with_pending_effects
 from busproof.oracle.window import Window
 
 __all__ = ["Acceptance", "accept", "step", "transitions"]
 
 CREATING = v.CreateQueue | v.RestoreQueue | v.CreateTopic
-"""Requests that concern an entity which need not exist."""
+"""Requests about an entity that need not exist."""
 
-NO_ANSWER: Final = Sighting(v.Indeterminate())
+NO_ANSWER: Final = Observation(v.Indeterminate())
 
 LASTING = v.Creation | v.DeleteQueue | v.DeleteTopic | v.TakePartitionDown | v.BringPartitionUp
 """Requests that create, delete or disturb an entity; all others use it."""
 
 ALLOWED_SHOWN = 8
-"""How many allowed answers a violation lists; more would not be read."""
+"""Maximum number of allowed answers in a violation's explanation."""
 
 
 @attrs.frozen(kw_only=True)
 class Acceptance:
-    """What an event leaves possible.
+    """The result of judging an event.
 
     Attributes:
-        possible: the states that remain; none is a violation.
-        rules: the rules that decided the event; of a violation, those that it breaks, first the
-            one to blame.
-        allowed: of a violation, what would have been allowed.
+        possible: the remaining states; none means a violation.
+        rules: the rules that decided the event; of a violation, those that it breaks, the most
+            relevant first.
+        allowed: of a violation, the answers that would have been allowed.
     """
 
     possible: tuple[Namespace, ...]
@@ -68,13 +68,13 @@ def transitions(
     namespace: Namespace,
     command: v.Command,
     connection: str = "c1",
-    seen: Sighting = NOTHING_SEEN,
+    seen: Observation = UNOBSERVED,
 ) -> Iterator[Transition]:
-    """Every transition that the documents allow and that agrees with what was seen, lazily."""
+    """Yield every transition that the documents allow and that matches the observation."""
     names = named(command)
     name = names[0] if names else ""
-    if is_about_unknowable(namespace, command):
-        yield unknowable(namespace, command, seen)
+    if is_about_unjudged(namespace, command):
+        yield unjudged(namespace, command, seen)
         return
     if (topic := topic_above(namespace, command)) is not None:
         yield under_a_topic(namespace, topic, seen)
@@ -85,7 +85,7 @@ def transitions(
         return
     queue = ready.queues.get(name)
     used = seen.outcome is not None and not isinstance(command, LASTING)
-    if used and queue is not None and queue.managed.frayed:
+    if used and queue is not None and queue.managed.partially_applied:
         yield in_part(ready, command, queue, seen)
         return
     if is_managed_otherwise(ready, command):
@@ -104,12 +104,12 @@ def _of_unsure(
     command: v.Command,
     queue: Queue,
     found: Iterator[Transition],
-    seen: Sighting,
+    seen: Observation,
 ) -> Iterator[Transition]:
-    """What a queue may answer that may not be there; of several ends the one that tells least.
+    """Return the answers of a queue that may not exist; among equal ones, the least informative.
 
-    A refusal may come from there being no queue; only that of a change tells less where the queue
-    is there, for the change may have been made in part.
+    A refusal may mean that the queue does not exist; only the refusal of a change is less
+    informative if it exists, because the change may have been made in part.
     """
     change = isinstance(command, v.UpdateQueue | v.DeleteQueue | v.UpdateTopic | v.DeleteTopic)
     outage = isinstance(command, v.TakePartitionDown | v.BringPartitionUp)
@@ -125,19 +125,19 @@ def _of_unsure(
         yield from missing
 
 
-def _agreeing(found: Iterator[Transition], seen: Sighting) -> Iterator[Transition]:
+def _agreeing(found: Iterator[Transition], seen: Observation) -> Iterator[Transition]:
     return (transition for transition in found if transition.admits(seen.outcome))
 
 
 def step(
     namespace: Namespace, command: v.Command, connection: str = "c1"
 ) -> tuple[Transition, ...]:
-    """Every transition that the documents allow; never none."""
+    """Return every transition that the documents allow; there is always one."""
     return tuple(transitions(namespace, command, connection))
 
 
 def _prepared(namespace: Namespace, command: v.Command) -> Namespace | None:
-    """The namespace with all locks ended that have expired; `None` if there is no such queue."""
+    """Return the namespace with all expired locks ended; `None` if there is no such queue."""
     name = None if isinstance(command, v.RestoreQueue) else v.concerned(command)
     if name is None:
         return namespace
@@ -145,10 +145,10 @@ def _prepared(namespace: Namespace, command: v.Command) -> Namespace | None:
 
 
 def _confirmed(transition: Transition, command: v.Command, entity_named: str) -> Transition:
-    """What an answer tells besides what it does.
+    """Add the knowledge that an answer reveals beyond its effect.
 
-    A message that was refused never arrives; a queue of whose creation nobody knew exists once it
-    has answered.
+    A refused message never arrives; a queue whose existence was uncertain exists once it has
+    answered.
     """
     if isinstance(transition.outcome, v.Refused) and isinstance(command, v.Send | v.Schedule):
         sent_to = transition.next.queues[command.queue]
@@ -180,11 +180,11 @@ def _confirmed(transition: Transition, command: v.Command, entity_named: str) ->
 
 
 def _unanswered(namespace: Namespace, command: v.Command, connection: str) -> tuple[Namespace, ...]:
-    """The states after a request without answer, by which the names of its queues are haunted."""
+    """Return the states after an unanswered request, with its queues' names marked as pending."""
     names = named(command)
     left: tuple[Namespace, ...] = (with_doubt(namespace, command),)
-    if is_about_unknowable(namespace, command):
-        left = (unknowable(namespace, command, NO_ANSWER).next,)
+    if is_about_unjudged(namespace, command):
+        left = (unjudged(namespace, command, NO_ANSWER).next,)
     elif (topic := topic_above(namespace, command)) is not None:
         left = (under_a_topic(namespace, topic, NO_ANSWER).next,)
     elif is_managed_otherwise(namespace, command):
@@ -196,20 +196,20 @@ def _unanswered(namespace: Namespace, command: v.Command, connection: str) -> tu
         left = lost(ready, command, connection)
     if isinstance(command, v.CommitTransaction | v.RollBackTransaction):
         names = sent_to(namespace, command.transaction)
-    return tuple(haunted(each, command, *names) for each in left)
+    return tuple(with_pending_effects(each, command, *names) for each in left)
 
 
 def accept(possible: tuple[Namespace, ...], event: v.Event, *, explain: bool = True) -> Acceptance:
-    """What remains possible once this event was seen; nothing, if no rule allows it.
+    """Return what remains possible after this event; nothing if no rule allows it.
 
-    On a real clock the event's own times say when it is; every timed transition may happen anywhere
-    in between. A request that was never answered keeps all its ends possible.
+    On a real clock the event has a time span, and every timer may fire anywhere in it. A request
+    that was never answered keeps all its outcomes possible.
 
     Args:
         possible: the states before.
-        event: what was seen.
-        explain: whether a violation says which rules it breaks, and what was allowed instead;
-            whoever only tries an order need not pay for that.
+        event: the observed event.
+        explain: whether to diagnose a violation: the broken rules and the allowed answers. A search
+            over orders does not need that.
     """
     timed = tuple(_at(namespace, event) for namespace in possible)
     if isinstance(event.outcome, v.Unsupported):
@@ -217,7 +217,7 @@ def accept(possible: tuple[Namespace, ...], event: v.Event, *, explain: bool = T
     if isinstance(event.outcome, v.Indeterminate):
         left = (_unanswered(each, event.command, event.connection) for each in timed)
         return Acceptance(possible=_distinct(itertools.chain.from_iterable(left)))
-    seen = Sighting(event.outcome, event.witness)
+    seen = Observation(event.outcome, event.witness)
     found = [
         transition
         for namespace in timed
@@ -234,7 +234,7 @@ def accept(possible: tuple[Namespace, ...], event: v.Event, *, explain: bool = T
 
 
 def _distinct(reached: Iterable[Namespace]) -> tuple[Namespace, ...]:
-    """The states reached; several only where it is open what an answer means."""
+    """Return the distinct states reached; several only if an answer's meaning is open."""
     states: list[Namespace] = []
     for namespace in reached:
         if namespace not in states:
@@ -243,14 +243,14 @@ def _distinct(reached: Iterable[Namespace]) -> tuple[Namespace, ...]:
 
 
 def _at(namespace: Namespace, event: v.Event) -> Namespace:
-    if namespace.vantage.clock is v.Clock.VIRTUAL:
+    if namespace.observability.clock is v.Clock.VIRTUAL:
         return namespace
     latest = event.called if event.returned is None else event.returned
     now = Window(max(event.called, namespace.now.earliest), max(latest, namespace.now.latest))
     return evolve(namespace, now=now)
 
 
-def _violation(timed: tuple[Namespace, ...], event: v.Event, seen: Sighting) -> Acceptance:
+def _violation(timed: tuple[Namespace, ...], event: v.Event, seen: Observation) -> Acceptance:
     allowed: list[Transition] = []
     for namespace in timed:
         for transition in transitions(namespace, event.command, event.connection):

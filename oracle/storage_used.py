@@ -1,8 +1,8 @@
-"""How much room the messages of an entity take, at the least and at the most that it can be.
+"""Storage that the messages of an entity use: least and greatest possible bytes.
 
-Beyond a message's body nobody says what it takes, nor when the room of one that is gone is free
-again. So the least counts the bodies of what is surely there, and the most whatever ever arrived,
-with all that it may take besides.
+The documents define neither the overhead of a message nor when the storage of a removed one is free
+again. So the least counts the bodies of certain messages, and the greatest every message that ever
+arrived, with all possible overhead.
 """
 
 from typing import Final
@@ -18,26 +18,26 @@ from busproof.oracle.queued_messages import Key, Stored
 __all__ = ["NO_ROOM_TAKEN", "Room", "filled", "least", "most", "most_of_state", "moved"]
 
 OVERHEAD: Final = 4096
-"""Bytes that a message may take beyond its body and its properties, or a state beyond its text."""
+"""Possible overhead in bytes of a message beyond body and properties, or of a state."""
 WIDEST: Final = 4
-"""Bytes that a character may take."""
+"""Maximum number of bytes of a character."""
 
 
 @attrs.frozen(kw_only=True, weakref_slot=False)
 class Room:
-    """What the messages of an entity take of its size, in bytes.
+    """Storage that an entity's messages use, in bytes.
 
     Attributes:
-        arrived: for each set of partitions, the most that ever arrived there takes.
-        taken: the same, of all of them.
-        held: for each set of partitions, the least that those messages take which are surely there.
-        apart: of these, what is locked or deferred.
-        keys: key to the least that its messages take which are surely there.
-        mortal: of what is held, what has a time to live of its own and may be gone after it.
-        largest: the most that one message takes.
-        full: partitions that have refused a message for want of room, and taken none since.
-        refused: keys of which a message was refused for want of room, and none taken since, to
-            whether one was removed since; `None` stands for no key.
+        arrived: for each set of partitions, the most that all arrivals there use.
+        taken: the same for all partitions.
+        held: for each set of partitions, the least that its certain messages use.
+        apart: the locked or deferred part of these.
+        keys: key to the least that its certain messages use.
+        mortal: the part of `held` that may be gone because messages have a time to live.
+        largest: the most that one message uses.
+        full: partitions that have refused a message for lack of room, and accepted none since.
+        refused: keys with a message refused for lack of room and none accepted since, to whether
+            one was removed since; `None` stands for no key.
     """
 
     arrived: Map[Partitions, int] = Map()
@@ -55,12 +55,12 @@ NO_ROOM_TAKEN: Final = Room()
 
 
 def least(message: v.Message) -> int:
-    """The fewest bytes that a message takes: its body, if it tells how large that is."""
+    """Return the least size of a message: its body, if the size is given."""
     return message.size or 0
 
 
 def most(message: v.Message) -> int:
-    """The most bytes that a message takes."""
+    """Return the greatest size of a message."""
     texts = (
         message.message_id,
         message.session_id,
@@ -79,12 +79,12 @@ def most(message: v.Message) -> int:
 
 
 def most_of_state(state: str | None) -> int:
-    """The most bytes that what is stored with a session takes."""
+    """Return the greatest size of a session state."""
     return 0 if state is None else WIDEST * len(state) + OVERHEAD
 
 
 def filled(room: Room, where: Partitions, size: int) -> Room:
-    """The room once something of at most so many bytes has arrived in one of these partitions."""
+    """Return the storage after at most so many bytes arrived in one of these partitions."""
     return evolve(
         room,
         arrived=room.arrived.set(where, room.arrived.get(where, 0) + size),
@@ -94,12 +94,12 @@ def filled(room: Room, where: Partitions, size: int) -> Room:
 
 
 def moved(room: Room, before: Stored | None, after: Stored | None) -> Room:
-    """The room once a message has come, gone, or is elsewhere or otherwise there than before.
+    """Return the storage after a message was added, removed or changed.
 
     Args:
-        room: as it was.
-        before: the message as it was; `None` if it was not there.
-        after: the message as it is; `None` if it is gone.
+        room: the storage before.
+        before: the message before; `None` if it was not there.
+        after: the message after; `None` if it was removed.
     """
     if after is None and before is not None and len(room.refused):
         room = evolve(room, refused=_emptied(room, before))
@@ -113,18 +113,18 @@ def moved(room: Room, before: Stored | None, after: Stored | None) -> Room:
 
 
 def _takes_the_same(before: Stored, after: Stored) -> bool:
-    """Whether a message is counted as before, but for being set apart."""
+    """Return whether a message counts as before, except for being set apart."""
     counted = _is_counted(before) and _is_counted(after) and before.message is after.message
     return counted and before.where == after.where and before.key == after.key
 
 
 def _is_apart(stored: Stored) -> bool:
-    """Whether a message is locked, or deferred."""
+    """Return whether a message is locked, or deferred."""
     return stored.lock is not None or bool(stored.deferred)
 
 
 def _set_apart(room: Room, stored: Stored) -> Room:
-    """The room once a message has been set apart that was not, or is no longer."""
+    """Return the storage after a message became locked or deferred, or no longer is."""
     size = least(stored.message) if _is_apart(stored) else -least(stored.message)
     where = stored.where
     return evolve(room, apart=room.apart.set(where, room.apart.get(where, 0) + size))
@@ -146,7 +146,7 @@ def _with(room: Room, stored: Stored, size: int) -> Room:
 
 
 def _emptied(room: Room, gone: Stored) -> Map[Key | None, bool]:
-    """What was refused for want of room, and may have some now that a message is gone."""
+    """Return the storage after a removal, which may make room for what was refused."""
     refused = room.refused
     for key in {gone.key, None}:
         if key in refused:

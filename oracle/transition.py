@@ -1,31 +1,31 @@
-"""One step that the documents allow, and what was seen of the step that was taken."""
+"""A transition that the documents allow, and the observation of one that happened."""
 
 import attrs
 
 from busproof import vocabulary as v
 from busproof.oracle.state import Namespace
 
-__all__ = ["NOTHING_SEEN", "Choice", "Sighting", "Transition", "done", "refusal"]
+__all__ = ["UNOBSERVED", "Choice", "Observation", "Transition", "done", "refusal"]
 
 
 @attrs.frozen
 class Choice:
-    """What the bus was free to choose: the partition, by its number."""
+    """A choice of the bus: the number of the partition."""
 
     partition: int
 
 
 @attrs.frozen(kw_only=True)
 class Transition:
-    """One allowed answer and what it leads to.
+    """An allowed answer and the state after it.
 
     Attributes:
-        outcome: what the client sees.
+        outcome: the client's view.
         next: the state after it.
         rules: the rules that decided it, the most specific one first.
-        choice: what the bus chose, where it had a choice.
-        any_error: whether a refusal may carry any error, the documents naming none.
-        forbids: for a refused impossibility, nothing; see `step.judged`.
+        choice: the choice of the bus, if it had one.
+        any_error: whether a refusal may have any error, because the documents name none.
+        forbids: nothing for a refused impossibility; see `step.judged`.
     """
 
     outcome: v.Outcome
@@ -35,7 +35,7 @@ class Transition:
     any_error: bool = False
 
     def admits(self, outcome: v.Outcome | None) -> bool:
-        """Whether this is what was seen (`None`: nothing was said of the outcome)."""
+        """Return whether this matches the observation (`None`: the outcome was not observed)."""
         if outcome is None:
             return True
         if isinstance(outcome, v.Refused) and isinstance(self.outcome, v.Refused):
@@ -44,23 +44,23 @@ class Transition:
 
 
 @attrs.frozen
-class Sighting:
-    """What is known of a step: its outcome, its witness, both or nothing."""
+class Observation:
+    """Observation of a step: its outcome, its witness, both or nothing."""
 
     outcome: v.Outcome | None = None
     witness: v.Witness | None = None
 
 
-NOTHING_SEEN = Sighting()
+UNOBSERVED = Observation()
 
 
 def done(next_: Namespace, *rules: v.RuleId, choice: Choice | None = None) -> Transition:
-    """The request took effect."""
+    """Return a transition for a request that took effect."""
     return Transition(outcome=v.Done(), next=next_, rules=rules, choice=choice)
 
 
 def refusal(
     next_: Namespace, error: v.Error, *rules: v.RuleId, any_error: bool = False
 ) -> Transition:
-    """The request was refused, with this error or, if `any_error`, with whichever."""
+    """Return a refusal with this error, or with any error if `any_error`."""
     return Transition(outcome=v.Refused(error=error), next=next_, rules=rules, any_error=any_error)

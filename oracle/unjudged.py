@@ -1,9 +1,8 @@
-"""Names of which nothing is told any more, and names that a lost request may still act on.
+"""Entities no longer judged, and names that an unanswered request may still affect.
 
-A request that was never answered may take effect when its queue is long deleted, on another one of
-the same name: the name is *haunted*. Of what is called by it once its queue was deleted nothing is
-told any more, nor of anything that forwards to it or that it forwards to: nothing that these do is
-held against the bus, or shows a rule.
+An unanswered request may take effect long after its queue was deleted, on another one of the same
+name. After the deletion of such a queue its name is no longer judged, nor are the entities that
+forward to it or to which it forwards: nothing about them is a violation or exercises a rule.
 """
 
 from collections.abc import Iterator
@@ -12,18 +11,18 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.oracle.registry import Registry
-from busproof.oracle.state import Namespace, Topic, forgotten, is_unknowable
+from busproof.oracle.state import Namespace, Topic, is_unjudged, stop_judging_name
 
 __all__ = [
     "LOOKING",
-    "given_up",
-    "haunted",
-    "is_about_unknowable",
+    "is_about_unjudged",
     "is_joined",
-    "is_unknowable",
+    "is_unjudged",
     "made",
     "named",
+    "stop_judging",
     "topic_above",
+    "with_pending_effects",
 ]
 
 LOOKING = (
@@ -37,29 +36,29 @@ LOOKING = (
     | v.ListSessions
     | v.ListRules
 )
-"""Requests that change nothing, however late they come."""
+"""Requests that change nothing, however late they arrive."""
 
 
 def named(command: v.Command) -> tuple[str, ...]:
-    """The entities that the command names, first the one it is for; of dead letters, whose.
+    """Return the entities that the command names, its own first; for dead letters, the owner.
 
-    Nothing where it names none.
+    Return nothing if it names none.
     """
     created = command.topic if isinstance(command, v.CreateTopic) else getattr(command, "queue", "")
     names = (v.concerned(command) or created, *v.destinations(command))
     return tuple(v.owner_of(name) for name in names if name)
 
 
-def is_about_unknowable(namespace: Namespace, command: v.Command) -> bool:
-    """Whether the command is for an entity of which nothing is told any more, or names one."""
-    if not len(namespace.registry.unknowable):
+def is_about_unjudged(namespace: Namespace, command: v.Command) -> bool:
+    """Return whether the command concerns or names an entity that is no longer judged."""
+    if not len(namespace.registry.unjudged):
         return False
     created = (v.created_path(command),) if isinstance(command, v.Creation) else ()
-    return any(is_unknowable(namespace, name) for name in (*named(command), *created))
+    return any(is_unjudged(namespace, name) for name in (*named(command), *created))
 
 
 def topic_above(namespace: Namespace, command: v.Command) -> str | None:
-    """The topic that has a subscription by the name of the queue or topic that is to be created."""
+    """Return the topic whose subscription has the path of the entity to be created."""
     if not isinstance(command, v.CreateQueue | v.RestoreQueue | v.CreateTopic):
         return None
     name, under, _ = v.created_path(command).partition(v.SUBSCRIPTIONS)
@@ -67,37 +66,37 @@ def topic_above(namespace: Namespace, command: v.Command) -> str | None:
     return name if known is not None and isinstance(known.role, Topic) else None
 
 
-def given_up(namespace: Namespace, *names: str) -> Namespace:
-    """The namespace of which nothing is told under these names any more.
+def stop_judging(namespace: Namespace, *names: str) -> Namespace:
+    """Return the namespace that stops judging these names.
 
-    Nor under those that forward to them, or that they forward to, however far.
+    This includes entities that forward to them, or to which they forward, at any distance.
     """
     waiting = list(names)
     while waiting:
         name = waiting.pop()
-        if name not in namespace.registry.unknowable:
-            namespace = forgotten(namespace, name)
+        if name not in namespace.registry.unjudged:
+            namespace = stop_judging_name(namespace, name)
             waiting += _joined(namespace, name)
     return namespace
 
 
 def made(before: Namespace, after: Namespace, name: str) -> Namespace:
-    """The namespace after an entity was created, as far as it can be told of.
+    """Return the namespace after an entity was created, as far as it can be judged.
 
-    A request may have been lost that was sent to this name before there was anything, or the
-    creation of something that was to forward to it, which can take effect from now on.
+    An unanswered request may have been sent to this name before the entity existed, or an
+    unanswered creation may forward to it; either can take effect from now on.
     """
-    late = (name,) if name in before.registry.haunted and name not in before.queues else ()
+    late = (name,) if name in before.registry.pending_effects and name not in before.queues else ()
     waiting = (
         source
-        for source, targets in before.registry.intended.items()
+        for source, targets in before.registry.pending_forwards.items()
         if name in targets and source not in before.queues
     )
-    return given_up(after, *late, *waiting)
+    return stop_judging(after, *late, *waiting)
 
 
 def is_joined(namespace: Namespace, name: str) -> bool:
-    """Whether something forwards to this entity, or did, or it forwards itself."""
+    """Return whether this entity forwards, or something forwards or forwarded to it."""
     queue = namespace.queues.get(name)
     fed = queue is not None and queue.fed
     return fed or next(_joined(namespace, name), None) is not None
@@ -112,28 +111,30 @@ def _joined(namespace: Namespace, name: str) -> Iterator[str]:
 
 
 def _forwarding(namespace: Namespace) -> Iterator[tuple[str, str]]:
-    """What forwards, or may, and where to."""
+    """Return the entities that forward, or may, with their destinations."""
     for source, destination in namespace.forwarding.items():
         yield v.owner_of(source), v.owner_of(destination)
-    for source, intended in namespace.registry.intended.items():
-        for destination in intended:
+    for source, destinations in namespace.registry.pending_forwards.items():
+        for destination in destinations:
             yield source, destination
 
 
-def haunted(namespace: Namespace, command: v.Command, *names: str) -> Namespace:
-    """The namespace that remembers a request which was never answered, and what it may act on."""
+def with_pending_effects(namespace: Namespace, command: v.Command, *names: str) -> Namespace:
+    """Record an unanswered request and the names that it may affect."""
     if isinstance(command, LOOKING) or not names:
         return namespace
     registry = namespace.registry
     if isinstance(command, v.CreateQueue | v.CreateSubscription):
         for destination in v.destinations(command):
             registry = _with_intended(registry, v.created_path(command), v.owner_of(destination))
-    remembered = registry.haunted.update(dict.fromkeys(names))
-    return attrs.evolve(namespace, registry=attrs.evolve(registry, haunted=remembered))
+    remembered = registry.pending_effects.update(dict.fromkeys(names))
+    return attrs.evolve(namespace, registry=attrs.evolve(registry, pending_effects=remembered))
 
 
 def _with_intended(registry: Registry, source: str, destination: str) -> Registry:
-    before = registry.intended.get(source, ())
+    before = registry.pending_forwards.get(source, ())
     if destination in before:
         return registry
-    return attrs.evolve(registry, intended=registry.intended.set(source, (*before, destination)))
+    return attrs.evolve(
+        registry, pending_forwards=registry.pending_forwards.set(source, (*before, destination))
+    )

@@ -7,15 +7,15 @@ __all__ = ["Window"]
 
 @attrs.frozen
 class Window:
-    """The earliest and the latest moment at which something may have happened."""
+    """The earliest and the latest time at which something may have happened."""
 
     earliest: int
     latest: int
 
     def shifted(self, duration: int) -> "Window":
-        """The window `duration` later."""
+        """Return the window `duration` later."""
         return Window(self.earliest + duration, self.latest + duration)
 
     def lengthened(self, durations: "Window") -> "Window":
-        """When what begins here ends, if it lasts as long as one of these durations."""
+        """Return the end of something that begins here and lasts for one of these durations."""
         return Window(self.earliest + durations.earliest, self.latest + durations.latest)

@@ -1,6 +1,5 @@
 """A quiet Spark session: in this process's own Java, on a cluster, or over Spark Connect."""
 
-import importlib.util
 import os
 import re
 import sys
@@ -11,20 +10,18 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
 from busproof.errors import SparkError, UsageError
+from busproof.extras import need
 from busproof.pipeline.java import java_home
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 __all__ = [
-    "need_pyspark",
     "said_by_spark",
     "settings_from",
     "spark_session",
     "spark_session_for_now",
 ]
-
-_EXTRA: Final = "pip install 'busproof[spark]'"
 
 _ALWAYS: Final = {
     "spark.app.name": "busproof",
@@ -47,13 +44,6 @@ _MOST_MEMORY: Final = 8
 """In GB: what a local Spark takes, half of the machine's within these bounds."""
 
 _LINES_TOLD: Final = 3
-
-
-def need_pyspark() -> None:
-    """Raise `SparkError` where the extra is not installed, before anything of it is imported."""
-    for name in ("pyspark", "pandas", "pyarrow"):
-        if importlib.util.find_spec(name) is None:
-            raise SparkError(f"the engine spark needs the package {name}; {_EXTRA} installs it")
 
 
 def said_by_spark(error: Exception) -> str | None:
@@ -93,12 +83,12 @@ def spark_session(
         conf: Spark's own settings, which outweigh ours.
 
     Raises:
-        SparkError: Spark is not installed, there is no Java for it, or it does not start.
-        UsageError: both a master and a remote are named.
+        SparkError: there is no Java for Spark, or it does not start.
+        UsageError: both a master and a remote are named, or Spark is not installed.
     """
     if master is not None and remote is not None:
         raise UsageError("--master and --remote name two places to run; leave one of them out")
-    need_pyspark()
+    need("spark", "Spark")
     remote = remote or os.environ.get("SPARK_REMOTE")
     settings = {**_ALWAYS, **(conf or {})}
     if remote:
@@ -111,7 +101,7 @@ def spark_session_for_now(
     *, master: str | None = None, remote: str | None = None, conf: Mapping[str, str] | None = None
 ) -> Iterator["SparkSession"]:
     """The same until it is needed no more; one that is there already stays, with its settings."""
-    need_pyspark()
+    need("spark", "Spark")
     from pyspark.sql import SparkSession  # noqa: PLC0415 - of an extra
 
     running = SparkSession.getActiveSession()
@@ -177,7 +167,7 @@ def _is_local(master: str) -> bool:
 
 
 def _memory() -> int:
-    """How many GB a local Spark may take."""
+    """Return how many GB a local Spark may take."""
     try:
         whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 30
     except (AttributeError, OSError, ValueError):

@@ -14,7 +14,8 @@ from typing import Any, Final
 
 import attrs
 
-from busproof.errors import HistoryError, UsageError
+from busproof.errors import HistoryError
+from busproof.extras import need
 from busproof.history.codec import unstructure
 from busproof.history.conformance import Conformance, Counterexample, RuleVerdict, Verdict
 from busproof.history.lines import encode_line
@@ -83,7 +84,7 @@ class Case:
 
 
 def severity(catalogue: Catalogue, rules: Iterable[RuleId]) -> str:
-    """How grave it is to break the gravest of these rules, by its modality."""
+    """Return how grave it is to break the gravest of these rules, by its modality."""
     order = tuple(dict.fromkeys(_SEVERITY.values()))
     known = (overview.found(catalogue, rule) for rule in rules)
     told = [_SEVERITY[rule.modality] for rule in known if rule is not None]
@@ -153,12 +154,9 @@ def write_cases(cases: Iterable[Case], folder: Path) -> None:
         UsageError: the package that writes them is not installed.
         HistoryError: one cannot be written.
     """
-    try:
-        from allure_commons.logger import AllureFileLogger  # noqa: PLC0415 - an extra
-    except ModuleNotFoundError as error:
-        raise UsageError(
-            f"Allure results need {error.name}; install it with pip install 'busproof[report]'"
-        ) from None
+    need("report", "the form of Allure")
+    from allure_commons.logger import AllureFileLogger  # noqa: PLC0415 - an extra
+
     try:
         logger: Any = AllureFileLogger(str(folder))  # type: ignore[no-untyped-call]
         for case in cases:

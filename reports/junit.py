@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from busproof.errors import HistoryError, UsageError
+from busproof.errors import HistoryError
+from busproof.extras import need
 from busproof.history.conformance import Conformance, Counterexample, RuleVerdict, Verdict
 from busproof.history.render.events import story
 from busproof.reports.columns import labels
@@ -38,12 +39,9 @@ def write_junit(runs: Iterable[Conformance], path: str | os.PathLike[str]) -> No
         UsageError: the package that writes JUnit XML is not installed.
         HistoryError: the file cannot be written.
     """
-    try:
-        from junitparser import JUnitXml  # noqa: PLC0415 - an extra
-    except ModuleNotFoundError as error:
-        raise UsageError(
-            f"JUnit XML needs {error.name}; install it with pip install 'busproof[report]'"
-        ) from None
+    need("report", "JUnit XML")
+    from junitparser import JUnitXml  # noqa: PLC0415 - an extra
+
     document, runs = JUnitXml("busproof"), tuple(runs)
     for label, run in zip(labels(runs), runs, strict=True):
         document.add_testsuite(_suite(label, run))

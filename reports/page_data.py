@@ -18,6 +18,8 @@ from busproof.history.render.gherkin import scenario_of
 from busproof.history.replay import commands_of
 from busproof.reports import overview
 from busproof.reports.columns import labels
+from busproof.reports.consequences import consequence
+from busproof.reports.levels import levels_found
 from busproof.reports.printed import Fate
 from busproof.reports.trends import Entry, moved, series
 from busproof.spec import Ambiguity, Catalogue, Rule
@@ -190,6 +192,10 @@ def _run(name: str, run: Conformance, comparison: Comparison, texts: _Texts) -> 
             [claim.capability, claim.words, [rule.id for rule in claim.rules]]
             for claim in overview.unshown_claims(run, catalogue)
         ],
+        "levels": [
+            [each.level.title, each.state.value, each.words, each.level.summary]
+            for each in levels_found(run, catalogue)
+        ],
         "known": [_known(each) for each in run.known_failures],
         "verdicts": {rule.id: _verdict(rule, texts) for rule in run.rules},
         "examples": {
@@ -221,6 +227,7 @@ def _example(rule: RuleId, example: Counterexample, clock: str) -> dict[str, Any
     return {
         "scenario": example.scenario,
         "gherkin": scenario_of(rule, commands, f"What broke {rule}") if commands else "",
+        "why": consequence(rule),
         "seen": example.seen,
         "allowed": list(example.allowed),
         "story": [[told.who, told.asked, told.came] for told in story(example.events)],

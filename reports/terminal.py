@@ -4,7 +4,8 @@ This module imports rich, which costs time: import it late.
 """
 
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import Final
 
 from rich import box
@@ -17,6 +18,7 @@ from busproof.history.conformance import Conformance, Counterexample, RuleVerdic
 from busproof.history.render.events import story
 from busproof.history.render.phrases import one_line
 from busproof.reports import overview
+from busproof.reports.levels import State, levels_found
 from busproof.spec import Catalogue
 
 __all__ = ["show"]
@@ -37,6 +39,7 @@ _STYLES: Final = {
     Verdict.INCONCLUSIVE: "cyan",
     Verdict.ERRORED: "bold magenta",
 }
+_LEVEL_STYLES: Final = {State.FULL: "green", State.PARTIAL: "yellow", State.NOT_CLAIMED: "dim"}
 _SYMBOLS: Final = {
     Verdict.SHOWN: "✓",
     Verdict.VIOLATED: "✗",
@@ -55,7 +58,12 @@ _ASCII_SYMBOLS: Final = {
 
 
 def show(
-    conformance: Conformance, catalogue: Catalogue, console: Console, verbose: bool = False
+    conformance: Conformance,
+    catalogue: Catalogue,
+    console: Console,
+    *,
+    verbose: bool = False,
+    folded: Callable[[str], AbstractContextManager[object]] = nullcontext,
 ) -> None:
     """Print the families, what was claimed but not shown, each violation, and the counts last.
 
@@ -65,13 +73,16 @@ def show(
         console: where to print; it decides on width and colours.
         verbose: whether every rule has a row, and every cause is told in full. Otherwise a rule
             has one that was not shown, and each that was asked for.
+        folded: folds what is printed within, below a title, where a log can do that.
     """
     screen = _Screen(conformance, catalogue, console, verbose)
     screen.print_head()
-    screen.print_matrix()
-    screen.print_goals()
-    screen.print_not_applicable()
+    with folded("The verdicts, family by family"):
+        screen.print_matrix()
+        screen.print_goals()
+        screen.print_not_applicable()
     screen.print_known_failures()
+    screen.print_levels()
     screen.print_claims()
     screen.print_problems()
     screen.print_violations()
@@ -181,6 +192,22 @@ class _Screen:
             if verdict.again:
                 self._print_command(f"  Again: {verdict.again}")
 
+    def print_levels(self) -> None:
+        """Print how much of each level was claimed and shown."""
+        found = levels_found(self._conformance, self._catalogue)
+        if found:
+            self._heading("Levels", "bold")
+        for state in State:
+            style = _LEVEL_STYLES[state]
+            levels = [each for each in found if each.state is state]
+            if state is State.NOT_CLAIMED and levels:
+                titles = ", ".join(each.level.title for each in levels)
+                self._indented(self._labelled(state.value, titles, style))
+                continue
+            for each in levels:
+                told = f"{state.value}, {each.words}"
+                self._indented(self._labelled(each.level.title, told, style))
+
     def print_summary(self) -> None:
         """Print the counts, and what the run ends with."""
         line = Text()
@@ -277,7 +304,7 @@ class _Screen:
 
 
 def _cause_of_all(rules: list[RuleVerdict]) -> str:
-    """Why nothing was seen of a family's rules, if it is the same for all of them."""
+    """Return why nothing was seen of a family's rules, if it is the same for all of them."""
     causes = {rule.cause for rule in rules}
     unseen = all(rule.verdict is Verdict.NOT_SHOWN and not rule.events for rule in rules)
     return causes.pop() if len(rules) > 1 and unseen and len(causes) == 1 else ""

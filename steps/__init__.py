@@ -29,6 +29,7 @@ STEP_MODULES: Final = (
     "busproof.steps.definitions.sequence_numbers",
     "busproof.steps.definitions.partitions",
     "busproof.steps.definitions.peeks",
+    "busproof.steps.definitions.situations",
     "busproof.steps.definitions.any_command",
 )
 """The modules that define steps, in the order in which pytest-bdd looks them up."""

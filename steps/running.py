@@ -1,8 +1,12 @@
 """One run of the features under pytest: its adapter, its history, and how each scenario ended."""
 
+import os
 import sys
+import tempfile
+import traceback
 from collections.abc import Iterator
 from contextlib import nullcontext, suppress
+from pathlib import Path
 from typing import NoReturn
 
 import attrs
@@ -13,6 +17,7 @@ from busproof.adapters.base import Adapter, Declaration, Implementation
 from busproof.adapters.finding import find, resolved
 from busproof.errors import AdapterError, ConformanceError, HistoryError, UsageError
 from busproof.history.files import HistoryWriter, RecordTooLong
+from busproof.history.files import load as load_history
 from busproof.history.lines import LIMIT
 from busproof.history.records import (
     REPEATED,
@@ -32,6 +37,7 @@ from busproof.judging.scenario_outcome import (
     Undeclared,
     blaming_the_adapter,
 )
+from busproof.judging.verdicts import conformance
 from busproof.spec import Catalogue, load
 from busproof.steps.bus import Bus
 from busproof.steps.options import (
@@ -44,6 +50,7 @@ from busproof.steps.options import (
     timeout_of,
 )
 from busproof.steps.repeating import Repeating
+from busproof.steps.reporting import verdict_lines
 from busproof.vocabulary.capabilities import Capability
 from busproof.vocabulary.outcomes import Event
 from busproof.vocabulary.profile import Profile
@@ -72,7 +79,7 @@ def _declaration(adapter: Adapter, name: str) -> Declaration:
 
 
 def _raise(ended: Ended) -> None:
-    """How the exploration ended, as the test that ran it ends."""
+    """Return how the exploration ended, as the test that ran it ends."""
     match ended.verdict:
         case ScenarioVerdict.FAILED:
             raise NotConforming(ended.detail)
@@ -105,16 +112,27 @@ class Run:
         told = [each.value for each in self.declaration.capabilities]
         self.oracle = oracle or auto_oracle(told)
         self.terms = Terms.of(self.catalogue, self._header(None), self.profile, self.oracle)
-        path = option(config, "history")
-        self._writer = HistoryWriter(path) if path else None
+        self._writer: HistoryWriter | None = None
+        self._own: Path | None = None
+        self._about = frozenset[RuleId]()
+        self._open_history(option(config, "history"))
         self.steps: list[StepResult] = []
         self._open = False
         self._repeating: Repeating[pytest.Item] = Repeating(0, self.declaration.clock)
         self._scenario, self._shows = "", frozenset[RuleId]()
         self._bus: Bus | None = None
 
-    def begin(self, planned: int) -> None:
-        """Write the header, once it is known how many scenarios there will be."""
+    def _open_history(self, path: str | None) -> None:
+        """Record where it was asked for; else for the summary, where one process has everything."""
+        if path is None and not hasattr(self._config, "workerinput"):
+            handle, path = tempfile.mkstemp(prefix="busproof-", suffix=".jsonl")
+            os.close(handle)
+            self._own = Path(path)
+        self._writer = HistoryWriter(path) if path else None
+
+    def begin(self, planned: int, about: frozenset[RuleId] = frozenset()) -> None:
+        """Write the header, once it is known how many scenarios there will be, and on what."""
+        self._about = about
         self._repeating = Repeating(planned, self.declaration.clock)
         self.write(self._header(planned))
 
@@ -257,6 +275,18 @@ class Run:
         if self._writer is not None:
             self._writer.close()
 
+    def summary(self) -> Iterator[str]:
+        """The verdicts in a few lines, where nobody else has asked for the history."""
+        if self._own is None:
+            return
+        try:
+            with suppress(ConformanceError):
+                adapter = option(self._config, "adapter", "model") or ""
+                found = conformance(load_history(self._own), self.catalogue)
+                yield from verdict_lines(found, self._about, adapter)
+        finally:
+            self._own.unlink(missing_ok=True)
+
 
 def _bounded(detail: str) -> str:
     """A detail that is fit to be told; what an adapter raises may be of any length."""
@@ -276,7 +306,9 @@ def _kind(name: str) -> str:
 
 
 def give_up(config: pytest.Config, error: ConformanceError) -> NoReturn:
-    """End the session with one sentence."""
+    """End the session with one sentence, after the traceback of the adapter's own code."""
+    if isinstance(error, AdapterError) and error.__cause__ is not None:
+        _write_aside(config, "".join(traceback.format_exception(error.__cause__)))
     _say(config, error)
     pytest.exit(str(error), returncode=2 if isinstance(error, UsageError) else 3)
 
@@ -286,15 +318,18 @@ def _say(config: pytest.Config, error: ConformanceError) -> None:
 
     What belongs to it is indented, for `busproof run` to tell it from what does not.
     """
+    _write_aside(config, "\n" + f"busproof: {error}".replace("\n", "\n  "))
+
+
+def _write_aside(config: pytest.Config, said: str) -> None:
     capture = config.pluginmanager.getplugin("capturemanager")
-    said = "\n" + f"busproof: {error}".replace("\n", "\n  ")
     released = nullcontext() if capture is None else capture.global_and_fixture_disabled()
     with released, suppress(OSError, ValueError):
         print(said, file=sys.stderr, flush=True)  # noqa: T201 - nobody else would tell
 
 
 def verdict_on(error: BaseException | None) -> tuple[ScenarioVerdict, str]:
-    """How a scenario ended that raised this, or nothing."""
+    """Return how a scenario ended that raised this, or nothing."""
     if error is None:
         return ScenarioVerdict.PASSED, ""
     detail = str(error)

@@ -31,7 +31,8 @@ __all__ = [
 ]
 
 PROPERTY: Final = re.compile(
-    rf"""(?P<name>{"|".join(PROPERTIES)})[ ](?:"(?P<text>[^"]*)"|each[ ]its[ ]own)
+    rf"""(?P<name>{"|".join(PROPERTIES)})[ ](?:"(?P<text>[^"]*)"|each[ ]its[ ]own
+        |of[ ](?P<length>\d+)[ ]characters)
     |property[ ](?P<own>\w+)[ ](?:"(?P<words>[^"]*)"|(?P<value>[-.\w]+))""",
     re.VERBOSE,
 )
@@ -59,13 +60,18 @@ class Properties:
         return self.values.get("SessionId")
 
     def fit(self, view: MessageView) -> bool:
-        """Whether a received message carries these properties."""
+        """Return whether a received message carries these properties."""
         carried = all(getattr(view, PROPERTIES[name]) == text for name, text in self.values.items())
-        return carried and all(view.properties.get(n) == value for n, value in self.own.items())
+        return carried and all(
+            view.properties.get(name) == value
+            # Python takes true and 1 for equal.
+            and isinstance(view.properties.get(name), bool) is isinstance(value, bool)
+            for name, value in self.own.items()
+        )
 
 
 def properties(text: str) -> Properties:
-    """Read `SessionId "a" and PartitionKey "b"`, `property size 5`, or `without key`.
+    """Read `SessionId "a" and MessageId of 9 characters`, `property size 5`, or `without key`.
 
     Raises:
         ValueError: the text says something else.
@@ -76,11 +82,19 @@ def properties(text: str) -> Properties:
     if None in found:
         raise ValueError(f"{text!r} is not a wording of message properties: {PROPERTY.pattern}")
     matches = [match for match in found if match is not None]
-    values = {match["name"]: match["text"] for match in matches if match["name"]}
+    values = {match["name"]: _text(match) for match in matches if match["name"]}
     own = {match["own"]: _value(match) for match in matches if match["own"]}
     if len(values) + len(own) < len(found):
         raise ValueError(f"{text!r} names a property twice, and a message has each once")
     return Properties(values, own)
+
+
+def _text(match: re.Match[str]) -> str | None:
+    """A text as it stands in quotes, or one of so many characters, no part of it like another."""
+    if match["length"] is None:
+        return match["text"]
+    length = int(match["length"])
+    return "".join(f"{place:03}-" for place in range(length))[:length]
 
 
 def _value(match: re.Match[str]) -> PropertyValue:

@@ -13,6 +13,7 @@ from pathlib import Path
 import attrs
 import pytest
 
+from busproof import __version__
 from busproof.broker.configuration import emulator
 from busproof.broker.configuration.subscription_rules import CORRELATION
 from busproof.cli.main import main
@@ -25,7 +26,12 @@ DEPENDENCIES = ROOT / "docs" / "dependencies.md"
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")])
 
 FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+OURS = re.compile(
+    r"https://(?:github\.com/busproof/busproof/blob|raw\.githubusercontent\.com/busproof/busproof)"
+    r"/main/"
+)
+"""How the README names files of the repository: it is shown in other places, too."""
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 BIN = Path(sys.executable).parent
@@ -90,6 +96,10 @@ def test_links_lead_somewhere(document: Path) -> None:
     for target in LINK.findall(CODE.sub("", document.read_text(encoding="utf-8"))):
         name, _, anchor = target.partition("#")
         file = document if not name else document.parent / name
+        if ours := OURS.match(name):
+            file = ROOT / name[ours.end() :]
+        elif name.startswith("https://"):
+            continue
         if not file.exists():
             broken.append(target)
         elif anchor:
@@ -213,7 +223,7 @@ def test_the_broker_within_a_test_is_as_it_says(tmp_path: Path) -> None:
 
 def test_the_readme_names_every_verdict() -> None:
     """In its table, and no other."""
-    text = README.read_text(encoding="utf-8").partition("## What it tells")[2]
+    text = README.read_text(encoding="utf-8").partition("## Verdicts")[2]
     table = text.partition("The exit code")[0]
     assert [each.value for each in Verdict] != []
     assert sorted(each.value for each in Verdict) == sorted(
@@ -288,6 +298,29 @@ def test_the_configuration_shown_is_taken(tmp_path: Path) -> None:
     ]
 
 
+def test_pages_that_install_an_extra_say_what_works_in_a_clone() -> None:
+    """For as long as nothing is published."""
+    silent = []
+    for document in DOCUMENTS:
+        text = document.read_text(encoding="utf-8")
+        silent += [
+            (document.name, extra)
+            for extra in re.findall(r"pip install 'busproof\[(\w+)\]'", text)
+            if f"pip install '.[{extra}]'" not in text
+        ]
+    assert [] == silent
+
+
+def test_picture_of_the_readme_is_a_verdict_of_this_version() -> None:
+    """`make picture` draws it anew."""
+    picture = (ROOT / "docs" / "images" / "verdict.svg").read_text(encoding="utf-8")
+    shown = re.findall(r"<(?:desc|text)[^>]*>([^<]*)<", picture)
+    assert shown
+    assert f"busproof model (round-robin) {__version__} " in shown[0]
+    for words in ("KEY-08 violated", "Seen:", "Allowed:", "Again: busproof run"):
+        assert words in shown[0], words
+
+
 def test_every_dependency_has_its_line() -> None:
     """Each package that the project asks for, whoever asks."""
     text = DEPENDENCIES.read_text(encoding="utf-8")
@@ -313,7 +346,7 @@ def test_generated_pages_are_current(script: str, page: str) -> None:
 
 def test_every_package_tells_its_licence() -> None:
     """And a new kind of licence is looked at before it is taken."""
-    looked_at = r"MIT(-0)?|Apache-2\.0|BSD(-[23]-Clause)?|0BSD|PSF-2\.0|MPL-2\.0|Zlib|CC0-1\.0"
+    looked_at = r"MIT(-0)?|Apache-2\.0|BSD(-[23]-Clause)?|0BSD|PSF-2\.0|MPL-2\.0|Zlib|ISC|CC0-1\.0"
     looked_at = rf"(?:{looked_at}|GPL-2\.0(?:-only)?)"
     text = (ROOT / "docs" / "licences.md").read_text(encoding="utf-8")
     told = re.findall(r"^\| ([\w-]+) \| (.*) \| (\w+) \|$", text, re.MULTILINE)

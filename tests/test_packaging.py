@@ -1,6 +1,7 @@
 """What is shipped, what may import what, and what must not stand in any file."""
 
 import ast
+import email
 import hashlib
 import os
 import re
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from mypy.main import process_options
 from packaging.requirements import Requirement
 from packaging.version import Version
@@ -54,7 +56,7 @@ WITHIN: dict[str, set[str]] = {
 }
 """Parts of rooms that may import less: the bus on Spark is none of the judge's rules."""
 
-ALL_MAY_IMPORT = {"errors", "__version__"}
+ALL_MAY_IMPORT = {"errors", "extras", "__version__"}
 IMPORT_NOTHING = {"errors", "steps.plugin", "steps.allure"}
 
 DATA = {".yaml", ".json", ".jsonl", ".feature", ".typed", ".tla", ".cfg", ".toml", ".properties"}
@@ -226,6 +228,30 @@ def test_the_source_distribution_has_no_links(built: Path) -> None:
 
 
 @pytest.mark.slow
+def test_source_distribution_has_no_tests_and_its_licence(built: Path) -> None:
+    """The tests need the whole repository, so a part of them would be of no use."""
+    (sdist,) = built.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert [] == sorted(name for name in names if name.startswith("tests"))
+    assert names >= {"LICENSE", "NOTICE", "README.md", "CHANGELOG.md"}
+
+
+@pytest.mark.slow
+def test_long_description_has_absolute_links_only(built: Path) -> None:
+    """A package index shows it without the repository."""
+    (wheel,) = built.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (each for each in archive.namelist() if each.endswith(".dist-info/METADATA"))
+        metadata = email.message_from_bytes(archive.read(name))
+    links = re.findall(r"\]\(([^)\s]+)\)", str(metadata.get_payload()))
+    assert len(links) > 20
+    assert [] == [each for each in links if not each.startswith(("https://", "#"))]
+    assert metadata.get_all("Project-URL")
+    assert metadata["Author"]
+
+
+@pytest.mark.slow
 def test_distribution_is_reproducible(built: Path, tmp_path: Path) -> None:
     """Byte by byte: at another place and time, of files with other permissions and times."""
     clone = cloned(tmp_path / "another" / "place", mode=0o600, when=1_700_000_000)
@@ -247,6 +273,16 @@ def test_the_version_is_the_same_everywhere() -> None:
         r"^## \[(\d[^\]]*)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
     )
     assert [busproof.__version__] == [PROJECT["project"]["version"]] == headings[:1]
+
+
+def test_citation_names_the_newest_release() -> None:
+    """And the day of the changelog."""
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    newest = re.search(
+        r"^## \[(\d[^\]]*)\] - (\S+)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE
+    )
+    assert newest is not None
+    assert newest.groups() == (cited["version"], cited["date-released"])
 
 
 def machine_words() -> re.Pattern[str]:

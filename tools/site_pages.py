@@ -13,11 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+import click
 from mkdocs.structure.files import File, Files
 
 from busproof import spec
 from busproof.cli.evidence import evidence
-from busproof.cli.main import main
+from busproof.cli.main import COMMANDS, main
 from busproof.history import schemas as history_schemas
 from busproof.reports import overview
 from busproof.reports import schemas as report_schemas
@@ -32,10 +33,21 @@ TAKEN: Final = {
 }
 """Documents outside docs/, and what the site calls them."""
 
+MERMAID: Final = ROOT / "tools" / "mermaid" / "node_modules" / "mermaid" / "dist" / "mermaid.min.js"
+"""What draws diagrams; `make docs` installs it, as Material would ask a network for it."""
+
+OURS: Final = re.compile(
+    r"https://(?:github\.com/busproof/busproof/blob|raw\.githubusercontent\.com/busproof/busproof)"
+    r"/main/"
+)
+"""How the README names files of this repository, so that package indexes show it too."""
+
+BADGE: Final = re.compile(r"^\[!\[.*\n", re.MULTILINE)
+"""A line with a badge, whose image would be asked of another server."""
+
 LINK: Final = re.compile(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 FENCE: Final = re.compile(r"^```(\w+) (\S+)$", re.MULTILINE)
 CODE: Final = re.compile(r"(^```.*?^```$|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
-COMMAND: Final = re.compile(r"^    ([a-z][a-z-]*)(?:  |$)", re.MULTILINE)
 
 
 def on_files(files: Files, config: Any) -> Files:
@@ -45,6 +57,9 @@ def on_files(files: Files, config: Any) -> Files:
         files.append(File.generated(config, name, content=text))
     for name, content in reference():
         files.append(File.generated(config, name, content=content))
+    with contextlib.suppress(FileNotFoundError):
+        content = MERMAID.read_text(encoding="utf-8")
+        files.append(File.generated(config, "javascripts/mermaid.min.js", content=content))
     return files
 
 
@@ -66,6 +81,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     source = page.file.src_uri
     if source == "results.md":
         markdown += RESULTS
+    markdown = BADGE.sub("", markdown)
     place = {name: path for path, name in TAKEN.items()}.get(source, f"docs/{source}")
     pieces = CODE.split(markdown)
     # What stands between pieces of code alone can have links.
@@ -79,9 +95,12 @@ def turned(link: re.Match[str], place: str, source: str) -> str:
     """A link of the document at `place`, on the page `source`; plain text if it leads off site."""
     words, target = link.groups()
     path, _, anchor = target.partition("#")
-    if "://" in target or not path:
+    if ours := OURS.match(path):
+        leads_to = path[ours.end() :]
+    elif "://" in target or not path:
         return link[0]
-    leads_to = posixpath.normpath(posixpath.join(posixpath.dirname(place), path))
+    else:
+        leads_to = posixpath.normpath(posixpath.join(posixpath.dirname(place), path))
     name = TAKEN.get(leads_to, leads_to.removeprefix("docs/"))
     if name == leads_to:
         return words
@@ -132,10 +151,9 @@ def title(file: Path) -> str:
 
 def commands() -> Iterator[str]:
     """Every command's help."""
-    yield "# Commands\n\nAs `busproof --help` and `busproof COMMAND --help` print it.\n\n"
-    whole = said("--help")
-    yield f"```text\n{whole}```\n"
-    for name in COMMAND.findall(whole):
+    yield "# Commands\n\nThe output of `busproof --help` and `busproof COMMAND --help`.\n\n"
+    yield f"```text\n{said('--help')}```\n"
+    for name in COMMANDS.list_commands(click.Context(COMMANDS)):
         yield f"\n## busproof {name}\n\n```text\n{said(name, '--help')}```\n"
 
 

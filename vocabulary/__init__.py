@@ -1,8 +1,8 @@
-"""The vocabulary: what a client asks of a bus, and what it sees.
+"""The vocabulary: what a client requests of a bus, and what it sees.
 
-A `Command` is one request, an `Outcome` is what came of it, an `Event` is both on record. All other
-rooms translate to and from these two closed unions. The values are frozen and know no rules. Every
-time and every duration is a whole number of microseconds.
+A `Command` is one request, an `Outcome` is its result, an `Event` records both. All other rooms
+translate to and from these two closed unions. The values are frozen and contain no rules. All times
+and durations are whole numbers of microseconds.
 
 Use it as a module: `from busproof import vocabulary as v`, then `v.Send`, `v.Refused`, `v.Command`.
 Each module lists in `__all__` what it adds.

@@ -1,4 +1,4 @@
-"""Which entities a command addresses, creates or forwards to."""
+"""The entities that a command addresses, creates or forwards to."""
 
 from collections.abc import Callable
 from functools import cache
@@ -25,14 +25,14 @@ __all__ = ["concerned", "created_path", "destinations"]
 
 
 def created_path(command: Creation) -> str:
-    """The address of the entity that is asked for."""
+    """Return the path of the entity that a command creates."""
     if isinstance(command, CreateSubscription):
         return subscription_path(command.topic, command.subscription)
     return command.topic if isinstance(command, CreateTopic) else command.queue
 
 
 def destinations(command: object) -> tuple[str, ...]:
-    """Where a command lets an entity forward to: its messages, or its dead letters."""
+    """Return the forwarding destinations that a command sets, for messages or dead letters."""
     kind: Any = type(command)
     fields = _forwarding_fields(kind)
     named = (getattr(command, field) for field in fields) if fields else ()
@@ -41,20 +41,20 @@ def destinations(command: object) -> tuple[str, ...]:
 
 @cache
 def _forwarding_fields(kind: type) -> tuple[str, ...]:
-    """Those of a kind of command: most have none, and every request asks."""
+    """Return the forwarding fields of a kind of command; most have none, so this is cached."""
     both = ("forward_to", "forward_dead_letters_to")
     return tuple(field for field in both if hasattr(kind, field))
 
 
 def concerned(command: Command) -> str | None:
-    """The entity that has to exist for this command; `None` if none has to."""
+    """Return the entity that has to exist for this command; `None` if none has to."""
     kind: Any = type(command)
     return _how_concerned(kind)(command)
 
 
 @cache
 def _how_concerned(kind: type) -> Callable[[Any], str | None]:
-    """How a command of this kind tells which entity it concerns; every request asks, repeatedly."""
+    """Return how a kind of command names its entity; cached, because every request needs it."""
     if issubclass(kind, CreateQueue | CreateTopic):
         return _nobody
     if issubclass(

@@ -1,4 +1,4 @@
-"""What an implementation can be asked to do."""
+"""Capabilities that an implementation can declare."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ __all__ = ["Capability"]
 
 
 class Capability(StrEnum):
-    """What an implementation can be asked; what it does not declare is not tried."""
+    """Something that an implementation supports; undeclared capabilities are not tested."""
 
     WITNESS = "witness"
     OUTAGES = "outages"

@@ -1,7 +1,7 @@
-"""What a client asks of the bus: one small class for each request.
+"""Requests of a client: one small class for each.
 
-`TakePartitionDown`, `BringPartitionUp`, `RestoreQueue` and `AdvanceClock` are asked by a test, not
-by a client.
+`TakePartitionDown`, `BringPartitionUp`, `RestoreQueue` and `AdvanceClock` come from a test, not
+from a client.
 """
 
 import attrs
@@ -110,21 +110,21 @@ __all__ = [
 
 @attrs.frozen(kw_only=True)
 class BeginTransaction:
-    """Begin a transaction under a name that the client chooses, new in the namespace."""
+    """Begin a transaction under a name that the client chooses, unique in the namespace."""
 
     transaction: str
 
 
 @attrs.frozen(kw_only=True)
 class CommitTransaction:
-    """Make all that was sent and settled in the transaction take effect together."""
+    """Apply all sends and settlements of the transaction together."""
 
     transaction: str
 
 
 @attrs.frozen(kw_only=True)
 class RollBackTransaction:
-    """Forget all that was sent and settled in the transaction."""
+    """Discard all sends and settlements of the transaction."""
 
     transaction: str
 
@@ -133,8 +133,8 @@ class RollBackTransaction:
 class TakePartitionDown:
     """Make one partition of a queue or topic unavailable; partitions are numbered from 0.
 
-    A topic's partition takes the share of its subscriptions with it. Of a queue that does not exist
-    it is the partition that the queue would have.
+    A topic's partition includes the matching partitions of its subscriptions. For a queue that does
+    not exist, the command concerns the partition that the queue would have.
     """
 
     queue: str
@@ -143,7 +143,7 @@ class TakePartitionDown:
 
 @attrs.frozen(kw_only=True)
 class BringPartitionUp:
-    """Make a partition available again, with all that it held."""
+    """Make a partition available again, with its messages."""
 
     queue: str
     partition: int = attrs.field(validator=attrs.validators.ge(0))

@@ -1,4 +1,4 @@
-"""What is asked about entities: queues, topics, subscriptions and the rules of these."""
+"""Requests about entities: queues, topics, subscriptions and their rules."""
 
 import attrs
 
@@ -31,13 +31,13 @@ __all__ = [
 class CreateQueue:
     """Create a queue.
 
-    `partitioned` is `None` where the request leaves the option out. `duplicate_window` and
-    `lock_duration` are in microseconds. `max_size` is in GB, of each partition if the queue is
-    partitioned; `None` leaves it out. `api_version` is the one that the request names, if it has to
-    name one of its own. `forward_to` names the queue or topic that its messages go on to, and
-    `forward_dead_letters_to` the one that its dead letters go on to.
-    `time_to_live` is in microseconds, `None` for ever; `dead_letter_expired` says whether a message
-    that has outlived its own becomes a dead letter.
+    `partitioned` is `None` if the request leaves the option out. `duplicate_window` and
+    `lock_duration` are in microseconds. `max_size` is in GB, per partition if the queue is
+    partitioned; `None` leaves it out. `api_version` is the version that the request names, if it
+    has to name a particular one. `forward_to` names the queue or topic to which its messages are
+    forwarded, and `forward_dead_letters_to` the one for its dead letters. `time_to_live` is in
+    microseconds, `None` for no limit; `dead_letter_expired` moves expired messages to the
+    dead-letter queue.
     """
 
     queue: str
@@ -63,9 +63,9 @@ class CreateQueue:
 
 @attrs.frozen(kw_only=True)
 class RestoreQueue:
-    """Begin with a partitioned queue from when the namespace's tier still permitted it.
+    """Start with a partitioned queue from when the namespace's tier still permitted it.
 
-    `max_size` is in GB, of each partition.
+    `max_size` is in GB, per partition.
     """
 
     queue: str
@@ -76,22 +76,23 @@ class RestoreQueue:
 
 @attrs.frozen(kw_only=True)
 class GetQueue:
-    """Ask what a queue or a subscription is and what it holds; `queue` is its path."""
+    """Get the description of a queue or subscription; `queue` is its path."""
 
     queue: str
 
 
 @attrs.frozen(kw_only=True)
 class ListQueues:
-    """Ask for the names of all queues."""
+    """List the names of all queues."""
 
 
 @attrs.frozen(kw_only=True)
 class UpdateQueue:
-    """Change a queue or a subscription; `None` leaves a setting as it is, times in microseconds.
+    """Change a queue or a subscription; `None` keeps a setting.
 
-    `forward_to` names the queue or topic that its messages go on to; an empty name ends that.
-    `status` disables it for who sends, who receives, or both, or enables it again.
+    Times are in microseconds. `forward_to` names the queue or topic to which its messages are
+    forwarded; an empty name ends forwarding. `status` disables sending, receiving or both, or
+    enables the entity again.
     """
 
     queue: str
@@ -113,7 +114,7 @@ class UpdateQueue:
 
 @attrs.frozen(kw_only=True)
 class DeleteQueue:
-    """Delete a queue or a subscription, and all that it holds."""
+    """Delete a queue or a subscription with all its messages."""
 
     queue: str
 
@@ -122,10 +123,10 @@ class DeleteQueue:
 class CreateTopic:
     """Create a topic.
 
-    `partitioned` is `None` where the request leaves the option out. `duplicate_window` and
-    `time_to_live` are in microseconds. `max_size` is in GB, of each partition if the topic is
-    partitioned; `None` leaves it out. `api_version` is the one that the request names, if it has to
-    name one of its own.
+    `partitioned` is `None` if the request leaves the option out. `duplicate_window` and
+    `time_to_live` are in microseconds. `max_size` is in GB, per partition if the topic is
+    partitioned; `None` leaves it out. `api_version` is the version that the request names, if it
+    has to name a particular one.
     """
 
     topic: str
@@ -145,21 +146,21 @@ class CreateTopic:
 
 @attrs.frozen(kw_only=True)
 class GetTopic:
-    """Ask what a topic is."""
+    """Get the description of a topic."""
 
     topic: str
 
 
 @attrs.frozen(kw_only=True)
 class ListTopics:
-    """Ask for the names of all topics."""
+    """List the names of all topics."""
 
 
 @attrs.frozen(kw_only=True)
 class UpdateTopic:
-    """Change a topic; `None` leaves a setting as it is, `time_to_live` is in microseconds.
+    """Change a topic; `None` keeps a setting, `time_to_live` is in microseconds.
 
-    `status` disables it for who sends, or enables it again.
+    `status` disables sending, or enables it again.
     """
 
     topic: str
@@ -173,27 +174,27 @@ class UpdateTopic:
 
 @attrs.frozen(kw_only=True)
 class DeleteTopic:
-    """Delete a topic with its subscriptions, and all that these hold."""
+    """Delete a topic with its subscriptions and all their messages."""
 
     topic: str
 
 
 @attrs.frozen(kw_only=True)
 class ListSubscriptions:
-    """Ask for the names of a topic's subscriptions, as they were created under."""
+    """List the names of a topic's subscriptions, in the case used at their creation."""
 
     topic: str
 
 
 TopicManagement = GetTopic | UpdateTopic | DeleteTopic | ListSubscriptions
-"""What is asked of one topic as a whole."""
+"""Requests about one topic as a whole."""
 
 
 @attrs.frozen(kw_only=True)
 class CreateSubscription:
     """Create a subscription of a topic; `lock_duration` and `time_to_live` are in microseconds.
 
-    It is addressed as `topic/subscriptions/name` wherever a queue can be.
+    Its address is `topic/subscriptions/name` wherever a queue's name can stand.
     """
 
     topic: str
@@ -213,7 +214,7 @@ class CreateSubscription:
 class AddRule:
     """Add a rule to a subscription, in a transaction if one is named.
 
-    `action` is what its rule changes in its copy of a message, in the service's dialect of SQL.
+    `action` changes properties in the rule's copy of a message, in the service's dialect of SQL.
     """
 
     topic: str
@@ -236,7 +237,7 @@ class RemoveRule:
 
 @attrs.frozen(kw_only=True)
 class ListRules:
-    """Ask for the rules of a subscription."""
+    """List the rules of a subscription."""
 
     topic: str
     subscription: str

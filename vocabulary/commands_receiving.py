@@ -1,4 +1,4 @@
-"""What receivers ask, and whoever only looks."""
+"""Requests of receivers, and peeks."""
 
 import attrs
 
@@ -20,7 +20,7 @@ __all__ = [
 
 @attrs.frozen(kw_only=True)
 class Receive:
-    """Receive one message that is there now; of one session if the queue requires sessions."""
+    """Receive one message that is available now, from one session if the queue requires it."""
 
     queue: str
     mode: ReceiveMode = ReceiveMode.PEEK_LOCK
@@ -29,9 +29,9 @@ class Receive:
 
 @attrs.frozen(kw_only=True)
 class ReceiveBatch:
-    """Receive up to `count` messages that are there now, in one request; maybe fewer.
+    """Receive up to `count` messages that are available now, in one request; maybe fewer.
 
-    Of one session if the queue requires sessions.
+    All are from one session if the queue requires sessions.
     """
 
     queue: str
@@ -42,9 +42,9 @@ class ReceiveBatch:
 
 @attrs.frozen(kw_only=True)
 class Complete:
-    """Settle a locked message: it was dealt with and is removed.
+    """Settle a locked message: it was processed and is removed.
 
-    With the commit of a transaction if one is named, as with every settlement.
+    If a transaction is named, this happens with its commit, as for every settlement.
     """
 
     queue: str
@@ -54,7 +54,7 @@ class Complete:
 
 @attrs.frozen(kw_only=True)
 class Abandon:
-    """Settle a locked message: give it back, to be received again."""
+    """Settle a locked message: release it, to be received again."""
 
     queue: str
     lock_token: str
@@ -63,7 +63,7 @@ class Abandon:
 
 @attrs.frozen(kw_only=True)
 class DeadLetter:
-    """Settle a locked message: move it to the entity's dead-letter queue, and say why."""
+    """Settle a locked message: move it to the dead-letter queue with a reason."""
 
     queue: str
     lock_token: str
@@ -73,7 +73,7 @@ class DeadLetter:
 
 @attrs.frozen(kw_only=True)
 class Defer:
-    """Settle a locked message: set it aside, to be received by its sequence number only."""
+    """Settle a locked message: set it aside, to be received only by its sequence number."""
 
     queue: str
     lock_token: str
@@ -95,7 +95,7 @@ class ReceiveDeferred:
 
 @attrs.frozen(kw_only=True)
 class RenewLock:
-    """Keep a locked message for a whole lock duration more, from now on."""
+    """Extend a message's lock by a full lock duration from now."""
 
     queue: str
     lock_token: str
@@ -103,10 +103,10 @@ class RenewLock:
 
 @attrs.frozen(kw_only=True)
 class Peek:
-    """Look at up to `count` messages from the start of the queue, without locking them.
+    """Browse up to `count` messages from the start of the queue, without locking them.
 
-    With a session's id: at messages of that session, which nobody need hold. With a sequence
-    number: at those that have this number or come behind it.
+    With a session id, browse the messages of that session, which need not be locked. With a
+    sequence number, start at that number.
     """
 
     queue: str

@@ -1,4 +1,4 @@
-"""What senders ask."""
+"""Requests of senders."""
 
 from typing import Final
 
@@ -16,7 +16,7 @@ __all__ = [
 ]
 
 DEFAULT_TIMEOUT: Final = 60 * MICROSECONDS
-"""A sender's operation timeout where it sets none (KEY-19)."""
+"""The operation timeout of a sender that sets none (KEY-19)."""
 
 
 @attrs.frozen(kw_only=True)
@@ -34,9 +34,9 @@ class Send:
 
 @attrs.frozen(kw_only=True)
 class SendBatch:
-    """Send several messages in one request, of which all are taken or none.
+    """Send several messages in one request, which is accepted as a whole or not at all.
 
-    In a transaction if one is named. `timeout` is the sender's, in microseconds.
+    `timeout` is the sender's, in microseconds. A transaction may be named.
     """
 
     queue: str
@@ -47,7 +47,7 @@ class SendBatch:
 
 @attrs.frozen(kw_only=True)
 class Schedule:
-    """Send one message that is to arrive `delay` microseconds from now, or now if that is past."""
+    """Send a message to be enqueued `delay` microseconds from now; at once if that is past."""
 
     queue: str
     message: Message
@@ -57,7 +57,7 @@ class Schedule:
 
 @attrs.frozen(kw_only=True)
 class CancelScheduled:
-    """Take a scheduled message back by the sequence number that scheduling it told."""
+    """Cancel a scheduled message by the sequence number returned when it was scheduled."""
 
     queue: str
     sequence_number: int

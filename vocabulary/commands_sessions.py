@@ -1,4 +1,4 @@
-"""What is asked about sessions."""
+"""Requests about sessions."""
 
 import attrs
 
@@ -24,14 +24,14 @@ class AcceptSession:
 
 @attrs.frozen(kw_only=True)
 class AcceptNextSession:
-    """Lock whichever session has messages and is held by nobody, for this connection."""
+    """Lock any session that has messages and no holder, for this connection."""
 
     queue: str
 
 
 @attrs.frozen(kw_only=True)
 class RenewSessionLock:
-    """Let the lock of a session begin anew, and those of the messages received under it."""
+    """Renew the lock of a session, and those of the messages received in it."""
 
     queue: str
     session_id: str
@@ -39,7 +39,7 @@ class RenewSessionLock:
 
 @attrs.frozen(kw_only=True)
 class CloseSession:
-    """Give the lock of a session back."""
+    """Release the lock of a session."""
 
     queue: str
     session_id: str
@@ -47,7 +47,7 @@ class CloseSession:
 
 @attrs.frozen(kw_only=True)
 class SetSessionState:
-    """Store a text with a session that this connection holds; `None` removes what is stored."""
+    """Set the state of a session that this connection holds; `None` removes it."""
 
     queue: str
     session_id: str
@@ -56,7 +56,7 @@ class SetSessionState:
 
 @attrs.frozen(kw_only=True)
 class GetSessionState:
-    """Ask what is stored with a session that this connection holds."""
+    """Get the state of a session that this connection holds."""
 
     queue: str
     session_id: str
@@ -64,7 +64,7 @@ class GetSessionState:
 
 @attrs.frozen(kw_only=True)
 class ListSessions:
-    """Ask for the ids of the sessions that have messages."""
+    """List the ids of the sessions that have messages."""
 
     queue: str
 

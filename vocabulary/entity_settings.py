@@ -6,14 +6,14 @@ __all__ = ["Availability", "EntityStatus"]
 
 
 class Availability(StrEnum):
-    """What an entity's description says of its partitions: all can be reached, or not."""
+    """Availability of an entity's partitions, as its description shows it."""
 
     AVAILABLE = "available"
     LIMITED = "limited"
 
 
 class EntityStatus(StrEnum):
-    """Whether an entity can be sent to and received from, or one of them, or none."""
+    """Status of an entity: enabled, or disabled for sending, receiving or both."""
 
     ACTIVE = "active"
     DISABLED = "disabled"

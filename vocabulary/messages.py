@@ -21,7 +21,7 @@ PropertyValue = str | int | float | bool
 
 
 def frozen_properties(properties: Mapping[str, PropertyValue]) -> Map[str, PropertyValue]:
-    """The same properties of the application's own, unchangeable."""
+    """Return the application properties as an immutable mapping."""
     return Map(properties)
 
 
@@ -30,7 +30,7 @@ SEQUENCE_BITS: Final = 48
 
 
 class MessageState(StrEnum):
-    """Whether a message that a peek shows can be received, was set aside, or is not due yet."""
+    """State of a message in a peek: active, deferred or scheduled."""
 
     ACTIVE = "active"
     DEFERRED = "deferred"
@@ -39,13 +39,13 @@ class MessageState(StrEnum):
 
 @attrs.frozen(kw_only=True)
 class Message:
-    """A message as its sender wrote it; `body` tells it from every other message of a history.
+    """A message as its sender wrote it; `body` identifies it in a history.
 
-    `None` means that the sender did not set the property; `subject` is what older libraries call
-    the label, and `properties` are the application's own. `size` is how many bytes the adapter is
-    to send as the body, padded as it likes; `None` is as many as it takes. One that `stands_in` for
-    several may be larger than its tier takes, to fill an entity with few. `time_to_live` is in
-    microseconds.
+    `None` means that the sender did not set the property. `subject` is the label of older
+    libraries, and `properties` are the application's. `size` is the number of bytes that the
+    adapter sends as the body, with any padding; `None` means no padding. A message with `stands_in`
+    replaces several and may be larger than the tier permits, to fill an entity with few messages.
+    `time_to_live` is in microseconds.
     """
 
     body: str
@@ -70,13 +70,13 @@ class Message:
 
 @attrs.frozen(kw_only=True)
 class MessageView:
-    """A message as a receiver or a browser sees it.
+    """A message as a receiver or a peek sees it.
 
-    `sequence_number`, `delivery_count` and the lock are `None` where a client learns none.
-    `delivery_count` counts this delivery too; `locked_until` is a time on the recording's clock.
-    `dead_letter_reason` is why a message of a dead-letter queue is there; `state` is what a peek
-    tells of a message, `None` where it tells nothing; `size`, `stands_in` and `time_to_live` may be
-    those of the sent message.
+    `sequence_number`, `delivery_count` and the lock are `None` where a client does not learn them.
+    `delivery_count` includes this delivery; `locked_until` is a time on the recording's clock.
+    `dead_letter_reason` is the reason for which a message was dead-lettered; `state` is the state
+    shown by a peek, `None` if it shows none; `size`, `stands_in` and `time_to_live` may be copied
+    from the sent message.
     """
 
     body: str
@@ -102,11 +102,11 @@ class MessageView:
 
     @classmethod
     def of(cls, message: Message, **learned: Any) -> "MessageView":
-        """A sent message as it comes back, with what a client learns besides."""
+        """Return the view of a sent message, with the values that the service adds."""
         carried = dict(zip(_CARRIED, _carried_by(message), strict=True))
         return cls(**carried, **learned)
 
 
 _CARRIED: Final = tuple(each.name for each in attrs.fields(Message))
-"""What of a message comes back."""
+"""Properties of a sent message that a receiver sees."""
 _carried_by: Final = attrgetter(*_CARRIED)

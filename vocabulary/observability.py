@@ -1,4 +1,4 @@
-"""What a client can observe of an implementation."""
+"""Observability: how much of an implementation a client can see."""
 
 from collections.abc import Collection
 
@@ -11,21 +11,21 @@ __all__ = ["Observability", "observability_from"]
 
 @attrs.frozen(kw_only=True)
 class Observability:
-    """What a client of one implementation can see, as its adapter declares it.
+    """Visibility of one implementation for its clients, as its adapter declares it.
 
     Attributes:
         clock: whether time is virtual.
         slack: how much earlier or later than announced a timer may fire, in microseconds.
-        partitions: whether partitions can be told apart, by a witness or by taking them down.
-        witness: whether the partition that took a message is told, by the witness of a send or by
-            the top 16 bits of a sequence number.
-        partial: whether only a part of a history is looked at, so that a peek need not have shown
-            all that it did.
-        left_out: connections over which there were receives that are not told, because only a
-            part of a history is looked at; what they may have put into caches stays possible.
-        assigns_message_ids: whether the client library sets a MessageId that the sender left out.
-        limits: whether requests beyond a documented limit are refused (LIMIT), as the adapter says;
-            otherwise they may be, or not.
+        partitions: whether partitions can be identified, by a witness or by taking them down.
+        witness: whether the partition that took a message is known, from the witness of a send or
+            from the top 16 bits of a sequence number.
+        partial: whether the history is only a part of what happened, so that a peek need not have
+            shown everything.
+        left_out: connections with receives that a partial history omits; what those may have put
+            into caches stays possible.
+        assigns_message_ids: whether the client library sets a MessageId if the sender sets none.
+        limits: whether the adapter declares that requests beyond a documented limit are refused
+            (LIMIT); otherwise they may be refused or accepted.
     """
 
     clock: Clock = Clock.VIRTUAL
@@ -39,7 +39,7 @@ class Observability:
 
 
 def observability_from(clock: Clock, slack: int, capabilities: Collection[str]) -> Observability:
-    """What the model may take as seen, of an implementation with these capabilities."""
+    """Return the observability of an implementation with these capabilities."""
     return Observability(
         clock=clock,
         slack=slack,

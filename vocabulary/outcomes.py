@@ -1,4 +1,4 @@
-"""What a client sees of its request, and the event that puts both on record."""
+"""Results of requests as a client sees them, and the event that records both."""
 
 import attrs
 
@@ -36,31 +36,31 @@ __all__ = [
 
 @attrs.frozen(kw_only=True)
 class Done:
-    """The request took effect and there is nothing more to tell."""
+    """The request took effect and returned nothing."""
 
 
 @attrs.frozen(kw_only=True)
 class Received:
-    """A receive was given this message."""
+    """A receive returned this message."""
 
     message: MessageView
 
 
 @attrs.frozen(kw_only=True)
 class ReceivedSeveral:
-    """A receive that asked for several messages, or by their numbers, was given these."""
+    """A batch receive, or a receive of deferred messages, returned these messages."""
 
     messages: tuple[MessageView, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
 class Empty:
-    """A receive was given nothing."""
+    """A receive returned no message."""
 
 
 @attrs.frozen(kw_only=True)
 class Peeked:
-    """A peek was shown these messages, possibly none."""
+    """A peek returned these messages, possibly none."""
 
     messages: tuple[MessageView, ...] = ()
 
@@ -74,14 +74,14 @@ class RulesListed:
 
 @attrs.frozen(kw_only=True)
 class SessionAccepted:
-    """The next session was locked, which has this id."""
+    """The session with this id was locked."""
 
     session_id: str
 
 
 @attrs.frozen(kw_only=True)
 class SessionState:
-    """What is stored with a session; `None` if nothing is."""
+    """The state of a session; `None` if it has none."""
 
     state: str | None = None
 
@@ -95,39 +95,39 @@ class SessionsListed:
 
 @attrs.frozen(kw_only=True)
 class Renewed:
-    """A lock began anew; `locked_until` is a time on the recording's clock, if it is told."""
+    """A lock was renewed; `locked_until` is a time on the recording's clock, if known."""
 
     locked_until: int | None = None
 
 
 @attrs.frozen(kw_only=True)
 class Scheduled:
-    """The message will arrive later; by this number it can be cancelled, if one is told."""
+    """The message was scheduled; this number cancels it, if one was returned."""
 
     sequence_number: int | None = None
 
 
 @attrs.frozen(kw_only=True)
 class QueueDescription:
-    """What is told of a queue or a subscription; what the implementation does not tell is `None`.
+    """Description of a queue or subscription; values that are not reported are `None`.
 
-    Of a subscription it is not held against the implementation what it tells of partitioning,
-    duplicates and sizes, which are its topic's.
+    For a subscription, its partitioning, duplicate detection and sizes are not judged, because they
+    belong to its topic.
 
     Attributes:
         queue: its name, or its path.
         partitioned: whether it is partitioned.
         requires_session: whether it requires sessions.
         duplicate_detection: whether it detects duplicates.
-        duplicate_window: for how long, in microseconds.
+        duplicate_window: the length of the detection window, in microseconds.
         lock_duration: in microseconds.
-        max_delivery_count: after how many deliveries a message is dead-lettered.
-        time_to_live: of messages that bring none of their own, in microseconds.
+        max_delivery_count: the number of deliveries before a message is dead-lettered.
+        time_to_live: the default time to live of messages, in microseconds.
         max_size: the greatest size of the whole queue, all partitions together, in GB.
-        message_count: messages in all partitions, locked ones among them, dead letters not.
-        size: bytes that they take.
-        availability: whether all partitions can be reached.
-        transfer_dead_letters: messages that it could not forward and keeps apart.
+        message_count: messages in all partitions, including locked ones, excluding dead letters.
+        size: their size in bytes.
+        availability: whether all partitions are available.
+        transfer_dead_letters: the number of messages in the transfer dead-letter queue.
     """
 
     queue: str
@@ -147,24 +147,24 @@ class QueueDescription:
 
 @attrs.frozen(kw_only=True)
 class Described:
-    """What a queue or a subscription is and what it holds."""
+    """The description of a queue or subscription."""
 
     description: QueueDescription
 
 
 @attrs.frozen(kw_only=True)
 class TopicDescription:
-    """What is told of a topic; what the implementation does not tell is `None`.
+    """Description of a topic; values that are not reported are `None`.
 
     Attributes:
         topic: its name.
         partitioned: whether it is partitioned.
         duplicate_detection: whether it detects duplicates.
-        duplicate_window: for how long, in microseconds.
-        time_to_live: of messages that bring none of their own, in microseconds.
+        duplicate_window: the length of the detection window, in microseconds.
+        time_to_live: the default time to live of messages, in microseconds.
         max_size: the greatest size of the whole topic, all partitions together, in GB.
-        subscription_count: how many subscriptions it has.
-        availability: whether all partitions can be reached.
+        subscription_count: the number of its subscriptions.
+        availability: whether all partitions are available.
     """
 
     topic: str
@@ -179,7 +179,7 @@ class TopicDescription:
 
 @attrs.frozen(kw_only=True)
 class TopicDescribed:
-    """What a topic is."""
+    """The description of a topic."""
 
     description: TopicDescription
 
@@ -201,14 +201,14 @@ class Refused:
 
 @attrs.frozen(kw_only=True)
 class Indeterminate:
-    """No answer came: the request may take effect, then or later, or never."""
+    """No answer arrived: the request may take effect now, later or never."""
 
     detail: str = ""
 
 
 @attrs.frozen(kw_only=True)
 class Unsupported:
-    """The adapter has no translation for this request; it was not tried."""
+    """The adapter cannot translate this request; it was not sent."""
 
     detail: str = ""
 
@@ -238,7 +238,8 @@ Outcome = (
 class Witness:
     """A choice of the bus that the adapter saw: the partition that took a sent message.
 
-    The judge checks that it was allowed and that later sightings agree; it never trusts it.
+    The judge checks that the choice was allowed and agrees with later observations, and does not
+    trust it.
     """
 
     partition: int = attrs.field(validator=attrs.validators.ge(0))
@@ -246,16 +247,16 @@ class Witness:
 
 @attrs.frozen(kw_only=True)
 class Event:
-    """One request and what came of it.
+    """One request and its outcome.
 
     Attributes:
-        client: who asked; requests of one client never overlap.
-        connection: over which connection; one connection stays with one front end.
+        client: the sender of the request; requests of one client never overlap.
+        connection: its connection; a connection stays with one front end.
         called: when the request was made, in microseconds.
-        returned: when the answer came; `None` where none came.
-        command: what was asked.
-        outcome: what was seen.
-        witness: the choice that the adapter saw, if it saw one.
+        returned: when the answer arrived; `None` if none did.
+        command: the request.
+        outcome: the result that the client saw.
+        witness: the choice that the adapter saw, if any.
     """
 
     client: str = "c1"

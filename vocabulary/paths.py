@@ -15,37 +15,37 @@ __all__ = [
 ]
 
 DEAD_LETTERS: Final = "/$deadletterqueue"
-"""What follows an entity's name in that of its dead-letter queue."""
+"""Suffix of an entity's path for its dead-letter queue."""
 TRANSFERS: Final = f"/$transfer{DEAD_LETTERS}"
-"""What follows it in that of its transfer dead-letter queue: of what it could not forward."""
+"""Suffix for its transfer dead-letter queue, which holds messages that it could not forward."""
 DEAD_LETTER_SUFFIXES: Final = (DEAD_LETTERS, TRANSFERS)
 
 
 SUBSCRIPTIONS: Final = "/subscriptions/"
-"""What stands between the names of a topic and of its subscription."""
+"""Segment between the names of a topic and a subscription."""
 
 
 def subscription_path(topic: str, subscription: str) -> str:
-    """The address of a subscription, wherever a queue's name can stand."""
+    """Return the path of a subscription, which can stand wherever a queue's name can."""
     return f"{topic}{SUBSCRIPTIONS}{subscription}"
 
 
 _PATHS_KNOWN: Final = 1_024
-"""Of how many entities the paths are kept that every request asks for, several times over."""
+"""Number of entities whose paths are cached; each request needs them several times."""
 
 
 def is_dead_letter_queue(name: str) -> bool:
-    """Whether this is the path of a dead-letter queue."""
+    """Return whether this is the path of a dead-letter queue."""
     return name.endswith(DEAD_LETTERS)
 
 
 @lru_cache(maxsize=_PATHS_KNOWN)
 def owner_of(name: str) -> str:
-    """The path of the entity whose dead-letter queue this is; of another path, that path."""
+    """Return the owner of a dead-letter queue's path; any other path as it is."""
     return name.removesuffix(TRANSFERS).removesuffix(DEAD_LETTERS)
 
 
 @lru_cache(maxsize=_PATHS_KNOWN)
 def dead_letter_queues_of(name: str) -> tuple[str, ...]:
-    """The paths of an entity's dead-letter queues: its own, and that of what it cannot forward."""
+    """Return the paths of an entity's dead-letter queue and transfer dead-letter queue."""
     return tuple(name + suffix for suffix in DEAD_LETTER_SUFFIXES)

@@ -1,4 +1,4 @@
-"""What a namespace is held to: edition, tier, readings, rules in force."""
+"""The rules that apply to a namespace: edition, tier, readings, rules in force."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -20,13 +20,13 @@ def _frozen_map(readings: Mapping[str, str]) -> Map[str, str]:
 
 @attrs.frozen(kw_only=True)
 class Profile:
-    """What a namespace is held to: edition, tier, readings of ambiguities, rules in force.
+    """The rules that apply to a namespace: edition, tier and readings of ambiguities.
 
     Attributes:
         edition: id of the edition of the documents.
         tier: the namespace's tier.
         readings: ambiguity id to the reading taken, for every ambiguity of the register.
-        silent: rules of which this edition or tier says nothing; they neither allow nor forbid.
+        silent: rules that this edition or tier does not state; they neither allow nor forbid.
         partitions: how many partitions a partitioned entity has.
     """
 
@@ -50,7 +50,7 @@ def profile_for(
     readings: Mapping[str, str] | None = None,
     partitions: int = 16,
 ) -> Profile:
-    """The profile of an edition (the newest by default) and tier, readings filled in.
+    """Return the profile of an edition (the newest by default) and tier, with all readings.
 
     Raises:
         UsageError: an unknown edition, ambiguity or reading.

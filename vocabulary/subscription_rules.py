@@ -1,4 +1,4 @@
-"""Rules of subscriptions: their filters and actions, as data."""
+"""Subscription rules: their filters and actions, as data."""
 
 import attrs
 from immutables import Map
@@ -16,22 +16,22 @@ __all__ = [
 ]
 
 DEFAULT_RULE = "$Default"
-"""The rule that a new subscription has; it takes everything."""
+"""The default rule of a new subscription; it matches every message."""
 
 
 @attrs.frozen(kw_only=True)
 class TrueFilter:
-    """Takes every message."""
+    """A filter that matches every message."""
 
 
 @attrs.frozen(kw_only=True)
 class FalseFilter:
-    """Takes no message."""
+    """A filter that matches no message."""
 
 
 @attrs.frozen(kw_only=True)
 class CorrelationFilter:
-    """Takes a message that has each of the values which are given here; `subject` is its label."""
+    """A filter for messages that have all of the given values; `subject` is the label."""
 
     message_id: str | None = None
     session_id: str | None = None
@@ -46,7 +46,7 @@ class CorrelationFilter:
 
 @attrs.frozen(kw_only=True)
 class SqlFilter:
-    """Takes a message for which a condition is true, in the service's dialect of SQL."""
+    """A filter by a condition in the service's dialect of SQL."""
 
     expression: str
 
@@ -56,7 +56,7 @@ Filter = TrueFilter | FalseFilter | CorrelationFilter | SqlFilter
 
 @attrs.frozen(kw_only=True)
 class SubscriptionRule:
-    """A rule of a subscription: its name, what it takes, and what it changes if that is told."""
+    """A subscription rule: its name, its filter, and its action if it has one."""
 
     name: str
     filter: Filter

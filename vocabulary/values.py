@@ -1,7 +1,7 @@
 """Small values of the vocabulary: tiers, clocks, receive modes, errors.
 
-Every time and every duration is a whole number of microseconds.
-Times count from the start of a recording, never from a calendar.
+All times and durations are whole numbers of microseconds. Times count from the start of a
+recording, never from a calendar.
 """
 
 from enum import StrEnum
@@ -23,21 +23,21 @@ class Tier(StrEnum):
 
 
 class Clock(StrEnum):
-    """Whether time is moved by `AdvanceClock` or passes by itself."""
+    """Kind of clock: virtual (moved by `AdvanceClock`) or real."""
 
     VIRTUAL = "virtual"
     REAL = "real"
 
 
 class ReceiveMode(StrEnum):
-    """How a receiver takes a message: locked until settled, or removed at once."""
+    """Receive mode: lock a message until it is settled, or remove it at once."""
 
     PEEK_LOCK = "peek-lock"
     RECEIVE_AND_DELETE = "receive-and-delete"
 
 
 class Error(StrEnum):
-    """What a refusal says, as far as the documents let a client tell refusals apart."""
+    """Error of a refusal, as far as the documents let a client distinguish them."""
 
     INVALID_OPERATION = "invalid-operation"
     UNAVAILABLE = "unavailable"

@@ -22,6 +22,7 @@ __all__ = [
     "string_of",
     "symbol_of",
     "value_at",
+    "values_in",
 ]
 
 _FIXED: Final[dict[int, tuple[str, int]]] = {
@@ -52,6 +53,8 @@ _PASSED_ON: Final = frozenset({0x73, 0x74, 0x84, 0x94})
 DESCRIBED: Final = 0
 DEEPEST: Final = 32
 """How often a descriptor, or what it describes, may itself be described; messages need once."""
+MOST_NODES: Final = 65_535
+"""How many values the engine reads of anything, an array of endless nothing included."""
 SMALL_ULONG: Final = 0x53
 
 
@@ -186,6 +189,26 @@ def check(data: bytes, place: int, deep: int = 0) -> int:
     elif value_at(data, place) is OPAQUE and code not in _PASSED_ON:
         raise ValueError(f"there is no AMQP type {code:#04x}")
     return last
+
+
+def values_in(data: bytes, place: int) -> int:
+    """How many values begin from here on, those within others too, as far as they can be read."""
+    count, last = 0, len(data) - 9
+    while place <= last:
+        code, count = data[place], count + 1
+        high, long = code >> 4, int.from_bytes(data[place + 1 : place + 5], "big")
+        if code == DESCRIBED:
+            place += 1
+        elif high in _WIDTHS:
+            place += 1 + _WIDTHS[high]
+        elif high in (0xC, 0xD):
+            place += 3 if high == 0xC else 9
+        else:
+            if high in (0xE, 0xF):
+                begins, width = (place + 2, 1) if high == 0xE else (place + 5, 4)
+                count += min(MOST_NODES, int.from_bytes(data[begins : begins + width], "big"))
+            place += 2 + data[place + 1] if high in (0xA, 0xE) else 5 + long
+    return count
 
 
 def _check_array(data: bytes, place: int, deep: int) -> None:

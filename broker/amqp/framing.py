@@ -5,13 +5,14 @@ transfer, by which a batch is known; so the bytes are looked at here before they
 """
 
 import struct
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from proton import UNDESCRIBED, Array, Data, Described, symbol, ubyte, ulong
 
-from busproof.broker.amqp.encoding import binary
-from busproof.broker.amqp.numbering import BEGIN, DETACH, TRANSFER, Numbering
+from busproof.broker.amqp.encoding import binary, values_in
+from busproof.broker.amqp.numbering import ATTACH, BEGIN, DETACH, TRANSFER, Numbering
 from busproof.broker.amqp.windows import FLOW, OPEN, clamped
 from busproof.broker.auth.tokens import Claim, Keys, TokenError
 
@@ -28,10 +29,15 @@ AMQP_HEADER: Final = b"AMQP\x00\x01\x00\x00"
 SASL_HEADER: Final = b"AMQP\x03\x01\x00\x00"
 BATCH_FORMAT: Final = 0x80013700
 BATCH_MARK: Final = b"\x70\x80\x01\x37\x00"
-LOOKED_AT: Final = frozenset({OPEN, BEGIN, FLOW, TRANSFER, DETACH})
+LOOKED_AT: Final = frozenset({OPEN, BEGIN, ATTACH, FLOW, TRANSFER, DETACH})
+OPENS: Final = frozenset({OPEN, BEGIN, ATTACH})
 MECHANISMS: Final = ("MSSBCBS", "PLAIN", "ANONYMOUS")
 LARGEST_SASL_FRAME: Final = 4096
 OK, REFUSED = 0, 1
+VALUE: Final = 240
+"""Bytes that a value takes in two trees of the engine."""
+USUAL: Final = 64
+"""How many values the frame of a link has that is asked for as usual."""
 
 
 def array(kind: int, elements: list[Any]) -> Array:
@@ -142,10 +148,16 @@ class Frames:
     Args:
         largest: how many bytes a frame may have.
         numbering: how the engine numbers what the client sends.
+        most: how many bytes a frame may have that opens a connection, a session or a link.
     """
 
-    def __init__(self, largest: int, numbering: Numbering) -> None:
+    def __init__(self, largest: int, numbering: Numbering, most: int = 2**32) -> None:
         self._largest = largest
+        self._most = most
+        self.costs: dict[int, deque[int]] = {BEGIN: deque(), ATTACH: deque()}
+        """What it costs to keep each session and link that was opened, in their order."""
+        self.too_long = 0
+        """The size of a frame that opens something and is longer than it may be."""
         self._numbering = numbering
         self._received = bytearray()
         self._wanted = 0
@@ -176,6 +188,10 @@ class Frames:
             if end > len(data):
                 break
             changed = self._changed(data, place, end)
+            if self.too_long:
+                self.broken = True
+                yield data[start:place], False
+                return
             batch = data.find(BATCH_MARK, place, min(end, place + 128)) >= 0
             batch = batch and is_batch(data[place:end])
             if batch or changed is not None:
@@ -197,9 +213,25 @@ class Frames:
         if data[code] == TRANSFER and code == place + 10 and self._numbering.follows(data, place):
             return None
         frame = data[place:end]
+        if data[code] in OPENS and not self._counted(frame, data[code]):
+            return None
         if frame[4] == 2 and (numbered := self._numbering.take(frame)) is not None:
             return numbered
         return clamped(frame)
+
+    def _counted(self, frame: bytes, code: int) -> bool:
+        """Whether a frame that opens something is short enough; what it costs is noted."""
+        if len(frame) > self._most:
+            self.too_long = self.too_long or len(frame)
+            return False
+        if code in self.costs:
+            self.costs[code].append(_cost_of(frame))
+        return True
+
+    @property
+    def waiting(self) -> int:
+        """Bytes of a frame whose end has not come."""
+        return len(self._received)
 
     def _gathered(self, data: bytes) -> bytes:
         """Return what came so far, once a frame may be whole; else nothing."""
@@ -217,6 +249,15 @@ class Frames:
     def _keep(self, rest: bytes, wanted: int) -> None:
         self._received += rest
         self._wanted = wanted
+
+
+def _cost_of(frame: bytes) -> int:
+    """About how many bytes are kept of what a frame opens, in the engine and here.
+
+    The engine makes a tree of some values, in which each takes far more than it does in a frame.
+    """
+    values = values_in(frame, frame[4] * 4)
+    return 2 * len(frame) + VALUE * max(0, values - USUAL)
 
 
 def is_batch(frame: bytes) -> bool:

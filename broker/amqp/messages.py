@@ -138,8 +138,13 @@ class Parsed:
     due: int | None = None
 
     def content_when_due(self) -> Content:
-        """What is kept of a scheduled message, which is taken when it is due."""
-        return self.content if self.due is None else attrs.evolve(self.content, enqueued=self.due)
+        """What is kept of a scheduled message, which is enqueued when it is due.
+
+        One whose time was over when it came is enqueued at once.
+        """
+        if self.due is None:
+            return self.content
+        return attrs.evolve(self.content, enqueued=max(self.due, self.content.enqueued))
 
 
 def _sections(raw: bytes) -> Iterator[tuple[int, int, int, int]]:

@@ -28,9 +28,12 @@ __all__ = [
     "kind_of",
     "link_of",
     "next_event",
+    "outgoing_bytes",
     "pop",
+    "queued",
     "raw",
     "send",
+    "session_of",
     "settle",
     "state_of",
     "update",
@@ -57,6 +60,9 @@ update = cproton.pn_delivery_update
 settle = cproton.pn_delivery_settle
 credit = cproton.pn_link_credit
 grant = cproton.pn_link_flow
+queued = cproton.pn_link_queued
+session_of = cproton.pn_link_session
+outgoing_bytes = cproton.pn_session_outgoing_bytes
 
 
 def raw(thing: Any) -> Raw:

@@ -14,9 +14,9 @@ import attrs
 
 from busproof.broker.amqp.encoding import elements_of, end_of, value_at
 
-__all__ = ["BEGIN", "DETACH", "DISPOSITION", "TRANSFER", "Numbering"]
+__all__ = ["ATTACH", "BEGIN", "DETACH", "DISPOSITION", "TRANSFER", "Numbering"]
 
-BEGIN, TRANSFER, DISPOSITION, DETACH = 0x11, 0x14, 0x15, 0x16
+BEGIN, ATTACH, TRANSFER, DISPOSITION, DETACH = 0x11, 0x12, 0x14, 0x15, 0x16
 BODY: Final = 8
 """Where the performative of a frame begins, if its header has no more than it must."""
 NULL, TRUE, BOOLEAN, ZERO, SMALL, UINT = 0x40, 0x41, 0x56, 0x43, 0x52, 0x70

@@ -19,6 +19,7 @@ from busproof.broker.amqp.dispositions import (
 from busproof.broker.amqp.encoding import string_of
 from busproof.broker.amqp.engine import Connection
 from busproof.broker.amqp.incoming_links import TRANSACTIONAL, reject, tell, transaction_of
+from busproof.broker.amqp.kept import DELIVERY
 from busproof.broker.amqp.native import Raw
 from busproof.broker.amqp.nodes import Node
 from busproof.broker.amqp.refusals import Refusal, insist, refusal_of
@@ -34,6 +35,9 @@ __all__ = ["Outlet", "effect_of", "outgoing", "token_of", "wire_token"]
 
 GIVEN_AT_ONCE: Final = 50
 """After how many messages they go out, while the next are looked for."""
+
+WRITTEN_AT_ONCE: Final = 65_536
+"""After how many bytes they go out, so that it shows whether the client takes them."""
 
 GIVEN_IN_A_TURN: Final = 500
 """How many messages a link is given before all others have a turn."""
@@ -128,7 +132,10 @@ class Outlet(Node):
     @property
     def _room(self) -> int:
         """How many more the client may be given before it reads, or settles, what it has."""
-        return 0 if self._connection.paused else self._most - len(self._given)
+        connection = self._connection
+        if connection.paused or connection.backlog.is_shut(self._raw):
+            return 0
+        return self._most - len(self._given)
 
     def on_flow(self) -> None:
         """Give what there is, and wait for the rest."""
@@ -140,7 +147,7 @@ class Outlet(Node):
     def serve(self) -> bool:
         """Give messages while there are some and the client has credit for them."""
         link, waits = self._link, False
-        given = 0
+        given = written = 0
         while (most := min(native.credit(self._raw), self._room)) > 0:
             answers = self._next(most)
             if not answers:
@@ -152,10 +159,11 @@ class Outlet(Node):
                     self._connection.pump()
                     return False
                 if isinstance(answer.outcome, Received):
-                    self._give(answer.outcome.message)
+                    written += self._give(answer.outcome.message)
                     given += 1
-                    if given % GIVEN_AT_ONCE == 0:
+                    if given % GIVEN_AT_ONCE == 0 or written >= WRITTEN_AT_ONCE:
                         self._connection.flush()
+                        written = 0
             if given >= GIVEN_IN_A_TURN:
                 self._connection.hub.loop.call_soon(self._go_on)
                 self._connection.hub.changed()
@@ -182,6 +190,7 @@ class Outlet(Node):
             if settled:
                 native.settle(delivery)
             return
+        self._connection.kept.size -= DELIVERY
         try:
             if state == native.RELEASED:
                 self._connection.hub.bus.release(self._path, token)
@@ -209,6 +218,8 @@ class Outlet(Node):
         """
         hub = self._connection.hub
         self._is_over = True
+        self._connection.kept.size -= DELIVERY * len(self._given)
+        self._given.clear()
         hub.leave(self)
         if self._session_id is None:
             return
@@ -229,14 +240,19 @@ class Outlet(Node):
         hub.note()
         return answers
 
-    def _give(self, view: MessageView) -> None:
+    def _give(self, view: MessageView) -> int:
+        """Give a message; returns its size."""
         token = view.lock_token
         tag = _tag(_token(token or f"{view.sequence_number or 0}/0"))
-        delivery = native.send(self._raw, tag, outgoing(self._connection, self._path, view))
+        message = outgoing(self._connection, self._path, view)
+        delivery = native.send(self._raw, tag, message)
+        self._connection.backlog.wrote(self._raw, self)
         if self._mode is ReceiveMode.RECEIVE_AND_DELETE:
             native.settle(delivery)
         elif token is not None:
             self._given[delivery] = token
+            self._connection.kept.size += DELIVERY
+        return len(message)
 
     def _complete(self, delivery: Raw, token: str) -> None:
         """What most are asked: the message is done with."""
@@ -267,6 +283,7 @@ class Outlet(Node):
         stage = self._connection.hub.stage
         answer = stage.settle(transaction, settlement, self._holder, effect)
         insist(answer, self._path)
+        self._connection.hub.count_in(transaction, sum(map(len, disposition.more().values())))
         tell(delivery, TRANSACTIONAL, echoed(disposition))
 
 

@@ -13,9 +13,11 @@ __all__ = [
     "disabled",
     "insist",
     "not_found",
+    "opening_too_large",
     "refusal_of",
     "too_large",
     "too_many",
+    "too_many_at_once",
     "unauthorized",
 ]
 
@@ -50,6 +52,10 @@ SENTENCES: Final[dict[Error, str]] = {
 }
 
 
+LONGEST: Final = 1_000
+"""Characters of a sentence that a client is told."""
+
+
 class Refusal(Exception):  # noqa: N818 - what the service answers, not an error of ours
     """What a client is told instead of being given what it asked for.
 
@@ -60,6 +66,9 @@ class Refusal(Exception):  # noqa: N818 - what the service answers, not an error
     """
 
     def __init__(self, condition: str, description: str, status: int = 400) -> None:
+        if len(description) > LONGEST:
+            # It may show what came, which is none of the broker's words.
+            description = f"{description[:LONGEST]} …"
         super().__init__(description)
         self.condition = condition
         self.description = description
@@ -123,11 +132,31 @@ def too_large(size: int, most: int) -> Refusal:
     return Refusal(condition, f"The message has {size} bytes; at most {most} are taken.", status)
 
 
+def opening_too_large(size: int, most: int) -> Refusal:
+    """What a client is told that opens something with too many bytes."""
+    return Refusal(
+        "amqp:resource-limit-exceeded",
+        f"A frame that opens a connection, a session or a link has {size:,} bytes; at most "
+        f"{most:,} are taken.",
+        403,
+    )
+
+
 def too_many(things: str, most: int) -> Refusal:
     """What a client is told whose connection has as many of something as it may have."""
     return Refusal(
         "amqp:resource-limit-exceeded",
         f"The connection has {most:,} {things}, as many as one may have.",
+        403,
+    )
+
+
+def too_many_at_once(count: int, most: int) -> Refusal:
+    """What a client is told whose request has more in it than one may have."""
+    return Refusal(
+        "amqp:resource-limit-exceeded",
+        f"The request has {count:,} messages, lock tokens or sequence numbers; at most {most:,} "
+        "may be in one.",
         403,
     )
 

@@ -70,6 +70,7 @@ class Replies(Node):
         self._link = link
         self._waiting = deque[bytes]()
         self._sent = 0
+        self._unwritten = 0
         self._keys = [(kind, address) for address in addresses]
         for key in self._keys:
             connection.replies[key] = self
@@ -94,8 +95,10 @@ class Replies(Node):
 
     def on_flow(self) -> None:
         """The client wants answers."""
-        written = 0
-        while self._waiting and self._link.credit > 0 and not self._connection.paused:
+        connection, raw = self._connection, native.raw(self._link)
+        while self._waiting and self._link.credit > 0 and not connection.paused:
+            if connection.backlog.is_shut(raw):
+                return
             self._sent += 1
             delivery = self._link.delivery(str(self._sent))
             answer = self._waiting.popleft()
@@ -103,10 +106,11 @@ class Replies(Node):
             self._link.stream(answer)
             self._link.advance()
             delivery.settle()
-            written += len(answer)
-            if written >= WRITTEN_AT_ONCE:
-                self._connection.flush()
-                written = 0
+            connection.backlog.wrote(raw, self)
+            self._unwritten += len(answer)
+            if self._unwritten >= WRITTEN_AT_ONCE:
+                connection.flush()
+                self._unwritten = 0
         if self._link.drain_mode and not self._connection.paused:
             self._link.drained()
 
@@ -163,6 +167,8 @@ class Requests(Node):
             native.settle(delivery)
             return
         transaction = transaction_of(delivery)
+        if transaction is not None:
+            self._connection.hub.count_in(transaction, len(raw))
         accept(delivery, transaction)
         native.settle(delivery)
         self._reply(request, transaction)

@@ -21,7 +21,12 @@ from busproof.broker.amqp.request_links import (
     Requests,
     said_in,
 )
-from busproof.broker.amqp.session_links import SESSION_FILTER, SessionSeeker, accepted
+from busproof.broker.amqp.session_links import (
+    SESSION_FILTER,
+    SessionSeeker,
+    accepted,
+    properties_of,
+)
 from busproof.broker.auth.tokens import MANAGEMENT, TokenError, path_of
 from busproof.model.values import EntityKind
 from busproof.vocabulary.paths import DEAD_LETTERS, is_dead_letter_queue
@@ -97,7 +102,7 @@ def _permitted(connection: Connection, right: str, path: str) -> None:
 
 def _take_in(connection: Connection, link: Link, path: str) -> None:
     _permitted(connection, "Send", path)
-    if VIA in (str(name) for name in link.remote_properties or ()):
+    if VIA in properties_of(link):
         # It would stay where it is to pass by.
         raise Refusal("amqp:not-implemented", "Nothing is sent via another entity here.", 501)
     bus = connection.hub.bus

@@ -1,7 +1,7 @@
 """Links to sessions: accepting one, or waiting for the next that is free."""
 
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from proton import Link
 
@@ -13,7 +13,7 @@ from busproof.broker.bounds import NUMBERS, bounded
 from busproof.vocabulary.commands import AcceptNextSession, AcceptSession
 from busproof.vocabulary.outcomes import SessionAccepted
 
-__all__ = ["SESSION_FILTER", "SessionSeeker", "accepted", "locked_until"]
+__all__ = ["SESSION_FILTER", "SessionSeeker", "accepted", "locked_until", "properties_of"]
 
 SESSION_FILTER: Final = "com.microsoft:session-filter"
 TIMEOUT: Final = "com.microsoft:timeout"
@@ -21,6 +21,20 @@ DEFAULT_WAIT: Final = 65.0
 """For how long the next session is waited for where the client does not say, in seconds."""
 TICKS_BEFORE_1970: Final = 621_355_968_000_000_000
 """Hundreds of nanoseconds from year 1 to 1970, from where clients count here."""
+
+
+def properties_of(link: Link) -> dict[str, Any]:
+    """The properties with which a client asks for a link.
+
+    Raises:
+        Refusal: they are not a map.
+    """
+    said: Any = link.remote_properties
+    if said is None:
+        return {}
+    if not isinstance(said, dict):
+        raise Refusal("amqp:invalid-field", "The properties of a link are not a map.")
+    return {str(name): value for name, value in said.items()}
 
 
 def locked_until(connection: Connection, path: str, session_id: str) -> int:
@@ -66,8 +80,7 @@ class SessionSeeker(Node):
         self.needs = ("Listen", path)
         self._holder = holder
         self._opened = opened
-        said = {str(key): value for key, value in (link.remote_properties or {}).items()}
-        wait = said.get(TIMEOUT)
+        wait = properties_of(link).get(TIMEOUT)
         seconds = bounded(TIMEOUT, wait) / 1000 if wait in NUMBERS[TIMEOUT] else DEFAULT_WAIT
         self._timer = connection.hub.loop.call_later(seconds, self._give_up)
 

@@ -3,10 +3,9 @@
 import asyncio
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from busproof.broker.core import Hub
+from busproof.broker.core import Hub
 
 __all__ = ["LAST_WORDS", "Wire"]
 
@@ -22,7 +21,7 @@ class Wire:
         give: gives the client what was held back, once it has caught up.
     """
 
-    def __init__(self, hub: "Hub", give: Callable[[], None]) -> None:
+    def __init__(self, hub: Hub, give: Callable[[], None]) -> None:
         self._hub = hub
         self._give = give
         self._transport: asyncio.Transport | None = None
@@ -74,7 +73,7 @@ class Wire:
         else:
             self._unsent += len(data)
             self._hub.tell(partial(self._sent, self._transport, data))
-        if self._waiting() > self._hub.limits.unread and not self._is_deaf:
+        if self.waiting > self._hub.limits.unread and not self._is_deaf:
             # Each thing it asks for would have an answer, and it reads none.
             self._is_deaf = True
             self._transport.pause_reading()
@@ -98,9 +97,17 @@ class Wire:
             self._hub.tell(transport.close)
             self._ending = self._hub.loop.call_later(LAST_WORDS, transport.abort)
 
-    def _waiting(self) -> int:
+    @property
+    def waiting(self) -> int:
+        """Bytes that the client has not read yet, as far as it shows."""
         buffered = 0 if self._transport is None else self._transport.get_write_buffer_size()
         return self._unsent + buffered
+
+    def cut(self) -> None:
+        """End the connection; a client that has not read what came before hears nothing more."""
+        self.close()
+        if self._transport is not None and self._transport.get_write_buffer_size():
+            self._transport.abort()
 
     def _listen(self) -> None:
         if self._is_deaf and self._transport is not None and not self._transport.is_closing():
@@ -118,7 +125,7 @@ class Wire:
         was_paused = self.paused
         _write(transport, data)
         self._unsent -= len(data)
-        if self._waiting() <= self._hub.limits.unread:
+        if self.waiting <= self._hub.limits.unread:
             self._listen()
         if was_paused and not self.paused:
             self._hub.loop.call_soon(self._give)

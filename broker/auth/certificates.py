@@ -7,6 +7,7 @@ from pathlib import Path
 import attrs
 
 from busproof.errors import UsageError
+from busproof.extras import need
 
 __all__ = ["Certificate", "made"]
 
@@ -84,27 +85,20 @@ def _reason(error: ssl.SSLError) -> str:
     return (error.reason or "it has no certificate, or no key, as PEM").replace("_", " ")
 
 
-def made(
-    hosts: Sequence[str], authority: Path, *, option: str = "--tls", other: str = "--tls-cert"
-) -> ssl.SSLContext:
+def made(hosts: Sequence[str], authority: Path, *, option: str = "--tls") -> ssl.SSLContext:
     """Make a certificate for these hosts and the local one; clients have to trust its authority.
 
     Args:
         hosts: by what clients know the broker.
         authority: where the authority's certificate is written, as PEM.
         option: asks for the certificate.
-        other: gives one in its place.
 
     Raises:
         UsageError: it cannot be written, or what makes certificates is missing.
     """
-    try:
-        import trustme  # noqa: PLC0415 - needs the extra
-    except ImportError:
-        raise UsageError(
-            f"{option} needs trustme; install it with pip install 'busproof[amqp]', or give a "
-            f"certificate of your own with {other}"
-        ) from None
+    need("amqp", option)
+    import trustme  # noqa: PLC0415 - needs the extra
+
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     maker = trustme.CA(organization_name="busproof")

@@ -1,1 +1,1 @@
-"""Which rules an event breaks that nothing allowed."""
+"""Diagnosis: the rules that a violation breaks."""

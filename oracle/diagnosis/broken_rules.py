@@ -1,4 +1,4 @@
-"""Which rules an event breaks that nothing allowed."""
+"""Diagnosis of a violation: the rules that an event breaks."""
 
 from typing import Final
 
@@ -30,7 +30,7 @@ from busproof.oracle.messages.sending import REROUTING_TIMEOUT
 from busproof.oracle.messages.sequence_numbers import misnumbered
 from busproof.oracle.queued_messages import Key
 from busproof.oracle.state import Namespace, Queue, Subscription, Topic, feeding
-from busproof.oracle.transition import Sighting, Transition
+from busproof.oracle.transition import Observation, Transition
 
 __all__ = ["blamed"]
 
@@ -57,7 +57,7 @@ _OF_REQUESTS: Final[dict[type[v.Command], tuple[v.RuleId, ...]]] = {
     v.Peek: ("LIFE-07",),
     v.ListRules: ("FILTER-10", "FILTER-07", "FILTER-08", "FILTER-19"),
 }
-"""What is to blame for any answer to a request that nothing allowed."""
+"""Rules broken by any answer to a request that nothing allowed."""
 
 _AT_LEAST: Final[dict[type[v.Command], tuple[v.RuleId, ...]]] = {
     v.BeginTransaction: ("TXN-01",),
@@ -72,7 +72,7 @@ _AT_LEAST: Final[dict[type[v.Command], tuple[v.RuleId, ...]]] = {
     v.TakePartitionDown: ("PART-02",),
     v.BringPartitionUp: ("PART-04",),
 }
-"""What an answer breaks of which nothing else can be said: the rule that the request is for."""
+"""Rule broken by a request's answer if nothing more specific applies."""
 
 _OF_DESTINATIONS: Final = (
     "FWD-01",
@@ -91,16 +91,16 @@ _OF_DESTINATIONS: Final = (
     "FWD-33",
     "FWD-35",
 )
-"""What the message that an entity gives may break if it was forwarded."""
+"""Rules that a received message may break if it was forwarded."""
 
 
 def blamed(
-    namespace: Namespace, event: v.Event, seen: Sighting, allowed: tuple[Transition, ...]
+    namespace: Namespace, event: v.Event, seen: Observation, allowed: tuple[Transition, ...]
 ) -> tuple[v.RuleId, ...]:
-    """The rules broken, the one to blame first; never none.
+    """Return the broken rules, the most relevant first; never empty.
 
-    Where something had to happen and did not, they are the rules of what was allowed; where
-    something impossible was shown, the rules that make it impossible.
+    If something required did not happen, they are the rules of the allowed answers; if something
+    impossible was shown, the rules that make it impossible.
     """
     command, outcome = event.command, event.outcome
     queue = namespace.queues.get(v.concerned(command) or "")
@@ -145,7 +145,7 @@ def blamed(
 def _of_forwarding(
     namespace: Namespace, queue: Queue | None, outcome: v.Outcome
 ) -> tuple[v.RuleId, ...]:
-    """What else is wrong with what a source gives, or what messages were forwarded to."""
+    """Return the broken rules about forwarding, of a source or a destination."""
     if queue is not None and isinstance(outcome, v.Refused) and queue.settings.forward_to:
         return ("FWD-34",)
     if queue is None or not isinstance(outcome, v.Received | v.Peeked):
@@ -159,7 +159,7 @@ def _of_forwarding(
 
 
 def _of_siblings(namespace: Namespace, role: Subscription) -> tuple[v.RuleId, ...]:
-    """What it may break that was done to the topic, or to another of its subscriptions."""
+    """Return the broken rules about the topic, or about other subscriptions of it."""
     topic = namespace.queues[role.topic]
     rules: tuple[v.RuleId, ...] = ()
     if isinstance(topic.role, Topic) and topic.role.parted:
@@ -168,13 +168,13 @@ def _of_siblings(namespace: Namespace, role: Subscription) -> tuple[v.RuleId, ..
         rules = (*rules, "TOPIC-26")
     if topic.managed.updated:
         rules = (*rules, "MGMT-12")
-    return (*rules, "MGMT-15", "TOPIC-22") if role.topic in namespace.registry.buried else rules
+    return (*rules, "MGMT-15", "TOPIC-22") if role.topic in namespace.registry.tombstones else rules
 
 
 def _of_topics(
     namespace: Namespace, queue: Queue | None, command: v.Command, outcome: v.Outcome
 ) -> tuple[v.RuleId, ...]:
-    """What else is wrong with what a subscription gives, or a topic takes, or does not."""
+    """Return the broken rules about what a subscription gives or a topic accepts."""
     if queue is not None and isinstance(queue.role, Topic):
         parted: tuple[v.RuleId, ...] = ("TOPIC-23",) if queue.role.parted else ()
         sent = not is_management(command)
@@ -186,13 +186,15 @@ def _of_topics(
         rules = (*rules, "FEAT-01", "FEAT-02")
     if queue.settings.partitioned:
         rules = (*rules, "FEAT-03")
+    if role.asked_in_transaction:
+        rules = (*rules, "FEAT-19")
     if isinstance(outcome, v.Received | v.Peeked):
         return ("TOPIC-03", "TOPIC-02", "TOPIC-01", "TOPIC-20", "TOPIC-07", *rules)
     return ("TOPIC-01", "TOPIC-02", "TOPIC-09", "TOPIC-11", "TOPIC-13", *rules)
 
 
 def _of_copiers(namespace: Namespace, queue: Queue | None) -> tuple[v.RuleId, ...]:
-    """FILTER-24: an action of another subscription's rule may have changed what this one gives."""
+    """FILTER-24: another subscription's action may have changed the message given here."""
     if queue is None or not isinstance(queue.role, Subscription):
         return ()
     topic = namespace.queues[queue.role.topic].role
@@ -200,7 +202,7 @@ def _of_copiers(namespace: Namespace, queue: Queue | None) -> tuple[v.RuleId, ..
 
 
 def _of_rules(role: Subscription) -> tuple[v.RuleId, ...]:
-    """What rules that have changed have to do with it."""
+    """Return the broken rules about subscription rules that have changed."""
     changed: tuple[v.RuleId, ...] = ("FILTER-07",) if role.added or role.removed else ()
     if role.acted:
         changed = ("FILTER-22", "FILTER-21", "FILTER-23", "FILTER-24", *changed)
@@ -214,10 +216,10 @@ def _wrongly_shown(
     queue: Queue,
     command: v.Peek,
     views: tuple[v.MessageView, ...],
-    seen: Sighting,
+    seen: Observation,
 ) -> tuple[v.RuleId, ...]:
     for view in views:
-        found = list(recognised(namespace, queue, view, Sighting(seen.outcome)))
+        found = list(recognised(namespace, queue, view, Observation(seen.outcome)))
         if not found:
             return (*absence(namespace, queue, view), "LIFE-07")
         if command.session_id not in (None, found[0].stored.message.session_id):
@@ -236,10 +238,10 @@ def _wrongly_taken(
     namespace: Namespace,
     queue: Queue,
     command: v.Send,
-    seen: Sighting,
+    seen: Observation,
     allowed: tuple[Transition, ...],
 ) -> tuple[v.RuleId, ...]:
-    """A send was accepted that had to be refused, or went where it must not go."""
+    """Diagnose a send that was accepted or placed although the rules forbid it."""
     if _only_refusals(allowed):
         return ()
     if is_beyond(namespace, queue, seen):
@@ -266,7 +268,7 @@ def _wrongly_refused(
     outcome: v.Refused,
     allowed: tuple[Transition, ...],
 ) -> tuple[v.RuleId, ...]:
-    """A send was refused, or with another error, where it had to be accepted."""
+    """Diagnose a send that was refused, or got the wrong error, although the rules accept it."""
     if _only_refusals(allowed):
         return ()
     key = _key(namespace, queue, command)

@@ -1,4 +1,4 @@
-"""Which rules an answer to a receive breaks: what was given, or what was kept back."""
+"""Diagnosis of receives: a wrong message was given, or a message was withheld."""
 
 from busproof import vocabulary as v
 from busproof.oracle.diagnosis.unknown_message import absence
@@ -14,15 +14,15 @@ from busproof.oracle.messages.sequence_numbers import misnumbered
 from busproof.oracle.messages.settling import DEFAULT_DURATION
 from busproof.oracle.queued_messages import Key, Stored
 from busproof.oracle.state import Namespace, Queue
-from busproof.oracle.transition import Sighting
+from busproof.oracle.transition import Observation
 
 __all__ = ["wrongly_received"]
 
 
 def wrongly_received(
-    namespace: Namespace, queue: Queue, event: v.Event, seen: Sighting
+    namespace: Namespace, queue: Queue, event: v.Event, seen: Observation
 ) -> tuple[v.RuleId, ...]:
-    """What is broken by this answer to a receive of whichever kind."""
+    """Return the rules broken by the answer to a receive of any kind."""
     match event.command, event.outcome:
         case v.Receive() as command, v.Received(message=view):
             return _wrongly_given(namespace, queue, command, view, seen)
@@ -39,7 +39,7 @@ def wrongly_received(
 
 
 def _wrongly_given(
-    namespace: Namespace, queue: Queue, command: v.Receive, view: v.MessageView, seen: Sighting
+    namespace: Namespace, queue: Queue, command: v.Receive, view: v.MessageView, seen: Observation
 ) -> tuple[v.RuleId, ...]:
     candidates = list(recognised(namespace, queue, view, seen))
     if not candidates:
@@ -66,7 +66,7 @@ def _wrongly_given(
 def _wrongly_given_together(
     namespace: Namespace, command: v.ReceiveBatch, connection: str, views: tuple[v.MessageView, ...]
 ) -> tuple[v.RuleId, ...]:
-    """BATCH-12 to BATCH-14: too many, with one lock, or one that must not be given then."""
+    """BATCH-12 to BATCH-14: too many messages, shared locks, or one not to be given then."""
     if not 1 <= len(views) <= command.count or len({view.body for view in views}) < len(views):
         return ("BATCH-12", "LIFE-02")
     if not are_locked_apart(command, views):
@@ -77,13 +77,13 @@ def _wrongly_given_together(
         reached = one_more(reached, command, connection, view)
         if not reached:
             queue, one = state.queues[command.queue], one_of(command)
-            rules = _wrongly_given(state, queue, one, view, Sighting(v.Received(message=view)))
+            rules = _wrongly_given(state, queue, one, view, Observation(v.Received(message=view)))
             return (*rules, "BATCH-13", "BATCH-14")
-    raise AssertionError("what is given one after another is given together")
+    raise AssertionError("messages that can be given one by one can be given together")
 
 
 def _wrongly_counted(stored: Stored, view: v.MessageView) -> tuple[v.RuleId, ...]:
-    """SESS-09, SESS-10: another count than the message's last hold in its session leads to."""
+    """SESS-09, SESS-10: a delivery count that contradicts the message's last session lock."""
     if stored.expected is None or view.delivery_count in (None, stored.expected):
         return ()
     return (COUNTED_AGAIN.get(stored.returned or "", "LIFE-01"),)
@@ -92,11 +92,11 @@ def _wrongly_counted(stored: Stored, view: v.MessageView) -> tuple[v.RuleId, ...
 def _wrongly_given_by_number(
     namespace: Namespace, queue: Queue, command: v.ReceiveDeferred, views: tuple[v.MessageView, ...]
 ) -> tuple[v.RuleId, ...]:
-    """DEFER-03 to DEFER-05, DEFER-07, DEFER-08, DEFER-11, DEFER-12: what was given by number."""
+    """DEFER-03 to DEFER-05, DEFER-07, DEFER-08, DEFER-11, DEFER-12: a wrong deferred message."""
     for view in views:
         if view.sequence_number not in (None, *command.sequence_numbers):
             return ("DEFER-08",)
-        found = [each.stored for each in recognised(namespace, queue, view, Sighting())]
+        found = [each.stored for each in recognised(namespace, queue, view, Observation())]
         if not found:
             return ("DEFER-07", "DEFER-03", *absence(namespace, queue, view))
         if found[0].deferred is False:
@@ -116,7 +116,7 @@ def _spent(queue: Queue) -> tuple[v.RuleId, ...]:
 def _lock_broken(
     namespace: Namespace, candidate: Seen, command: v.Receive, view: v.MessageView
 ) -> tuple[v.RuleId, ...]:
-    """A lock was not kept, or is told to end when it must not; nothing if neither."""
+    """Return the rules broken by the lock of a delivery; empty if it is correct."""
     lock = candidate.stored.lock
     if lock is not None and namespace.now.latest < lock.expiry.earliest:
         return ("LIFE-02", "LOCK-10", *(("LOCK-04",) if lock.first else ()))
@@ -127,7 +127,7 @@ def _lock_broken(
 
 
 def _wrongly_locked(queue: Queue) -> tuple[v.RuleId, ...]:
-    """The lock is told to end at a time that its entity's duration does not lead to."""
+    """Return the rules broken by a lock's end time, if it contradicts the lock duration."""
     duration, managed = queue.settings.lock_duration, queue.managed
     rules = {DEFAULT_DURATION: ("LOCK-02", "LOCK-01"), LONGEST_LOCK: ("LOCK-03", "LOCK-01")}
     apart: tuple[v.RuleId, ...] = ("MGMT-17",) if queue.settings.partitioned else ()
@@ -148,7 +148,7 @@ def _order_broken(queue: Queue, stored: Stored) -> tuple[v.RuleId, ...]:
 
 
 def _withheld(namespace: Namespace, queue: Queue, command: v.Receive) -> tuple[v.RuleId, ...]:
-    """A message was there and was not given."""
+    """Return the rules broken by not giving an available message."""
     if command.session_id is not None:
         return _withheld_from_session(queue, command.session_id)
     if v.is_dead_letter_queue(command.queue):

@@ -1,4 +1,4 @@
-"""Which rules on the time to live an event breaks that nothing allowed."""
+"""Diagnosis of events that break rules on the time to live."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ __all__ = ["blamed_for_age"]
 
 
 def blamed_for_age(namespace: Namespace, queue: Queue, event: v.Event) -> tuple[v.RuleId, ...]:
-    """The rules broken by what became of a message at its age; none where that has no part."""
+    """Return the rules on expiry that an event breaks; empty if age is irrelevant."""
     match event.command, event.outcome:
         case v.Receive(queue=name), v.Received(message=view) if v.is_dead_letter_queue(name):
             return tuple(_wrongly_dead(namespace, queue, (view,)))
@@ -42,7 +42,7 @@ def _of_body(queue: Queue, view: v.MessageView) -> list[Stored]:
 
 
 def _given_too_late(namespace: Namespace, queue: Queue, view: v.MessageView) -> Iterator[v.RuleId]:
-    """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13: what has died was given."""
+    """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13: an expired message was given."""
     for stored in _of_body(queue, view):
         dies = stored.dies
         if dies is None or may_be_given(namespace, queue, stored):
@@ -56,7 +56,7 @@ def _given_too_late(namespace: Namespace, queue: Queue, view: v.MessageView) -> 
 
 
 def _of_lengths(queue: Queue, stored: Stored) -> Iterator[v.RuleId]:
-    """TTL-03, TTL-04: by which of two times to live it should have died, or lived."""
+    """TTL-03, TTL-04: return which of the two times to live was ignored."""
     own, most = stored.message.time_to_live, queue.settings.time_to_live
     if queue.managed.lifetimes_changed_at >= 0:
         yield "MGMT-12"
@@ -67,7 +67,7 @@ def _of_lengths(queue: Queue, stored: Stored) -> Iterator[v.RuleId]:
 
 
 def _withheld(queue: Queue, session_id: str | None) -> Iterator[v.RuleId]:
-    """TTL-02 to TTL-04, MGMT-12: what is alive was not given."""
+    """TTL-02 to TTL-04, MGMT-12: a message that has not expired was not given."""
     updated = queue.managed.lifetimes_changed_at >= 0
     for stored in queue.messages.values():
         if not stored.available or session_id not in (None, stored.message.session_id):
@@ -82,7 +82,7 @@ def _withheld(queue: Queue, session_id: str | None) -> Iterator[v.RuleId]:
 def _wrongly_dead(
     namespace: Namespace, dead: Queue, views: tuple[v.MessageView, ...]
 ) -> Iterator[v.RuleId]:
-    """TTL-02, TTL-07, TTL-08, TTL-10: what is no dead letter for its age, or another one."""
+    """TTL-02, TTL-07, TTL-08, TTL-10: a message was wrongly dead-lettered for its age."""
     owner = namespace.queues[v.owner_of(dead.settings.queue)]
     for view in views:
         for stored in _of_body(owner, view):

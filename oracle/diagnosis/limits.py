@@ -1,4 +1,4 @@
-"""Which rules on sizes and limits a request breaks that was answered as nothing allowed."""
+"""Diagnosis of requests that break rules on sizes and limits."""
 
 from typing import Final
 
@@ -13,24 +13,24 @@ from busproof.oracle.sizes.message_limits import (
     within_limits,
 )
 from busproof.oracle.state import Namespace, Queue, everywhere
-from busproof.oracle.transition import Sighting
+from busproof.oracle.transition import Observation
 
 __all__ = ["blamed_for_limits", "is_about_room", "is_beyond", "room_denied"]
 
 
-def is_beyond(namespace: Namespace, queue: Queue, seen: Sighting) -> bool:
-    """Whether a partition took the message that the queue cannot have (SIZE-05)."""
+def is_beyond(namespace: Namespace, queue: Queue, seen: Observation) -> bool:
+    """Return whether a message went to a partition that the queue cannot have (SIZE-05)."""
     partitions = everywhere(namespace, queue.settings)
     return seen.witness is not None and not partitions >> seen.witness.partition & 1
 
 
 def is_about_room(queue: Queue, outcome: v.Refused) -> bool:
-    """Whether a refusal says that there is no room, or comes where there was none lately."""
+    """Return whether a refusal is about the quota, or concerns an entity that was full lately."""
     return outcome.error is v.Error.QUOTA_EXCEEDED or len(queue.room.refused) > 0
 
 
 def room_denied(queue: Queue, key: Key | None) -> tuple[v.RuleId, ...]:
-    """What is broken where there is room, or where the refusal names another reason."""
+    """Return the rules broken by refusing for the quota, or for another reason than the quota."""
     if not queue.settings.partitioned:
         return ("SIZE-11", "SIZE-12", "SIZE-10", "SIZE-06")
     if key is None:
@@ -41,13 +41,13 @@ def room_denied(queue: Queue, key: Key | None) -> tuple[v.RuleId, ...]:
 
 
 MANY: Final = 10
-"""Once a transaction holds so many messages, a refusal of one more may be for their number."""
+"""Least number of messages in a transaction for a refusal to be for the limit."""
 
 
 def blamed_for_limits(
     namespace: Namespace, command: v.Command, outcome: v.Outcome
 ) -> tuple[v.RuleId, ...]:
-    """The limits beyond which something was taken, or within which it was refused."""
+    """Return the limits that were ignored, or enforced too early."""
     refused = isinstance(outcome, v.Refused)
     match command:
         case v.Send() | v.Schedule() if refused:

@@ -1,4 +1,4 @@
-"""Which rules on the management of entities an event breaks that nothing allowed."""
+"""Diagnosis of events that break rules on the management of entities."""
 
 from collections.abc import Iterator
 
@@ -28,14 +28,14 @@ Management = (
 
 
 def is_management(command: v.Command) -> bool:
-    """Whether the request is about what queues there are."""
+    """Return whether the request is about the existence of entities."""
     return isinstance(command, Management)
 
 
 def blamed_in_management(
     namespace: Namespace, command: v.Command, outcome: v.Outcome, allowed: tuple[Transition, ...]
 ) -> tuple[v.RuleId, ...]:
-    """The rules that the answer breaks besides those that decided what was allowed."""
+    """Return the broken rules beyond those that decided the allowed answers."""
     queue = namespace.queues.get(getattr(command, "queue", getattr(command, "topic", "")))
     match command, outcome:
         case ((v.ListQueues() | v.ListTopics() | v.ListSubscriptions()), _):
@@ -67,8 +67,8 @@ def _denied(
     command: v.CreateQueue | v.CreateTopic | v.CreateSubscription,
     outcome: v.Refused,
 ) -> tuple[v.RuleId, ...]:
-    """One more entity was refused, for there being too many it says, or may mean."""
-    many = namespace.census.entities.earliest + 1 >= MOST_PARTITIONED
+    """Return the rules broken by refusing one more entity because of a quota."""
+    many = namespace.entity_counts.entities.earliest + 1 >= MOST_PARTITIONED
     if outcome.error is not v.Error.QUOTA_EXCEEDED and not many:
         return ()
     if isinstance(command, v.CreateSubscription):
@@ -92,14 +92,14 @@ def _wrongly_not_created(
     if queue is not None:
         return ("MGMT-19",) if is_unsure(queue) else ("MGMT-09",)
     rules: tuple[v.RuleId, ...] = ("MGMT-02",) if command.partitioned else ("MGMT-03",)
-    if command.queue in namespace.registry.buried:
+    if command.queue in namespace.registry.tombstones:
         rules = ("MGMT-05", *rules)
     rules = (*_granted(namespace, command), *rules)
     return ("LIMIT-17", *rules) if is_longest_name(command.queue) else rules
 
 
 def _granted(namespace: Namespace, command: v.CreateQueue | v.CreateTopic) -> Iterator[v.RuleId]:
-    """The rules by which a request of this api-version is heeded, and this size granted."""
+    """Return the rules about this api-version and this size."""
     shown = None if command.api_version is None else version_shown(command.api_version)
     if shown is not None:
         yield shown
@@ -108,15 +108,15 @@ def _granted(namespace: Namespace, command: v.CreateQueue | v.CreateTopic) -> It
 
 
 def _wrongly_not_again(namespace: Namespace, name: str) -> tuple[v.RuleId, ...]:
-    """A topic or a subscription was not created, perhaps because of a namesake that is gone."""
-    buried = namespace.registry.buried.get(name)
-    if buried is None:
+    """Diagnose a refused creation, perhaps because of a deleted entity of the same name."""
+    tombstone = namespace.registry.tombstones.get(name)
+    if tombstone is None:
         return ()
-    return ("TOPIC-22", "MGMT-15") if buried.with_topic else ("MGMT-15",)
+    return ("TOPIC-22", "MGMT-15") if tombstone.with_topic else ("MGMT-15",)
 
 
 def _wrongly_kept(command: v.Command, allowed: tuple[Transition, ...]) -> tuple[v.RuleId, ...]:
-    """A change was refused that had to be made."""
+    """Diagnose a refused change that had to be made."""
     if any("MGMT-19" in transition.rules for transition in allowed):
         return ("MGMT-19",)
     return ("MGMT-12",) if isinstance(command, v.UpdateQueue | v.UpdateTopic) else ("MGMT-15",)

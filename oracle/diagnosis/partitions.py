@@ -1,4 +1,4 @@
-"""Which rules on partitions, outages, front ends and peeks an event breaks that nothing allowed."""
+"""Diagnosis of events that break rules on partitions, outages, front ends and peeks."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from busproof.oracle.messages.peek_start import (
     shows_too_little,
 )
 from busproof.oracle.state import Namespace, Queue, everywhere
-from busproof.oracle.transition import Sighting
+from busproof.oracle.transition import Observation
 
 __all__ = ["blamed_for_partitions", "wrongly_begun"]
 
@@ -20,7 +20,7 @@ __all__ = ["blamed_for_partitions", "wrongly_begun"]
 def wrongly_begun(
     namespace: Namespace, queue: Queue, command: v.Peek, views: tuple[v.MessageView, ...]
 ) -> tuple[v.RuleId, ...]:
-    """PART-14, PART-15, PART-19, PART-20, DEFER-09: how a peek begins, or how much it shows."""
+    """PART-14, PART-15, PART-19, PART-20, DEFER-09: diagnose the start or length of a peek."""
     if len(views) > command.count or len({*views}) < len(views):
         return ("PART-19", "LIFE-07")
     if any(continues_wrongly(namespace, command, view) for view in views):
@@ -29,7 +29,7 @@ def wrongly_begun(
     if not views:
         rule = shows_too_little(namespace, queue, command)
         return () if rule is None else (rule, *_left_out(queue), "LIFE-07")
-    for seen in recognised(namespace, queue, views[0], Sighting()):
+    for seen in recognised(namespace, queue, views[0], Observation()):
         rule = begins_wrongly(namespace, seen.queue, command, seen.stored, seen.where)
         if rule is not None:
             return (rule, *_left_out(queue), "LIFE-07")
@@ -37,7 +37,7 @@ def wrongly_begun(
 
 
 def _left_out(queue: Queue) -> tuple[v.RuleId, ...]:
-    """DEFER-09: what a peek may have passed over that does not begin with what it should."""
+    """DEFER-09: diagnose a peek that may have skipped a message at its start."""
     deferred = any(stored.deferred for stored in queue.messages.values())
     return ("DEFER-09",) if deferred else ()
 
@@ -45,7 +45,7 @@ def _left_out(queue: Queue) -> tuple[v.RuleId, ...]:
 def blamed_for_partitions(
     namespace: Namespace, queue: Queue | None, event: v.Event
 ) -> Iterator[v.RuleId]:
-    """What else is wrong with an answer, for what was down when it was given, or before."""
+    """Return further broken rules, given current and earlier outages."""
     if queue is None:
         return
     match event.command, event.outcome:
@@ -69,7 +69,7 @@ def blamed_for_partitions(
 
 
 def _withheld(namespace: Namespace, queue: Queue) -> Iterator[v.RuleId]:
-    """PART-02, PART-04, PART-05, PART-09, PART-12: what was there did not come."""
+    """PART-02, PART-04, PART-05, PART-09, PART-12: an available message was not given."""
     waiting = [stored for stored in queue.messages.values() if stored.available]
     if any(has_outlasted(queue, stored) for stored in waiting):
         yield "PART-04"
@@ -86,7 +86,7 @@ def _withheld(namespace: Namespace, queue: Queue) -> Iterator[v.RuleId]:
 
 
 def _given(queue: Queue) -> Iterator[v.RuleId]:
-    """PART-01, PART-04, PART-09, PART-10, PART-12: what must not have been given was."""
+    """PART-01, PART-04, PART-09, PART-10, PART-12: a message was given that must not be."""
     if queue.outages.any and not queue.settings.partitioned:
         yield "PART-01"
     if queue.recovered:

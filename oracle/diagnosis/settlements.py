@@ -1,4 +1,4 @@
-"""Which rules on settling and on batches an answer breaks that nothing allowed."""
+"""Diagnosis of events that break rules on settling and on batches."""
 
 from typing import Final
 
@@ -9,11 +9,11 @@ __all__ = ["blamed_for_batches", "blamed_for_settlements", "wrongly_settled"]
 
 
 _TELLING_OF_SETTLEMENTS: Final = v.Receive | v.Peek | v.ReceiveDeferred | v.RenewLock | v.Settlement
-"""What tells of a message whether it was settled."""
+"""Requests whose answers reveal whether a message was settled."""
 
 
 def wrongly_settled(outcome: v.Outcome) -> tuple[v.RuleId, ...]:
-    """A lost lock settled something, or one that lasts did not."""
+    """Diagnose a settlement under a lost lock, or the refusal of one under a valid lock."""
     if isinstance(outcome, v.Done):
         return ("LIFE-06", "LOCK-07")
     return ("LIFE-06", "LOCK-10", "LOCK-04", "LOCK-01", "LOCK-02")
@@ -22,7 +22,7 @@ def wrongly_settled(outcome: v.Outcome) -> tuple[v.RuleId, ...]:
 def blamed_for_settlements(
     namespace: Namespace, queue: Queue | None, command: v.Command
 ) -> tuple[v.RuleId, ...]:
-    """LOCK-11 to LOCK-13: what else is wrong where messages were settled in transactions."""
+    """LOCK-11 to LOCK-13: return further broken rules about settlements in transactions."""
     if queue is None or not isinstance(command, _TELLING_OF_SETTLEMENTS):
         return ()
     owner = namespace.queues[v.owner_of(queue.settings.queue)]
@@ -30,7 +30,7 @@ def blamed_for_settlements(
 
 
 _TELLING_OF_BATCHES: Final = v.Receive | v.ReceiveBatch | v.ReceiveDeferred | v.Peek
-"""What tells of a message whether it came in a batch, and where it is."""
+"""Requests whose answers reveal whether and where a message of a batch is."""
 _OF_BATCHES: Final = (
     "BATCH-01",
     "BATCH-02",
@@ -44,7 +44,7 @@ _OF_BATCHES: Final = (
 
 
 def blamed_for_batches(queue: Queue | None, command: v.Command) -> tuple[v.RuleId, ...]:
-    """What else is wrong with what comes of an entity to which, or from which, batches went."""
+    """Return further broken rules if an entity's messages were sent or received in batches."""
     if queue is None or not queue.batched:
         return ()
     if isinstance(command, v.Settlement):

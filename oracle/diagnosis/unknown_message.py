@@ -1,4 +1,4 @@
-"""Which rules a view breaks of which nothing in the queue can be the original."""
+"""Diagnosis of a view that matches no message of the queue."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -17,17 +17,19 @@ _BESIDES: Final[dict[v.RuleId, tuple[v.RuleId, ...]]] = {
     "PART-03": ("KEY-03",),
     "SCHED-10": ("LIFE-01",),
 }
-"""What is broken besides where what a rule kept out is shown: a copy, or what was refused."""
+"""Further rules broken by showing what these rules kept out: a copy, or a refused message."""
 
 
 def absence(namespace: Namespace, queue: Queue, view: v.MessageView) -> tuple[v.RuleId, ...]:
-    """The rules broken by showing this message, the one to blame first."""
+    """Return the rules broken by showing this message, the most relevant first."""
     if v.is_dead_letter_queue(queue.settings.queue):
         return _from_dead_letters(namespace, queue, view)
     known = queue.bodies.get(view.body)
     if known is None:
-        of_namesake = view.body in queue.managed.before
-        rules = ("MGMT-15", "MGMT-17") if of_namesake else why_absent(namespace, queue, view.body)
+        of_deleted_entity = view.body in queue.managed.before
+        rules = (
+            ("MGMT-15", "MGMT-17") if of_deleted_entity else why_absent(namespace, queue, view.body)
+        )
         return (*rules, *_beside(rules), "LIFE-01")
     if isinstance(known, str):
         return (*_hidden(queue, view, known), *_beside((known,)))
@@ -36,19 +38,19 @@ def absence(namespace: Namespace, queue: Queue, view: v.MessageView) -> tuple[v.
         return _gone(namespace, queue, view)
     unchanged = [stored for stored in present if is_unchanged(namespace, stored, view)]
     if not unchanged:
-        unassigned = namespace.vantage.assigns_message_ids and view.message_id is None
+        unassigned = namespace.observability.assigns_message_ids and view.message_id is None
         return ("KEY-13",) if unassigned else ("LIFE-01", "LIFE-12")
     return _misplaced(namespace, queue, unchanged[0])
 
 
 def _beside(rules: tuple[v.RuleId, ...]) -> Iterator[v.RuleId]:
-    """What else is broken by showing what these rules kept out."""
+    """Return further rules broken by showing a message that these rules kept out."""
     for rule in rules:
         yield from _BESIDES.get(rule, ())
 
 
 def _hidden(queue: Queue, view: v.MessageView, rule: v.RuleId) -> tuple[v.RuleId, ...]:
-    """It never arrives, or has not arrived yet; a peek that tells so tells it wrongly."""
+    """Return the rules broken if it never arrives, or has not arrived yet."""
     if rule != "SCHED-01":
         return (rule,)
     rules = ("SCHED-08", rule) if view.state is not None else (rule,)
@@ -66,7 +68,7 @@ def _gone(namespace: Namespace, queue: Queue, view: v.MessageView) -> tuple[v.Ru
 def _from_dead_letters(
     namespace: Namespace, dead: Queue, view: v.MessageView
 ) -> tuple[v.RuleId, ...]:
-    """DLQ-03, DLQ-05, DLQ-06, DLQ-13: what is no dead letter, or not such a one."""
+    """DLQ-03, DLQ-05, DLQ-06, DLQ-13: it is not a dead letter, or has another reason."""
     known = dead.bodies.get(view.body, ())
     numbers = known if isinstance(known, tuple) else ()
     if not numbers and dead.settings.queue.endswith(v.TRANSFERS):
@@ -88,7 +90,7 @@ def _from_dead_letters(
 
 
 def _is_spent(namespace: Namespace, dead: Queue, view: v.MessageView) -> bool:
-    """Whether such a message was delivered as often as it may be."""
+    """Return whether such a message has reached its delivery limit."""
     owner = namespace.queues[v.owner_of(dead.settings.queue)]
     known = owner.bodies.get(view.body, ())
     numbers = known if isinstance(known, tuple) else ()

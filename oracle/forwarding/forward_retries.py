@@ -1,7 +1,8 @@
-"""What could not be forwarded, and may be once its destination takes messages (FORWARD-FAILED).
+"""Messages that could not be forwarded, and may be later (FORWARD-FAILED).
 
-A destination may be enabled again, or be created again under its name. Whether what was sent to its
-sources before is tried again is not said: it may arrive, be a dead letter, or both be seen of none.
+A destination may be enabled again, or created again under its name. The documents do not say
+whether earlier messages of its sources are then retried: they may arrive, stay dead letters, or be
+lost.
 """
 
 from operator import itemgetter
@@ -13,42 +14,42 @@ from busproof.oracle.arrivals import Arrival, Passed
 from busproof.oracle.forwarding.forwarding import passed_on
 from busproof.oracle.messages.enqueueing import arrive
 from busproof.oracle.state import Namespace, Queue, feeding, with_queue
-from busproof.oracle.unjudged import given_up
+from busproof.oracle.unjudged import stop_judging
 
 __all__ = ["destination_again", "is_mere_destination", "tried_again"]
 
 
 def is_mere_destination(namespace: Namespace, queue: Queue) -> bool:
-    """Whether a queue only takes what is forwarded, by entities of which all is known."""
+    """Return whether a queue only receives forwarded messages, from fully known entities."""
     name, registry = queue.settings.queue, namespace.registry
     waits = any(
         transaction is not None and transaction.queues
         for transaction in namespace.transactions.values()
     )
     onward = v.destinations(queue.settings) or any(feeding(namespace, name))
-    return queue.role is None and not (waits or onward or len(registry.intended))
+    return queue.role is None and not (waits or onward or len(registry.pending_forwards))
 
 
 def destination_again(before: Namespace, after: Namespace, name: str) -> Namespace:
-    """FWD-20: the namespace once an entity was created by the name of a destination that was gone.
+    """FWD-20: return the namespace after a destination that was deleted is created again.
 
-    What it does is told of only where it is a queue that does not forward itself.
+    It is judged only if it is a queue that does not forward itself.
     """
     awaited = name not in before.queues and any(_sources(before, name))
     if not awaited:
         return after
     if is_mere_destination(after, after.queues[name]):
         return tried_again(after, name, everything=True)
-    return given_up(after, name)
+    return stop_judging(after, name)
 
 
 def tried_again(namespace: Namespace, name: str, *, everything: bool = False) -> Namespace:
-    """FWD-19, FWD-20: what was kept from a destination may arrive there, from now on.
+    """FWD-19, FWD-20: let messages that were kept from a destination arrive there from now on.
 
     Args:
         namespace: the namespace.
-        name: of the destination.
-        everything: whether that goes for what may have been there and is gone with it, too.
+        name: the destination.
+        everything: whether this includes messages of an earlier, deleted destination.
     """
     for source in _sources(namespace, name):
         for body, several in sorted(namespace.queues[source].passed.items(), key=itemgetter(0)):
@@ -75,7 +76,7 @@ def _may_arrive(namespace: Namespace, name: str, arrival: Arrival) -> Namespace:
 
 
 def _forgiven(namespace: Namespace, name: str, body: str) -> Namespace:
-    """The namespace, in which nothing is known any more that keeps these from their destination."""
+    """Return the namespace without known obstacles between these messages and their destination."""
     source = namespace.queues[name]
     anew = tuple(Passed(each.arrival) for each in source.passed[body])
     return with_queue(namespace, attrs.evolve(source, passed=source.passed.set(body, anew)))

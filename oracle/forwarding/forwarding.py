@@ -1,4 +1,4 @@
-"""Messages that go on from a queue or subscription to another queue or topic (FWD)."""
+"""Forwarding of messages from a queue or subscription to a queue or topic (FWD)."""
 
 from collections.abc import Iterator
 
@@ -25,11 +25,11 @@ __all__ = ["kept_by", "passed_on", "why_late", "withheld_beyond"]
 
 MOST_EVER = 4
 MOST_HOPS = {"three": 3}
-"""FORWARD-HOPS: how often a message is forwarded at most; four times where nothing else is said."""
+"""FORWARD-HOPS: maximum number of hops; four unless a reading says otherwise."""
 
 
 def kept_by(namespace: Namespace, destination: Queue | None, arrival: Arrival) -> v.RuleId | None:
-    """FWD-18 to FWD-20: the rule by which a message cannot go on to here now, if there is one."""
+    """FWD-18 to FWD-20: return the rule that prevents forwarding to here now, if there is one."""
     reading = namespace.profile.readings.get("FORWARD-HOPS", "either")
     if arrival.hops >= MOST_HOPS.get(reading, MOST_EVER):
         return "FWD-18"
@@ -41,7 +41,7 @@ def kept_by(namespace: Namespace, destination: Queue | None, arrival: Arrival) -
 def passed_on(
     namespace: Namespace, source: Queue, destination: Queue, arrival: Arrival
 ) -> tuple[Queue, Arrival]:
-    """The destination and the message on its way there."""
+    """Return the destination and the message in transit."""
     key = _key(namespace, source, destination, arrival)
     becomes = fate(namespace, destination, arrival.message, key)
     where = everywhere(namespace, destination.settings)
@@ -74,7 +74,7 @@ def passed_on(
 
 
 def _kept_away(destination: Queue, arrival: Arrival, becomes: Fate) -> Iterator[v.RuleId]:
-    """FWD-13, FWD-17, FWD-27: why the message may or will not be found at the destination."""
+    """FWD-13, FWD-17, FWD-27: return why the message may not be found at the destination."""
     if becomes is Fate.DROPPED:
         yield "FWD-13"
     if arrival.hops == MOST_HOPS["three"]:
@@ -84,9 +84,9 @@ def _kept_away(destination: Queue, arrival: Arrival, becomes: Fate) -> Iterator[
 
 
 def why_late(namespace: Namespace, queue: Queue, body: str) -> Iterator[v.RuleId]:
-    """FWD-23: what it shows that a message has come here which was due in an outage of its source.
+    """FWD-23: return the rules exercised by a message due in an outage of its source.
 
-    Only of what was scheduled at a source of this entity itself.
+    Only for a message scheduled at a direct source of this entity.
     """
     name = queue.settings.queue
     for source in (each for each, onward in namespace.forwarding.items() if onward == name):
@@ -98,10 +98,10 @@ def why_late(namespace: Namespace, queue: Queue, body: str) -> Iterator[v.RuleId
 
 
 def withheld_beyond(namespace: Namespace, source: Queue, body: str, rule: v.RuleId) -> Namespace:
-    """FWD-18, FWD-19, FWD-33: the message is nowhere behind its source, by this rule.
+    """FWD-18, FWD-19, FWD-33: return the rule that keeps the message from every destination.
 
-    It was forwarded too often, its destination is disabled, or it is in a transaction that has not
-    been committed.
+    It was forwarded too often, its destination is disabled, or its transaction has not been
+    committed.
     """
     for _ in range(MOST_EVER):
         destination = namespace.queues.get(source.settings.forward_to or "")
@@ -118,10 +118,10 @@ def _keeping(destination: Queue, rules: tuple[v.RuleId, ...]) -> Queue:
 
 
 def _key(namespace: Namespace, source: Queue, destination: Queue, arrival: Arrival) -> Key | None:
-    """FWD-07 to FWD-12: the key of the message at the destination."""
+    """FWD-07 to FWD-12: return the key of the message at the destination."""
     message = arrival.message
     if keys_conflict(message):
-        # Placed by either of the two, if at all (FORWARD-CONFLICT).
+        # Either key may place it, if it is accepted (FORWARD-CONFLICT).
         return None
     key = effective_key(namespace, destination.settings, message)
     pinned = _was_id_a_key(source, arrival) and destination.settings.partitioned
@@ -138,7 +138,7 @@ def _was_id_a_key(source: Queue, arrival: Arrival) -> bool:
 def _shown(
     source: Queue, destination: Queue, arrival: Arrival, key: Key | None
 ) -> tuple[v.RuleId, ...]:
-    """What it shows that the message is received behind this hop."""
+    """Return the rules exercised when the message is received after this hop."""
     if v.is_dead_letter_queue(source.settings.queue):
         return ("FWD-35",)
     pair = (bool(source.settings.partitioned), bool(destination.settings.partitioned))
@@ -175,4 +175,4 @@ _OF_KINDS = {
     (True, True): "FWD-03",
     (False, False): "FWD-06",
 }
-"""Whether source and destination are partitioned, to the rule that says that it works."""
+"""Whether source and destination are partitioned, to the rule that permits this."""

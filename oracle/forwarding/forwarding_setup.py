@@ -1,4 +1,4 @@
-"""Queues and subscriptions that forward: how they come to be, and what they give (FWD)."""
+"""Creation of entities that forward, and receives from them (FWD)."""
 
 from collections.abc import Iterator
 from typing import Final, TypeVar
@@ -9,25 +9,25 @@ from busproof import vocabulary as v
 from busproof.oracle.messages.batches import receive_batch
 from busproof.oracle.messages.receiving import receive
 from busproof.oracle.state import Namespace, Queue, Subscription, is_unsure, with_queue
-from busproof.oracle.transition import Sighting, Transition, refusal
+from busproof.oracle.transition import Observation, Transition, refusal
 
 __all__ = [
     "LONGEST_LOCK",
     "given_by_source",
+    "not_forwarding",
     "refused_destination",
     "sources",
-    "told_not_to_forward",
     "with_lawful_locks",
 ]
 
 LONGEST_LOCK: Final = 300 * v.MICROSECONDS
-"""LOCK-03: no entity has longer locks than this."""
+"""LOCK-03: maximum lock duration."""
 
 _Creation = TypeVar("_Creation", v.CreateQueue, v.CreateSubscription)
 
 
 def with_lawful_locks(command: _Creation) -> tuple[_Creation, tuple[v.RuleId, ...]]:
-    """LOCK-03: what comes of a creation that asks for longer locks, and the rule for it."""
+    """LOCK-03: return the result of a creation with a longer lock duration, and its rule."""
     if command.lock_duration <= LONGEST_LOCK:
         return command, ()
     return attrs.evolve(command, lock_duration=LONGEST_LOCK), ("LOCK-03",)
@@ -36,7 +36,7 @@ def with_lawful_locks(command: _Creation) -> tuple[_Creation, tuple[v.RuleId, ..
 def refused_destination(
     namespace: Namespace, command: v.CreateQueue | v.CreateSubscription
 ) -> Iterator[Transition]:
-    """FWD-25, FWD-29: the refusals of an entity that is to forward, or whose dead letters are."""
+    """FWD-25, FWD-29: return the refusals of an entity with forwarding, also of dead letters."""
     known = [namespace.queues.get(each) for each in v.destinations(command)]
     if not known:
         return
@@ -50,7 +50,7 @@ def refused_destination(
 
 
 def _is_open(namespace: Namespace, destination: Queue) -> bool:
-    """Whether the documents do not say that messages can go there."""
+    """Return whether the documents leave open if messages can be forwarded there."""
     denied = namespace.profile.tier is v.Tier.BASIC or isinstance(destination.role, Subscription)
     return denied or is_unsure(destination)
 
@@ -58,7 +58,7 @@ def _is_open(namespace: Namespace, destination: Queue) -> bool:
 def sources(
     namespace: Namespace, command: _Creation
 ) -> Iterator[tuple[_Creation, tuple[v.RuleId, ...]]]:
-    """What may come of an entity that is to forward, and the rules that say so."""
+    """Return the possible results of creating an entity that forwards, with their rules."""
     if any(each not in namespace.queues for each in v.destinations(command)):
         return
     if command.forward_to is not None and command.requires_session:
@@ -67,20 +67,21 @@ def sources(
         yield command, ()
 
 
-def told_not_to_forward(namespace: Namespace, destination_named: str) -> Namespace:
-    """FWD-25: nothing of a source arrives here, where it was to go."""
+def not_forwarding(namespace: Namespace, destination_named: str) -> Namespace:
+    """FWD-25: record that a source's messages do not arrive at its destination."""
     destination = namespace.queues[destination_named]
     kept_away = tuple(dict.fromkeys((*destination.kept_away, "FWD-25")))
     return with_queue(namespace, attrs.evolve(destination, kept_away=kept_away))
 
 
 def given_by_source(
-    namespace: Namespace, queue: Queue, command: v.Command, connection: str, seen: Sighting
+    namespace: Namespace, queue: Queue, command: v.Command, connection: str, seen: Observation
 ) -> Iterator[Transition]:
-    """FWD-15, FWD-36: what waits to be forwarded is given to nobody; a peek may show it.
+    """FWD-15, FWD-36: do not give messages that wait to be forwarded; a peek may show them.
 
-    Nothing where the entity does not forward, or is asked something else. What a queue held when an
-    update let it forward may be received from it all the same, for nobody says where that is.
+    Return nothing if the entity does not forward, or the request is of another kind. Messages that
+    a queue held when an update enabled forwarding may still be received from it, because the
+    documents leave their place open.
     """
     if queue.settings.forward_to is None:
         return
@@ -97,7 +98,7 @@ def _given_by_source(
     queue: Queue,
     command: v.Receive | v.ReceiveBatch,
     connection: str,
-    seen: Sighting,
+    seen: Observation,
 ) -> Iterator[Transition]:
     if not (queue.managed.redirected and queue.messages):
         rule = "FWD-36" if v.is_dead_letter_queue(command.queue) else "FWD-15"

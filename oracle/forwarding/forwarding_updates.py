@@ -1,8 +1,8 @@
-"""Updates by which a queue begins to forward its messages, or ends it (FWD-05).
+"""Updates that start or stop forwarding of a queue's messages (FWD-05).
 
-What is sent from then on goes where the update says. What becomes of the messages that a queue
-holds when it begins to forward, or that are on their way when it ends, no document says: they may
-be in either place. Where more than that is open, nothing is told of the queue any more.
+Later messages go where the update says. The documents do not say what happens to messages that a
+queue holds when forwarding starts, or that are in transit when it stops: they may be in either
+place. If more than that is open, the queue is no longer judged.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
-from busproof.oracle.forwarding.forwarding_setup import refused_destination, told_not_to_forward
+from busproof.oracle.forwarding.forwarding_setup import not_forwarding, refused_destination
 from busproof.oracle.messages.enqueueing import go_on
 from busproof.oracle.messages.message_store import replace, store
 from busproof.oracle.state import (
@@ -24,7 +24,7 @@ from busproof.oracle.state import (
     with_queue,
 )
 from busproof.oracle.transition import Transition
-from busproof.oracle.unjudged import given_up
+from busproof.oracle.unjudged import stop_judging
 
 __all__ = ["redirection_refused", "with_lost_redirection", "with_redirection"]
 
@@ -32,17 +32,17 @@ __all__ = ["redirection_refused", "with_lost_redirection", "with_redirection"]
 def redirection_refused(
     namespace: Namespace, queue: Queue, command: v.UpdateQueue
 ) -> Iterator[Transition]:
-    """FWD-25, FWD-29: the refusals of an update by which a queue is to forward."""
+    """FWD-25, FWD-29: return the refusals of an update that starts forwarding."""
     if command.forward_to:
         asked = attrs.evolve(queue.settings, forward_to=command.forward_to)
         yield from refused_destination(namespace, asked)
 
 
 def with_redirection(namespace: Namespace, command: v.UpdateQueue, *, surely: bool) -> Namespace:
-    """FWD-05: the namespace, in which what is sent to a queue from now on is forwarded, or is not.
+    """FWD-05: return the namespace after an update that starts or stops forwarding.
 
     Args:
-        namespace: after whatever else the update changes.
+        namespace: after all other changes of the update.
         command: the update.
         surely: whether it is in force now, and no other update may still change that.
     """
@@ -51,7 +51,7 @@ def with_redirection(namespace: Namespace, command: v.UpdateQueue, *, surely: bo
     if command.forward_to is None or wanted == before:
         return namespace
     if wanted is not None and queue.settings.requires_session:
-        return told_not_to_forward(namespace, wanted)
+        return not_forwarding(namespace, wanted)
     simple = surely and _is_simple(namespace, queue, wanted)
     settings = attrs.evolve(queue.settings, forward_to=wanted)
     managed = attrs.evolve(queue.managed, redirected=True)
@@ -59,20 +59,20 @@ def with_redirection(namespace: Namespace, command: v.UpdateQueue, *, surely: bo
     namespace = with_queue(namespace, redirected)
     if not simple:
         joined = (each for each in (before, wanted) if each is not None)
-        return given_up(namespace, command.queue, *joined)
+        return stop_judging(namespace, command.queue, *joined)
     return _begun(namespace, redirected) if wanted is not None else _ended(namespace, redirected)
 
 
 def with_lost_redirection(namespace: Namespace, command: v.UpdateQueue) -> Namespace:
-    """The update may be in force, now, later or never, so that nothing is told any more."""
+    """Stop judging: the update may take effect now, later or never."""
     if command.forward_to is None:
         return namespace
     onward = (command.forward_to,) if command.forward_to else ()
-    return given_up(namespace, command.queue, *onward)
+    return stop_judging(namespace, command.queue, *onward)
 
 
 def _is_simple(namespace: Namespace, queue: Queue, wanted: str | None) -> bool:
-    """Whether all that is open is where the messages are that the queue holds or has forwarded."""
+    """Return whether only the place of the queue's messages is open."""
     name = queue.settings.queue
     held = [*queue.messages.values()]
     idle = all(stored.lock is None and stored.deferred is False for stored in held)
@@ -88,7 +88,7 @@ def _is_simple(namespace: Namespace, queue: Queue, wanted: str | None) -> bool:
 
 
 def _begun(namespace: Namespace, queue: Queue) -> Namespace:
-    """What the queue holds may be forwarded as well."""
+    """Return the queue with forwarding started: its messages may be forwarded as well."""
     name = queue.settings.queue
     for stored in tuple(queue.messages.values()):
         here = namespace.queues[name]
@@ -105,7 +105,7 @@ def _begun(namespace: Namespace, queue: Queue) -> Namespace:
 
 
 def _ended(namespace: Namespace, queue: Queue) -> Namespace:
-    """What was to be forwarded may have stayed."""
+    """Return the queue with forwarding stopped: messages in transit may have stayed."""
     where = everywhere(namespace, queue.settings)
     for several in queue.passed.values():
         for passed in several:

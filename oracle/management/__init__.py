@@ -1,1 +1,1 @@
-"""Entities: created, described, changed, deleted; topics, subscriptions and their rules."""
+"""Management of entities: queues, topics, subscriptions and their rules."""

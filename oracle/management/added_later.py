@@ -1,7 +1,7 @@
-"""What some editions list as newly working with partitioned entities, request by request (FEAT).
+"""Features that some editions list as newly supported on partitioned entities (FEAT).
 
-The list is one of what AMQP can ask. Which protocol was spoken is no part of a command: a request
-does on a partitioned entity what it does on a regular one, and other rules say what that is.
+The list is about AMQP. A command does not say which protocol was used: a request does the same on a
+partitioned entity as on a regular one, and other rules define that.
 """
 
 from typing import Final
@@ -27,7 +27,7 @@ _OF_REQUESTS: Final[dict[type[v.Command], v.RuleId]] = {
     v.GetSessionState: "FEAT-15",
     v.ListSessions: "FEAT-16",
 }
-"""The request, to the rule that it works on a partitioned entity."""
+"""Request to the rule that it works on a partitioned entity."""
 
 _WORKED: Final = (
     v.Received,
@@ -36,24 +36,24 @@ _WORKED: Final = (
     v.Scheduled,
     v.SessionState,
 )
-"""Answers that say by themselves that a request did what it is for."""
+"""Answers that prove that a request succeeded."""
 
 
 def shown_as_added(
     queue: Queue | None, command: v.Command, outcome: v.Outcome
 ) -> tuple[v.RuleId, ...]:
-    """FEAT-05 to FEAT-17: what an answer shows of requests on partitioned entities.
+    """FEAT-05 to FEAT-17: return the rules that an answer on a partitioned entity exercises.
 
     Args:
-        queue: the entity that was asked, if there is one.
-        command: that was asked.
+        queue: the addressed entity, if there is one.
+        command: the request.
         outcome: the answer.
     """
     return _rule(queue, command) if _has_worked(command, outcome) else ()
 
 
 def blamed_as_added(queue: Queue | None, command: v.Command) -> tuple[v.RuleId, ...]:
-    """FEAT-05 to FEAT-17: what an answer that nothing allows may break besides other rules."""
+    """FEAT-05 to FEAT-17: return further rules that a violation may break."""
     return _rule(queue, command)
 
 
@@ -67,7 +67,7 @@ def _rule(queue: Queue | None, command: v.Command) -> tuple[v.RuleId, ...]:
 
 
 def _has_worked(command: v.Command, outcome: v.Outcome) -> bool:
-    """Whether the answer tells that the request did its work; of a send only a receive does."""
+    """Return whether the answer proves success; for a send only a receive does."""
     if isinstance(command, v.CancelScheduled | v.SetSessionState | v.SendBatch):
         return isinstance(outcome, v.Done)
     if isinstance(outcome, v.Peeked):

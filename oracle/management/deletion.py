@@ -1,10 +1,10 @@
-"""What a deletion takes away, and what is remembered of it."""
+"""Deletion of entities, and what is remembered of them."""
 
 import attrs
 
 from busproof.oracle.forwarding.forward_retries import is_mere_destination
 from busproof.oracle.outages import Outages
-from busproof.oracle.registry import Buried
+from busproof.oracle.registry import Tombstone
 from busproof.oracle.state import (
     Namespace,
     Queue,
@@ -14,15 +14,15 @@ from busproof.oracle.state import (
     with_queue,
     without_queue,
 )
-from busproof.oracle.unjudged import given_up, is_joined
+from busproof.oracle.unjudged import is_joined, stop_judging
 
-__all__ = ["buried"]
+__all__ = ["delete_entity"]
 
 
-def buried(namespace: Namespace, queue: Queue) -> Namespace:
-    """MGMT-15, TOPIC-22, TOPIC-23: the namespace without a queue, a topic or a subscription.
+def delete_entity(namespace: Namespace, queue: Queue) -> Namespace:
+    """MGMT-15, TOPIC-22, TOPIC-23: return the namespace without an entity.
 
-    A topic takes its subscriptions with it; a subscription leaves its topic and the others.
+    A topic is deleted with its subscriptions; a subscription leaves its topic and the others.
     """
     role = queue.role
     if isinstance(role, Subscription):
@@ -30,7 +30,7 @@ def buried(namespace: Namespace, queue: Queue) -> Namespace:
     name = queue.settings.queue
     if isinstance(role, Topic):
         if _has_rules_in_transactions(namespace, name):
-            namespace = given_up(namespace, name)
+            namespace = stop_judging(namespace, name)
         namespace = _perhaps_given_up(namespace, queue)
         for path in role.subscriptions:
             namespace = _gone(namespace, namespace.queues[path], with_topic=True)
@@ -38,57 +38,57 @@ def buried(namespace: Namespace, queue: Queue) -> Namespace:
 
 
 def _gone(namespace: Namespace, queue: Queue, *, with_topic: bool = False) -> Namespace:
-    """The namespace without one entity; of what was given up nothing is told.
+    """Return the namespace without one entity; names no longer judged stay so.
 
-    What was to go on to it can do so no more (FWD-20); what becomes of messages that were to go on
-    from it is left open.
+    Messages can no longer be forwarded to it (FWD-20); messages that it was to forward may or may
+    not be forwarded.
     """
     namespace = _perhaps_given_up(namespace, queue)
     name, settings = queue.settings.queue, queue.settings
     namespace = without_queue(namespace, name)
     registry = namespace.registry
     restored = queue.managed.restored
-    buried = Buried(queue.bodies, bool(settings.partitioned), restored, with_topic=with_topic)
-    registry = attrs.evolve(registry, buried=registry.buried.set(name, buried))
+    tombstone = Tombstone(queue.bodies, bool(settings.partitioned), restored, with_topic=with_topic)
+    registry = attrs.evolve(registry, tombstones=registry.tombstones.set(name, tombstone))
     return attrs.evolve(namespace, registry=registry)
 
 
 def _perhaps_given_up(namespace: Namespace, queue: Queue) -> Namespace:
     name = queue.settings.queue
     simple = not is_joined(namespace, name) or is_mere_destination(namespace, queue)
-    if name in namespace.registry.haunted or not simple:
-        return given_up(namespace, name)
+    if name in namespace.registry.pending_effects or not simple:
+        return stop_judging(namespace, name)
     return namespace
 
 
 def _lasting(namespace: Namespace, queue: Queue) -> Namespace:
-    """Outages may last beyond a deletion: the entity's, and of partitions that it had not."""
+    """Return outages that outlast a deletion: the entity's, and of partitions that it lacked."""
     name, outages, registry = queue.settings.queue, queue.outages, namespace.registry
-    before = registry.outages.get(name, Outages(outages.told))
+    before = registry.outages.get(name, Outages(outages.identified))
     others = (before.down | before.doubt) & ~everywhere(namespace, queue.settings)
-    lasting = Outages(outages.told, doubt=outages.down | outages.doubt | others)
+    lasting = Outages(outages.identified, doubt=outages.down | outages.doubt | others)
     registry = attrs.evolve(registry, outages=registry.outages.set(name, lasting))
     return attrs.evolve(namespace, registry=registry)
 
 
 def _parted(namespace: Namespace, queue: Queue, role: Subscription) -> Namespace:
-    """TOPIC-23: the namespace without a subscription; its topic goes on with the others.
+    """TOPIC-23: return the namespace without a subscription; its topic keeps the others.
 
-    What waits in a transaction may come to one that is created again under its name.
+    Messages waiting in a transaction may reach a subscription created again under its name.
     """
     topic = namespace.queues[role.topic]
     if not isinstance(topic.role, Topic):
         raise AssertionError("a subscription is of a topic")  # noqa: TRY004
     path = queue.settings.queue
     if _is_awaited(namespace, role.topic):
-        namespace = given_up(namespace, path)
+        namespace = stop_judging(namespace, path)
     others = tuple(each for each in topic.role.subscriptions if each != path)
     parted = attrs.evolve(topic.role, subscriptions=others, parted=True)
     return with_queue(_gone(namespace, queue), attrs.evolve(topic, role=parted))
 
 
 def _is_awaited(namespace: Namespace, topic: str) -> bool:
-    """Whether anything waits in a transaction for a topic, or for its subscriptions' rules."""
+    """Return whether a transaction has requests for a topic or its subscriptions' rules."""
     waits = any(
         transaction is not None and topic in transaction.queues
         for transaction in namespace.transactions.values()

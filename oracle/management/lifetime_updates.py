@@ -1,7 +1,7 @@
-"""Updates of how long messages live in a queue.
+"""Updates of a queue's default time to live.
 
-Messages keep the time to live that they came under (MGMT-12). What may come at any later time, by a
-request that was never answered or by forwarding, may come under the one of before or of after.
+Messages keep the time to live with which they arrived (MGMT-12). Messages of unanswered requests,
+and forwarded ones, may arrive under the old or the new setting.
 """
 
 import attrs
@@ -9,14 +9,14 @@ import attrs
 from busproof import vocabulary as v
 from busproof.oracle.schedule import NEVER
 from busproof.oracle.state import Namespace, Queue, with_queue
-from busproof.oracle.unjudged import given_up
+from busproof.oracle.unjudged import stop_judging
 from busproof.oracle.window import Window
 
 __all__ = ["with_lifetime"]
 
 
 def with_lifetime(namespace: Namespace, command: v.UpdateQueue, *, surely: bool) -> Namespace:
-    """MGMT-12: the namespace, in which what comes to a queue from now on lives that long.
+    """MGMT-12: return the namespace after an update of the time to live.
 
     Args:
         namespace: the state.
@@ -41,18 +41,18 @@ def with_lifetime(namespace: Namespace, command: v.UpdateQueue, *, surely: bool)
     namespace = with_queue(namespace, queue)
     if queue.settings.forward_to is None:
         return namespace
-    # What is on its way through it may come under either one, wherever it goes (FORWARD-LIFETIME).
-    return given_up(namespace, command.queue)
+    # Messages forwarded through it may get either one at any destination (FORWARD-LIFETIME).
+    return stop_judging(namespace, command.queue)
 
 
 def _under_it(namespace: Namespace, queue: Queue, life: int) -> Queue:
-    """The queue, in which what may come later than now may die by a new time to live.
+    """Return the queue with uncertain arrivals that may expire under the new setting.
 
-    It looks at all messages, once for an update.
+    It visits all messages, once for each update.
     """
-    now, slack = namespace.now, namespace.vantage.slack
+    now, slack = namespace.now, namespace.observability.slack
     for stored in queue.messages.values():
-        # Of what came in time it is known when it dies.
+        # Messages that arrived before the update have a known expiry.
         if stored.dies is None or stored.dies.latest < NEVER:
             continue
         shortest = min(life, stored.message.time_to_live or NEVER)

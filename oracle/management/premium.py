@@ -1,4 +1,4 @@
-"""Premium: what it has instead of partitioned entities, and what becomes of those from before."""
+"""Premium: its replacement for partitioned entities, and entities from before."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -19,17 +19,17 @@ _ON_MESSAGES: Final = v.Send | v.Receive | v.Peek | v.Complete
 
 
 def _is_stated(profile: v.Profile) -> bool:
-    """PREM-01: whether Premium has no partitioning, of which the oldest edition does not speak."""
+    """PREM-01: return whether the edition says that Premium has no partitioning."""
     oldest = "PREM-01" in profile.silent
     return not oldest or profile.readings.get("PREMIUM-OLDEST") == "not-supported"
 
 
 def options_in_premium(profile: v.Profile, options: tuple[bool, ...]) -> tuple[bool, ...]:
-    """Whether a queue or topic may become partitioned, not partitioned, or either.
+    """Return whether a queue or topic may become partitioned, not partitioned, or either.
 
     Args:
-        profile: of a namespace of Premium.
-        options: what it may become in another tier.
+        profile: the profile of a Premium namespace.
+        options: the options in another tier.
     """
     if _is_stated(profile):
         return (profile.readings.get("PREMIUM-CHECKBOX") == "always-on",)
@@ -38,7 +38,7 @@ def options_in_premium(profile: v.Profile, options: tuple[bool, ...]) -> tuple[b
 
 
 def partitions_refused(profile: v.Profile) -> tuple[bool, bool]:
-    """Whether a request for a partitioned entity may be refused, and whether it must be."""
+    """Return whether a request for a partitioned entity may be refused, and whether it must be."""
     reading = "either"
     if _is_stated(profile):
         reading = profile.readings.get("PREMIUM-CHECKBOX", "either")
@@ -48,7 +48,7 @@ def partitions_refused(profile: v.Profile) -> tuple[bool, bool]:
 
 
 def may_keep_as_it_is(namespace: Namespace, queue: Queue) -> bool:
-    """PREM-05: whether a queue from before may refuse to be changed (PREMIUM-EXISTING)."""
+    """PREM-05: return whether a queue from before may refuse updates (PREMIUM-EXISTING)."""
     everything = namespace.profile.readings.get("PREMIUM-EXISTING") == "everything"
     return _is_from_before(namespace, queue) and not everything
 
@@ -60,17 +60,17 @@ def _is_from_before(namespace: Namespace, queue: Queue) -> bool:
 def shown_in_premium(
     namespace: Namespace, queue: Queue | None, command: v.Command, outcome: v.Outcome
 ) -> Iterator[v.RuleId]:
-    """What an answer shows of Premium.
+    """Return the rules on Premium that an answer exercises.
 
     Args:
-        namespace: after it.
-        queue: that it is about, if there is one.
-        command: that was asked.
+        namespace: the state after it.
+        queue: the queue concerned, if there is one.
+        command: the request.
         outcome: the answer.
     """
     if namespace.profile.tier is not v.Tier.PREMIUM or isinstance(outcome, v.Refused):
         return
-    if isinstance(command, v.ListQueues) and namespace.census.restored.earliest:
+    if isinstance(command, v.ListQueues) and namespace.entity_counts.restored.earliest:
         yield "PREM-04"
     if queue is None:
         return
@@ -94,7 +94,7 @@ def _shown_by_message(queue: Queue, outcome: v.Received) -> Iterator[v.RuleId]:
 
 
 def _need_no_key(transaction: Transaction | None) -> bool:
-    """PREM-13: whether the latest message of a transaction has no key, or another than before."""
+    """PREM-13: return whether a transaction's latest message has no key, or a different one."""
     staged = [] if transaction is None else in_order(transaction)[-2:]
     keys = {_key(each.message) for each in staged}
     return None in keys or len(keys) > 1
@@ -107,11 +107,11 @@ def _key(message: v.Message) -> str | None:
 def blamed_in_premium(
     namespace: Namespace, queue: Queue | None, command: v.Command, outcome: v.Outcome
 ) -> Iterator[v.RuleId]:
-    """The rules on Premium that an answer may break besides others."""
+    """Return further rules on Premium that a violation may break."""
     if namespace.profile.tier is not v.Tier.PREMIUM:
         return
     refused = isinstance(outcome, v.Refused)
-    if isinstance(command, v.ListQueues) and namespace.census.restored.latest:
+    if isinstance(command, v.ListQueues) and namespace.entity_counts.restored.latest:
         yield "PREM-04"
     if isinstance(command, v.CreateQueue | v.CreateTopic) and refused:
         if isinstance(command, v.CreateQueue) and command.requires_session:

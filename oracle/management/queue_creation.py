@@ -1,4 +1,4 @@
-"""Creating queues: what a request can be given, and why it may be refused."""
+"""Creation of queues: possible results and refusals."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -8,9 +8,9 @@ from busproof.oracle.entity_counts import Kind
 from busproof.oracle.evolve import evolve
 from busproof.oracle.forwarding.forward_retries import destination_again
 from busproof.oracle.forwarding.forwarding_setup import (
+    not_forwarding,
     refused_destination,
     sources,
-    told_not_to_forward,
     with_lawful_locks,
 )
 from busproof.oracle.management.validation import (
@@ -20,7 +20,7 @@ from busproof.oracle.management.validation import (
     options_of,
     windows_of,
 )
-from busproof.oracle.messages.dead_letters import with_forwarding_grave
+from busproof.oracle.messages.dead_letters import with_dead_letter_forwarding
 from busproof.oracle.messages.duplicates import ASKED_BEYOND
 from busproof.oracle.outages import Outages
 from busproof.oracle.registry import NO_TROUBLE, as_created
@@ -35,7 +35,7 @@ from busproof.oracle.state import (
     with_queue,
 )
 from busproof.oracle.transition import Transition, done, refusal
-from busproof.oracle.unjudged import given_up, made
+from busproof.oracle.unjudged import made, stop_judging
 
 __all__ = [
     "create_queue",
@@ -48,20 +48,20 @@ __all__ = [
 
 
 def outage_reading(namespace: Namespace) -> str:
-    """How far management may fail in an outage (MANAGEMENT-IN-OUTAGE)."""
+    """Return how management may fail in an outage (MANAGEMENT-IN-OUTAGE)."""
     return namespace.profile.readings.get("MANAGEMENT-IN-OUTAGE", "either")
 
 
 def may_fail_in_outage(namespace: Namespace, outages: Outages) -> tuple[bool, bool]:
-    """MGMT-18: whether what acts on all partitions may fail now, and whether it must."""
+    """MGMT-18: return whether a request for all partitions may fail now, and whether it must."""
     must = outage_reading(namespace) == "fails" and bool(outages.down)
     return outages.any, must
 
 
 def create_queue(namespace: Namespace, command: v.CreateQueue) -> Iterator[Transition]:
-    """A queue is created, once, unless something speaks against it.
+    """Create a queue, once, unless a rule forbids it.
 
-    A dead-letter queue comes with its entity and cannot be created (from outside the five).
+    A dead-letter queue is created with its entity and not separately (from outside the five).
     """
     if v.is_dead_letter_queue(command.queue):
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
@@ -86,7 +86,7 @@ def create_queue(namespace: Namespace, command: v.CreateQueue) -> Iterator[Trans
 
 
 def _wanted(namespace: Namespace, command: v.CreateQueue, partitioned: bool) -> Wanted:
-    """What the queue counts as."""
+    """Return how the queue counts for the quota."""
     kind = Kind.QUEUE if partitioned else Kind.REGULAR
     return Wanted(kind, partition_count(namespace, evolve(command, partitioned=partitioned)))
 
@@ -96,7 +96,7 @@ def _made(
 ) -> Iterator[Transition]:
     lawful, limits = with_lawful_locks(command)
     for source, why in sources(namespace, lawful):
-        start = told_not_to_forward(namespace, command.forward_to or "") if why else namespace
+        start = not_forwarding(namespace, command.forward_to or "") if why else namespace
         sizes = granted_sizes(start.profile, source)
         windows = windows_of(start, source)
         for partitioned, size, given in product(options_of(start, source), sizes, windows):
@@ -120,7 +120,7 @@ def _made(
 def _asked(
     source: v.CreateQueue, partitioned: bool, size: int | None, window: int
 ) -> v.CreateQueue:
-    """What is asked for with these settings, which it mostly has."""
+    """Return the requested settings as the queue usually gets them."""
     if (partitioned, size, window) == (
         source.partitioned,
         source.max_size,
@@ -131,7 +131,7 @@ def _asked(
 
 
 def noted(transition: Transition, asked: v.CreateQueue) -> Transition:
-    """SIZE-02, PREM-01, DUP-03: a queue that was asked for as there is none is another one."""
+    """SIZE-02, PREM-01, DUP-03: record that a queue got other settings than requested."""
     queue = transition.next.queues[asked.queue]
     tried = queue.managed.tried
     if asked.max_size not in (None, queue.settings.max_size):
@@ -148,7 +148,7 @@ def noted(transition: Transition, asked: v.CreateQueue) -> Transition:
 
 
 def _given(profile: v.Profile, asked: v.CreateQueue) -> Iterator[v.CreateQueue]:
-    """MGMT-24: what is asked for, or without what Basic need not have."""
+    """MGMT-24: return the requested settings, or those without what Basic may lack."""
     yield asked
     offered = profile.readings.get("BASIC-FEATURES") == "offered"
     if profile.tier is v.Tier.BASIC and not offered and is_beyond_basic(asked):
@@ -156,13 +156,15 @@ def _given(profile: v.Profile, asked: v.CreateQueue) -> Iterator[v.CreateQueue]:
 
 
 def _is_repeated(namespace: Namespace, known: Queue, command: v.CreateQueue) -> bool:
-    """Whether a creation that was refused in an outage is asked for once more, with none left."""
-    again = _whole(namespace, command) == known.settings and known.managed.frayed == "create"
+    """Return whether this repeats a creation that was refused in an outage, which is over."""
+    again = (
+        _whole(namespace, command) == known.settings and known.managed.partially_applied == "create"
+    )
     return again and not known.outages.any
 
 
 def _whole(namespace: Namespace, command: v.CreateQueue) -> v.CreateQueue:
-    """What there may be parts of once the creation was refused in an outage."""
+    """Return the entity that may exist in part after a refusal in an outage."""
     partitioned = options_of(namespace, command)[0]
     size = granted_sizes(namespace.profile, command)[0]
     lawful, window = with_lawful_locks(command)[0], windows_of(namespace, command)[0][0]
@@ -170,12 +172,12 @@ def _whole(namespace: Namespace, command: v.CreateQueue) -> v.CreateQueue:
 
 
 def _taken(namespace: Namespace, known: Queue, command: v.CreateQueue) -> Transition:
-    """MGMT-09, MGMT-19: the name is taken, by a queue that is there or is whole from now on."""
+    """MGMT-09, MGMT-19: the name is taken by a queue that exists, or is complete from now on."""
     if _is_repeated(namespace, known, command):
-        managed = evolve(known.managed, frayed="")
+        managed = evolve(known.managed, partially_applied="")
         whole = with_queue(namespace, evolve(known, doubtful=False, managed=managed))
         if known.managed.touched:
-            whole = given_up(whole, known.settings.queue)
+            whole = stop_judging(whole, known.settings.queue)
         return refusal(whole, v.Error.ALREADY_EXISTS, "MGMT-19")
     if is_unsure(known):
         return refusal(namespace, v.Error.ALREADY_EXISTS, any_error=True)
@@ -187,10 +189,10 @@ def _taken(namespace: Namespace, known: Queue, command: v.CreateQueue) -> Transi
 def _done(
     namespace: Namespace, known: Queue | None, settings: v.CreateQueue, rules: tuple[v.RuleId, ...]
 ) -> Iterator[Transition]:
-    """The queue is there and empty; of one that was there in part nothing is told any more."""
+    """The queue exists and is empty; one that existed in part is no longer judged."""
     created = _created(namespace, settings)
     if known is not None and _is_mixed(known, settings):
-        yield done(given_up(created, settings.queue), *rules)
+        yield done(stop_judging(created, settings.queue), *rules)
         return
     repeated = settings.queue in namespace.registry.refused
     whole = repeated and not created.queues[settings.queue].outages.any
@@ -198,29 +200,29 @@ def _done(
 
 
 def _is_mixed(known: Queue, settings: v.CreateQueue) -> bool:
-    """Whether the new queue may have something of what was there, in part or perhaps."""
-    other = known.managed.frayed == "create" and known.settings != settings
-    deleted = known.managed.frayed == "delete"
+    """Return whether the new queue may have remains of an earlier one, in part or perhaps."""
+    other = known.managed.partially_applied == "create" and known.settings != settings
+    deleted = known.managed.partially_applied == "delete"
     return other or deleted or known.managed.touched or known.role is not None
 
 
 def outages_of(namespace: Namespace, settings: v.CreateQueue) -> Outages:
-    """The outages that the queue begins with: those of the partitions that it has."""
-    told, known = namespace.vantage.partitions, namespace.queues.get(settings.queue)
-    outages = namespace.registry.outages.get(settings.queue, Outages(told))
+    """Return the initial outages of a queue: those of the partitions that it has."""
+    identified, known = namespace.observability.partitions, namespace.queues.get(settings.queue)
+    outages = namespace.registry.outages.get(settings.queue, Outages(identified))
     down, doubt = outages.down, outages.doubt
     if known is not None:
-        # Of partitions that what may be there has not, it knows nothing.
+        # An entity that may exist does not know partitions that it lacks.
         others = ~everywhere(namespace, known.settings)
         down, doubt = known.outages.down | down & others, known.outages.doubt | doubt & others
     its_own = everywhere(namespace, settings)
-    return Outages(told, down & its_own, doubt & its_own)
+    return Outages(identified, down & its_own, doubt & its_own)
 
 
 def _left_behind(namespace: Namespace, command: v.CreateQueue) -> Namespace:
-    """What a creation leaves that was refused in an outage (MANAGEMENT-IN-OUTAGE).
+    """Return the state after a creation refused in an outage (MANAGEMENT-IN-OUTAGE).
 
-    Where the queue may be there already, it may now be so in part, or as it was asked for now.
+    If the queue may already exist, it may now have the new settings in some partitions.
     """
     registry = namespace.registry
     refused = evolve(registry, refused=registry.refused.set(command.queue, None))
@@ -230,55 +232,59 @@ def _left_behind(namespace: Namespace, command: v.CreateQueue) -> Namespace:
     settings = _whole(namespace, command)
     known = namespace.queues.get(command.queue)
     if known is None:
-        left = _created(namespace, settings, frayed="create")
+        left = _created(namespace, settings, partially_applied="create")
         several = (
             len(options_of(namespace, command))
             * len(granted_sizes(namespace.profile, command))
             * len(windows_of(namespace, command))
         )
         open_ended = bool(v.destinations(command)) or several > 1
-        return given_up(left, command.queue) if open_ended else left
-    mixed = known.doubtful and not (known.managed.frayed and known.settings == settings)
-    return given_up(namespace, command.queue) if mixed else namespace
+        return stop_judging(left, command.queue) if open_ended else left
+    mixed = known.doubtful and not (known.managed.partially_applied and known.settings == settings)
+    return stop_judging(namespace, command.queue) if mixed else namespace
 
 
-def _created(namespace: Namespace, settings: v.CreateQueue, *, frayed: str = "") -> Namespace:
+def _created(
+    namespace: Namespace, settings: v.CreateQueue, *, partially_applied: str = ""
+) -> Namespace:
     name, registry, queues = settings.queue, namespace.registry, namespace.queues
-    buried = registry.buried.get(name)
+    tombstone = registry.tombstones.get(name)
     outages = outages_of(namespace, settings)
     managed = evolve(
         as_created(settings),
-        frayed=frayed,
+        partially_applied=partially_applied,
         disturbed=outages.any,
         trouble=namespace.now if outages.any else NO_TROUBLE,
         born=registry.creations,
     )
-    if buried is not None:
-        other = buried.partitioned is not settings.partitioned
+    if tombstone is not None:
+        other = tombstone.partitioned is not settings.partitioned
         managed = evolve(
             managed,
-            before=buried.bodies,
+            before=tombstone.bodies,
             other_before=other,
-            restored_before=buried.restored,
+            restored_before=tombstone.restored,
         )
-    queue = Queue(settings=settings, outages=outages, doubtful=bool(frayed), managed=managed)
+    queue = Queue(
+        settings=settings, outages=outages, doubtful=bool(partially_applied), managed=managed
+    )
     registry = evolve(registry, creations=registry.creations + 1)
-    for grave in v.dead_letter_queues_of(name):
-        queues = queues.delete(grave) if grave in queues else queues
+    for path in v.dead_letter_queues_of(name):
+        queues = queues.delete(path) if path in queues else queues
     created = with_queue(evolve(namespace, queues=queues, registry=registry), queue)
-    whole = with_forwarding_grave(created, name)
+    whole = with_dead_letter_forwarding(created, name)
     return made(namespace, destination_again(namespace, whole, name), name)
 
 
 def restore_queue(namespace: Namespace, command: v.RestoreQueue) -> Iterator[Transition]:
-    """PREM-03: a partitioned queue is there from when the tier still permitted it."""
+    """PREM-03: add a partitioned queue from when the tier still permitted it."""
     known = namespace.queues.get(command.queue)
     if known is not None:
         yield refusal(namespace, v.Error.ALREADY_EXISTS, any_error=True)
         if not is_unsure(known):
             return
     restored = _restored(namespace, command)
-    yield done(restored if known is None else given_up(restored, command.queue))
+    yield done(restored if known is None else stop_judging(restored, command.queue))
 
 
 def _restored(namespace: Namespace, command: v.RestoreQueue) -> Namespace:

@@ -1,4 +1,4 @@
-"""What is got of a queue: its settings, its counts and its availability."""
+"""Descriptions of queues: settings, counts and availability."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -9,9 +9,15 @@ from busproof import vocabulary as v
 from busproof.oracle.management.updates_and_deletions import FIXED
 from busproof.oracle.messages.dead_letters import dead_letters
 from busproof.oracle.messages.releasing import without_perhaps_spent
-from busproof.oracle.sizes.entity_size import grave, no_other_size, of_size, told_size, wrong_size
+from busproof.oracle.sizes.entity_size import (
+    dead_letter_storage,
+    no_other_size,
+    of_size,
+    told_size,
+    wrong_size,
+)
 from busproof.oracle.state import NEVER, Namespace, Queue, Subscription, Topic, feeding
-from busproof.oracle.transition import Sighting, Transition, refusal
+from busproof.oracle.transition import Observation, Transition, refusal
 from busproof.oracle.window import Window
 
 __all__ = [
@@ -27,11 +33,11 @@ __all__ = [
 ]
 
 _OF_TOPICS: Final = ("partitioned", "duplicate_detection", "duplicate_window", "max_size", "size")
-"""What a subscription has as its topic has it, or not at all."""
+"""Settings that a subscription shares with its topic, or lacks."""
 
 
-def get_queue(namespace: Namespace, command: v.GetQueue, seen: Sighting) -> Iterator[Transition]:
-    """MGMT-11, MGMT-20 to MGMT-23: what the queue is and what all its partitions hold."""
+def get_queue(namespace: Namespace, command: v.GetQueue, seen: Observation) -> Iterator[Transition]:
+    """MGMT-11, MGMT-20 to MGMT-23: describe the queue and the contents of all its partitions."""
     queue = namespace.queues[command.queue]
     must_fail, refusals = get_may_fail(namespace, queue)
     if not must_fail:
@@ -40,7 +46,7 @@ def get_queue(namespace: Namespace, command: v.GetQueue, seen: Sighting) -> Iter
 
 
 def get_may_fail(namespace: Namespace, queue: Queue) -> tuple[bool, tuple[Transition, ...]]:
-    """MGMT-23: whether a get has to fail in an outage, and how it may (COUNTS-IN-OUTAGE)."""
+    """MGMT-23: return whether a get has to fail in an outage, and how it may (COUNTS-IN-OUTAGE)."""
     reading = _reading(namespace, "COUNTS-IN-OUTAGE")
     must_fail = bool(queue.outages.down) and reading == "refused"
     if not queue.outages.any or reading == "left-out":
@@ -48,7 +54,7 @@ def get_may_fail(namespace: Namespace, queue: Queue) -> tuple[bool, tuple[Transi
     return must_fail, (refusal(namespace, v.Error.UNAVAILABLE, "MGMT-23", any_error=True),)
 
 
-def _described(namespace: Namespace, queue: Queue, seen: Sighting) -> Iterator[Transition]:
+def _described(namespace: Namespace, queue: Queue, seen: Observation) -> Iterator[Transition]:
     if isinstance(seen.outcome, v.Described):
         told = seen.outcome.description
         if not wrongly_told(namespace, queue, told):
@@ -71,12 +77,12 @@ def _reading(namespace: Namespace, ambiguity: str) -> str | None:
 
 
 def may_lag(namespace: Namespace) -> bool:
-    """Whether what is told of messages and partitions may be of some time ago (GET-LAG)."""
+    """Return whether counts and availability may be out of date (GET-LAG)."""
     return _reading(namespace, "GET-LAG") != "at-once"
 
 
 def described(namespace: Namespace, queue: Queue) -> v.QueueDescription:
-    """What a queue is told to be where nothing was seen."""
+    """Return a description of the queue, where none was observed."""
     settings, limited = queue.settings, queue.outages.any
     least, most = counts(queue)
     counted = min(most, least + len(queue.locks)) if limited else most
@@ -92,7 +98,7 @@ def described(namespace: Namespace, queue: Queue) -> v.QueueDescription:
         time_to_live=settings.time_to_live,
         max_size=told_size(namespace, settings) if its_own else None,
         message_count=counted,
-        size=sum((*queue.room.held.values(), *grave(namespace, queue).held.values())),
+        size=sum((*queue.room.held.values(), *dead_letter_storage(namespace, queue).held.values())),
         availability=v.Availability.LIMITED if limited else v.Availability.AVAILABLE,
         transfer_dead_letters=len(dead_letters(namespace, queue, v.TRANSFERS).messages),
     )
@@ -101,12 +107,13 @@ def described(namespace: Namespace, queue: Queue) -> v.QueueDescription:
 def wrongly_told(
     namespace: Namespace, queue: Queue, told: v.QueueDescription
 ) -> tuple[v.RuleId, ...]:
-    """The rules that a description breaks."""
+    """Return the rules that a description breaks."""
     told = _of_its_own(queue, told)
     found = [*_wrong_settings(namespace, queue, told)]
     if not _count_is_allowed(namespace, queue, told.message_count):
         found += ["MGMT-20", "MGMT-23"] if queue.outages.any else ["MGMT-20"]
-    if not 0 <= (told.transfer_dead_letters or 0) <= _most_stranded(namespace, queue):
+        found = [*_of_scheduled(namespace, queue), *found]
+    if not 0 <= (told.transfer_dead_letters or 0) <= _most_transfer_dead_letters(namespace, queue):
         found.append("FWD-32")
     if not availability_is_allowed(namespace, queue, told.availability):
         limited = told.availability is v.Availability.LIMITED
@@ -117,15 +124,15 @@ def wrongly_told(
 
 
 def _of_its_own(queue: Queue, told: v.QueueDescription) -> v.QueueDescription:
-    """The description, of a subscription without what is its topic's."""
+    """Return the description; for a subscription, without its topic's settings."""
     if queue.role is None:
         return told
     topics: dict[str, Any] = dict.fromkeys(_OF_TOPICS)
     return attrs.evolve(told, **topics)
 
 
-def _most_stranded(namespace: Namespace, queue: Queue) -> int:
-    """FWD-32: how many dead letters of transfers there may be at the most."""
+def _most_transfer_dead_letters(namespace: Namespace, queue: Queue) -> int:
+    """FWD-32: return the maximum number of transfer dead letters."""
     known = dead_letters(namespace, queue, v.TRANSFERS).arrivals
     return known + sum(len(several) for several in queue.passed.values())
 
@@ -154,14 +161,14 @@ def _wrong_settings(
         yield from (*changed, "MGMT-11")
     if not is_within(told.max_delivery_count, managed.delivery_counts):
         yield from (*changed, "MGMT-11")
-    # What is told of messages that live for ever is not said: some longest time, say.
+    # The documents do not say which value describes an unlimited time to live.
     asked = managed.lifetimes.latest < NEVER
     if asked and not is_within(told.time_to_live, managed.lifetimes):
         yield from (*changed, "MGMT-11")
 
 
 def _is_beside_updated(namespace: Namespace, queue: Queue) -> bool:
-    """Whether another subscription of the same topic was updated."""
+    """Return whether another subscription of the same topic was updated."""
     if not isinstance(queue.role, Subscription):
         return False
     topic = namespace.queues[queue.role.topic].role
@@ -170,7 +177,7 @@ def _is_beside_updated(namespace: Namespace, queue: Queue) -> bool:
 
 
 def of_partitioning(namespace: Namespace, queue: Queue) -> tuple[v.RuleId, ...]:
-    """The rules by which a queue or a topic is partitioned, or is not."""
+    """Return the rules that decide whether a queue or topic is partitioned."""
     if namespace.profile.tier is v.Tier.PREMIUM:
         return _of_premium(queue)
     own: v.RuleId = "MGMT-01" if queue.settings.partitioned else "MGMT-03"
@@ -178,7 +185,7 @@ def of_partitioning(namespace: Namespace, queue: Queue) -> tuple[v.RuleId, ...]:
 
 
 def _of_premium(queue: Queue) -> tuple[v.RuleId, ...]:
-    """PREM-01, PREM-04, PREM-06: what it shows that one is still partitioned, or is not."""
+    """PREM-01, PREM-04, PREM-06: return the rules exercised by the partitioning setting."""
     managed = queue.managed
     if managed.restored:
         return ("PREM-04",)
@@ -187,12 +194,12 @@ def _of_premium(queue: Queue) -> tuple[v.RuleId, ...]:
 
 
 def is_within(told: int | None, window: Window) -> bool:
-    """Whether what is told may be in force, if anything is told."""
+    """Return whether the reported value, if any, may be in force."""
     return told is None or window.earliest <= told <= window.latest
 
 
 def _count_is_allowed(namespace: Namespace, queue: Queue, told: int | None) -> bool:
-    """MGMT-20, MGMT-23: no message that never was; at once, all that are surely there."""
+    """MGMT-20, MGMT-23: check a message count against its least and greatest values."""
     if told is None:
         return True
     name, onward = queue.settings.queue, queue.managed.redirected or v.destinations(queue.settings)
@@ -207,21 +214,33 @@ def _count_is_allowed(namespace: Namespace, queue: Queue, told: int | None) -> b
         least = 0
     if _reading(namespace, "COUNTS-IN-OUTAGE") == "left-out":
         most -= _surely_hit(queue)
-    # Whether messages that are not due yet are counted is not said.
-    return least <= told <= most + len(queue.calendar.entries)
+    waiting, at_most = _scheduled(namespace, queue)
+    return least + waiting <= told <= most + at_most
+
+
+def _scheduled(namespace: Namespace, queue: Queue) -> tuple[int, int]:
+    """SCHEDULED-COUNT: return how many scheduled messages are counted, at least and at most."""
+    entries, now = queue.calendar.entries, namespace.now.latest
+    reading = _reading(namespace, "SCHEDULED-COUNT")
+    if reading == "left-out":
+        return 0, sum(each.due.earliest <= now for each in entries.values())
+    if reading == "counted" and not queue.outages.any:
+        sure = sum(each.certain and now < each.due.earliest for each in entries.values())
+        return sure, len(entries)
+    return 0, len(entries)
 
 
 def _surely_hit(queue: Queue) -> int:
-    """How many messages are certainly in partitions that are down."""
+    """Return how many messages are certainly in partitions that are down."""
     return sum(
         tally.total
         for where, tally in queue.tallies.items()
-        if queue.outages.told and queue.outages.must_hit(where)
+        if queue.outages.identified and queue.outages.must_hit(where)
     )
 
 
 def counts(queue: Queue) -> tuple[int, int]:
-    """How many messages the queue may hold: those surely available, and all that may be there."""
+    """Return the least and the greatest number of messages in the queue."""
     sure = sum(
         tally.total for where, tally in queue.tallies.items() if not queue.outages.may_hit(where)
     )
@@ -231,7 +250,7 @@ def counts(queue: Queue) -> tuple[int, int]:
 def availability_is_allowed(
     namespace: Namespace, queue: Queue, told: v.Availability | None
 ) -> bool:
-    """MGMT-21, MGMT-22: limited while a partition is down, and only then."""
+    """MGMT-21, MGMT-22: check that availability is limited exactly during an outage."""
     if told is None:
         return True
     if told is v.Availability.LIMITED:
@@ -240,9 +259,19 @@ def availability_is_allowed(
 
 
 def _shown(namespace: Namespace, queue: Queue, told: v.QueueDescription) -> tuple[v.RuleId, ...]:
-    """The rules that a description shows to be kept."""
+    """Return the rules that a description exercises."""
     told = _of_its_own(queue, told)
-    return tuple(dict.fromkeys((*_settings_shown(namespace, queue, told), *_rest(queue, told))))
+    scheduled = () if told.message_count is None else _of_scheduled(namespace, queue)
+    rules = (*scheduled, *_settings_shown(namespace, queue, told), *_rest(queue, told))
+    return tuple(dict.fromkeys(rules))
+
+
+def _of_scheduled(namespace: Namespace, queue: Queue) -> tuple[v.RuleId, ...]:
+    """MGMT-29, MGMT-30: return the rule on a count while messages are surely scheduled."""
+    entries, now = queue.calendar.entries, namespace.now.latest
+    sure = any(each.certain and now < each.due.earliest for each in entries.values())
+    rules = {"counted": ("MGMT-29",), "left-out": ("MGMT-30",)}
+    return rules.get(_reading(namespace, "SCHEDULED-COUNT") or "", ()) if sure else ()
 
 
 def _settings_shown(
@@ -262,7 +291,7 @@ def _settings_shown(
 
 
 def wrongly_sized(namespace: Namespace, queue: Queue, told: int | None) -> Iterator[v.RuleId]:
-    """The rules that a queue or a topic breaks by the greatest size that is told of it, in GB."""
+    """Return the rules that a reported maximum size in GB breaks."""
     size = told_size(namespace, queue.settings)
     if told is None or size in (None, told):
         return
@@ -273,7 +302,7 @@ def wrongly_sized(namespace: Namespace, queue: Queue, told: int | None) -> Itera
 
 
 def rightly_sized(namespace: Namespace, queue: Queue, told: int | None) -> Iterator[v.RuleId]:
-    """The rules that a greatest size shows to be kept."""
+    """Return the rules that a reported maximum size exercises."""
     if told is None or told_size(namespace, queue.settings) is None:
         return
     if "max_size" in queue.managed.tried:
@@ -283,7 +312,7 @@ def rightly_sized(namespace: Namespace, queue: Queue, told: int | None) -> Itera
 
 
 def _rest(queue: Queue, told: v.QueueDescription) -> Iterator[v.RuleId]:
-    """What its counts and its availability show."""
+    """Return the rules exercised by its counts and its availability."""
     yield from shown_by_availability(queue, told.availability)
     if told.message_count is not None and queue.outages.any:
         yield "MGMT-23"
@@ -293,7 +322,7 @@ def _rest(queue: Queue, told: v.QueueDescription) -> Iterator[v.RuleId]:
 
 
 def shown_by_availability(queue: Queue, told: v.Availability | None) -> Iterator[v.RuleId]:
-    """MGMT-21, MGMT-22: what it shows that an entity is told to be limited, or not to be."""
+    """MGMT-21, MGMT-22: return the rules exercised by the reported availability."""
     if queue.outages.down and told is v.Availability.LIMITED:
         yield "MGMT-21"
     if told is v.Availability.AVAILABLE and not queue.outages.any:
@@ -301,7 +330,7 @@ def shown_by_availability(queue: Queue, told: v.Availability | None) -> Iterator
 
 
 def _is_spread(queue: Queue) -> bool:
-    """Whether messages are in several partitions, or in some that nobody tells apart."""
+    """Return whether messages are in several partitions, or in unidentified ones."""
     if not queue.settings.partitioned:
         return False
     held = [where for where, tally in queue.tallies.items() if tally.total > 0]

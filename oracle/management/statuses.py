@@ -1,7 +1,7 @@
-"""Entities that are disabled: for who sends, for who receives, or for both (MGMT-26 to MGMT-28).
+"""Entities that are disabled for sending, receiving or both (MGMT-26 to MGMT-28).
 
-What they hold stays. What else than sending and receiving is refused meanwhile is not said, nor
-what becomes of what is scheduled or waits in a transaction: then nothing is told of them any more.
+Their messages stay. The documents do not say which other requests are refused, nor what happens to
+scheduled messages and transactions: such entities are no longer judged.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from busproof.oracle.state import (
 )
 from busproof.oracle.transactions.limits import with_transaction
 from busproof.oracle.transition import Transition, refusal
-from busproof.oracle.unjudged import given_up, is_joined
+from busproof.oracle.unjudged import is_joined, stop_judging
 
 __all__ = ["as_permitted", "with_lost_status", "with_status"]
 
@@ -32,19 +32,19 @@ _OF_SENDERS: Final = _SENDING | v.CancelScheduled
 _MANAGING: Final = (v.Creation | v.GetQueue | v.UpdateQueue | v.DeleteQueue | v.TopicManagement) | (
     v.TakePartitionDown | v.BringPartitionUp
 )
-"""What a disabled entity answers as any other."""
+"""Requests that a disabled entity answers normally."""
 
 
 def as_permitted(
     namespace: Namespace, queue: Queue, command: v.Command, found: Iterator[Transition]
 ) -> Iterator[Transition]:
-    """What an entity answers of what was found to be allowed, given its status.
+    """Restrict the allowed answers of an entity by its status.
 
     Args:
         namespace: the namespace.
-        queue: what the command concerns.
+        queue: the entity.
         command: the command.
-        found: what is allowed where nothing is disabled.
+        found: the answers allowed if nothing is disabled.
     """
     owner = namespace.queues[v.owner_of(queue.settings.queue)]
     if owner.managed.status is v.EntityStatus.ACTIVE or isinstance(command, _MANAGING):
@@ -66,7 +66,7 @@ def _as_disabled(
     elif forbidden and isinstance(command, _RECEIVING) and owner is queue:
         yield from _only_refused(namespace, "MGMT-27", found)
     elif forbidden:
-        # Whether the rest is refused as well is not said, nor what a commit makes of it then.
+        # The documents do not say whether other requests are refused, nor the effect of a commit.
         for each in found:
             yield attrs.evolve(each, next=_in_doubt(each.next, command))
         left = _in_doubt(namespace, command)
@@ -76,7 +76,7 @@ def _as_disabled(
 
 
 def _in_doubt(namespace: Namespace, command: v.Command) -> Namespace:
-    """The namespace in which the command's transaction, if it has one, may end otherwise."""
+    """Return the namespace in which the command's transaction, if any, is in doubt."""
     name: str | None = getattr(command, "transaction", None)
     transaction = None if name is None else namespace.transactions.get(name)
     if name is None or transaction is None:
@@ -87,13 +87,13 @@ def _in_doubt(namespace: Namespace, command: v.Command) -> Namespace:
 def _only_refused(
     namespace: Namespace, rule: v.RuleId, found: Iterator[Transition]
 ) -> Iterator[Transition]:
-    """MGMT-26, MGMT-27: refused because it is disabled, or for what speaks against it besides."""
+    """MGMT-26, MGMT-27: allow only refusals, for the status or for other reasons."""
     yield refusal(namespace, v.Error.ENTITY_DISABLED, rule)
     yield from (each for each in found if isinstance(each.outcome, v.Refused))
 
 
 def _permitted(command: v.Command, found: Iterator[Transition]) -> Iterator[Transition]:
-    """MGMT-28: what is not disabled works as before."""
+    """MGMT-28: allow what the status permits, as before."""
     for each in found:
         shows = isinstance(command, v.Send | v.SendBatch | _RECEIVING)
         works = shows and isinstance(each.outcome, v.Done | v.Received | v.ReceivedSeveral)
@@ -101,10 +101,10 @@ def _permitted(command: v.Command, found: Iterator[Transition]) -> Iterator[Tran
 
 
 def with_status(namespace: Namespace, command: v.UpdateQueue, *, surely: bool) -> Namespace:
-    """MGMT-26 to MGMT-28: the namespace once a queue was disabled or enabled.
+    """MGMT-26 to MGMT-28: return the namespace after a queue was disabled or enabled.
 
     Args:
-        namespace: after whatever else the update changes.
+        namespace: after all other changes of the update.
         command: the update.
         surely: whether it is in force now, and no other update may still change that.
     """
@@ -115,19 +115,19 @@ def with_status(namespace: Namespace, command: v.UpdateQueue, *, surely: bool) -
     managed = attrs.evolve(queue.managed, status=status, suspended=True)
     namespace = with_queue(namespace, attrs.evolve(queue, managed=managed))
     if not (surely and _is_simple(namespace, queue)):
-        return given_up(namespace, command.queue)
+        return stop_judging(namespace, command.queue)
     if status.takes and not before.takes:
         return tried_again(namespace, command.queue)
     return namespace
 
 
 def with_lost_status(namespace: Namespace, command: v.UpdateQueue) -> Namespace:
-    """The update may be in force, now, later or never, so that nothing is told any more."""
-    return namespace if command.status is None else given_up(namespace, command.queue)
+    """Stop judging: the update may take effect now, later or never."""
+    return namespace if command.status is None else stop_judging(namespace, command.queue)
 
 
 def _is_simple(namespace: Namespace, queue: Queue) -> bool:
-    """Whether nothing is on its way to a queue, or from it, of which no document speaks."""
+    """Return whether no messages in transit, to or from the queue, are left undocumented."""
     name = queue.settings.queue
     sources = {name}
     scheduled = len(queue.calendar.entries)

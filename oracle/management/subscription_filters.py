@@ -1,4 +1,4 @@
-"""What a subscription takes: the answer of its rules to a message, and what it shows (FILTER)."""
+"""Filters of a subscription: which messages its rules take, and the rules exercised (FILTER)."""
 
 from typing import Final, assert_never
 
@@ -40,15 +40,15 @@ _OF_NODES: Final[dict[type, v.RuleId]] = {
     Arithmetic: "FILTER-16",
     Negative: "FILTER-16",
 }
-"""What each part of a condition puts to the test."""
+"""Rule exercised by each part of a condition."""
 
 _OF_ACTIONS: Final[tuple[v.RuleId, ...]] = ("FILTER-21", "FILTER-22", "FILTER-23")
-"""What a copy shows that a rule with an action has made."""
+"""Rules exercised by a copy that a rule with an action made."""
 
 
 @attrs.frozen
 class Verdict:
-    """Whether a subscription takes a message (`None`: perhaps), and by which rules."""
+    """The decision whether a message matches (`None`: perhaps), and the rules that decide it."""
 
     taken: bool | None
     rules: tuple[v.RuleId, ...]
@@ -56,9 +56,9 @@ class Verdict:
 
 @attrs.frozen
 class Copied:
-    """A copy for a subscription: the message that it is, and the verdict by which it is one.
+    """A copy for a subscription: its message, and the verdict that produced it.
 
-    Where it is open what an action makes of it, `message` is `None`.
+    If the result of an action is open, `message` is `None`.
     """
 
     message: v.Message | None
@@ -66,7 +66,7 @@ class Copied:
 
 
 def copies(role: Subscription, message: v.Message) -> tuple[Copied, ...]:
-    """FILTER-05, FILTER-22: one copy for all rules without action, one for each with an action.
+    """FILTER-05, FILTER-22: return one copy for all rules without action, one for each with one.
 
     The first is that of the former, whether they take the message or not.
     """
@@ -90,7 +90,7 @@ def copies(role: Subscription, message: v.Message) -> tuple[Copied, ...]:
 
 
 def _acted_on(name: str, action: str, message: v.Message) -> v.Message | None:
-    """FILTER-21, FILTER-23: the copy that a rule makes, which tells the rule's name."""
+    """FILTER-21, FILTER-23: return the copy that a rule makes, which contains the rule's name."""
     statements = parsed_action(action)
     after = None if isinstance(statements, Outside) else changed(statements, message)
     named = any(own.lower() == RULE_NAME.lower() for own in message.properties)
@@ -100,9 +100,9 @@ def _acted_on(name: str, action: str, message: v.Message) -> v.Message | None:
 
 
 def judged(role: Subscription, message: v.Message) -> Verdict:
-    """FILTER-01 to FILTER-06: whether any rule takes the message.
+    """FILTER-01 to FILTER-06: return whether any rule takes the message.
 
-    A change of a rule whose answer never came may have happened, and may still.
+    An unanswered change of a rule may have happened, and may still happen.
     """
     if not role.added and not role.removed and not role.pending:
         return Verdict(taken=True, rules=("FILTER-01",))
@@ -150,7 +150,7 @@ def _shown_by_not_taking(role: Subscription, message: v.Message) -> tuple[v.Rule
 
 
 def _rules_of(wanted: v.Filter, message: v.Message, *, taken: bool) -> tuple[v.RuleId, ...]:
-    """The rules that say why this filter takes this message, or does not."""
+    """Return the rules that explain why this filter takes this message or does not."""
     match wanted:
         case v.TrueFilter() | v.FalseFilter():
             return ("FILTER-02",)
@@ -164,7 +164,7 @@ def _rules_of(wanted: v.Filter, message: v.Message, *, taken: bool) -> tuple[v.R
 
 
 def _of_sql(condition: Condition, message: v.Message) -> tuple[v.RuleId, ...]:
-    """FILTER-11 to FILTER-18: what of the language the condition puts to the test."""
+    """FILTER-11 to FILTER-18: return the language rules that the condition exercises."""
     nodes = list(walked(condition))
     rules = [_OF_NODES[type(node)] for node in nodes if type(node) in _OF_NODES]
     if any(isinstance(node, Not) and _is_negation(node) for node in nodes):
@@ -180,5 +180,5 @@ def _of_sql(condition: Condition, message: v.Message) -> tuple[v.RuleId, ...]:
 
 
 def _is_negation(node: Not) -> bool:
-    """Whether NOT stands by itself, rather than as a part of NOT IN, NOT LIKE or IS NOT NULL."""
+    """Return whether this NOT is an operator, not a part of NOT IN, NOT LIKE or IS NOT NULL."""
     return not isinstance(node.condition, In | Like | IsNull)

@@ -1,4 +1,4 @@
-"""Rules of subscriptions: added, removed and listed, in a transaction or out of one."""
+"""Subscription rules: added, removed and listed, in a transaction or outside of one."""
 
 from collections.abc import Iterator
 
@@ -14,10 +14,10 @@ from busproof.oracle.sizes.message_limits import (
     must_refuse_beyond,
 )
 from busproof.oracle.state import Namespace, Queue, Subscription, Topic, Transaction, with_queue
-from busproof.oracle.transactions.limits import with_transaction
+from busproof.oracle.transactions.limits import is_second_entity, with_transaction
 from busproof.oracle.transactions.transactional_sends import after_refusal
-from busproof.oracle.transition import Sighting, Transition, done, refusal
-from busproof.oracle.unjudged import given_up
+from busproof.oracle.transition import Observation, Transition, done, refusal
+from busproof.oracle.unjudged import stop_judging
 
 __all__ = ["change_rule", "list_rules", "lost_change", "with_changes"]
 
@@ -25,7 +25,7 @@ Change = v.AddRule | v.RemoveRule
 
 
 def change_rule(namespace: Namespace, command: Change) -> Iterator[Transition]:
-    """Every allowed answer to the adding or removing of a rule."""
+    """Return every allowed answer to adding or removing a rule."""
     queue, role = _subscription(namespace, command)
     refused = _refusal(namespace, role, command)
     if command.transaction is not None:
@@ -51,7 +51,7 @@ def _subscription(
 
 
 def _refusal(namespace: Namespace, role: Subscription, command: Change) -> Transition | None:
-    """FILTER-08, -09, -19, -25, -27: the allowed refusal; with a rule, nothing else is allowed."""
+    """FILTER-08, -09, -19, -25, -27: return the allowed refusal, with a rule if it is required."""
     there = command.rule in role.rules
     doubtful = any(each.rule == command.rule for each in role.pending)
     if isinstance(command, v.RemoveRule):
@@ -65,7 +65,7 @@ def _refusal(namespace: Namespace, role: Subscription, command: Change) -> Trans
 def _refused_addition(
     namespace: Namespace, command: v.AddRule, *, there: bool, doubtful: bool
 ) -> Transition | None:
-    """FILTER-08, FILTER-19, FILTER-25, FILTER-27: why a rule is not added, or need not be."""
+    """FILTER-08, FILTER-19, FILTER-25, FILTER-27: return why a rule may be refused."""
     wrong, perhaps = _objection(command.filter)
     beside = list(_wrong_beside(namespace, command))
     if there and not doubtful:
@@ -80,9 +80,9 @@ def _refused_addition(
 
 
 def _wrong_beside(namespace: Namespace, command: v.AddRule) -> Iterator[v.RuleId | None]:
-    """FILTER-21, FILTER-25, FILTER-27: what speaks against a rule besides its filter.
+    """FILTER-21, FILTER-25, FILTER-27: return objections to a rule other than its filter.
 
-    The rule by which it has to be refused, or `None` where it may be.
+    An objection is the rule that requires the refusal, or `None` if it is optional.
     """
     if is_long_short_name(command.rule):
         yield "FILTER-27" if must_refuse_beyond(namespace) else None
@@ -100,13 +100,13 @@ def _wrong_beside(namespace: Namespace, command: v.AddRule) -> Iterator[v.RuleId
 
 
 def _is_told(action: str) -> bool:
-    """Whether it is told what an action does, and nothing keeps it from being added."""
+    """Return whether an action's effect is defined, and nothing prevents adding it."""
     statements = parsed_action(action)
     return not isinstance(statements, Outside) and is_plain(statements)
 
 
 def _objection(wanted: v.Filter) -> tuple[bool, bool]:
-    """Whether a filter has to be refused, and whether it may be."""
+    """Return whether a filter has to be refused, and whether it may be."""
     if isinstance(wanted, v.CorrelationFilter):
         return False, wanted == v.CorrelationFilter()
     if not isinstance(wanted, v.SqlFilter):
@@ -120,7 +120,7 @@ def _objection(wanted: v.Filter) -> tuple[bool, bool]:
 
 
 def _changed(namespace: Namespace, command: Change) -> Namespace:
-    """FILTER-07: the rule is as it was asked for from now on."""
+    """FILTER-07: apply the change of a rule from now on."""
     queue, role = _subscription(namespace, command)
     if isinstance(command, v.AddRule):
         rules = role.rules.set(command.rule, command.filter)
@@ -137,10 +137,10 @@ def _changed(namespace: Namespace, command: Change) -> Namespace:
 
 
 def _with_action(namespace: Namespace, command: v.AddRule, action: str) -> Namespace:
-    """FILTER-21: the rule changes its copies from now on.
+    """FILTER-21: let the rule's action change its copies from now on.
 
-    Where messages are on their way that were there before, or it is open what the action does,
-    nothing is told of the subscription any more.
+    If earlier messages are in transit, or the action's effect is open, the subscription is no
+    longer judged.
     """
     queue, role = _subscription(namespace, command)
     topic = namespace.queues[role.topic]
@@ -150,21 +150,21 @@ def _with_action(namespace: Namespace, command: v.AddRule, action: str) -> Names
     acting = attrs.evolve(queue, role=attrs.evolve(role, actions=actions, acted=True))
     counted = attrs.evolve(topic.role, copiers=topic.role.copiers + 1)
     namespace = with_queue(with_queue(namespace, acting), attrs.evolve(topic, role=counted))
-    late = topic.role.adrift or len(topic.calendar.entries) or topic.fed
+    late = topic.role.unanswered_sends or len(topic.calendar.entries) or topic.fed
     if late or not _is_told(action):
-        return given_up(namespace, queue.settings.queue)
+        return stop_judging(namespace, queue.settings.queue)
     return namespace
 
 
 def _pending(namespace: Namespace, command: Change) -> Namespace:
-    """The rule may be as it was asked for, from now or later on, or never."""
+    """Record a change of a rule that may take effect now, later or never."""
     path = v.subscription_path(command.topic, command.subscription)
     queue = namespace.queues.get(path)
     if queue is None or not isinstance(queue.role, Subscription):
         return namespace
     role = attrs.evolve(queue.role, pending=(*queue.role.pending, command))
     if isinstance(command, v.AddRule) and command.action is not None:
-        return given_up(_revised(namespace, queue, role), path)
+        return stop_judging(_revised(namespace, queue, role), path)
     return _revised(namespace, queue, role)
 
 
@@ -182,7 +182,7 @@ def _revised(namespace: Namespace, queue: Queue, role: Subscription) -> Namespac
 def _change_in_transaction(
     namespace: Namespace, queue: Queue, command: Change, *, possible: bool
 ) -> Iterator[Transition]:
-    """FEAT-03, FEAT-04: refused on a partitioned topic; on a regular one perhaps a part of it."""
+    """FEAT-03, FEAT-04, FEAT-18: refuse on a partitioned topic, buffer on a regular one."""
     name = command.transaction or ""
     transaction = namespace.transactions.get(name)
     if transaction is None:
@@ -191,13 +191,17 @@ def _change_in_transaction(
     left = after_refusal(namespace, name, transaction)
     if not queue.settings.partitioned:
         supported = namespace.profile.readings.get("REGULAR-RULES") == "supported"
+        second, _ = is_second_entity(transaction, command.topic)
+        alone = not second or namespace.profile.readings.get("TXN-ENTITIES") == "accepted"
         # What could not be done outside of a transaction may be refused before the commit.
-        if not (supported and possible) or transaction.doubtful or transaction.doomed:
+        sure = possible and alone and not (transaction.doubtful or transaction.doomed)
+        if not (supported and sure):
             yield refusal(left, v.Error.INVALID_OPERATION, "FEAT-04", any_error=True)
         staged = attrs.evolve(transaction, changes=(*transaction.changes, command))
-        # A commit that was never answered may come only now, and take effect with this change.
+        # An unanswered commit may be executed only now, and include this change.
         at_once = _pending(namespace, command) if transaction.ending else namespace
-        yield done(with_transaction(at_once, name, staged))
+        after = _asked_in_transaction(with_transaction(at_once, name, staged), command)
+        yield done(after, *(("FEAT-18",) if supported and sure else ("FEAT-04",)))
         return
     silent = "FEAT-03" in namespace.profile.silent
     rules = () if silent else ("FEAT-03",)
@@ -209,8 +213,15 @@ def _change_in_transaction(
         yield done(with_transaction(namespace, name, doomed), *rules)
 
 
+def _asked_in_transaction(namespace: Namespace, command: Change) -> Namespace:
+    """FEAT-19: note that a transaction was asked to change the subscription's rules."""
+    queue, role = _subscription(namespace, command)
+    asked = attrs.evolve(role, asked_in_transaction=True)
+    return with_queue(namespace, attrs.evolve(queue, role=asked))
+
+
 def with_changes(namespace: Namespace, transaction: Transaction, *, certain: bool) -> Namespace:
-    """FEAT-04: the rules that a transaction has changed, as far as it could."""
+    """FEAT-19: return the rules after a transaction's changes, as far as they were possible."""
     for command in transaction.changes:
         queue = namespace.queues.get(v.subscription_path(command.topic, command.subscription))
         role = None if queue is None else queue.role
@@ -221,7 +232,7 @@ def with_changes(namespace: Namespace, transaction: Transaction, *, certain: boo
 
 
 def lost_change(namespace: Namespace, command: Change) -> Namespace:
-    """The rule may have been added or removed, and its transaction may have ended."""
+    """Return the states after an unanswered change, which may have ended its transaction."""
     name = command.transaction
     transaction = None if name is None else namespace.transactions.get(name)
     if name is not None and transaction is not None:
@@ -230,8 +241,10 @@ def lost_change(namespace: Namespace, command: Change) -> Namespace:
     return _pending(namespace, command)
 
 
-def list_rules(namespace: Namespace, command: v.ListRules, seen: Sighting) -> Iterator[Transition]:
-    """FILTER-10: every rule, once."""
+def list_rules(
+    namespace: Namespace, command: v.ListRules, seen: Observation
+) -> Iterator[Transition]:
+    """FILTER-10: list every rule once."""
     _, role = _subscription(namespace, command)
     rules = sorted(role.rules.items())
     known = tuple(
@@ -245,7 +258,7 @@ def list_rules(namespace: Namespace, command: v.ListRules, seen: Sighting) -> It
 
 
 def _agrees(role: Subscription, listed: tuple[v.SubscriptionRule, ...]) -> bool:
-    """Whether a list names each rule that is there, and none that is not."""
+    """Return whether a list names exactly the existing rules."""
     names = [each.name for each in listed]
     removable = {each.rule for each in role.pending if isinstance(each, v.RemoveRule)}
     addable = [each for each in role.pending if isinstance(each, v.AddRule)]
@@ -264,14 +277,14 @@ def _agrees(role: Subscription, listed: tuple[v.SubscriptionRule, ...]) -> bool:
 
 
 def _acts_alike(added: str | None, listed: str | None) -> bool:
-    """Whether an action came back, which may be written otherwise, or not be told."""
+    """Return whether an action agrees; it may be reformatted or omitted."""
     if listed is None or added == listed:
         return True
     return added is not None and parsed_action(added) == parsed_action(listed)
 
 
 def _is_same(added: v.Filter, listed: v.Filter) -> bool:
-    """Whether a filter came back; SQL may be written otherwise, and stand for true and false."""
+    """Return whether a filter agrees; SQL may be reformatted, and express true and false."""
     if isinstance(listed, v.SqlFilter) and isinstance(added, v.TrueFilter | v.FalseFilter):
         return True
     if isinstance(listed, v.SqlFilter) and isinstance(added, v.SqlFilter):

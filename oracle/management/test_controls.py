@@ -1,4 +1,4 @@
-"""What a test does to the world around queues: outages and time."""
+"""Test controls: outages and time."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,11 +6,11 @@ from typing import Any
 import attrs
 
 from busproof import vocabulary as v
-from busproof.oracle.outages import Outages
+from busproof.oracle.outages import Outages, partition_set
 from busproof.oracle.registry import troubled
 from busproof.oracle.state import NEVER, Namespace, Queue, everywhere, with_queue
 from busproof.oracle.transition import Transition, done, refusal
-from busproof.oracle.unjudged import given_up, is_joined
+from busproof.oracle.unjudged import is_joined, stop_judging
 from busproof.oracle.window import Window
 
 __all__ = [
@@ -29,7 +29,7 @@ def _exists(namespace: Namespace, queue: Queue, partition: int) -> bool:
 
 
 def take_down(namespace: Namespace, command: v.TakePartitionDown) -> Iterator[Transition]:
-    """One partition becomes unavailable; what it holds stays."""
+    """Take one partition down; its messages stay."""
     queue = namespace.queues[command.queue]
     if not _exists(namespace, queue, command.partition):
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
@@ -42,7 +42,7 @@ def take_down(namespace: Namespace, command: v.TakePartitionDown) -> Iterator[Tr
 
 
 def _outlasting(namespace: Namespace, command: v.TakePartitionDown) -> Namespace:
-    """The namespace that remembers which messages were there when the partition went down."""
+    """Record which messages were there when the partition went down."""
     owner = v.owner_of(command.queue)
     for each in (owner, *v.dead_letter_queues_of(owner)):
         queue = namespace.queues.get(each)
@@ -53,13 +53,13 @@ def _outlasting(namespace: Namespace, command: v.TakePartitionDown) -> Namespace
 
 
 def bring_up(namespace: Namespace, command: v.BringPartitionUp) -> Iterator[Transition]:
-    """The partition is available again, and so is what it held."""
+    """Bring the partition up again, with its messages."""
     queue = namespace.queues[command.queue]
     if not _exists(namespace, queue, command.partition):
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
         return
     up = queue.outages.switched(command.partition, down=False)
-    recovered = queue.recovered | (1 << command.partition & queue.outages.down)
+    recovered = queue.recovered | (partition_set(command.partition) & queue.outages.down)
     back = with_outages(
         namespace, command.queue, up, recovered=recovered, spread=queue.spread.restarted()
     )
@@ -72,16 +72,16 @@ def bring_up(namespace: Namespace, command: v.BringPartitionUp) -> Iterator[Tran
 def lost_outage(
     namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp
 ) -> Namespace:
-    """The partition may be down or up, and may still change."""
+    """Return the states in which the partition may be down or up, and may still change."""
     queue = namespace.queues[command.queue]
-    outages = queue.outages.doubtful(1 << command.partition)
+    outages = queue.outages.doubtful(partition_set(command.partition))
     return in_outage(namespace, command.queue, outages)
 
 
 def in_outage(namespace: Namespace, name: str, outages: Outages) -> Namespace:
-    """The namespace after an outage of what may not be there, for its creation may come only now.
+    """Return the namespace after an outage of an entity whose creation is still pending.
 
-    Like one that is refused it may then act on some of the partitions (MANAGEMENT-IN-OUTAGE).
+    Like a refused creation, it may then apply to some partitions (MANAGEMENT-IN-OUTAGE).
     """
     namespace = with_outages(namespace, name, outages)
     owner = namespace.queues[v.owner_of(name)]
@@ -91,13 +91,15 @@ def in_outage(namespace: Namespace, name: str, outages: Outages) -> Namespace:
         return namespace
     name = owner.settings.queue
     if owner.role is not None or is_joined(namespace, name):
-        return given_up(namespace, name)
-    managed = attrs.evolve(owner.managed, frayed=owner.managed.frayed or "create")
+        return stop_judging(namespace, name)
+    managed = attrs.evolve(
+        owner.managed, partially_applied=owner.managed.partially_applied or "create"
+    )
     return with_queue(namespace, attrs.evolve(owner, managed=managed))
 
 
 def with_outages(namespace: Namespace, name: str, outages: Outages, **changes: Any) -> Namespace:
-    """An entity and its dead letters are in the same partitions, and share their outages."""
+    """Apply outages to an entity and its dead-letter queues, which share its partitions."""
     owner = v.owner_of(name)
     for each in (owner, *v.dead_letter_queues_of(owner)):
         queue = namespace.queues.get(each)
@@ -111,7 +113,7 @@ def with_outages(namespace: Namespace, name: str, outages: Outages, **changes: A
 
 
 def _darkened(namespace: Namespace, name: str, outages: Outages) -> Namespace:
-    """The namespace that remembers whether this entity has partitions that are down."""
+    """Record whether this entity has partitions that are down."""
     registry, dark = namespace.registry, bool(outages.down)
     if dark is (name in registry.dark):
         return namespace
@@ -120,11 +122,11 @@ def _darkened(namespace: Namespace, name: str, outages: Outages) -> Namespace:
 
 
 def advance_clock(namespace: Namespace, command: v.AdvanceClock) -> Iterator[Transition]:
-    """Virtual time passes; what it ends is ended when a queue is next asked for something."""
+    """Advance the clock; timers take effect at the next request to their queue."""
     yield done(attrs.evolve(namespace, now=namespace.now.shifted(command.duration)))
 
 
 def lost_advance(namespace: Namespace, command: v.AdvanceClock) -> Namespace:
-    """Time may have passed."""
+    """Return the states in which time may or may not have passed."""
     now = Window(namespace.now.earliest, namespace.now.latest + command.duration)
     return attrs.evolve(namespace, now=now)

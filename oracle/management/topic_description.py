@@ -1,4 +1,4 @@
-"""What is got of a topic: its settings, how many subscriptions it has and its availability."""
+"""Descriptions of topics: settings, number of subscriptions and availability."""
 
 from collections.abc import Iterator
 
@@ -17,13 +17,13 @@ from busproof.oracle.management.queue_description import (
 from busproof.oracle.management.updates_and_deletions import FIXED
 from busproof.oracle.sizes.entity_size import told_size
 from busproof.oracle.state import NEVER, Namespace, Queue, Topic
-from busproof.oracle.transition import Sighting, Transition
+from busproof.oracle.transition import Observation, Transition
 
 __all__ = ["get_topic", "wrongly_told_of_topic"]
 
 
-def get_topic(namespace: Namespace, command: v.GetTopic, seen: Sighting) -> Iterator[Transition]:
-    """MGMT-11, MGMT-21, MGMT-22, TOPIC-24: what the topic is."""
+def get_topic(namespace: Namespace, command: v.GetTopic, seen: Observation) -> Iterator[Transition]:
+    """MGMT-11, MGMT-21, MGMT-22, TOPIC-24: describe the topic."""
     topic = namespace.queues[command.topic]
     must_fail, refusals = get_may_fail(namespace, topic)
     if not must_fail:
@@ -31,7 +31,7 @@ def get_topic(namespace: Namespace, command: v.GetTopic, seen: Sighting) -> Iter
     yield from refusals
 
 
-def _described(namespace: Namespace, topic: Queue, seen: Sighting) -> Iterator[Transition]:
+def _described(namespace: Namespace, topic: Queue, seen: Observation) -> Iterator[Transition]:
     told = _told(namespace, topic)
     if isinstance(seen.outcome, v.TopicDescribed):
         told = seen.outcome.description
@@ -45,7 +45,7 @@ def _described(namespace: Namespace, topic: Queue, seen: Sighting) -> Iterator[T
 
 
 def _told(namespace: Namespace, topic: Queue) -> v.TopicDescription:
-    """What a topic is told to be where nothing was seen."""
+    """Return a description of the topic, where none was observed."""
     settings = topic.settings
     return v.TopicDescription(
         topic=settings.queue,
@@ -62,7 +62,7 @@ def _told(namespace: Namespace, topic: Queue) -> v.TopicDescription:
 def wrongly_told_of_topic(
     namespace: Namespace, topic: Queue, told: v.TopicDescription
 ) -> tuple[v.RuleId, ...]:
-    """The rules that a description breaks."""
+    """Return the rules that a description breaks."""
     found = [*_wrong_settings(namespace, topic, told)]
     if not _count_is_allowed(namespace, topic, told.subscription_count):
         found.append("TOPIC-24")
@@ -93,7 +93,7 @@ def _wrong_settings(
 
 
 def _count_is_allowed(namespace: Namespace, topic: Queue, told: int | None) -> bool:
-    """TOPIC-24: at once, all that are surely there; as many as ever, where it may lag."""
+    """TOPIC-24: check the number of subscriptions; it may be out of date where that may lag."""
     if told is None or not isinstance(topic.role, Topic):
         return True
     sure, there = subscriptions_of(namespace, topic.settings.queue)
@@ -103,7 +103,7 @@ def _count_is_allowed(namespace: Namespace, topic: Queue, told: int | None) -> b
 
 
 def _shown(namespace: Namespace, topic: Queue, told: v.TopicDescription) -> Iterator[v.RuleId]:
-    """The rules that a description shows to be kept."""
+    """Return the rules that a description exercises."""
     managed = topic.managed
     for name in ("partitioned", "duplicate_detection"):
         if getattr(told, name) is not None and name in managed.tried:

@@ -1,7 +1,7 @@
-"""Topics and subscriptions: what they have in common, and what is asked of the wrong one of them.
+"""Topics and subscriptions: their common rules, and requests to the wrong kind of entity.
 
-A subscription is received from, settled and peeked exactly as a queue is, and a topic is sent to as
-one: both are kept as queues. What differs is in this module and in `arriving`.
+A subscription is received from, settled and peeked exactly like a queue, and a topic accepts sends
+like one: both are represented as queues. The differences are in this module and in `arriving`.
 """
 
 from collections.abc import Iterator
@@ -66,10 +66,10 @@ _TOLD_OF_SUBSCRIPTIONS: Final[dict[v.RuleId, v.RuleId]] = {
 
 
 def told_of_topics(queue: Queue | None, rules: tuple[v.RuleId, ...]) -> tuple[v.RuleId, ...]:
-    """The rules, and those on topics that say of a topic or a subscription what they say.
+    """Add the rules that apply documented behaviour of queues to topics and subscriptions.
 
-    TOPIC-07 to TOPIC-16 and TOPIC-20 hold because what is documented of queues is documented of
-    topics and subscriptions as well.
+    TOPIC-07 to TOPIC-16 and TOPIC-20 hold because the documents on queues also cover topics and
+    subscriptions.
     """
     if queue is None or queue.role is None:
         return rules
@@ -83,10 +83,10 @@ def told_of_topics(queue: Queue | None, rules: tuple[v.RuleId, ...]) -> tuple[v.
 
 
 def misaddressed(namespace: Namespace, queue: Queue, command: v.Command) -> Iterator[Transition]:
-    """TOPIC-05, TOPIC-06: only a topic has subscriptions; none gives messages or takes them.
+    """TOPIC-05, TOPIC-06: refuse a request that the kind of entity does not support.
 
-    Nothing where the command and the entity fit. A topic has no dead letters, and whoever asks for
-    some is refused or given none.
+    Return nothing if the command and the entity match. A topic has no dead letters: a request for
+    them is refused or returns none.
     """
     rules: tuple[v.RuleId, ...]
     if isinstance(queue.role, Topic):
@@ -109,10 +109,10 @@ def misaddressed(namespace: Namespace, queue: Queue, command: v.Command) -> Iter
 
 
 def has_no_such_setting(queue: Queue, command: v.UpdateQueue) -> bool:
-    """Whether an update asks of a topic or a subscription what no source says that it has.
+    """Return whether an update names a setting that the kind of entity is not known to have.
 
-    A topic can be disabled for who sends, a subscription for who receives (ROLE-STATUS); whether
-    copies are detected, and what is partitioned, is the topic's.
+    Sending to a topic and receiving from a subscription can be disabled (ROLE-STATUS); duplicate
+    detection and partitioning belong to the topic.
     """
     if isinstance(queue.role, Topic):
         return command.status is v.EntityStatus.RECEIVE_DISABLED
@@ -123,9 +123,9 @@ def has_no_such_setting(queue: Queue, command: v.UpdateQueue) -> bool:
 
 
 def with_partitions_of_topic(namespace: Namespace, name: str) -> Namespace:
-    """The namespace, in which a subscription and its dead letters have their topic's partitions.
+    """Return the namespace with a subscription that shares its topic's partitions.
 
-    Which key leads where is the topic's as well only if its copies stay in the message's partition
+    It shares the partitions of keys only if copies stay in the message's partition
     (SUBSCRIPTION-PARTITIONS).
     """
     queue = namespace.queues.get(v.owner_of(name))
@@ -137,8 +137,8 @@ def with_partitions_of_topic(namespace: Namespace, name: str) -> Namespace:
     managed = troubled_like(queue.managed, topic.managed)
     shared = attrs.evolve(queue, homes=homes, managed=managed, **partitions)
     namespace = with_queue(namespace, shared)
-    for grave in v.dead_letter_queues_of(queue.settings.queue):
-        dead = namespace.queues.get(grave)
+    for path in v.dead_letter_queues_of(queue.settings.queue):
+        dead = namespace.queues.get(path)
         if dead is not None:
             managed = troubled_like(dead.managed, topic.managed)
             namespace = with_queue(namespace, attrs.evolve(dead, managed=managed, **partitions))
@@ -146,7 +146,7 @@ def with_partitions_of_topic(namespace: Namespace, name: str) -> Namespace:
 
 
 def returned(namespace: Namespace, queue: Queue) -> Namespace:
-    """What was learned of a key from a subscription's message is known of its topic as well."""
+    """Copy what was learned about a key from a subscription's message to its topic."""
     if not isinstance(queue.role, Subscription) or not shares_homes(namespace):
         return namespace
     topic = namespace.queues[queue.role.topic]
@@ -156,7 +156,7 @@ def returned(namespace: Namespace, queue: Queue) -> Namespace:
 
 
 def shown_by_nothing(queue: Queue) -> tuple[v.RuleId, ...]:
-    """TOPIC-03, FILTER-02: what was sent too early or is not taken is not found."""
+    """TOPIC-03, FILTER-02: messages sent too early or not matched are not found."""
     role = queue.role
     if not isinstance(role, Subscription):
         return ()
@@ -164,7 +164,7 @@ def shown_by_nothing(queue: Queue) -> tuple[v.RuleId, ...]:
 
 
 def shown_by_copy(namespace: Namespace, queue: Queue, body: str) -> tuple[v.RuleId, ...]:
-    """TOPIC-02, TOPIC-23, TOPIC-26: a copy is there, whatever became of others or of its topic."""
+    """TOPIC-02, TOPIC-23, TOPIC-26: a copy is independent of other copies and of its topic."""
     if not isinstance(queue.role, Subscription):
         return ()
     topic = namespace.queues[queue.role.topic]
@@ -184,7 +184,7 @@ def _is_gone(queue: Queue, body: str) -> bool:
 
 
 def why_absent(namespace: Namespace, queue: Queue, body: str) -> tuple[v.RuleId, ...]:
-    """The rules by which the topic, or the subscription itself, keeps this message out."""
+    """Return the rules by which the topic, or the subscription itself, excludes this message."""
     if not isinstance(queue.role, Subscription):
         return ()
     known = namespace.queues[queue.role.topic].bodies.get(body)
@@ -193,5 +193,5 @@ def why_absent(namespace: Namespace, queue: Queue, body: str) -> tuple[v.RuleId,
 
 
 def shares_homes(namespace: Namespace) -> bool:
-    """Whether a copy is known to be in its message's partition (SUBSCRIPTION-PARTITIONS)."""
+    """Return whether a copy is surely in its message's partition (SUBSCRIPTION-PARTITIONS)."""
     return namespace.profile.readings.get("SUBSCRIPTION-PARTITIONS") == "same"

@@ -1,4 +1,4 @@
-"""Updating and deleting queues, topics and subscriptions."""
+"""Updates and deletions of queues, topics and subscriptions."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from busproof.oracle.forwarding.forwarding_updates import (
     with_lost_redirection,
     with_redirection,
 )
-from busproof.oracle.management.deletion import buried
+from busproof.oracle.management.deletion import delete_entity
 from busproof.oracle.management.lifetime_updates import with_lifetime
 from busproof.oracle.management.premium import may_keep_as_it_is
 from busproof.oracle.management.queue_creation import may_fail_in_outage, outage_reading
@@ -20,7 +20,7 @@ from busproof.oracle.management.topics import has_no_such_setting
 from busproof.oracle.registry import Managed
 from busproof.oracle.state import Namespace, Queue, Topic, with_queue
 from busproof.oracle.transition import Transition, done, refusal
-from busproof.oracle.unjudged import given_up, is_joined
+from busproof.oracle.unjudged import is_joined, stop_judging
 from busproof.oracle.window import Window
 
 __all__ = [
@@ -42,16 +42,16 @@ FIXED: dict[str, v.RuleId] = {
     "requires_session": "MGMT-13",
     "duplicate_detection": "MGMT-14",
 }
-"""The settings that never change, and the rules that say so."""
+"""Settings that never change, each with the rule that says so."""
 
 MANAGING = v.GetQueue | v.UpdateQueue | v.DeleteQueue | v.TopicManagement
 """Requests that concern one entity as a whole."""
 
 
 def is_managed_otherwise(namespace: Namespace, command: v.Command) -> bool:
-    """Whether one kind of entity is asked what is for another: a topic as a queue, say.
+    """Return whether a request addresses another kind of entity: a topic as a queue, say.
 
-    Dead-letter queues come and go with their entities, and are managed by nobody.
+    Dead-letter queues are created and deleted with their entities and cannot be managed.
     """
     if not isinstance(command, MANAGING):
         return False
@@ -63,7 +63,7 @@ def is_managed_otherwise(namespace: Namespace, command: v.Command) -> bool:
 
 
 def update_queue(namespace: Namespace, command: v.UpdateQueue) -> Iterator[Transition]:
-    """MGMT-04, MGMT-12 to MGMT-14: what can change changes, in all partitions; the rest never."""
+    """MGMT-04, MGMT-12 to MGMT-14: change settings in all partitions; fixed ones never."""
     queue = namespace.queues[command.queue]
     if has_no_such_setting(queue, command):
         yield from _about_no_setting(namespace, queue)
@@ -109,17 +109,17 @@ def update_queue(namespace: Namespace, command: v.UpdateQueue) -> Iterator[Trans
 
 
 def _about_no_setting(namespace: Namespace, queue: Queue) -> Iterator[Transition]:
-    """Whether such an update is refused, and what it does otherwise, is not said (ROLE-STATUS)."""
+    """Handle an update of a setting that the entity lacks; its effect is open (ROLE-STATUS)."""
     yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
     if namespace.profile.readings.get("ROLE-STATUS") != "refused":
-        yield done(given_up(namespace, queue.settings.queue))
+        yield done(stop_judging(namespace, queue.settings.queue))
 
 
 def _with_updated(namespace: Namespace, queue: Queue) -> Namespace:
-    """The namespace with an updated queue; whether its dead letters' locks change is not said."""
+    """Return the namespace with an updated queue; the documents leave its DLQ's locks open."""
     ever = queue.managed.lock_durations_ever
-    for grave in v.dead_letter_queues_of(queue.settings.queue):
-        dead = namespace.queues.get(grave)
+    for path in v.dead_letter_queues_of(queue.settings.queue):
+        dead = namespace.queues.get(path)
         if dead is None:
             continue
         managed = attrs.evolve(
@@ -134,7 +134,7 @@ def _with_updated(namespace: Namespace, queue: Queue) -> Namespace:
 
 
 def _refused_settings(queue: Queue, command: v.UpdateQueue) -> tuple[str, ...]:
-    """The settings that the update would change and cannot."""
+    """Return the settings that the update would change but cannot."""
     return tuple(
         name
         for name in FIXED
@@ -143,7 +143,7 @@ def _refused_settings(queue: Queue, command: v.UpdateQueue) -> tuple[str, ...]:
 
 
 def _widened(managed: Managed, command: v.UpdateQueue) -> Managed:
-    """Either the settings from before are in force, or those of the update, or both in parts."""
+    """Return bounds that include the old settings, the new ones, or a mixture."""
     durations = _reaching(managed.lock_durations, command.lock_duration)
     return attrs.evolve(
         managed,
@@ -160,7 +160,7 @@ def _reaching(window: Window, value: int | None) -> Window:
 
 
 def _updated(namespace: Namespace, queue: Queue, command: v.UpdateQueue, managed: Managed) -> Queue:
-    """MGMT-12: the queue with its settings changed; an unanswered update may still come later."""
+    """MGMT-12: return the queue with changed settings; an unanswered update may still follow."""
     wider = _widened(managed, command)
     changed = wider
     if not managed.unsettled:
@@ -183,7 +183,7 @@ def _updated(namespace: Namespace, queue: Queue, command: v.UpdateQueue, managed
 
 
 def _may_count_by_former(namespace: Namespace, queue: Queue) -> bool:
-    """Whether a lock may have ended already, and have counted by the maximum from before."""
+    """Return whether a lock may have ended, and counted, under the old maximum."""
     now = namespace.now.latest
     held = (queue.messages.get(number) for number in queue.locks.values())
     locks = (None if stored is None else stored.lock for stored in held)
@@ -195,10 +195,10 @@ def _exactly(window: Window, value: int | None) -> Window:
 
 
 def lost_update(namespace: Namespace, command: v.UpdateQueue) -> Namespace:
-    """The update may be in force, from now or later on."""
+    """Return the states in which the update takes effect now, later or never."""
     queue = namespace.queues[command.queue]
     if has_no_such_setting(queue, command):
-        return given_up(namespace, command.queue)
+        return stop_judging(namespace, command.queue)
     tried = queue.managed.tried.union(_refused_settings(queue, command))
     if command.lock_duration is not None:
         command = attrs.evolve(command, lock_duration=min(command.lock_duration, LONGEST_LOCK))
@@ -209,12 +209,12 @@ def lost_update(namespace: Namespace, command: v.UpdateQueue) -> Namespace:
 
 
 def delete_queue(namespace: Namespace, command: v.DeleteQueue) -> Iterator[Transition]:
-    """MGMT-15, MGMT-17, MGMT-18: the entity is gone with all that it held, in every partition."""
+    """MGMT-15, MGMT-17, MGMT-18: delete the entity and its messages, in every partition."""
     yield from _deleted(namespace, namespace.queues[command.queue])
 
 
 def _deleted(namespace: Namespace, queue: Queue) -> Iterator[Transition]:
-    """What the deletion of a queue, a topic or a subscription is answered, and leaves."""
+    """Return the answers to a deletion of a queue, topic or subscription, and their states."""
     may_fail, must_fail = may_fail_in_outage(namespace, queue.outages)
     if may_fail:
         yield refusal(_kept(namespace, queue), v.Error.UNAVAILABLE, "MGMT-18", any_error=True)
@@ -222,47 +222,47 @@ def _deleted(namespace: Namespace, queue: Queue) -> Iterator[Transition]:
         repeated: tuple[v.RuleId, ...] = ("MGMT-19",) if "delete" in queue.managed.refused else ()
         if queue.managed.restored:
             repeated = ("PREM-04", *repeated)
-        yield done(buried(namespace, queue), *(("MGMT-18",) if may_fail else repeated))
+        yield done(delete_entity(namespace, queue), *(("MGMT-18",) if may_fail else repeated))
 
 
 def _kept(namespace: Namespace, queue: Queue) -> Namespace:
-    """What a deletion leaves that was refused in an outage (MANAGEMENT-IN-OUTAGE)."""
+    """Return the state after a deletion refused in an outage (MANAGEMENT-IN-OUTAGE)."""
     managed = attrs.evolve(queue.managed, refused=queue.managed.refused | {"delete"})
     if outage_reading(namespace) != "either":
         return with_queue(namespace, attrs.evolve(queue, managed=managed))
     subscriptions = queue.role.subscriptions if isinstance(queue.role, Topic) else ()
-    frayed = attrs.evolve(managed, frayed="delete")
-    left = with_queue(namespace, attrs.evolve(queue, managed=frayed))
+    partially_applied = attrs.evolve(managed, partially_applied="delete")
+    left = with_queue(namespace, attrs.evolve(queue, managed=partially_applied))
     for path in subscriptions:
         each = left.queues[path]
-        in_part = attrs.evolve(each.managed, frayed="delete")
+        in_part = attrs.evolve(each.managed, partially_applied="delete")
         left = with_queue(left, attrs.evolve(each, managed=in_part))
     name = queue.settings.queue
-    return given_up(left, name) if is_joined(namespace, name) else left
+    return stop_judging(left, name) if is_joined(namespace, name) else left
 
 
 def lost_delete(namespace: Namespace, command: v.DeleteQueue) -> Namespace:
-    """The queue may be gone, now or later, and so may one that is created again."""
-    return given_up(namespace, command.queue)
+    """Return the states in which the queue, or a later one of its name, may be deleted."""
+    return stop_judging(namespace, command.queue)
 
 
 def update_topic(namespace: Namespace, command: v.UpdateTopic) -> Iterator[Transition]:
-    """MGMT-04, MGMT-12, MGMT-14: what can change changes, as it does of a queue.
+    """MGMT-04, MGMT-12, MGMT-14: change settings of a topic, as of a queue.
 
-    Where it is open under which time to live a message comes, nothing is told of the topic any
-    more: if an update may be in force in part, or something is on its way.
+    If the time to live of arriving messages is open, the topic is no longer judged: an update may
+    be in force in part, or messages are in transit.
     """
     name = command.topic
     for transition in update_queue(namespace, _as_queue(command)):
         refused = isinstance(transition.outcome, v.Refused)
         if _is_other(namespace, transition, name) and (refused or _is_busy(namespace, name)):
-            yield attrs.evolve(transition, next=given_up(transition.next, name))
+            yield attrs.evolve(transition, next=stop_judging(transition.next, name))
         else:
             yield transition
 
 
 def _as_queue(command: v.UpdateTopic) -> v.UpdateQueue:
-    """A topic is changed as the queue that it is kept as."""
+    """Convert the update of a topic to one of the queue that represents it."""
     return v.UpdateQueue(
         queue=command.topic,
         partitioned=command.partitioned,
@@ -273,15 +273,15 @@ def _as_queue(command: v.UpdateTopic) -> v.UpdateQueue:
 
 
 def _is_other(namespace: Namespace, transition: Transition, name: str) -> bool:
-    """Whether messages may live for another time than before."""
+    """Return whether the update changes the time to live."""
     before, after = namespace.queues[name].managed, transition.next.queues[name].managed
     return after.lifetimes is not before.lifetimes
 
 
 def _is_busy(namespace: Namespace, name: str) -> bool:
-    """Whether a message may come that was sent before."""
+    """Return whether messages sent earlier may still arrive."""
     topic = namespace.queues[name]
-    late = isinstance(topic.role, Topic) and topic.role.adrift
+    late = isinstance(topic.role, Topic) and topic.role.unanswered_sends
     waits = any(
         transaction is not None and name in transaction.queues
         for transaction in namespace.transactions.values()
@@ -291,16 +291,16 @@ def _is_busy(namespace: Namespace, name: str) -> bool:
 
 
 def lost_update_topic(namespace: Namespace, command: v.UpdateTopic) -> Namespace:
-    """The update may be in force, from now or later on."""
+    """Return the states in which the update takes effect now, later or never."""
     after = lost_update(namespace, _as_queue(command))
-    return after if command.time_to_live is None else given_up(after, command.topic)
+    return after if command.time_to_live is None else stop_judging(after, command.topic)
 
 
 def delete_topic(namespace: Namespace, command: v.DeleteTopic) -> Iterator[Transition]:
-    """TOPIC-22, MGMT-18: the topic is gone with its subscriptions and all that these held."""
+    """TOPIC-22, MGMT-18: delete the topic with its subscriptions and their messages."""
     yield from _deleted(namespace, namespace.queues[command.topic])
 
 
 def lost_delete_topic(namespace: Namespace, command: v.DeleteTopic) -> Namespace:
-    """The topic may be gone, now or later, and so may one that is created again."""
-    return given_up(namespace, command.topic)
+    """Return the states in which the topic, or a later one of its name, may be deleted."""
+    return stop_judging(namespace, command.topic)

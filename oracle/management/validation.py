@@ -1,8 +1,7 @@
-"""What an entity that is asked for may become in its tier, and why it may be refused.
+"""Validation of entity options by tier and api-version, and reasons for refusals.
 
-One reason is the api-version: a year and a month, and two of them compare as dates: as text,
-"2013-9" would be later than "2013-10". What else a request names is malformed, and what it gets is
-left open (API-VERSION-FORM).
+An api-version is a year and a month and is compared as a date: as text, "2013-9" would be later
+than "2013-10". The answer to a malformed version is open (API-VERSION-FORM).
 """
 
 import re
@@ -30,7 +29,7 @@ __all__ = [
 
 _FORM: Final = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")
 _FIRST: Final = "2013-10"
-"""MGMT-06: the first api-version that knows partitioned entities."""
+"""MGMT-06: the first api-version with partitioned entities."""
 
 
 def _is_malformed(version: str) -> bool:
@@ -38,17 +37,17 @@ def _is_malformed(version: str) -> bool:
 
 
 def version_shown(version: str) -> v.RuleId | None:
-    """The rule that speaks of this api-version; "" is none at all, which MGMT-08 speaks of."""
+    """Return the rule about this api-version; "" means none at all, which MGMT-08 covers."""
     if _is_malformed(version):
         return None
-    # Of the same form, text and dates have the same order.
+    # In this form, text order equals date order.
     return "MGMT-08" if version < _FIRST else "MGMT-06" if version == _FIRST else "MGMT-07"
 
 
 def _knows_partitions(profile: v.Profile, version: str | None) -> bool:
-    """MGMT-06, MGMT-07: whether requests of this api-version must know partitioned entities.
+    """MGMT-06, MGMT-07: return whether this api-version must support partitioned entities.
 
-    `None` is the version that the implementation's own requests name.
+    `None` is the version in the implementation's own requests.
     """
     if version is None:
         return True
@@ -57,25 +56,25 @@ def _knows_partitions(profile: v.Profile, version: str | None) -> bool:
 
 
 def _is_old(version: str | None) -> bool:
-    """MGMT-08: whether no edition says that requests of this api-version work."""
+    """MGMT-08: return whether no edition says that requests of this api-version work."""
     return version is not None and version_shown(version) in ("MGMT-08", None)
 
 
 def _must_refuse_version(profile: v.Profile, version: str | None) -> bool:
-    """Whether a malformed api-version is refused by the reading of API-VERSION-FORM."""
+    """Return whether the reading of API-VERSION-FORM refuses a malformed api-version."""
     malformed = version is not None and _is_malformed(version)
     return malformed and profile.readings.get("API-VERSION-FORM") == "refused"
 
 
 def is_beyond_basic(command: v.CreateQueue) -> bool:
-    """Whether public documentation denies Basic such a queue."""
+    """Return whether public documentation excludes such a queue from Basic."""
     return command.requires_session or command.duplicate_detection
 
 
 def windows_of(
     namespace: Namespace, command: v.CreateQueue | v.CreateTopic
 ) -> tuple[tuple[int, tuple[v.RuleId, ...]], ...]:
-    """DUP-03: the duplicate windows that come of a request, and the rules for each."""
+    """DUP-03: return the possible duplicate windows of a request, each with its rules."""
     detects, asked = command.duplicate_detection, command.duplicate_window
     return lawful_windows(namespace, detects=detects, asked=asked)
 
@@ -83,7 +82,7 @@ def windows_of(
 def objections(
     namespace: Namespace, command: v.CreateQueue
 ) -> Iterator[tuple[v.Error, tuple[v.RuleId, ...], bool]]:
-    """Why the request may be refused: the error, the rules, and whether it must be."""
+    """Return why the request may be refused: the error, the rules, and whether it must be."""
     profile, wanted = namespace.profile, command.partitioned
     if is_long_name(command.queue):
         yield v.Error.INVALID_OPERATION, ("LIMIT-18",), must_refuse_beyond(namespace)
@@ -111,14 +110,14 @@ def objections(
 
 
 def _of_premium(namespace: Namespace, name: str) -> tuple[v.RuleId, ...]:
-    """PREM-01, PREM-06: no entity is created partitioned, nor one anew that was from before."""
-    buried = namespace.registry.buried.get(name)
-    again = buried is not None and buried.restored
+    """PREM-01, PREM-06: return the refusals of new partitioned entities in Premium."""
+    tombstone = namespace.registry.tombstones.get(name)
+    again = tombstone is not None and tombstone.restored
     return ("PREM-06", "PREM-01") if again else ("PREM-01",)
 
 
 def options_of(namespace: Namespace, command: v.CreateQueue) -> tuple[bool, ...]:
-    """Whether the queue may become partitioned, not partitioned, or either."""
+    """Return whether the queue may become partitioned, not partitioned, or either."""
     profile = namespace.profile
     options = _asked_for(profile, command.partitioned)
     if profile.tier is v.Tier.PREMIUM:
@@ -128,7 +127,7 @@ def options_of(namespace: Namespace, command: v.CreateQueue) -> tuple[bool, ...]
 
 
 def _asked_for(profile: v.Profile, wanted: bool | None) -> tuple[bool, ...]:
-    """What a request means, which may leave the option out (PARTITIONING-DEFAULT)."""
+    """Return the requested option, with its default if it is left out (PARTITIONING-DEFAULT)."""
     if wanted is not None:
         return (wanted,)
     reading = profile.readings.get("PARTITIONING-DEFAULT", "regular")
@@ -136,7 +135,7 @@ def _asked_for(profile: v.Profile, wanted: bool | None) -> tuple[bool, ...]:
 
 
 def with_basic(profile: v.Profile, options: tuple[bool, ...]) -> tuple[bool, ...]:
-    """The options, of which Basic may only have that an entity is partitioned (BASIC-REGULAR)."""
+    """Return the options; Basic may have only partitioned entities (BASIC-REGULAR)."""
     if profile.tier is not v.Tier.BASIC or False not in options:
         return options
     reading = profile.readings.get("BASIC-REGULAR", "either")
@@ -146,7 +145,7 @@ def with_basic(profile: v.Profile, options: tuple[bool, ...]) -> tuple[bool, ...
 def created_rules(
     namespace: Namespace, command: v.CreateQueue, *, partitioned: bool
 ) -> tuple[v.RuleId, ...]:
-    """What it shows that the queue was created."""
+    """Return the rules exercised by the creation of the queue."""
     rules: tuple[v.RuleId, ...] = ()
     profile = namespace.profile
     if partitioned and profile.tier is not v.Tier.PREMIUM:

@@ -1,1 +1,1 @@
-"""What a client does with messages: send, receive, peek, settle, schedule, in sessions or not."""
+"""Requests about messages: send, receive, peek, settle, schedule, with sessions or without."""

@@ -1,6 +1,6 @@
-"""Scheduled messages becoming active: at their time, or later if the service is slow.
+"""Activation of scheduled messages: at their time, or later if the service is slow.
 
-Nobody states by when a message that is due can be received. It is expected from when it was seen,
+The documents state no time limit for a message that is due. It is certain once it has been seen,
 and until then it may come or not (SCHEDULE-DELAY).
 """
 
@@ -30,7 +30,7 @@ __all__ = [
 
 
 def activated(namespace: Namespace, name: str) -> Namespace:
-    """SCHED-02: the namespace, in which everything that is surely due has its place here."""
+    """SCHED-02: return the namespace with everything that is surely due in its place."""
     while (waiting := _due(namespace, namespace.queues[name])) is not None:
         queue = namespace.queues[name]
         at_once = namespace.profile.readings.get("SCHEDULE-DELAY") == "at-once"
@@ -50,25 +50,25 @@ def _due(namespace: Namespace, queue: Queue) -> Waiting | None:
 
 
 def goes_on(queue: Queue) -> bool:
-    """Whether what arrives is found elsewhere: in subscriptions, or where it is forwarded to."""
+    """Return whether an arriving message is stored elsewhere: a topic, or a forwarding entity."""
     return isinstance(queue.role, Topic) or queue.settings.forward_to is not None
 
 
 def _came(namespace: Namespace, waiting: Waiting) -> Window:
-    """TTL-12: from when a message lives that was scheduled: from when it became active."""
+    """TTL-12: return when a scheduled message's time to live starts: when it becomes active."""
     if namespace.profile.readings.get("SCHEDULE-DELAY") == "at-once":
         return waiting.due
     return Window(waiting.due.earliest, NEVER)
 
 
 def _is_alone(queue: Queue, waiting: Waiting) -> bool:
-    """Whether duplicate detection has nothing to hold against it since it was scheduled."""
+    """Return whether duplicate detection has no other message with its MessageId."""
     message_id = waiting.message.message_id
     return message_id is None or queue.copies.get(message_id) == waiting.rivals
 
 
 def coming(namespace: Namespace, queue: Queue, body: str) -> Iterator[tuple[Namespace, Stored]]:
-    """What may have become active by now, if it is seen."""
+    """Yield the messages that may have become active by now, if they are seen."""
     for place in queue.calendar.bodies.get(body, ()):
         waiting = queue.calendar.entries.get(place)
         if waiting is not None and waiting.due.earliest <= namespace.now.latest:
@@ -77,7 +77,7 @@ def coming(namespace: Namespace, queue: Queue, body: str) -> Iterator[tuple[Name
 
 
 def _arrived(namespace: Namespace, queue: Queue, waiting: Waiting, *, certain: bool) -> Queue:
-    """The queue with the message in it, behind what was sent before it was due (SCHED-07)."""
+    """Return the queue with the message behind those sent before it was due (SCHED-07)."""
     message, due = waiting.message, waiting.due
     key = effective_key(namespace, queue.settings, message)
     where = everywhere(namespace, queue.settings)
@@ -110,14 +110,14 @@ def _arrived(namespace: Namespace, queue: Queue, waiting: Waiting, *, certain: b
 
 
 def _why_alive(namespace: Namespace, queue: Queue, waiting: Waiting) -> tuple[v.RuleId, ...]:
-    """TTL-12: what it shows that it is received, if it was scheduled longer ago than it lives."""
+    """TTL-12: return the rules exercised if it was scheduled longer ago than its time to live."""
     life = lifetimes(queue, waiting.message, waiting.due).latest
     since = waiting.due.earliest - waiting.asked
-    return ("TTL-12",) if since > life + namespace.vantage.slack else ()
+    return ("TTL-12",) if since > life + namespace.observability.slack else ()
 
 
 def why_active(queue: Queue, stored: Stored, number: int | None) -> Iterator[v.RuleId]:
-    """SCHED-02, SCHED-06, SCHED-07, SCHED-09, SCHED-11: what it shows that it has come."""
+    """SCHED-02, SCHED-06, SCHED-07, SCHED-09, SCHED-11: return the rules its arrival exercises."""
     if stored.came is None or stored.deliveries:
         return
     yield stored.came
@@ -134,7 +134,7 @@ def why_active(queue: Queue, stored: Stored, number: int | None) -> Iterator[v.R
 
 
 def is_awaited(namespace: Namespace, queue: Queue, session_id: str | None) -> Iterator[v.RuleId]:
-    """SCHED-01, SCHED-04, SCHED-13: what an empty answer shows of what is scheduled."""
+    """SCHED-01, SCHED-04, SCHED-13: return the rules that an empty answer exercises."""
     calendar, now = queue.calendar, namespace.now
     first = top(calendar)
     if first is not None and now.latest < first.due.earliest:
@@ -146,7 +146,7 @@ def is_awaited(namespace: Namespace, queue: Queue, session_id: str | None) -> It
 
 
 def session_may_come(namespace: Namespace, queue: Queue, session_id: str) -> bool:
-    """Whether a scheduled message of this session may just have become active."""
+    """Return whether a scheduled message of this session may just have become active."""
     calendar, now = queue.calendar, namespace.now
     earliest = calendar.sessions.get(session_id, NEVER)
     first = top(calendar)

@@ -1,7 +1,7 @@
 """Several messages in one request: sent together or not at all, and received together.
 
-A batch is sent as its messages one after another, none of which anybody sees unless all of them are
-taken. What of its keys is open is said by BATCH-KEYS.
+A batch is treated as its messages sent one after another, visible only if all are accepted.
+BATCH-KEYS decides what the documents leave open about its keys.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from busproof.oracle.messages.sending import lost_send, send
 from busproof.oracle.sizes.message_limits import batch_excess, held_to_limits
 from busproof.oracle.state import Namespace, Queue, Topic, partition_count, with_queue
 from busproof.oracle.transactions.transactional_sends import after_refusal
-from busproof.oracle.transition import Sighting, Transition, refusal
+from busproof.oracle.transition import Observation, Transition, refusal
 
 __all__ = [
     "Reached",
@@ -35,10 +35,12 @@ Reached = tuple[Namespace, tuple[v.RuleId, ...]]
 """A state, and the rules that led there."""
 
 
-def send_batch(namespace: Namespace, command: v.SendBatch, seen: Sighting) -> Iterator[Transition]:
-    """BATCH-01, BATCH-02: all of its messages are taken, or none."""
+def send_batch(
+    namespace: Namespace, command: v.SendBatch, seen: Observation
+) -> Iterator[Transition]:
+    """BATCH-01, BATCH-02: accept all messages of a batch, or none."""
     if not command.messages:
-        # Outside the documents: who sends nothing may be told that it is done.
+        # Outside the documents: an empty batch may be accepted.
         yield Transition(outcome=v.Done(), next=namespace)
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
         return
@@ -63,29 +65,29 @@ def send_batch(namespace: Namespace, command: v.SendBatch, seen: Sighting) -> It
 
 
 def _choices(
-    namespace: Namespace, command: v.SendBatch, seen: Sighting, *, several: bool
-) -> Iterator[Sighting]:
-    """What was seen; where nothing was, a partition for all of it, or with several keys none."""
+    namespace: Namespace, command: v.SendBatch, seen: Observation, *, several: bool
+) -> Iterator[Observation]:
+    """Return the observed choice; without one, a partition for all, or none with several keys."""
     if seen.outcome is not None:
-        yield Sighting(v.Done(), seen.witness)
+        yield Observation(v.Done(), seen.witness)
         return
     settings = namespace.queues[command.queue].settings
     for partition in range(partition_count(namespace, settings)):
-        yield Sighting(v.Done(), v.Witness(partition=partition))
+        yield Observation(v.Done(), v.Witness(partition=partition))
     if several:
-        yield Sighting()
+        yield Observation()
 
 
 def _has_several_keys(namespace: Namespace, queue: Queue, command: v.SendBatch) -> bool:
-    """BATCH-KEYS: whether not all of its messages have the same key, or none."""
+    """BATCH-KEYS: return whether the messages differ in key."""
     keys = {effective_key(namespace, queue.settings, message) for message in command.messages}
     return len(keys) > 1
 
 
 def _folded(
-    namespace: Namespace, command: v.SendBatch, seen: Sighting
+    namespace: Namespace, command: v.SendBatch, seen: Observation
 ) -> tuple[list[Reached], list[Transition]]:
-    """The states after all of its messages, and the refusals of any one of them."""
+    """Return the states after all messages, and the refusals of any of them."""
     reached: list[Reached] = [(namespace, ())]
     refusals: list[Transition] = []
     for one, shows in _one_by_one(namespace, command):
@@ -105,7 +107,7 @@ def _folded(
 def _one_by_one(
     namespace: Namespace, command: v.SendBatch
 ) -> Iterator[tuple[v.Send, tuple[v.RuleId, ...]]]:
-    """Each of its messages as though it were sent alone, and what it shows by arriving."""
+    """Send each message as if alone, with the rules that its arrival exercises."""
     queue = namespace.queues[command.queue]
     lines: set[object] = set()
     for message in command.messages:
@@ -120,8 +122,8 @@ def _one_by_one(
         lines.update({line} - {None})
 
 
-def _sent(namespace: Namespace, one: v.Send, seen: Sighting) -> Iterator[Transition]:
-    """What may come of one of them; where nothing was seen, each goes to its first partition."""
+def _sent(namespace: Namespace, one: v.Send, seen: Observation) -> Iterator[Transition]:
+    """Return the results of one message; without observation, each goes to its first partition."""
     for transition in held_to_limits(namespace, one, send(namespace, one, seen)):
         yield transition
         if seen.outcome is None and not isinstance(transition.outcome, v.Refused):
@@ -129,7 +131,7 @@ def _sent(namespace: Namespace, one: v.Send, seen: Sighting) -> Iterator[Transit
 
 
 def _apart(reached: list[Reached]) -> list[Reached]:
-    """One of those that are in the same state."""
+    """Return one of the results that have the same state."""
     return [
         each
         for place, each in enumerate(reached)
@@ -138,7 +140,7 @@ def _apart(reached: list[Reached]) -> list[Reached]:
 
 
 def _without_turns(namespace: Namespace, name: str) -> Namespace:
-    """KEY-14: whether a batch takes one turn, or each of its messages, is not said."""
+    """KEY-14: the documents do not say whether a batch takes one turn, or each message one."""
     queue = namespace.queues[name]
     return with_queue(namespace, evolve(queue, spread=queue.spread.restarted(), batched=True))
 
@@ -146,7 +148,7 @@ def _without_turns(namespace: Namespace, name: str) -> Namespace:
 def _showing(
     before: Namespace, after: Namespace, name: str, shows: tuple[v.RuleId, ...]
 ) -> Namespace:
-    """The namespace, in which what has just arrived shows rules by being received."""
+    """Return the namespace in which receiving the new arrivals exercises rules."""
     role = after.queues[name].role
     for path in role.subscriptions if isinstance(role, Topic) else (name,):
         queue = after.queues[path]
@@ -178,7 +180,7 @@ def _done(
 def _shown(
     queue: Queue, command: v.SendBatch, rules: tuple[v.RuleId, ...], *, several: bool
 ) -> Iterator[v.RuleId]:
-    """BATCH-04 to BATCH-06, BATCH-08, BATCH-09: what it shows that a batch is taken."""
+    """BATCH-04 to BATCH-06, BATCH-08, BATCH-09: return the rules that accepting exercises."""
     if several:
         yield "BATCH-05"
     elif len(command.messages) > 1 and "KEY-02" in rules:
@@ -193,7 +195,7 @@ def _shown(
 
 
 def _refused(namespace: Namespace, command: v.SendBatch, told: Transition) -> Transition:
-    """BATCH-02: nothing of the batch arrives, now or later."""
+    """BATCH-02: record that no message of the batch arrives, now or later."""
     left = _none_of(namespace, command)
     name = command.transaction
     transaction = None if name is None else namespace.transactions.get(name)
@@ -204,7 +206,7 @@ def _refused(namespace: Namespace, command: v.SendBatch, told: Transition) -> Tr
 
 
 def _why(told: Transition) -> Iterator[v.RuleId]:
-    """BATCH-10, BATCH-11: there is no room for all of it, or its key's partition is down."""
+    """BATCH-10, BATCH-11: return why: no room for all of it, or its key's partition is down."""
     if told.outcome == v.Refused(error=v.Error.QUOTA_EXCEEDED):
         yield "BATCH-10"
     if "KEY-03" in told.rules:
@@ -221,7 +223,7 @@ def _none_of(namespace: Namespace, command: v.SendBatch) -> Namespace:
 
 
 def lost_send_batch(namespace: Namespace, command: v.SendBatch) -> Namespace:
-    """Each of its messages may be there, now, later or never; all of them or none."""
+    """Return the states in which all of its messages, or none, arrive now or later."""
     for message in command.messages:
         one = v.Send(queue=command.queue, message=message, transaction=command.transaction)
         namespace = lost_send(_without_turns(namespace, command.queue), one)
@@ -229,14 +231,14 @@ def lost_send_batch(namespace: Namespace, command: v.SendBatch) -> Namespace:
 
 
 def one_of(command: v.ReceiveBatch) -> v.Receive:
-    """The request for one message where several are asked for."""
+    """Return the request for one message that corresponds to one for several."""
     return v.Receive(queue=command.queue, mode=command.mode, session_id=command.session_id)
 
 
 def receive_batch(
-    namespace: Namespace, command: v.ReceiveBatch, connection: str, seen: Sighting
+    namespace: Namespace, command: v.ReceiveBatch, connection: str, seen: Observation
 ) -> Iterator[Transition]:
-    """BATCH-12 to BATCH-14: some of what is there, as though received one after another."""
+    """BATCH-12 to BATCH-14: give some available messages, as if received one by one."""
     one = one_of(command)
     if isinstance(seen.outcome, v.ReceivedSeveral):
         yield from _given(namespace, command, connection, seen.outcome)
@@ -268,20 +270,20 @@ def _given(
 def one_more(
     reached: Sequence[Reached], command: v.ReceiveBatch, connection: str, view: v.MessageView
 ) -> list[Reached]:
-    """The states once this message was given as well."""
+    """Return the states after this message was given as well."""
     outcome = v.Received(message=view)
     return _apart(
         [
             (transition.next, (*rules, *transition.rules))
             for state, rules in reached
-            for transition in receive(state, one_of(command), connection, Sighting(outcome))
+            for transition in receive(state, one_of(command), connection, Observation(outcome))
             if transition.admits(outcome)
         ]
     )
 
 
 def are_locked_apart(command: v.ReceiveBatch, views: Sequence[v.MessageView]) -> bool:
-    """BATCH-14: whether no two of these messages have one lock."""
+    """BATCH-14: return whether no two of these messages have one lock."""
     if command.mode is v.ReceiveMode.RECEIVE_AND_DELETE:
         return True
     tokens = [view.lock_token for view in views if view.lock_token is not None]
@@ -305,10 +307,10 @@ def _shown_together(
 def _offered(
     namespace: Namespace, command: v.ReceiveBatch, connection: str
 ) -> Iterator[Transition]:
-    """What can be given for all that is known: as many as there are, or fewer."""
+    """Return what can be given as far as is known: all available messages, or fewer."""
     state, given, found = namespace, list[v.MessageView](), list[Transition]()
     for _ in range(command.count):
-        offered = receive(state, one_of(command), connection, Sighting())
+        offered = receive(state, one_of(command), connection, Observation())
         answers = ((each, each.outcome) for each in offered)
         first = next(((each, of) for each, of in answers if isinstance(of, v.Received)), None)
         if first is None:
@@ -321,7 +323,7 @@ def _offered(
 
 
 def lost_receive_batch(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Namespace:
-    """The receive may have taken as many messages as it asked for, now or later."""
+    """Return the states in which up to the requested number were taken, now or later."""
     for _ in range(command.count):
         namespace = lost_receive(namespace, one_of(command), connection)
     return namespace

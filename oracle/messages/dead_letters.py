@@ -1,14 +1,14 @@
-"""Dead-letter queues: what moves into them and when, and what may be sent there.
+"""Dead-letter queues: which messages move there and when, and what may be sent there.
 
-The dead-letter queue of an entity is a queue of its own in the namespace, under the entity's path
-with a suffix; it comes into being with the first request that concerns it. What the service moves
-there by itself may take any time to arrive (DEAD-LETTER-DELAY): such a message stays where it was,
-is given to nobody, and is moved once it is seen among the dead letters.
+The dead-letter queue of an entity is a separate queue in the namespace, under the entity's path
+with a suffix; it is created by the first request that concerns it. Messages that the service moves
+there may take any time to arrive (DEAD-LETTER-DELAY): such a message stays where it was, is not
+given to any receiver, and is moved once it is seen among the dead letters.
 
-When a dead letter arrives where it is forwarded to is not said. It is looked for among the dead
-letters once it is seen elsewhere, and until then nothing is known of it there. So what a
-destination does is judged only where that ignorance matters to nothing but receives and peeks: of
-other destinations nothing is told.
+The documents do not say when a forwarded dead letter arrives at its destination. It is looked up
+among the dead letters once it is seen elsewhere, and until then nothing is known of it there. So a
+destination is judged only if that uncertainty affects only receives and peeks; other destinations
+are not judged.
 """
 
 from collections.abc import Iterator
@@ -25,29 +25,29 @@ from busproof.oracle.messages.message_store import remove, replace, store
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.registry import as_created
 from busproof.oracle.state import NEVER, Namespace, Queue, everywhere, with_queue
-from busproof.oracle.unjudged import given_up
+from busproof.oracle.unjudged import stop_judging
 
 __all__ = [
     "DELIVERED_TOO_OFTEN",
+    "add_dead_letter",
     "arrivals",
-    "buried",
     "dead_letters",
     "moved",
     "seen_beyond",
+    "with_dead_letter_forwarding",
     "with_dead_letters",
-    "with_forwarding_grave",
 ]
 
 
 DELIVERED_TOO_OFTEN: Final = "MaxDeliveryCountExceeded"
-"""DLQ-02: the reason of a message that was delivered as often as it may be."""
+"""DLQ-02: the reason of a message that reached its delivery limit."""
 
 
 def dead_letters(namespace: Namespace, owner: Queue, suffix: str = v.DEAD_LETTERS) -> Queue:
-    """The dead-letter queue of an entity, as yet empty if nothing has concerned it.
+    """Return the dead-letter queue of an entity, empty if no request has concerned it.
 
-    It requires no sessions, detects no copies and never gives a message up (DLQ-09). It forwards
-    where its entity says so (FWD-35); that of transfers does not.
+    It requires no sessions, detects no duplicates and has no delivery limit (DLQ-09). It forwards
+    if its entity says so (FWD-35); the transfer dead-letter queue does not.
     """
     name = owner.settings.queue + suffix
     known = namespace.queues.get(name)
@@ -78,7 +78,7 @@ def dead_letters(namespace: Namespace, owner: Queue, suffix: str = v.DEAD_LETTER
 def with_dead_letters(
     namespace: Namespace, owner: Queue, suffix: str = v.DEAD_LETTERS
 ) -> Namespace:
-    """The namespace, in which the entity's dead-letter queue is remembered."""
+    """Return the namespace with the entity's dead-letter queue."""
     return with_queue(namespace, dead_letters(namespace, owner, suffix))
 
 
@@ -91,25 +91,25 @@ def moved(
     *,
     certain: bool,
 ) -> Namespace:
-    """The namespace with the message among the dead letters, and no longer in its entity.
+    """Return the namespace with the message moved from its entity to the dead letters.
 
     Args:
         namespace: the namespace.
         owner: the message's entity.
         stored: the message.
-        reason: why it is moved; `None` where that is not said.
-        rule: the rule by which.
-        certain: whether it is known to have arrived.
+        reason: why it is moved; `None` if that is not documented.
+        rule: the rule that moves it.
+        certain: whether it surely has arrived.
     """
     left = with_queue(namespace, remove(owner, stored))
     letter = attrs.evolve(stored, certain=certain, reason=reason, returned=rule)
-    return buried(left, owner, letter)
+    return add_dead_letter(left, owner, letter)
 
 
-def buried(
+def add_dead_letter(
     namespace: Namespace, owner: Queue, letter: Stored, suffix: str = v.DEAD_LETTERS
 ) -> Namespace:
-    """The namespace with a dead letter that is not in its entity; some of what it is, is kept."""
+    """Return the namespace with a dead letter that is not in its entity."""
     same = namespace.profile.readings.get("DLQ-PARTITIONS") == "same-partition"
     where = letter.where if same else everywhere(namespace, owner.settings)
     dead = dead_letters(namespace, owner, suffix)
@@ -128,7 +128,7 @@ def buried(
 
 
 def _deliveries(namespace: Namespace, letter: Stored) -> tuple[int, int]:
-    """DEAD-LETTER-COUNT: how many deliveries before count, surely and perhaps; the last may."""
+    """DEAD-LETTER-COUNT: return how many earlier deliveries count, surely and perhaps."""
     if namespace.profile.readings.get("DEAD-LETTER-COUNT") != "kept":
         return 0, 0
     return letter.counted, letter.uncounted + 1
@@ -137,7 +137,7 @@ def _deliveries(namespace: Namespace, letter: Stored) -> tuple[int, int]:
 def _why_dead(
     namespace: Namespace, owner: Queue, stored: Stored
 ) -> Iterator[tuple[str | None, v.RuleId]]:
-    """Each reason, and its rule, for which a message of an entity may be a dead letter by now."""
+    """Yield each reason, with its rule, for which a message may be dead-lettered by now."""
     for reason in stored.leaving:
         yield reason, "DLQ-05"
     free = stored.lock is None or stored.lock.expiry.earliest <= namespace.now.latest
@@ -151,7 +151,7 @@ def _why_dead(
 
 
 def arrivals(namespace: Namespace, dead: Queue, body: str) -> Iterator[tuple[Namespace, Stored]]:
-    """What may have arrived in a dead-letter queue by itself, if it is seen there now."""
+    """Yield the messages that the service may have moved to a dead-letter queue, if seen now."""
     name = dead.settings.queue
     owner = namespace.queues.get(v.owner_of(name))
     if owner is None or not v.is_dead_letter_queue(name):
@@ -164,24 +164,24 @@ def arrivals(namespace: Namespace, dead: Queue, body: str) -> Iterator[tuple[Nam
         for reason, rule in _why_dead(namespace, owner, stored):
             after = moved(namespace, owner, stored, reason, rule, certain=True)
             yield _newest(after, dead, stored.available_at)
-    yield from _stranded(namespace, owner, dead, body)
+    yield from _undeliverable(namespace, owner, dead, body)
 
 
 def _newest(namespace: Namespace, dead: Queue, earliest: int) -> tuple[Namespace, Stored]:
-    """The latest dead letter, which may have been there, unseen, from this moment on."""
+    """Return the latest dead letter, which may have been there, unseen, since this time."""
     dead = namespace.queues[dead.settings.queue]
     late = dead.messages[dead.arrivals - 1]
     newest = attrs.evolve(late, since=0, available_at=earliest)
     return with_queue(namespace, replace(dead, late, newest)), newest
 
 
-def _stranded(
+def _undeliverable(
     namespace: Namespace, owner: Queue, dead: Queue, body: str
 ) -> Iterator[tuple[Namespace, Stored]]:
-    """FWD-18 to FWD-21, FWD-27: what could not be forwarded, for whichever reason, is here."""
+    """FWD-18 to FWD-21, FWD-27: yield messages that could not be forwarded."""
     suffix = v.TRANSFERS if dead.settings.queue.endswith(v.TRANSFERS) else v.DEAD_LETTERS
     passed = owner.passed.get(body, ())
-    found = next((each for each in passed if suffix in _graves(namespace, each)), None)
+    found = next((each for each in passed if suffix in _transfer_queues(namespace, each)), None)
     if found is None:
         return
     rest = list(passed)
@@ -198,32 +198,32 @@ def _stranded(
         available_at=0,
         returned=found.kept_by,
     )
-    yield _newest(buried(with_queue(namespace, left), left, letter, suffix), dead, 0)
+    yield _newest(add_dead_letter(with_queue(namespace, left), left, letter, suffix), dead, 0)
 
 
-def _graves(namespace: Namespace, passed: Passed) -> tuple[str, ...]:
-    """FORWARD-FAILED: where a message may be that could not be forwarded."""
+def _transfer_queues(namespace: Namespace, passed: Passed) -> tuple[str, ...]:
+    """FORWARD-FAILED: return the dead-letter queues for messages that could not be forwarded."""
     reading = namespace.profile.readings.get("FORWARD-FAILED", "either")
     if passed.kept_by is None or reading == "either":
         return v.DEAD_LETTER_SUFFIXES
     return (v.TRANSFERS,) if reading == "transfer" else (v.DEAD_LETTERS,)
 
 
-def with_forwarding_grave(namespace: Namespace, name: str) -> Namespace:
-    """FWD-35: the namespace once an entity was created, whose dead letters may have to go on."""
+def with_dead_letter_forwarding(namespace: Namespace, name: str) -> Namespace:
+    """FWD-35: return the namespace after the creation of an entity that forwards dead letters."""
     owner = namespace.queues[name]
     destination = owner.settings.forward_dead_letters_to
     if destination is None:
         return namespace
     namespace = with_dead_letters(namespace, owner)
-    return namespace if _is_plain(namespace, destination) else given_up(namespace, name)
+    return namespace if _is_plain(namespace, destination) else stop_judging(namespace, name)
 
 
 def _is_plain(namespace: Namespace, name: str) -> bool:
-    """Whether what may have arrived unseen changes nothing but what is received and peeked."""
+    """Return whether unseen arrivals change nothing but receives and peeks."""
     queue = namespace.queues.get(name)
     if queue is None:
-        # Who was refused in an outage may have named what is not there.
+        # A request refused in an outage may have named an entity that does not exist.
         return False
     settings = queue.settings
     special = settings.requires_session or settings.duplicate_detection
@@ -234,7 +234,7 @@ def _is_plain(namespace: Namespace, name: str) -> bool:
 def seen_beyond(
     namespace: Namespace, dead: Queue, letter: Stored, name: str
 ) -> tuple[Namespace, Stored]:
-    """A dead letter at its destination, which may have been there, unseen, at any time before.
+    """Return a dead letter at its destination, which may have been there for any time.
 
     So it has no place among the messages of its key.
     """

@@ -1,4 +1,4 @@
-"""Setting a locked message aside, and receiving what was set aside by its sequence number."""
+"""Deferral of a locked message, and receives of deferred messages by sequence number."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,17 +13,24 @@ from busproof.oracle.messages.matching import Seen, recognised, sequence_number,
 from busproof.oracle.messages.message_store import doubted, hold, unlock
 from busproof.oracle.messages.sequence_numbers import numbered
 from busproof.oracle.messages.sessions import holds_session, seized, session_at
-from busproof.oracle.messages.settling import has_ended, locked, lost_lock, settled, why_settled
+from busproof.oracle.messages.settling import (
+    has_ended,
+    locked,
+    lost_lock,
+    of_lost_answer,
+    settled,
+    why_settled,
+)
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
-from busproof.oracle.transition import Sighting, Transition, done, refusal
+from busproof.oracle.transition import Observation, Transition, done, refusal
 from busproof.oracle.window import Window
 
 __all__ = ["defer", "lost_defer", "lost_receive_deferred", "receive_deferred"]
 
 
 def defer(namespace: Namespace, command: v.Defer) -> Iterator[Transition]:
-    """DEFER-01, LOCK-06: the message is set aside, or its lock was lost."""
+    """DEFER-01, LOCK-06: the message is deferred, or its lock was lost."""
     queue = namespace.queues[command.queue]
     stored = locked(queue, command.lock_token)
     if stored is not None and not has_ended(namespace, queue, stored):
@@ -31,22 +38,25 @@ def defer(namespace: Namespace, command: v.Defer) -> Iterator[Transition]:
         after = with_queue(namespace, _set_aside(namespace, queue, stored))
         yield done(settled(after, command), *outlived(namespace, stored), *rules)
     yield from lost_lock(namespace, queue, stored, command.lock_token, "LOCK-06")
+    yield from of_lost_answer(namespace, queue, command.lock_token, v.Done())
     if v.is_dead_letter_queue(command.queue):
-        # Outside the documents: whether dead letters can be deferred is not said.
+        # Outside the documents: whether dead letters can be deferred.
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
 
 
 def _set_aside(namespace: Namespace, queue: Queue, stored: Stored) -> Queue:
-    """The queue with a locked message deferred: there, and not to be received as others are."""
+    """Return the queue with a locked message deferred, no longer available to other receives."""
     number = stored.sequence_number
-    # A receive by this number, never answered, may come to pass now that there is such a message.
-    sought = bool(queue.sought) and (number is None or number in queue.sought)
+    # An unanswered receive with this number may be executed now that the message exists.
+    unanswered_deferred = bool(queue.unanswered_deferred) and (
+        number is None or number in queue.unanswered_deferred
+    )
     aside = attrs.evolve(
         stored,
         lock=None,
         deferred=True,
-        uncounted=stored.uncounted + counts_deferral(namespace) + sought,
-        certain=not sought,
+        uncounted=stored.uncounted + counts_deferral(namespace) + unanswered_deferred,
+        certain=not unanswered_deferred,
     )
     numbers = queue.deferred if number is None else queue.deferred.set(number, stored.number)
     queue = attrs.evolve(queue, deferred=numbers, latest_deferred=stored.number)
@@ -54,12 +64,12 @@ def _set_aside(namespace: Namespace, queue: Queue, stored: Stored) -> Queue:
 
 
 def receive_deferred(
-    namespace: Namespace, command: v.ReceiveDeferred, connection: str, seen: Sighting
+    namespace: Namespace, command: v.ReceiveDeferred, connection: str, seen: Observation
 ) -> Iterator[Transition]:
-    """DEFER-02 to DEFER-13: the messages with these numbers, or none of them."""
+    """DEFER-02 to DEFER-13: give the messages with these numbers, or none of them."""
     queue = namespace.queues[command.queue]
     if not command.sequence_numbers:
-        # Outside the documents: who asks for nothing may be given nothing.
+        # Outside the documents: a receive without numbers may return no messages.
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
         yield Transition(outcome=v.ReceivedSeveral(), next=namespace)
         return
@@ -78,7 +88,20 @@ def receive_deferred(
     elif seen.outcome is None:
         yield from _offered(namespace, queue, command)
     if (rules := _why_refused(namespace, queue, command)) is not None:
-        yield refusal(namespace, v.Error.MESSAGE_NOT_FOUND, *rules, any_error=True)
+        named = all(_is_surely_missing(queue, number) for number in command.sequence_numbers)
+        free = not named or command.session_id is not None or queue.outages.any
+        yield refusal(namespace, v.Error.MESSAGE_NOT_FOUND, *rules, any_error=free)
+
+
+def _is_surely_missing(queue: Queue, number: int) -> bool:
+    """DEFER-03: whether no message has this number, of any state.
+
+    A message whose number nobody saw may have any, and for one that is active no error is named.
+    """
+    arrived = queue.numbers.get(number)
+    if arrived is not None:
+        return arrived not in queue.messages
+    return not queue.messages and not len(queue.calendar.entries)
 
 
 def _given(
@@ -109,10 +132,10 @@ def _found(
     view: v.MessageView,
     given: list[int],
 ) -> Seen | None:
-    """The deferred message that this is a view of, if there is one that may be given."""
+    """Return the deferred message that this view shows, if it may be given."""
     if view.sequence_number not in (None, *command.sequence_numbers):
         return None
-    for seen in recognised(namespace, queue, view, Sighting()):
+    for seen in recognised(namespace, queue, view, Observation()):
         candidate = _fresh(seen)
         if candidate.stored.number not in given and _may_be_given(
             namespace, candidate, command, view
@@ -122,10 +145,9 @@ def _found(
 
 
 def _fresh(candidate: Seen) -> Seen:
-    """The message as a receive by its number finds it.
+    """Return the message as a receive by its number finds it.
 
-    No cache has a part in that, and a lock is no obstacle that a deferral may have ended of which
-    no answer came.
+    Caches are not involved, and a lock does not matter that an unanswered deferral may have ended.
     """
     stored = candidate.stored
     changes: dict[str, Any] = {"since": candidate.queue.receivers.count}
@@ -133,7 +155,7 @@ def _fresh(candidate: Seen) -> Seen:
     if lock is not None and (stored.deferred is None or lock.expiry.earliest == -NEVER):
         changes["lock"] = None
     if lock is not None and lock.expiry.earliest == -NEVER:
-        # It was abandoned without an answer, or its session accepted again: that may count.
+        # An unanswered abandon, or a second accept of its session, may count as a delivery.
         changes["uncounted"] = stored.uncounted + 1
     return attrs.evolve(candidate, stored=attrs.evolve(stored, **changes))
 
@@ -141,7 +163,7 @@ def _fresh(candidate: Seen) -> Seen:
 def _may_be_given(
     namespace: Namespace, candidate: Seen, command: v.ReceiveDeferred, view: v.MessageView
 ) -> bool:
-    """DEFER-02, DEFER-04, DEFER-05, DEFER-12: whether it is deferred, free and asked for."""
+    """DEFER-02, DEFER-04, DEFER-05, DEFER-12: return whether it is deferred and unlocked."""
     stored, session_id = candidate.stored, command.session_id
     if stored.deferred is False or stored.spent:
         return False
@@ -193,7 +215,7 @@ def _handed_out(
 def _left_out(
     namespace: Namespace, queue: Queue, command: v.ReceiveDeferred, given: list[int]
 ) -> bool:
-    """DEFER-11: whether a message that was asked for and had to be given was not."""
+    """DEFER-11: return whether a requested message that had to be given was not."""
     return any(
         stored is not None
         and stored.number not in given
@@ -203,7 +225,7 @@ def _left_out(
 
 
 def _wanted(queue: Queue, command: v.ReceiveDeferred) -> list[Stored | None]:
-    """What is known to have these numbers, `None` where nothing is."""
+    """Return the messages with these numbers, `None` for unknown ones."""
     arrived = (queue.numbers.get(number) for number in command.sequence_numbers)
     return [None if number is None else queue.messages.get(number) for number in arrived]
 
@@ -211,7 +233,7 @@ def _wanted(queue: Queue, command: v.ReceiveDeferred) -> list[Stored | None]:
 def _must_be_given(
     namespace: Namespace, queue: Queue, stored: Stored, command: v.ReceiveDeferred
 ) -> bool:
-    """TTL-11: whether nothing, its age neither, can keep a deferred message back."""
+    """TTL-11: return whether a deferred message must be delivered (unlocked, not expired)."""
     return _is_free(queue, stored, command) and not may_have_died(namespace, stored)
 
 
@@ -224,7 +246,7 @@ def _is_free(queue: Queue, stored: Stored, command: v.ReceiveDeferred) -> bool:
 def _why_refused(
     namespace: Namespace, queue: Queue, command: v.ReceiveDeferred
 ) -> tuple[v.RuleId, ...] | None:
-    """What a refusal shows, `None` where nothing permits one."""
+    """Return the rules that a refusal exercises, `None` if it is not permitted."""
     rules: list[v.RuleId] = []
     permitted = False
     if len(command.sequence_numbers) > 1 and _spans(namespace, queue, command):
@@ -241,7 +263,7 @@ def _why_refused(
 def _why_not_this(
     namespace: Namespace, queue: Queue, stored: Stored | None, number: int
 ) -> Iterator[v.RuleId]:
-    """DEFER-03 to DEFER-05, DEFER-07, TTL-11: why no message can be had by this number."""
+    """DEFER-03 to DEFER-05, DEFER-07, TTL-11: return why this number gives no message."""
     if stored is None:
         if number in queue.deferred:
             yield "DEFER-07"
@@ -257,18 +279,18 @@ def _why_not_this(
 
 
 def _spans(namespace: Namespace, queue: Queue, command: v.ReceiveDeferred) -> bool:
-    """Whether the numbers may be of several partitions; who is not told, cannot know."""
+    """Return whether the numbers may be of several partitions; true if partitions are unknown."""
     if not queue.settings.partitioned:
         return False
     named = {number >> v.SEQUENCE_BITS for number in command.sequence_numbers}
-    told = namespace.vantage.partitions and namespace.vantage.witness
+    told = namespace.observability.partitions and namespace.observability.witness
     return len(named) > 1 or not (told and namespace.profile.numbers_name_partitions)
 
 
 def _offered(
     namespace: Namespace, queue: Queue, command: v.ReceiveDeferred
 ) -> Iterator[Transition]:
-    """What can be given for all that is known: all of them, if all can be had."""
+    """Return what can be given as far as is known: all of them, if all are available."""
     views = []
     for stored in _wanted(queue, command):
         if stored is None or not _is_free(queue, stored, command):
@@ -295,7 +317,7 @@ def _view(
 
 
 def lost_defer(namespace: Namespace, command: v.Defer) -> Namespace:
-    """The message may be deferred, now or later; if not, its lock lasts as before."""
+    """Return the states in which the message is deferred, now or later, or stays locked."""
     queue = namespace.queues[command.queue]
     stored = locked(queue, command.lock_token)
     if stored is None:
@@ -319,10 +341,12 @@ def lost_defer(namespace: Namespace, command: v.Defer) -> Namespace:
 
 
 def lost_receive_deferred(namespace: Namespace, command: v.ReceiveDeferred) -> Namespace:
-    """Each message asked for may have been given, now or later: locked, or gone."""
+    """Return the states in which each requested message may have been given."""
     queue = namespace.queues[command.queue]
-    sought = queue.sought.update(dict.fromkeys(command.sequence_numbers, True))
-    queue = attrs.evolve(queue, sought=sought)
+    unanswered_deferred = queue.unanswered_deferred.update(
+        dict.fromkeys(command.sequence_numbers, True)
+    )
+    queue = attrs.evolve(queue, unanswered_deferred=unanswered_deferred)
     for stored in _wanted(queue, command):
         if stored is not None and stored.deferred is not False:
             taken = attrs.evolve(stored, certain=False, uncounted=stored.uncounted + 1)

@@ -1,8 +1,8 @@
-"""How often a message was delivered, and when that is as often as it may be.
+"""Delivery counts, and when a message reaches its limit.
 
-A delivery that ends by abandoning or by expiry counts, and one that ends because its session is
-closed does not. Whether one into a front end's cache counts that nobody was given is open
-(CACHE-DELIVERY-COUNT), and so is what is counted of dead letters (DEAD-LETTER-COUNT).
+A delivery that ends by abandoning or expiry counts; one that ends because its session is closed
+does not. The documents leave open whether a delivery into a front end's cache counts
+(CACHE-DELIVERY-COUNT), and how dead letters are counted (DEAD-LETTER-COUNT).
 """
 
 from typing import Final
@@ -21,11 +21,11 @@ __all__ = [
 ]
 
 DEFAULT_DELIVERIES: Final = 10
-"""DLQ-04: how often a message is delivered where its entity was created without saying."""
+"""DLQ-04: delivery limit of an entity created without one."""
 
 
 def permitted(namespace: Namespace, queue: Queue) -> tuple[int, int]:
-    """DLQ-02: the fewest and the most deliveries after which a message is given no more."""
+    """DLQ-02: return the least and the greatest number of deliveries before dead-lettering."""
     counts = queue.managed.delivery_counts
     match namespace.profile.readings.get("MAX-DELIVERIES"):
         case "one-more":
@@ -41,18 +41,18 @@ def _strict(namespace: Namespace) -> bool:
 
 
 def counts_deferral(namespace: Namespace) -> int:
-    """How many deliveries may count that ended by setting the message aside, which none has to."""
+    """Return how many deliveries that ended by deferral may count; none has to."""
     return 0 if _strict(namespace) else 1
 
 
 def most_counted(namespace: Namespace, queue: Queue, stored: Stored) -> int:
-    """How many deliveries of a message may have counted by now, seen or unseen.
+    """Return how many deliveries of a message may have counted by now, seen or unseen.
 
-    A lock that it has may have ended, and another one in a cache since: each unseen one needs a
-    receive to fill a cache and a lock's time to expire there. Where some
-    are left out, there may have been any number, and one without an answer stands for all those.
+    A lock may have ended, and later ones in a cache: each unseen delivery needs a receive that
+    fills a cache and the lock's time to expire there. If receives are left out of the history,
+    there may have been any number; an unanswered one counts as that too.
     """
-    left_out = bool(namespace.vantage.left_out)
+    left_out = bool(namespace.observability.left_out)
     if left_out and queue.receivers.lost:
         return NEVER
     ended = stored.lock is not None
@@ -61,22 +61,22 @@ def most_counted(namespace: Namespace, queue: Queue, stored: Stored) -> int:
         return known
     receives = queue.receivers.count + queue.receivers.lost - stored.since
     receives = NEVER if left_out else receives
-    life = queue.managed.lock_durations_ever.earliest - namespace.vantage.slack
+    life = queue.managed.lock_durations_ever.earliest - namespace.observability.slack
     elapsed = namespace.now.latest - stored.available_at
     return known + (min(receives, elapsed // life) if life > 0 else receives)
 
 
 def may_be_spent(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
-    """Whether the message may have been delivered as often as it may be."""
+    """Return whether the message may have reached its delivery limit."""
     return most_counted(namespace, queue, stored) >= permitted(namespace, queue)[0]
 
 
 def count_is_possible(
     namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView
 ) -> bool:
-    """DLQ-01: whether a delivery may bear this count; one that a client is not told, always.
+    """DLQ-01: return whether a delivery may have this count; an unknown count always may.
 
-    A message that is locked as far as is known comes again only if that delivery has ended.
+    A message that is known to be locked is delivered again only if that delivery has ended.
     """
     count = view.delivery_count
     if count is None:

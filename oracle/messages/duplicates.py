@@ -31,19 +31,19 @@ __all__ = [
 
 SHORTEST_WINDOW: Final = 20 * v.MICROSECONDS
 LONGEST_WINDOW: Final = 7 * 86_400 * v.MICROSECONDS
-"""DUP-03: what a duplicate window lasts at the least and at the most."""
+"""DUP-03: least and greatest duplicate detection window."""
 ASKED_BEYOND: Final = "duplicate_window"
-"""What is noted of an entity that was asked for with another window."""
+"""Mark of an entity that was requested with another window."""
 DEFAULT_WINDOW: Final = 600 * v.MICROSECONDS
-"""DUP-02: how long a MessageId is remembered where the entity was created without saying."""
+"""DUP-02: detection window of an entity created without one."""
 
 
 def lawful_windows(
     namespace: Namespace, *, detects: bool, asked: int
 ) -> tuple[tuple[int, tuple[v.RuleId, ...]], ...]:
-    """DUP-03: the windows that an entity may get, and the rules for each.
+    """DUP-03: return the windows that an entity may get, each with its rules.
 
-    Who is not held to limits may give what was asked for.
+    An implementation that is not held to limits may use the requested one.
     """
     lawful = min(max(asked, SHORTEST_WINDOW), LONGEST_WINDOW)
     if not detects or asked == lawful:
@@ -53,7 +53,7 @@ def lawful_windows(
 
 
 class Fate(Enum):
-    """What becomes of a send under duplicate detection."""
+    """Decision of duplicate detection about a send."""
 
     KEPT = "kept"
     DROPPED = "dropped"
@@ -61,10 +61,10 @@ class Fate(Enum):
 
 
 def fate(namespace: Namespace, queue: Queue, message: v.Message, key: Key | None) -> Fate:
-    """KEY-11: whether a message is a copy of one sent within the duplicate window.
+    """KEY-11: return whether a message is a copy of one sent within the duplicate window.
 
-    Open where the window's edge falls into the time of the request, where the earlier send was
-    never answered, and where the copies have different keys (DUPLICATES-ACROSS-KEYS).
+    It is open if the window may end during the request, if the earlier send was never answered, and
+    if the copies have different keys (DUPLICATES-ACROSS-KEYS).
     """
     if not queue.settings.duplicate_detection or message.message_id is None:
         return Fate.KEPT
@@ -78,7 +78,7 @@ def fate(namespace: Namespace, queue: Queue, message: v.Message, key: Key | None
 
 
 def _fate_beside(namespace: Namespace, queue: Queue, copy: Copy, key: Key | None) -> Fate:
-    window, slack = queue.settings.duplicate_window, namespace.vantage.slack
+    window, slack = queue.settings.duplicate_window, namespace.observability.slack
     if is_over(namespace, queue, copy.sent.latest + window + slack, window):
         return Fate.KEPT
     if copy.key != key:
@@ -102,10 +102,10 @@ def noted(
     certain: bool = True,
     answered: bool = True,
 ) -> Map[str, tuple[Copy, ...]]:
-    """The copies known of, this send among them; at most two for each key are kept.
+    """Return the known copies with this send; at most two for each key are kept.
 
-    Whether a send that is itself a copy prolongs the window is open (DUPLICATE-PROLONGS).
-    One that was never answered may arrive at any later time.
+    The documents leave open whether a copy extends the window (DUPLICATE-PROLONGS). An unanswered
+    send may arrive at any later time.
     """
     if not queue.settings.duplicate_detection or message.message_id is None:
         return queue.copies
@@ -128,7 +128,7 @@ def noted(
 
 
 def _told_last(sent: Copy, before: list[Copy]) -> Iterator[Copy]:
-    """Of one key, the last copy that certainly counts, and one for all that may count later."""
+    """Return a key's last certain copy, and one for all uncertain later ones."""
     doubtful = [copy for copy in before if not copy.certain]
     if sent.certain:
         yield sent
@@ -149,7 +149,7 @@ def _properties(message: v.Message) -> tuple[str | None, str | None]:
 def why_dropped(
     namespace: Namespace, queue: Queue, message: v.Message, key: Key | None, home: Partitions
 ) -> Iterator[v.RuleId]:
-    """KEY-11, DUP-02, DUP-04, DUP-05, DUP-07, DUP-09: what it shows that this is a copy."""
+    """KEY-11, DUP-02, DUP-04, DUP-05, DUP-07, DUP-09: return the rules a dropped copy exercises."""
     yield "KEY-11"
     yield "DUP-04"
     if ASKED_BEYOND in queue.managed.tried:
@@ -169,7 +169,7 @@ def why_dropped(
 
 
 def why_kept(queue: Queue, message: v.Message, key: Key | None) -> Iterator[v.RuleId]:
-    """DUP-01, DUP-02, DUP-08, DUP-10: what it shows that this is no copy."""
+    """DUP-01, DUP-02, DUP-08, DUP-10: return the rules that a kept message exercises."""
     if not queue.settings.duplicate_detection or message.message_id is None:
         return
     copies = queue.copies.get(message.message_id, ())
@@ -186,9 +186,9 @@ def why_kept(queue: Queue, message: v.Message, key: Key | None) -> Iterator[v.Ru
 def why_open(
     namespace: Namespace, queue: Queue, message: v.Message, key: Key | None
 ) -> Iterator[v.RuleId]:
-    """DUP-06: what it shows that a message with another key was accepted (DUPLICATES-ACROSS-KEYS).
+    """DUP-06: return the rules a message with another key exercises (DUPLICATES-ACROSS-KEYS).
 
-    A copy of it with that key is no longer remembered, or there was none.
+    A copy with that key is no longer remembered, or there was none.
     """
     if not queue.settings.partitioned or not queue.settings.duplicate_detection:
         return
@@ -201,14 +201,14 @@ def why_open(
 
 
 def why_kept_here(namespace: Namespace, queue: Queue, message: v.Message) -> Iterator[v.RuleId]:
-    """DUP-13: what it shows that a message is no copy of one that went to another entity."""
+    """DUP-13: return the rules exercised because a copy went to another entity."""
     known = namespace.registry.identified.get(message.message_id or "")
     if queue.settings.duplicate_detection and known not in (None, queue.settings.queue):
         yield "DUP-13"
 
 
 def identified(namespace: Namespace, queue: Queue, message: v.Message) -> Namespace:
-    """The namespace that remembers where a MessageId went, if copies are detected there."""
+    """Record which entity with duplicate detection a MessageId went to."""
     if not queue.settings.duplicate_detection or message.message_id is None:
         return namespace
     registry = namespace.registry
@@ -222,7 +222,7 @@ def _is_gone(queue: Queue, body: str) -> bool:
 
 
 def declined(queue: Queue, message: v.Message, rule: v.RuleId) -> Queue:
-    """DUP-08, DUP-10: the queue, which does not remember a message that it did not take."""
+    """DUP-08, DUP-10: return the queue, which does not remember a refused message."""
     if not queue.settings.duplicate_detection or message.message_id is None:
         return queue
     return attrs.evolve(queue, declined=queue.declined.set(message.message_id, rule))

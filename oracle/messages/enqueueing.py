@@ -1,4 +1,4 @@
-"""Where a message goes that an entity has taken: into a queue, or into subscriptions."""
+"""Arrival of an accepted message: in a queue, in subscriptions, or at a forwarding destination."""
 
 from typing import Any
 
@@ -27,22 +27,22 @@ from busproof.oracle.state import (
     with_queue,
 )
 from busproof.oracle.storage_used import filled
-from busproof.oracle.unjudged import given_up
+from busproof.oracle.unjudged import stop_judging
 from busproof.oracle.window import Window
 
-__all__ = ["arrive", "go_on", "with_adrift"]
+__all__ = ["arrive", "go_on", "with_unanswered_sends"]
 
 
 def arrive(
     namespace: Namespace, queue: Queue, arrival: Arrival, also: dict[str, Any] | None = None
 ) -> Namespace:
-    """The namespace once an entity has taken a message, whoever it is for.
+    """Return the namespace after an entity accepted a message.
 
     Args:
-        namespace: before it.
+        namespace: the state before.
         queue: the entity, as it is now.
         arrival: the message.
-        also: what else changes of the entity.
+        also: other changes of the entity.
     """
     if queue.settings.forward_to is not None:
         taken = attrs.evolve(_passed_by(queue, arrival), **(also or {}))
@@ -55,7 +55,7 @@ def arrive(
     limited = attrs.evolve(arrival.message, time_to_live=lifetime(queue, arrival.message))
     arrival = attrs.evolve(arrival, message=limited)
     if not arrival.answered:
-        role = attrs.evolve(role, adrift=(*role.adrift, arrival.message))
+        role = attrs.evolve(role, unanswered_sends=(*role.unanswered_sends, arrival.message))
     taken = attrs.evolve(_passed_by(queue, arrival), **{"role": role, **(also or {})})
     namespace = with_queue(namespace, taken)
     for path in queue.role.subscriptions:
@@ -64,15 +64,15 @@ def arrive(
 
 
 def _passed_by(queue: Queue, arrival: Arrival) -> Queue:
-    """The entity once a message has arrived that does not stay, which may have taken its room."""
+    """Return the entity after a message passed through, which may have used its storage."""
     room = filled(queue.room, arrival.where, weight(queue, arrival.message))
     return attrs.evolve(queue, arrivals=queue.arrivals + 1, room=room)
 
 
 def _published(namespace: Namespace, path: str, arrival: Arrival) -> Namespace:
-    """TOPIC-01, FILTER-22: the namespace once a subscription has made its copies, if any.
+    """TOPIC-01, FILTER-22: return the namespace after a subscription made its copies, if any.
 
-    Where it is open what an action makes of them, nothing is told of the subscription any more.
+    If the result of an action is open, the subscription is no longer judged.
     """
     subscription = namespace.queues[path]
     role = subscription.role
@@ -81,7 +81,7 @@ def _published(namespace: Namespace, path: str, arrival: Arrival) -> Namespace:
     timely = arrival.answered and (arrival.revision is None or role.revision <= arrival.revision)
     found = copies(role, arrival.message)
     if role.acted and not timely:
-        return given_up(namespace, path)
+        return stop_judging(namespace, path)
     if timely and all(each.verdict.taken is False for each in found):
         verdict = judged(role, arrival.message)
         return with_queue(namespace, _kept_out(subscription, role, arrival.message, verdict))
@@ -90,7 +90,7 @@ def _published(namespace: Namespace, path: str, arrival: Arrival) -> Namespace:
     made = [each for each in found if each.verdict.taken is not False or not timely]
     for each in made:
         if each.message is None:
-            return given_up(namespace, path)
+            return stop_judging(namespace, path)
         several = arrival.several or len(made) > 1
         copy = attrs.evolve(arrival, message=each.message, several=several)
         namespace = _copied(namespace, namespace.queues[path], copy, each.verdict, timely=timely)
@@ -98,25 +98,25 @@ def _published(namespace: Namespace, path: str, arrival: Arrival) -> Namespace:
 
 
 def _misses(namespace: Namespace, subscription: Queue) -> bool:
-    """Whether a subscription that is disabled altogether has no copies (DISABLED-COPIES)."""
+    """Return whether a disabled subscription surely gets no copies (DISABLED-COPIES)."""
     missed = namespace.profile.readings.get("DISABLED-COPIES") == "missed"
     return missed and not subscription.managed.status.takes
 
 
 def _collects(namespace: Namespace) -> bool:
-    """Whether a subscription that is disabled altogether has its copies (DISABLED-COPIES)."""
+    """Return whether a disabled subscription surely gets its copies (DISABLED-COPIES)."""
     return namespace.profile.readings.get("DISABLED-COPIES") == "collected"
 
 
 def go_on(namespace: Namespace, source: Queue, arrival: Arrival) -> Namespace:
-    """FWD-01 to FWD-26, FWD-35: the message goes on, to a place that its key selects anew.
+    """FWD-01 to FWD-26, FWD-35: forward the message, placed anew by its key.
 
-    When it arrives is not said, so it is uncertain until it is seen.
+    The documents do not say when it arrives, so it is uncertain until it is seen.
     """
     destination = namespace.queues.get(source.settings.forward_to or "")
     rule = kept_by(namespace, destination, arrival)
     if rule is not None or destination is None:
-        return _stranded(namespace, source, arrival, rule or "FWD-20")
+        return _undeliverable(namespace, source, arrival, rule or "FWD-20")
     if isinstance(destination.role, Subscription):
         return with_queue(namespace, _passing(source, arrival, None))
     destination, going = passed_on(namespace, source, destination, arrival)
@@ -126,21 +126,23 @@ def go_on(namespace: Namespace, source: Queue, arrival: Arrival) -> Namespace:
     return arrive(namespace, destination, going)
 
 
-def _stranded(namespace: Namespace, source: Queue, arrival: Arrival, rule: v.RuleId) -> Namespace:
-    """FWD-18 to FWD-21: the message cannot go on, and is to be a dead letter of its source."""
+def _undeliverable(
+    namespace: Namespace, source: Queue, arrival: Arrival, rule: v.RuleId
+) -> Namespace:
+    """FWD-18 to FWD-21: the message cannot be forwarded and becomes a dead letter of its source."""
     namespace = with_queue(namespace, _passing(source, arrival, rule))
     return withheld_beyond(namespace, source, arrival.message.body, rule)
 
 
 def _least(namespace: Namespace, source: Queue, arrival: Arrival) -> int | None:
-    """The time to live that a forwarded message may keep from its source (FORWARD-LIFETIME)."""
+    """Return the time to live that a message may keep when forwarded (FORWARD-LIFETIME)."""
     if namespace.profile.readings.get("FORWARD-LIFETIME") == "anew":
         return None
     return lesser(arrival.least, source.settings.time_to_live)
 
 
 def _passing(source: Queue, arrival: Arrival, rule: v.RuleId | None) -> Queue:
-    """The source, which may dead-letter what it forwards for reasons that nobody sees."""
+    """Return the source, which may dead-letter what it forwards for unobservable reasons."""
     body = arrival.message.body
     passed = (*source.passed.get(body, ()), Passed(arrival, rule))
     return attrs.evolve(source, passed=source.passed.set(body, passed))
@@ -153,7 +155,7 @@ def _taken(
     shows: tuple[v.RuleId, ...],
     also: dict[str, Any] | None = None,
 ) -> Namespace:
-    """SESS-01, FWD-27: where sessions are required, a message of none is for no receiver.
+    """SESS-01, FWD-27: a message without a session is not receivable if one is required.
 
     It is dead-lettered at some time; until then a peek may show it.
     """
@@ -181,7 +183,7 @@ def _stored(
         also=also,
     )
     if arrival.several and arrival.certain:
-        # It has no place in a line.
+        # Its position in a line is unknown.
         copy = stored.messages[queue.arrivals]
         stored = replace(stored, copy, attrs.evolve(copy, certain=True))
     if arrival.owed and not arrival.certain:
@@ -194,7 +196,7 @@ def _stored(
 
 
 def _death(namespace: Namespace, queue: Queue, arrival: Arrival) -> Window | None:
-    """When the message dies here; one that is forwarded, or that was lost, may come at any time."""
+    """Return when the message expires here; forwarded ones may arrive at any time."""
     came = arrival.came
     if not arrival.answered:
         came = Window((came or namespace.now).earliest, NEVER)
@@ -204,7 +206,7 @@ def _death(namespace: Namespace, queue: Queue, arrival: Arrival) -> Window | Non
 def _copied(
     namespace: Namespace, subscription: Queue, arrival: Arrival, verdict: Verdict, *, timely: bool
 ) -> Namespace:
-    """TOPIC-01: a subscription that takes the message has this copy, or lets it go on."""
+    """TOPIC-01: give a matching subscription its copy, which may be forwarded."""
     role = subscription.role
     if subscription.settings.forward_to is not None or not isinstance(role, Subscription):
         return go_on(namespace, subscription, arrival)
@@ -227,7 +229,7 @@ def _copied(
 def _kept_out(
     subscription: Queue, role: Subscription, message: v.Message, verdict: Verdict
 ) -> Queue:
-    """FILTER-02, FILTER-06: what no rule takes is never given."""
+    """FILTER-02, FILTER-06: record that a message that no rule matches is never given."""
     rules = _shown(subscription, role, message, verdict)
     told = attrs.evolve(
         role,
@@ -250,7 +252,7 @@ def _remembered(
 def _shown(
     subscription: Queue, role: Subscription, message: v.Message, verdict: Verdict
 ) -> tuple[v.RuleId, ...]:
-    """FILTER-20, FEAT-01, FEAT-02: what the verdict shows besides, of which entity it is."""
+    """FILTER-20, FEAT-01, FEAT-02: return further rules that the verdict exercises."""
     rules = verdict.rules
     if role.taken.get(attrs.evolve(message, body="")) is verdict.taken:
         rules = (*rules, "FILTER-20")
@@ -262,15 +264,15 @@ def _shown(
 
 
 def _own_partitions(namespace: Namespace, subscription: Queue, key: Key | None) -> Partitions:
-    """A copy is in one partition, the message's or another (SUBSCRIPTION-PARTITIONS)."""
+    """Return the possible partitions of a copy (SUBSCRIPTION-PARTITIONS)."""
     if key is None:
         return everywhere(namespace, subscription.settings)
     return home_of(namespace, subscription, key)
 
 
-def with_adrift(namespace: Namespace, path: str, topic: Topic) -> Namespace:
-    """The namespace, in which a new subscription may get what was sent before and may be late."""
-    for message in topic.adrift:
+def with_unanswered_sends(namespace: Namespace, path: str, topic: Topic) -> Namespace:
+    """Return the namespace in which a new subscription may get messages of unanswered sends."""
+    for message in topic.unanswered_sends:
         subscription = namespace.queues[path]
         where = everywhere(namespace, subscription.settings)
         lost = Arrival(message=message, key=None, where=where, certain=False, answered=False)

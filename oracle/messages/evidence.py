@@ -1,4 +1,4 @@
-"""Which rules an answer to a receive shows: those whose situation it is, and no others."""
+"""Rules that the answer to a receive exercises."""
 
 from collections.abc import Iterator
 
@@ -19,10 +19,10 @@ __all__ = ["cached_elsewhere", "left_out", "why_given", "why_nothing"]
 
 
 def cached_elsewhere(namespace: Namespace, queue: Queue) -> bool:
-    """Whether another front end than the latest receiver's may still hold a cache.
+    """Return whether another front end than the latest receiver's may still have a cache.
 
-    What it held may be gone with it under one reading (MESSAGES-EXPIRE): then that never ends. So
-    it may where that connection received and deleted (CACHE-DELETE).
+    Under one reading (MESSAGES-EXPIRE) cached messages may be lost with it; then this never ends.
+    So it is if that connection received and deleted (CACHE-DELETE).
     """
     readings, receivers = namespace.profile.readings, queue.receivers
     if receivers.deleters - {receivers.connection} and readings.get("CACHE-DELETE") != "kept":
@@ -34,14 +34,14 @@ def cached_elsewhere(namespace: Namespace, queue: Queue) -> bool:
 
 
 def left_out(namespace: Namespace, queue: Queue) -> bool:
-    """Whether there were receives over other connections that are not told."""
-    return bool(namespace.vantage.left_out - {queue.receivers.connection})
+    """Return whether the history omits receives over other connections."""
+    return bool(namespace.observability.left_out - {queue.receivers.connection})
 
 
 def why_nothing(
     namespace: Namespace, queue: Queue, session_id: str | None, *, cached: bool
 ) -> tuple[v.RuleId, ...]:
-    """What an empty answer shows: what is locked, settled or dead was not given again."""
+    """Return the rules that an empty answer exercises: locked, settled and expired messages."""
     rules: tuple[v.RuleId, ...] = ("LIFE-11",) if queue.outages.any else ()
     rules = (*why_not_handed_out(namespace, queue, cached=cached), *rules)
     if cached and surely_available(queue, cached_elsewhere=False):
@@ -60,7 +60,7 @@ def why_nothing(
 
 
 def _why_no_dead_letter(namespace: Namespace, queue: Queue) -> Iterator[v.RuleId]:
-    """DLQ-02, DLQ-07, DLQ-08, DLQ-13, DLQ-14: what was not given, in either of the two places."""
+    """DLQ-02, DLQ-07, DLQ-08, DLQ-13, DLQ-14: return the rules about either queue."""
     name = queue.settings.queue
     if not v.is_dead_letter_queue(name):
         dead = namespace.queues.get(name + v.DEAD_LETTERS)
@@ -85,7 +85,7 @@ def _why_no_dead_letter(namespace: Namespace, queue: Queue) -> Iterator[v.RuleId
 
 
 def _why_not_for_its_age(owner: Queue) -> Iterator[v.RuleId]:
-    """TTL-08, TTL-10: what it shows of messages that have died that none is a dead letter."""
+    """TTL-08, TTL-10: return the rules exercised because no expired message is there."""
     if owner.deaths.shown and not owner.settings.dead_letter_expired:
         yield "TTL-08"
     if owner.deaths.aside and owner.settings.dead_letter_expired:
@@ -93,7 +93,7 @@ def _why_not_for_its_age(owner: Queue) -> Iterator[v.RuleId]:
 
 
 def why_given(namespace: Namespace, candidate: Seen, view: v.MessageView) -> tuple[v.RuleId, ...]:
-    """What it shows that this message was given, whatever its place in a line."""
+    """Return the rules that a delivery exercises, whatever the message's place in a line."""
     stored, queue = candidate.stored, candidate.queue
     cached = cached_elsewhere(namespace, queue)
     again = "LIFE-05" if stored.lock is not None else stored.returned
@@ -107,7 +107,7 @@ def why_given(namespace: Namespace, candidate: Seen, view: v.MessageView) -> tup
     rules = (*why_given_at_its_age(namespace, queue, stored), *rules)
     if stored.deliveries:
         rules = (*rules, *_why_again(namespace, candidate, view))
-    if namespace.vantage.assigns_message_ids and stored.message.message_id is None:
+    if namespace.observability.assigns_message_ids and stored.message.message_id is None:
         rules = ("KEY-13", *rules)
     if len(queue.room.refused):
         rules = (*rules, "SIZE-11")
@@ -122,7 +122,7 @@ def why_given(namespace: Namespace, candidate: Seen, view: v.MessageView) -> tup
 
 
 def _why_again(namespace: Namespace, candidate: Seen, view: v.MessageView) -> Iterator[v.RuleId]:
-    """DLQ-01, DLQ-03, LOCK-08, LOCK-09: what it shows that a message came back."""
+    """DLQ-01, DLQ-03, LOCK-08, LOCK-09: return the rules that a redelivery exercises."""
     stored, queue = candidate.stored, candidate.queue
     if stored.resisted:
         yield "LOCK-08"
@@ -137,7 +137,7 @@ def _why_again(namespace: Namespace, candidate: Seen, view: v.MessageView) -> It
 
 
 def _why_dead_letter(namespace: Namespace, candidate: Seen) -> Iterator[v.RuleId]:
-    """DLQ-04, DLQ-07, DLQ-09, DLQ-12, DLQ-13: why it came, that it stayed, and from where."""
+    """DLQ-04, DLQ-07, DLQ-09, DLQ-12, DLQ-13: return the rules a dead letter exercises."""
     stored, queue = candidate.stored, candidate.queue
     most = namespace.queues[v.owner_of(queue.settings.queue)].settings.max_delivery_count
     if stored.returned == "DLQ-02" and most == DEFAULT_DELIVERIES:

@@ -1,8 +1,8 @@
-"""Time to live: when a message has outlived it, and what may become of it then.
+"""Time to live: when a message expires, and the possible consequences.
 
-A message that may have died is uncertain: it may be given, and need not be. One that surely has is
-given to nobody, unless a front end may hold it in its cache (CACHE-EXPIRY). It stays where it was
-until it is seen elsewhere, for nobody states when it is removed.
+A message that may have expired is uncertain: it may be given, and need not be. One that surely has
+expired is not given, unless a front end may hold it in its cache (CACHE-EXPIRY). It stays where it
+was until it is seen elsewhere, because the documents do not state when it is removed.
 """
 
 from collections.abc import Iterator
@@ -37,24 +37,24 @@ __all__ = [
 
 
 def lesser(one: int | None, other: int | None) -> int | None:
-    """The shorter of two times to live, `None` being for ever."""
+    """Return the shorter of two times to live; `None` is unlimited."""
     if one is None or other is None:
         return other if one is None else one
     return min(one, other)
 
 
 def lifetime(queue: Queue, message: v.Message) -> int | None:
-    """TTL-03, TTL-04: how long a message lives in an entity as it is now, in microseconds."""
+    """TTL-03, TTL-04: return a message's time to live in an entity as it is, in microseconds."""
     return lesser(queue.settings.time_to_live, message.time_to_live)
 
 
 def lifetimes(queue: Queue, message: v.Message, came: Window | None = None) -> Window:
-    """The shortest and the longest that a message may live; `NEVER` is for ever.
+    """Return the shortest and the longest time to live; `NEVER` is unlimited.
 
     Args:
         queue: the entity.
         message: the message.
-        came: when it may have come, if that is not now, under the settings of now.
+        came: when it may have arrived, if not now under the current settings.
     """
     managed, own = queue.managed, message.time_to_live or NEVER
     before = came is not None and came.earliest <= managed.lifetimes_changed_at
@@ -63,7 +63,7 @@ def lifetimes(queue: Queue, message: v.Message, came: Window | None = None) -> W
 
 
 EXPIRED: Final = "TTLExpiredException"
-"""TTL-07: the reason of a dead letter that has outlived its time to live."""
+"""TTL-07: the reason of a dead letter that has expired."""
 
 
 def death(
@@ -73,18 +73,19 @@ def death(
     came: Window | None = None,
     least: int | None = None,
 ) -> Window | None:
-    """When a message dies that came now, or then; `None` if it never does.
+    """Return when a message expires that arrived now, or then; `None` if it never does.
 
-    What may come at any later time may always die: its entity's time to live can change until then.
+    A message that may arrive at any later time may always expire: its entity's time to live can
+    change until then.
 
     Args:
-        namespace: for its vantage.
+        namespace: for its observability.
         queue: the entity.
         message: the message.
-        came: when it may have come, if that need not be now.
-        least: a shorter time to live that it may have, from where it comes from.
+        came: when it may have arrived, if not necessarily now.
+        least: a shorter time to live that it may bring from its source.
     """
-    slack, lives = namespace.vantage.slack, lifetimes(queue, message, came)
+    slack, lives = namespace.observability.slack, lifetimes(queue, message, came)
     came = came or namespace.now
     shortest = min(lives.earliest, least or NEVER)
     if shortest >= NEVER and came.latest < NEVER:
@@ -95,24 +96,25 @@ def death(
 
 
 def is_mortal(stored: Stored) -> bool:
-    """Whether the message may die, as far as is known by now."""
+    """Return whether the message may expire, as far as is known by now."""
     return stored.dies is not None and stored.dies.earliest < NEVER
 
 
 def may_have_died(namespace: Namespace, stored: Stored) -> bool:
-    """Whether the message's time to live may have passed."""
+    """Return whether the message's time to live may have passed."""
     return stored.dies is not None and stored.dies.earliest <= namespace.now.latest
 
 
 def has_died(namespace: Namespace, stored: Stored) -> bool:
-    """Whether the message's time to live has passed for sure."""
+    """Return whether the message's time to live has passed for sure."""
     return stored.dies is not None and stored.dies.latest < namespace.now.earliest
 
 
 def is_surely_dead(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
-    """TTL-13: whether it has died even if its clock stood still in each outage (OUTAGE-CLOCK).
+    """TTL-13: return whether it has expired even with stopped clocks (OUTAGE-CLOCK).
 
-    Nobody knows how long a clock stood still, so after an outage nothing has died for sure.
+    The time for which a clock stood still is unknown, so after an outage nothing has surely
+    expired.
     """
     if not has_died(namespace, stored):
         return False
@@ -123,7 +125,7 @@ def is_surely_dead(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
 
 
 def may_be_given(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
-    """TTL-01, TTL-06, TTL-14: whether its age leaves it possible that a receive is given it."""
+    """TTL-01, TTL-06, TTL-14: return whether its age permits a delivery."""
     if stored.gone:
         return False
     if stored.dies is None or not is_surely_dead(namespace, queue, stored):
@@ -134,38 +136,38 @@ def may_be_given(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
 
 
 def _may_be_cached(namespace: Namespace, queue: Queue, stored: Stored, dies: Window) -> bool:
-    """Whether a receive may have put it into a cache while it was alive and free.
+    """Return whether a receive may have cached it while it was alive and available.
 
-    One that was never answered may do that at any time.
+    An unanswered receive may do that at any time.
     """
     reading = namespace.profile.readings.get("CACHE-EXPIRY")
     if queue.settings.requires_session or reading == "not-handed-out":
         return False
     free = stored.available_at if stored.lock is None else stored.lock.expiry.earliest
-    untold = queue.receivers.lost or namespace.vantage.left_out
+    untold = queue.receivers.lost or namespace.observability.left_out
     received = stored.since < queue.receivers.count or bool(untold)
     return received and free <= dies.latest
 
 
 def _leaves_cache(namespace: Namespace, queue: Queue, dies: Window) -> int:
-    """Until when a cache may hold what it took while it was alive: as long as locks last."""
-    return dies.latest + queue.managed.lock_durations_ever.latest + namespace.vantage.slack
+    """Return until when a cache may hold it: as long as locks last."""
+    return dies.latest + queue.managed.lock_durations_ever.latest + namespace.observability.slack
 
 
 def at_hand(namespace: Namespace, queue: Queue, stored: Stored) -> Stored:
-    """The message, of which it is known that it has come by now: it lives no longer than that."""
+    """Return the message with an arrival time of at most now, which bounds its expiry."""
     if stored.dies is None:
         return stored
     came = Window(stored.arrived.earliest, namespace.now.latest)
     life = lifetimes(queue, stored.message, came).latest
     if life >= NEVER:
         return stored if is_mortal(stored) else attrs.evolve(stored, dies=None)
-    latest = min(stored.dies.latest, namespace.now.latest + life + namespace.vantage.slack)
+    latest = min(stored.dies.latest, namespace.now.latest + life + namespace.observability.slack)
     return attrs.evolve(stored, dies=Window(stored.dies.earliest, latest))
 
 
 def ended(namespace: Namespace, name: str) -> Namespace:
-    """The namespace, in which an entity's messages are as uncertain as their age makes them."""
+    """Return the namespace in which messages that may have expired are uncertain."""
     before = queue = namespace.queues[name]
     while (found := queue.deaths.first_ahead(namespace.now)) is not None:
         number, deaths = found
@@ -177,7 +179,7 @@ def ended(namespace: Namespace, name: str) -> Namespace:
 
 
 def _perhaps(queue: Queue, number: int) -> Queue:
-    """The queue, in which this message may have died and is not relied on any more."""
+    """Return the queue in which this message may have expired and is uncertain."""
     stored = queue.messages.get(number)
     if stored is None or stored.dies is None:
         return queue
@@ -188,7 +190,7 @@ def _perhaps(queue: Queue, number: int) -> Queue:
 
 
 def _surely(namespace: Namespace, queue: Queue, number: int) -> Queue:
-    """The queue, in which this message has died, unless it is locked or in a cache."""
+    """Return the queue in which this message has expired, unless it is locked or cached."""
     stored = queue.messages.get(number)
     if stored is None or stored.dies is None or stored.gone:
         return queue
@@ -197,7 +199,7 @@ def _surely(namespace: Namespace, queue: Queue, number: int) -> Queue:
     if stored.deferred:
         return attrs.evolve(queue, deaths=attrs.evolve(queue.deaths, aside=True))
     if stored.lock is not None:
-        # It outlives its time as long as it is locked, and is looked at again after that.
+        # While locked it survives its time to live; it is checked again afterwards.
         return queue
     if may_be_given(namespace, queue, stored):
         until = _leaves_cache(namespace, queue, stored.dies)
@@ -207,7 +209,7 @@ def _surely(namespace: Namespace, queue: Queue, number: int) -> Queue:
 
 
 def _gone(queue: Queue, stored: Stored, dies: Window) -> Queue:
-    """The queue, in which this message is given to nobody any more."""
+    """Return the queue in which this message is no longer given."""
     deaths = queue.deaths
     if stored.aged:
         session_id = stored.message.session_id if queue.settings.requires_session else None
@@ -217,7 +219,7 @@ def _gone(queue: Queue, stored: Stored, dies: Window) -> Queue:
 
 
 def _why_gone(queue: Queue, stored: Stored, dies: Window) -> Iterator[v.RuleId]:
-    """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13, MGMT-12: what it shows that it is not given."""
+    """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13, MGMT-12: return the rules its absence exercises."""
     yield "TTL-01"
     own, most = stored.message.time_to_live, queue.settings.time_to_live
     if _is_newer(queue, stored) and most is not None and (own is None or own > most):
@@ -233,12 +235,12 @@ def _why_gone(queue: Queue, stored: Stored, dies: Window) -> Iterator[v.RuleId]:
 
 
 def outlived(namespace: Namespace, stored: Stored) -> tuple[v.RuleId, ...]:
-    """TTL-05: what it shows that a locked message is settled."""
+    """TTL-05: return the rules exercised by settling a locked message that has expired."""
     return ("TTL-05",) if has_died(namespace, stored) else ()
 
 
 def why_given(namespace: Namespace, queue: Queue, stored: Stored) -> Iterator[v.RuleId]:
-    """TTL-02, TTL-14, MGMT-12: what it shows of its age that a message is given."""
+    """TTL-02, TTL-14, MGMT-12: return the rules exercised by giving a message of this age."""
     if stored.dies is None:
         return
     left = stored.dies.earliest - namespace.now.latest
@@ -251,15 +253,15 @@ def why_given(namespace: Namespace, queue: Queue, stored: Stored) -> Iterator[v.
 
 
 def _is_newer(queue: Queue, stored: Stored) -> bool:
-    """Whether a message came after its entity's time to live had been changed."""
+    """Return whether a message arrived after its entity's time to live had been changed."""
     managed = queue.managed
     applies = stored.came is None and stored.number >= managed.lifetimes_apply_from
     return applies and managed.lifetimes_changed_at >= 0
 
 
 def _would_have_died(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
-    """Whether a message would not live any more if an update were in force for it too."""
-    life, slack = queue.settings.time_to_live, namespace.vantage.slack
+    """Return whether a message would have expired if an update applied to it too."""
+    life, slack = queue.settings.time_to_live, namespace.observability.slack
     updated = stored.number < queue.managed.lifetimes_apply_from
     return (
         updated
@@ -269,7 +271,7 @@ def _would_have_died(namespace: Namespace, queue: Queue, stored: Stored) -> bool
 
 
 def why_nothing(namespace: Namespace, queue: Queue, session_id: str | None) -> Iterator[v.RuleId]:
-    """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13, TTL-14: what an empty answer shows."""
+    """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13, TTL-14: return an empty answer's rules."""
     dark = queue.outages.any
     for rule in queue.deaths.shown.get(session_id, ()):
         if rule != "TTL-13" or not dark:

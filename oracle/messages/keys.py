@@ -1,4 +1,4 @@
-"""Which property of a message is its partition key, and which messages have the same key."""
+"""Partition keys: which property is the key, and which messages have the same key."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -29,16 +29,16 @@ SESSION_ID: Final = "SessionId"
 PARTITION_KEY: Final = "PartitionKey"
 MESSAGE_ID: Final = "MessageId"
 ASSIGNED: Final = "assigned MessageId"
-"""A MessageId that the client library assigned and the test has not seen (KEY-13)."""
+"""A MessageId assigned by the client library, unknown to the test (KEY-13)."""
 
 
 def interpretations(
     profile: v.Profile, message: v.Message
 ) -> Iterator[tuple[v.Profile, v.Message]]:
-    """The message with each empty property taken as set or as not set (EMPTY-KEY).
+    """Return the message with each empty property taken as set or as not set (EMPTY-KEY).
 
-    Where either is possible, whoever goes on from there stays with the same answer: the profile
-    returned has settled it for that property.
+    If either is possible, each branch keeps its answer: the returned profile fixes it for that
+    property.
     """
     found = [(profile, message)]
     for name in ("session_id", "partition_key", "message_id"):
@@ -71,7 +71,7 @@ def keys_conflict(message: v.Message) -> bool:
 def effective_key(namespace: Namespace, settings: v.CreateQueue, message: v.Message) -> Key | None:
     """KEY-04, KEY-07, KEY-10, KEY-12: the first of SessionId, PartitionKey, and MessageId.
 
-    The MessageId counts with duplicate detection only; a regular queue selects nothing by a key.
+    The MessageId counts only with duplicate detection; a regular queue has no partition keys.
     """
     if not settings.partitioned:
         return None
@@ -81,7 +81,7 @@ def effective_key(namespace: Namespace, settings: v.CreateQueue, message: v.Mess
         return Key(PARTITION_KEY, message.partition_key)
     if settings.duplicate_detection and message.message_id is not None:
         return Key(MESSAGE_ID, message.message_id)
-    if settings.duplicate_detection and namespace.vantage.assigns_message_ids:
+    if settings.duplicate_detection and namespace.observability.assigns_message_ids:
         return Key(ASSIGNED, message.body)
     return None
 
@@ -89,16 +89,16 @@ def effective_key(namespace: Namespace, settings: v.CreateQueue, message: v.Mess
 def transaction_key(
     namespace: Namespace, settings: v.CreateQueue, message: v.Message
 ) -> tuple[Key | None, ...]:
-    """TXN-01, TXN-03: what may count as the message's key in a transaction.
+    """TXN-01, TXN-03: return what may count as the message's key in a transaction.
 
-    More than one answer where a MessageId without duplicate detection is concerned: it is named as
-    a key for transactions and denied to be a key (TXN-MESSAGE-ID).
+    There is more than one answer for a MessageId without duplicate detection: the documents call it
+    a key for transactions, and also not a key (TXN-MESSAGE-ID).
     """
     key = effective_key(namespace, settings, message)
     if key is not None:
         return (key,)
     named = Key(MESSAGE_ID, message.message_id) if message.message_id is not None else None
-    if named is None and namespace.vantage.assigns_message_ids:
+    if named is None and namespace.observability.assigns_message_ids:
         named = Key(ASSIGNED, message.body)
     match namespace.profile.readings.get("TXN-MESSAGE-ID"):
         case "with-duplicate-detection":
@@ -112,9 +112,9 @@ def transaction_key(
 def settled_otherwise(
     namespace: Namespace, transaction: Transaction, queue: Queue, message: v.Message
 ) -> bool:
-    """TXN-OTHER-OPERATIONS, TXN-ENTITIES: whether a message may not fit what was settled before it.
+    """TXN-OTHER-OPERATIONS, TXN-ENTITIES: return whether earlier settlements may conflict.
 
-    What was settled may have given the transaction its key, and its one entity.
+    A settlement may have given the transaction its key, and its one entity.
     """
     key = effective_key(namespace, queue.settings, message)
     return any(
@@ -129,28 +129,28 @@ def _may_differ(profile: v.Profile, one: Key | None, two: Key | None) -> bool:
 
 
 def home_name(profile: v.Profile, key: Key) -> Key:
-    """The name under which the key's partition is remembered (KEY-PROPERTIES)."""
+    """Return the name for remembering the key's partition (KEY-PROPERTIES)."""
     if profile.readings.get("KEY-PROPERTIES") == "one-key":
         return Key("", key.value)
     return key
 
 
 def keys_may_be_same(profile: v.Profile, one: Key, two: Key) -> bool:
-    """Whether some reading takes the two for the same key."""
+    """Return whether some reading treats the two as the same key."""
     if one.value != two.value:
         return False
     return one == two or profile.readings.get("KEY-PROPERTIES") != "two-keys"
 
 
 def keys_may_differ(profile: v.Profile, one: Key, two: Key) -> bool:
-    """Whether some reading takes the two for different keys."""
+    """Return whether some reading treats the two as different keys."""
     if one.value != two.value:
         return True
     return one != two and profile.readings.get("KEY-PROPERTIES") != "one-key"
 
 
 def rule_of(settings: v.CreateQueue, message: v.Message, key: Key) -> tuple[v.RuleId, ...]:
-    """The rules that make this property the key of this message."""
+    """Return the rules that make this property the key of this message."""
     told_apart = settings.duplicate_detection and message.message_id is not None
     match key.taken_from:
         case "SessionId":

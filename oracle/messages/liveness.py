@@ -1,8 +1,8 @@
-"""Messages that have to come in the end, though nobody says when: what is forwarded or scheduled.
+"""Messages that must arrive eventually, without a time limit: forwarded and scheduled ones.
 
-A single empty answer tells nothing of them. One after another does, once it is long ago that they
-could have come; how long is for whoever asks to say. So nothing here is part of what one answer may
-be: `accept` knows no patience.
+One empty answer proves nothing. Several in a row do, long after the messages could have arrived;
+the caller chooses how long that is. So this module has no part in judging single answers: `accept`
+has no deadline.
 """
 
 from typing import Final
@@ -16,21 +16,21 @@ from busproof.oracle.state import NEVER, Namespace, Queue
 __all__ = ["is_owed", "owed", "owed_by"]
 
 SURE_HOPS: Final = 3
-"""How often a message is forwarded by every reading of FORWARD-HOPS."""
+"""How often a message is forwarded under every reading of FORWARD-HOPS."""
 AMPLE: Final = 2**29
-"""Bytes that every entity has room for: half of the least size that there is."""
+"""Bytes for which every entity has room: half of the least possible size."""
 OF_ARRIVAL: Final = frozenset(
     {"FWD-01", "FWD-02", "FWD-03", "FWD-06", "FWD-16", "FWD-26", "FWD-30"}
 )
-"""The rules that say that what is forwarded arrives."""
+"""Rules that say that forwarded messages arrive."""
 DELAYS: Final = ("SCHEDULE-DELAY", "FORWARD-DELAY")
-"""Nothing is ever too late where one of these is read as `unbounded`."""
+"""Ambiguities without deadline if read as `unbounded`."""
 
 
 def is_owed(destination: Queue, arrival: Arrival) -> bool:
-    """Whether what is forwarded surely arrives, as far as can be told when it sets out.
+    """Return whether a forwarded message surely arrives, as known when it is forwarded.
 
-    Whatever may keep it, by one reading or another, or is not over at once, is enough to say no.
+    Any possible or lasting obstacle, under any reading, makes the answer no.
     """
     message = arrival.message
     detects = destination.settings.duplicate_detection and message.message_id is not None
@@ -46,19 +46,18 @@ def is_owed(destination: Queue, arrival: Arrival) -> bool:
 
 
 def owed_by(arrival: Arrival) -> v.RuleId:
-    """The rule by which a message that is forwarded arrives, the one of most consequence."""
+    """Return the most important rule by which a forwarded message must arrive."""
     return next(rule for rule in arrival.shows if rule in OF_ARRIVAL)
 
 
 def owed(namespace: Namespace, name: str, session_id: str | None, since: int) -> v.RuleId | None:
-    """The rule by which a receive has to come to a message here in the end, if any has.
+    """Return the rule by which a receive must eventually return a message, if there is one.
 
     Args:
-        namespace: as it is.
-        name: of the entity.
-        session_id: of the session that is received from, where sessions are required.
-        since: how many messages had arrived there when something happened last by which they might
-            be kept.
+        namespace: the current state.
+        name: the entity.
+        session_id: the session of the receive, if sessions are required.
+        since: how many messages had arrived there at the last event that might delay them.
     """
     queue = namespace.queues.get(name)
     if queue is None or not _gives(queue) or _is_hurt(namespace) or _is_unbounded(namespace):
@@ -75,21 +74,21 @@ def owed(namespace: Namespace, name: str, session_id: str | None, since: int) ->
 
 
 def _is_on_its_way(stored: Stored) -> bool:
-    """Whether it may not have been seen yet, and does not die of age meanwhile."""
+    """Return whether it may not have been seen yet, and cannot expire meanwhile."""
     lasts = stored.dies is None or stored.dies.earliest >= NEVER
     return lasts and not stored.certain and stored.deferred is False
 
 
 def _gives(queue: Queue) -> bool:
-    """Whether whoever receives here is given what there is: nothing is full or disabled."""
+    """Return whether a receive here returns available messages: nothing is full or disabled."""
     return queue.managed.status.gives and queue.room.taken < AMPLE
 
 
 def _is_unbounded(namespace: Namespace) -> bool:
-    """SCHEDULE-DELAY, FORWARD-DELAY: whether what has to come has no time by which it must."""
+    """SCHEDULE-DELAY, FORWARD-DELAY: return whether there is no deadline."""
     return any(namespace.profile.readings.get(name) == "unbounded" for name in DELAYS)
 
 
 def _is_hurt(namespace: Namespace) -> bool:
-    """Whether something is down on whose way a message may be."""
+    """Return whether a partition is down on a message's path."""
     return any(each.outages.any for each in namespace.queues.values())

@@ -1,4 +1,4 @@
-"""The locks of messages: how long they last, and renewing them."""
+"""Message locks: their duration, and renewal."""
 
 from collections.abc import Iterator
 
@@ -8,10 +8,16 @@ from busproof.oracle.heap import push
 from busproof.oracle.messages.expiry import is_surely_dead, may_have_died
 from busproof.oracle.messages.matching import Seen
 from busproof.oracle.messages.sessions import session_at
-from busproof.oracle.messages.settling import DEFAULT_DURATION, has_ended, locked, lost_lock
+from busproof.oracle.messages.settling import (
+    DEFAULT_DURATION,
+    has_ended,
+    locked,
+    lost_lock,
+    of_lost_answer,
+)
 from busproof.oracle.queued_messages import Lock, Stored
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
-from busproof.oracle.transition import Sighting, Transition, refusal
+from busproof.oracle.transition import Observation, Transition, refusal
 from busproof.oracle.window import Window
 
 __all__ = ["given_lock", "lock_is_possible", "lost_renew_lock", "renew_lock", "why_locked"]
@@ -20,11 +26,11 @@ __all__ = ["given_lock", "lock_is_possible", "lost_renew_lock", "renew_lock", "w
 def given_lock(
     namespace: Namespace, candidate: Seen, session_id: str | None, view: v.MessageView
 ) -> Lock:
-    """LOCK-01: the lock that a receiver gets; it ends with the session's, or when the bus says.
+    """LOCK-01: return the lock that a receiver gets; it ends with the session's, or as reported.
 
-    Where the bus does not say, it may have run since the message entered a cache (CACHE-LOCK).
+    If the bus reports no end, the lock may run since the message entered a cache (CACHE-LOCK).
     """
-    queue, slack, now = candidate.queue, namespace.vantage.slack, namespace.now
+    queue, slack, now = candidate.queue, namespace.observability.slack, namespace.now
     token = view.lock_token or f"unknown lock of {view.body}"
     if session_id is not None:
         expiry = session_at(queue, session_id).expiry
@@ -38,16 +44,16 @@ def given_lock(
 
 
 def _full(namespace: Namespace, queue: Queue) -> Window:
-    """When a lock ends that begins now."""
-    slack = namespace.vantage.slack
+    """Return when a lock ends that begins now."""
+    slack = namespace.observability.slack
     full = namespace.now.lengthened(queue.managed.lock_durations)
     return Window(full.earliest - slack, full.latest + slack)
 
 
 def _is_whole(namespace: Namespace, candidate: Seen) -> bool:
-    """Whether the lock begins with the handing out: no cache can have held the message."""
+    """Return whether the lock begins with this delivery: no cache can have held the message."""
     receivers = candidate.queue.receivers
-    all_told = not receivers.lost and not namespace.vantage.left_out
+    all_told = not receivers.lost and not namespace.observability.left_out
     never_cached = candidate.stored.since == receivers.count and all_told
     return never_cached or namespace.profile.readings.get("CACHE-LOCK") == "from-handing-out"
 
@@ -55,13 +61,13 @@ def _is_whole(namespace: Namespace, candidate: Seen) -> bool:
 def lock_is_possible(
     namespace: Namespace, candidate: Seen, session_id: str | None, view: v.MessageView
 ) -> bool:
-    """LOCK-01: whether a lock may last until the time that is told, give or take the slack.
+    """LOCK-01: return whether a lock may last until the reported time, within the slack.
 
-    The entity's duration may be off by the slack, and so may the clock by which it is told.
+    Both the entity's duration and the reported clock may be off by the slack.
     """
     if view.locked_until is None or session_id is not None:
         return True
-    full, slack = _full(namespace, candidate.queue), namespace.vantage.slack
+    full, slack = _full(namespace, candidate.queue), namespace.observability.slack
     managed = candidate.queue.managed
     if _is_whole(namespace, candidate):
         return full.earliest - slack <= view.locked_until <= full.latest + slack
@@ -72,14 +78,14 @@ def lock_is_possible(
 
 
 def _may_be_older_than_update(namespace: Namespace, candidate: Seen) -> bool:
-    """Whether a cache may have held the message when locks were as they were before an update."""
+    """Return whether a cache may have held the message since before a lock duration update."""
     receivers, managed = candidate.queue.receivers, candidate.queue.managed
-    untold = receivers.lost or namespace.vantage.left_out
+    untold = receivers.lost or namespace.observability.left_out
     return bool(untold) or candidate.stored.since < managed.changed_at
 
 
 def why_locked(namespace: Namespace, candidate: Seen, view: v.MessageView) -> Iterator[v.RuleId]:
-    """LOCK-01, LOCK-02: until when it is locked is told, and no cache had a part in it."""
+    """LOCK-01, LOCK-02: return the rules exercised by a reported lock without a cache."""
     if view.locked_until is None or not _is_whole(namespace, candidate):
         return
     yield "LOCK-01"
@@ -91,24 +97,28 @@ def why_locked(namespace: Namespace, candidate: Seen, view: v.MessageView) -> It
         yield "LOCK-02"
 
 
-def renew_lock(namespace: Namespace, command: v.RenewLock, seen: Sighting) -> Iterator[Transition]:
-    """LOCK-04, LOCK-05: the lock lasts for a whole duration from now, or was lost."""
+def renew_lock(
+    namespace: Namespace, command: v.RenewLock, seen: Observation
+) -> Iterator[Transition]:
+    """LOCK-04, LOCK-05: the lock lasts for a full duration from now, or was lost."""
     queue = namespace.queues[command.queue]
     stored = locked(queue, command.lock_token)
     if stored is not None and not has_ended(namespace, queue, stored):
         yield from _of_held(namespace, queue, stored, seen)
     yield from lost_lock(namespace, queue, stored, command.lock_token, "LOCK-05")
+    renewed = seen.outcome if isinstance(seen.outcome, v.Renewed) else v.Renewed()
+    yield from of_lost_answer(namespace, queue, command.lock_token, renewed)
     lock = None if stored is None else stored.lock
     if lock is not None and (lock.session_id is not None or lock.pledge is not None):
-        # Outside the documents: a message of a session is locked with its session, and one that was
-        # settled in a transaction may be out of its receiver's hands.
+        # Outside the documents: the lock of a message in a session is the session's, and a message
+        # settled in a transaction may no longer be locked by its receiver.
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
 
 
 def _of_held(
-    namespace: Namespace, queue: Queue, stored: Stored, seen: Sighting
+    namespace: Namespace, queue: Queue, stored: Stored, seen: Observation
 ) -> Iterator[Transition]:
-    """The lock is renewed; or not, where only the lock keeps the message (RENEW-EXPIRED)."""
+    """Renew the lock; optionally not if only the lock keeps the message (RENEW-EXPIRED)."""
     reading = namespace.profile.readings.get("RENEW-EXPIRED")
     if reading != "refused" or not is_surely_dead(namespace, queue, stored):
         yield from _renewed(namespace, queue, stored, seen)
@@ -117,9 +127,9 @@ def _of_held(
 
 
 def _renewed(
-    namespace: Namespace, queue: Queue, stored: Stored, seen: Sighting
+    namespace: Namespace, queue: Queue, stored: Stored, seen: Observation
 ) -> Iterator[Transition]:
-    lock, slack = stored.lock, namespace.vantage.slack
+    lock, slack = stored.lock, namespace.observability.slack
     if lock is None:
         raise AssertionError("only a locked message's lock is renewed")
     expiry = _full(namespace, queue)
@@ -133,7 +143,7 @@ def _renewed(
     if lock.session_id is not None:
         expiry = Window(lock.expiry.earliest, max(lock.expiry.latest, expiry.latest))
     elif lock.expiry.earliest == -NEVER:
-        # A settlement whose answer was lost may still end the lock that was renewed meanwhile.
+        # An unanswered settlement may still end the renewed lock.
         expiry = Window(-NEVER, expiry.latest)
     outcome = v.Renewed(locked_until=told)
     after = with_queue(namespace, _until(queue, stored, expiry))
@@ -141,7 +151,7 @@ def _renewed(
 
 
 def _until(queue: Queue, stored: Stored, expiry: Window) -> Queue:
-    """The queue, in which the message's lock ends then."""
+    """Return the queue in which the message's lock ends then."""
     lock = stored.lock
     if lock is None:
         raise AssertionError("only a locked message has a lock that can end")
@@ -154,11 +164,11 @@ def _until(queue: Queue, stored: Stored, expiry: Window) -> Queue:
 
 
 def lost_renew_lock(namespace: Namespace, command: v.RenewLock) -> Namespace:
-    """The lock may last longer: by a whole duration from when it is renewed, at its end at last."""
+    """Return the states in which the lock may last for another full duration."""
     queue = namespace.queues[command.queue]
     stored = locked(queue, command.lock_token)
     if stored is None or stored.lock is None:
         return namespace
     expiry = stored.lock.expiry
-    latest = expiry.latest + queue.managed.lock_durations.latest + namespace.vantage.slack
+    latest = expiry.latest + queue.managed.lock_durations.latest + namespace.observability.slack
     return with_queue(namespace, _until(queue, stored, Window(expiry.earliest, latest)))

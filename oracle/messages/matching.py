@@ -1,18 +1,19 @@
-"""Recognising a message that was received or peeked, and what its sequence number tells."""
+"""Matching of received or peeked messages to sent ones, and of sequence numbers to partitions."""
 
 from collections.abc import Iterator
 from operator import attrgetter
 from typing import Any, Final
 
 import attrs
+from immutables import Map
 
 from busproof import vocabulary as v
 from busproof.oracle.messages.keys import MESSAGE_ID, rule_of
 from busproof.oracle.messages.partitioning import home_of, narrowed
-from busproof.oracle.outages import Partitions
+from busproof.oracle.outages import Partitions, partition_set
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import Namespace, Queue, Subscription
-from busproof.oracle.transition import Sighting
+from busproof.oracle.transition import Observation
 
 __all__ = ["Seen", "is_unchanged", "named_partition", "recognised", "seen_as", "view_of"]
 
@@ -20,12 +21,12 @@ __all__ = ["Seen", "is_unchanged", "named_partition", "recognised", "seen_as", "
 _carried: Final = attrgetter(
     "correlation_id", "to", "reply_to", "subject", "reply_to_session_id", "content_type"
 )
-"""Properties that come back as they were sent, and mean nothing else to the bus."""
+"""Properties that come back as they were sent, and have no other meaning for the bus."""
 
 
 @attrs.frozen
 class Seen:
-    """A stored message that a view may be of, what is known of it now, and by which rules."""
+    """A stored message that may match a view, what is then known of it, and the rules."""
 
     stored: Stored
     queue: Queue
@@ -34,12 +35,12 @@ class Seen:
 
 
 def recognised(
-    namespace: Namespace, queue: Queue, view: v.MessageView, seen: Sighting
+    namespace: Namespace, queue: Queue, view: v.MessageView, seen: Observation
 ) -> Iterator[Seen]:
-    """The stored messages that this can be a view of, oldest first.
+    """Return the stored messages that this view may show, oldest first.
 
     LIFE-01: its properties are those that were sent. LIFE-12: its sequence number stays the same
-    and names the partition that took it; a key's partition may become known by it (KEY-02).
+    and identifies the partition that took it; this may reveal a key's partition (KEY-02).
     """
     numbers = queue.bodies.get(view.body, ())
     for number in numbers if isinstance(numbers, tuple) else ():
@@ -49,9 +50,9 @@ def recognised(
 
 
 def seen_as(
-    namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView, seen: Sighting
+    namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView, seen: Observation
 ) -> Iterator[Seen]:
-    """What is known of this stored message if it is the one that is seen; nothing if it is not."""
+    """Return what is known of this stored message if the view shows it; nothing if it cannot."""
     if is_unchanged(namespace, stored, view):
         yield from _placed(namespace, queue, stored, view, seen)
 
@@ -59,13 +60,13 @@ def seen_as(
 def is_unchanged(
     namespace: Namespace, stored: Stored, view: v.MessageView, *, reason: bool = True
 ) -> bool:
-    """Whether a view may be of this message: its properties, its number, why it is a dead letter.
+    """Return whether a view may show this message: properties, number, dead-letter reason.
 
     Args:
-        namespace: for its vantage.
+        namespace: for its observability.
         stored: the message.
-        view: what was seen.
-        reason: whether the reason of a dead letter has to fit too.
+        view: the view.
+        reason: whether the reason of a dead letter has to match too.
     """
     sent = stored.message
     told = reason and None not in (stored.reason, view.dead_letter_reason)
@@ -75,9 +76,9 @@ def is_unchanged(
         _same(sent.session_id, view.session_id)
         and _same(sent.partition_key, view.partition_key, or_else=sent.session_id)
         and all(map(_same, _carried(sent), _carried(view)))
-        and sent.properties == view.properties
+        and _same_own(sent.properties, view.properties)
     )
-    if sent.message_id is None and namespace.vantage.assigns_message_ids:
+    if sent.message_id is None and namespace.observability.assigns_message_ids:
         return same and bool(view.message_id)
     numbered = stored.sequence_number is None or view.sequence_number in (
         None,
@@ -87,15 +88,22 @@ def is_unchanged(
 
 
 def _same(sent: str | None, seen: str | None, or_else: str | None = None) -> bool:
-    """Whether a property came back; empty may come back as none, no key as the session's id."""
+    """Return whether a property agrees; empty may return as none, a key as the session's id."""
     if (sent or None) == (seen or None):
         return True
     return sent is None and or_else is not None and seen == or_else
 
 
-def named_partition(namespace: Namespace, view: v.MessageView, seen: Sighting) -> int | None:
-    """LIFE-12: the partition that a sequence number or a witness names, if one is to be had."""
-    if not (namespace.vantage.partitions and namespace.vantage.witness):
+def _same_own(sent: Map[str, v.PropertyValue], seen: Map[str, v.PropertyValue]) -> bool:
+    """Return whether the application properties agree; unlike in Python, true differs from 1."""
+    return sent == seen and all(
+        isinstance(seen[name], bool) is isinstance(value, bool) for name, value in sent.items()
+    )
+
+
+def named_partition(namespace: Namespace, view: v.MessageView, seen: Observation) -> int | None:
+    """LIFE-12: return the partition that a sequence number or a witness identifies, if any."""
+    if not (namespace.observability.partitions and namespace.observability.witness):
         return None
     if seen.witness is not None:
         return seen.witness.partition
@@ -106,13 +114,13 @@ def named_partition(namespace: Namespace, view: v.MessageView, seen: Sighting) -
 
 
 def _placed(
-    namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView, seen: Sighting
+    namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView, seen: Observation
 ) -> Iterator[Seen]:
     partition = named_partition(namespace, view, seen)
     if partition is None or not queue.settings.partitioned:
         yield Seen(stored, queue, stored.where, ())
         return
-    where = stored.where & (1 << partition)
+    where = stored.where & partition_set(partition)
     if where and stored.key is None:
         yield Seen(stored, queue, where, ("LIFE-12", "KEY-01"))
     elif where:
@@ -122,7 +130,7 @@ def _placed(
 def _at_home(
     namespace: Namespace, queue: Queue, stored: Stored, where: Partitions
 ) -> Iterator[Seen]:
-    """KEY-02: a message with a key is where its key's messages are."""
+    """KEY-02: return the partitions of the message, given those of its key."""
     key = stored.key
     if key is None:
         raise AssertionError("only a message with a key has a home")
@@ -141,7 +149,7 @@ def _at_home(
 
 
 def view_of(stored: Stored, **lock: Any) -> v.MessageView:
-    """What a client would see of the message, and of its lock if it is told of one."""
+    """Return a client's view of the message, with its lock if one is reported."""
     return v.MessageView.of(
         stored.message,
         sequence_number=sequence_number(stored),
@@ -151,6 +159,6 @@ def view_of(stored: Stored, **lock: Any) -> v.MessageView:
 
 
 def sequence_number(stored: Stored) -> int:
-    """The number of a message of which none was seen: partition above, order of arrival below."""
+    """Return a number for an unseen message: partition in the top bits, arrival below."""
     partition = stored.where.bit_length() - 1
     return (partition << v.SEQUENCE_BITS) + stored.number + 1

@@ -1,4 +1,4 @@
-"""Messages coming, being held, given back and going, and what is available meanwhile."""
+"""The message store of a queue: adding, locking, releasing and removing messages."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ def store(  # noqa: PLR0913 - each is a fact of its own
     dies: Window | None = None,
     also: dict[str, Any] | None = None,
 ) -> Queue:
-    """The queue with one more message at the end; uncertain ones are never waited for."""
+    """Return the queue with one more message at the end; uncertain ones are never waited for."""
     number = queue.arrivals
     line = line_of(queue, message, key) if certain else None
     stored = Stored(
@@ -78,7 +78,7 @@ def store(  # noqa: PLR0913 - each is a fact of its own
 
 
 def _members(queue: Queue, message: v.Message, step: int) -> Map[str, int]:
-    """How many messages each session has, after one came or went."""
+    """Return how many messages each session has, after one was added or removed."""
     session_id = message.session_id
     if not queue.settings.requires_session or session_id is None:
         return queue.members
@@ -89,33 +89,33 @@ def _members(queue: Queue, message: v.Message, step: int) -> Map[str, int]:
 
 
 def line_of(queue: Queue, message: v.Message, key: Key | None) -> Key | None:
-    """The key or session by which a message is kept in order."""
+    """Return the key or session whose messages stay in order with this one."""
     if queue.settings.requires_session and message.session_id is not None:
         return Key(SESSION_ID, message.session_id)
     return key
 
 
 def remember(queue: Queue, body: str, number: int) -> Map[str, tuple[int, ...] | v.RuleId]:
-    """Body to arrival number; several sends of one body keep all their numbers."""
+    """Record the arrival number of a body; several sends of one body keep all their numbers."""
     known = queue.bodies.get(body)
     numbers = (*known, number) if isinstance(known, tuple) else (number,)
     return queue.bodies.set(body, numbers)
 
 
 def never_arrives(queue: Queue, body: str, rule: v.RuleId) -> Queue:
-    """The queue that knows by which rule a message with this body cannot be in it."""
+    """Record the rule by which a message with this body cannot be in the queue."""
     if body in queue.bodies:
         return queue
     return evolve(queue, bodies=queue.bodies.set(body, rule))
 
 
 def in_front(queue: Queue, where: Partitions, number: int) -> Map[Partitions, Heap[int]]:
-    """What is known to be in each set of partitions, with one more message there."""
+    """Return the messages known to be in each set of partitions, with one more."""
     return queue.fronts.set(where, push(queue.fronts.get(where), number))
 
 
 def _available(queue: Queue, stored: Stored) -> dict[str, Any]:
-    """The changes that make a message available."""
+    """Return the changes that make a message available."""
     changes: dict[str, Any] = {"tallies": _counted(queue, stored, 1)}
     if stored.line is not None:
         lines = queue.lines
@@ -138,7 +138,7 @@ def _counted(queue: Queue, stored: Stored, step: int) -> Map[Partitions, Tally]:
 
 
 def _current(tally: Tally, receivers: Receivers) -> tuple[int, int]:
-    """Fresh and newest as of now; a change of receiver makes the newest the only fresh ones."""
+    """Return fresh and newest as of now; a new receiver makes the newest the only fresh ones."""
     newest = tally.newest if tally.newest_of == receivers.count else 0
     if tally.fresh_of == receivers.switched:
         return tally.fresh, newest
@@ -146,11 +146,11 @@ def _current(tally: Tally, receivers: Receivers) -> tuple[int, int]:
 
 
 def surely_available(queue: Queue, *, cached_elsewhere: bool) -> int:
-    """How many messages every receive can get at: in no other cache, in no partition that is down.
+    """Return how many messages every receive can reach: not cached elsewhere, not down.
 
     Args:
         queue: the queue, with the receiver in question as its latest.
-        cached_elsewhere: whether another front end may still hold a cache.
+        cached_elsewhere: whether another front end may still have a cache.
     """
     outages, receivers = queue.outages, queue.receivers
     some_down = outages.any
@@ -170,7 +170,7 @@ def hold(
     deferred: bool = False,
     **also: Any,
 ) -> Queue:
-    """The queue with the message given to a receiver: locked, or gone where there is no lock."""
+    """Return the queue with the message given to a receiver: locked or removed."""
     changes = _unavailable(queue, stored) if stored.available else {}
     if lock is None:
         return evolve(
@@ -186,7 +186,7 @@ def hold(
         changes["fronts"] = in_front(queue, where, stored.number)
     counted, uncounted = stored.counted + surely, stored.uncounted + again - surely
     if (shown := also.pop("delivery_count", None)) is not None:
-        # It counts this delivery, and every one before it that counts, seen or unseen.
+        # The count includes this delivery and every earlier one that counts, seen or unseen.
         counted, uncounted = max(counted, shown - 1), 0
     held = evolve(
         stored,
@@ -214,7 +214,7 @@ def hold(
 
 
 def _unavailable(queue: Queue, stored: Stored) -> dict[str, Any]:
-    """The changes that take an available message away."""
+    """Return the changes that make an available message unavailable."""
     changes: dict[str, Any] = {"tallies": _counted(queue, stored, -1)}
     if stored.line is None:
         return changes
@@ -227,7 +227,7 @@ def _unavailable(queue: Queue, stored: Stored) -> dict[str, Any]:
 
 
 def _without(queue: Queue, heap: Heap[int], gone: Stored) -> Heap[int]:
-    """The heap with a first entry that is available and not the one that goes."""
+    """Return the heap whose first entry is available and not the given one."""
     return settled(heap, lambda number: number != gone.number and _is_available(queue, number))
 
 
@@ -237,13 +237,13 @@ def _is_available(queue: Queue, number: int) -> bool:
 
 
 def first_in_line(queue: Queue, line: Key) -> Stored | None:
-    """The oldest available message of a key or session; O(1) once what left is dropped."""
+    """Return the oldest available message of a key or session; O(1) amortized."""
     number = smallest(settled(queue.lines.get(line), lambda entry: _is_available(queue, entry)))
     return None if number is None else queue.messages[number]
 
 
 def replace(queue: Queue, stored: Stored, changed: Stored) -> Queue:
-    """The queue that knows more of a message, whatever that makes available."""
+    """Return the queue with updated knowledge of a message, which may make it available."""
     changes: dict[str, Any] = {}
     if stored.available:
         changes = _unavailable(queue, stored)
@@ -257,21 +257,21 @@ def replace(queue: Queue, stored: Stored, changed: Stored) -> Queue:
 
 
 def doubted(queue: Queue, stored: Stored, changed: Stored) -> Queue:
-    """The queue that knows otherwise of a message which is no more nor less available than before.
+    """Return the queue with updated knowledge of a message whose availability is unchanged.
 
-    It may no longer be sure to be there.
+    It may no longer be certain.
     """
     messages = queue.messages.set(stored.number, changed)
     return evolve(queue, messages=messages, room=_room(queue, stored.number, changed))
 
 
 def _room(queue: Queue, number: int, after: Stored | None) -> Room:
-    """The room that is taken once a message is as it is afterwards."""
+    """Return the storage used after a message has changed."""
     return moved(queue.room, queue.messages.get(number), after)
 
 
 def unlock(queue: Queue, stored: Stored, back: Stored) -> Queue:
-    """The queue with a locked message as `back` says it is afterwards: free, or not known to be."""
+    """Return the queue with a locked message replaced by `back`: available or uncertain."""
     changes = _available(queue, back) if back.available else {}
     return evolve(
         doubted(queue, stored, back),
@@ -282,7 +282,7 @@ def unlock(queue: Queue, stored: Stored, back: Stored) -> Queue:
 
 
 def remove(queue: Queue, stored: Stored, **also: Any) -> Queue:
-    """LIFE-03: the message is gone; `also` is what else changes of the queue."""
+    """LIFE-03: remove the message; `also` has other changes of the queue."""
     changes = _unavailable(queue, stored) if stored.available else {}
     return evolve(
         queue,

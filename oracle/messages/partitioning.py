@@ -1,4 +1,4 @@
-"""Partitions: which one a key selects, which ones are left to choose from, how evenly."""
+"""Partition selection: the partitions of a key, the remaining candidates, and fairness."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -9,11 +9,11 @@ from immutables import Map
 from busproof import vocabulary as v
 from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.keys import effective_key, home_name, interpretations
-from busproof.oracle.outages import Partitions
+from busproof.oracle.outages import Partitions, partition_set
 from busproof.oracle.queued_messages import Key, Spread
 from busproof.oracle.sizes.entity_size import may_be_full_somewhere
 from busproof.oracle.state import Namespace, Queue, everywhere, partition_count
-from busproof.oracle.transition import Sighting
+from busproof.oracle.transition import Observation
 
 __all__ = [
     "choices",
@@ -27,14 +27,14 @@ __all__ = [
 ]
 
 SPREAD_ROUNDS: Final = 25
-"""Messages a partition within which the service must have used every partition (ROUND-ROBIN).
+"""Messages per partition within which every partition must be used (ROUND-ROBIN).
 
 A fair random choice among 16 partitions misses one in 400 messages once in 10 billion runs.
 """
 
 
 def home_of(namespace: Namespace, queue: Queue, key: Key) -> Partitions:
-    """KEY-02: the partitions that the key may select; one, once it has been seen."""
+    """KEY-02: return the partitions that the key may select; one, once it has been seen."""
     known = queue.homes.get(home_name(namespace.profile, key))
     return everywhere(namespace, queue.settings) if known is None else known
 
@@ -42,7 +42,7 @@ def home_of(namespace: Namespace, queue: Queue, key: Key) -> Partitions:
 def narrowed(
     namespace: Namespace, queue: Queue, key: Key, where: Partitions
 ) -> Map[Key, Partitions]:
-    """The homes, with this key's known to be among `where`."""
+    """Return the key partitions, with this key restricted to `where`."""
     name = home_name(namespace.profile, key)
     if queue.homes.get(name) == where:
         return queue.homes
@@ -50,19 +50,19 @@ def narrowed(
 
 
 def choices(
-    namespace: Namespace, queue: Queue, spared: Partitions, seen: Sighting
+    namespace: Namespace, queue: Queue, spared: Partitions, seen: Observation
 ) -> Iterator[Partitions]:
-    """What the bus may choose among the partitions left, as far as it was seen.
+    """Return the possible choices among the remaining partitions, given the observation.
 
-    A witness names the one it took. Where something else was seen, the choice stays open and all
-    are kept as one set; where nothing was, each is a choice of its own.
+    A witness names the choice. If only something else was observed, the choice stays open as one
+    set; without observation, each partition is a separate choice.
     """
     if not spared:
         return
-    if not namespace.vantage.partitions or not queue.settings.partitioned:
+    if not namespace.observability.partitions or not queue.settings.partitioned:
         yield spared
-    elif seen.witness is not None and namespace.vantage.witness:
-        if taken := spared & (1 << seen.witness.partition):
+    elif seen.witness is not None and namespace.observability.witness:
+        if taken := spared & partition_set(seen.witness.partition):
             yield taken
     elif seen.outcome is not None:
         yield spared
@@ -71,22 +71,22 @@ def choices(
 
 
 def must_fail(namespace: Namespace, queue: Queue) -> bool:
-    """Whether a short timeout keeps a send from going round an outage (SHORT-TIMEOUT).
+    """Return whether a short timeout makes a send fail in an outage (SHORT-TIMEOUT).
 
-    Only where messages strictly take turns is it known that the partition whose turn it is is down.
+    Only under strict round-robin is it known that the next partition is down.
     """
     readings, spread = namespace.profile.readings, queue.spread
     strict = readings.get("SHORT-TIMEOUT"), readings.get("ROUND-ROBIN")
     if strict != ("must-fail", "strict") or not _is_turn_known(spread):
         return False
     turn = 1 << (spread.last + 1) % partition_count(namespace, queue.settings)
-    return queue.outages.told and queue.outages.must_hit(turn)
+    return queue.outages.identified and queue.outages.must_hit(turn)
 
 
 def spread_allows(namespace: Namespace, queue: Queue, where: Partitions) -> bool:
-    """KEY-14: whether choosing this partition still lets the service use all of them in time.
+    """KEY-14: return whether this choice lets the service use all partitions in time.
 
-    Only where it `is_watched`.
+    Only if it `is_watched`.
     """
     spread, partitions = queue.spread, partition_count(namespace, queue.settings)
     if namespace.profile.readings.get("ROUND-ROBIN") == "strict" and _is_turn_known(spread):
@@ -98,15 +98,15 @@ def spread_allows(namespace: Namespace, queue: Queue, where: Partitions) -> bool
 def spread_after(
     namespace: Namespace, queue: Queue, message: v.Message, where: Partitions, *, watched: bool
 ) -> dict[str, Any]:
-    """What is remembered of a message without a key: its partition, and its MessageId's.
+    """Return the distribution after a message without a key, and its MessageId's partition.
 
-    The partition only where it is `watched`.
+    The partition only if it is `watched`.
     """
     changes: dict[str, Any] = {"spread": queue.spread.restarted()}
     told = message.message_id
     if told is not None and not queue.settings.duplicate_detection:
-        earlier = queue.namesakes.get(told, where)
-        changes["namesakes"] = queue.namesakes.set(told, earlier & where)
+        earlier = queue.message_id_partitions.get(told, where)
+        changes["message_id_partitions"] = queue.message_id_partitions.set(told, earlier & where)
     if watched:
         used = queue.spread.used | where
         complete = used == everywhere(namespace, queue.settings)
@@ -119,9 +119,9 @@ def spread_after(
 
 
 def spread_beside(namespace: Namespace, queue: Queue, message: v.Message) -> Spread:
-    """KEY-14: the spread beside a message that may come at any time, seen or unseen.
+    """KEY-14: return the distribution if a message may arrive at any time, seen or unseen.
 
-    It may take a turn then, unless it surely has a key: from now on nobody knows whose turn it is.
+    It may take a turn then, unless it surely has a key: from now on the next turn is unknown.
     """
     for profile, told in interpretations(namespace.profile, message):
         read = evolve(namespace, profile=profile)
@@ -135,9 +135,9 @@ def _is_turn_known(spread: Spread) -> bool:
 
 
 def is_watched(namespace: Namespace, queue: Queue, where: Partitions) -> bool:
-    """KEY-14: whether it is looked at how evenly messages without a key are spread."""
+    """KEY-14: return whether the distribution of messages without a key is judged."""
     return (
-        namespace.vantage.partitions
+        namespace.observability.partitions
         and bool(queue.settings.partitioned)
         and where.bit_count() == 1
         and not queue.outages.any
@@ -148,6 +148,6 @@ def is_watched(namespace: Namespace, queue: Queue, where: Partitions) -> bool:
 
 
 def _is_count_open(namespace: Namespace, queue: Queue) -> bool:
-    """Whether it is open how many partitions the queue has (GB-PARTITIONS)."""
+    """Return whether the number of partitions is open (GB-PARTITIONS)."""
     several = partition_count(namespace, queue.settings) > namespace.profile.partitions
     return several and namespace.profile.readings.get("GB-PARTITIONS") == "either"

@@ -1,8 +1,8 @@
-"""What a peek has to begin with, as far as that is known.
+"""The messages with which a peek has to begin, as far as that is known.
 
-A peek into an entity begins with the oldest message that is there, or of a partitioned one with the
-oldest of one partition. A message is only relied on where nothing can have taken it away, and is
-only older than another where it had surely come before the other was sent.
+A peek into an entity begins with the oldest message, or in a partitioned one with the oldest of one
+partition. A message is certain only if nothing can have removed it, and is older than another only
+if it had surely arrived before the other was sent.
 """
 
 from collections.abc import Iterator
@@ -30,11 +30,11 @@ __all__ = [
 ]
 
 _MOST_SHOWN: Final = 256 * 1024
-"""PART-17: bytes beyond which a peek may show fewer messages than it was asked for."""
+"""PART-17: size in bytes beyond which a peek may show fewer messages than requested."""
 
 
 def settled_fronts(queue: Queue) -> Queue:
-    """The queue, in which what has gone is no more the first of any partition.
+    """Return the queue without removed messages at the front of any partition.
 
     Each message is dropped once, however many peeks there are.
     """
@@ -49,7 +49,7 @@ def settled_fronts(queue: Queue) -> Queue:
 
 
 def _stays(queue: Queue, where: Partitions, number: int) -> bool:
-    """Whether this message is surely in the entity, in this set of partitions."""
+    """Return whether this message is surely in the entity, in this set of partitions."""
     stored = queue.messages.get(number)
     return stored is not None and stored.certain and stored.where == where
 
@@ -57,7 +57,7 @@ def _stays(queue: Queue, where: Partitions, number: int) -> bool:
 def begins_wrongly(
     namespace: Namespace, queue: Queue, command: v.Peek, shown: Stored, where: Partitions
 ) -> v.RuleId | None:
-    """PART-14, PART-15: the rule by which a peek cannot begin with this message."""
+    """PART-14, PART-15: return the rule that forbids a peek to begin with this message."""
     rule = _rule(queue)
     if where.bit_count() > 1 or not _is_judged(namespace, queue, command, rule):
         return None
@@ -69,7 +69,7 @@ def begins_wrongly(
 
 
 def shows_too_little(namespace: Namespace, queue: Queue, command: v.Peek) -> v.RuleId | None:
-    """PART-14, PEEK-EMPTY: the rule by which a peek cannot show nothing."""
+    """PART-14, PEEK-EMPTY: return the rule that forbids an empty peek."""
     rule = _rule(queue)
     if not _is_judged(namespace, queue, command, rule):
         return None
@@ -82,9 +82,9 @@ def shows_too_little(namespace: Namespace, queue: Queue, command: v.Peek) -> v.R
 
 
 def continues_wrongly(namespace: Namespace, command: v.Peek, view: v.MessageView) -> bool:
-    """PART-20: whether what a peek shows is before where it was to go on.
+    """PART-20: return whether a peek shows a message before its starting number.
 
-    It may go on partition by partition, in whichever order (PEEK-CONTINUES).
+    It may continue with the partitions in any order (PEEK-CONTINUES).
     """
     start, number = command.from_sequence_number, view.sequence_number
     if start is None or number is None or number >= start:
@@ -100,12 +100,14 @@ def _rule(queue: Queue) -> v.RuleId:
 
 
 def _is_judged(namespace: Namespace, queue: Queue, command: v.Peek, rule: v.RuleId) -> bool:
-    """Whether it is known what has to come first: nobody says it of dead letters.
+    """Return whether the first message is known; the documents do not say it for dead letters.
 
-    Nor of what was forwarded or copied from a topic, for that may have come in any order.
+    Nor do they for forwarded messages and copies of a topic, which may arrive in any order.
     """
     anywhere = command.session_id is None and command.from_sequence_number is None
-    told = not (namespace.vantage.partial or queue.receivers.lost or len(queue.sought))
+    told = not (
+        namespace.observability.partial or queue.receivers.lost or len(queue.unanswered_deferred)
+    )
     fed = queue.fed or any(feeding(namespace, queue.settings.queue))
     copied = fed or queue.role is not None
     plain = not (copied or is_unsure(queue) or v.is_dead_letter_queue(queue.settings.queue))
@@ -114,25 +116,25 @@ def _is_judged(namespace: Namespace, queue: Queue, command: v.Peek, rule: v.Rule
 
 
 def _foremost(queue: Queue, where: Partitions) -> Stored | None:
-    """The first message that surely is in these partitions."""
+    """Return the first message that is surely in these partitions."""
     number = smallest(queue.fronts.get(where))
     stored = None if number is None else queue.messages.get(number)
     return stored if stored is not None and stored.where == where else None
 
 
 def is_like_regular(namespace: Namespace) -> bool:
-    """PART-16: whether a peek begins with the oldest message of all partitions (LIKE-REGULAR)."""
+    """PART-16: return whether peeks begin with the oldest of all messages (LIKE-REGULAR)."""
     return namespace.profile.readings.get("LIKE-REGULAR") == "identical"
 
 
 def _oldest(queue: Queue) -> Stored | None:
-    """The first message that surely is in any partition."""
+    """Return the first message that is surely in any partition."""
     firsts = [first for where in queue.fronts if (first := _foremost(queue, where)) is not None]
     return min(firsts, key=lambda first: first.number, default=None)
 
 
 def _must_be_shown(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
-    """Whether nothing can have taken the message away, or put it into another place."""
+    """Return whether nothing can have removed or moved the message."""
     if stored.came is not None or stored.deferred is None or may_have_died(namespace, stored):
         return False
     if stored.lock is None:
@@ -142,33 +144,32 @@ def _must_be_shown(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
 
 
 def _may_be_deleted(namespace: Namespace, queue: Queue) -> bool:
-    """CACHE-DELETE: whether a front end may have deleted what it cached and gave to nobody."""
+    """CACHE-DELETE: return whether a front end may have deleted the message from its cache."""
     kept = namespace.profile.readings.get("CACHE-DELETE") == "kept"
     return bool(queue.receivers.deleters) and not kept
 
 
 def _is_one(queue: Queue, stored: Stored) -> bool:
-    """Whether no other message ever had its body, so that it is this one that was seen."""
+    """Return whether the body is unique, so that this message was seen."""
     return queue.bodies.get(stored.message.body) == (stored.number,)
 
 
 def _is_older(namespace: Namespace, first: Stored, shown: Stored) -> bool:
-    """Whether a message had come before the other one was sent.
+    """Return whether a message surely arrived before the other one was sent.
 
-    Nobody says how the messages of one transaction follow each other, nor when one came whose
-    send was not answered.
+    The order within one transaction is open, and so is the time of an unanswered send.
     """
     together = first.batch == shown.batch >= 0
     if together or shown.came is not None or first.number >= min(shown.number, shown.sent):
         return False
-    numbered = namespace.vantage.clock is v.Clock.VIRTUAL and first.arrived.latest < NEVER
+    numbered = namespace.observability.clock is v.Clock.VIRTUAL and first.arrived.latest < NEVER
     return numbered or first.arrived.latest < shown.arrived.earliest
 
 
 def why_begun(
     namespace: Namespace, queue: Queue, command: v.Peek, shown: tuple[Stored, ...]
 ) -> Iterator[v.RuleId]:
-    """PART-14 to PART-21: what it shows that a peek has shown these messages."""
+    """PART-14 to PART-21: return the rules that a peek with these messages exercises."""
     there = sum(tally.total for tally in queue.tallies.values())
     if command.session_id is not None or not there:
         return
@@ -186,7 +187,7 @@ def why_begun(
 def _why_first(
     namespace: Namespace, queue: Queue, command: v.Peek, first: Stored
 ) -> Iterator[v.RuleId]:
-    """PART-14, PART-15, PART-16: what it shows that this message came first."""
+    """PART-14, PART-15, PART-16: return the rules exercised by the first message."""
     if queue.settings.partitioned and not is_like_regular(namespace):
         yield "PART-16"
     foremost = _foremost(queue, first.where)
@@ -198,7 +199,7 @@ def _why_first(
 
 
 def _why_so_many(queue: Queue, command: v.Peek, there: int) -> Iterator[v.RuleId]:
-    """PART-17, PART-18, PART-19: what it shows how many messages came of those that are there."""
+    """PART-17, PART-18, PART-19: return the rules exercised by the number of messages."""
     if there > command.count:
         yield "PART-19"
     if command.count > 1 and queue.settings.partitioned:

@@ -1,4 +1,4 @@
-"""Looking at messages without taking them."""
+"""Peeks: browsing messages without locking them."""
 
 from collections.abc import Iterator
 from heapq import nsmallest
@@ -22,13 +22,13 @@ from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.schedule import Waiting
 from busproof.oracle.state import Namespace, Queue, with_queue
-from busproof.oracle.transition import Sighting, Transition, refusal
+from busproof.oracle.transition import Observation, Transition, refusal
 
 __all__ = ["in_order", "peek", "state_of"]
 
 
-def peek(namespace: Namespace, command: v.Peek, seen: Sighting) -> Iterator[Transition]:
-    """LIFE-07: messages that are there, those of a partition in order of sequence number."""
+def peek(namespace: Namespace, command: v.Peek, seen: Observation) -> Iterator[Transition]:
+    """LIFE-07: show existing messages, those of a partition in order of sequence number."""
     queue = namespace.queues[command.queue]
     if isinstance(seen.outcome, v.Peeked):
         queue = settled_fronts(queue)
@@ -90,25 +90,25 @@ def _is_asked_for(command: v.Peek, stored: Stored) -> bool:
 def _found(
     namespace: Namespace, queue: Queue, view: v.MessageView, used: set[int]
 ) -> tuple[Namespace, Seen] | None:
-    """A message that this may be a view of, and the namespace in which it is one."""
-    sighting = Sighting()
-    # What is shown as scheduled has a number from before it had its place.
+    """Return a message that this view may show, and the namespace in which it does."""
+    observation = Observation()
+    # A message shown as scheduled still has its scheduling number.
     placed = view.state is not v.MessageState.SCHEDULED
     told = view if placed else attrs.evolve(view, sequence_number=None)
-    for seen in recognised(namespace, queue, told, sighting):
+    for seen in recognised(namespace, queue, told, observation):
         fits = seen.stored.number not in used and _state_fits(seen.stored, view)
         if fits and _is_its_number(namespace, seen, view):
             return namespace, seen
     for after, letter in arrivals(namespace, queue, view.body):
         arrived = after.queues[queue.settings.queue]
-        for seen in seen_as(after, arrived, letter, view, sighting):
+        for seen in seen_as(after, arrived, letter, view, observation):
             if _state_fits(letter, view):
                 return after, seen
     return None
 
 
 def _is_its_number(namespace: Namespace, seen: Seen, view: v.MessageView) -> bool:
-    """What is due and shown as scheduled still has another number than it will have."""
+    """Return whether the number fits; a due message shown as scheduled still has its old one."""
     late = _is_late(seen.stored, view)
     return late or misnumbered(namespace, seen.queue, seen.stored, view) is None
 
@@ -116,7 +116,7 @@ def _is_its_number(namespace: Namespace, seen: Seen, view: v.MessageView) -> boo
 def _waiting(
     namespace: Namespace, queue: Queue, command: v.Peek, view: v.MessageView, used: set[int]
 ) -> int | None:
-    """SCHED-08: the place of a scheduled message of which this may be a view."""
+    """SCHED-08: return the place of a scheduled message that this view may show."""
     calendar = queue.calendar
     if view.state not in (None, v.MessageState.SCHEDULED):
         return None
@@ -145,7 +145,7 @@ def _as_stored(waiting: Waiting) -> Stored:
 
 
 def _is_late(stored: Stored, view: v.MessageView) -> bool:
-    """Whether a message that is due is shown as scheduled still."""
+    """Return whether a message that is due is still shown as scheduled."""
     if stored.came is None or stored.deliveries or stored.sequence_number is not None:
         return False
     same_number = view.sequence_number in (None, stored.scheduled_number)
@@ -153,19 +153,19 @@ def _is_late(stored: Stored, view: v.MessageView) -> bool:
 
 
 def _state_fits(stored: Stored, view: v.MessageView) -> bool:
-    """DEFER-09: whether the state that a peek tells, if it tells one, is the message's."""
+    """DEFER-09: return whether the state in a peek, if any, is the message's."""
     if stored.deferred is None or _is_late(stored, view):
         return True
     return view.state is None or view.state is state_of(stored)
 
 
 def state_of(stored: Stored) -> v.MessageState:
-    """What a peek tells of the message."""
+    """Return the state of the message that a peek shows."""
     return v.MessageState.DEFERRED if stored.deferred else v.MessageState.ACTIVE
 
 
 def in_order(namespace: Namespace, queue: Queue, views: tuple[v.MessageView, ...]) -> bool:
-    """Whether the sequence numbers of each partition, where known, rise."""
+    """Return whether the sequence numbers of each partition, where known, rise."""
     if queue.settings.partitioned and not namespace.profile.numbers_name_partitions:
         return True
     latest: dict[int, int] = {}
@@ -191,12 +191,12 @@ def _known_better(queue: Queue, stored: Stored, where: Partitions, view: v.Messa
 
 
 def _offered(namespace: Namespace, queue: Queue, command: v.Peek) -> Iterator[Transition]:
-    """What can be shown for all that is known: the oldest of any one partition."""
+    """Return what can be shown as far as is known: the oldest of any one partition."""
     partitions: dict[Partitions, list[int]] = {}
     for number, stored in queue.messages.items():
         if not _is_asked_for(command, stored):
             continue
-        # What has died is shown until it is removed, with the next receive (TTL-09).
+        # Expired messages are shown until the next receive removes them (TTL-09).
         shown = stored.certain or stored.gone
         if shown and not queue.outages.may_hit(stored.where):
             partitions.setdefault(stored.where, []).append(number)
@@ -224,7 +224,7 @@ def _offered(namespace: Namespace, queue: Queue, command: v.Peek) -> Iterator[Tr
 def _offered_from(
     namespace: Namespace, queue: Queue, command: v.Peek, partitions: dict[Partitions, list[int]]
 ) -> Transition:
-    """PART-20: what can be shown from a number on, of whichever partition."""
+    """PART-20: return what can be shown from a number on, of any partition."""
     there = (queue.messages[number] for each in partitions.values() for number in each)
     views = [*map(_browsed, there), *_later(queue, command)]
     start = command.from_sequence_number or 0
@@ -242,7 +242,7 @@ def _first(numbered: tuple[int, v.MessageView]) -> int:
 
 
 def _later(queue: Queue, command: v.Peek) -> list[v.MessageView]:
-    """What is scheduled, wherever it will be."""
+    """Return all scheduled messages, whatever their partition."""
     entries = sorted(queue.calendar.entries.items())
     asked = (waiting for _, waiting in entries if waiting.certain)
     return [

@@ -1,4 +1,4 @@
-"""What a receive may be given for all that is known: the oldest messages, and their locks."""
+"""Candidates of a receive: the oldest messages that may be given, and their locks."""
 
 from typing import Any, Final
 
@@ -13,16 +13,16 @@ from busproof.oracle.state import Namespace, Queue
 __all__ = ["heads", "told_of_lock"]
 
 KEYS_OFFERED: Final = 64
-"""How many keys a queue may have for the first message of each to be offered.
+"""Maximum number of keys whose first messages are all listed as allowed.
 
-Of more there are only the oldest of each partition: who reads what was allowed reads a few.
+Beyond that only the oldest of each partition are listed, because readers look at only a few.
 """
 
 
 def heads(queue: Queue, session_id: str | None) -> list[Stored]:
-    """The messages that may be given, the oldest first: of each partition and key the oldest.
+    """Return the messages that may be given, oldest first: the oldest of each partition and key.
 
-    Of a session only its first message. It looks at all that the queue holds.
+    Of a session only its first message. It visits all messages of the queue.
     """
     if session_id is not None:
         first = first_in_line(queue, Key(SESSION_ID, session_id))
@@ -41,7 +41,7 @@ def heads(queue: Queue, session_id: str | None) -> list[Stored]:
 def told_of_lock(
     namespace: Namespace, queue: Queue, session_id: str | None, stored: Stored
 ) -> dict[str, Any]:
-    """What a receiver is told of the lock that it gets."""
+    """Return what a receiver learns of its lock."""
     until = namespace.now.earliest + queue.settings.lock_duration
     if session_id is not None:
         until = session_at(queue, session_id).expiry.earliest

@@ -1,4 +1,4 @@
-"""What a receive may be given, and when it may come back empty."""
+"""Receives: which messages may be given, and when the answer may be empty."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -20,15 +20,15 @@ from busproof.oracle.messages.sessions import holds_session, in_outage, not_held
 from busproof.oracle.messages.spontaneous_arrivals import arrivals
 from busproof.oracle.queued_messages import Key, Receivers, Stored
 from busproof.oracle.state import Namespace, Queue, with_queue
-from busproof.oracle.transition import Sighting, Transition, refusal
+from busproof.oracle.transition import Observation, Transition, refusal
 
 __all__ = ["COUNTED_AGAIN", "lost_receive", "order_rule", "receive"]
 
 
 def receive(
-    namespace: Namespace, command: v.Receive, connection: str, seen: Sighting
+    namespace: Namespace, command: v.Receive, connection: str, seen: Observation
 ) -> Iterator[Transition]:
-    """Every allowed answer to a receive."""
+    """Return every allowed answer to a receive."""
     queue = namespace.queues[command.queue]
     if queue.settings.requires_session is not (command.session_id is not None):
         yield from _of_another_kind(namespace, queue, connection)
@@ -51,13 +51,13 @@ def receive(
 def _of_another_kind(namespace: Namespace, queue: Queue, connection: str) -> Iterator[Transition]:
     """SESS-02: without a session, nothing is received where sessions are required.
 
-    Whether a connection that holds a session may ask without naming it is left open, and so is what
-    a receiver of a session is told by a queue that has none.
+    The documents leave open whether the holder of a session may omit it, and how a queue without
+    sessions answers a session receiver.
     """
     holds_none = queue.settings.requires_session and all(
         held.connection != connection for held in queue.sessions.values()
     )
-    if holds_none and connection not in queue.seekers:
+    if holds_none and connection not in queue.unanswered_accept_next:
         yield refusal(namespace, v.Error.INVALID_OPERATION, "SESS-02", any_error=True)
         return
     yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
@@ -65,13 +65,13 @@ def _of_another_kind(namespace: Namespace, queue: Queue, connection: str) -> Ite
 
 
 def _turned(namespace: Namespace, queue: Queue, connection: str, mode: v.ReceiveMode) -> Receivers:
-    """The receivers, this connection being the latest one."""
+    """Return the receivers, with this connection as the latest one."""
     receivers, now = queue.receivers, namespace.now.latest
     if mode is v.ReceiveMode.RECEIVE_AND_DELETE and connection not in receivers.deleters:
         receivers = evolve(receivers, deleters=receivers.deleters | {connection})
     if receivers.connection == connection:
         return evolve(receivers, latest_at=now)
-    life = queue.managed.lock_durations_ever.latest + namespace.vantage.slack
+    life = queue.managed.lock_durations_ever.latest + namespace.observability.slack
     others = receivers.latest_at + life if receivers.connection is not None else -1
     return evolve(
         receivers,
@@ -87,9 +87,9 @@ def _counted(queue: Queue) -> Receivers:
 
 
 def _nothing(
-    namespace: Namespace, queue: Queue, command: v.Receive, seen: Sighting
+    namespace: Namespace, queue: Queue, command: v.Receive, seen: Observation
 ) -> Iterator[Transition]:
-    """LIFE-08, LIFE-09, LIFE-11: nothing, if every message may be out of this receive's reach."""
+    """LIFE-08, LIFE-09, LIFE-11: allow an empty answer if no message is surely within reach."""
     out_of_reach = _is_out_of_reach(namespace, queue, command)
     unserved = _may_be_unserved(namespace, queue, command)
     if not (out_of_reach or unserved) and isinstance(seen.outcome, v.Empty):
@@ -111,7 +111,7 @@ def _nothing(
 
 
 def _may_be_unserved(namespace: Namespace, queue: Queue, command: v.Receive) -> bool:
-    """LIFE-11: whether a partition that is down may keep a receive from finding anything."""
+    """LIFE-11: return whether a partition that is down may make a receive come back empty."""
     served = namespace.profile.readings.get("RECEIVE-IN-OUTAGE") == "served"
     return command.session_id is None and queue.outages.any and not served
 
@@ -125,11 +125,13 @@ def _is_out_of_reach(namespace: Namespace, queue: Queue, command: v.Receive) -> 
     available = surely_available(queue, cached_elsewhere=cached)
     if left_out(namespace, queue):
         available = 0
-    return bool(receivers.losers - {receivers.connection}) or available <= receivers.lost
+    return (
+        bool(receivers.unanswered_receivers - {receivers.connection}) or available <= receivers.lost
+    )
 
 
 def _given(
-    namespace: Namespace, queue: Queue, command: v.Receive, seen: Sighting
+    namespace: Namespace, queue: Queue, command: v.Receive, seen: Observation
 ) -> Iterator[Transition]:
     if isinstance(seen.outcome, v.Received):
         view = seen.outcome.message
@@ -144,9 +146,9 @@ def _given(
 
 
 def _newly_come(
-    namespace: Namespace, command: v.Receive, view: v.MessageView, seen: Sighting
+    namespace: Namespace, command: v.Receive, view: v.MessageView, seen: Observation
 ) -> Iterator[Transition]:
-    """A dead letter or a scheduled message of whose arrival nothing was known before."""
+    """Yield dead letters and scheduled messages whose arrival was unknown before."""
     for after, arrived in arrivals(namespace, namespace.queues[command.queue], view.body):
         queue = after.queues[command.queue]
         for candidate in seen_as(after, queue, arrived, view, seen):
@@ -155,7 +157,7 @@ def _newly_come(
 
 
 def _told_apart(candidates: Iterator[Seen]) -> list[Seen]:
-    """One of those that are alike in all but age: sends of one body may be interchangeable."""
+    """Return one of several messages that differ only in age; equal bodies may be exchanged."""
     alike: dict[object, Seen] = {}
     for candidate in candidates:
         stored = candidate.stored
@@ -169,7 +171,7 @@ def _told_apart(candidates: Iterator[Seen]) -> list[Seen]:
 def _allowed(
     namespace: Namespace, candidate: Seen, command: v.Receive, view: v.MessageView
 ) -> tuple[v.RuleId, ...]:
-    """The rules by which this message may be given, none if it may not be."""
+    """Return the rules by which this message may be given, none if it may not be."""
     stored, queue = candidate.stored, candidate.queue
     if not _is_possible(namespace, candidate, command, view):
         return ()
@@ -191,7 +193,7 @@ def _allowed(
 def _why_allowed(
     namespace: Namespace, candidate: Seen, command: v.Receive, view: v.MessageView
 ) -> tuple[v.RuleId, ...]:
-    """What it shows that this message is given, whatever its place in its line."""
+    """Return the rules that this delivery exercises, whatever its place in its line."""
     queue, stored = candidate.queue, candidate.stored
     rules = (*why_given(namespace, candidate, view), *why_numbered(queue, stored, view))
     if command.mode is v.ReceiveMode.PEEK_LOCK:
@@ -204,7 +206,7 @@ def _why_allowed(
 def _is_possible(
     namespace: Namespace, candidate: Seen, command: v.Receive, view: v.MessageView
 ) -> bool:
-    """Whether the message is free to be given to this receive, as it is seen to be given."""
+    """Return whether the message can be given to this receive, as the view shows it."""
     stored, session_id = candidate.stored, command.session_id
     foreign = session_id is not None and stored.message.session_id != session_id
     held = stored.lock is not None and namespace.now.latest < stored.lock.expiry.earliest
@@ -219,13 +221,13 @@ def _is_possible(
         return False
     if stored.spent or not count_is_possible(namespace, candidate.queue, stored, view):
         return False
-    # What is deleted at once is not locked, whatever is told of a lock.
+    # ReceiveAndDelete does not lock, whatever lock the view shows.
     unlocked = command.mode is v.ReceiveMode.RECEIVE_AND_DELETE
     return unlocked or lock_is_possible(namespace, candidate, session_id, view)
 
 
 def _of_the_session(queue: Queue, stored: Stored, session_id: str) -> tuple[v.RuleId, ...]:
-    """What a message of a session shows by being given to the session's holder."""
+    """Return the rules exercised by giving a session's message to its holder."""
     held = session_at(queue, session_id)
     rules: tuple[v.RuleId, ...] = ()
     if not held.doubtful and stored.number >= held.since and stored.returned is None:
@@ -241,7 +243,7 @@ def _of_the_session(queue: Queue, stored: Stored, session_id: str) -> tuple[v.Ru
 
 
 def _overtakes(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
-    """SCHED-07: whether a message that was scheduled is given before one sent before its time."""
+    """SCHED-07: return whether a scheduled message is given before one sent before it was due."""
     line = line_of(queue, stored.message, stored.key)
     first = None if line is None else first_in_line(queue, line)
     if first is None or first.arrived.latest >= stored.arrived.earliest:
@@ -253,7 +255,7 @@ COUNTED_AGAIN: Final[dict[v.RuleId, v.RuleId]] = {"SESS-08": "SESS-09", "SESS-11
 
 
 def _count_is_right(candidate: Seen, view: v.MessageView) -> tuple[v.RuleId, ...] | None:
-    """SESS-09, SESS-10: the rules that a delivery count shows; `None` if it breaks one."""
+    """SESS-09, SESS-10: return the rules of a delivery count; `None` if it breaks one."""
     stored = candidate.stored
     if stored.expected is None or view.delivery_count is None:
         return ()
@@ -264,12 +266,12 @@ def _count_is_right(candidate: Seen, view: v.MessageView) -> tuple[v.RuleId, ...
 
 
 def order_rule(queue: Queue) -> v.RuleId:
-    """The rule by which the queue keeps a line in order."""
+    """Return the rule by which the queue keeps a line in order."""
     return "KEY-06" if queue.settings.requires_session else "KEY-17"
 
 
 def _must_come_first(namespace: Namespace, queue: Queue, first: Stored) -> bool:
-    """KEY-06, KEY-17: whether nothing but a fault can have kept this message back."""
+    """KEY-06, KEY-17: return whether only a fault can have kept this message back."""
     rule = order_rule(queue)
     if rule in namespace.profile.silent or queue.receivers.lost:
         return False
@@ -278,13 +280,13 @@ def _must_come_first(namespace: Namespace, queue: Queue, first: Stored) -> bool:
     if queue.settings.requires_session:
         return True
     if first.deliveries or namespace.profile.readings.get("KEY-ORDER") == "sessions-only":
-        # What was given back may be overtaken by what the front end holds (KEY-ORDER).
+        # Messages cached by the front end may overtake a released one (KEY-ORDER).
         return False
     if left_out(namespace, queue):
         return False
     cached = cached_elsewhere(namespace, queue) and first.since < queue.receivers.switched
-    life = queue.managed.lock_durations_ever.earliest - namespace.vantage.slack
-    received_since = first.since < queue.receivers.count or bool(namespace.vantage.left_out)
+    life = queue.managed.lock_durations_ever.earliest - namespace.observability.slack
+    received_since = first.since < queue.receivers.count or bool(namespace.observability.left_out)
     expired_in_cache = received_since and namespace.now.latest > first.available_at + life
     return not cached and not expired_in_cache
 
@@ -320,7 +322,7 @@ def _handed_out(
 
 
 def _offered(namespace: Namespace, queue: Queue, command: v.Receive) -> Iterator[Transition]:
-    """What can be given for all that is known: the oldest of partitions and keys, or sessions."""
+    """Return what can be given as far as is known: the oldest by partition, key or session."""
     for stored in heads(queue, command.session_id):
         if queue.outages.may_hit(stored.where):
             continue
@@ -334,13 +336,13 @@ def _offered(namespace: Namespace, queue: Queue, command: v.Receive) -> Iterator
 
 
 def lost_receive(namespace: Namespace, command: v.Receive, connection: str) -> Namespace:
-    """The receive may have taken one message, now or later, and nobody learns which."""
+    """Return the states in which one unknown message may have been taken, now or later."""
     queue = namespace.queues[command.queue]
     receivers = _turned(namespace, queue, connection, command.mode)
     lost = evolve(
         receivers,
         count=receivers.count + 1,
         lost=receivers.lost + 1,
-        losers=receivers.losers | {connection},
+        unanswered_receivers=receivers.unanswered_receivers | {connection},
     )
     return with_queue(namespace, evolve(queue, receivers=lost))

@@ -1,6 +1,7 @@
-"""What becomes of a message whose lock ends without a settlement.
+"""Release of messages whose lock ends without a settlement.
 
-Expiry of a lock is a giving back that nobody asks for; `prepared` applies it until nothing changes.
+An expired lock releases its message without a request; `prepared` applies this until nothing
+changes.
 """
 
 from typing import Any, Final
@@ -22,7 +23,7 @@ from busproof.oracle.window import Window
 __all__ = ["give_back", "prepared", "without_perhaps_spent"]
 
 ANY_TIME: Final = Window(-NEVER, NEVER)
-"""When a lock ends of which nothing is told any more."""
+"""The end of a lock about which nothing is known any more."""
 
 
 def give_back(
@@ -35,15 +36,15 @@ def give_back(
     since: int | None = None,
     counts: bool | None = True,
 ) -> Namespace:
-    """LIFE-04, LIFE-05: the message can be received again, unless it was its last delivery.
+    """LIFE-04, LIFE-05: release the message, unless it has reached its delivery limit.
 
     Args:
         namespace: the namespace.
         queue: the queue, which may be ahead of the one in the namespace.
         stored: the message, locked.
-        when: when it was given back.
-        rule: the rule by which.
-        since: how many receives there had been by then at the least; by default, all so far.
+        when: when it was released.
+        rule: the rule that releases it.
+        since: the least number of receives by then; by default, all so far.
         counts: whether the delivery counts; `None` if that is not known.
     """
     lock = stored.lock
@@ -51,8 +52,8 @@ def give_back(
         return _perhaps_back(namespace, queue, stored, when)
     over = lock if lock is not None and lock.expiry.earliest == -NEVER else None
     if over is not None and (counts is False or over.session_id is not None):
-        # It may have been abandoned before, which counts, by a request that was never answered; or
-        # given back when its session was accepted again, which need not count.
+        # An unanswered request may have abandoned it before, which counts; or it was
+        # released when its session was accepted again, which need not count.
         counts = None
     expected = None
     if counts is not None and stored.expected is not None:
@@ -70,20 +71,20 @@ def give_back(
     )
     if back.counted >= most and stored.deferred is False:
         return _spent(namespace, queue, stored, back)
-    # Whether what was set aside is given up for its deliveries too is not said.
+    # The documents do not say whether the delivery limit applies to deferred messages.
     if back.counted + back.uncounted >= fewest:
         back = attrs.evolve(back, certain=False)
     return with_queue(namespace, unlock(queue, stored, back))
 
 
 def _perhaps_back(namespace: Namespace, queue: Queue, stored: Stored, when: Window) -> Namespace:
-    """The namespace, in which a message may come again, or wait for its settlement's transaction.
+    """Return the namespace in which a message may be released, or wait for its transaction.
 
-    What becomes of it is open until that ends (LOCK-IN-TRANSACTION).
+    Its state is open until that ends (LOCK-IN-TRANSACTION).
     """
     lock = stored.lock
     if lock is None:
-        raise AssertionError("only a locked message is given back")
+        raise AssertionError("only a locked message is released")
     open_ended = attrs.evolve(lock.lasting(Window(-NEVER, when.latest)), expiry=ANY_TIME)
     back = attrs.evolve(stored, lock=open_ended, expected=None)
     messages = queue.messages.set(stored.number, back)
@@ -91,10 +92,10 @@ def _perhaps_back(namespace: Namespace, queue: Queue, stored: Stored, when: Wind
 
 
 def _spent(namespace: Namespace, queue: Queue, stored: Stored, back: Stored) -> Namespace:
-    """DLQ-02: delivered as often as it may be, the message becomes a dead letter."""
+    """DLQ-02: a message that reached its delivery limit becomes a dead letter."""
     changes: dict[str, Any] = {"spent": queue.spent + 1}
     queue = attrs.evolve(queue, **changes)
-    # What has outlived its time too may as well be dropped.
+    # If it has expired as well, it may be dropped instead.
     is_dropped = may_have_died(namespace, stored)
     if namespace.profile.readings.get("DEAD-LETTER-DELAY") == "at-once" and not is_dropped:
         counted = attrs.evolve(stored, counted=back.counted, uncounted=back.uncounted)
@@ -106,10 +107,10 @@ def _spent(namespace: Namespace, queue: Queue, stored: Stored, back: Stored) -> 
 
 
 def without_perhaps_spent(namespace: Namespace, queue: Queue) -> Queue:
-    """The queue, in which what may have been spent in a cache unseen is not relied on any more.
+    """Return the queue in which messages that may have reached their limit are uncertain.
 
-    It looks at every message, and is asked only where something else would be a violation: what it
-    finds is found once, and where it finds nothing, judging ends.
+    It visits every message, but only if there would otherwise be a violation: each finding is made
+    once, and if there is none, judging ends.
     """
     for stored in queue.messages.values():
         if stored.available and may_be_spent(namespace, queue, stored):
@@ -118,14 +119,14 @@ def without_perhaps_spent(namespace: Namespace, queue: Queue) -> Queue:
 
 
 def prepared(namespace: Namespace, name: str) -> Namespace | None:
-    """The namespace with all locks of a queue ended that have expired; `None` without the queue.
+    """Return the namespace with all expired locks of a queue ended; `None` without the queue.
 
-    What expires in an entity may become a dead letter, so its dead-letter queue comes after it.
+    Expired messages may become dead letters, so the dead-letter queue comes after its entity.
     """
     owner = v.owner_of(name)
     if owner not in namespace.queues:
         return None
-    namespace = _with_graves_kept(namespace, owner)
+    namespace = _with_forwarded_dead_letters(namespace, owner)
     namespace = _expired(namespace, owner)
     if owner == name:
         return namespace
@@ -134,17 +135,17 @@ def prepared(namespace: Namespace, name: str) -> Namespace | None:
     return _expired(namespace, name)
 
 
-def _with_graves_kept(namespace: Namespace, name: str) -> Namespace:
-    """FWD-35: the namespace in which it is known what may have gone on to this entity."""
-    for grave in tuple(feeding(namespace, name)):
-        namespace = _expired(namespace, v.owner_of(grave))
+def _with_forwarded_dead_letters(namespace: Namespace, name: str) -> Namespace:
+    """FWD-35: return the namespace with the dead letters that may have been forwarded here."""
+    for path in tuple(feeding(namespace, name)):
+        namespace = _expired(namespace, v.owner_of(path))
     return namespace
 
 
 def _expired(namespace: Namespace, name: str) -> Namespace:
-    """LIFE-05, SESS-11: the namespace with every lock ended that cannot be held any more.
+    """LIFE-05, SESS-11: return the namespace without locks that cannot be held any more.
 
-    What is scheduled and due is there as well, and what may have died by then is not relied on.
+    Scheduled messages that are due are active, and those that may have expired are uncertain.
     """
     namespace = activated(namespace, name)
     queue = namespace.queues[name]
@@ -162,15 +163,15 @@ def _expired(namespace: Namespace, name: str) -> Namespace:
         ):
             namespace = with_queue(namespace, queue)
             continue
-        # A receive may already have found it, if the lock's end is not known exactly, or if there
-        # was one at that very moment.
+        # A receive may already have found it, if the exact end of the lock is unknown, or if there
+        # was a receive at that moment.
         until = lock_lasts_until(namespace, queue, lock.expiry.latest)
         exact = lock.expiry.earliest == until and queue.receivers.latest_at < until
         since = None if exact else stored.since
-        # One that was accepted again, or perhaps closed, may have given it back before.
+        # A session that was accepted again, or perhaps closed, may have released it before.
         before = lock.expiry.earliest == -NEVER
         told = not before or (lock.session_id is None and not stored.deferred)
-        # Or it may have been set aside by a request without an answer, which need not count.
+        # Or an unanswered request may have deferred it, which need not count.
         told = told and stored.deferred is not None
         namespace = give_back(
             namespace,

@@ -1,4 +1,4 @@
-"""Sending messages that are to arrive later, and taking them back before they do."""
+"""Scheduled messages: sending and cancelling."""
 
 from collections.abc import Iterator
 
@@ -38,6 +38,7 @@ from busproof.oracle.state import (
 from busproof.oracle.storage_used import filled
 from busproof.oracle.transactions import transactional_sends
 from busproof.oracle.transactions.limits import (
+    is_second_entity,
     may_be_over,
     occupied,
     unless_ending,
@@ -45,17 +46,17 @@ from busproof.oracle.transactions.limits import (
     with_transaction,
     without_deleted,
 )
-from busproof.oracle.transition import Sighting, Transition, done, refusal
+from busproof.oracle.transition import Observation, Transition, done, refusal
 from busproof.oracle.window import Window
 
 __all__ = ["cancel", "committed_later", "lost_cancel", "lost_schedule", "schedule"]
 
 LATER_NUMBERS = 1 << 47
-"""From here on scheduled messages are numbered that nobody has seen, and never an active one."""
+"""First number for scheduled messages that were not seen; active ones never have it."""
 
 
-def schedule(namespace: Namespace, command: v.Schedule, seen: Sighting) -> Iterator[Transition]:
-    """Every allowed answer to scheduling a message, in or out of a transaction."""
+def schedule(namespace: Namespace, command: v.Schedule, seen: Observation) -> Iterator[Transition]:
+    """Return every allowed answer to scheduling a message, in a transaction or not."""
     queue = namespace.queues[command.queue]
     if v.is_dead_letter_queue(command.queue):
         yield refusal(namespace, v.Error.INVALID_OPERATION, "DLQ-11", any_error=True)
@@ -72,16 +73,16 @@ def schedule(namespace: Namespace, command: v.Schedule, seen: Sighting) -> Itera
 
 
 def _schedule(
-    namespace: Namespace, queue: Queue, command: v.Schedule, message: v.Message, seen: Sighting
+    namespace: Namespace, queue: Queue, command: v.Schedule, message: v.Message, seen: Observation
 ) -> Iterator[Transition]:
-    """SCHED-03, SCHED-10, SCHED-12: the message is taken, unless its keys or an outage forbid."""
+    """SCHED-03, SCHED-10, SCHED-12: accept the message, unless its keys or an outage forbid."""
     if keys_conflict(message):
         yield from transactional_sends.conflicting(namespace, queue, message, "SCHED-12")
         if queue.settings.partitioned or not transactional_sends.regular_accepts(namespace):
             return
     certain = True
     if queue.settings.requires_session and message.session_id is None:
-        # As with messages that are sent at once (SESS-01): refused, or dead-lettered later on.
+        # As for messages sent at once (SESS-01): refused, or dead-lettered later.
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
         certain = False
     key = effective_key(namespace, queue.settings, message)
@@ -95,17 +96,17 @@ def _schedule(
     if hit and reading != "when-due":
         yield refusal(namespace, v.Error.UNAVAILABLE, "SCHED-10", any_error=True)
     if queue.settings.duplicate_detection and message.message_id is None:
-        # Outside the five documents: detection needs something to go by.
+        # Outside the five documents: duplicate detection needs a MessageId.
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
 
 
 def _home(namespace: Namespace, queue: Queue, key: Key | None) -> Partitions:
-    """The partitions that may be chosen for a message of this key."""
+    """Return the partitions that may be chosen for a message with this key."""
     return everywhere(namespace, queue.settings) if key is None else home_of(namespace, queue, key)
 
 
 def _outage(namespace: Namespace, queue: Queue, key: Key | None) -> tuple[bool, bool]:
-    """Whether an outage may concern the message, and whether one surely does."""
+    """Return whether an outage may affect the message, and whether one surely does."""
     outages = queue.outages
     if key is None:
         return outages.any, bool(outages.down)
@@ -118,11 +119,11 @@ def _waiting(
     queue: Queue,
     command: v.Schedule,
     message: v.Message,
-    seen: Sighting,
+    seen: Observation,
     *,
     certain: bool,
 ) -> Waiting:
-    slack, now = namespace.vantage.slack, namespace.now.shifted(max(command.delay, 0))
+    slack, now = namespace.observability.slack, namespace.now.shifted(max(command.delay, 0))
     place = queue.calendar.scheduled
     number: int | None = LATER_NUMBERS + place
     if isinstance(seen.outcome, v.Scheduled):
@@ -142,9 +143,9 @@ def _waiting(
 
 
 def _entered(namespace: Namespace, queue: Queue, waiting: Waiting, key: Key | None) -> Namespace:
-    """The namespace with the message scheduled; as a copy it may be dropped, now or later.
+    """Return the namespace with the message scheduled; a copy may be dropped, now or later.
 
-    What goes on from there may arrive elsewhere at any time.
+    A forwarded message may arrive elsewhere at any time.
     """
     message = waiting.message
     kept = fate(namespace, queue, message, key) is Fate.KEPT
@@ -169,16 +170,16 @@ def _entered(namespace: Namespace, queue: Queue, waiting: Waiting, key: Key | No
     return arrive(with_queue(namespace, queue), queue, late)
 
 
-def _told(after: Namespace, waiting: Waiting, seen: Sighting, *rules: v.RuleId) -> Transition:
+def _told(after: Namespace, waiting: Waiting, seen: Observation, *rules: v.RuleId) -> Transition:
     told = seen.outcome
     outcome = told if isinstance(told, v.Scheduled) else v.Scheduled(sequence_number=waiting.number)
     return Transition(outcome=outcome, next=after, rules=rules)
 
 
 def _schedule_in(
-    namespace: Namespace, queue: Queue, command: v.Schedule, message: v.Message, seen: Sighting
+    namespace: Namespace, queue: Queue, command: v.Schedule, message: v.Message, seen: Observation
 ) -> Iterator[Transition]:
-    """SCHED-15: in a transaction it may be held to the rules for keys, or not."""
+    """SCHED-15: schedule in a transaction; the rules for keys may apply or not."""
     name = command.transaction or ""
     transaction = namespace.transactions.get(name)
     if transaction is None:
@@ -246,15 +247,15 @@ def _staged(
 def _is_objectionable(
     namespace: Namespace, queue: Queue, message: v.Message, transaction: Transaction
 ) -> bool:
-    """Whether the message, were it sent, might have to be refused in this transaction."""
+    """Return whether sending the message in this transaction might have to be refused."""
     if queue.settings.requires_session and message.session_id is None:
         return True
-    if not queue.settings.partitioned:
-        return False
+    second, _ = is_second_entity(transaction, queue.settings.queue)
+    if second or not queue.settings.partitioned:
+        return second
     before = transaction.keys.get(queue.settings.queue)
     keys = transaction_key(namespace, queue.settings, message)
-    first_of_several = before is None and bool(transaction.keys)
-    return first_of_several or any(
+    return any(
         key is None or (before is not None and keys_may_differ(namespace.profile, before, key))
         for key in keys
     )
@@ -263,14 +264,15 @@ def _is_objectionable(
 def _is_invalid(
     namespace: Namespace, queue: Queue, message: v.Message, transaction: Transaction
 ) -> bool:
-    """Whether the message, were it sent, would have to be refused, however readings are open."""
+    """Return whether sending the message would have to be refused under every reading."""
     if queue.settings.requires_session and message.session_id is None:
+        return True
+    _, second = is_second_entity(transaction, queue.settings.queue)
+    if second and namespace.profile.readings.get("TXN-ENTITIES") == "refused":
         return True
     if not queue.settings.partitioned:
         return False
     before = transaction.keys.get(queue.settings.queue)
-    if before is None and transaction.keys:
-        return namespace.profile.readings.get("TXN-ENTITIES") == "refused"
     return all(
         key is None or (before is not None and not keys_may_be_same(namespace.profile, before, key))
         for key in transaction_key(namespace, queue.settings, message)
@@ -280,7 +282,7 @@ def _is_invalid(
 def committed_later(
     namespace: Namespace, queue: Queue, staged: Staged, waiting: Waiting, *, certain: bool
 ) -> Namespace:
-    """The namespace after the commit of a transaction in which a message was scheduled."""
+    """Return the namespace after the commit of a transaction with a scheduled message."""
     undoubted = waiting.number not in queue.calendar.doubted
     now, due = namespace.now, waiting.due
     latest = max(now.latest, due.latest) if certain else NEVER
@@ -328,10 +330,10 @@ def _cancelled(namespace: Namespace, queue: Queue, waiting: Waiting) -> Namespac
 
 
 def lost_schedule(namespace: Namespace, command: v.Schedule) -> Namespace:
-    """The message may be scheduled, now or later, and nobody knows its number."""
+    """Return the states in which the message is scheduled under an unknown number."""
     queue = namespace.queues[command.queue]
     message = command.message
-    unseen = Sighting(v.Scheduled(sequence_number=None))
+    unseen = Observation(v.Scheduled(sequence_number=None))
     waiting = _waiting(namespace, queue, command, message, unseen, certain=False)
     waiting = attrs.evolve(waiting, due=Window(waiting.due.earliest, NEVER))
     key = effective_key(namespace, queue.settings, message)
@@ -344,7 +346,7 @@ def lost_schedule(namespace: Namespace, command: v.Schedule) -> Namespace:
 
 
 def lost_cancel(namespace: Namespace, command: v.CancelScheduled) -> Namespace:
-    """The message may never come, or come as before."""
+    """Return the states in which the message may never arrive, or arrive as before."""
     queue = namespace.queues[command.queue]
     calendar = queue.calendar
     place = calendar.numbers.get(command.sequence_number)

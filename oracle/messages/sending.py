@@ -1,4 +1,4 @@
-"""Where a sent message goes, and when it is refused."""
+"""Sends: where a message goes, and when it is refused."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -44,7 +44,7 @@ from busproof.oracle.sizes.free_space import no_room, taken_in, why_taken, with_
 from busproof.oracle.sizes.message_limits import beyond_limits
 from busproof.oracle.state import Namespace, Queue, Topic, everywhere, with_queue
 from busproof.oracle.transactions import transactional_sends
-from busproof.oracle.transition import Choice, Sighting, Transition, done, refusal
+from busproof.oracle.transition import Choice, Observation, Transition, done, refusal
 
 __all__ = ["REROUTING_TIMEOUT", "lost_send", "send"]
 
@@ -52,8 +52,8 @@ REROUTING_TIMEOUT: Final = 15 * v.MICROSECONDS
 """KEY-18: a sender's timeout must exceed this for its message to be re-routed."""
 
 
-def send(namespace: Namespace, command: v.Send, seen: Sighting) -> Iterator[Transition]:
-    """Every allowed answer to a send, in or out of a transaction."""
+def send(namespace: Namespace, command: v.Send, seen: Observation) -> Iterator[Transition]:
+    """Return every allowed answer to a send, in a transaction or not."""
     queue = namespace.queues[command.queue]
     if v.is_dead_letter_queue(command.queue):
         yield refusal(namespace, v.Error.INVALID_OPERATION, "DLQ-11", any_error=True)
@@ -69,7 +69,7 @@ def send(namespace: Namespace, command: v.Send, seen: Sighting) -> Iterator[Tran
 
 
 def _send(
-    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Sighting
+    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Observation
 ) -> Iterator[Transition]:
     if keys_conflict(message):
         yield from transactional_sends.conflicting(namespace, queue, message, "KEY-08")
@@ -88,9 +88,9 @@ def _send(
 def _without_session(
     namespace: Namespace, queue: Queue, message: v.Message
 ) -> Iterator[Transition]:
-    """SESS-01: a message that no session receiver could be given is refused, or dead-lettered.
+    """SESS-01: a message that no session receiver can get is refused, or dead-lettered.
 
-    Until it is, a peek may show it.
+    Until then a peek may show it.
     """
     yield refusal(namespace, v.Error.INVALID_OPERATION, "SESS-01", any_error=True)
     somewhere = everywhere(namespace, queue.settings)
@@ -101,9 +101,9 @@ def _without_session(
 
 
 def _send_with_key(
-    namespace: Namespace, queue: Queue, message: v.Message, key: Key, seen: Sighting
+    namespace: Namespace, queue: Queue, message: v.Message, key: Key, seen: Observation
 ) -> Iterator[Transition]:
-    """KEY-02, KEY-03, KEY-20: to the key's partition, or nowhere."""
+    """KEY-02, KEY-03, KEY-20: place in the key's partition, or refuse."""
     home = home_of(namespace, queue, key)
     yield from no_room(namespace, queue, message, key, home)
     spared = with_room(namespace, queue, message, key, queue.outages.spared(home), seen)
@@ -117,12 +117,12 @@ def _send_with_key(
         because = (*_with_all_down(namespace, queue), "KEY-03", *pinned)
         yield transactional_sends.unavailable(namespace, queue, key, home, *because)
     if may_fail_in_a_large_outage(namespace, queue):
-        # Then it need not be that of the key which is down.
+        # Then the key's own partition need not be the one that is down.
         yield refusal(namespace, v.Error.UNAVAILABLE, any_error=True)
 
 
 def _with_all_down(namespace: Namespace, queue: Queue) -> tuple[v.RuleId, ...]:
-    """PART-01, PART-03: what a refusal shows while no partition is up."""
+    """PART-01, PART-03: return the rules of a refusal while no partition is up."""
     if not queue.outages.must_hit(everywhere(namespace, queue.settings)):
         return ()
     return in_one_store(queue) or ("PART-03",)
@@ -136,7 +136,7 @@ def _evidence(
     home: Partitions,
     where: Partitions,
 ) -> tuple[v.RuleId, ...]:
-    """The rules that decided where a message with a key went: only a known home is evidence."""
+    """Return the rules that placed a message with a key; only a known partition is evidence."""
     known = home_name(namespace.profile, key) in queue.homes and home.bit_count() == 1
     rules = rule_of(queue.settings, message, key) if known else ()
     if known and home & queue.recovered:
@@ -150,9 +150,9 @@ def _evidence(
 
 
 def _send_without_key(
-    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Sighting
+    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Observation
 ) -> Iterator[Transition]:
-    """KEY-14, KEY-15, KEY-18: to any partition that is up, in turn or at random."""
+    """KEY-14, KEY-15, KEY-18: place in any partition that is up, in turn or at random."""
     outages = queue.outages
     all_of_them = everywhere(namespace, queue.settings)
     spared = outages.spared(all_of_them)
@@ -177,21 +177,21 @@ def _send_without_key(
         because = (*_with_all_down(namespace, queue), "KEY-18")
         yield refusal(namespace, v.Error.UNAVAILABLE, *because, any_error=error_is_free)
     if queue.settings.duplicate_detection and message.message_id is None:
-        # Detection needs something to go by.
+        # Duplicate detection needs a MessageId.
         yield refusal(
             namespace, v.Error.INVALID_OPERATION, *_nothing_to_go_by(queue), any_error=True
         )
 
 
 def _nothing_to_go_by(queue: Queue) -> tuple[v.RuleId, ...]:
-    """DUP-12: a message that has neither a MessageId nor a key may be refused, or accepted."""
+    """DUP-12: accept or refuse a message that has neither a MessageId nor a key."""
     return ("DUP-12",) if queue.settings.partitioned else ()
 
 
 def _may_fail(namespace: Namespace, queue: Queue, command: v.Send, all_of_them: Partitions) -> bool:
-    """KEY-18: in an outage a short timeout may not suffice, and nothing does if all are down.
+    """KEY-18: return whether a send may fail in an outage: short timeout, or all are down.
 
-    Or if there is no room in those that are up.
+    Also if there is no room in those that are up.
     """
     if command.timeout <= REROUTING_TIMEOUT or may_fail_in_a_large_outage(namespace, queue):
         return True
@@ -212,7 +212,7 @@ def _spread_rules(
         rules = ("KEY-25", *rules)
     if message.message_id is None:
         return rules
-    earlier = queue.namesakes.get(message.message_id, where)
+    earlier = queue.message_id_partitions.get(message.message_id, where)
     return rules if earlier & where else ("KEY-12", *rules)
 
 
@@ -225,7 +225,7 @@ def _accepted(
     rules: tuple[v.RuleId, ...],
     also: dict[str, Any],
 ) -> Transition:
-    """The send took effect; as a copy it is dropped (KEY-11)."""
+    """Return the state after an accepted send; a copy is dropped (KEY-11)."""
     rules = (*why_taken(queue, key, where), *rules)
     queue = taken_in(queue, key, where)
     becomes = fate(namespace, queue, message, key)
@@ -250,7 +250,7 @@ def _accepted(
 
 
 def lost_send(namespace: Namespace, command: v.Send) -> Namespace:
-    """The send was never answered: its message may be there, now, later or never."""
+    """Return the states in which the unanswered message may be there, now, later or never."""
     queue = namespace.queues[command.queue]
     if command.transaction is not None:
         return transactional_sends.lost_send_in(namespace, command)

@@ -1,7 +1,7 @@
-"""Sequence numbers: each partition gives out its own, and they rise as messages arrive.
+"""Sequence numbers: each partition assigns them in rising order.
 
-They are learned one by one, when a message is received or peeked. So each is held against the one
-that was learned last in its line, which costs the same however many there are.
+They are learned one by one, when a message is received or peeked. Each is compared with the last
+one learned in its line, at constant cost.
 """
 
 from collections.abc import Iterator
@@ -14,13 +14,13 @@ from busproof.oracle.state import Namespace, Queue
 __all__ = ["misnumbered", "numbered", "why_numbered"]
 
 _ALL: Final = Key("", "")
-"""In the place of a line: all messages of an entity that is not partitioned."""
+"""The line of all messages of a regular entity."""
 
 
 def misnumbered(
     namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView
 ) -> v.RuleId | None:
-    """SEQ-01, SEQ-03, SEQ-05 to SEQ-07: the rule by which the message cannot have this number.
+    """SEQ-01, SEQ-03, SEQ-05 to SEQ-07: return the rule that forbids this number.
 
     Of two messages of one line, the one that surely arrived first has the smaller number.
     """
@@ -39,7 +39,7 @@ def misnumbered(
 def _out_of_order(
     namespace: Namespace, queue: Queue, stored: Stored, latest: Numbered, number: int
 ) -> v.RuleId | None:
-    """The rule by which the number cannot stand beside that of another message of its line."""
+    """Return the rule that the number breaks beside another number of its line."""
     rule = _order(queue)
     if _is_of_one_commit(stored, latest) and "SEQ-07" not in namespace.profile.silent:
         fallen = (latest.arrived < stored.number) is (latest.number > number)
@@ -56,7 +56,7 @@ def _out_of_order(
 def _beyond_a_gap(
     namespace: Namespace, queue: Queue, stored: Stored, latest: Numbered, number: int
 ) -> v.RuleId | None:
-    """SEQ-06: the rule by which messages that follow each other have such numbers, if any.
+    """SEQ-06: return the rule that successive messages with these numbers break, if any.
 
     Only SEQUENCE-GAPS=gap-free forbids a gap, where nothing can have come in between.
     """
@@ -68,28 +68,28 @@ def _beyond_a_gap(
 
 
 def _is_undisturbed(namespace: Namespace, queue: Queue) -> bool:
-    """Whether nothing but sends that were answered can have used a number up."""
-    settings, vantage = queue.settings, namespace.vantage
-    whole = not (vantage.left_out or vantage.partial)
-    lost = settings.queue in namespace.registry.haunted or queue.fed
+    """Return whether only answered sends can have used a number."""
+    settings, observability = queue.settings, namespace.observability
+    whole = not (observability.left_out or observability.partial)
+    lost = settings.queue in namespace.registry.pending_effects or queue.fed
     others = queue.calendar.scheduled or len(namespace.transactions)
     plain = bool(settings.partitioned) and not settings.duplicate_detection and queue.role is None
     return whole and plain and not lost and not others
 
 
 def _is_unique(namespace: Namespace, queue: Queue) -> bool:
-    """SEQ-03: whether no two messages of the whole entity have one number (SEQUENCE-UNIQUE)."""
+    """SEQ-03: return whether numbers are unique in the whole entity (SEQUENCE-UNIQUE)."""
     by_partition = namespace.profile.readings.get("SEQUENCE-UNIQUE") == "per-partition"
     return not (by_partition and queue.settings.partitioned)
 
 
 def _is_of_one_commit(stored: Stored, latest: Numbered) -> bool:
-    """SEQ-07: whether both came with one transaction."""
+    """SEQ-07: return whether both arrived with one transaction."""
     return stored.batch == latest.batch >= 0
 
 
 def why_numbered(queue: Queue, stored: Stored, view: v.MessageView) -> Iterator[v.RuleId]:
-    """SEQ-01 to SEQ-07: what it shows that the message has this number."""
+    """SEQ-01 to SEQ-07: return the rules that the message's number exercises."""
     if view.sequence_number is None:
         return
     if stored.sequence_number is not None:
@@ -110,7 +110,7 @@ def why_numbered(queue: Queue, stored: Stored, view: v.MessageView) -> Iterator[
 
 
 def _why_apart(queue: Queue, view: v.MessageView) -> Iterator[v.RuleId]:
-    """SEQ-02: numbers of different partitions are seen."""
+    """SEQ-02: return the rule that numbers of different partitions exercise."""
     latest, number = queue.latest_number, view.sequence_number
     if not queue.settings.partitioned or latest is None or number is None:
         return
@@ -119,7 +119,7 @@ def _why_apart(queue: Queue, view: v.MessageView) -> Iterator[v.RuleId]:
 
 
 def numbered(queue: Queue, stored: Stored, number: int | None) -> dict[str, Any]:
-    """The changes of a queue in which a message was seen with this number, if it told one."""
+    """Return the changes of a queue in which a message was seen with this number, if any."""
     if number is None:
         return {}
     numbers = queue.numbers.set(number, stored.number)
@@ -132,26 +132,26 @@ def numbered(queue: Queue, stored: Stored, number: int | None) -> dict[str, Any]
 
 
 def _is_one(queue: Queue, stored: Stored) -> bool:
-    """Whether no other message ever had its body, so that it is this one that was seen."""
+    """Return whether the body is unique, so that this message was seen."""
     return queue.bodies.get(stored.message.body) == (stored.number,)
 
 
 def _line(queue: Queue, stored: Stored) -> Key | None:
-    """The line in which its place is known: that of a scheduled message or a dead letter is not."""
+    """Return the message's line; none for scheduled messages and dead letters."""
     dead = v.is_dead_letter_queue(queue.settings.queue)
     return None if dead or stored.came is not None else stored.line
 
 
 def _latest(queue: Queue, stored: Stored) -> Numbered | None:
-    """What was learned last of its line."""
+    """Return the last number learned in its line."""
     line = _line(queue, stored)
     return None if line is None else queue.latest_numbers.get(line)
 
 
 def _rows(queue: Queue, stored: Stored) -> Iterator[Key]:
-    """Its line, and that of all messages of a regular entity.
+    """Return its line, and the line of all messages of a regular entity.
 
-    No answer is judged by the latter: of sends side by side it is not asked which came first.
+    Answers are not judged by the latter, because concurrent sends may arrive in either order.
     """
     line = _line(queue, stored)
     if line is not None:
@@ -162,7 +162,7 @@ def _rows(queue: Queue, stored: Stored) -> Iterator[Key]:
 
 
 def _is_behind(stored: Stored, view: v.MessageView, latest: Numbered) -> bool:
-    """Whether it surely came after the latest one, as its number says."""
+    """Return whether it surely arrived after the latest one, as its number says."""
     number = view.sequence_number or 0
     return latest.arrived < min(stored.number, stored.sent) and latest.number < number
 

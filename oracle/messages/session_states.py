@@ -1,4 +1,4 @@
-"""What is stored with a session, and which sessions there are."""
+"""Session states, and lists of sessions."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ from busproof.oracle.sizes.entity_size import may_be_full
 from busproof.oracle.sizes.message_limits import refuses_state, shown_of_state
 from busproof.oracle.state import Namespace, Queue, everywhere, with_queue
 from busproof.oracle.storage_used import filled, most_of_state
-from busproof.oracle.transition import Sighting, Transition, done, refusal
+from busproof.oracle.transition import Observation, Transition, done, refusal
 
 __all__ = ["get_state", "list_sessions", "lost_set_state", "set_state"]
 
@@ -24,7 +24,7 @@ NOTHING = SessionData(None)
 def set_state(
     namespace: Namespace, command: v.SetSessionState, connection: str
 ) -> Iterator[Transition]:
-    """SESS-17, SESS-18: the text is stored, or removed, if the connection holds the session."""
+    """SESS-17, SESS-18: set or remove the state, if the connection holds the session."""
     queue = namespace.queues[command.queue]
     holding = holds_session(namespace, queue, command.session_id, connection)
     if holding is not False:
@@ -43,9 +43,9 @@ def set_state(
 
 
 def _weighed(namespace: Namespace, queue: Queue, command: v.SetSessionState) -> Queue:
-    """SIZE-13: the queue, of whose room the text takes some.
+    """SIZE-13: charge the session state to the entity's quota.
 
-    It is not relied on: what it takes of a gigabyte is less than what nobody states.
+    It never decides a refusal: it is smaller than the undocumented part of a gigabyte.
     """
     size = most_of_state(command.state)
     room = filled(queue.room, everywhere(namespace, queue.settings), size)
@@ -55,7 +55,7 @@ def _weighed(namespace: Namespace, queue: Queue, command: v.SetSessionState) -> 
 def _no_room(
     namespace: Namespace, queue: Queue, command: v.SetSessionState
 ) -> Iterator[Transition]:
-    """SIZE-13: what is stored with sessions may be refused where there is no room."""
+    """SIZE-13: optionally refuse the session state for lack of room."""
     if command.state is None:
         return
     somewhere = everywhere(namespace, queue.settings)
@@ -64,9 +64,9 @@ def _no_room(
 
 
 def get_state(
-    namespace: Namespace, command: v.GetSessionState, connection: str, seen: Sighting
+    namespace: Namespace, command: v.GetSessionState, connection: str, seen: Observation
 ) -> Iterator[Transition]:
-    """SESS-16 to SESS-20: what was stored last, through closing, expiry and emptiness."""
+    """SESS-16 to SESS-20: return the last state, which survives closing and expiry."""
     queue = namespace.queues[command.queue]
     holding = holds_session(namespace, queue, command.session_id, connection)
     if holding is not False:
@@ -87,7 +87,7 @@ def get_state(
 
 
 def _arrived(stored: SessionData, state: str | None) -> SessionData:
-    """What is stored after a text has come late; it comes only once."""
+    """Return the session data after a late state has been set; each is set only once."""
     late = list(stored.late)
     late.remove(state)
     return attrs.evolve(stored, state=state, late=tuple(late))
@@ -118,7 +118,7 @@ def _with(namespace: Namespace, queue: Queue, session_id: str, stored: SessionDa
 
 
 def lost_set_state(namespace: Namespace, command: v.SetSessionState) -> Namespace:
-    """The text may be stored, now or later."""
+    """Return the states in which the session state may be set, now or later."""
     queue = _weighed(namespace, namespace.queues[command.queue], command)
     stored = queue.states.get(command.session_id, NOTHING)
     late = attrs.evolve(stored, late=(*stored.late, command.state))
@@ -126,9 +126,9 @@ def lost_set_state(namespace: Namespace, command: v.SetSessionState) -> Namespac
 
 
 def list_sessions(
-    namespace: Namespace, command: v.ListSessions, seen: Sighting
+    namespace: Namespace, command: v.ListSessions, seen: Observation
 ) -> Iterator[Transition]:
-    """SESS-22: every session that has messages or a state, and none that has neither."""
+    """SESS-22: list every session that has messages or a state, and no other."""
     queue = namespace.queues[command.queue]
     if not queue.settings.requires_session:
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
@@ -156,7 +156,7 @@ def _may_exist(queue: Queue, session_id: str) -> bool:
 
 
 def _with_state(namespace: Namespace, queue: Queue) -> Iterator[str]:
-    """The sessions that surely have a state within reach."""
+    """Return the sessions that surely have a state within reach."""
     for session_id, stored in queue.states.items():
         home = home_of(namespace, queue, Key(SESSION_ID, session_id))
         if stored.state is not None and not stored.late and not queue.outages.may_hit(home):
@@ -164,7 +164,7 @@ def _with_state(namespace: Namespace, queue: Queue) -> Iterator[str]:
 
 
 def _with_messages(queue: Queue) -> Iterator[str]:
-    """The sessions that surely have a message within reach."""
+    """Return the sessions that surely have a message within reach."""
     for line in queue.lines:
         first = first_in_line(queue, line)
         if line.taken_from == SESSION_ID and first and not queue.outages.may_hit(first.where):

@@ -14,7 +14,7 @@ from busproof.oracle.messages.releasing import give_back
 from busproof.oracle.messages.stopped_clocks import lock_is_over
 from busproof.oracle.queued_messages import Key, SessionLock
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
-from busproof.oracle.transition import Sighting, Transition, done, refusal
+from busproof.oracle.transition import Observation, Transition, done, refusal
 from busproof.oracle.window import Window
 
 __all__ = [
@@ -35,30 +35,38 @@ __all__ = [
 
 
 def session_at(queue: Queue, session_id: str) -> SessionLock:
-    """The hold on a session that is known to be held, or may be."""
+    """Return the lock of a session that is, or may be, held."""
     return queue.sessions[session_id]
 
 
 def seized(namespace: Namespace, queue: Queue, session_id: str, connection: str) -> Queue:
-    """The queue, this connection holding the session by a request that was never answered."""
+    """Return the queue in which an unanswered request of this connection locked the session.
+
+    The request may take effect only now, so the lock may last for a whole term from here on.
+    """
     held = queue.sessions.get(session_id)
-    if held is not None and held.connection == connection:
+    if held is not None and held.connection == connection and not held.doubtful:
         return queue
     expiry = Window(namespace.now.earliest, _full_term(namespace, queue).latest)
     guessed = SessionLock(connection, expiry, queue.arrivals, doubtful=True)
+    if held is not None and held.connection == connection:
+        earliest = min(held.expiry.earliest, expiry.earliest)
+        guessed = attrs.evolve(
+            held, expiry=Window(earliest, max(held.expiry.latest, expiry.latest))
+        )
     return attrs.evolve(queue, sessions=queue.sessions.set(session_id, guessed))
 
 
 def holds_session(
     namespace: Namespace, queue: Queue, session_id: str, connection: str
 ) -> bool | None:
-    """Whether this connection holds the session; `None` where it may or may not."""
+    """Return whether this connection holds the session; `None` if it is uncertain."""
     held = queue.sessions.get(session_id)
     if held is None or held.connection != connection:
         doubtful = held is None or _may_be_over(namespace, held)
-        return None if doubtful and connection in queue.seekers else _doubted(held)
+        return None if doubtful and connection in queue.unanswered_accept_next else _doubted(held)
     if lock_is_over(namespace, queue, held.expiry.latest) and not held.doubtful:
-        return None if connection in queue.seekers else False
+        return None if connection in queue.unanswered_accept_next else False
     surely = namespace.now.latest < held.expiry.earliest and not held.doubtful
     return True if surely else None
 
@@ -74,9 +82,9 @@ def _may_be_over(namespace: Namespace, held: SessionLock) -> bool:
 def not_held(
     namespace: Namespace, queue: Queue, session_id: str, connection: str, *rules: v.RuleId
 ) -> Transition:
-    """SESS-12: what is refused to a connection that has lost the session, or that never held it.
+    """SESS-12: refuse a connection that has lost the session, or never held it.
 
-    Only of a lock that was lost is the error known.
+    The error is known only for a lost lock.
     """
     held = queue.sessions.get(session_id)
     holding = holds_session(namespace, queue, session_id, connection)
@@ -87,7 +95,7 @@ def not_held(
 
 
 def in_outage(namespace: Namespace, queue: Queue, session_id: str) -> Iterator[Transition]:
-    """SESS-25: what may be refused while the session's partition is down (SESSION-IN-OUTAGE)."""
+    """SESS-25: optionally refuse while the session's partition is down (SESSION-IN-OUTAGE)."""
     home = home_of(namespace, queue, Key(SESSION_ID, session_id))
     any_session = namespace.profile.readings.get("SESSION-IN-OUTAGE") == "either"
     if queue.outages.may_hit(home):
@@ -97,7 +105,7 @@ def in_outage(namespace: Namespace, queue: Queue, session_id: str) -> Iterator[T
 
 
 def _spared(namespace: Namespace, queue: Queue, session_id: str) -> tuple[v.RuleId, ...]:
-    """SESS-24: what an outage of other partitions leaves alone; SESS-25: what its own may."""
+    """SESS-24, SESS-25: return the rules about outages of other partitions, and of its own."""
     home = home_of(namespace, queue, Key(SESSION_ID, session_id))
     if queue.outages.down and queue.outages.must_hit(home):
         return ("SESS-25",)
@@ -119,8 +127,8 @@ def accept_session(
     if held is not None and _may_last(namespace, queue, held):
         rules = ("SESS-13", "LIFE-10") if held.renewed else ("LIFE-10",)
         yield refusal(namespace, v.Error.SESSION_CANNOT_BE_LOCKED, *rules, any_error=True)
-    elif queue.seekers:
-        # Even to a connection that may have it: whether a session is given twice is left open.
+    elif queue.unanswered_accept_next:
+        # Even if this connection may already hold it: the documents leave that open.
         yield refusal(namespace, v.Error.SESSION_CANNOT_BE_LOCKED, any_error=True)
     else:
         yield from in_outage(namespace, queue, command.session_id)
@@ -129,7 +137,7 @@ def accept_session(
 def _accepting(
     namespace: Namespace, queue: Queue, session_id: str, connection: str
 ) -> tuple[v.RuleId, ...]:
-    """What it shows that a session is given to this connection."""
+    """Return the rules exercised by giving a session to this connection."""
     rules = _spared(namespace, queue, session_id)
     held = queue.sessions.get(session_id)
     if held is None:
@@ -155,13 +163,13 @@ def _accepted(namespace: Namespace, queue: Queue, session_id: str, connection: s
 
 
 def _full_term(namespace: Namespace, queue: Queue) -> Window:
-    slack = namespace.vantage.slack
+    slack = namespace.observability.slack
     full = namespace.now.lengthened(queue.managed.lock_durations)
     return Window(full.earliest - slack, full.latest + slack)
 
 
 def _kept(queue: Queue, session_id: str) -> Queue:
-    """The queue that knows that what is stored with the session has outlived a hold on it."""
+    """Record that the session state has survived a lock on the session."""
     stored = queue.states.get(session_id)
     if stored is None or stored.kept:
         return queue
@@ -174,10 +182,10 @@ def _may_last(namespace: Namespace, queue: Queue, held: SessionLock) -> bool:
 
 
 def _bounded(queue: Queue, held: SessionLock, expiry: Window) -> Queue:
-    """The queue with other bounds for the locks of all messages received in a session.
+    """Return the queue with other bounds for the locks of all messages received in a session.
 
-    Of a session that is accepted again they are kept, or given back already, which a renewal that
-    comes later does not undo.
+    If a session is accepted again, its messages stay locked or are released; a later renewal does
+    not undo that.
     """
     for number in sorted(held.taken):
         stored = queue.messages.get(number)
@@ -210,7 +218,7 @@ def _with(
 def _freed(
     namespace: Namespace, queue: Queue, session_id: str, rule: v.RuleId, *, counts: bool | None
 ) -> Namespace:
-    """SESS-08, SESS-11: the namespace with all messages given back that were locked in it."""
+    """SESS-08, SESS-11: return the namespace with all messages of the session released."""
     held = queue.sessions.get(session_id)
     for number in sorted(held.taken) if held is not None else ():
         stored = queue.messages.get(number)
@@ -223,7 +231,7 @@ def _freed(
 def close_session(
     namespace: Namespace, command: v.CloseSession, connection: str
 ) -> Iterator[Transition]:
-    """The session is free again, and so are the messages that were locked in it."""
+    """Release the session and the messages that were locked in it."""
     queue = namespace.queues[command.queue]
     holding = holds_session(namespace, queue, command.session_id, connection)
     if holding is not False:
@@ -239,9 +247,9 @@ def close_session(
 
 
 def accept_next(
-    namespace: Namespace, command: v.AcceptNextSession, connection: str, seen: Sighting
+    namespace: Namespace, command: v.AcceptNextSession, connection: str, seen: Observation
 ) -> Iterator[Transition]:
-    """SESS-06, SESS-07: any free session that has messages, or none if there is none."""
+    """SESS-06, SESS-07: give any free session that has messages; none if there is none."""
     queue = namespace.queues[command.queue]
     if not queue.settings.requires_session:
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
@@ -258,7 +266,7 @@ def accept_next(
             rules=("SESS-06",),
         )
     outage = queue.outages.any and namespace.profile.readings.get("NEXT-IN-OUTAGE") != "found"
-    if free is None or queue.receivers.lost or queue.seekers or outage:
+    if free is None or queue.receivers.lost or queue.unanswered_accept_next or outage:
         rules: tuple[v.RuleId, ...] = ()
         if free is None:
             waits = bool(queue.calendar.sessions) and "SCHED-01" in is_awaited(
@@ -270,7 +278,7 @@ def accept_next(
 
 
 def _free_with_messages(namespace: Namespace, queue: Queue) -> str | None:
-    """A session that surely has a message to be received and that surely nobody holds."""
+    """Return a session that surely has an available message and no holder."""
     for line in queue.lines:
         held = queue.sessions.get(line.value)
         first = first_in_line(queue, line)
@@ -290,15 +298,18 @@ def _may_be_next(namespace: Namespace, queue: Queue, session_id: str) -> bool:
 def lost_accept_next(
     namespace: Namespace, command: v.AcceptNextSession, connection: str
 ) -> Namespace:
-    """Any free session may be held by this connection, from now or later on."""
+    """Return the states in which this connection may hold any free session, now or later."""
     queue = namespace.queues[command.queue]
-    return with_queue(namespace, attrs.evolve(queue, seekers=queue.seekers | {connection}))
+    return with_queue(
+        namespace,
+        attrs.evolve(queue, unanswered_accept_next=queue.unanswered_accept_next | {connection}),
+    )
 
 
 def renew(
-    namespace: Namespace, command: v.RenewSessionLock, connection: str, seen: Sighting
+    namespace: Namespace, command: v.RenewSessionLock, connection: str, seen: Observation
 ) -> Iterator[Transition]:
-    """SESS-13: the holder's lock lasts for its full term again, and so do its messages' locks."""
+    """SESS-13: renew the holder's lock for a full duration, and its messages' locks."""
     queue = namespace.queues[command.queue]
     holding = holds_session(namespace, queue, command.session_id, connection)
     if holding is not False:
@@ -317,7 +328,7 @@ def _renewed(
         until = namespace.now.earliest + queue.settings.lock_duration
         told = v.Renewed(locked_until=until)
     elif told.locked_until is not None:
-        slack = namespace.vantage.slack
+        slack = namespace.observability.slack
         expiry = Window(told.locked_until - slack, told.locked_until + slack)
     before = queue.sessions.get(session_id) or SessionLock(connection, expiry)
     queue = _bounded(queue, before, expiry)
@@ -326,26 +337,26 @@ def _renewed(
 
 
 def lost_renew(namespace: Namespace, command: v.RenewSessionLock) -> Namespace:
-    """The lock may last longer: the request takes effect, if it does, before it has ended."""
+    """Return the states in which the lock may last longer, if renewed before it ended."""
     queue = namespace.queues[command.queue]
     held = queue.sessions.get(command.session_id)
     if held is None:
         return namespace
-    slack, term = namespace.vantage.slack, queue.managed.lock_durations.latest
+    slack, term = namespace.observability.slack, queue.managed.lock_durations.latest
     longer = Window(held.expiry.earliest, held.expiry.latest + term + slack)
     queue = _bounded(queue, held, longer)
     return _with(namespace, queue, command.session_id, attrs.evolve(held, expiry=longer))
 
 
 def lost_accept(namespace: Namespace, command: v.AcceptSession, connection: str) -> Namespace:
-    """The session may be held by this connection, from now or later on."""
+    """Return the states in which this connection may hold the session, now or later."""
     queue = namespace.queues[command.queue]
     held = queue.sessions.get(command.session_id) or SessionLock(connection, namespace.now)
     return _with(namespace, queue, command.session_id, attrs.evolve(held, doubtful=True))
 
 
 def lost_close(namespace: Namespace, command: v.CloseSession) -> Namespace:
-    """The session may be free."""
+    """Return the states in which the session may be free."""
     queue = namespace.queues[command.queue]
     held = queue.sessions.get(command.session_id)
     if held is None:

@@ -1,4 +1,4 @@
-"""Settling a locked message, while its lock lasts."""
+"""Settlement of a locked message, while its lock lasts."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -14,7 +14,7 @@ from busproof.oracle.messages.stopped_clocks import lock_is_over
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
 from busproof.oracle.transition import Transition, done, refusal
-from busproof.oracle.unjudged import given_up
+from busproof.oracle.unjudged import stop_judging
 from busproof.oracle.window import Window
 
 __all__ = [
@@ -23,21 +23,23 @@ __all__ = [
     "complete",
     "dead_letter",
     "has_ended",
+    "is_of_lost_answer",
     "locked",
     "lost_abandon",
     "lost_complete",
     "lost_dead_letter",
     "lost_lock",
+    "of_lost_answer",
     "settled",
     "why_settled",
 ]
 
 DEFAULT_DURATION: Final = 60 * v.MICROSECONDS
-"""LOCK-02: how long a lock lasts where its entity was created without saying."""
+"""LOCK-02: lock duration of an entity created without one."""
 
 
 def complete(namespace: Namespace, command: v.Complete) -> Iterator[Transition]:
-    """LIFE-03, LIFE-06: the message is gone, or its lock was lost."""
+    """LIFE-03, LIFE-06: the message is removed, or its lock was lost."""
     queue = namespace.queues[command.queue]
     stored = locked(queue, command.lock_token)
     if stored is not None and not has_ended(namespace, queue, stored):
@@ -47,6 +49,7 @@ def complete(namespace: Namespace, command: v.Complete) -> Iterator[Transition]:
         rules = (*_in_a_renewed_session(queue, stored), "LIFE-03", *rules)
         yield done(after, *outlived(namespace, stored), *rules)
     yield from lost_lock(namespace, queue, stored, command.lock_token, "LIFE-06")
+    yield from of_lost_answer(namespace, queue, command.lock_token, v.Done())
 
 
 def abandon(namespace: Namespace, command: v.Abandon) -> Iterator[Transition]:
@@ -58,10 +61,11 @@ def abandon(namespace: Namespace, command: v.Abandon) -> Iterator[Transition]:
         after = give_back(namespace, queue, stored, namespace.now, "LIFE-04")
         yield done(settled(after, command), "LIFE-04", *rules)
     yield from lost_lock(namespace, queue, stored, command.lock_token, "LIFE-06")
+    yield from of_lost_answer(namespace, queue, command.lock_token, v.Done())
 
 
 def _in_a_renewed_session(queue: Queue, stored: Stored) -> tuple[v.RuleId, ...]:
-    """SESS-14: what was received before the renewal of its session can still be settled."""
+    """SESS-14: messages received before a session's renewal can still be settled."""
     lock = stored.lock
     held = None if lock is None or lock.session_id is None else queue.sessions.get(lock.session_id)
     return ("SESS-14",) if held is not None and held.renewed else ()
@@ -75,8 +79,8 @@ def dead_letter(namespace: Namespace, command: v.DeadLetter) -> Iterator[Transit
         broken = ("DLQ-10",) if own else ()
         yield refusal(namespace, v.Error.INVALID_OPERATION, *broken, any_error=True)
         if not own:
-            # Outside the documents: what becomes of it then is not said.
-            yield done(given_up(namespace, v.owner_of(command.queue)))
+            # Outside the documents: the state of the message after that.
+            yield done(stop_judging(namespace, v.owner_of(command.queue)))
         return
     stored = locked(queue, command.lock_token)
     if stored is not None and not has_ended(namespace, queue, stored):
@@ -85,18 +89,19 @@ def dead_letter(namespace: Namespace, command: v.DeadLetter) -> Iterator[Transit
         age = outlived(namespace, stored)
         yield done(settled(after, command), *age, "DLQ-05", *rules)
     yield from lost_lock(namespace, queue, stored, command.lock_token, "LOCK-06", "DLQ-14")
+    yield from of_lost_answer(namespace, queue, command.lock_token, v.Done())
 
 
 def settled(
     namespace: Namespace, command: v.Complete | v.Abandon | v.DeadLetter | v.Defer
 ) -> Namespace:
-    """The namespace, in which one more settlement of a message of this queue is counted."""
+    """Return the namespace with one more settlement of this queue's messages counted."""
     queue = namespace.queues[command.queue]
     return with_queue(namespace, evolve(queue, settlements=queue.settlements + 1))
 
 
 def why_settled(namespace: Namespace, queue: Queue, stored: Stored) -> Iterator[v.RuleId]:
-    """LOCK-01, LOCK-02, LOCK-04, LOCK-10, LOCK-12, PART-12: the lock lasts, come what may."""
+    """LOCK-01, LOCK-02, LOCK-04, LOCK-10, LOCK-12, PART-12: the lock is still valid."""
     lock = stored.lock
     yield from why_settled_anywhere(queue)
     if lock is not None and lock.spared:
@@ -115,7 +120,7 @@ def why_settled(namespace: Namespace, queue: Queue, stored: Stored) -> Iterator[
 
 
 def locked(queue: Queue, token: str) -> Stored | None:
-    """The message held under this token, if one still may be."""
+    """Return the message held under this token, if one still may be."""
     number = queue.locks.get(token)
     stored = None if number is None else queue.messages.get(number)
     if stored is None or stored.lock is None or stored.lock.token != token:
@@ -124,7 +129,7 @@ def locked(queue: Queue, token: str) -> Stored | None:
 
 
 def has_ended(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
-    """Whether the message's lock cannot be held any more."""
+    """Return whether the message's lock cannot be held any more."""
     lock = stored.lock
     return lock is None or lock_is_over(namespace, queue, lock.expiry.latest)
 
@@ -132,20 +137,52 @@ def has_ended(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
 def lost_lock(
     namespace: Namespace, queue: Queue, stored: Stored | None, token: str, *rules: v.RuleId
 ) -> Iterator[Transition]:
-    """LIFE-06, LOCK-05 to LOCK-07: refused because the lock is lost, where it is or may be."""
+    """LIFE-06, LOCK-05 to LOCK-07: refuse because the lock is, or may be, lost."""
     lock = None if stored is None else stored.lock
     if stored is None or lock is None or has_ended(namespace, queue, stored):
         queue, older = _resisting(queue, token)
         after = with_queue(namespace, queue)
-        yield refusal(after, v.Error.LOCK_LOST, *rules, *older, any_error=True)
+        free = not _is_error_named(namespace, queue, token)
+        yield refusal(after, v.Error.LOCK_LOST, *rules, *older, any_error=free)
     elif lock.expiry.earliest <= namespace.now.latest or not stored.certain:
         yield refusal(namespace, v.Error.LOCK_LOST, any_error=True)
     elif queue.outages.may_hit(stored.where):
         yield refusal(namespace, v.Error.UNAVAILABLE, "LIFE-11", any_error=True)
 
 
+def _is_error_named(namespace: Namespace, queue: Queue, token: str) -> bool:
+    """Whether a lock that is lost has to be refused as that.
+
+    No error is named for a lock that nobody was given. In a session the session's lock may be named
+    for it, in an outage the outage (ERROR-PRECEDENCE), and a client library may refuse before it
+    asks.
+    """
+    known = token in queue.tokens and not namespace.observability.assigns_message_ids
+    return known and not queue.settings.requires_session and not queue.outages.any
+
+
+def is_of_lost_answer(queue: Queue, token: str) -> bool:
+    """Return whether the lock may be from a receive whose answer was lost.
+
+    A client that settles with it may have received the answer after giving up.
+    """
+    return token not in queue.tokens and bool(queue.receivers.lost or queue.unanswered_deferred)
+
+
+def of_lost_answer(
+    namespace: Namespace, queue: Queue, token: str, outcome: v.Outcome
+) -> Iterator[Transition]:
+    """Settle an unknown message under the lock of a lost answer.
+
+    The message cannot be identified, so its entity is no longer judged.
+    """
+    if is_of_lost_answer(queue, token):
+        left = stop_judging(namespace, v.owner_of(queue.settings.queue))
+        yield Transition(outcome=outcome, next=left)
+
+
 def _resisting(queue: Queue, token: str) -> tuple[Queue, tuple[v.RuleId, ...]]:
-    """LOCK-07, LOCK-08: what a lost lock's message is now: locked by another, or to come again."""
+    """LOCK-07, LOCK-08: return a lost lock's message: locked by another, or to be redelivered."""
     number = queue.tokens.get(token)
     stored = None if number is None else queue.messages.get(number)
     if stored is None or not stored.certain:
@@ -157,12 +194,12 @@ def _resisting(queue: Queue, token: str) -> tuple[Queue, tuple[v.RuleId, ...]]:
 
 
 def lost_complete(namespace: Namespace, command: v.Complete) -> Namespace:
-    """The message may be gone, now or later; if not, its lock lasts as before."""
+    """Return the states in which the message is removed, now or later, or stays locked."""
     return _perhaps_gone(namespace, command)
 
 
 def lost_dead_letter(namespace: Namespace, command: v.DeadLetter) -> Namespace:
-    """The message may be a dead letter, now or later; if not, its lock lasts as before."""
+    """Return the states in which the message is dead-lettered, or stays locked."""
     return _perhaps_gone(namespace, command, leaving=(command.reason,))
 
 
@@ -179,7 +216,7 @@ def _perhaps_gone(
 
 
 def lost_abandon(namespace: Namespace, command: v.Abandon) -> Namespace:
-    """The lock may have ended, now or later; the message is there in any case."""
+    """Return the states in which the lock may have ended; the message exists in any case."""
     queue = namespace.queues[command.queue]
     stored = locked(queue, command.lock_token)
     if stored is None or stored.lock is None:

@@ -1,4 +1,4 @@
-"""What the service puts into a queue by itself: dead letters, wherever from, and the scheduled."""
+"""Messages that the service adds to a queue: dead letters and scheduled messages."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ __all__ = ["arrivals"]
 
 
 def arrivals(namespace: Namespace, queue: Queue, body: str) -> Iterator[tuple[Namespace, Stored]]:
-    """What may have arrived by itself, if it is seen now, and the namespace in which it has."""
+    """Yield the messages that may have arrived without a request, with their namespaces."""
     yield from dead_letters.arrivals(namespace, queue, body)
     yield from activation.coming(namespace, queue, body)
     yield from _died_unseen(namespace, queue, body)
@@ -23,7 +23,7 @@ def arrivals(namespace: Namespace, queue: Queue, body: str) -> Iterator[tuple[Na
 
 
 def _letters(namespace: Namespace, dead: Queue, body: str) -> Iterator[tuple[Namespace, Stored]]:
-    """FWD-35: what is among the dead letters, or may have come to be, and may have gone on."""
+    """FWD-35: yield messages that are or may be dead letters, and may have been forwarded."""
     numbers = dead.bodies.get(body, ())
     for number in numbers if isinstance(numbers, tuple) else ():
         if number in dead.messages:
@@ -34,7 +34,7 @@ def _letters(namespace: Namespace, dead: Queue, body: str) -> Iterator[tuple[Nam
 def _died_unseen(
     namespace: Namespace, dead: Queue, body: str
 ) -> Iterator[tuple[Namespace, Stored]]:
-    """TTL-07, SESS-01: what was scheduled may have become active and died before it was seen."""
+    """TTL-07, SESS-01: yield scheduled messages that may have expired before they were seen."""
     owner = namespace.queues.get(v.owner_of(dead.settings.queue))
     if owner is None or owner is dead:
         return

@@ -1,7 +1,7 @@
 """Clocks that may stand still while a partition is down (OUTAGE-CLOCK).
 
-No document says whether locks end in an outage, or MessageIds are forgotten. What runs out then may
-run for its whole time after the outage; what had run out before it stays so.
+The documents do not say whether locks and duplicate windows end in an outage. What ends then may
+run for its whole time after the outage; what had ended before it stays ended.
 """
 
 from busproof.oracle.schedule import NEVER
@@ -11,33 +11,33 @@ __all__ = ["is_over", "latest_end", "lock_is_over", "lock_lasts_until"]
 
 
 def latest_end(namespace: Namespace, queue: Queue, ends: int, life: int) -> int:
-    """When something ends at the latest that has this long to last.
+    """Return when something of this duration ends at the latest.
 
     Args:
-        namespace: as it is.
-        queue: whose partitions it is in.
-        ends: when it ends at the latest on a clock that never stands still.
-        life: how long it lasts at the most.
+        namespace: the current state.
+        queue: the queue that contains it.
+        ends: its latest end on a clock that never stands still.
+        life: its maximum duration.
     """
     trouble = queue.managed.trouble
     if ends < trouble.earliest or namespace.profile.readings.get("OUTAGE-CLOCK") == "runs":
         return ends
     if queue.outages.any:
         return NEVER
-    return max(ends, trouble.latest + life + namespace.vantage.slack)
+    return max(ends, trouble.latest + life + namespace.observability.slack)
 
 
 def is_over(namespace: Namespace, queue: Queue, ends: int, life: int) -> bool:
-    """Whether something has ended for sure."""
+    """Return whether something has surely ended."""
     now = namespace.now.earliest
     return ends < now and latest_end(namespace, queue, ends, life) < now
 
 
 def lock_lasts_until(namespace: Namespace, queue: Queue, ends: int) -> int:
-    """When a lock ends at the latest that would end by then without an outage."""
+    """Return when a lock ends at the latest, given its end without an outage."""
     return latest_end(namespace, queue, ends, queue.managed.lock_durations_ever.latest)
 
 
 def lock_is_over(namespace: Namespace, queue: Queue, ends: int) -> bool:
-    """LIFE-05, SESS-11: whether a lock has ended for sure."""
+    """LIFE-05, SESS-11: return whether a lock has surely ended."""
     return is_over(namespace, queue, ends, queue.managed.lock_durations_ever.latest)

@@ -1,1 +1,1 @@
-"""How large entities, messages and namespaces may become (SIZE, LIMIT, QUOTA)."""
+"""Limits on entities, messages and namespaces (SIZE, LIMIT, QUOTA)."""

@@ -1,7 +1,7 @@
-"""How large entities may be, by tier and by what was asked for, and when a partition may be full.
+"""Sizes of entities, by tier and request, and when a partition may be full.
 
-Nobody says whether a GB is 10^9 or 2^30 bytes; between the two, either is possible. Full is not
-down: what is full gives what it holds, and refuses only what it has no room for.
+The documents do not say whether a GB is 10^9 or 2^30 bytes; between the two, either is possible. A
+full partition is not down: it gives its messages, and refuses only those without room.
 """
 
 from collections.abc import Iterator
@@ -21,8 +21,8 @@ __all__ = [
     "all_may_be_full",
     "bits",
     "capacity",
+    "dead_letter_storage",
     "granted_sizes",
-    "grave",
     "may_be_full",
     "may_be_full_somewhere",
     "may_refuse_size",
@@ -48,9 +48,9 @@ MOST_GB: Final = 2**30
 
 @attrs.frozen
 class Capacity:
-    """How many bytes fit into one partition, and into all of them together.
+    """Bytes that fit into one partition, and into all of them together.
 
-    Where the most is not known, it is `None`.
+    If the greatest value is not known, it is `None`.
     """
 
     partition: tuple[int, int | None]
@@ -58,7 +58,7 @@ class Capacity:
 
 
 def _sizes(profile: v.Profile) -> tuple[int, ...]:
-    """SIZE-02, PREM-08: the sizes that there are; none where nothing says."""
+    """SIZE-02, PREM-08: return the possible sizes; none if the documents list none."""
     if profile.tier is v.Tier.PREMIUM:
         return () if "PREM-08" in profile.silent else PREMIUM_SIZES
     if profile.tier is v.Tier.BASIC:
@@ -68,7 +68,7 @@ def _sizes(profile: v.Profile) -> tuple[int, ...]:
 
 
 def granted_sizes(profile: v.Profile, command: v.CreateQueue) -> tuple[int | None, ...]:
-    """SIZE-01 to SIZE-03: the sizes that the queue may get; `None` is one that is not known."""
+    """SIZE-01 to SIZE-03: return the sizes that the queue may get; `None` is an unknown one."""
     sizes = _sizes(profile)
     if not sizes:
         return (command.max_size,)
@@ -78,22 +78,22 @@ def granted_sizes(profile: v.Profile, command: v.CreateQueue) -> tuple[int | Non
 
 
 def may_refuse_size(profile: v.Profile, command: v.CreateQueue) -> bool:
-    """SIZE-02: whether a queue may be refused for its size."""
+    """SIZE-02: return whether a queue may be refused for its size."""
     return command.max_size is not None and command.max_size not in _sizes(profile)
 
 
 def told_size(namespace: Namespace, settings: v.CreateQueue) -> int | None:
-    """SIZE-04, SIZE-06, PREM-10: the greatest size of the whole queue in GB, as far as known."""
+    """SIZE-04, SIZE-06, PREM-10: return the maximum size of the whole queue in GB, if known."""
     if not _sizes(namespace.profile) or settings.max_size is None:
         return None
     if settings.partitioned and namespace.profile.tier is v.Tier.PREMIUM:
-        # Of what is there from before it is not said.
+        # The documents do not say it for entities from before.
         return None
     return settings.max_size * (namespace.profile.partitions if settings.partitioned else 1)
 
 
 def of_size(namespace: Namespace, settings: v.CreateQueue) -> Iterator[v.RuleId]:
-    """The rules by which a queue is as large as it is."""
+    """Return the rules that decide the size of a queue."""
     if namespace.profile.tier is v.Tier.STANDARD:
         yield "SIZE-04" if settings.partitioned else "SIZE-06"
         if settings.max_size == DEFAULT_SIZE:
@@ -108,12 +108,12 @@ def of_size(namespace: Namespace, settings: v.CreateQueue) -> Iterator[v.RuleId]
 
 
 def no_other_size(namespace: Namespace) -> v.RuleId:
-    """The rule by which there are no other sizes in this tier."""
+    """Return the rule that excludes other sizes in this tier."""
     return "PREM-08" if namespace.profile.tier is v.Tier.PREMIUM else "SIZE-02"
 
 
 def wrong_size(namespace: Namespace, settings: v.CreateQueue, told: int) -> Iterator[v.RuleId]:
-    """The rules that a queue breaks by its greatest size, in GB: that of another size first."""
+    """Return the rules that a queue's maximum size in GB breaks, starting with another size's."""
     other = attrs.evolve(settings, max_size=1)
     parts = told_size(namespace, other) or 1
     if told % parts == 0 and told // parts in _sizes(namespace.profile):
@@ -129,7 +129,7 @@ def wrong_size(namespace: Namespace, settings: v.CreateQueue, told: int) -> Iter
 
 
 def capacity(namespace: Namespace, settings: v.CreateQueue) -> Capacity:
-    """SIZE-04, SIZE-06, GB-PARTITIONS: what fits in, as far as it is known."""
+    """SIZE-04, SIZE-06, GB-PARTITIONS: return the capacity, as far as it is known."""
     if settings.partitioned:
         return _of_partitions(namespace, settings)
     known = _asked(namespace, settings)
@@ -137,7 +137,7 @@ def capacity(namespace: Namespace, settings: v.CreateQueue) -> Capacity:
 
 
 def _asked(namespace: Namespace, settings: v.CreateQueue) -> tuple[int, int | None]:
-    """The size given, in bytes, at the least and at the most."""
+    """Return the given size in bytes: least and greatest."""
     size = settings.max_size
     known = size is not None and (namespace.profile.tier is not v.Tier.BASIC or _is_told(namespace))
     if known:
@@ -153,10 +153,10 @@ def _of_partitions(namespace: Namespace, settings: v.CreateQueue) -> Capacity:
     profile, size = namespace.profile, settings.max_size or DEFAULT_SIZE
     least, most = _asked(namespace, settings)
     if "SIZE-04" in profile.silent:
-        # Whether the size is that of each partition or of all of them is not said.
+        # The documents do not say whether the size is per partition or in total.
         return Capacity((least // profile.partitions, None), (least, None))
     if profile.tier is v.Tier.PREMIUM:
-        # What is there from before the tier stopped permitting it is not held to its size.
+        # The size of entities from before the tier stopped permitting them is not judged.
         most = None
     reading = profile.readings.get("GB-PARTITIONS", "sixteen")
     of_all = None if most is None else most * profile.partitions
@@ -170,7 +170,7 @@ def _of_partitions(namespace: Namespace, settings: v.CreateQueue) -> Capacity:
 
 
 def bits(where: Partitions) -> Iterator[Partitions]:
-    """Each of these partitions as a set of its own."""
+    """Return each of these partitions as a set with one element."""
     while where:
         lowest = where & -where
         yield lowest
@@ -178,20 +178,20 @@ def bits(where: Partitions) -> Iterator[Partitions]:
 
 
 def _pooled(namespace: Namespace) -> bool:
-    """Whether nothing is full before the entity is (FULL-PARTITION)."""
+    """Return whether a partition is full only when the entity is (FULL-PARTITION)."""
     return namespace.profile.readings.get("FULL-PARTITION") == "pooled"
 
 
-def grave(namespace: Namespace, queue: Queue) -> Room:
-    """The room that its dead letters take of the queue's (SIZE-13)."""
+def dead_letter_storage(namespace: Namespace, queue: Queue) -> Room:
+    """Return the storage that the queue's dead letters use (SIZE-13)."""
     dead = namespace.queues.get(queue.settings.queue + v.DEAD_LETTERS)
     return NO_ROOM_TAKEN if dead is None else dead.room
 
 
 def weight(queue: Queue, message: v.Message) -> int:
-    """The most bytes that a message takes of an entity's size.
+    """Return the most bytes that a message uses of an entity's size.
 
-    It may be kept once for a topic, and once for each subscription and each rule with an action.
+    A topic may store it once, and again for each subscription and each rule with an action.
     """
     role = queue.role
     copies = 1 + len(role.subscriptions) + role.copiers if isinstance(role, Topic) else 1
@@ -199,44 +199,44 @@ def weight(queue: Queue, message: v.Message) -> int:
 
 
 def may_be_full(namespace: Namespace, queue: Queue, where: Partitions, size: int) -> bool:
-    """SIZE-07, SIZE-10: whether one of these partitions may have no room for so many bytes.
+    """SIZE-07, SIZE-10: return whether one of these partitions may lack room for these bytes.
 
-    Where something is noticed to be full may vary by the size of one message.
+    When fullness is detected may vary by the size of one message.
     """
     if any(feeding(namespace, queue.settings.queue)):
-        # Dead letters may have come to take its room, which nobody has seen.
+        # Unseen dead letters may use its storage.
         return True
-    room, dead = queue.room, grave(namespace, queue)
+    room, dead = queue.room, dead_letter_storage(namespace, queue)
     size = max(size, room.largest)
     there = room.taken + dead.taken + size
     if there <= LEAST_GB // namespace.profile.partitions:
-        # However much fits into a partition, it is not less than that.
+        # The capacity of a partition is never less than this.
         return False
     limits = capacity(namespace, queue.settings)
     if there <= limits.partition[0]:
         return False
     if _pooled(namespace):
         return there > limits.whole[0]
-    # The copies of a topic's message need not be in the partition of that message.
+    # Copies need not be in the partition of the topic's message.
     if isinstance(queue.role, Topic):
         return True
     return bool(where) and size + _fullest(room, dead, where) > limits.partition[0]
 
 
 def may_be_full_somewhere(namespace: Namespace, queue: Queue) -> bool:
-    """Whether some partition may have no room for a message as large as any so far."""
+    """Return whether some partition may lack room for the largest message so far."""
     return may_be_full(namespace, queue, everywhere(namespace, queue.settings), 0)
 
 
 def all_may_be_full(namespace: Namespace, queue: Queue, where: Partitions, size: int) -> bool:
-    """Whether none of these partitions surely has room for so many bytes."""
+    """Return whether none of these partitions surely has room for so many bytes."""
     return all(may_be_full(namespace, queue, bit, size) for bit in bits(where))
 
 
 def perhaps_full(namespace: Namespace, queue: Queue, message: v.Message) -> Iterator[Transition]:
-    """A refusal for want of room, of a message that has to be refused for another reason.
+    """Return a refusal for lack of room of a message that is refused for another reason.
 
-    Nobody says which of several reasons a bus names.
+    The documents do not say which of several reasons a bus reports.
     """
     where = everywhere(namespace, queue.settings)
     if may_be_full(namespace, queue, where, weight(queue, message)):
@@ -244,15 +244,15 @@ def perhaps_full(namespace: Namespace, queue: Queue, message: v.Message) -> Iter
 
 
 def _fullest(room: Room, dead: Room, where: Partitions) -> int:
-    """The most that any of these partitions may hold: what was removed may still take its room.
+    """Return the most that any of these partitions may hold, including removed messages.
 
-    Of dead letters those count that may be in another partition than they were before.
+    Dead letters count that may be in another partition than before.
     """
     strayed = ((each, size) for each, size in dead.arrived.items() if each.bit_count() > 1)
     held: dict[Partitions, int] = {}
     for each, size in chain(room.arrived.items(), strayed):
         known = each & where
-        # Mostly it is known in which one; each send asks, for every partition.
+        # Fast path: usually the partition is known, and each send checks every partition.
         for bit in (known,) if known.bit_count() == 1 else bits(known):
             held[bit] = held.get(bit, 0) + size
     return max(held.values(), default=0)

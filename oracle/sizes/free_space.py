@@ -1,4 +1,4 @@
-"""Sends refused for want of room, alone or in a transaction (SIZE-07 to SIZE-14)."""
+"""Sends refused for lack of room, alone or in a transaction (SIZE-07 to SIZE-14)."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ from busproof.oracle.sizes.entity_size import (
     all_may_be_full,
     bits,
     capacity,
-    grave,
+    dead_letter_storage,
     may_be_full,
     weight,
 )
@@ -29,7 +29,7 @@ from busproof.oracle.state import (
     with_queue,
 )
 from busproof.oracle.storage_used import Room, least
-from busproof.oracle.transition import Sighting, Transition, refusal
+from busproof.oracle.transition import Observation, Transition, refusal
 
 __all__ = ["lacks_room", "no_room", "no_room_within", "taken_in", "why_taken", "with_room"]
 
@@ -40,14 +40,14 @@ def with_room(
     message: v.Message,
     key: Key | None,
     spared: Partitions,
-    seen: Sighting,
+    seen: Observation,
 ) -> Partitions:
-    """SIZE-07, SIZE-09, SIZE-10: those of the partitions that may take the message."""
-    # A copy of an earlier message takes no room, for it is dropped.
+    """SIZE-07, SIZE-09, SIZE-10: return the partitions that may accept the message."""
+    # A copy of an earlier message uses no storage, because it is dropped.
     copied = message.message_id in queue.copies
     if copied or not isinstance(seen.outcome, v.Done | None):
         return spared
-    if _surely_held(queue.room, grave(namespace, queue), queue.calendar) < MOST_GB:
+    if _surely_held(queue.room, dead_letter_storage(namespace, queue), queue.calendar) < MOST_GB:
         return spared
     if _surely_full(namespace, queue, spared, key):
         return 0
@@ -55,12 +55,11 @@ def with_room(
 
 
 def _surely_full(namespace: Namespace, queue: Queue, where: Partitions, key: Key | None) -> bool:
-    """Whether all of these partitions hold as much as they can, or that of the key does.
+    """Return whether these partitions, or that of the key, surely have no room.
 
-    What may be a dead letter by now, in whichever partition, is not relied on, nor what may have
-    outlived its time.
+    Messages that may be dead letters by now, in any partition, or may have expired, do not count.
     """
-    if namespace.vantage.left_out or isinstance(queue.role, Topic) or not where:
+    if namespace.observability.left_out or isinstance(queue.role, Topic) or not where:
         return False
     if queue.managed.lifetimes_ever.earliest < NEVER:
         return False
@@ -70,12 +69,12 @@ def _surely_full(namespace: Namespace, queue: Queue, where: Partitions, key: Key
 
 
 def _is_full(namespace: Namespace, queue: Queue, where: Partitions, key: Key | None) -> bool:
-    room, dead = queue.room, grave(namespace, queue)
+    room, dead = queue.room, dead_letter_storage(namespace, queue)
     limits = capacity(namespace, queue.settings)
     partition, whole = limits.partition[1], limits.whole[1]
     if partition is None or whole is None:
         return False
-    # A receive that was never answered may have taken a message for good.
+    # An unanswered receive may have removed a message.
     lost = queue.receivers.lost * room.largest + _lost_beyond(namespace, queue) * dead.largest
     lost += room.mortal + dead.mortal
     held = _surely_held(room, dead, queue.calendar) - queue.calendar.mortal
@@ -91,12 +90,12 @@ def _is_full(namespace: Namespace, queue: Queue, where: Partitions, key: Key | N
 
 
 def _surely_held(room: Room, dead: Room, calendar: Calendar) -> int:
-    """The fewest bytes that a queue and its dead letters hold, had none of them gone unseen."""
+    """Return the fewest bytes that a queue and its dead letters hold, if none left unseen."""
     return sum((*room.held.values(), *dead.held.values(), calendar.size))
 
 
 def _lost_beyond(namespace: Namespace, queue: Queue) -> int:
-    """How many receives of its dead letters were never answered."""
+    """Return how many receives of its dead letters were never answered."""
     dead = namespace.queues.get(queue.settings.queue + v.DEAD_LETTERS)
     return 0 if dead is None else dead.receivers.lost
 
@@ -108,20 +107,20 @@ def no_room(
     key: Key | None,
     where: Partitions,
 ) -> Iterator[Transition]:
-    """SIZE-07, SIZE-09 to SIZE-11: refused because the quota is exceeded, and for no other reason.
+    """SIZE-07, SIZE-09 to SIZE-11: refuse because the quota is exceeded, and for no other reason.
 
     Args:
-        namespace: before the send.
-        queue: what it is sent to.
-        message: what is sent.
+        namespace: the state before the send.
+        queue: the destination.
+        message: the sent message.
         key: its key, if it has one.
         where: the partitions that may be chosen for it.
     """
     if any(feeding(namespace, queue.settings.queue)):
-        # Whatever it says, it shows no rule.
+        # The refusal exercises no rule.
         yield refusal(namespace, v.Error.QUOTA_EXCEEDED)
         return
-    # What waits in a transaction may take its room already, and is among what has arrived.
+    # Messages in a transaction may already use storage, and are counted as arrived.
     size = weight(queue, message)
     if not may_be_full(namespace, queue, where, size):
         return
@@ -146,7 +145,7 @@ def _refused(
 def _why_refused(
     namespace: Namespace, queue: Queue, message: v.Message, key: Key | None, where: Partitions
 ) -> Iterator[v.RuleId]:
-    """SIZE-07, SIZE-09, SIZE-10, SIZE-11, SIZE-13: what the refusal shows."""
+    """SIZE-07, SIZE-09, SIZE-10, SIZE-11, SIZE-13: return the rules of the refusal."""
     if not queue.settings.partitioned:
         yield "SIZE-10"
     elif key is None:
@@ -163,22 +162,22 @@ def _why_refused(
 def _is_by_others(
     namespace: Namespace, queue: Queue, message: v.Message, where: Partitions
 ) -> bool:
-    """Whether there would be room were it not for what is locked, set aside, planned or dead."""
+    """Return whether only locked, deferred, scheduled or dead messages fill the room."""
     room = queue.room
-    dead = grave(namespace, queue).held
+    dead = dead_letter_storage(namespace, queue).held
     apart = sum((*room.apart.values(), *dead.values(), queue.calendar.size))
     without = attrs.evolve(queue, room=_without(room, apart, where))
     return apart > 0 and not may_be_full(namespace, without, where, weight(queue, message))
 
 
 def _without(room: Room, size: int, where: Partitions) -> Room:
-    """The room if so many bytes had never arrived in the partitions."""
+    """Return the storage if so many bytes had never arrived in the partitions."""
     arrived = {each: max(0, taken - size) for each, taken in room.arrived.items() if each & where}
     return attrs.evolve(room, arrived=room.arrived.update(arrived), taken=max(0, room.taken - size))
 
 
 def why_taken(queue: Queue, key: Key | None, where: Partitions) -> Iterator[v.RuleId]:
-    """SIZE-08, SIZE-09, SIZE-12: what it shows that a message was taken although some were not."""
+    """SIZE-08, SIZE-09, SIZE-12: return the rules exercised by accepting after refusals."""
     room = queue.room
     if room.refused.get(key):
         yield "SIZE-12"
@@ -189,7 +188,7 @@ def why_taken(queue: Queue, key: Key | None, where: Partitions) -> Iterator[v.Ru
 
 
 def taken_in(queue: Queue, key: Key | None, where: Partitions) -> Queue:
-    """The queue once a message was taken: what it went into is not full, or not any more."""
+    """Return the queue after an accepted message: its partition is not full any more."""
     room = queue.room
     if not len(room.refused):
         return queue
@@ -204,12 +203,12 @@ def no_room_within(
     key: Key | None,
     where: Partitions,
 ) -> Iterator[Transition]:
-    """SIZE-14: refused because there is no room beside what waits in the transaction.
+    """SIZE-14: refuse because there is no room beside the transaction's other messages.
 
     Args:
-        namespace: before it.
-        queue: what the message is for.
-        message: what is sent or scheduled.
+        namespace: the state before.
+        queue: the destination.
+        message: the sent or scheduled message.
         key: its key, if it has one.
         where: the partitions that may be chosen for it.
     """
@@ -217,8 +216,8 @@ def no_room_within(
         yield attrs.evolve(refused, rules=("SIZE-14", *refused.rules))
 
 
-def lacks_room(namespace: Namespace, staged: list[Staged], seen: Sighting) -> tuple[bool, bool]:
-    """SIZE-14: whether a commit may find no room for what was sent, and whether it surely does."""
+def lacks_room(namespace: Namespace, staged: list[Staged], seen: Observation) -> tuple[bool, bool]:
+    """SIZE-14: return whether a commit may lack room, and whether it surely does."""
     sent: dict[str, list[Staged]] = {}
     for each in staged:
         if each.queue in namespace.queues:
@@ -230,7 +229,7 @@ def lacks_room(namespace: Namespace, staged: list[Staged], seen: Sighting) -> tu
 
 
 def _lacks(
-    namespace: Namespace, queue: Queue, staged: list[Staged], seen: Sighting
+    namespace: Namespace, queue: Queue, staged: list[Staged], seen: Observation
 ) -> tuple[bool, bool]:
     where = 0
     for each in staged:
@@ -243,9 +242,9 @@ def _lacks(
 
 
 def _surely_lacks(namespace: Namespace, queue: Queue, staged: list[Staged]) -> bool:
-    """Whether what was sent of one key, but for its largest message, fills the partition.
+    """Return whether one key's sends, except the largest, surely fill the partition.
 
-    Not where some of it may be dropped as a copy, or be sent to a queue that was there before.
+    Not if some may be dropped as copies, or went to an earlier queue of this name.
     """
     keys = {each.key for each in staged if each.waiting is None}
     if queue.settings.duplicate_detection or len(keys) != 1:

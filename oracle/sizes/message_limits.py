@@ -1,7 +1,7 @@
-"""How large single messages, their keys and their properties may be, and names of entities.
+"""Limits on messages, their keys and properties, and on names of entities.
 
-What nobody states is open: how many bytes a KB has (KB-BYTES), and what a message takes beside its
-body. So between what is surely small enough and what is surely too large a bus does as it likes.
+The documents leave open how many bytes a KB has (KB-BYTES), and the overhead of a message. Between
+what is surely small enough and what is surely too large a bus may do either.
 """
 
 from collections.abc import Iterator, Sequence
@@ -39,11 +39,11 @@ KB: Final = {"decimal": (1000, 1000), "binary": (1024, 1024)}
 EITHER_KB: Final = (1000, 1024)
 """KB-BYTES: the fewest bytes of a KB, and the most."""
 LARGEST: Final = 256
-"""LIMIT-01, LIMIT-02: the largest message of Basic and Standard, in KB."""
+"""LIMIT-01, LIMIT-02: maximum message size of Basic and Standard, in KB."""
 LARGE: Final = 1000
-"""LIMIT-03: what Premium takes in any case, in KB: the fewest that 1 MB can be."""
+"""LIMIT-03: size always accepted in Premium, in KB: the fewest that 1 MB can be."""
 LARGEST_IN_PREMIUM: Final = 100 * 1024
-"""LIMIT-04: the largest message of Premium, in KB: the most that 100 MB can be."""
+"""LIMIT-04: maximum message size of Premium, in KB: the most that 100 MB can be."""
 PROPERTY, PROPERTIES = 32, 64
 """LIMIT-13, LIMIT-14: the largest property, and all of a message together, in KB."""
 LONGEST_KEY: Final = 128
@@ -54,20 +54,20 @@ LONGEST_SHORT_NAME: Final = 50
 """TOPIC-17, TOPIC-18, FILTER-26, FILTER-27: in characters."""
 PLAIN: Final = LONGEST_KEY // 2
 PLAIN_SIZE: Final = 100_000
-"""A key of fewer characters, and a message of fewer bytes, is far within every limit."""
+"""Shorter keys and smaller messages are far within every limit."""
 NEARLY: Final = 0.9
-"""From this part of a limit on it is the limit that an accepted size shows."""
+"""Least fraction of a limit at which an accepted size exercises it."""
 KEYS: Final[tuple[tuple[str, v.RuleId, v.RuleId], ...]] = (
     ("message_id", "LIMIT-07", "LIMIT-08"),
     ("session_id", "LIMIT-09", "LIMIT-10"),
     ("partition_key", "LIMIT-11", "LIMIT-12"),
 )
-"""A property, the rule that allows its greatest length, and the one that forbids more."""
+"""A property, the rule that allows its maximum length, and the one that forbids more."""
 
 
 @attrs.frozen
 class Excess:
-    """A limit that a message may be beyond, and whether it surely is."""
+    """A limit that a message may exceed, and whether it surely does."""
 
     rule: v.RuleId
     error: v.Error
@@ -75,14 +75,14 @@ class Excess:
 
 
 def must_refuse_beyond(namespace: Namespace) -> bool:
-    """Whether what is surely beyond a limit has to be refused: where a bus is held to limits."""
-    return namespace.vantage.limits
+    """Return whether a message surely beyond a limit has to be refused (`limits` declared)."""
+    return namespace.observability.limits
 
 
 def beyond_limits(namespace: Namespace, command: v.Send | v.Schedule) -> Iterator[Transition]:
-    """Refusals: LIMIT-02, LIMIT-04 to LIMIT-06, LIMIT-08, LIMIT-10, LIMIT-12 to LIMIT-14, LIMIT-21.
+    """LIMIT-02, LIMIT-04 to LIMIT-06, LIMIT-08, LIMIT-10, LIMIT-12 to LIMIT-14, LIMIT-21: refuse.
 
-    What is surely beyond a limit comes first, and shows it.
+    A limit that is surely exceeded comes first, and is exercised.
     """
     for excess in sorted(excesses(namespace, command.message), key=lambda each: not each.surely):
         anything = excess.error is not v.Error.MESSAGE_TOO_LARGE
@@ -91,7 +91,7 @@ def beyond_limits(namespace: Namespace, command: v.Send | v.Schedule) -> Iterato
 
 
 def _rules_of(excess: Excess, command: v.Send | v.Schedule) -> tuple[v.RuleId, ...]:
-    """LIMIT-06, LIMIT-21: what a refusal shows, of a scheduled message or in a transaction."""
+    """LIMIT-06, LIMIT-21: return the rules of a refusal, also if scheduled or in a transaction."""
     if not excess.surely:
         return (excess.rule,) if excess.rule == "LIMIT-05" else ()
     if excess.error is not v.Error.MESSAGE_TOO_LARGE:
@@ -102,21 +102,21 @@ def _rules_of(excess: Excess, command: v.Send | v.Schedule) -> tuple[v.RuleId, .
 
 
 def no_more(namespace: Namespace, transaction: Transaction) -> Iterator[Transition]:
-    """LIMIT-16: a transaction that holds as much as it may takes no further message."""
+    """LIMIT-16: refuse further messages in a transaction that holds the maximum."""
     if transaction.size >= SIZE_LIMIT:
         yield refusal(namespace, v.Error.INVALID_OPERATION, "LIMIT-16", any_error=True)
     elif may_be_full(transaction):
-        # Outside the documents: whether what is settled in it counts is not said.
+        # Outside the documents: whether its settlements count.
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
 
 
 def held_to_limits(
     namespace: Namespace, command: v.Send | v.Schedule, found: Iterator[Transition]
 ) -> Iterator[Transition]:
-    """The transitions of a send, none of which takes what has to be refused for a limit.
+    """Return the transitions of a send without those that accept what must be refused.
 
-    What is taken at a limit shows that limit. A send that dooms its transaction is a refusal that
-    comes later (TXN-REFUSAL).
+    A send accepted at a limit exercises that limit. A send that dooms its transaction is a refusal
+    that comes later (TXN-REFUSAL).
     """
     if command.transaction is None and is_plain(command.message):
         yield from found
@@ -133,9 +133,9 @@ def held_to_limits(
 
 
 def _may_be_refused_later(namespace: Namespace, command: v.Send | v.Schedule) -> bool:
-    """TXN-REFUSAL: whether what is scheduled in a transaction may be refused at its commit.
+    """TXN-REFUSAL: return whether a scheduled message may be refused only at the commit.
 
-    Of a send it is kept that the commit has to be refused (`_is_doomed`).
+    For a send the state records that the commit has to be refused (`_is_doomed`).
     """
     within = isinstance(command, v.Schedule) and command.transaction is not None
     return within and namespace.profile.readings.get("TXN-REFUSAL") in ("at-commit", "either")
@@ -147,22 +147,22 @@ def _is_doomed(namespace: Namespace, command: v.Send | v.Schedule) -> bool:
 
 
 def surely_beyond(namespace: Namespace, command: v.Send | v.Schedule) -> tuple[v.RuleId, ...]:
-    """The limits that a message is surely beyond, that of its transaction first (LIMIT-16)."""
+    """Return the limits that are surely exceeded, that of the transaction first (LIMIT-16)."""
     found = [each for each in excesses(namespace, command.message) if each.surely]
     rules = tuple(rule for each in found for rule in _rules_of(each, command))
     return ("LIMIT-16", *rules) if held_in(namespace, command) >= SIZE_LIMIT else rules
 
 
 def held_in(namespace: Namespace, command: v.Send | v.Schedule) -> int:
-    """How many messages the transaction of a send holds already."""
+    """Return how many messages the transaction of a send already holds."""
     transaction = namespace.transactions.get(command.transaction or "")
     return 0 if transaction is None else transaction.size
 
 
 def within_limits(namespace: Namespace, command: v.Send | v.Schedule) -> tuple[v.RuleId, ...]:
-    """LIMIT-01, LIMIT-03, LIMIT-07, LIMIT-09, LIMIT-11, LIMIT-15: limits just kept.
+    """LIMIT-01, LIMIT-03, LIMIT-07, LIMIT-09, LIMIT-11, LIMIT-15: return limits just kept.
 
-    Nothing where it may be beyond another one.
+    Return nothing if another limit may be exceeded.
     """
     message = command.message
     found = list(excesses(namespace, message))
@@ -180,9 +180,9 @@ def within_limits(namespace: Namespace, command: v.Send | v.Schedule) -> tuple[v
 
 
 def batch_excess(namespace: Namespace, messages: Sequence[v.Message]) -> tuple[bool, bool]:
-    """BATCH-07: whether a batch may be larger than a message may be, and whether it surely is.
+    """BATCH-07: return whether a batch may exceed the maximum size, and whether it surely does.
 
-    What Premium takes in one batch is open.
+    The maximum batch of Premium is open.
     """
     if sum(map(most, messages)) <= _surely_taken(namespace):
         return False, False
@@ -192,14 +192,14 @@ def batch_excess(namespace: Namespace, messages: Sequence[v.Message]) -> tuple[b
 
 
 def is_plain(message: v.Message) -> bool:
-    """Whether a message is far within every limit, as most are: it need not be measured."""
+    """Return whether a message is far within every limit, so that it need not be measured."""
     keys = (message.message_id, message.session_id, message.partition_key)
     short = all(key is None or len(key) < PLAIN for key in keys)
     return short and not message.properties and most(message) <= PLAIN_SIZE
 
 
 def excesses(namespace: Namespace, message: v.Message) -> Iterator[Excess]:
-    """The limits that a message is beyond or may be beyond."""
+    """Return the limits that a message exceeds or may exceed."""
     if is_plain(message):
         return
     yield from _of_size(namespace, message)
@@ -212,23 +212,23 @@ def excesses(namespace: Namespace, message: v.Message) -> Iterator[Excess]:
 
 
 def _length(message: v.Message, name: str) -> int:
-    """How long a key is at the most: some count a character outside of the first 65,536 twice."""
+    """Return the greatest length of a key; some count characters beyond U+FFFF twice."""
     return len((getattr(message, name) or "").encode("utf-16-le", "surrogatepass")) // 2
 
 
 def _kb(namespace: Namespace) -> tuple[int, int]:
-    """KB-BYTES: the fewest and the most bytes of a KB."""
+    """KB-BYTES: return the fewest and the most bytes of so many KB."""
     return KB.get(namespace.profile.readings.get("KB-BYTES", ""), EITHER_KB)
 
 
 def _surely_taken(namespace: Namespace) -> int:
-    """LIMIT-01, LIMIT-03: how many bytes, all that a message takes, are never too many."""
+    """LIMIT-01, LIMIT-03: return how many bytes, overhead included, are always accepted."""
     premium = namespace.profile.tier is v.Tier.PREMIUM
     return (LARGE if premium else LARGEST) * _kb(namespace)[0]
 
 
 def _of_size(namespace: Namespace, message: v.Message) -> Iterator[Excess]:
-    """LIMIT-02, LIMIT-04, LIMIT-05: a body that its tier does not take, or need not take."""
+    """LIMIT-02, LIMIT-04, LIMIT-05: a body that its tier refuses, or may refuse."""
     if most(message) <= _surely_taken(namespace):
         return
     premium = namespace.profile.tier is v.Tier.PREMIUM
@@ -254,27 +254,27 @@ def _of_properties(namespace: Namespace, message: v.Message) -> Iterator[Excess]
 
 
 def is_long_name(name: str) -> bool:
-    """LIMIT-18: whether the name of a queue or topic is longer than any may be."""
+    """LIMIT-18: return whether the name of a queue or topic exceeds the maximum length."""
     return len(name) > LONGEST_NAME
 
 
 def is_longest_name(name: str) -> bool:
-    """LIMIT-17: whether the name of a queue or topic is as long as it may be."""
+    """LIMIT-17: return whether the name of a queue or topic has the maximum length."""
     return len(name) == LONGEST_NAME
 
 
 def is_long_short_name(name: str) -> bool:
-    """TOPIC-18, FILTER-27: whether the name of a subscription or rule is longer than any may be."""
+    """TOPIC-18, FILTER-27: return whether a subscription's or rule's name is too long."""
     return len(name) > LONGEST_SHORT_NAME
 
 
 def is_longest_short_name(name: str) -> bool:
-    """TOPIC-17, FILTER-26: whether the name of a subscription or rule is as long as it may be."""
+    """TOPIC-17, FILTER-26: return whether such a name has the maximum length."""
     return len(name) == LONGEST_SHORT_NAME
 
 
 def refuses_state(namespace: Namespace, state: str | None) -> tuple[bool, bool]:
-    """LIMIT-20: whether what is to be stored with a session may be refused, and whether it must."""
+    """LIMIT-20: return whether a session state may be refused, and whether it must be."""
     may = most_of_state(state) > _surely_taken(namespace)
     standard = namespace.profile.tier is v.Tier.STANDARD
     beyond = len((state or "").encode()) > LARGEST * _kb(namespace)[1]
@@ -282,6 +282,6 @@ def refuses_state(namespace: Namespace, state: str | None) -> tuple[bool, bool]:
 
 
 def shown_of_state(namespace: Namespace, state: str | None) -> tuple[v.RuleId, ...]:
-    """LIMIT-19: what it shows that as much as this was stored with a session."""
+    """LIMIT-19: return the rules exercised by a session state of this size."""
     size, standard = most_of_state(state), LARGEST * _kb(namespace)[0]
     return ("LIMIT-19",) if NEARLY * standard <= size <= _surely_taken(namespace) else ()

@@ -1,1 +1,1 @@
-"""Transactions: what was sent and settled in them, and their ends (TXN)."""
+"""Transactions: their sends, settlements and ends (TXN)."""

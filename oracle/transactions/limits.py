@@ -1,4 +1,4 @@
-"""How long a transaction may last and how much it may hold (from outside the five documents)."""
+"""Limits on the duration and size of a transaction (from outside the five documents)."""
 
 from typing import Final
 
@@ -8,11 +8,12 @@ from busproof import vocabulary as v
 from busproof.oracle.sizes.entity_size import weight
 from busproof.oracle.state import Namespace, Queue, Staged, Topic, Transaction
 from busproof.oracle.storage_used import filled
-from busproof.oracle.unjudged import given_up, is_unknowable
+from busproof.oracle.unjudged import is_unjudged, stop_judging
 
 __all__ = [
     "SIZE_LIMIT",
     "in_order",
+    "is_second_entity",
     "is_there",
     "may_be_full",
     "may_be_over",
@@ -25,18 +26,18 @@ __all__ = [
 ]
 
 TIME_LIMIT: Final = 120 * v.MICROSECONDS
-"""A transaction may be ended by the service this long after it began."""
+"""The service may end a transaction this long after it began."""
 SIZE_LIMIT: Final = 100
-"""LIMIT-15, LIMIT-16: a transaction takes so many messages and no more."""
+"""LIMIT-15, LIMIT-16: maximum number of messages in a transaction."""
 
 
 def with_transaction(namespace: Namespace, name: str, transaction: Transaction | None) -> Namespace:
-    """The namespace with one transaction changed; `None` is one that has ended."""
+    """Return the namespace with one transaction changed; `None` means it has ended."""
     return attrs.evolve(namespace, transactions=namespace.transactions.set(name, transaction))
 
 
 def with_staged(transaction: Transaction, queue: Queue, staged: Staged) -> Transaction:
-    """The transaction with one more message, of this queue."""
+    """Return the transaction with one more message for this queue."""
     return attrs.evolve(
         transaction,
         staged=(staged, transaction.staged),
@@ -46,7 +47,7 @@ def with_staged(transaction: Transaction, queue: Queue, staged: Staged) -> Trans
 
 
 def in_order(transaction: Transaction) -> list[Staged]:
-    """What was sent in the transaction, oldest first."""
+    """Return the messages sent in the transaction, oldest first."""
     staged: list[Staged] = []
     rest = transaction.staged
     while rest is not None:
@@ -56,15 +57,15 @@ def in_order(transaction: Transaction) -> list[Staged]:
 
 
 def occupied(queue: Queue, staged: Staged) -> Queue:
-    """The queue, of whose room a message that waits in a transaction may take some."""
+    """Return the queue with storage that a message in a transaction may already use."""
     room = filled(queue.room, staged.where, weight(queue, staged.message))
     return attrs.evolve(queue, room=room)
 
 
 def vacated(queue: Queue, staged: Staged) -> Queue:
-    """The queue, in which the message is about to arrive for which room was taken.
+    """Return the queue without the storage reserved for an arriving message.
 
-    A topic may have other subscriptions by now, and gives nothing back.
+    A topic may have other subscriptions by now, and frees nothing.
     """
     if isinstance(queue.role, Topic):
         return queue
@@ -73,23 +74,23 @@ def vacated(queue: Queue, staged: Staged) -> Queue:
 
 
 def unless_ending(namespace: Namespace, transaction: Transaction, name: str) -> Namespace:
-    """The namespace, which tells nothing of a queue that a late commit may bring something."""
-    return given_up(namespace, v.owner_of(name)) if transaction.ending else namespace
+    """Return the namespace that stops judging a queue that a late commit may change."""
+    return stop_judging(namespace, v.owner_of(name)) if transaction.ending else namespace
 
 
 def is_there(namespace: Namespace, name: str, born: int) -> bool:
-    """Whether a queue is surely the one that was sent to, and no later one of its name."""
+    """Return whether a queue is surely the destination, and not a later one of its name."""
     queue = namespace.queues.get(name)
-    if queue is None or is_unknowable(namespace, name):
+    if queue is None or is_unjudged(namespace, name):
         return False
     return queue.managed.born == born
 
 
 def without_deleted(namespace: Namespace, transaction: Transaction) -> Transaction:
-    """The transaction, in doubt once a queue was deleted that was sent to in it.
+    """Return the transaction, in doubt after one of its destinations was deleted.
 
-    The documents do not cover this. Nor do they say whether a queue that was created again is bound
-    to the key of what was sent to the one before.
+    The documents do not cover this, nor whether a queue that is created again is bound to the key
+    of sends to the earlier one.
     """
     gone = [
         name for name, born in transaction.queues.items() if not is_there(namespace, name, born)
@@ -103,13 +104,28 @@ def without_deleted(namespace: Namespace, transaction: Transaction) -> Transacti
     )
 
 
+def is_second_entity(transaction: Transaction, name: str) -> tuple[bool, bool]:
+    """TXN-ENTITIES: return whether a send may or must be to a second entity.
+
+    It surely is if another entity was sent to. The documents do not say whether scheduled messages,
+    settlements or changed rules bind a transaction to an entity.
+    """
+    others = {*transaction.queues} - {name}
+    if not others and all(change.topic == name for change in transaction.changes):
+        return False, False
+    sent_to = {staged.queue for staged in in_order(transaction) if staged.waiting is None}
+    if name in sent_to:
+        return False, False
+    return True, bool(sent_to & others)
+
+
 def may_be_full(transaction: Transaction) -> bool:
-    """Whether a transaction holds as much as it may, if what is settled in it counts as well."""
+    """Return whether a transaction holds its maximum, if settlements count as well."""
     return transaction.size + len(transaction.settlements) >= SIZE_LIMIT
 
 
 def may_be_over(namespace: Namespace, transaction: Transaction) -> bool:
-    """Whether the service may have ended the transaction by itself."""
+    """Return whether the service may have ended the transaction."""
     elapsed = namespace.now.latest - transaction.begun.earliest
     held = transaction.size + len(transaction.settlements)
-    return elapsed + namespace.vantage.slack >= TIME_LIMIT or held > SIZE_LIMIT
+    return elapsed + namespace.observability.slack >= TIME_LIMIT or held > SIZE_LIMIT

@@ -1,6 +1,6 @@
-"""Sending in a transaction: staged with the others of its key, or refused."""
+"""Sends in a transaction: buffered with the others of its key, or refused."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import attrs
 from immutables import Map
@@ -37,6 +37,7 @@ from busproof.oracle.state import (
     with_queue,
 )
 from busproof.oracle.transactions.limits import (
+    is_second_entity,
     may_be_over,
     occupied,
     unless_ending,
@@ -44,7 +45,7 @@ from busproof.oracle.transactions.limits import (
     with_transaction,
     without_deleted,
 )
-from busproof.oracle.transition import Choice, Sighting, Transition, done, refusal
+from busproof.oracle.transition import Choice, Observation, Transition, done, refusal
 
 __all__ = [
     "after_refusal",
@@ -59,15 +60,18 @@ __all__ = [
 
 
 def send_in(
-    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Sighting
+    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Observation
 ) -> Iterator[Transition]:
-    """TXN-01 to TXN-09: a send in a transaction is staged, or refused."""
+    """TXN-01 to TXN-09: buffer a send in a transaction, or refuse it."""
     for way in _send_in(namespace, queue, command, message, seen):
         yield doubted(way, command.transaction)
 
 
 def doubted(way: Transition, name: str | None) -> Transition:
-    """Whatever a send is refused for, its transaction may be dead then (TXN-AFTER-REFUSAL)."""
+    """Return the namespace in which a refusal may have ended its transaction.
+
+    TXN-AFTER-REFUSAL decides whether it has.
+    """
     transaction = way.next.transactions.get(name or "")
     continues = way.next.profile.readings.get("TXN-AFTER-REFUSAL") == "continues"
     if continues or transaction is None or not isinstance(way.outcome, v.Refused):
@@ -77,7 +81,7 @@ def doubted(way: Transition, name: str | None) -> Transition:
 
 
 def _send_in(
-    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Sighting
+    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Observation
 ) -> Iterator[Transition]:
     name = command.transaction
     transaction = namespace.transactions.get(name) if name is not None else None
@@ -94,6 +98,7 @@ def _send_in(
         yield _turned_away(namespace, command, refused)
         if not transaction.doomed:
             yield from _taken_yet_doomed(namespace, queue, command, refused)
+    second = yield from _beside_another(namespace, queue, command)
     if keys_conflict(message):
         rule = "TXN-07" if queue.settings.requires_session else "KEY-08"
         yield from _refused(namespace, queue, command, conflicting(namespace, queue, message, rule))
@@ -104,12 +109,19 @@ def _send_in(
         yield from _refused(namespace, queue, command, missing)
         return
     if queue.settings.partitioned:
-        yield from _send_in_partitioned(namespace, queue, command, message, seen)
-        return
+        yield from _send_in_partitioned(namespace, queue, command, message, seen, second=second)
+    elif not second:
+        yield from _send_in_regular(namespace, queue, command, message)
+
+
+def _send_in_regular(
+    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message
+) -> Iterator[Transition]:
+    """TXN-09, TXN-14: on a regular entity no key is needed, and any may follow another."""
     for refused in no_room_within(namespace, queue, message, None, 1):
         yield _turned_away(namespace, command, refused)
     if not queue.outages.must_hit(1):
-        rules = _regular_rules(transaction, message)
+        rules = _regular_rules(running(namespace, command.transaction or ""), message)
         yield _staged(namespace, queue, command, message, None, 1, rules)
     if queue.outages.any:
         yield refusal(namespace, v.Error.UNAVAILABLE, any_error=True)
@@ -120,7 +132,7 @@ def conflicting(
 ) -> Iterator[Transition]:
     """KEY-08, TXN-07: SessionId and PartitionKey differ, which is an invalid operation.
 
-    Where a partition is down as well, either error may come first (ERROR-PRECEDENCE).
+    If a partition is down as well, either error may come first (ERROR-PRECEDENCE).
     """
     readings = namespace.profile.readings
     if not queue.settings.partitioned:
@@ -134,16 +146,16 @@ def conflicting(
 
 
 def regular_accepts(namespace: Namespace) -> bool:
-    """Whether a regular queue may take a PartitionKey that differs from the SessionId."""
+    """Return whether a regular queue may take a PartitionKey that differs from the SessionId."""
     return namespace.profile.readings.get("REGULAR-KEYS") != "refused"
 
 
 def unavailable(
     namespace: Namespace, queue: Queue, key: Key, home: Partitions, *rules: v.RuleId
 ) -> Transition:
-    """KEY-03, KEY-20: the key's partition is down, which some error says (OUTAGE-ERROR)."""
+    """KEY-03, KEY-20: refuse because the key's partition is down (OUTAGE-ERROR)."""
     outages = queue.outages
-    if outages.told:
+    if outages.identified:
         hit = home & (outages.down | outages.doubt)
         queue = attrs.evolve(queue, homes=narrowed(namespace, queue, key, hit))
         namespace = with_queue(namespace, queue)
@@ -154,9 +166,11 @@ def unavailable(
 
 
 def _regular_rules(transaction: Transaction, message: v.Message) -> tuple[v.RuleId, ...]:
-    """TXN-09: another session than one already sent to is shown by its being accepted."""
+    """TXN-09, TXN-14: return the rules exercised by accepting a second session, or any key."""
     staged = transaction.staged
-    if staged is None or message.session_id is None:
+    if message.session_id is None:
+        return ("TXN-14",)
+    if staged is None:
         return ()
     before = staged[0].message.session_id
     return ("TXN-09",) if before is not None and before != message.session_id else ()
@@ -165,14 +179,20 @@ def _regular_rules(transaction: Transaction, message: v.Message) -> tuple[v.Rule
 def _session_missing(
     namespace: Namespace, queue: Queue, message: v.Message
 ) -> Iterator[Transition]:
-    """TXN-06: a session-aware entity's message must say which session; no error is named."""
+    """TXN-06: a message for a session-aware entity needs a session; no error is documented."""
     error_is_free = namespace.profile.readings.get("SESSION-ERROR") != "invalid-operation"
     yield refusal(namespace, v.Error.INVALID_OPERATION, "TXN-06", any_error=error_is_free)
     yield from perhaps_full(namespace, queue, message)
 
 
 def _send_in_partitioned(
-    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Sighting
+    namespace: Namespace,
+    queue: Queue,
+    command: v.Send,
+    message: v.Message,
+    seen: Observation,
+    *,
+    second: bool,
 ) -> Iterator[Transition]:
     """TXN-02, TXN-03, TXN-04, TXN-08: one key, the same as before, or an invalid operation."""
     transaction = running(namespace, command.transaction or "")
@@ -187,20 +207,17 @@ def _send_in_partitioned(
             rule = _rule_of_difference(before, key)
             invalid = _invalid(namespace, queue, message, rule)
             yield from _refused(namespace, queue, command, invalid)
-        if before is None and transaction.keys:
-            # A refusal may end the transaction, as any other does (TXN-AFTER-REFUSAL).
-            yield from _refused(namespace, queue, command, _second_entity(namespace))
-            if namespace.profile.readings.get("TXN-ENTITIES") == "refused":
-                continue
+        if second:
+            continue
         if before is None or keys_may_be_same(namespace.profile, before, key):
             yield from _stage(namespace, queue, command, message, key, seen)
 
 
 def running(namespace: Namespace, name: str) -> Transaction:
-    """The transaction of this name, which has begun and not ended."""
+    """Return the transaction with this name, which has begun and not ended."""
     transaction = namespace.transactions.get(name)
     if transaction is None:
-        raise AssertionError("what is asked in an unknown transaction has been refused")
+        raise AssertionError("a request in an unknown transaction was refused before")
     return transaction
 
 
@@ -218,9 +235,22 @@ def _invalid(
     yield from perhaps_full(namespace, queue, message)
 
 
-def _second_entity(namespace: Namespace) -> Iterator[Transition]:
-    if namespace.profile.readings.get("TXN-ENTITIES") != "accepted":
-        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
+def _beside_another(
+    namespace: Namespace, queue: Queue, command: v.Send
+) -> Generator[Transition, None, bool]:
+    """TXN-15: the refusal of a send to a second entity; return whether it is the only answer.
+
+    Whether an entity is partitioned makes no difference. The refusal may end the transaction, as
+    any other does (TXN-AFTER-REFUSAL), and it may come before one for the message's keys.
+    """
+    transaction = running(namespace, command.transaction or "")
+    may, must = is_second_entity(transaction, command.queue)
+    reading = namespace.profile.readings.get("TXN-ENTITIES")
+    if may and reading != "accepted":
+        rules = ("TXN-15",) if must and reading == "refused" else ()
+        second = refusal(namespace, v.Error.INVALID_OPERATION, *rules, any_error=True)
+        yield from _refused(namespace, queue, command, iter((second,)))
+    return must and reading == "refused"
 
 
 def _refused(
@@ -229,10 +259,10 @@ def _refused(
     command: v.Send,
     refusals: Iterator[Transition],
 ) -> Iterator[Transition]:
-    """The refusal at the send, or at the commit (TXN-REFUSAL); it may end the transaction.
+    """Refuse at the send, or at the commit (TXN-REFUSAL); it may end the transaction.
 
-    While a partition is down the send may be refused for that, by any reading (KEY-03). Of several
-    refusals of one send the first says why it must not take effect.
+    While a partition is down the send may be refused for that, under any reading (KEY-03). The
+    first of several refusals of one send decides why it must not take effect.
     """
     reading = namespace.profile.readings.get("TXN-REFUSAL")
     for place, transition in enumerate(refusals):
@@ -243,7 +273,7 @@ def _refused(
 
 
 def _turned_away(namespace: Namespace, command: v.Send, refused: Transition) -> Transition:
-    """The refusal at the send."""
+    """Refuse at the send."""
     transaction = running(namespace, command.transaction or "")
     after = after_refusal(refused.next, command.transaction or "", transaction)
     return attrs.evolve(refused, next=after)
@@ -252,7 +282,7 @@ def _turned_away(namespace: Namespace, command: v.Send, refused: Transition) -> 
 def _taken_yet_doomed(
     namespace: Namespace, queue: Queue, command: v.Send, refused: Transition
 ) -> Iterator[Transition]:
-    """The send is accepted, and its transaction's commit will be refused (TXN-REFUSAL)."""
+    """Accept the send, and refuse its transaction's commit later (TXN-REFUSAL)."""
     if namespace.profile.readings.get("TXN-REFUSAL") not in ("at-commit", "either"):
         return
     doomed = attrs.evolve(running(namespace, command.transaction or ""), doomed=True)
@@ -262,7 +292,7 @@ def _taken_yet_doomed(
 
 
 def after_refusal(namespace: Namespace, name: str, transaction: Transaction) -> Namespace:
-    """What a refused send leaves of its transaction (TXN-AFTER-REFUSAL)."""
+    """Return the state of a transaction after a refused send (TXN-AFTER-REFUSAL)."""
     match namespace.profile.readings.get("TXN-AFTER-REFUSAL"):
         case "continues":
             return namespace
@@ -279,9 +309,9 @@ def _stage(
     command: v.Send,
     message: v.Message,
     key: Key,
-    seen: Sighting,
+    seen: Observation,
 ) -> Iterator[Transition]:
-    """TXN-05, TXN-10: to the key's partition, as outside a transaction."""
+    """TXN-05, TXN-10: place in the key's partition, as outside a transaction."""
     pins = key == effective_key(namespace, queue.settings, message)
     home = home_of(namespace, queue, key) if pins else everywhere(namespace, queue.settings)
     for refused in no_room_within(namespace, queue, message, key, home):
@@ -350,14 +380,14 @@ def _staged(
 
 
 def arrived_by_now(namespace: Namespace, queue: Queue) -> Map[str, int]:
-    """How many messages a queue has had, or each subscription of a topic."""
+    """Return how many messages a queue, or each subscription of a topic, has had."""
     if not isinstance(queue.role, Topic):
         return Map({queue.settings.queue: queue.arrivals})
     return Map({path: namespace.queues[path].arrivals for path in queue.role.subscriptions})
 
 
 def lost_send_in(namespace: Namespace, command: v.Send) -> Namespace:
-    """The message may or may not be in the transaction, and may have ended it."""
+    """Return the states in which the message may be in the transaction, or may have ended it."""
     name = command.transaction or ""
     transaction = namespace.transactions.get(name)
     if transaction is None:

@@ -1,4 +1,4 @@
-"""Settling in a transaction: the message stays with its receiver, and the commit settles it."""
+"""Settlements in a transaction: the message stays locked, and the commit settles it."""
 
 from collections.abc import Iterator
 from typing import assert_never
@@ -15,6 +15,7 @@ from busproof.oracle.messages.settling import (
     complete,
     dead_letter,
     has_ended,
+    is_of_lost_answer,
     locked,
     lost_abandon,
     lost_complete,
@@ -22,9 +23,15 @@ from busproof.oracle.messages.settling import (
 )
 from busproof.oracle.queued_messages import Key, Lock, Pledge, Stored
 from busproof.oracle.state import Enlisted, Namespace, Queue, Transaction, with_queue
-from busproof.oracle.transactions.limits import may_be_full, may_be_over, with_transaction
+from busproof.oracle.transactions.limits import (
+    is_there,
+    may_be_full,
+    may_be_over,
+    with_transaction,
+)
 from busproof.oracle.transactions.transactional_sends import after_refusal, running
 from busproof.oracle.transition import Transition, done, refusal
+from busproof.oracle.unjudged import stop_judging
 from busproof.oracle.window import Window
 
 __all__ = [
@@ -37,14 +44,14 @@ __all__ = [
 
 
 def settle(namespace: Namespace, command: v.Settlement) -> Iterator[Transition]:
-    """LOCK-11, LOCK-12: a settlement takes effect at once, or waits for its transaction."""
+    """LOCK-11, LOCK-12: apply a settlement at once, or enlist it in its transaction."""
     if command.transaction is not None:
         yield from _enlisted(namespace, command, command.transaction)
         return
     pledged = _held_in_doubt(namespace, command)
     yield from _at_once(pledged or namespace, command)
     if pledged is not None:
-        # Outside the documents: a message is settled that was settled in a transaction already.
+        # Outside the documents: a second settlement, after one in a transaction.
         yield refusal(namespace, v.Error.LOCK_LOST, any_error=True)
 
 
@@ -63,9 +70,9 @@ def _at_once(namespace: Namespace, command: v.Settlement) -> Iterator[Transition
 
 
 def _held_in_doubt(namespace: Namespace, command: v.Settlement) -> Namespace | None:
-    """The namespace, in which the message's earlier settlement in a transaction is in doubt.
+    """Return the namespace in which an earlier enlisted settlement is in doubt.
 
-    `None` if none waits for a commit.
+    `None` if no settlement of the message waits for a commit.
     """
     stored = locked(namespace.queues[command.queue], command.lock_token)
     lock = None if stored is None else stored.lock
@@ -87,7 +94,7 @@ def _held_in_doubt(namespace: Namespace, command: v.Settlement) -> Namespace | N
 
 
 def _enlisted(namespace: Namespace, command: v.Settlement, name: str) -> Iterator[Transition]:
-    """LOCK-11, LOCK-13: it waits for the commit; with a lost lock it is refused, now or then."""
+    """LOCK-11, LOCK-13: wait for the commit; refuse a lost lock, now or then."""
     transaction = namespace.transactions.get(name)
     if transaction is None:
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
@@ -107,7 +114,10 @@ def _enlisted(namespace: Namespace, command: v.Settlement, name: str) -> Iterato
                 yield _turned_away(transition, command, name, transaction)
             yield from _taken_yet_doomed(namespace, command, name, transition)
     if may_settle and not _must_object(namespace, command, transaction):
-        waiting = _waiting(namespace, command, name, certain=not again)
+        nameless = is_of_lost_answer(namespace.queues[command.queue], command.lock_token)
+        waiting = _waiting(namespace, command, name, certain=not (again or nameless))
+        if nameless:
+            waiting = stop_judging(waiting, v.owner_of(command.queue))
         if unsure and not _refuses(namespace, "at-once"):
             waiting = _perhaps_doomed(waiting, name)
         yield done(waiting)
@@ -124,13 +134,13 @@ def _turned_away(
     lost = refused.rules and refused.outcome == v.Refused(error=v.Error.LOCK_LOST)
     rules = ("LOCK-13", *refused.rules) if lost else refused.rules
     after = after_refusal(_pledging(refused.next, command), name, transaction)
-    return attrs.evolve(refused, next=after, rules=rules)
+    return attrs.evolve(refused, next=after, rules=rules, any_error=True)
 
 
 def _taken_yet_doomed(
     namespace: Namespace, command: v.Settlement, name: str, refused: Transition
 ) -> Iterator[Transition]:
-    """What is refused may be taken, and the commit refused for it (SETTLEMENT-REFUSAL)."""
+    """Accept now, and refuse the commit (SETTLEMENT-REFUSAL)."""
     if not refused.rules or _refuses(namespace, "at-once"):
         return
     waiting = _waiting(namespace, command, name)
@@ -139,21 +149,21 @@ def _taken_yet_doomed(
 
 
 def _perhaps_doomed(namespace: Namespace, name: str) -> Namespace:
-    """What was taken may be refused by itself, as where a lock is perhaps lost, and doom the rest.
+    """An accepted settlement with a perhaps lost lock may be refused later and doom the rest.
 
-    Whether a doomed transaction can still be sent in, or rolled back, is not said.
+    The documents do not say whether a doomed transaction accepts sends or a roll back.
     """
     doubtful = attrs.evolve(running(namespace, name), doubtful=True)
     return with_transaction(namespace, name, doubtful)
 
 
 def _refuses(namespace: Namespace, when: str) -> bool:
-    """SETTLEMENT-REFUSAL: whether it is then that a settlement is refused, and not otherwise."""
+    """SETTLEMENT-REFUSAL: return whether the refusal comes at this point only."""
     return namespace.profile.readings.get("SETTLEMENT-REFUSAL") == when
 
 
 def _may_object(namespace: Namespace, command: v.Settlement, transaction: Transaction) -> bool:
-    """TXN-OTHER-OPERATIONS, TXN-ENTITIES: whether its key or its entity may not fit the others."""
+    """TXN-OTHER-OPERATIONS, TXN-ENTITIES: return whether its key or entity may conflict."""
     queue, readings = namespace.queues[command.queue], namespace.profile.readings
     others = {*transaction.queues} - {v.owner_of(command.queue)}
     if others and readings.get("TXN-ENTITIES") != "accepted":
@@ -164,13 +174,13 @@ def _may_object(namespace: Namespace, command: v.Settlement, transaction: Transa
 
 
 def _must_object(namespace: Namespace, command: v.Settlement, transaction: Transaction) -> bool:
-    """Whether its key has to be that of the transaction, and is not (TXN-OTHER-OPERATIONS)."""
+    """Return whether its key surely conflicts with the transaction (TXN-OTHER-OPERATIONS)."""
     reading = namespace.profile.readings.get("TXN-OTHER-OPERATIONS")
     return reading == "all" and _differs(namespace, command, transaction)
 
 
 def _differs(namespace: Namespace, command: v.Settlement, transaction: Transaction) -> bool:
-    """Whether it has another key than what was sent or settled in the transaction there."""
+    """Return whether its key differs from those of the transaction's requests there."""
     key = _key(namespace, command)
     of_sends = transaction.keys.get(command.queue)
     keys = [each.key for each in transaction.settlements if each.command.queue == command.queue]
@@ -184,7 +194,7 @@ def _key(namespace: Namespace, command: v.Settlement) -> Key | None:
 
 
 def _pledging(namespace: Namespace, command: v.Settlement) -> Namespace:
-    """The namespace, which knows that a message of the queue was to be settled in a transaction."""
+    """Record that a settlement of the queue's messages was requested in a transaction."""
     queue = namespace.queues[command.queue]
     return namespace if queue.pledged else with_queue(namespace, evolve(queue, pledged=True))
 
@@ -192,17 +202,19 @@ def _pledging(namespace: Namespace, command: v.Settlement) -> Namespace:
 def _waiting(
     namespace: Namespace, command: v.Settlement, name: str, *, certain: bool = True
 ) -> Namespace:
-    """The namespace, in which the settlement waits for its transaction, its message still locked.
+    """Return the namespace in which the settlement waits, its message still locked.
 
-    What becomes of a lock that ends meanwhile is open (LOCK-IN-TRANSACTION).
+    The documents leave open what happens to a lock that ends meanwhile (LOCK-IN-TRANSACTION).
     """
     transaction = running(namespace, name)
-    entry = Enlisted(attrs.evolve(command, transaction=None), _key(namespace, command), certain)
     owner = v.owner_of(command.queue)
+    born = namespace.queues[owner].managed.born
+    outside = attrs.evolve(command, transaction=None)
+    entry = Enlisted(outside, _key(namespace, command), born, certain)
     grown = attrs.evolve(
         transaction,
         settlements=(*transaction.settlements, entry),
-        queues=transaction.queues.set(owner, namespace.queues[owner].managed.born),
+        queues=transaction.queues.set(owner, born),
         doubtful=transaction.doubtful or not certain,
     )
     namespace = with_transaction(_pledging(namespace, command), name, grown)
@@ -218,12 +230,12 @@ def _waiting(
 
 
 def _reading(namespace: Namespace) -> str:
-    """LOCK-IN-TRANSACTION: whether the lock ends while a settlement waits."""
+    """LOCK-IN-TRANSACTION: return whether the lock ends while a settlement waits."""
     return namespace.profile.readings.get("LOCK-IN-TRANSACTION", "either")
 
 
 def _held(queue: Queue, stored: Stored, lock: Lock) -> Queue:
-    """The queue with other bounds for a lock."""
+    """Return the queue with other bounds for a lock."""
     return evolve(
         queue,
         messages=queue.messages.set(stored.number, evolve(stored, lock=lock)),
@@ -232,13 +244,13 @@ def _held(queue: Queue, stored: Stored, lock: Lock) -> Queue:
 
 
 def loses(namespace: Namespace, transaction: Transaction) -> tuple[bool, bool]:
-    """LOCK-13: whether a commit may be refused for what it would settle, and whether it must be."""
+    """LOCK-13: return whether a commit may be refused for its settlements, and whether it must."""
     fates = [_loses(namespace, each) for each in transaction.settlements]
     return any(may for may, _ in fates), any(must for _, must in fates)
 
 
 def _loses(namespace: Namespace, enlisted: Enlisted) -> tuple[bool, bool]:
-    queue = namespace.queues.get(enlisted.command.queue)
+    queue = _queue_of(namespace, enlisted)
     stored = None if queue is None else locked(queue, enlisted.command.lock_token)
     if queue is None or stored is None or stored.lock is None:
         return True, enlisted.certain and queue is not None
@@ -250,13 +262,23 @@ def _loses(namespace: Namespace, enlisted: Enlisted) -> tuple[bool, bool]:
     return may_lose, has_ended(namespace, queue, stored)
 
 
+def _queue_of(namespace: Namespace, enlisted: Enlisted) -> Queue | None:
+    """The queue in which something was settled; what was deleted leaves none, whatever came after.
+
+    The documents do not say what a commit does with it.
+    """
+    name = enlisted.command.queue
+    same = is_there(namespace, v.owner_of(name), enlisted.born)
+    return namespace.queues.get(name) if same else None
+
+
 def settled_together(namespace: Namespace, transaction: Transaction, *, certain: bool) -> Namespace:
-    """LOCK-11: the namespace in which all takes effect that was settled in the transaction."""
+    """LOCK-11: return the namespace after all settlements of the transaction took effect."""
     if certain:
-        # What waits no longer is settled as though it never had.
+        # Without a waiting settlement it is settled as usual.
         namespace = released(namespace, transaction)
     for each in transaction.settlements:
-        if certain and each.certain:
+        if certain and each.certain and _queue_of(namespace, each) is not None:
             namespace = _settled(namespace, each.command)
         else:
             namespace = _perhaps_settled(namespace, each.command)
@@ -264,7 +286,7 @@ def settled_together(namespace: Namespace, transaction: Transaction, *, certain:
 
 
 def _settled(namespace: Namespace, command: v.Settlement) -> Namespace:
-    """The namespace after a settlement, if the message is still held under its lock."""
+    """Return the namespace after a settlement, if the message is still under its lock."""
     queue = namespace.queues.get(command.queue)
     if queue is None or locked(queue, command.lock_token) is None:
         return namespace
@@ -272,7 +294,7 @@ def _settled(namespace: Namespace, command: v.Settlement) -> Namespace:
 
 
 def _perhaps_settled(namespace: Namespace, command: v.Settlement) -> Namespace:
-    """The namespace after a settlement that may take effect, now or later."""
+    """Return the namespace after a settlement that may take effect, now or later."""
     if command.queue not in namespace.queues:
         return namespace
     match command:
@@ -289,7 +311,7 @@ def _perhaps_settled(namespace: Namespace, command: v.Settlement) -> Namespace:
 
 
 def lost_settle(namespace: Namespace, command: v.Settlement) -> Namespace:
-    """What a settlement leaves that was never answered; in a transaction it may wait."""
+    """Return the states after an unanswered settlement; in a transaction it may wait."""
     if command.transaction is None:
         return _perhaps_settled(_held_in_doubt(namespace, command) or namespace, command)
     if namespace.transactions.get(command.transaction) is None:
@@ -299,19 +321,20 @@ def lost_settle(namespace: Namespace, command: v.Settlement) -> Namespace:
 
 
 def released(namespace: Namespace, transaction: Transaction) -> Namespace:
-    """LOCK-12: the namespace in which all is as before that was settled in the transaction.
+    """LOCK-12: return the namespace with the transaction's settlements undone.
 
-    The message is locked as long as without it; a lock that would have ended meanwhile has ended.
+    The message stays locked as long as without it; a lock that would have ended meanwhile has
+    ended.
     """
     for each in transaction.settlements:
-        queue = namespace.queues.get(each.command.queue)
+        queue = _queue_of(namespace, each)
         stored = None if queue is None else locked(queue, each.command.lock_token)
         lock = None if stored is None else stored.lock
         if queue is None or stored is None or lock is None or lock.pledge is None:
             continue
         until = lock.pledge.until
         latest = max(until.latest, namespace.now.latest)
-        # It may have been given up meanwhile, by a settlement that was never answered.
+        # An unanswered settlement may have ended its lock meanwhile.
         earliest = min(until.earliest, lock.expiry.earliest)
         bounds = Window(earliest, until.latest if lock.pledge.reading == "ends" else latest)
         freed = evolve(lock, pledge=None, expiry=bounds, spared=True)

@@ -1,4 +1,4 @@
-"""Transactions beginning and ending: all that was sent in one takes effect together, or nothing."""
+"""Begin and end of transactions: all sends take effect together, or none."""
 
 from collections.abc import Iterator
 
@@ -24,14 +24,14 @@ from busproof.oracle.transactions.limits import (
     with_transaction,
 )
 from busproof.oracle.transactions.transactional_settlements import loses, released, settled_together
-from busproof.oracle.transition import Sighting, Transition, done, refusal
+from busproof.oracle.transition import Observation, Transition, done, refusal
 from busproof.oracle.window import Window
 
 __all__ = ["begin", "commit", "lost_begin", "lost_commit", "lost_roll_back", "roll_back", "sent_to"]
 
 
 def begin(namespace: Namespace, command: v.BeginTransaction) -> Iterator[Transition]:
-    """A transaction begins; Basic may have none (from outside the five)."""
+    """Begin a transaction; Basic may have none (from outside the five)."""
     if command.transaction in namespace.transactions:
         yield refusal(namespace, v.Error.ALREADY_EXISTS, any_error=True)
     if namespace.transactions.get(command.transaction) is not None:
@@ -43,15 +43,15 @@ def begin(namespace: Namespace, command: v.BeginTransaction) -> Iterator[Transit
 
 
 def _begun(namespace: Namespace, command: v.BeginTransaction) -> Transaction:
-    """The transaction, which may end any time by a request of before that was never answered."""
+    """Return the new transaction, which an earlier unanswered request may end at any time."""
     late = namespace.registry.ends.get(command.transaction)
     return Transaction(begun=namespace.now, doubtful=late is not None, ending=bool(late))
 
 
 def commit(
-    namespace: Namespace, command: v.CommitTransaction, seen: Sighting
+    namespace: Namespace, command: v.CommitTransaction, seen: Observation
 ) -> Iterator[Transition]:
-    """TXN-12, SIZE-14: all that was sent becomes receivable, or nothing of it does."""
+    """TXN-12, SIZE-14: make all of its messages receivable, or none."""
     transaction = namespace.transactions.get(command.transaction)
     if transaction is None:
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
@@ -64,7 +64,7 @@ def commit(
     if may_lack:
         left = _forgotten(ended, transaction, "SIZE-14")
         yield refusal(left, v.Error.QUOTA_EXCEEDED, "SIZE-14", "SIZE-11")
-    # What is settled makes room, and whether for what is sent with it is not said.
+    # Settlements free storage; the documents do not say whether for sends of the same commit.
     lacks = lacks and not transaction.settlements
     outage = must_hit and reading == "refused"
     if not (transaction.doomed or lacks or loses_lock or outage):
@@ -87,7 +87,7 @@ def _shown_by_commit(namespace: Namespace, transaction: Transaction) -> tuple[v.
         if (queue := namespace.queues.get(each.queue)) is not None
     ]
     rules = [rule for queue in sent_to for rule in told_of_topics(queue, ("TXN-12",))]
-    changes = ("FEAT-04",) if transaction.changes else ()
+    changes = ("FEAT-19",) if transaction.changes else ()
     if transaction.settlements:
         changes = ("LOCK-11", *changes)
     if transaction.size == SIZE_LIMIT:
@@ -97,7 +97,7 @@ def _shown_by_commit(namespace: Namespace, transaction: Transaction) -> tuple[v.
 
 
 def _outage(namespace: Namespace, transaction: Transaction) -> tuple[bool, bool]:
-    """Whether a partition concerned may be down, and whether one certainly is."""
+    """Return whether a partition concerned may be down, and whether one certainly is."""
     staged = in_order(transaction)
     outages = [
         (queue.outages, each)
@@ -107,14 +107,14 @@ def _outage(namespace: Namespace, transaction: Transaction) -> tuple[bool, bool]
     return (
         any(outage.may_hit(each.where) for outage, each in outages),
         any(
-            outage.told and outage.must_hit(each.where) and _is_still_there(namespace, each)
+            outage.identified and outage.must_hit(each.where) and _is_still_there(namespace, each)
             for outage, each in outages
         ),
     )
 
 
 def _spans_sessions(namespace: Namespace, transaction: Transaction) -> bool:
-    """SESS-26: whether several sessions of one regular queue were sent to."""
+    """SESS-26: return whether it sent to several sessions of one regular queue."""
     sessions: dict[str, set[str]] = {}
     for staged in in_order(transaction):
         if staged.message.session_id is not None:
@@ -131,7 +131,7 @@ def _is_partitioned(namespace: Namespace, name: str) -> bool:
 
 
 def _lacks_a_queue(namespace: Namespace, transaction: Transaction) -> bool:
-    """Whether a queue that was sent to has been deleted since, which the documents do not cover."""
+    """Return whether a destination has been deleted since, which is not documented."""
     return any(not _is_still_there(namespace, each) for each in in_order(transaction))
 
 
@@ -140,15 +140,15 @@ def _is_still_there(namespace: Namespace, staged: Staged) -> bool:
 
 
 def sent_to(namespace: Namespace, name: str) -> tuple[str, ...]:
-    """The queues that may get something when this transaction ends."""
+    """Return the queues that may get messages when this transaction ends."""
     transaction = namespace.transactions.get(name)
     return () if transaction is None else tuple(v.owner_of(each) for each in transaction.queues)
 
 
 def _committed(namespace: Namespace, transaction: Transaction, *, certain: bool) -> Namespace:
-    """KEY-06, KEY-17: order is owed to what had arrived before a message was sent.
+    """KEY-06, KEY-17: a message follows those that had arrived before it was sent.
 
-    Of what arrived between a send and its commit the documents do not say which comes first.
+    The documents do not order a message and those that arrived between its send and its commit.
     """
     namespace = with_changes(namespace, transaction, certain=certain)
     begun = namespace
@@ -165,7 +165,7 @@ def _committed(namespace: Namespace, transaction: Transaction, *, certain: bool)
             queue = vacated(queue, staged)
         namespace = _arrived(namespace, queue, staged, certain=certain and same)
         if not same:
-            # Nothing says that it arrives at a later queue of the name, nor that it comes in order.
+            # The documents do not say whether, and in which order, a later queue gets it.
             continue
         for path, arrivals in staged.arrivals.items():
             if path not in begun.queues:
@@ -180,7 +180,7 @@ def _committed(namespace: Namespace, transaction: Transaction, *, certain: bool)
 def _come_together(
     namespace: Namespace, path: str, number: int, batch: int, sent: int
 ) -> Namespace:
-    """The message with this number, if it has arrived, came with others of its transaction.
+    """Return the message with this number, if it arrived, marked as of this transaction.
 
     It was sent when so many messages had arrived.
     """
@@ -224,7 +224,7 @@ def _arrived(namespace: Namespace, queue: Queue, staged: Staged, *, certain: boo
 
 
 def _came(namespace: Namespace, staged: Staged) -> Window:
-    """When a message came that was sent in a transaction (LIFETIME-IN-TRANSACTION)."""
+    """Return when a message sent in a transaction arrived (LIFETIME-IN-TRANSACTION)."""
     sent, now = staged.sent, namespace.now
     match namespace.profile.readings.get("LIFETIME-IN-TRANSACTION"):
         case "commit":
@@ -236,7 +236,7 @@ def _came(namespace: Namespace, staged: Staged) -> Window:
 
 
 def roll_back(namespace: Namespace, command: v.RollBackTransaction) -> Iterator[Transition]:
-    """TXN-13: nothing that was sent in the transaction is ever receivable."""
+    """TXN-13: no message of the transaction is ever receivable."""
     transaction = namespace.transactions.get(command.transaction)
     if transaction is None:
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
@@ -244,7 +244,7 @@ def roll_back(namespace: Namespace, command: v.RollBackTransaction) -> Iterator[
     ended = with_transaction(namespace, command.transaction, None)
     rules: tuple[v.RuleId, ...] = ("TXN-13",) if transaction.size else ()
     if transaction.changes:
-        rules = ("FEAT-04", *rules)
+        rules = ("FEAT-19", *rules)
     yield done(_forgotten(ended, transaction), *rules)
     if transaction.doubtful or transaction.doomed or may_be_over(namespace, transaction):
         yield refusal(_forgotten(ended, transaction), v.Error.NOT_FOUND, any_error=True)
@@ -265,13 +265,13 @@ def _forgotten(
 
 
 def lost_begin(namespace: Namespace, command: v.BeginTransaction) -> Namespace:
-    """The transaction may or may not have begun."""
+    """Return the states in which the transaction may have begun."""
     doubtful = attrs.evolve(_begun(namespace, command), doubtful=True)
     return with_transaction(namespace, command.transaction, doubtful)
 
 
 def lost_commit(namespace: Namespace, command: v.CommitTransaction) -> Namespace:
-    """All that was sent may have become receivable, or nothing."""
+    """Return the states in which all messages may have become receivable, or none."""
     transaction = namespace.transactions.get(command.transaction)
     if transaction is None:
         return _with_end(namespace, command.transaction, commits=True)
@@ -289,7 +289,7 @@ def lost_commit(namespace: Namespace, command: v.CommitTransaction) -> Namespace
 
 
 def lost_roll_back(namespace: Namespace, command: v.RollBackTransaction) -> Namespace:
-    """The transaction may have ended; a later commit may still find it."""
+    """Return the states in which the transaction may have ended; a later commit may find it."""
     transaction = namespace.transactions.get(command.transaction)
     if transaction is None:
         return _with_end(namespace, command.transaction, commits=False)
@@ -298,7 +298,7 @@ def lost_roll_back(namespace: Namespace, command: v.RollBackTransaction) -> Name
 
 
 def _with_end(namespace: Namespace, name: str, *, commits: bool) -> Namespace:
-    """The namespace in which a transaction of this name may end as soon as it has begun."""
+    """Return the namespace in which a later transaction of this name may end at once."""
     registry = namespace.registry
     ends = registry.ends.set(name, commits or registry.ends.get(name, False))
     return attrs.evolve(namespace, registry=attrs.evolve(registry, ends=ends))

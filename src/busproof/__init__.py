@@ -1,7 +1,7 @@
-"""busproof: proves, or disproves, that a message bus behaves as Azure Service Bus documents."""
+"""Test whether a message bus behaves as Azure Service Bus documents."""
 
 from typing import Final
 
 __all__ = ["__version__"]
 
-__version__: Final = "0.1.0"
+__version__: Final = "0.2.0"

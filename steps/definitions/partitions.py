@@ -78,6 +78,18 @@ def sends_elsewhere(bus: Bus, other_queue: str, carried: Properties) -> Outcome:
     return send(bus, other_queue, carried)
 
 
+@when(
+    parsers.parse("a message {carried} is sent to the other one in the transaction"),
+    converters=READ,
+    target_fixture="outcome",
+)
+def sends_elsewhere_in_transaction(
+    bus: Bus, other_queue: str, carried: Properties, transaction: str
+) -> Outcome:
+    """Send a message to the second queue in the transaction, whatever becomes of it."""
+    return send(bus, other_queue, carried, transaction=transaction)
+
+
 @then(parsers.parse("the other one gives exactly {number:d} messages"))
 def other_gives(bus: Bus, other_queue: str, number: int) -> None:
     """Receive from the second queue until nothing comes."""

@@ -68,4 +68,7 @@ def test_all_that_the_wheel_is_built_of_goes_into_it() -> None:
         each.resolve().name for each in (ROOT / "src" / "busproof").iterdir() if each.is_symlink()
     }
     assert rooms
-    assert rooms | {"src", "requirements", "pyproject.toml", "README.md", "LICENSE"} <= let_in
+    assert (
+        rooms | {"src", "requirements", "pyproject.toml", "README.md", "LICENSE", "NOTICE"}
+        <= let_in
+    )

@@ -105,3 +105,12 @@ def _refused(connection: BlockingConnection, sender: Any, data: bytes) -> bool:
     connection.wait(lambda: delivery.settled, timeout=60)
     delivery.settle()
     return bool(delivery.remote_state == Delivery.REJECTED)
+
+
+@pytest.mark.parametrize(("due", "enqueued"), [(0, 1_000), (999, 1_000), (1_001, 1_001)])
+def test_message_is_enqueued_when_it_is_due_but_not_before_it_came(due: int, enqueued: int) -> None:
+    """A scheduled time that is over would make it expire at once where clients reckon by it."""
+    annotations = {symbol("x-opt-scheduled-enqueue-time"): timestamp(due)}
+    scheduled = Message(b"x", inferred=True, annotations=annotations)
+    parsed = parse(bytes(scheduled.encode()), "m", 1_000)
+    assert parsed.content_when_due().enqueued == enqueued

@@ -11,7 +11,6 @@ from azure.servicebus import ServiceBusMessage
 from embedded_clients import client, send
 
 from busproof.broker.embedding import Embedded, embedded
-from busproof.broker.extra import need_extra
 from busproof.errors import UsageError
 
 pytestmark = pytest.mark.slow
@@ -151,5 +150,6 @@ def test_nothing_is_left_of_a_broker_that_has_ended() -> None:
 
 def test_the_extra_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    with pytest.raises(UsageError, match=r"^it needs .* pip install 'busproof\[amqp\]'$"):
-        need_extra("it")
+    said = r"^an embedded broker needs .* pip install 'busproof\[amqp\]'$"
+    with pytest.raises(UsageError, match=said), embedded():
+        pass

@@ -100,11 +100,17 @@ def test_a_broken_configuration_is_named(complaint: Complaint, tmp_path: Path) -
     ],
 )
 def test_an_option_that_does_not_fit_is_named(
-    complaint: Complaint, options: tuple[str, ...], told: str
+    complaint: Complaint,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    options: tuple[str, ...],
+    told: str,
 ) -> None:
-    """With what would fit."""
+    """The sentence says what would fit, and no file was written before."""
+    monkeypatch.chdir(tmp_path)
     free = () if "--port" in options else FREE
     assert told in complaint(*free, *options)
+    assert [] == list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

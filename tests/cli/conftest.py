@@ -108,7 +108,7 @@ class Shell:
         self.folder = folder
         self.mark = f"BUSPROOF_TEST={uuid.uuid4()}"
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-        hidden = {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "CI"}
+        hidden = {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "CI", "GITHUB_ACTIONS"}
         self.environment = {name: value for name, value in kept.items() if name not in hidden}
         self.environment |= {"COLUMNS": "200", self.mark.split("=")[0]: self.mark.split("=")[1]}
 
@@ -131,7 +131,7 @@ class Shell:
                 stack.enter_context(patch.object(sys, name, file))
             try:
                 code = main(arguments)
-            except SystemExit as ended:  # argparse ends the process itself
+            except SystemExit as ended:  # the parser ends the process itself
                 code = ended.code
             seconds = time.monotonic() - began
             told = [file.read() for file in (out, err) if not file.seek(0)]

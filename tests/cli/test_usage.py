@@ -51,7 +51,22 @@ WRONG = {
     "check .": ["no file history.jsonl", "folder of a run"],
     "check history.jsonl --oracle pythia": ["'pythia'", "'strict', 'client'"],
     "judge": ["'judge'", "'run', 'check'", "busproof --help"],
-    "": ["COMMAND", "busproof --help"],
+    "ruls": ["'ruls'", "did you mean rules?", "busproof --help"],
+    "run --adaptr model": ["--adaptr", "did you mean --adapter?", "busproof run --help"],
+    "run --everything": ["no option --everything", "busproof run --help"],
+    "run --name --yes": ["--name needs a value before --yes", "busproof run --help"],
+    "run --seed": ["'--seed' requires an argument", "busproof run --help"],
+    "run --yes=no": ["'--yes' does not take a value", "busproof run --help"],
+    "run now": ["argument (now)", "busproof run --help"],
+    "rules KEY-08 --changes": ["--changes does not go with ID", "busproof rules --help"],
+    "rules --diff de-2021-04": ["'--diff' requires 2 arguments", "busproof rules --help"],
+    "rules KEY --family TXN": ["--family", "beside an ID"],
+    "clean": ["--adapter is missing", "busproof clean --help"],
+    "check-adapter": ["A is missing", "busproof check-adapter --help"],
+    "serve --port 70000": ["--port", "'70000'", "from 0 to 65535", "busproof serve --help"],
+    "audit --jobs two": ["--jobs", "'two'", "integer", "busproof audit --help"],
+    "modelcheck --mutants --traces h.jsonl": ["--traces does not go with --mutants"],
+    "completion tcsh": ["'tcsh'", "'bash', 'zsh', 'fish'", "busproof completion --help"],
 }
 
 
@@ -75,7 +90,7 @@ def test_wrong_usage_is_told_before_anything_begins(monkeypatch, capsys, tmp_pat
     monkeypatch.setattr(child_run, "record", record)
     try:
         code = main(line.split())
-    except SystemExit as ended:  # argparse ends the process itself
+    except SystemExit as ended:  # the parser ends the process itself
         code = ended.code
     printed = capsys.readouterr()
     assert (2, "") == (code, printed.out)
@@ -169,6 +184,22 @@ def test_a_factory_that_fails_is_told_in_one_sentence(busproof, factory):
     for part in RAISED[factory]:
         assert part in ended.sentence
     assert set() == busproof.runs
+    kept = busproof.folder / "reports" / "adapter-error.txt"
+    if factory in ("raises", "Silent", "syntax"):
+        assert ended.sentence.endswith(f"; {kept.relative_to(busproof.folder)} has its traceback")
+        assert "factories" in kept.read_text()
+    # The name of the run is free for the next try.
+    assert "there is a run" not in busproof("run", "--name", "it", "--adapter", name).err
+    assert "there is a run" not in busproof("run", "--name", "it", "--adapter", name).err
+
+
+def test_name_of_a_run_that_is_there_is_refused(busproof):
+    """Nothing of it is overwritten."""
+    (busproof.folder / "reports" / "runs" / "it").mkdir(parents=True)
+    ended = busproof("run", "--rule", "KEY-08", "--name", "it")
+    assert 2 == ended.code
+    assert "there is a run" in ended.sentence
+    assert [] == list((busproof.folder / "reports" / "runs" / "it").iterdir())
 
 
 def without_privileges() -> None:

@@ -97,3 +97,14 @@ def test_a_received_number_tells_where_the_send_before_went() -> None:
     witness = with_late_witnesses(events)[1].witness
     assert witness is not None
     assert witness.partition == 3
+
+
+def test_negative_number_tells_no_partition() -> None:
+    """Found with a history that had one: the witness could not be built."""
+    events = [
+        event("c1", CREATE, DONE, 0, 0),
+        event("c1", SEND, DONE, 0, 0),
+        event("c1", RECEIVE, received("m", -3), 0, 0),
+    ]
+    assert with_late_witnesses(events)[1].witness is None
+    assert judged(events, PROFILE, REAL).violation is not None

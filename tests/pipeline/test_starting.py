@@ -73,12 +73,6 @@ def test_no_java_at_all_is_told(monkeypatch, tmp_path) -> None:
         java.java_home()
 
 
-def test_a_missing_package_is_told(monkeypatch) -> None:
-    monkeypatch.setattr(session.importlib.util, "find_spec", lambda _: None)
-    with pytest.raises(SparkError, match="needs the package pyspark; pip install"):
-        session.need_pyspark()
-
-
 def test_settings_are_names_and_values() -> None:
     assert {"spark.a": "b=c"} == session.settings_from(["spark.a=b=c"])
     for wrong in ("spark.a", "a=b"):

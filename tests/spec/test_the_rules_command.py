@@ -1,6 +1,5 @@
 """What `busproof rules` prints."""
 
-import argparse
 import importlib.resources
 import json
 import re
@@ -61,11 +60,7 @@ def evidence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*words: str) -> int:
-    parser = argparse.ArgumentParser()
-    rules.add_parser(parser.add_subparsers())
-    args = parser.parse_args(["rules", *words])
-    code: int = args.run(args)
-    return code
+    return rules.run(rules.COMMAND.read(words))
 
 
 def run_json(capsys: pytest.CaptureFixture[str], *words: str) -> Any:

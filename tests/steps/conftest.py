@@ -131,9 +131,9 @@ class Host:
         )
         return Session(code=ended.returncode, out=ended.stdout, err=ended.stderr)
 
-    def features(self, *arguments: str) -> Session:
+    def features(self, *arguments: str, **environment: str) -> Session:
         """Run busproof's features from the project's folder."""
-        return self.pytest("-q", "--pyargs", "busproof.features", *arguments)
+        return self.pytest("-q", "--pyargs", "busproof.features", *arguments, **environment)
 
 
 @pytest.fixture

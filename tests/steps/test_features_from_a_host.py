@@ -209,6 +209,95 @@ def test_scenario_that_does_not_apply_is_skipped_with_its_cause(host):
     assert ": inconclusive: no answer came to: Create queue orders" in ended.out
 
 
+BROKEN = """
+from busproof.adapters.model import ModelAdapter
+
+def helper():
+    return {}["no such key"]
+
+class Broken(ModelAdapter):
+    def do(self, command, connection):
+        return helper() if type(command).__name__ == "Receive" else super().do(command, connection)
+"""
+
+NOTICED = """
+import pytest
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if report.when == "call":
+        print("seen by a host:", call.excinfo.type.__name__ if call.excinfo else "", report.outcome)
+    return report
+"""
+
+
+def test_not_applicable_is_a_skip_of_pytests_own(host):
+    """Nothing is formatted as a failure, which took minutes where little is declared."""
+    (host.folder / "mine.py").write_text(
+        "import attrs\n"
+        "from busproof.adapters.model import ModelAdapter\n"
+        "class Little(ModelAdapter):\n"
+        "    @property\n"
+        "    def declaration(self):\n"
+        "        return attrs.evolve(super().declaration, capabilities=frozenset())\n"
+    )
+    (host.folder / "noticing.py").write_text(NOTICED)
+    path = os.pathsep.join(filter(None, (".", os.environ.get("PYTHONPATH"))))
+    about = ("-s", "--bus-adapter=mine:Little", "-m", "SESS-01")
+    ended = host.features("-p", "noticing", *about, PYTHONPATH=path)
+    assert "seen by a host: Skipped skipped" in ended.out
+    assert "NotApplicable" not in ended.out
+    assert 0 == ended.code
+
+
+def test_rules_and_families_are_markers(host, pickles):
+    """`-m` takes an id as it is: pytest's own grammar has hyphens in names."""
+    tagged = [{tag["name"].removeprefix("@") for tag in each["tags"]} for each in pickles]
+    for asked, wanted in (
+        (RULE, lambda tags: RULE in tags),
+        (f"SESS or {RULE}", lambda tags: RULE in tags or any(t.startswith("SESS-") for t in tags)),
+    ):
+        ended = host.features("--strict-markers", "--collect-only", "-m", asked)
+        number = sum(map(wanted, tagged))
+        assert ended.counted.startswith(f"{number}/{len(pickles)} tests collected")
+
+
+def test_violation_is_told_in_the_words_of_the_scenario(host):
+    """Steps, the rule, what came and what was allowed; no frame of ours, and the verdicts last."""
+    ended = host.features("--bus-adapter=faulty:mismatch-accepted", "-m", "KEY-08 or KEY-09")
+    assert 1 == ended.code
+    assert '> When a message with SessionId "a" and PartitionKey "b" is sent' in ended.out
+    assert "E     allowed: Refused: invalid-operation" in ended.out
+    assert ".py" not in ended.out.partition("FAILURES")[2].partition("short test summary")[0]
+    assert " - KEY-08: Sending a message whose SessionId" in ended.out
+    assert "2 rules: 1 shown, 1 violated\n  violated KEY-08: " in ended.out
+    assert "busproof run --adapter faulty:mismatch-accepted" in ended.out
+
+
+def test_broken_adapter_is_told_with_its_own_frames_alone(host):
+    """What its author has to look at."""
+    (host.folder / "mine.py").write_text(BROKEN)
+    ended = host.features("--bus-adapter=mine:Broken", "-m", "KEY-02")
+    assert 1 == ended.code
+    told = ended.out.partition("FAILURES")[2].partition("short test summary")[0]
+    assert "in helper" in told
+    assert "KeyError: 'no such key'" in told
+    assert "pytest_bdd" not in told
+    assert "driver.py" not in told
+    assert "1 rule: 1 errored" in told
+
+
+def test_summary_leaves_no_file_and_gives_way_to_a_history(host, tmp_path):
+    """Where a history is recorded, `busproof check` judges it."""
+    (tmp_path / "temporary").mkdir()
+    about = ("--bus-rule", "KEY-04")
+    ended = host.features(*about, TMPDIR=str(tmp_path / "temporary"))
+    assert "1 rule: 1 shown" in ended.out
+    assert [] == list((tmp_path / "temporary").glob("busproof*"))
+    assert "1 rule" not in host.features(*about, "--bus-history=it.jsonl").out
+
+
 def test_allure_results_tell_of_rules_and_steps(host):
     """Our own plugin for Allure is there where allure-pytest is asked for results."""
     pytest.importorskip("allure_pytest")

@@ -92,7 +92,7 @@ def dead_letter_late(namespace: Namespace, queued: QueuedMessage, reason: str) -
     def bury(namespace: Namespace) -> None:
         if namespace.entities.get(entity.path) is entity:
             transit = DIRECT._replace(reason=reason)
-            RULES.dead_letters.bury(namespace, entity, queued.message, queued.partition, transit)
+            RULES.dead_letters.enqueue(namespace, entity, queued.message, queued.partition, transit)
 
     later(namespace, bury)
 

@@ -79,6 +79,7 @@ def _may_open(files: int) -> Callable[[], bool]:
 NEEDS: Final = {
     "bash": Need(_on_path("bash", "sh", "dirname"), "apt-get install bash coreutils"),
     "chromium": Need(lambda: chromium() is not None, "apt-get install chromium"),
+    "fish": Need(_on_path("fish"), "apt-get install fish"),
     "full-device": Need(Path("/dev/full").exists, "Linux: /dev/full is a disk that is always full"),
     "git": Need(_on_path("git"), "apt-get install git"),
     "index": Need(lambda: True, "a package index that pip can reach; the test itself finds out"),
@@ -94,6 +95,7 @@ NEEDS: Final = {
     ),
     "ps": Need(_on_path("ps"), "apt-get install procps"),
     "root": Need(lambda: os.geteuid() == 0, "sudo make test: a small disk is mounted"),
+    "zsh": Need(_on_path("zsh"), "apt-get install zsh"),
     "rabbitmq": Need(_rabbitmq, "apt-get install rabbitmq-server"),
 }
 """Each need by the name that tests are marked with."""

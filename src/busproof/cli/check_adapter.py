@@ -1,10 +1,11 @@
-"""`busproof check-adapter`: the protocol's own tests, for whoever writes an adapter."""
+"""`busproof check-adapter`: tests of the adapter protocol, for authors of adapters."""
 
-import argparse
 import json
 import sys
 from typing import TYPE_CHECKING, Final
 
+from busproof.cli import github, values
+from busproof.cli.frame import FORMAT, Command, Options, argument, option
 from busproof.errors import UsageError
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
     from busproof.adapters.checking.findings import Finding
 
-__all__ = ["add_parser", "run"]
+__all__ = ["COMMAND", "run"]
 
 _STYLES: Final = {
     "passed": "green",
@@ -23,31 +24,10 @@ _STYLES: Final = {
 }
 
 _EXCHANGES: Final = 6
-"""How many of the last exchanges of a failed check are told; --format json has them all."""
+"""Exchanges printed for a failed check; --format json has all."""
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command `check-adapter` to the command line."""
-    parser = subparsers.add_parser(
-        "check-adapter",
-        help="does an adapter keep to the protocol",
-        description="Asks an adapter of any kind one thing at a time, and tells its author what "
-        "was sent, what came, what the protocol says and what to do. Exit code 1 if a check "
-        "failed, 3 if none failed and one could not be tried.",
-    )
-    parser.add_argument("adapter", metavar="A", help="as for --adapter; see busproof adapters")
-    parser.add_argument(
-        "--timeout",
-        type=float,
-        default=10.0,
-        metavar="SECONDS",
-        help="for each answer of a process",
-    )
-    parser.add_argument("--format", choices=("table", "json"), default="table")
-    parser.set_defaults(run=run)
-
-
-def run(args: argparse.Namespace) -> int:
+def run(args: Options) -> int:
     """Check, print, and return the exit code.
 
     Raises:
@@ -57,11 +37,13 @@ def run(args: argparse.Namespace) -> int:
     from rich.progress import Progress  # noqa: PLC0415
 
     from busproof.adapters.checking.checking import checked, lessons  # noqa: PLC0415
+    from busproof.adapters.finding import check_name  # noqa: PLC0415
     from busproof.spec import load  # noqa: PLC0415
     from busproof.vocabulary.profile import profile_for  # noqa: PLC0415
 
     if not 0 < args.timeout <= 86400:
         raise UsageError(f"the timeout is {args.timeout} s; give more than 0, and a day at most")
+    check_name(args.adapter)
     profile = profile_for(load())
     found: list[Finding] = []
     shown = sys.stderr.isatty()
@@ -74,6 +56,11 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps({"checks": [_view(each) for each in found]}, indent=2))  # noqa: T201
     else:
         _print(found, Console())
+    github.annotate_failures(
+        (f"{each.lesson.id} failed", f"{each.lesson.title}: {each.said}")
+        for each in found
+        if each.result.value == "failed"
+    )
     return _exit_code(found)
 
 
@@ -119,7 +106,7 @@ def _print(found: "list[Finding]", console: "Console") -> None:
 
 
 def _tell(finding: "Finding", console: "Console") -> None:
-    """What went wrong, what the protocol says of it, and what to do."""
+    """Print the failure, the protocol's rule and the advice."""
     from rich.padding import Padding  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
@@ -145,7 +132,41 @@ def _tell(finding: "Finding", console: "Console") -> None:
 
 
 def _printable(text: str) -> str:
-    """Text that moves no cursor, its lines kept."""
+    """Return the text without control characters; keep its lines."""
     return "".join(
         each if each.isprintable() or each == "\n" else repr(each)[1:-1] for each in text
     )
+
+
+COMMAND: Final = Command(
+    "check-adapter",
+    run,
+    description="Check an adapter of any kind, one feature at a time. For a failed "
+    "check, print what was sent, what came back, what the protocol says and "
+    "what to do. Exit codes: 0 all passed, 1 a check failed, 3 some could "
+    "not run.",
+    parameters=[
+        argument(
+            "adapter",
+            "A",
+            "as for busproof run --adapter; see busproof adapters",
+            required=True,
+            shell_complete=values.adapters,
+        ),
+        option(
+            "--timeout",
+            type=float,
+            default=10.0,
+            metavar="SECONDS",
+            help="limit for each answer of a process",
+        ),
+        FORMAT,
+    ],
+    examples=[
+        ("busproof check-adapter mybus:make", "An adapter in Python:"),
+        (
+            "busproof check-adapter 'exec:node adapter.js' --timeout 30",
+            "A program that starts slowly:",
+        ),
+    ],
+)

@@ -1,39 +1,25 @@
 """`busproof clean`: removes what runs have left in a namespace."""
 
-import argparse
 import re
 from typing import Final
 
 from busproof.cli.consent import agreed_to
 from busproof.cli.console import say
+from busproof.cli.frame import Command, Options, flag, option
 from busproof.errors import UsageError
+from busproof.extras import need
 
-__all__ = ["add_parser", "run"]
+__all__ = ["COMMAND", "run"]
 
 INCOMPLETE: Final = 3
 TIMEOUT: Final = 30.0
 LISTED: Final = 20
-"""How many entities are named before it is asked; the rest are counted."""
+"""Entities listed before the question; the rest are counted."""
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command `clean` to the command line."""
-    parser = subparsers.add_parser(
-        "clean",
-        help="remove what runs have left in a namespace",
-        description="Removes the queues and topics that runs have created in a namespace and left "
-        "there. Only names that begin with busproof-RUN- are looked at.",
-    )
-    parser.add_argument(
-        "--adapter", required=True, metavar="A", help="Endpoint=sb://…, or env:NAME"
-    )
-    parser.add_argument("--run", dest="of_run", metavar="RUN", help="only what this run has left")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
-    parser.set_defaults(run=run)
-
-
-def run(args: argparse.Namespace) -> int:
-    """Remove what was left, once the user agrees."""
+def run(args: Options) -> int:
+    """Remove leftover entities, once the user agrees."""
+    need("amqp", "busproof clean")
     from busproof.adapters.amqp.entities import Entities  # noqa: PLC0415
     from busproof.adapters.amqp.remote import left_by, removed  # noqa: PLC0415
     from busproof.adapters.amqp.target import target_of  # noqa: PLC0415
@@ -61,3 +47,23 @@ def run(args: argparse.Namespace) -> int:
     gone, left = removed(target, TIMEOUT, args.of_run)
     say(f"removed {len(gone)} entities" + (f", {len(left)} are left" if left else ""))
     return INCOMPLETE if left else 0
+
+
+COMMAND: Final = Command(
+    "clean",
+    run,
+    description="Remove queues and topics that runs created in a namespace and left "
+    "there. Only names that begin with busproof-RUN- are touched.",
+    parameters=[
+        option("--adapter", required=True, metavar="A", help="Endpoint=sb://…, or env:NAME"),
+        option("--run", "of_run", metavar="RUN", help="only entities of this run"),
+        flag("--yes", help="do not ask"),
+    ],
+    examples=[
+        ("busproof clean --adapter env:BUS", "List them, and ask before removing:"),
+        (
+            "busproof clean --adapter env:BUS --run k3v9x2 --yes",
+            "Entities of one run, without asking:",
+        ),
+    ],
+)

@@ -1,38 +1,23 @@
 """`busproof doctor`: what this machine has of all that busproof can use, and what is missing."""
 
-import argparse
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from busproof.cli import values
 from busproof.cli.environment import NEEDS, findings
+from busproof.cli.frame import FORMAT, Command, Options, argument
 from busproof.errors import UsageError
 
 if TYPE_CHECKING:
     from busproof.cli.environment import Finding
 
-__all__ = ["add_parser", "run"]
+__all__ = ["COMMAND", "run"]
 
 INCOMPLETE = 3
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command `doctor` to the command line."""
-    parser = subparsers.add_parser(
-        "doctor",
-        help="what this machine lacks",
-        description="Looks for all that busproof can use, and says in a sentence how to get each "
-        "thing that is missing. Exit code 3 if a thing is missing that every command needs, or "
-        "that is named.",
-    )
-    parser.add_argument(
-        "needs", nargs="*", metavar="NEED", help=f"what must be there, too: {', '.join(NEEDS)}"
-    )
-    parser.add_argument("--format", choices=("table", "json"), default="table")
-    parser.set_defaults(run=run)
-
-
-def run(args: argparse.Namespace) -> int:
-    """Print what was found; 3 if something is missing that is needed, else 0.
+def run(args: Options) -> int:
+    """Print the findings; return 3 if something needed is missing, else 0.
 
     Raises:
         UsageError: something was named that busproof does not use.
@@ -74,3 +59,26 @@ def _mark(found: "Finding") -> str:
     if found.there:
         return "[green]✓[/]"
     return "[yellow]-[/]" if found.need else "[red]✗[/]"
+
+
+COMMAND: Final = Command(
+    "doctor",
+    run,
+    description="Looks for all that busproof can use, and says in a sentence how to get each "
+    "thing that is missing. Exit code 3 if a thing is missing that every command needs, or "
+    "that is named.",
+    parameters=[
+        argument(
+            "needs",
+            "NEED",
+            f"what must be there, too: {', '.join(NEEDS)}",
+            nargs=-1,
+            shell_complete=values.one_of(*NEEDS),
+        ),
+        FORMAT,
+    ],
+    examples=[
+        ("busproof doctor", "All that can be used:"),
+        ("busproof doctor amqp node", "Fail where these are missing, for a script:"),
+    ],
+)

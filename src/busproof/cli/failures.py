@@ -13,7 +13,7 @@ from busproof.history.records import AGAIN, History, Started
 from busproof.history.render.gherkin import scenario_of
 from busproof.history.replay import CommandFile, commands_of, write_commands
 from busproof.judging.applicability import auto_oracle
-from busproof.judging.judge import vantage_of
+from busproof.judging.judge import observability_for
 from busproof.judging.linearization.overlap import judged
 from busproof.judging.scenario_result import profile_of
 from busproof.judging.witnesses import with_late_witnesses
@@ -30,7 +30,7 @@ FEATURE: Final = "scenario.feature"
 
 @attrs.frozen(kw_only=True)
 class Failure:
-    """A rule that was broken, by commands that can be asked again.
+    """A violated rule with commands that can be replayed.
 
     Attributes:
         rule: its id.
@@ -44,12 +44,12 @@ class Failure:
 
     @property
     def scenario(self) -> str:
-        """The same as a scenario."""
+        """Return the failure as a Gherkin scenario."""
         return scenario_of(self.rule, self.commands.commands, f"What broke {self.rule}")
 
 
 def failures(history: History, found: Conformance, catalogue: Catalogue) -> Iterator[Failure]:
-    """The violations that the judge sees in the run itself, one for each rule.
+    """Return the violations found in the recorded run, one for each rule.
 
     Those that only a scenario's own sentence objects to need that scenario.
     """
@@ -78,13 +78,15 @@ def _is_judged(history: History, rule: RuleVerdict, catalogue: Catalogue) -> boo
     found = judged(
         with_late_witnesses(example.events),
         profile_of(catalogue, header),
-        vantage_of(observability_from(header.clock, header.slack, header.capabilities), oracle),
+        observability_for(
+            observability_from(header.clock, header.slack, header.capabilities), oracle
+        ),
     )
     return found.violation is not None
 
 
 def write(failure: Failure, folder: Path) -> Path:
-    """Write a failure into a folder of its own, below the run's; that folder.
+    """Write a failure into its own folder below the run's; return that folder.
 
     Raises:
         HistoryError: it cannot be written.

@@ -1,46 +1,47 @@
 """The list of known failures on the command line: read before a run, applied and written after."""
 
-import argparse
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from busproof.cli.console import say, write_aside
+from busproof.cli.frame import PATH, Option, Options, option
 from busproof.errors import HistoryError, UsageError
 
 if TYPE_CHECKING:
     from busproof.history.conformance import Conformance, KnownFailure
 
-__all__ = ["Known", "add_options"]
+__all__ = ["OPTIONS", "Known"]
 
 LASTS: Final = timedelta(days=90)
-"""How long an entry counts that was written for the user, who may change it."""
+"""Lifetime of generated entries; the user may change it."""
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that name a list to read, and one to write."""
-    parser.add_argument(
+OPTIONS: Final[tuple[Option, ...]] = (
+    option(
         "--known-failures",
-        type=Path,
+        type=PATH,
         metavar="FILE",
         help="rules that are known to be broken, which must fail: YAML, see the how-to",
-    )
-    parser.add_argument(
+    ),
+    option(
         "--write-known-failures",
-        type=Path,
+        type=PATH,
         metavar="FILE",
         help="write the rules found broken as such a list; FILE must not exist",
-    )
+    ),
+)
+"""Options that name the list to read and the list to write."""
 
 
 class Known:
-    """What the user knows to fail.
+    """Known failures of the user.
 
     Raises:
         UsageError: the list cannot be read, or the one to write is there already.
     """
 
-    def __init__(self, args: argparse.Namespace) -> None:
+    def __init__(self, args: Options) -> None:
         self._today: date = datetime.now(tz=UTC).date()
         self._target: Path | None = args.write_known_failures
         self._entries = _read(args.known_failures)
@@ -51,7 +52,7 @@ class Known:
             )
 
     def mark(self, conformance: "Conformance") -> "Conformance":
-        """The verdicts, with known failures told apart; as they are, where no list was given."""
+        """Return the verdicts with known failures marked; unchanged without a list."""
         if self._entries is None:
             return conformance
         from busproof.judging.known_failures import marked  # noqa: PLC0415
@@ -60,7 +61,7 @@ class Known:
         return marked(conformance, self._entries, load(), self._today)
 
     def write(self, conformance: "Conformance") -> bool:
-        """Write the list that was asked for, and say what is in it; whether that went well."""
+        """Write the requested list and say what it has; return whether that succeeded."""
         if self._target is None:
             return True
         from busproof.judging.known_failures import write_known_failures  # noqa: PLC0415

@@ -1,86 +1,138 @@
-"""The command line: parses, calls the room that does the work, prints one sentence on failure."""
+"""The command line: parse, call the package that does the work, print one sentence on failure."""
 
-import argparse
+import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Final
+
+import click
 
 from busproof import __version__
-from busproof.cli import (
-    adapters,
-    audit,
-    check,
-    check_adapter,
-    clean,
-    doctor,
-    modelcheck,
-    report,
-    rules,
-    run,
-    serve,
-    simulate,
-)
-from busproof.cli.console import give_up_output, say
+from busproof.cli.console import give_up_output, say, write_aside
+from busproof.cli.frame import Commands, coloured
+from busproof.cli.github import annotate
+from busproof.cli.wrong_usage import PROGRAM, sentence
 from busproof.errors import ConformanceError, SpecificationError, UsageError
 
-__all__ = ["main"]
+__all__ = ["COMMANDS", "main"]
 
-USAGE = 2
-INCOMPLETE = 3
+USAGE: Final = 2
+INCOMPLETE: Final = 3
+
+COMPLETE: Final = "_BUSPROOF_COMPLETE"
+"""Environment variable by which a shell asks for completions."""
+
+GROUPS: Final = {
+    "Read and run": {
+        "rules": "list the rules, or explain one",
+        "run": "run the suite against an implementation",
+        "check": "judge a recorded history",
+        "report": "compare any number of runs on one page",
+        "adapters": "list available adapters",
+        "check-adapter": "check an adapter against the protocol",
+        "clean": "remove entities that runs left in a namespace",
+    },
+    "Prove the suite": {
+        "audit": "mutation-test the suite",
+        "modelcheck": "check the TLA+ specs and compare the model with them",
+        "simulate": "compare Spark's bus with the model on random sequences",
+    },
+    "The broker": {
+        "serve": "serve the model to real Service Bus clients",
+    },
+    "This machine": {
+        "doctor": "check the environment",
+        "completion": "print completion for bash, zsh or fish",
+    },
+}
+"""Commands and their purpose by help section."""
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser that complains in one sentence."""
-
-    def error(self, message: str) -> NoReturn:
-        """Tell what does not fit, and where what does is listed."""
-        self.exit(USAGE, f"busproof: {message}; see {self.prog} --help\n")
+def _print_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked and not ctx.resilient_parsing:
+        click.echo(f"{PROGRAM} {__version__}")
+        ctx.exit()
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog="busproof",
-        description="Proves, or disproves, that a message bus behaves as Azure Service Bus "
-        "documents for partitioned queues and topics.",
-        epilog="Exit codes: 0 every applicable rule was shown, 1 a violation, 2 usage, "
-        "3 incomplete, inconclusive or errored, 4 a stale list of known failures.",
+COMMANDS: Final = Commands(
+    PROGRAM,
+    GROUPS,
+    description="Test whether a message bus behaves as Microsoft documents Azure Service "
+    "Bus, for partitioned queues and topics.",
+    examples=[
+        ("busproof rules KEY-08", "Read a rule, its sources and its tests:"),
+        (
+            "busproof run --rule KEY",
+            "Test the reference model against the rules on keys (seconds):",
+        ),
+        ("busproof adapters", "List available adapters:"),
+    ],
+    notes="Exit codes: 0 every applicable rule was shown, 1 a violation, 2 usage, "
+    "3 incomplete, inconclusive or errored, 4 a stale list of known failures.",
+    parameters=[
+        click.Option(
+            ["--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_print_version,
+            help="print the version",
+        )
+    ],
+)
+
+
+def _first() -> str:
+    """Return the first commands to try."""
+    lines = [f"  # {purpose}\n  {line}" for line, purpose in COMMANDS.examples]
+    return "\n".join(
+        [f"{PROGRAM}: name a COMMAND. Three to begin with:", *lines, f"{PROGRAM} --help lists all."]
     )
-    parser.add_argument("--version", action="version", version=f"busproof {__version__}")
-    subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in (
-        rules,
-        run,
-        check,
-        report,
-        adapters,
-        check_adapter,
-        audit,
-        modelcheck,
-        simulate,
-        serve,
-        clean,
-        doctor,
-    ):
-        module.add_parser(subparsers)
-    return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code and shows no traceback for what users can cause."""
-    args = _parser().parse_args(arguments)
+    """Run one command; returns the exit code and shows no traceback for what users can cause.
+
+    Raises:
+        SystemExit: the words do not fit together, or they ask for a help or the version.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if wanted := os.environ.get(COMPLETE):
+        from click.shell_completion import shell_complete  # noqa: PLC0415
+
+        return shell_complete(COMMANDS, {}, PROGRAM, COMPLETE, wanted)
+    if not words:
+        write_aside(_first())
+        return USAGE
     try:
-        code = int(args.run(args))
-        sys.stdout.flush()
+        return _run(words)
     except ConformanceError as error:
-        say(str(error))
+        _fail(str(error))
         return USAGE if isinstance(error, UsageError | SpecificationError) else INCOMPLETE
     except KeyboardInterrupt:
         say("interrupted; nothing more was done")
-        return INCOMPLETE
     except OSError as error:
         give_up_output(error)
-        return INCOMPLETE
+    return INCOMPLETE
+
+
+def _run(words: list[str]) -> int:
+    """Parse, import the command, and run it."""
+    try:
+        with COMMANDS.make_context(PROGRAM, words, color=coloured()) as context:
+            code = int(COMMANDS.invoke(context))
+        sys.stdout.flush()
+    except click.exceptions.Exit as ended:
+        raise SystemExit(ended.exit_code) from None
+    except click.UsageError as error:
+        _fail(sentence(error))
+        raise SystemExit(USAGE) from None
     except SystemExit:
         # rich has found our output's reader gone, and would end with the code of a violation.
         return INCOMPLETE
     return code
+
+
+def _fail(text: str) -> None:
+    say(text)
+    annotate("error", PROGRAM, text)

@@ -1,24 +1,26 @@
 """`busproof modelcheck`: TLC over the specs, their graphs and histories beside the model."""
 
-import argparse
 import json
 import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+import click
+
 from busproof.cli.console import say
+from busproof.cli.frame import FORMAT, PATH, Command, Options, argument, flag, option
 from busproof.errors import UsageError
+from busproof.extras import need
 
 if TYPE_CHECKING:
     from busproof.tla.manifest import Configuration, Manifest
     from busproof.tla.messages import Reading
     from busproof.tla.running import Limits, Progress, Ran
 
-__all__ = ["add_parser", "run"]
+__all__ = ["COMMAND", "run"]
 
 _Found = TypeVar("_Found")
 
@@ -26,48 +28,8 @@ _DEVIATES: Final = 1
 _NO_VERDICT: Final = 3
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command `modelcheck` to the command line."""
-    parser = subparsers.add_parser(
-        "modelcheck",
-        help="check the TLA+ specs, and the model against them",
-        description="Runs TLC on the configurations of the TLA+ specs and compares each with what "
-        "the manifest expects; graphs are compared with the model in every state.",
-        epilog="Exit codes: 0 all is as expected, 1 a deviation, a mutant alive or a trace "
-        "rejected, 2 usage, 3 TLC gave no verdict.",
-    )
-    parser.add_argument("names", nargs="*", metavar="NAME", help="configurations (default: all)")
-    parser.add_argument("--list", action="store_true", help="only list what there is")
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument(
-        "--mutants",
-        action="store_true",
-        help="run the mutants instead; a NAME is a mutant, a module or a rule",
-    )
-    what.add_argument(
-        "--traces",
-        action="append",
-        type=Path,
-        metavar="HISTORY",
-        help="let TLC judge recorded histories (may be repeated)",
-    )
-    parser.add_argument(
-        "--changed",
-        action="store_true",
-        help="only what changed since it was recorded, and every graph",
-    )
-    parser.add_argument("--record", action="store_true", help="keep what was found as evidence")
-    parser.add_argument("--size", choices=("gate", "full"), default=None, help="default: gate")
-    parser.add_argument("--workers", type=int, metavar="N", help="threads, where it is sound")
-    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="for each run of TLC")
-    parser.add_argument("--heap", metavar="4g", help="memory for TLC (default: a quarter)")
-    parser.add_argument("--specs", type=Path, metavar="DIR", help="other specs than ours")
-    parser.add_argument("--format", choices=("table", "json"), default="table")
-    parser.set_defaults(run=run)
-
-
-def run(args: argparse.Namespace) -> int:
-    """Do what was asked for; the exit code says whether all is as expected.
+def run(args: Options) -> int:
+    """Check; the exit code says whether all is as expected.
 
     Raises:
         ConformanceError: something that was named does not exist, or TLC cannot be run at all.
@@ -88,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
         return _run_configurations(args, manifest)
 
 
-def _refuse(args: argparse.Namespace) -> None:
+def _refuse(args: Options) -> None:
     if args.workers is not None and args.workers < 1:
         raise UsageError(f"--workers is {args.workers}; give a whole number from 1")
     if args.timeout is not None and not args.timeout > 0:
@@ -103,13 +65,13 @@ def _is_size(text: str) -> bool:
     return text[:-1].isdecimal() and int(text[:-1]) > 0 and text[-1] in "kmgKMG"
 
 
-def _limits(args: argparse.Namespace) -> "Limits":
+def _limits(args: Options) -> "Limits":
     from busproof.tla.running import Limits  # noqa: PLC0415
 
     return Limits(workers=args.workers, timeout=args.timeout, heap=args.heap)
 
 
-def _chosen(args: argparse.Namespace, manifest: "Manifest") -> "tuple[Configuration, ...]":
+def _chosen(args: Options, manifest: "Manifest") -> "tuple[Configuration, ...]":
     from busproof.tla.manifest import Size  # noqa: PLC0415
 
     if args.names:
@@ -119,7 +81,7 @@ def _chosen(args: argparse.Namespace, manifest: "Manifest") -> "tuple[Configurat
     return manifest.configurations if everything else manifest.of_size(Size(asked))
 
 
-def _run_configurations(args: argparse.Namespace, manifest: "Manifest") -> int:
+def _run_configurations(args: Options, manifest: "Manifest") -> int:
     from busproof.tla import evidence  # noqa: PLC0415
 
     chosen = _chosen(args, manifest)
@@ -135,26 +97,33 @@ def _run_configurations(args: argparse.Namespace, manifest: "Manifest") -> int:
     _print_found(args, found)
     if any(ran.deviations for ran in found):
         return _DEVIATES
-    return _NO_VERDICT if any(ran.error for ran in found) else 0
+    whole = len(found) == len(chosen)
+    return 0 if whole and not any(ran.error for ran in found) else _NO_VERDICT
 
 
 def _told(
-    args: argparse.Namespace, total: int, running: "Callable[[Progress], Iterator[_Found]]"
+    args: Options, total: int, running: "Callable[[Progress], Iterator[_Found]]"
 ) -> "list[_Found]":
-    """All that is run, with its progress told; nothing, where there is no Java or another TLC."""
+    """Run the checks with progress; return an empty list without Java or with another TLC."""
     from busproof.tla.java import find_jar, find_java  # noqa: PLC0415
 
+    need("tla", "busproof modelcheck")
     find_java()
     find_jar()
-    found = []
-    with _progress(total, args) as tell:
-        for each in running(tell):
-            found.append(each)
-            tell.done()
+    found: list[_Found] = []
+    try:
+        with _progress(total, args) as tell:
+            for each in running(tell):
+                found.append(each)
+                tell.done()
+    except KeyboardInterrupt:
+        if not found:
+            raise
+        say(f"interrupted; {len(found)} of {total} were run, and are told")
     return found
 
 
-def _print_list(args: argparse.Namespace, chosen: "tuple[Configuration, ...]") -> int:
+def _print_list(args: Options, chosen: "tuple[Configuration, ...]") -> int:
     if args.format == "json":
         from busproof.tla.views import view_configuration  # noqa: PLC0415
 
@@ -170,7 +139,7 @@ def _print_json(value: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(value, indent=2) + "\n")
 
 
-def _print_found(args: argparse.Namespace, found: "list[Ran]") -> None:
+def _print_found(args: Options, found: "list[Ran]") -> None:
     if args.format == "json":
         from busproof.tla.views import view_ran  # noqa: PLC0415
 
@@ -183,7 +152,7 @@ def _print_found(args: argparse.Namespace, found: "list[Ran]") -> None:
         print_ran(ran, trace=bool(args.names))
 
 
-def _run_mutants(args: argparse.Namespace, manifest: "Manifest") -> int:
+def _run_mutants(args: Options, manifest: "Manifest") -> int:
     from busproof.tla import evidence  # noqa: PLC0415
     from busproof.tla.mutants import chosen, load_mutants  # noqa: PLC0415
     from busproof.tla.running import mutants_tried  # noqa: PLC0415
@@ -204,7 +173,9 @@ def _run_mutants(args: argparse.Namespace, manifest: "Manifest") -> int:
         from busproof.tla.terminal import print_fates  # noqa: PLC0415
 
         print_fates(found)
-    return 0 if all(fate.killed for fate in found) else _DEVIATES
+    if not all(fate.killed for fate in found):
+        return _DEVIATES
+    return 0 if len(found) == len(mutants) else _NO_VERDICT
 
 
 class _Teller:
@@ -240,7 +211,7 @@ class _Teller:
 
 
 @contextmanager
-def _progress(total: int, args: argparse.Namespace) -> Iterator[_Teller]:
+def _progress(total: int, args: Options) -> Iterator[_Teller]:
     teller = _Teller(total, shown=sys.stderr.isatty() and args.format != "json")
     with teller.progress:
         yield teller
@@ -248,3 +219,42 @@ def _progress(total: int, args: argparse.Namespace) -> Iterator[_Teller]:
 
 if TYPE_CHECKING:
     _checked: Progress = _Teller(0, shown=False)
+
+
+COMMAND: Final = Command(
+    "modelcheck",
+    run,
+    description="Runs TLC on the configurations of the TLA+ specs and compares each with what "
+    "the manifest expects; graphs are compared with the model in every state.",
+    notes="Exit codes: 0 all is as expected, 1 a deviation, a mutant alive or a trace "
+    "rejected, 2 usage, 3 TLC gave no verdict.",
+    parameters=[
+        argument("names", "NAME", "configurations (default: all)", nargs=-1),
+        flag("--list", help="only list what there is"),
+        flag("--mutants", help="run the mutants instead; a NAME is a mutant, a module or a rule"),
+        option(
+            "--traces",
+            multiple=True,
+            type=PATH,
+            metavar="HISTORY",
+            help="let TLC judge recorded histories (may be repeated)",
+        ),
+        flag("--changed", help="only what changed since it was recorded, and every graph"),
+        flag("--record", help="keep what was found as evidence"),
+        option("--size", type=click.Choice(("gate", "full")), help="default: gate"),
+        option("--workers", type=int, metavar="N", help="threads, where it is sound"),
+        option("--timeout", type=float, metavar="SECONDS", help="for each run of TLC"),
+        option("--heap", metavar="4g", help="memory for TLC (default: a quarter)"),
+        option("--specs", type=PATH, metavar="DIR", help="other specs than ours"),
+        FORMAT,
+    ],
+    exclusive=("mutants", "traces"),
+    examples=[
+        ("busproof modelcheck --list", "What can be checked:"),
+        ("busproof modelcheck --changed", "What changed since it was recorded, and all graphs:"),
+        (
+            "busproof modelcheck --traces reports/runs/latest/history.jsonl",
+            "Let TLC judge the newest run:",
+        ),
+    ],
+)

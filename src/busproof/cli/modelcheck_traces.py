@@ -1,6 +1,5 @@
 """`busproof modelcheck --traces`: recorded histories, judged by TLC."""
 
-import argparse
 import json
 import sys
 from collections import Counter
@@ -8,7 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from busproof.cli.console import write_aside
+from busproof.cli.frame import Options
 from busproof.errors import TlcError
+from busproof.extras import need
 
 if TYPE_CHECKING:
     from busproof.tla.traces.judge import Judged
@@ -21,8 +22,8 @@ _NOTHING_JUDGED: Final = 3
 _SHOWN: Final = 10
 
 
-def run_traces(args: argparse.Namespace, folder: Path) -> int:
-    """Judge histories; 1 if a trace was rejected, 3 if there was none to judge, else 0.
+def run_traces(args: Options, folder: Path) -> int:
+    """Judge histories; return 1 if a trace was rejected, 3 if there was none, else 0.
 
     Raises:
         HistoryError: a file is no history.
@@ -33,6 +34,7 @@ def run_traces(args: argparse.Namespace, folder: Path) -> int:
     from busproof.tla.traces.recorded import Recorded, recorded  # noqa: PLC0415
     from busproof.tla.traces.unsupported import LeftOut  # noqa: PLC0415
 
+    need("tla", "busproof modelcheck")
     found: list[Recorded | LeftOut] = []
     for path in args.traces:
         history = load(path)

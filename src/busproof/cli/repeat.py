@@ -1,6 +1,5 @@
 """The command that runs something once more, whole, so that it can be copied as it stands."""
 
-import argparse
 import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ import attrs
 from busproof.adapters.finding import is_address
 from busproof.cli.consent import ADAPTER
 from busproof.cli.failures import COMMANDS, FOLDER, Failure
+from busproof.cli.frame import Options
 from busproof.history.conformance import Conformance, RuleVerdict
 from busproof.history.records import Scenario
 from busproof.spec import Catalogue
@@ -19,13 +19,13 @@ __all__ = ["with_commands"]
 
 def with_commands(
     conformance: Conformance,
-    args: argparse.Namespace,
+    args: Options,
     catalogue: Catalogue,
     folder: Path,
     broken: Sequence[Failure],
     scenarios: Sequence[Scenario],
 ) -> Conformance:
-    """The verdicts, with the command that repeats the run, and one for each violation.
+    """Return the verdicts with the commands that repeat the run and each violation.
 
     Args:
         conformance: the verdicts of a run.
@@ -57,10 +57,8 @@ def with_commands(
     )
 
 
-def _terms(
-    args: argparse.Namespace, conformance: Conformance, catalogue: Catalogue
-) -> Iterator[str]:
-    """The adapter, and all that it is held to; what has a default is said where defaults change."""
+def _terms(args: Options, conformance: Conformance, catalogue: Catalogue) -> Iterator[str]:
+    """Return the options that name the adapter and the terms of the run."""
     subject = conformance.subject
     if is_address(args.adapter):
         # It has a key in it.
@@ -78,8 +76,8 @@ def _terms(
         yield "--yes"
 
 
-def _asked(args: argparse.Namespace, conformance: Conformance) -> Iterator[str]:
-    """What was run, with the seed that was drawn where none was given."""
+def _asked(args: Options, conformance: Conformance) -> Iterator[str]:
+    """Return the options that name what was run, with the drawn seed."""
     for rule in args.rule:
         yield from ("--rule", rule)
     yield from _given(args, "replay", "only", "profile", "minutes")
@@ -89,13 +87,13 @@ def _asked(args: argparse.Namespace, conformance: Conformance) -> Iterator[str]:
         yield from ("--seed", str(conformance.explored.seed))
 
 
-def _given(args: argparse.Namespace, *names: str) -> Iterator[str]:
+def _given(args: Options, *names: str) -> Iterator[str]:
     for name in names:
         if getattr(args, name) is not None:
             yield from (f"--{name}", str(getattr(args, name)))
 
 
 def _shell(words: Sequence[str]) -> str:
-    """The words as a shell takes them; the address is for the user to fill in."""
+    """Return the words quoted for a shell; an address becomes a placeholder."""
     first, *rest = words
     return " ".join([first if "=" in first else shlex.quote(first), *map(shlex.quote, rest)])

@@ -1,6 +1,5 @@
 """`busproof report`: one page of any number of runs, beside each other and over time."""
 
-import argparse
 import os
 from datetime import UTC, datetime
 from itertools import chain
@@ -9,8 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
+from busproof.cli import values
 from busproof.cli.console import write_aside
+from busproof.cli.frame import PATH, Command, Options, argument, option
 from busproof.errors import UsageError
+from busproof.extras import need
 
 if TYPE_CHECKING:
     from busproof.history.conformance import Conformance
@@ -18,70 +20,13 @@ if TYPE_CHECKING:
     from busproof.reports.trends import Entry
     from busproof.spec import Catalogue
 
-__all__ = ["add_parser", "run"]
+__all__ = ["COMMAND", "run"]
 
-RUNS: Final = Path("reports") / "runs"
 PAGE: Final = Path("reports") / "conformance.html"
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command `report` to the command line."""
-    parser = subparsers.add_parser(
-        "report",
-        help="one page of any number of runs",
-        description="Makes one HTML file of the verdicts of any number of runs: rules beside "
-        "implementations, what stands behind each verdict, and what broke. It needs no network.",
-    )
-    parser.add_argument(
-        "runs",
-        nargs="*",
-        metavar="RUN",
-        help="a run's folder, its name under reports/runs, or a conformance.json (default: latest)",
-    )
-    parser.add_argument(
-        "-o", "--output", type=Path, default=PAGE, metavar="FILE", help=f"default: {PAGE}"
-    )
-    parser.add_argument(
-        "--audit",
-        type=Path,
-        metavar="FILE",
-        help="tell which seeded faults were noticed: what busproof audit --format json printed",
-    )
-    parser.add_argument(
-        "--history",
-        type=Path,
-        metavar="FILE",
-        help="add the runs to this file, a line of JSON each, and draw what moved",
-    )
-    parser.add_argument(
-        "--label", default="", metavar="TEXT", help="what was run, such as a commit, for --history"
-    )
-    parser.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML there, too")
-    parser.add_argument(
-        "--allure",
-        type=Path,
-        metavar="DIR",
-        help="write Allure results there, too: the runs' own, the verdicts, and what else is given",
-    )
-    parser.add_argument(
-        "--allure-from",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="DIR",
-        help="for --allure: results of other tests, which are cleaned as ours are (repeatable)",
-    )
-    parser.add_argument(
-        "--modelcheck",
-        type=Path,
-        metavar="FILE",
-        help="for --allure: what busproof modelcheck --format json printed",
-    )
-    parser.set_defaults(run=run)
-
-
-def run(args: argparse.Namespace) -> int:
-    """Write the page and what else was asked for; 0 whatever the verdicts are.
+def run(args: Options) -> int:
+    """Write the page and the other requested files; return 0 for any verdicts.
 
     Raises:
         UsageError: a run that does not exist was named, or two options do not fit.
@@ -108,6 +53,8 @@ def run(args: argparse.Namespace) -> int:
     )
     if args.junit is not None:
         _write_junit(runs, args.junit)
+    if args.badges is not None:
+        _write_badges(runs[0], args.badges)
     if args.allure is not None:
         _write_allure(comparison, places, args)
     entries = _entries(runs, catalogue, args.history, args.label)
@@ -116,21 +63,26 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _refuse_idle(args: argparse.Namespace) -> None:
+def _refuse_idle(args: Options) -> None:
+    if args.badges is not None and len(args.runs) > 1:
+        raise UsageError("--badges are of one run; name one")
     if args.label and args.history is None:
         raise UsageError("--label tells what a history of runs is of; give --history, too")
-    for option, given in (("modelcheck", args.modelcheck), ("allure-from", args.allure_from)):
+    for name, given in (("modelcheck", args.modelcheck), ("allure-from", args.allure_from)):
         if given and args.allure is None:
-            raise UsageError(f"--{option} is told in Allure results only; give --allure, too")
+            raise UsageError(f"--{name} is told in Allure results only; give --allure, too")
+    for name, place in (("junit", args.junit), ("allure", args.allure)):
+        if place is not None:
+            need("report", f"--{name}")
 
 
 def _found(name: str) -> Path:
-    for place in (Path(name), RUNS / name):
+    for place in (Path(name), values.RUNS / name):
         if place.exists():
             return place
     raise UsageError(
         f"there is no run {name!r}; name a run's folder, a conformance.json, or a folder "
-        f"in {RUNS}, where busproof run puts each run"
+        f"in {values.RUNS}, where busproof run puts each run"
     )
 
 
@@ -140,7 +92,16 @@ def _write_junit(runs: "tuple[Conformance, ...]", file: Path) -> None:
     write_junit(runs, file)
 
 
-def _write_allure(comparison: "Comparison", places: list[Path], args: argparse.Namespace) -> None:
+def _write_badges(run: "Conformance", folder: Path) -> None:
+    from busproof.reports.badges import write_badges  # noqa: PLC0415
+    from busproof.spec import load  # noqa: PLC0415
+
+    if not write_badges(run, load(), folder):
+        raise UsageError("the run was limited to some rules, which says nothing of levels")
+    write_aside(f"Badges: {folder}")
+
+
+def _write_allure(comparison: "Comparison", places: list[Path], args: Options) -> None:
     from busproof.reports.allure import RESULTS_NAME, cleaned, collected  # noqa: PLC0415
     from busproof.reports.allure_cases import (  # noqa: PLC0415
         fault_cases,
@@ -174,7 +135,7 @@ def _entries(
 
 
 def _now() -> str:
-    """The time in UTC, such as `2026-11-22T05:50Z`; a build that is to be repeated names its own.
+    """Return the time in UTC, such as `2026-11-22T05:50Z`, or that of SOURCE_DATE_EPOCH.
 
     Raises:
         UsageError: SOURCE_DATE_EPOCH is no number of seconds.
@@ -187,3 +148,72 @@ def _now() -> str:
             f"SOURCE_DATE_EPOCH is {named!r}; it must be a number of seconds since 1970"
         ) from None
     return f"{moment:%Y-%m-%dT%H:%MZ}"
+
+
+COMMAND: Final = Command(
+    "report",
+    run,
+    description="Write one HTML page that compares any number of runs: rules by "
+    "implementation, the evidence for each verdict, and the violations. The "
+    "page works offline.",
+    parameters=[
+        argument(
+            "runs",
+            "RUN",
+            "a run's folder, its name under reports/runs, or a conformance.json (default: latest)",
+            nargs=-1,
+            shell_complete=values.runs,
+        ),
+        option("-o", "--output", type=PATH, default=PAGE, metavar="FILE", help=f"default: {PAGE}"),
+        option(
+            "--audit",
+            type=PATH,
+            metavar="FILE",
+            help="output of busproof audit --format json: shows which seeded faults were caught",
+        ),
+        option(
+            "--history",
+            type=PATH,
+            metavar="FILE",
+            help="append the runs to this file (JSON lines) and plot verdict changes",
+        ),
+        option(
+            "--label",
+            default="",
+            metavar="TEXT",
+            help="label of these runs in --history, such as a commit",
+        ),
+        option(
+            "--badges",
+            type=PATH,
+            metavar="DIR",
+            help="write a badge for each conformance level there: SVG, and JSON for shields.io",
+        ),
+        option("--junit", type=PATH, metavar="FILE", help="also write JUnit XML to this file"),
+        option(
+            "--allure",
+            type=PATH,
+            metavar="DIR",
+            help="also write Allure results to this folder: runs, verdicts and the other inputs",
+        ),
+        option(
+            "--allure-from",
+            type=PATH,
+            multiple=True,
+            metavar="DIR",
+            help="with --allure: include results of other tests, redacted like ours (repeatable)",
+        ),
+        option(
+            "--modelcheck",
+            type=PATH,
+            metavar="FILE",
+            help="with --allure: output of busproof modelcheck --format json",
+        ),
+    ],
+    examples=[
+        ("busproof report", "The newest run, to reports/conformance.html:"),
+        ("busproof report before after -o compared.html", "Compare two runs:"),
+        ("busproof report --badges docs/badges", "A badge for each conformance level:"),
+        ("busproof report --junit junit.xml", "Also write JUnit XML:"),
+    ],
+)

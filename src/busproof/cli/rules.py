@@ -1,58 +1,29 @@
 """`busproof rules`: the catalogue as a table or JSON, or one rule with everything that shows it."""
 
-import argparse
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from busproof import spec
+from busproof.cli import values
+from busproof.cli.frame import FORMAT, PATH, Command, Options, argument, flag, option
 from busproof.errors import UsageError
 
-__all__ = ["add_parser", "run"]
+__all__ = ["COMMAND", "run"]
 
 _WRONG_DOCUMENTS: Final = 2
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command `rules` to the command line."""
-    parser = subparsers.add_parser(
-        "rules",
-        help="what a bus is held to",
-        description="The catalogue: every rule, or one with its citations and all that shows it.",
-    )
-    view = parser.add_mutually_exclusive_group()
-    view.add_argument("rule", nargs="?", metavar="ID", help="one rule, such as KEY-03")
-    view.add_argument(
-        "--diff", nargs=2, metavar=("A", "B"), help="what two editions say differently"
-    )
-    view.add_argument(
-        "--ambiguities",
-        "--readings",
-        action="store_true",
-        help="what the documents leave open, and the readings of it",
-    )
-    view.add_argument(
-        "--changes", action="store_true", help="the catalogue's versions, and what each changed"
-    )
-    view.add_argument(
-        "--documents", type=Path, metavar="DIR", help="check hashes and anchors by the originals"
-    )
-    parser.add_argument("--edition", metavar="ID", help="only the rules in force in this edition")
-    parser.add_argument("--family", metavar="KEY", help="only the rules of this family")
-    parser.add_argument("--format", choices=("table", "json"), default="table")
-    parser.set_defaults(run=run)
-
-
-def run(args: argparse.Namespace) -> int:
-    """Print what was asked for and return the exit code: 2 if documents were found wrong, else 0.
+def run(args: Options) -> int:
+    """Print the selection; return 2 if documents are wrong, else 0.
 
     Raises:
         UsageError: a rule, edition, family or folder that does not exist was named.
         SpecificationError: the catalogue or a feature file is broken.
     """
     catalogue = spec.load()
+    args = _named(catalogue, args)
     _refuse_idle_filters(args)
     if args.documents is not None:
         return _print_findings(spec.verify_documents(catalogue, args.documents), args.format)
@@ -67,7 +38,22 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _refuse_idle_filters(args: argparse.Namespace) -> None:
+def _named(catalogue: spec.Catalogue, args: Options) -> Options:
+    """Return the options with ids in capitals, and a family as a filter."""
+    families = {each.id for each in catalogue.families}
+    known = families | {each.id for each in catalogue.rules}
+    rule, family = (_in_capitals(each, known) for each in (args.rule, args.family))
+    named = {**vars(args), "rule": rule, "family": family}
+    if rule in families and family is None:
+        named |= {"rule": None, "family": rule}
+    return Options(**named)
+
+
+def _in_capitals(name: str | None, known: Collection[str]) -> str | None:
+    return name.upper() if name is not None and name.upper() in known else name
+
+
+def _refuse_idle_filters(args: Options) -> None:
     views = (args.rule, args.diff, args.documents, args.changes or None)
     listing = all(view is None for view in views)
     filtered = args.edition is not None or args.family is not None
@@ -91,7 +77,7 @@ def _print_findings(findings: Sequence[str], form: str) -> int:
     return _WRONG_DOCUMENTS if findings else 0
 
 
-def _print_list(catalogue: spec.Catalogue, args: argparse.Namespace) -> None:
+def _print_list(catalogue: spec.Catalogue, args: Options) -> None:
     rules = tuple(_chosen(catalogue, args.edition, args.family))
     # Every entry of the register touches a rule: where all rules are chosen, all of it is.
     ambiguities = catalogue.concerning({rule.id for rule in rules})
@@ -163,3 +149,52 @@ def _with_evidence(rules: Sequence[spec.Rule]) -> list[dict[str, Any]]:
 
     shown = evidence(rules)
     return [spec.view_rule(rule) | shown[rule.id] for rule in rules]
+
+
+COMMAND: Final = Command(
+    "rules",
+    run,
+    description="List the rules, those of a family, or one rule with its citations and its tests.",
+    parameters=[
+        argument(
+            "rule",
+            "ID",
+            "one rule, such as KEY-03, or a family, such as KEY",
+            shell_complete=values.rules,
+        ),
+        option("--diff", nargs=2, metavar="A B", help="differences between two editions"),
+        flag(
+            "--ambiguities",
+            "--readings",
+            "ambiguities",
+            help="what the documents leave open, and its readings",
+        ),
+        flag("--changes", help="versions of the catalogue and their changes"),
+        option(
+            "--documents",
+            type=PATH,
+            metavar="DIR",
+            help="verify hashes and sections against the original documents",
+        ),
+        option(
+            "--edition",
+            metavar="ID",
+            help="only rules of this edition",
+            shell_complete=values.editions,
+        ),
+        option(
+            "--family",
+            metavar="KEY",
+            help="only rules of this family",
+            shell_complete=values.families,
+        ),
+        FORMAT,
+    ],
+    exclusive=("rule", "diff", "ambiguities", "changes", "documents"),
+    examples=[
+        ("busproof rules KEY", "The rules on keys:"),
+        ("busproof rules key-08", "One rule, its sources and its tests:"),
+        ("busproof rules --diff fr-2016-09 de-2021-04", "What changed between two editions:"),
+        ("busproof rules --ambiguities --family TXN", "What the documents leave open:"),
+    ],
+)

@@ -1,12 +1,14 @@
 """`busproof run`: the features against one implementation, a verdict on every rule, a report."""
 
-import argparse
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from busproof.cli import known_failures
+import click
+
+from busproof.cli import github, known_failures, required, values
 from busproof.cli.console import give_up_output, say, write_aside
+from busproof.cli.frame import FORMAT, VERBOSE, Command, Option, Options, flag, option
 from busproof.errors import HistoryError, UsageError
 
 if TYPE_CHECKING:
@@ -17,9 +19,8 @@ if TYPE_CHECKING:
     from busproof.history.conformance import Conformance
 
 __all__ = [
+    "COMMAND",
     "EVERY",
-    "add_parser",
-    "add_terms",
     "printed",
     "published",
     "report",
@@ -30,78 +31,14 @@ __all__ = [
 ]
 
 EVERY: Final = "all"
-"""In the place of an edition: each of them, one run after the other."""
+"""Stands for every edition, one run after another."""
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command `run` to the command line."""
-    parser = subparsers.add_parser(
-        "run",
-        help="run the suite on an implementation",
-        description="Runs the features on an implementation, explores it with random commands, "
-        "judges what was recorded and writes reports/runs/NAME/ under the current folder.",
-    )
-    parser.add_argument(
-        "--adapter", default="model", metavar="A", help="see busproof adapters (default: model)"
-    )
-    add_terms(parser, "of the documents, or all (default: the newest)")
-    parser.add_argument(
-        "--timeout", metavar="SECONDS", help="for each answer of an exec: adapter (default: 10)"
-    )
-    parser.add_argument(
-        "--rule",
-        action="append",
-        default=[],
-        metavar="ID",
-        help="only the scenarios of this rule, or family of rules; may be given several times",
-    )
-    known_failures.add_options(parser)
-    add_exploration(parser)
-    parser.add_argument(
-        "--from",
-        dest="source",
-        choices=("features", "tla"),
-        help="run the scenarios (default), or the paths of the TLA+ specs",
-    )
-    parser.add_argument(
-        "--yes", action="store_true", help="do not ask before a real namespace is used"
-    )
-    parser.add_argument("--name", help="of the run (default: time and adapter)")
-    parser.add_argument("--commit", metavar="ID", help="of the implementation, for the report")
-    parser.add_argument("--url", help="where more is told of the implementation, for the report")
-    parser.add_argument("--contact", metavar="WHO", help="answers for it, for the report")
-    parser.add_argument(
-        "--no-allure", action="store_true", help="write no results for Allure, which take a while"
-    )
-    parser.add_argument("--format", choices=("table", "json"), default="table")
-    parser.add_argument("-v", "--verbose", action="store_true", help="every rule, every cause")
-    parser.set_defaults(run=run)
-
-
-def add_exploration(parser: argparse.ArgumentParser) -> None:
-    """Add what of the suite is run, and how much is explored."""
-    parser.add_argument(
-        "--only", choices=("features", "exploration"), help="one of both (default: both)"
-    )
-    parser.add_argument(
-        "--profile",
-        metavar="P",
-        help="how much is explored: quick (default), ci, network or soak",
-    )
-    parser.add_argument("--minutes", metavar="N", help="how long a soak lasts (default: 10)")
-    parser.add_argument(
-        "--seed", metavar="N", help="explore as before: the seed is told by each run"
-    )
-    parser.add_argument(
-        "--replay", metavar="FILE", help="ask the commands of a commands.json, and nothing else"
-    )
-
-
-def _profile(args: argparse.Namespace) -> str | None:
-    """How much is explored; nothing with features, a rule or a replay alone."""
+def _profile(args: Options) -> str | None:
+    """Return the profile of the exploration, or `None` for features, rules or a replay alone."""
     alone = [f"--{name}" for name in ("rule", "replay") if getattr(args, name, None)]
-    if getattr(args, "only", None) == "features":
-        alone.append("--only features")
+    if (only := getattr(args, "only", None)) in ("features", "distilled"):
+        alone.append(f"--only {only}")
     asked = [
         f"--{name}"
         for name in ("profile", "minutes", "seed")
@@ -112,33 +49,15 @@ def _profile(args: argparse.Namespace) -> str | None:
     return None if alone else getattr(args, "profile", None) or _profile_for(args)
 
 
-def _profile_for(args: argparse.Namespace) -> str:
-    """How much is explored where nobody says: little where each request is dear."""
+def _profile_for(args: Options) -> str:
+    """Return the default profile: a small one where each request is slow."""
     from busproof.adapters.finding import is_address, resolved  # noqa: PLC0415
 
     return "network" if is_address(resolved(getattr(args, "adapter", ""))) else "quick"
 
 
-def add_terms(
-    parser: argparse.ArgumentParser,
-    edition_help: str = "of the documents (default: the newest)",
-) -> None:
-    """Add what an implementation is held to."""
-    parser.add_argument("--edition", metavar="ID", help=edition_help)
-    parser.add_argument("--tier", metavar="T", help="basic, standard (default) or premium")
-    parser.add_argument(
-        "--reading",
-        action="append",
-        default=[],
-        metavar="AMBIGUITY=READING",
-        help="how an ambiguity is read; see busproof rules --ambiguities",
-    )
-    parser.add_argument("--oracle", metavar="O", help="strict or client (default: what can be)")
-    parser.add_argument("--partitions", metavar="N", help="default: 16")
-
-
-def request_from(args: argparse.Namespace, adapter: str) -> "Request":
-    """What to run, from the command line."""
+def request_from(args: Options, adapter: str) -> "Request":
+    """Return the request of a run from the command line."""
     from busproof.cli.child_run import Request  # noqa: PLC0415 - the catalogue alone starts faster
 
     return Request(
@@ -160,8 +79,8 @@ def request_from(args: argparse.Namespace, adapter: str) -> "Request":
     )
 
 
-def run(args: argparse.Namespace) -> int:
-    """Run, judge, report; the exit code is the conformance report's.
+def run(args: Options) -> int:
+    """Run, judge and report; return the conformance report's exit code.
 
     Raises:
         ConformanceError: the run could not begin.
@@ -183,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def report(done: "Conducted") -> None:
-    """Write a run's files, each violation as commands and as a scenario among them.
+    """Write a run's files, with each violation as commands and as a scenario.
 
     Raises:
         HistoryError: one cannot be written.
@@ -203,11 +122,11 @@ def report(done: "Conducted") -> None:
 
 def published(
     conformance: "Conformance",
-    args: argparse.Namespace,
+    args: Options,
     write: Callable[[], None],
     failures: known_failures.Known,
 ) -> int:
-    """Print the verdicts, write the report and the list of known failures; the exit code.
+    """Print the verdicts, write the report and known failures; return the exit code.
 
     What cannot be printed or written makes a run incomplete, and hides neither the other nor a
     violation.
@@ -215,13 +134,14 @@ def published(
     from busproof.history.conformance import ExitCode  # noqa: PLC0415
 
     told, done = printed(lambda: _print(conformance, args)), written(write)
+    github.annotate_verdicts([conformance])
     code = conformance.exit_code
     complete = failures.write(conformance) and told and done
     return int(code if complete or code is not ExitCode.OK else ExitCode.INCOMPLETE)
 
 
 def written(write: Callable[[], None]) -> bool:
-    """Write, or say why that is not possible; whether it went well."""
+    """Write, or print why that failed; return whether it succeeded."""
     try:
         write()
     except HistoryError as error:
@@ -231,7 +151,7 @@ def written(write: Callable[[], None]) -> bool:
 
 
 def printed(tell: Callable[[], None]) -> bool:
-    """Print, or say why that is not possible; whether it went well."""
+    """Print, or say why that failed; return whether it succeeded."""
     try:
         tell()
         sys.stdout.flush()
@@ -241,8 +161,8 @@ def printed(tell: Callable[[], None]) -> bool:
     return True
 
 
-def _print(conformance: "Conformance", args: argparse.Namespace) -> None:
-    """Print the verdicts as the command line asks: a matrix for people, or JSON."""
+def _print(conformance: "Conformance", args: Options) -> None:
+    """Print the verdicts as a table for people or as JSON."""
     if args.format == "json":
         import json  # noqa: PLC0415
 
@@ -254,11 +174,11 @@ def _print(conformance: "Conformance", args: argparse.Namespace) -> None:
         from busproof.reports.terminal import show  # noqa: PLC0415
         from busproof.spec import load  # noqa: PLC0415
 
-        show(conformance, load(), terminal(), verbose=args.verbose)
+        show(conformance, load(), terminal(), verbose=args.verbose, folded=github.group)
 
 
 def terminal() -> "Console":
-    """A console that leaves it to us what becomes of a run that nobody reads about."""
+    """Return a console that raises when its reader is gone."""
     from rich.console import Console  # noqa: PLC0415
 
     class Terminal(Console):
@@ -266,3 +186,152 @@ def terminal() -> "Console":
             raise BrokenPipeError
 
     return Terminal()
+
+
+EXPLORATION: Final = "What to run"
+TERMS_OF: Final = "Options that select the rules"
+
+TERMS: Final[tuple[Option, ...]] = (
+    option(
+        "--edition",
+        section=TERMS_OF,
+        metavar="ID",
+        help="edition of the documents, or all (default: the newest)",
+        shell_complete=values.editions,
+    ),
+    option(
+        "--tier",
+        section=TERMS_OF,
+        metavar="T",
+        help="tier: basic, standard (default) or premium",
+        shell_complete=values.one_of("basic", "standard", "premium"),
+    ),
+    option(
+        "--reading",
+        section=TERMS_OF,
+        multiple=True,
+        metavar="AMBIGUITY=READING",
+        help="choose a reading of an ambiguity (repeatable); see busproof rules --ambiguities",
+    ),
+    option(
+        "--oracle",
+        section=TERMS_OF,
+        metavar="O",
+        help="strict or client (default: strict if partitions are observable)",
+        shell_complete=values.one_of("strict", "client"),
+    ),
+    option("--partitions", section=TERMS_OF, metavar="N", help="default: 16"),
+)
+"""Options that select the rules."""
+
+HOW_MUCH: Final[tuple[Option, ...]] = (
+    option(
+        "--rule",
+        section=EXPLORATION,
+        multiple=True,
+        metavar="ID",
+        help="only the scenarios of this rule or family (repeatable)",
+        shell_complete=values.rules,
+    ),
+    option(
+        "--only",
+        section=EXPLORATION,
+        type=click.Choice(("features", "distilled", "exploration")),
+        help="run only the scenarios, the distilled sequences or the exploration",
+    ),
+    option(
+        "--profile",
+        section=EXPLORATION,
+        metavar="P",
+        help="amount of exploration: quick (default), ci, network or soak",
+        shell_complete=values.one_of("quick", "ci", "network", "soak"),
+    ),
+    option(
+        "--minutes",
+        section=EXPLORATION,
+        metavar="N",
+        help="duration of a soak (default: 10)",
+    ),
+    option(
+        "--seed",
+        section=EXPLORATION,
+        metavar="N",
+        help="repeat an exploration; each run prints its seed",
+    ),
+    option(
+        "--replay",
+        section=EXPLORATION,
+        type=click.Path(readable=False),
+        metavar="FILE",
+        help="replay the commands of a commands.json, and nothing else",
+    ),
+    option(
+        "--from",
+        "source",
+        section=EXPLORATION,
+        type=click.Choice(("features", "tla")),
+        help="features: the scenarios (default); tla: the paths of the TLA+ specs",
+    ),
+)
+"""Options that select what runs."""
+
+COMMAND: Final = Command(
+    "run",
+    run,
+    description="Run the scenarios against an implementation, explore it with random "
+    "commands, judge the recorded history and write reports/runs/NAME/ below "
+    "the current folder.",
+    parameters=[
+        option(
+            "--adapter",
+            default="model",
+            metavar="A",
+            help="implementation to test; see busproof adapters (default: model)",
+            shell_complete=values.adapters,
+        ),
+        option(
+            "--timeout",
+            metavar="SECONDS",
+            help="limit for each answer of an exec: adapter (default: 10)",
+        ),
+        *known_failures.OPTIONS,
+        required.REQUIRE,
+        flag("--yes", help="use a real namespace without asking"),
+        option("--name", metavar="NAME", help="name of the run (default: time and adapter)"),
+        option("--commit", metavar="ID", help="commit of the implementation, for the report"),
+        option(
+            "--url",
+            metavar="URL",
+            help="web page of the implementation, for the report",
+        ),
+        option("--contact", metavar="WHO", help="contact for the implementation, for the report"),
+        flag("--no-allure", help="skip Allure results (faster)"),
+        FORMAT,
+        VERBOSE,
+        *TERMS,
+        *HOW_MUCH,
+    ],
+    examples=[
+        ("busproof run", "The reference model, in a minute or two:"),
+        (
+            "busproof run --adapter mybus:make --rule KEY --rule SESS",
+            "Two families of rules against your bus:",
+        ),
+        (
+            "busproof run --adapter 'exec:node adapter.js' --only features --tier premium",
+            "A program that speaks the protocol, without exploration:",
+        ),
+        (
+            "busproof run --adapter mybus:make --require core --require sessions",
+            "Two levels that must be claimed and shown:",
+        ),
+        (
+            "busproof run --adapter env:BUS --edition de-2021-04 --yes --name nightly",
+            "A namespace; its connection string is in the variable BUS:",
+        ),
+        (
+            "busproof run --replay reports/runs/latest/failures/KEY-08/commands.json",
+            "Replay a violation:",
+        ),
+    ],
+)

@@ -1,14 +1,14 @@
 """`busproof run --edition all`: every edition of the documents in one go, beside each other."""
 
-import argparse
 import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from busproof.cli import known_failures
+from busproof.cli import github, known_failures
 from busproof.cli.console import write_aside
+from busproof.cli.frame import Options
 from busproof.cli.run import printed, report, request_from, terminal, written
 from busproof.errors import UsageError
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 __all__ = ["run_editions"]
 
 GRAVEST_FIRST: Final = (2, 4, 1, 3, 0)
-"""Exit codes in the order in which one of several is taken."""
+"""Exit codes, gravest first."""
 
 
-def run_editions(args: argparse.Namespace) -> int:
-    """Run, judge and report once for each edition, the oldest first; the gravest exit code.
+def run_editions(args: Options) -> int:
+    """Run, judge and report for each edition, oldest first; return the gravest exit code.
 
     Raises:
         ConformanceError: a run could not begin, or an option is of one run alone.
@@ -48,6 +48,7 @@ def run_editions(args: argparse.Namespace) -> int:
         runs.append(_reported(ran))
         write_aside(f"Report: {ran.folder}")
     shown = printed(lambda: _print(runs, catalogue, args))
+    github.annotate_verdicts(runs)
     page = Path("reports") / "runs" / f"{name}.html"
     done = written(lambda: _write_page(runs, catalogue, page))
     if done:
@@ -56,7 +57,10 @@ def run_editions(args: argparse.Namespace) -> int:
     return next(code for code in GRAVEST_FIRST if code in codes)
 
 
-def _refuse(args: argparse.Namespace) -> None:
+def _refuse(args: Options) -> None:
+    from busproof.adapters.finding import check_name  # noqa: PLC0415
+
+    check_name(args.adapter)
     for option in ("replay", "write_known_failures"):
         if getattr(args, option) is not None:
             name = option.replace("_", "-")
@@ -64,7 +68,7 @@ def _refuse(args: argparse.Namespace) -> None:
 
 
 def _reported(done: "Conducted") -> "Conformance":
-    """The verdicts of a run whose files are written; it is incomplete if they are not."""
+    """Return the verdicts after writing a run's files; incomplete if that failed."""
     from busproof.history.conformance import ExitCode  # noqa: PLC0415
 
     conformance = done.conformance
@@ -73,7 +77,7 @@ def _reported(done: "Conducted") -> "Conformance":
     return attrs.evolve(conformance, exit_code=ExitCode.INCOMPLETE)
 
 
-def _print(runs: "list[Conformance]", catalogue: "Catalogue", args: argparse.Namespace) -> None:
+def _print(runs: "list[Conformance]", catalogue: "Catalogue", args: Options) -> None:
     if args.format == "json":
         import json  # noqa: PLC0415
 

@@ -1,20 +1,23 @@
 """`busproof serve`: the embedded broker."""
 
-import argparse
 import asyncio
 import gc
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
+import click
 
 from busproof import __version__
 from busproof.broker.limits import MEANINGS
+from busproof.cli import serve_security
 from busproof.cli.console import say, write_aside
-from busproof.cli.serve_security import Protection, add_options
+from busproof.cli.frame import PATH, Command, Options, flag, option
+from busproof.cli.serve_security import Protection
 from busproof.errors import UsageError
+from busproof.extras import need
 
 if TYPE_CHECKING:
     from busproof.broker.core import Hub
@@ -23,74 +26,16 @@ if TYPE_CHECKING:
     from busproof.broker.storage.startup import Keeping
     from busproof.model.rules import Rules
 
-__all__ = ["add_parser", "run"]
+__all__ = ["COMMAND", "run"]
 
 GARBAGE_LOOKED_FOR = 50_000
-"""After how many new objects; each message held is some ten, and none of them is garbage."""
+"""New objects between garbage collections; a held message has some ten, none of them garbage."""
 FAULTY, NO_FAULT = "faulty:", "none"
 OUTPUT = "-"
 PORTS = ("port", "tls_port", "websocket_port", "admin_port")
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command `serve` to the command line."""
-    parser = subparsers.add_parser("serve", help="serve the model to real Service Bus clients")
-    add_options(parser)
-    parser.add_argument("--config", type=Path, metavar="FILE", help="entities, as the emulator's")
-    parser.add_argument(
-        "--adapter",
-        default="model",
-        metavar="NAME",
-        help=f"what decides: model, {FAULTY}FAULT-ID, a bus that breaks one rule, or "
-        f"{FAULTY}{NO_FAULT}, the same bus without a fault",
-    )
-    parser.add_argument(
-        "--policy",
-        default="round-robin",
-        help="round-robin, random or hostile, where it may choose",
-    )
-    parser.add_argument("--seed", type=int, default=0, help="of the policy's choices (0)")
-    parser.add_argument("--clock", choices=("real", "virtual"), default="real")
-    parser.add_argument(
-        "--message-ids",
-        choices=("assigned", "as-sent"),
-        default="assigned",
-        help="what is sent without a MessageId goes out with one (assigned) or without",
-    )
-    parser.add_argument(
-        "--limit",
-        action="append",
-        default=[],
-        metavar="NAME=NUMBER",
-        help="how much one client may have, may be repeated: "
-        + "; ".join(f"{name}, {what} ({most})" for name, (most, what) in MEANINGS.items()),
-    )
-    parser.add_argument(
-        "--store",
-        type=Path,
-        metavar="DIR",
-        help="keep all in this folder, from one start to the next; without it, in memory only",
-    )
-    parser.add_argument(
-        "--durable-power",
-        action="store_true",
-        help="with --store: what was answered outlasts a loss of power too, not only a kill",
-    )
-    parser.add_argument(
-        "--accept-loss",
-        action="store_true",
-        help="with --store: start though its log is damaged, without what was written after that",
-    )
-    parser.add_argument(
-        "--log",
-        type=Path,
-        metavar="FILE",
-        help="add what happens to this file, a JSON object a line; - is the output",
-    )
-    parser.set_defaults(run=run)
-
-
-def _check_store(args: argparse.Namespace) -> None:
+def _check_store(args: Options) -> None:
     if args.store is None and args.durable_power:
         raise UsageError("--durable-power is of no use without --store")
     if args.store is None and args.accept_loss:
@@ -101,8 +46,8 @@ def _check_store(args: argparse.Namespace) -> None:
         raise UsageError("--store keeps no wrong timers; choose another --policy than hostile")
 
 
-def _rules(args: argparse.Namespace) -> "Rules":
-    """Return the rules of the model, or those of the mutant that is served in its place."""
+def _rules(args: Options) -> "Rules":
+    """Return the rules of the model or of the served mutant."""
     from busproof.adapters.faults import fault  # noqa: PLC0415
     from busproof.model.rules import RULES  # noqa: PLC0415
 
@@ -118,15 +63,13 @@ def _rules(args: argparse.Namespace) -> "Rules":
     return fault(named).rules
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: Options) -> int:
     """Serve until interrupted."""
-    from busproof.broker.extra import need_extra  # noqa: PLC0415 - other commands need no broker
-
-    need_extra("busproof serve")
+    need("amqp", "busproof serve")
     return asyncio.run(_serve(args))
 
 
-def _kept(args: argparse.Namespace) -> "Keeping":
+def _kept(args: Options) -> "Keeping":
     from busproof.broker.storage.startup import Keeping  # noqa: PLC0415 - needs the extra
 
     kept = Keeping(args.store, synced=args.durable_power, accepts_loss=args.accept_loss)
@@ -135,7 +78,7 @@ def _kept(args: argparse.Namespace) -> "Keeping":
     return kept
 
 
-async def _serve(args: argparse.Namespace) -> int:
+async def _serve(args: Options) -> int:
     from busproof.broker.admin.endpoint import Administration  # noqa: PLC0415 - needs the extra
     from busproof.broker.admin.http import served  # noqa: PLC0415
     from busproof.broker.bus import Bus  # noqa: PLC0415
@@ -201,7 +144,7 @@ async def _serve(args: argparse.Namespace) -> int:
 
 
 def _limits(said: list[str]) -> "Limits":
-    """The limits of clients; the limit of open files is raised as far as they need it."""
+    """Return the limits of clients; raise the limit of open files to match."""
     from busproof.broker.limits import limits_in  # noqa: PLC0415 - needs the extra
     from busproof.broker.listener import need_files  # noqa: PLC0415
 
@@ -215,7 +158,7 @@ def _limits(said: list[str]) -> "Limits":
 
 
 def _named(path: Path) -> Path | None:
-    """The file that is meant, if not the output."""
+    """Return the named file, or `None` for the standard output."""
     return None if str(path) == OUTPUT else path
 
 
@@ -224,7 +167,7 @@ def _places(broker: "Broker") -> dict[str, int]:
 
 
 def _renew(hub: "Hub") -> None:
-    """Read keys and certificates again; if they cannot be, those from before stay."""
+    """Read keys and certificates again; keep the old ones on failure."""
     try:
         hub.renew()
     except UsageError as error:
@@ -234,7 +177,7 @@ def _renew(hub: "Hub") -> None:
 
 
 def _greeting(protection: Protection, broker: "Broker", entities: int) -> str:
-    """Where it listens, what is to be known, and by what to connect."""
+    """Return the greeting: addresses, warnings and the connection string."""
     host, places = protection.places.host, protection.places
     plain, secure = broker.port_of("--port"), broker.port_of("--tls-port")
     where = [f"AMQP on {host}:{plain}"] if plain else []
@@ -249,3 +192,86 @@ def _greeting(protection: Protection, broker: "Broker", entities: int) -> str:
         lines.append(f"busproof: what it holds: {scheme}://{host}:{broker.admin_port}/busproof/")
     lines += [f"busproof: {each}" for each in protection.warnings()]
     return "\n".join([*lines, protection.connection_string(plain, secure)])
+
+
+COMMAND: Final = Command(
+    "serve",
+    run,
+    description="Serve the reference model, or a bus that breaks one rule, to Service "
+    "Bus clients over AMQP and HTTP, until Ctrl-C.",
+    parameters=[
+        *serve_security.OPTIONS,
+        option(
+            "--config",
+            type=PATH,
+            metavar="FILE",
+            help="entities, in the format of the Service Bus emulator",
+        ),
+        option(
+            "--adapter",
+            default="model",
+            metavar="NAME",
+            help=f"what decides: model, {FAULTY}FAULT-ID, a bus that breaks one rule, or "
+            f"{FAULTY}{NO_FAULT}, the same bus without a fault",
+        ),
+        option(
+            "--policy",
+            default="round-robin",
+            metavar="P",
+            help="choices where the rules leave some: round-robin, random or hostile",
+        ),
+        option("--seed", type=int, default=0, metavar="N", help="seed of the policy (default: 0)"),
+        option(
+            "--clock",
+            type=click.Choice(("real", "virtual")),
+            default="real",
+            help="real (default), or virtual: time passes on request",
+        ),
+        option(
+            "--message-ids",
+            type=click.Choice(("assigned", "as-sent")),
+            default="assigned",
+            help="assigned: messages sent without a MessageId are delivered with one",
+        ),
+        option(
+            "--limit",
+            multiple=True,
+            metavar="NAME=NUMBER",
+            help="how much one client may have, may be repeated: "
+            + "; ".join(f"{name}, {what} ({most})" for name, (most, what) in MEANINGS.items()),
+        ),
+        option(
+            "--store",
+            type=PATH,
+            metavar="DIR",
+            help="keep everything in this folder (default: in memory)",
+        ),
+        flag(
+            "--durable-power",
+            help="with --store: acknowledged requests survive a power loss, not only a kill",
+        ),
+        flag(
+            "--accept-loss",
+            help="with --store: start from a damaged log, without what was written after "
+            "the damage",
+        ),
+        option(
+            "--log",
+            type=PATH,
+            metavar="FILE",
+            help="append events to this file as JSON lines; - is the standard output",
+        ),
+    ],
+    examples=[
+        ("busproof serve", "An empty namespace on this machine:"),
+        (
+            "busproof serve --config Config.json --page",
+            "The emulator's entities, with a live page of their partitions:",
+        ),
+        ("busproof serve --store data --log events.jsonl", "Keep messages across restarts:"),
+        (
+            "busproof serve --adapter faulty:mismatch-accepted",
+            "A bus that breaks one rule, to test a client's tests:",
+        ),
+    ],
+)

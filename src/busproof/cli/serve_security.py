@@ -1,11 +1,13 @@
-"""What `busproof serve` is told of keys, certificates and the control endpoint, and makes of it."""
+"""Security of `busproof serve`: keys, certificates and the control endpoint."""
 
-import argparse
 import ssl
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import click
+
+from busproof.cli.frame import PATH, Option, Options, flag, option
 from busproof.errors import UsageError
 
 if TYPE_CHECKING:
@@ -16,122 +18,169 @@ if TYPE_CHECKING:
     from busproof.broker.core import Hub
     from busproof.broker.server import Places
 
-__all__ = ["Protection", "add_options", "port"]
+__all__ = ["OPTIONS", "Protection"]
 
 AMQP_PORT, AMQPS_PORT, HTTP_PORT = 5672, 5671, 5300
 HIDDEN: Final = "<key>"
-"""What stands in a connection string in the place of a key that is not known to everybody."""
+"""Placeholder for a secret key in a printed connection string."""
 
 
-def port(text: str) -> int:
-    """A port in an option."""
-    if not text.isdecimal() or int(text) > 65_535:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port; one is a number from 0 to 65535")
-    return int(text)
+class _Port(click.ParamType[int]):
+    """Port number as an option value."""
+
+    name = "port"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the port, or fail with a sentence."""
+        text = str(value)
+        if not text.isdecimal() or int(text) > 65_535:
+            self.fail(f"{text!r} is no port; one is a number from 0 to 65535", param, ctx)
+        return int(text)
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say where to listen, and to whom."""
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
-    parser.add_argument(
-        "--port",
-        type=port,
-        help=f"for AMQP without TLS ({AMQP_PORT}; with TLS, none); 0: any free",
-    )
-    parser.add_argument(
-        "--admin-port", type=port, default=HTTP_PORT, help=f"for HTTP ({HTTP_PORT}); 0: any free"
-    )
-    parser.add_argument(
-        "--websocket-port",
-        type=port,
-        help="for AMQP over WebSockets, over TLS if AMQP is (none); 0: any free",
-    )
-    _add_options_of_keys(parser)
-    _add_options_of_certificates(parser)
-    parser.add_argument(
-        "--control",
-        action="store_true",
-        help="answer under /busproof/, to this machine's own programs: partitions, time, state",
-    )
-    parser.add_argument(
-        "--page",
-        action="store_true",
-        help="show this machine's browsers a page of the entities and their partitions, at "
-        "/busproof/ of the HTTP port",
-    )
-    parser.add_argument(
-        "--control-token",
-        metavar="SOURCE",
-        help="answer under /busproof/ who shows the token in this file, or in env:NAME",
-    )
-    parser.add_argument(
-        "--metrics",
-        action="store_true",
-        help="answer this machine's own programs at /metrics of the HTTP port, for Prometheus",
-    )
-    parser.add_argument(
-        "--metrics-token",
-        metavar="SOURCE",
-        help="answer at /metrics who shows the token in this file, or in env:NAME",
-    )
+PORT: Final = _Port()
 
+CERTIFICATES: Final = "TLS"
+KEYS: Final = "Keys"
+WATCH: Final = "Control, page and metrics"
 
-def _add_options_of_keys(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--keys",
-        metavar="SOURCE",
-        help="rules with their keys, as JSON in this file or in the environment variable of "
-        "env:NAME; a file is read again on SIGHUP",
-    )
-    parser.add_argument(
-        "--audience",
-        action="append",
-        default=[],
+OPTIONS: Final[tuple[Option, ...]] = (
+    option(
+        "--host",
+        default="127.0.0.1",
         metavar="HOST",
-        help="a host that tokens may be for; may be repeated (any host)",
-    )
-    parser.add_argument(
+        help="address to listen on (default: 127.0.0.1)",
+    ),
+    option(
+        "--port",
+        type=PORT,
+        metavar="PORT",
+        help=f"for AMQP without TLS ({AMQP_PORT}; with TLS, none); 0: any free",
+    ),
+    option(
+        "--admin-port",
+        type=PORT,
+        metavar="PORT",
+        default=HTTP_PORT,
+        help=f"for HTTP ({HTTP_PORT}); 0: any free",
+    ),
+    option(
+        "--websocket-port",
+        type=PORT,
+        metavar="PORT",
+        help="port for AMQP over WebSockets, with TLS if AMQP has it (default: none; 0: any free)",
+    ),
+    option(
+        "--keys",
+        section=KEYS,
+        metavar="SOURCE",
+        help="access policies and keys, as JSON in a file or in env:NAME; SIGHUP reads a "
+        "file again",
+    ),
+    option(
+        "--audience",
+        section=KEYS,
+        multiple=True,
+        metavar="HOST",
+        help="host that tokens may name (repeatable; default: any)",
+    ),
+    flag(
         "--allow-public-key",
-        action="store_true",
-        help="let others than this machine connect with the emulator's key, which everybody knows",
-    )
-
-
-def _add_options_of_certificates(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--tls-cert", type=Path, metavar="FILE", help="PEM: AMQP over TLS, and HTTPS"
-    )
-    parser.add_argument("--tls-key", type=Path, metavar="FILE", help="PEM: of --tls-cert")
-    parser.add_argument(
+        section=KEYS,
+        help="let other machines connect with the emulator's well-known key",
+    ),
+    option(
+        "--tls-cert",
+        section=CERTIFICATES,
+        type=PATH,
+        metavar="FILE",
+        help="certificate (PEM) for AMQP over TLS and HTTPS",
+    ),
+    option(
+        "--tls-key",
+        section=CERTIFICATES,
+        type=PATH,
+        metavar="FILE",
+        help="private key (PEM) of --tls-cert",
+    ),
+    option(
         "--tls",
-        type=Path,
+        section=CERTIFICATES,
+        type=PATH,
         metavar="FILE",
-        help="AMQP over TLS, and HTTPS, with a certificate that is made; its authority's is "
-        "written here as PEM",
-    )
-    parser.add_argument(
+        help="serve AMQP over TLS and HTTPS with a generated certificate; write its "
+        "authority to this file (PEM)",
+    ),
+    option(
         "--tls-name",
-        action="append",
-        default=[],
+        section=CERTIFICATES,
+        multiple=True,
         metavar="NAME",
-        help="a host that the certificate of --tls is for, beside --host and this machine, such as "
-        "'*.servicebus.windows.net'; may be repeated",
-    )
-    parser.add_argument(
-        "--tls-port", type=port, help=f"for AMQP over TLS ({AMQPS_PORT}); 0: any free"
-    )
-    parser.add_argument("--admin-cert", type=Path, metavar="FILE", help="PEM: HTTPS, not HTTP")
-    parser.add_argument("--admin-key", type=Path, metavar="FILE", help="PEM: of --admin-cert")
-    parser.add_argument(
-        "--admin-tls",
-        type=Path,
+        help="further host name in the certificate of --tls, such as "
+        "'*.servicebus.windows.net' (repeatable)",
+    ),
+    option(
+        "--tls-port",
+        section=CERTIFICATES,
+        type=PORT,
+        metavar="PORT",
+        help=f"for AMQP over TLS ({AMQPS_PORT}); 0: any free",
+    ),
+    option(
+        "--admin-cert",
+        section=CERTIFICATES,
+        type=PATH,
         metavar="FILE",
-        help="HTTPS with a certificate that is made; its authority's is written here as PEM",
-    )
+        help="certificate (PEM) for HTTPS only",
+    ),
+    option(
+        "--admin-key",
+        section=CERTIFICATES,
+        type=PATH,
+        metavar="FILE",
+        help="private key (PEM) of --admin-cert",
+    ),
+    option(
+        "--admin-tls",
+        section=CERTIFICATES,
+        type=PATH,
+        metavar="FILE",
+        help="serve HTTPS with a generated certificate; write its authority to this file (PEM)",
+    ),
+    flag(
+        "--control",
+        section=WATCH,
+        help="serve the control API under /busproof/ to local programs: partitions, time, state",
+    ),
+    flag(
+        "--page",
+        section=WATCH,
+        help="serve a live page of entities and partitions to local browsers, at "
+        "/busproof/ of the HTTP port",
+    ),
+    option(
+        "--control-token",
+        section=WATCH,
+        metavar="SOURCE",
+        help="serve the control API to holders of the token in this file or in env:NAME",
+    ),
+    flag(
+        "--metrics",
+        section=WATCH,
+        help="serve Prometheus metrics to local programs, at /metrics of the HTTP port",
+    ),
+    option(
+        "--metrics-token",
+        section=WATCH,
+        metavar="SOURCE",
+        help="serve metrics to holders of the token in this file or in env:NAME",
+    ),
+)
+"""Options for addresses and access."""
 
 
 class Protection:
-    """Who may do what with a broker, and how it is reached.
+    """Access rules and addresses of a broker.
 
     Args:
         args: the options.
@@ -141,7 +190,7 @@ class Protection:
         UsageError: the options do not fit together, or a file cannot be used.
     """
 
-    def __init__(self, args: argparse.Namespace, configuration: "Configuration") -> None:
+    def __init__(self, args: Options, configuration: "Configuration") -> None:
         from busproof.broker.auth.tokens import Keys  # noqa: PLC0415 - needs what serving needs
 
         self._args = args
@@ -213,18 +262,21 @@ class Protection:
         )
 
     def _tls(self) -> ssl.SSLContext | None:
-        """What AMQP over TLS is spoken by: with a certificate that is given, or made."""
+        """Return the TLS context of AMQP, from a given or a generated certificate."""
         args = self._args
         if args.tls_cert is None and args.tls_key is not None:
             raise UsageError("--tls-key is of no use without --tls-cert")
         if args.tls is None and args.tls_name:
             raise UsageError("--tls-name is of no use without --tls")
+        if args.tls is not None and args.admin_tls is not None:
+            # Before --tls writes its file.
+            raise UsageError("--tls makes a certificate for HTTPS too; leave --admin-tls out")
         if args.tls_cert is not None:
             if args.tls is not None:
                 raise UsageError("--tls makes a certificate, --tls-cert gives one; choose one")
             return self._spoken(args.tls_cert, args.tls_key)
         if args.tls is not None:
-            return self._made("--tls", "--tls-cert", args.tls, *args.tls_name)
+            return self._made("--tls", args.tls, *args.tls_name)
         if args.tls_port is not None:
             raise UsageError("--tls-port is of no use without --tls or --tls-cert")
         return None
@@ -232,24 +284,22 @@ class Protection:
     def _admin_tls(self) -> ssl.SSLContext | None:
         args = self._args
         if args.admin_tls is not None:
-            if args.tls is not None:
-                raise UsageError("--tls makes a certificate for HTTPS too; leave --admin-tls out")
             if args.admin_cert is not None or args.tls_cert is not None:
                 raise UsageError(
                     "--admin-tls makes a certificate, --admin-cert and --tls-cert give one; "
                     "choose one"
                 )
-            return self._made("--admin-tls", "--admin-cert", args.admin_tls)
+            return self._made("--admin-tls", args.admin_tls)
         if args.admin_cert is None:
             if args.admin_key is not None:
                 raise UsageError("--admin-key is of no use without --admin-cert")
             return None
         return self._spoken(args.admin_cert, args.admin_key)
 
-    def _made(self, option: str, other: str, authority: Path, *names: str) -> ssl.SSLContext:
+    def _made(self, option: str, authority: Path, *names: str) -> ssl.SSLContext:
         from busproof.broker.auth.certificates import made  # noqa: PLC0415
 
-        return made((self._args.host, *names), authority, option=option, other=other)
+        return made((self._args.host, *names), authority, option=option)
 
     def _spoken(self, chain: Path, key: Path | None) -> ssl.SSLContext:
         from busproof.broker.auth.certificates import Certificate  # noqa: PLC0415
@@ -260,7 +310,7 @@ class Protection:
         return context
 
     def renewal(self, hub: "Hub") -> Callable[[], None]:
-        """What reads the keys and the certificates again, or raises `UsageError` and changes none.
+        """Return a function that reads keys and certificates again, all or none.
 
         Keys that were not read from a file of their own stay.
         """
@@ -275,7 +325,7 @@ class Protection:
         return renew
 
     def warnings(self) -> list[str]:
-        """What whoever starts the broker should know."""
+        """Return warnings to print at start-up."""
         from busproof.broker.auth.policies import is_exposed  # noqa: PLC0415
 
         args, found = self._args, list[str]()
@@ -307,7 +357,7 @@ class Protection:
         return found
 
     def connection_string(self, amqp_port: int, tls_port: int) -> str:
-        """What clients connect by; no key is in it but the one that everybody knows."""
+        """Return the connection string for clients; only the well-known key appears in it."""
         rule = self.rules[0]
         key = rule.key if self._is_public_key(rule) else HIDDEN
         end = "UseDevelopmentEmulator=true;" if amqp_port else ""

@@ -1,11 +1,12 @@
 """`busproof simulate`: very many random sequences, the bus on Spark against the model."""
 
-import argparse
 from pathlib import Path
 from secrets import randbits
 from typing import TYPE_CHECKING, Final
 
+from busproof.cli.frame import PATH, Command, Options, flag, option
 from busproof.errors import UsageError
+from busproof.extras import need
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -13,50 +14,25 @@ if TYPE_CHECKING:
     from busproof.cli.spark.simulation import Simulation
     from busproof.vocabulary.profile import Profile
 
-__all__ = ["add_parser", "run"]
+__all__ = ["COMMAND", "run"]
 
 VIOLATION: Final = 1
 SHRUNK: Final = 3
-"""Differences that are made small and saved; they are mostly one."""
+"""Maximum number of differences to shrink and save."""
 
 SEED_BITS: Final = 32
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command `simulate` to the command line."""
-    parser = subparsers.add_parser(
-        "simulate",
-        help="very many random sequences: Spark's bus against the model, in one job",
-        description="Folds random sequences of commands on Spark, all in one job, and lets the "
-        "model judge what was told. The first difference of some sequences is made small and "
-        "saved for busproof run --replay.",
-    )
-    parser.add_argument("--sequences", type=int, default=1000, metavar="N", help="default: 1000")
-    parser.add_argument("--length", type=int, default=50, metavar="N", help="commands of each (50)")
-    parser.add_argument("--seed", type=int, metavar="N", help="of the first sequence")
-    parser.add_argument(
-        "--mutants", action="store_true", help="ask buses with a fault each: are they told apart?"
-    )
-    parser.add_argument("--to", type=Path, default=Path("reports/simulate"), metavar="DIR")
-    parser.add_argument("--master", metavar="URL", help="where Spark runs: local[N], spark://…")
-    parser.add_argument("--remote", metavar="URL", help="a Spark Connect server: sc://HOST:PORT")
-    parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE")
-    parser.add_argument(
-        "--partitions", type=int, default=4, metavar="N", help="few, so that keys meet (default: 4)"
-    )
-    parser.add_argument("--tier", default="standard", help="basic, standard (default) or premium")
-    parser.set_defaults(run=run)
-
-
-def run(args: argparse.Namespace) -> int:
-    """Simulate, and print what came of it."""
+def run(args: Options) -> int:
+    """Simulate and print the result."""
+    _check(args)
+    need("spark", "busproof simulate")
     from busproof.adapters.spark import SETTINGS  # noqa: PLC0415 - other commands start faster
     from busproof.cli.spark.simulation import READINGS  # noqa: PLC0415
     from busproof.pipeline.session import settings_from, spark_session_for_now  # noqa: PLC0415
     from busproof.spec import load  # noqa: PLC0415
     from busproof.vocabulary.profile import profile_for  # noqa: PLC0415
 
-    _check(args)
     profile = profile_for(load(), tier=args.tier, readings=READINGS, partitions=args.partitions)
     seed = randbits(SEED_BITS) if args.seed is None else args.seed
     conf = {**SETTINGS, **settings_from(args.conf)}
@@ -65,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
         return ask(spark, profile, args, range(seed, seed + args.sequences))
 
 
-def _check(args: argparse.Namespace) -> None:
+def _check(args: Options) -> None:
     for name in ("sequences", "length", "partitions"):
         if getattr(args, name) < 1:
             raise UsageError(f"--{name} is {getattr(args, name)}, and must be at least 1")
@@ -73,9 +49,7 @@ def _check(args: argparse.Namespace) -> None:
         raise UsageError(f"--tier is {args.tier!r}, and must be basic, standard or premium")
 
 
-def _sequences(
-    spark: "SparkSession", profile: "Profile", args: argparse.Namespace, seeds: range
-) -> int:
+def _sequences(spark: "SparkSession", profile: "Profile", args: Options, seeds: range) -> int:
     from busproof.cli.spark.simulation import saved, simulated  # noqa: PLC0415
 
     found = simulated(spark, profile, seeds, args.length, args.to)
@@ -90,7 +64,7 @@ def _sequences(
 
 
 def _tell_decisions(found: "Simulation") -> None:
-    """Which rules decided how much; those that hardly did prove little."""
+    """Print how often each rule decided; rare ones prove little."""
     from busproof.cli.spark.simulation import seldom  # noqa: PLC0415
 
     rare = seldom(found, sorted(found.decided))
@@ -99,9 +73,7 @@ def _tell_decisions(found: "Simulation") -> None:
         _say(f"fewer than 1 in 1000 each, which proves little: {', '.join(rare)}")
 
 
-def _mutants(
-    spark: "SparkSession", profile: "Profile", args: argparse.Namespace, seeds: range
-) -> int:
+def _mutants(spark: "SparkSession", profile: "Profile", args: Options, seeds: range) -> int:
     from busproof.cli.spark.simulation import noticed  # noqa: PLC0415
     from busproof.pipeline.bus.mutants import MUTANTS  # noqa: PLC0415
 
@@ -116,3 +88,51 @@ def _mutants(
 
 def _say(line: str) -> None:
     print(line)  # noqa: T201 - this is the terminal
+
+
+COMMAND: Final = Command(
+    "simulate",
+    run,
+    description="Run random command sequences on Spark's bus in one job and judge the "
+    "answers. The first differences are shrunk and saved for busproof run "
+    "--replay.",
+    parameters=[
+        option("--sequences", type=int, default=1000, metavar="N", help="default: 1000"),
+        option(
+            "--length", type=int, default=50, metavar="N", help="commands in each (default: 50)"
+        ),
+        option("--seed", type=int, metavar="N", help="seed of the first sequence"),
+        flag("--mutants", help="run buses with one fault each and report which are caught"),
+        option(
+            "--to",
+            type=PATH,
+            default=Path("reports/simulate"),
+            metavar="DIR",
+            help="folder for differences (default: reports/simulate)",
+        ),
+        option("--master", metavar="URL", help="Spark master: local[N], spark://…"),
+        option("--remote", metavar="URL", help="use a Spark Connect server: sc://HOST:PORT"),
+        option("--conf", multiple=True, metavar="NAME=VALUE", help="Spark setting (repeatable)"),
+        option(
+            "--partitions",
+            type=int,
+            default=4,
+            metavar="N",
+            help="partitions; few make keys collide (default: 4)",
+        ),
+        option(
+            "--tier",
+            default="standard",
+            metavar="T",
+            help="tier: basic, standard (default) or premium",
+        ),
+    ],
+    examples=[
+        ("busproof simulate --sequences 100 --length 30", "A hundred short sequences:"),
+        (
+            "busproof simulate --mutants --seed 7",
+            "Which faults do the sequences from seed 7 catch?",
+        ),
+        ("busproof simulate --master spark://HOST:7077", "On a cluster:"),
+    ],
+)

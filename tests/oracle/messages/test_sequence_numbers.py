@@ -1,7 +1,7 @@
 """Sequence numbers: each names one message, and those of a key rise."""
 
 import pytest
-from telling import Told, received, telling, view
+from telling import Told, down, received, telling, up, view
 
 from busproof.vocabulary.commands import (
     Abandon,
@@ -12,10 +12,19 @@ from busproof.vocabulary.commands import (
     Receive,
     Schedule,
     Send,
+    TakePartitionDown,
 )
 from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Done, Indeterminate, Outcome, Peeked, Scheduled
-from busproof.vocabulary.values import ReceiveMode
+from busproof.vocabulary.outcomes import (
+    Done,
+    Indeterminate,
+    Outcome,
+    Peeked,
+    Received,
+    Refused,
+    Scheduled,
+)
+from busproof.vocabulary.values import Error, ReceiveMode
 
 TAKE = Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
 LOCK = Receive(queue="q")
@@ -260,3 +269,32 @@ def test_possible_message_in_between_may_use_a_number(command: object, outcome: 
         told.send(partition=1, **K)
     told.has(TAKE, received("m1", 1, 5, **K))
     told.has(TAKE, received("m2", 1, 7, **K))
+
+
+@pytest.mark.parametrize("number", [-1, -(1 << 48), -(1 << 60), 9 << 48, 1 << 64, 1 << 200])
+@pytest.mark.parametrize("asked", [TAKE, PEEK])
+def test_number_that_names_no_partition_is_a_violation(asked: Receive | Peek, number: int) -> None:
+    """A history may have any number; a negative one ended the judge with a traceback."""
+    told = sent(telling(), K)
+    seen = view("m1", sequence_number=number, **K)
+    outcome = Received(message=seen) if asked is TAKE else Peeked(messages=(seen,))
+    found = told.saw(asked, outcome)
+    assert not found.possible
+    assert "LIFE-12" in found.rules
+
+
+def test_partition_of_any_number_may_be_named_in_a_history() -> None:
+    told = sent(telling(), K)
+    for number in (1 << 40, 1 << 70):
+        assert not told.saw(down(number)).possible
+        told.has(up(number), Refused(error=Error.NOT_FOUND))
+        told.has(up(number), Indeterminate())
+        told.has(TakePartitionDown(queue="none", partition=number), Refused(error=Error.NOT_FOUND))
+    assert not told.send(partition=1 << 70).possible
+
+
+def test_scheduled_message_may_have_a_negative_number_until_it_is_seen() -> None:
+    told = sent(telling())
+    later = Schedule(queue="q", message=Message(body="s"), delay=0)
+    told.has(later, Scheduled(sequence_number=-1))
+    assert not told.saw(TAKE, Received(message=view("s", sequence_number=-1))).possible

@@ -1,19 +1,27 @@
 """Requests of senders and receivers whose answer never came: every end of them stays possible."""
 
-from telling import GONE, LOST, OTHER, Told, locked, received
+import pytest
+from telling import DONE, GONE, LOST, OTHER, Told, is_allowed, locked, received
 
 from busproof.vocabulary.commands import (
     Abandon,
     AcceptSession,
     AdvanceClock,
+    BeginTransaction,
     CloseSession,
+    CommitTransaction,
     Complete,
     CreateQueue,
+    DeadLetter,
+    Defer,
     Peek,
     Receive,
+    ReceiveDeferred,
+    RenewLock,
+    Settlement,
     TakePartitionDown,
 )
-from busproof.vocabulary.outcomes import Empty, Refused, Unsupported
+from busproof.vocabulary.outcomes import Empty, Refused, Renewed, Unsupported
 from busproof.vocabulary.values import Error
 
 LOCK_LOST = Refused(error=Error.LOCK_LOST)
@@ -111,3 +119,72 @@ def test_unsupported_command_changes_nothing(told: Told) -> None:
     told.queue()
     before = told.possible
     assert told.saw(RECEIVE, Unsupported()).possible == before
+
+
+@pytest.mark.parametrize("kind", [Complete, Abandon, DeadLetter, Defer])
+@pytest.mark.parametrize("within", [None, "t"])
+@pytest.mark.parametrize("lost", [RECEIVE, ReceiveDeferred(queue="q", sequence_numbers=(1,))])
+def test_token_that_nobody_saw_may_be_one_of_an_answer_that_was_lost(
+    told: Told, lost: Receive | ReceiveDeferred, within: str | None, kind: type[Settlement]
+) -> None:
+    """Whoever settles with it may have had the answer after all, and gets one again."""
+    told.queue()
+    told.has(BeginTransaction(transaction="t"))
+    told.send(partition=1)
+    settlement = kind(queue="q", lock_token="l", transaction=within)
+    assert within or not is_allowed(told, settlement, DONE)
+    told.has(lost, LOST)
+    assert is_allowed(told, settlement, LOCK_LOST)
+    told.has(settlement)
+    if within:
+        assert is_allowed(told, CommitTransaction(transaction="t"), LOCK_LOST)
+        told.has(CommitTransaction(transaction="t"))
+    told.has(AdvanceClock(duration=MINUTE + 1))
+    for outcome in (Empty(), received("m1", 1, 1, lock_token="n")):
+        assert is_allowed(told, RECEIVE, outcome)
+
+
+def test_lock_of_an_answer_that_was_lost_may_be_renewed(told: Told) -> None:
+    told.queue()
+    told.send(partition=1)
+    renewal = RenewLock(queue="q", lock_token="l")
+    for outcome in (DONE, Renewed(), Renewed(locked_until=MINUTE)):
+        assert not is_allowed(told, renewal, outcome)
+    told.has(RECEIVE, LOST)
+    assert is_allowed(told, renewal, LOCK_LOST)
+    assert is_allowed(told, renewal, Renewed())
+    told.has(renewal, Renewed(locked_until=MINUTE))
+    told.has(AdvanceClock(duration=MINUTE + 1))
+    assert told.saw(RECEIVE, Empty()).possible
+
+
+def test_token_that_was_seen_is_lost_whatever_answer_was_lost_beside_it(told: Told) -> None:
+    locked(told)
+    told.has(Complete(queue="q", lock_token="l"))
+    told.has(RECEIVE, LOST)
+    assert told.saw(Complete(queue="q", lock_token="l")).rules[0] == "LIFE-06"
+
+
+def test_message_of_a_session_whose_acceptance_was_lost_can_be_settled(told: Told) -> None:
+    """It was given, so the session is held: for a whole term at most, from now on."""
+    told.queue(requires_session=True)
+    told.send(partition=1, session_id="a")
+    told.has(ACCEPT, LOST)
+    told.has(AdvanceClock(duration=MINUTE // 2))
+    told.has(SESSION, received("m1", 1, session_id="a", lock_token="l"))
+    told.has(AdvanceClock(duration=MINUTE - 1))
+    complete = Complete(queue="q", lock_token="l")
+    assert is_allowed(told, complete, DONE)
+    assert is_allowed(told, complete, LOCK_LOST)
+    told.has(AdvanceClock(duration=2))
+    assert told.saw(complete).rules[0] == "LIFE-06"
+
+
+def test_session_may_be_held_anew_by_an_acceptance_that_was_lost(told: Told) -> None:
+    told.queue(requires_session=True)
+    told.send(partition=1, session_id="a")
+    told.has(ACCEPT)
+    told.has(ACCEPT, LOST)
+    told.has(AdvanceClock(duration=MINUTE + 1))
+    told.has(SESSION, received("m1", 1, session_id="a", lock_token="l"))
+    assert is_allowed(told, Complete(queue="q", lock_token="l"), DONE)

@@ -424,6 +424,23 @@ def test_a_deleted_queue_leaves_its_commit_open(told: Told) -> None:
     assert told.saw(RECEIVE, UNKNOWN).rules[0] == "MGMT-15"
 
 
+@pytest.mark.parametrize("received_again", [False, True])
+def test_queue_that_was_created_again_leaves_its_commit_open(
+    told: Told, received_again: bool
+) -> None:
+    """Found by exploring transactions across entities: nothing says what such a commit does."""
+    enlisted(told)
+    told.has(DeleteQueue(queue="q"))
+    told.has(CreateQueue(queue="q"))
+    if received_again:
+        told.has(Send(queue="q", message=Message(body="m2")))
+        told.has(RECEIVE, received("m2", 1, lock_token="l"))
+    assert is_allowed(told, COMMIT, DONE)
+    assert is_allowed(told, COMMIT, LOCK_LOST)
+    told.has(COMMIT)
+    assert is_allowed(told, PLAIN, DONE) is received_again
+
+
 def test_a_deleted_queue_is_not_asked_by_a_commit_without_answer(told: Told) -> None:
     enlisted(told)
     told.has(DeleteQueue(queue="q"))

@@ -4,19 +4,24 @@ import pytest
 from telling import DONE, GONE, INVALID, LOST, OTHER, Told, is_allowed, received, telling
 
 from busproof.vocabulary.commands import (
+    AddRule,
     AdvanceClock,
     BeginTransaction,
     BringPartitionUp,
     CommitTransaction,
     CreateQueue,
+    CreateSubscription,
+    CreateTopic,
     Receive,
+    RemoveRule,
     RollBackTransaction,
     Schedule,
     Send,
     TakePartitionDown,
 )
 from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Empty, Outcome, Refused
+from busproof.vocabulary.outcomes import Empty, Outcome, Refused, Scheduled
+from busproof.vocabulary.subscription_rules import TrueFilter
 from busproof.vocabulary.values import Error, ReceiveMode, Tier
 
 UNKNOWN = Refused(error=Error.NOT_FOUND)
@@ -201,6 +206,67 @@ def test_readings_decide_on_a_second_queue_in_a_transaction(
             queue="other", message=Message(body="o", partition_key="a"), transaction="t"
         )
         assert bool(told.saw(elsewhere, outcome).possible) is allowed
+
+
+@pytest.mark.parametrize(
+    ("reading", "accepted", "refused"),
+    [("either", True, True), ("refused", False, True), ("accepted", True, False)],
+)
+@pytest.mark.parametrize(("first", "second"), [(False, False), (False, True), (True, False)])
+def test_second_queue_is_read_alike_whether_it_is_partitioned_or_not(
+    first: bool, second: bool, reading: str, accepted: bool, refused: bool
+) -> None:
+    """A bus that takes one entity in a transaction may do so for regular queues, too."""
+    for outcome, allowed in ((DONE, accepted), (INVALID, refused)):
+        told = begun(telling({"TXN-ENTITIES": reading}), partitioned=first)
+        told.has(CreateQueue(queue="other", partitioned=second))
+        told.send(transaction="t", partition_key="a")
+        elsewhere = Send(
+            queue="other", message=Message(body="o", partition_key="a"), transaction="t"
+        )
+        assert bool(told.saw(elsewhere, outcome).possible) is allowed
+
+
+def test_entity_that_was_sent_to_before_is_not_a_second_one() -> None:
+    told = begun(telling({"TXN-ENTITIES": "either"}), partitioned=False)
+    told.has(CreateQueue(queue="other", partitioned=False))
+    told.send(transaction="t")
+    told.has(Send(queue="other", message=Message(body="o"), transaction="t"))
+    assert not told.send(INVALID, transaction="t").possible
+    assert told.send(transaction="t").possible
+
+
+@pytest.mark.parametrize("reading", ["either", "refused", "accepted"])
+def test_regular_queue_may_be_a_second_entity_beside_what_is_scheduled_or_a_rule(
+    reading: str,
+) -> None:
+    """Whether those count is not said either, so both answers are permitted."""
+    for other in (
+        Schedule(queue="p", message=Message(body="s"), delay=9, transaction="t"),
+        AddRule(topic="t", subscription="a", rule="one", filter=TrueFilter(), transaction="t"),
+    ):
+        told = begun(telling({"TXN-ENTITIES": reading}), partitioned=False)
+        told.has(CreateQueue(queue="p", partitioned=False))
+        told.has(CreateTopic(topic="t", partitioned=False))
+        told.has(CreateSubscription(topic="t", subscription="a"))
+        outcome = Scheduled(sequence_number=1) if isinstance(other, Schedule) else DONE
+        told.has(other, outcome)
+        command = Send(queue="q", message=Message(body="o"), transaction="t")
+        assert is_allowed(told, command, DONE)
+        refused = reading != "accepted" or isinstance(other, Schedule)
+        assert is_allowed(told, command, INVALID) is refused
+
+
+def test_rule_may_change_beside_a_send_to_another_entity_or_not() -> None:
+    for reading, refused in (("either", True), ("refused", True), ("accepted", False)):
+        told = telling({"TXN-ENTITIES": reading, "REGULAR-RULES": "supported"})
+        begun(told, partitioned=False)
+        told.has(CreateTopic(topic="t", partitioned=False))
+        told.has(CreateSubscription(topic="t", subscription="a"))
+        told.send(transaction="t")
+        change = RemoveRule(topic="t", subscription="a", rule="$Default", transaction="t")
+        assert is_allowed(told, change, DONE)
+        assert is_allowed(told, change, INVALID) is refused
 
 
 def test_a_refused_second_queue_may_end_the_transaction_as_any_refusal_may(told: Told) -> None:

@@ -1,6 +1,5 @@
 """`busproof check --engine spark`: histories of any size, judged on Spark, and what is written."""
 
-import argparse
 import contextlib
 import io
 import re
@@ -9,6 +8,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 from busproof.cli.console import write_aside
+from busproof.cli.frame import Options
 from busproof.errors import HistoryError, SparkError, UsageError
 from busproof.history.codec import unstructure
 from busproof.history.conformance import Conformance
@@ -22,8 +22,8 @@ from busproof.pipeline.sources import Source, find_source, write_header
 __all__ = ["checked", "judged"]
 
 
-def judged(args: argparse.Namespace) -> Conformance:
-    """The verdicts on a history, by Spark.
+def judged(args: Options) -> Conformance:
+    """Judge a history on Spark and return the verdicts.
 
     Raises:
         UsageError: the history, or what is asked of it, does not exist or does not fit.
@@ -41,8 +41,8 @@ def judged(args: argparse.Namespace) -> Conformance:
         return checked(spark, source, args).conformance
 
 
-def checked(spark: SparkSession, source: Source, args: argparse.Namespace) -> Checked:
-    """Judge histories of one implementation, and write what was asked for besides.
+def checked(spark: SparkSession, source: Source, args: Options) -> Checked:
+    """Judge histories of one implementation and write the requested files.
 
     Raises:
         UsageError: they were held to different terms, or name what is not known here.
@@ -60,7 +60,7 @@ def checked(spark: SparkSession, source: Source, args: argparse.Namespace) -> Ch
     return found
 
 
-def _naming_of(args: argparse.Namespace, source: Source) -> Naming:
+def _naming_of(args: Options, source: Source) -> Naming:
     if args.mapping is None:
         return AS_PUBLISHED
     if not source.is_table:
@@ -68,7 +68,7 @@ def _naming_of(args: argparse.Namespace, source: Source) -> Naming:
     return read_naming(args.mapping)
 
 
-def _write(found: Checked, args: argparse.Namespace) -> None:
+def _write(found: Checked, args: Options) -> None:
     if args.violations is not None:
         place = args.violations
         _save(found.violations, place / "violations", args.violations_format)
@@ -92,7 +92,7 @@ def _save(frame: DataFrame, place: Path, form: str) -> None:
 
 
 def _explained(frame: DataFrame) -> str:
-    """How much the plan moves about."""
+    """Return how much data the plan shuffles."""
     with contextlib.redirect_stdout(io.StringIO()) as said:
         frame.explain("simple")
     plan = said.getvalue()

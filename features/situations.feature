@@ -1,0 +1,795 @@
+Feature: Situations that come late, change a setting or follow a refusal
+  A bus that is right for the first message must be right for the hundredth. An update changes what it
+  names and nothing that is held; a refusal changes nothing at all; what is counted is what is there.
+
+  Rule: The hundredth is as the first
+
+    @LIFE-09
+    Scenario Outline: Of many messages none is lost and none comes twice
+      Given a <kind> queue
+      And <number> messages <carried> were sent
+      When everything is received and completed
+      Then exactly <number> messages were received
+
+      Examples:
+        | kind        | number | carried                        |
+        | partitioned | 170    | with PartitionKey "a"          |
+        | partitioned | 300    | without key                    |
+        | partitioned | 170    | with PartitionKey each its own |
+        | regular     | 170    | without key                    |
+
+    @KEY-17
+    Scenario Outline: Many messages of one key come in order
+      Given a partitioned queue
+      And 130 messages with <property> "a" were sent
+      When everything is received and completed
+      Then exactly 130 messages were received
+      And the messages came in the order in which they were sent
+
+      Examples:
+        | property     |
+        | PartitionKey |
+        | SessionId    |
+
+    @SESS-05
+    Scenario Outline: Many messages of one session come in order
+      Given a <kind> queue that requires sessions
+      And 130 messages with SessionId "s" were sent
+      When session "s" is accepted
+      And everything of session "s" is received and completed
+      Then exactly 130 messages were received
+      And the messages came in the order in which they were sent
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @PART-12
+    Scenario: Many messages are locked side by side, and each is settled
+      Given a partitioned queue
+      And 120 messages without key were sent
+      When all messages are received and kept
+      And all that are held are completed, the latest first
+      Then all of it succeeds
+      And a receive finds nothing
+
+    @TOPIC-01
+    Scenario: A subscription gets each of many messages
+      Given a partitioned topic
+      And subscription "one"
+      And 120 messages with PartitionKey "a" were sent
+      When receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 120 messages were received
+      And the messages came in the order in which they were sent
+
+    @DLQ-05
+    Scenario Outline: Many dead letters are all there
+      Given a <kind> queue
+      And 110 messages with PartitionKey "a" were sent
+      When everything is received and dead-lettered
+      And all dead letters are received and completed
+      Then exactly 110 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DEFER-02
+    Scenario: Many deferred messages are all received by their numbers
+      Given a partitioned queue
+      And 110 messages with PartitionKey "a" were sent
+      When everything is received and deferred
+      And each of them is received by its number and completed
+      Then exactly 110 messages were received
+
+    @SCHED-02
+    Scenario: Many scheduled messages all come
+      Given a partitioned queue
+      And 110 messages with PartitionKey "a" were scheduled in 5 seconds
+      When 5 seconds pass
+      And 110 messages are awaited
+      Then exactly 110 messages were received
+
+    @SCHED-04
+    Scenario: Many cancellations all hold
+      Given a partitioned queue
+      And 110 messages with PartitionKey "a" were scheduled in 5 seconds
+      When each of them is cancelled
+      And 5 seconds pass
+      Then a receive finds nothing
+
+    @DUP-01
+    Scenario: A copy of the first of many messages is still a copy
+      Given a partitioned queue with duplicate detection
+      And a message with MessageId "x" was sent
+      And 110 messages with MessageId each its own were sent
+      When a message with MessageId "x" is sent
+      And everything is received and completed
+      Then exactly 111 messages were received
+
+    @BATCH-01
+    Scenario: A large batch arrives whole and in order
+      Given a partitioned queue
+      And 100 messages with PartitionKey "a" were sent at once
+      When everything is received and completed
+      Then exactly 100 messages were received
+      And the messages came in the order in which they were sent
+
+    @TXN-12
+    Scenario Outline: A transaction of a hundred messages arrives whole and in order
+      Given a <kind> queue
+      And a transaction
+      And 100 messages with PartitionKey "a" were sent in the transaction
+      When the transaction is committed
+      And everything is received and completed
+      Then exactly 100 messages were received
+      And the messages came in the order in which they were sent
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+  Rule: An update changes what it names, and nothing else
+
+    @MGMT-12
+    Scenario Outline: Other settings are told as before
+      Given a <kind> queue with locks of 30 seconds and with 4 deliveries and with a time to live of 300 seconds
+      When <update>
+      Then it is told to be <kind>, <told>
+
+      Examples:
+        | kind        | update                                      | told                                                                                  |
+        | partitioned | its locks are updated to 20 seconds         | with locks of 20 seconds and with 4 deliveries and with a time to live of 300 seconds |
+        | partitioned | its time to live is updated to 200 seconds  | with locks of 30 seconds and with 4 deliveries and with a time to live of 200 seconds |
+        | partitioned | its greatest delivery count is updated to 7 | with locks of 30 seconds and with 7 deliveries and with a time to live of 300 seconds |
+        | partitioned | the queue is disabled                       | with locks of 30 seconds and with 4 deliveries and with a time to live of 300 seconds |
+        | regular     | its locks are updated to 20 seconds         | with locks of 20 seconds and with 4 deliveries and with a time to live of 300 seconds |
+        | regular     | its time to live is updated to 200 seconds  | with locks of 30 seconds and with 4 deliveries and with a time to live of 200 seconds |
+        | regular     | its greatest delivery count is updated to 7 | with locks of 30 seconds and with 7 deliveries and with a time to live of 300 seconds |
+
+    @MGMT-12
+    Scenario Outline: The locks are as before
+      Given a partitioned queue with locks of 30 seconds
+      When <update>
+      And a message with PartitionKey "a" is sent
+      And a message is received and kept
+      And only 20 of 30 seconds pass
+      Then the message kept can be completed
+
+      Examples:
+        | update                                      |
+        | its time to live is updated to 200 seconds  |
+        | its greatest delivery count is updated to 7 |
+
+    @MGMT-12
+    Scenario Outline: The locks end as before
+      Given a partitioned queue with locks of 10 seconds
+      When <update>
+      And a message with PartitionKey "a" is sent
+      And a message is received and kept
+      And 10 seconds pass
+      And everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | update                                      |
+        | its time to live is updated to 200 seconds  |
+        | its greatest delivery count is updated to 7 |
+
+    @MGMT-12
+    Scenario Outline: Messages live as long as before
+      Given a partitioned queue with a time to live of 20 seconds
+      When <update>
+      And a message with PartitionKey "a" is sent
+      And 20 seconds pass
+      Then a receive finds nothing
+
+      Examples:
+        | update                                      |
+        | its locks are updated to 5 seconds          |
+        | its greatest delivery count is updated to 7 |
+
+    @MGMT-12
+    Scenario Outline: What expires is dead-lettered as before
+      Given a partitioned queue with a time to live of 20 seconds and that dead-letters expired messages
+      When <update>
+      And a message with PartitionKey "a" is sent
+      And 20 seconds pass
+      And dead letters are received and completed until 1 has come
+      Then exactly 1 message was received
+
+      Examples:
+        | update                                      |
+        | its locks are updated to 5 seconds          |
+        | its greatest delivery count is updated to 7 |
+        | its time to live is updated to 10 seconds   |
+
+    @MGMT-12
+    Scenario Outline: Too many deliveries are as many as before
+      Given a partitioned queue with 2 deliveries
+      When <update>
+      And a message with PartitionKey "a" is sent
+      And one message is received and abandoned, as often as permitted
+      And dead letters are received and completed until 1 has come
+      Then exactly 1 message was received
+
+      Examples:
+        | update                                     |
+        | its locks are updated to 5 seconds         |
+        | its time to live is updated to 200 seconds |
+
+    @MGMT-14
+    Scenario Outline: Copies are detected as before
+      Given a <kind> queue with duplicate detection
+      And a message with MessageId "x" was sent
+      When <update>
+      And a message with MessageId "x" is sent
+      And everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        | update                                      |
+        | partitioned | its locks are updated to 5 seconds          |
+        | partitioned | its time to live is updated to 200 seconds  |
+        | partitioned | its greatest delivery count is updated to 7 |
+        | regular     | its locks are updated to 5 seconds          |
+
+    @MGMT-13
+    Scenario Outline: Sessions are required as before
+      Given a partitioned queue that requires sessions
+      When <update>
+      And a message with PartitionKey "a" is sent
+      Then it is refused
+
+      Examples:
+        | update                                      |
+        | its locks are updated to 5 seconds          |
+        | its time to live is updated to 200 seconds  |
+        | its greatest delivery count is updated to 7 |
+
+    @FWD-05
+    Scenario Outline: A queue forwards as before
+      Given a regular destination "invoices"
+      And a partitioned source of "invoices"
+      When <update>
+      And a message with PartitionKey "a" is sent
+      And receivers turn to "invoices"
+      And a message is awaited until there is 1
+      Then exactly 1 message was received
+
+      Examples:
+        | update                                      |
+        | its locks are updated to 5 seconds          |
+        | its time to live is updated to 200 seconds  |
+        | its greatest delivery count is updated to 7 |
+
+  Rule: An update takes nothing from what is held
+
+    @MGMT-12
+    Scenario Outline: What is there stays there
+      Given a <kind> queue
+      And 6 messages with PartitionKey "a" were sent
+      When <update>
+      And everything is received and completed
+      Then exactly 6 messages were received
+      And the messages came in the order in which they were sent
+
+      Examples:
+        | kind        | update                                      |
+        | partitioned | its locks are updated to 5 seconds          |
+        | partitioned | its time to live is updated to 200 seconds  |
+        | partitioned | its greatest delivery count is updated to 7 |
+        | regular     | its locks are updated to 5 seconds          |
+
+    @LOCK-01
+    Scenario Outline: What is locked stays locked as long as it was
+      Given a partitioned queue with locks of 30 seconds
+      And a message with PartitionKey "a" was sent
+      When a message is received and kept
+      And <update>
+      And only 10 of 30 seconds pass
+      Then the message kept can be completed
+
+      Examples:
+        | update                                      |
+        | its locks are updated to 5 seconds          |
+        | its time to live is updated to 200 seconds  |
+        | its greatest delivery count is updated to 7 |
+
+    @LOCK-01
+    Scenario: A lock does not grow longer after the fact
+      Given a partitioned queue with locks of 5 seconds
+      And a message with PartitionKey "a" was sent
+      When a message is received and kept
+      And its locks are updated to 60 seconds
+      And 6 seconds pass
+      And everything is received and completed
+      Then exactly 1 message was received
+
+    @DLQ-01
+    Scenario Outline: Deliveries are counted on
+      Given a partitioned queue
+      And a message with PartitionKey "a" was sent
+      When one message is received and abandoned, 2 times
+      And <update>
+      And a message is received and kept
+      Then it is delivery 3
+
+      Examples:
+        | update                                      |
+        | its locks are updated to 5 seconds          |
+        | its time to live is updated to 200 seconds  |
+        | its greatest delivery count is updated to 7 |
+
+    @DEFER-02
+    Scenario Outline: What is deferred can be received by its number
+      Given a partitioned queue
+      And a message with PartitionKey "a" was sent
+      When a message is received and deferred
+      And <update>
+      Then it can be received by its number
+
+      Examples:
+        | update                                     |
+        | its locks are updated to 5 seconds         |
+        | its time to live is updated to 200 seconds |
+
+    @SCHED-02
+    Scenario: What is scheduled comes
+      Given a partitioned queue
+      And a message with PartitionKey "a" was scheduled in 20 seconds
+      When its locks are updated to 5 seconds
+      And 20 seconds pass
+      And 1 message is awaited
+      Then exactly 1 message was received
+
+    @DLQ-05
+    Scenario: A dead letter stays where it is
+      Given a partitioned queue
+      And a message was dead-lettered
+      When its locks are updated to 5 seconds
+      And all dead letters are received and completed
+      Then exactly 1 message was received
+
+    @SESS-19
+    Scenario Outline: A session has its holder and its state
+      Given a <kind> queue that requires sessions
+      And a message with SessionId "s" was sent
+      When session "s" is accepted
+      And session "s" is given the state "half"
+      And its locks are updated to 30 seconds
+      Then the state of session "s" is "half"
+      When everything of session "s" is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @MGMT-27
+    Scenario: What was there when a queue was disabled is there when it is active again
+      Given a partitioned queue
+      And 4 messages with PartitionKey "a" were sent
+      When the queue is disabled
+      And the queue is active again
+      And everything is received and completed
+      Then exactly 4 messages were received
+      And the messages came in the order in which they were sent
+
+  Rule: A refusal changes nothing
+
+    @MGMT-04 @LOCK-01
+    Scenario: An update to the other option leaves messages, locks and settings as they are
+      Given a partitioned queue with locks of 5 minutes and with 4 deliveries
+      And 2 messages with PartitionKey "a" were sent
+      When a message is received and kept
+      And it is updated to be regular
+      Then it is accepted or refused
+      And it is told to be partitioned, with locks of 5 minutes and with 4 deliveries
+      And the message kept can be completed
+      When everything is received and completed
+      Then exactly 1 message was received
+
+    @MGMT-13
+    Scenario Outline: An update to require no sessions leaves the session as it is
+      Given a <kind> queue that requires sessions and with locks of 5 minutes
+      And 2 messages with SessionId "s" were sent
+      When session "s" is accepted
+      And session "s" is given the state "half"
+      And it is updated to require no sessions
+      Then it is accepted or refused
+      And the state of session "s" is "half"
+      When everything of session "s" is received and completed
+      Then exactly 2 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LOCK-03
+    Scenario: Locks that are too long are refused, and the others stay
+      Given a partitioned queue with locks of 30 seconds
+      When its locks are updated to 301 seconds
+      Then it is refused
+      And it is told to be partitioned, with locks of 30 seconds
+
+    @MGMT-09
+    Scenario Outline: A queue whose name is taken keeps its messages and its settings
+      Given a <kind> queue with locks of 30 seconds
+      And 3 messages with PartitionKey "a" were sent
+      When a partitioned queue with locks of 20 seconds is created
+      Then it is refused because it exists already
+      And it is told to be <kind>, with locks of 30 seconds
+      When everything is received and completed
+      Then exactly 3 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @KEY-08
+    Scenario: A message that is refused for its keys never arrives, and the next one does
+      Given a partitioned queue
+      When a message with SessionId "a" and PartitionKey "b" is sent
+      Then it is refused as an invalid operation
+      When 2 messages with SessionId "a" are sent
+      And everything is received and completed
+      Then exactly 2 messages were received
+
+    @DUP-08
+    Scenario Outline: A message that is refused makes no copy
+      Given a <kind> queue with duplicate detection and that requires sessions
+      When a message with MessageId "x" is sent
+      Then it is refused
+      When a message with MessageId "x" and SessionId "s" is sent
+      And session "s" is accepted
+      And everything of session "s" is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LIFE-06
+    Scenario Outline: A settlement with a lost lock is refused, and its message stays
+      Given a <kind> queue with locks of 5 seconds
+      And a message with PartitionKey "a" was sent
+      When a message is received and kept
+      And 6 seconds pass
+      And the message kept is <settled>
+      Then it is refused
+      When everything is received and completed
+      Then exactly 1 message was received
+      And a receive of dead letters finds nothing
+
+      Examples:
+        | kind        | settled       |
+        | partitioned | completed     |
+        | partitioned | abandoned     |
+        | partitioned | deferred      |
+        | partitioned | dead-lettered |
+        | regular     | dead-lettered |
+
+    @LOCK-05
+    Scenario Outline: A lost lock that is renewed stays lost
+      Given a <kind> queue with locks of 5 seconds
+      And a message with PartitionKey "a" was sent
+      When a message is received and kept
+      And 6 seconds pass
+      And the lock of the message kept is renewed
+      Then it is refused
+      When everything is received over another connection and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LIFE-06
+    Scenario Outline: What was settled cannot be settled again
+      Given a <kind> queue
+      And a message with PartitionKey "a" was sent
+      When a message is received and kept
+      And the message kept is <first>
+      Then it is accepted
+      When the message kept is <again>
+      Then it is refused
+
+      Examples:
+        | kind        | first         | again         |
+        | partitioned | completed     | completed     |
+        | partitioned | completed     | abandoned     |
+        | partitioned | completed     | dead-lettered |
+        | partitioned | abandoned     | completed     |
+        | partitioned | dead-lettered | completed     |
+        | partitioned | deferred      | completed     |
+        | regular     | completed     | completed     |
+        | regular     | abandoned     | dead-lettered |
+
+    @LIFE-10
+    Scenario: Who is refused a session takes nothing from its holder
+      Given a partitioned queue that requires sessions
+      And 2 messages with SessionId "s" were sent
+      When session "s" is accepted
+      And session "s" is accepted over another connection
+      Then it is refused
+      When everything of session "s" is received and completed
+      Then exactly 2 messages were received
+
+    @SESS-21
+    Scenario: Who does not hold a session does not change its state
+      Given a partitioned queue that requires sessions
+      When session "s" is accepted
+      And session "s" is given the state "mine"
+      And session "s" is given the state "yours" over another connection
+      Then it is refused
+      And the state of session "s" is "mine"
+
+    @SCHED-05
+    Scenario: A cancellation that comes too late takes nothing away
+      Given a partitioned queue
+      And a message with PartitionKey "a" was scheduled in 5 seconds
+      And another message with PartitionKey "a" was sent
+      When 5 seconds pass
+      And 2 messages are awaited
+      Then exactly 2 messages were received
+
+    @DEFER-03
+    Scenario: A number that is refused takes nothing away
+      Given a partitioned queue
+      And 2 messages with PartitionKey "a" were sent
+      When a message is received and kept
+      And the message kept is tried by its number
+      Then it is refused
+      And the message kept can be completed
+      When everything is received and completed
+      Then exactly 1 message was received
+
+    @TXN-04
+    Scenario: Nothing of a second key that was refused ever arrives
+      Given a partitioned queue
+      And a transaction
+      And 2 messages with PartitionKey "a" were sent in the transaction
+      When a message with PartitionKey "b" is sent in the transaction
+      Then it is refused as an invalid operation
+      When the transaction is rolled back, unless it has ended
+      Then a receive finds nothing
+
+    @BATCH-02
+    Scenario Outline: A batch that is refused lets nothing of it arrive, and the next one is whole
+      Given a <kind> queue that requires sessions
+      When a message with SessionId "s" and one with PartitionKey "a" are sent at once
+      Then it is refused
+      When 3 messages with SessionId "s" are sent at once
+      And session "s" is accepted
+      And everything of session "s" is received and completed
+      Then exactly 3 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+  Rule: What is counted is what is there
+
+    @MGMT-20
+    Scenario Outline: Messages that are locked or deferred are counted, and those that have gone are not
+      Given a <kind> queue with locks of 5 minutes
+      And 6 messages with PartitionKey "a" were sent
+      When a message is received and kept
+      Then in the end its message count is 6
+      When the message kept is completed
+      Then in the end its message count is 5
+      When a message is received and deferred
+      Then in the end its message count is 5
+      When a message is received and dead-lettered because of "unreadable"
+      Then in the end its message count is 4
+      When a message is received and deleted
+      Then in the end its message count is 3
+      When one message is received and abandoned
+      Then in the end its message count is 3
+      When everything is received and completed
+      Then in the end its message count is 1
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @MGMT-20
+    Scenario: Messages of a session are counted
+      Given a partitioned queue that requires sessions
+      And 3 messages with SessionId "s" were sent
+      And 2 messages with SessionId "t" were sent
+      Then in the end its message count is 5
+      When session "s" is accepted
+      And everything of session "s" is received and completed
+      Then in the end its message count is 2
+
+    @MGMT-20
+    Scenario: What is sent in a transaction is counted from its commit
+      Given a partitioned queue
+      And a transaction
+      And 3 messages with PartitionKey "a" were sent in the transaction
+      Then in the end its message count is 0
+      When the transaction is committed
+      Then in the end its message count is 3
+
+    @MGMT-20
+    Scenario: A batch and a copy are counted as what arrived
+      Given a partitioned queue with duplicate detection
+      And a message with MessageId "x" was sent
+      And a message with MessageId "x" was sent
+      And 3 messages with MessageId each its own and PartitionKey "a" were sent at once
+      Then in the end its message count is 4
+
+    @MGMT-20
+    Scenario: Each subscription counts its own copies
+      Given a partitioned topic
+      And subscription "one"
+      And subscription "two" that takes messages with Label "x"
+      And a message with PartitionKey "a" and Label "x" was sent
+      And 2 messages with PartitionKey "a" and Label "y" were sent
+      When receivers turn to subscription "one"
+      Then in the end its message count is 3
+      When receivers turn to subscription "two"
+      Then in the end its message count is 1
+
+    @MGMT-20 @MGMT-22
+    Scenario: After an outage everything is counted again
+      Given a partitioned queue
+      And 20 messages with PartitionKey each its own were sent
+      When every partition is down for a while
+      Then in the end its message count is 20
+
+  Rule: What is right for a message alone is right in a batch
+
+    @SEQ-01
+    Scenario: Messages of a batch have numbers of their own that rise
+      Given a partitioned queue
+      And 10 messages with PartitionKey "a" were sent at once
+      When everything is received and completed
+      Then exactly 10 messages were received
+      And no two of them have one sequence number
+      And the sequence numbers of each key rise in the order of sending
+
+    @TTL-03
+    Scenario: Messages of a batch live as long as those that are sent alone
+      Given a partitioned queue with a time to live of 20 seconds
+      And 3 messages with PartitionKey "a" were sent at once
+      When 20 seconds pass
+      Then a receive finds nothing
+
+    @DEFER-02
+    Scenario: Messages of a batch can be deferred one by one
+      Given a partitioned queue
+      And 3 messages with PartitionKey "a" were sent at once
+      When everything is received and deferred
+      Then a receive finds nothing
+      When each of them is received by its number and completed
+      Then exactly 3 messages were received
+
+    @DLQ-05
+    Scenario: Messages of a batch can be dead-lettered one by one
+      Given a partitioned queue
+      And 3 messages with PartitionKey "a" were sent at once
+      When a message is received and dead-lettered because of "unreadable"
+      And everything is received and completed
+      Then exactly 2 messages were received
+      When all dead letters are received and completed
+      Then exactly 3 messages were received
+
+    @TOPIC-01
+    Scenario: Each message of a batch is filtered by itself
+      Given a partitioned topic
+      And subscription "one" that takes messages with Label "x"
+      And subscription "two"
+      When a message with PartitionKey "a" and Label "x" and one with PartitionKey "a" and Label "y" are sent at once
+      Then it is accepted
+      When receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+      And it has Label "x"
+      When receivers turn to subscription "two"
+      And everything is received and completed
+      Then exactly 2 messages were received
+
+    @FWD-01
+    Scenario: A batch is forwarded whole and in order
+      Given a regular destination "invoices"
+      And a partitioned source of "invoices"
+      And 5 messages with PartitionKey "a" were sent at once
+      When receivers turn to "invoices"
+      And messages are awaited until there are 5
+      Then exactly 5 messages were received
+
+  Rule: A dead-letter queue is a queue
+
+    @DLQ-07
+    Scenario Outline: A dead letter is locked, given again, deferred or peeked as any message
+      Given a <kind> queue with locks of 10 seconds
+      And a message was dead-lettered
+      When a dead letter is received and kept
+      And a receive of dead letters is tried
+      Then exactly 0 messages were received
+      When 10 seconds pass
+      And all dead letters are received and completed
+      Then exactly 1 message was received
+      And a receive of dead letters finds nothing
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DLQ-07
+    Scenario: A dead letter of a queue that requires sessions is received without a session
+      Given a partitioned queue that requires sessions
+      And a message with SessionId "s" was sent
+      When session "s" is accepted
+      And a message of session "s" is received and kept
+      And the message kept is dead-lettered
+      And all dead letters are received and completed
+      Then exactly 1 message was received
+      And it has SessionId "s"
+
+    @DLQ-08
+    Scenario: A subscription has dead letters of its own
+      Given a partitioned topic
+      And subscription "one"
+      And subscription "two"
+      And a message with PartitionKey "a" and Label "x" was sent
+      When receivers turn to subscription "one"
+      And a message is received and dead-lettered because of "unreadable"
+      Then a receive finds nothing
+      When all dead letters are received and completed
+      Then exactly 1 message was received
+      And it has Label "x"
+      When receivers turn to subscription "two"
+      Then a receive of dead letters finds nothing
+      When everything is received and completed
+      Then exactly 1 message was received
+
+  Rule: A subscription is a queue
+
+    @TOPIC-20
+    Scenario Outline: A message of a subscription is locked and given again as in a queue
+      Given a <kind> topic
+      And subscription "one" with locks of 10 seconds
+      And a message with PartitionKey "a" was sent
+      When receivers turn to subscription "one"
+      And one message is received and abandoned
+      And a message is received and kept
+      Then it is delivery 2
+      And a receive over another connection finds nothing
+      When 10 seconds pass
+      And a message is received and kept
+      Then it is delivery 3
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @TOPIC-20
+    Scenario: A message of a subscription can be deferred
+      Given a partitioned topic
+      And subscription "one"
+      And subscription "two"
+      And a message with PartitionKey "a" was sent
+      When receivers turn to subscription "one"
+      And a message is received and deferred
+      Then a receive finds nothing
+      And it can be received by its number
+      When receivers turn to subscription "two"
+      And everything is received and completed
+      Then exactly 1 message was received

@@ -1,0 +1,336 @@
+Feature: Values on their way
+  What a sender sets comes to the receiver as it was set: numbers as numbers, true as true, an empty
+  text as an empty text, and every letter of every alphabet. Whichever way a message takes, its
+  values are the same at the end.
+
+  Rule: A value arrives as it was sent
+
+    @LIFE-01
+    Scenario Outline: A value arrives with its type
+      Given a <kind> queue
+      When a message with property value <value> is sent
+      And everything is received and completed
+      Then it has property value <value>
+
+      Examples:
+        | kind        | value            |
+        | partitioned | 0                |
+        | partitioned | -1               |
+        | partitioned | 255              |
+        | partitioned | 32768            |
+        | partitioned | 2147483648       |
+        | partitioned | -2147483649      |
+        | partitioned | 9007199254740991 |
+        | partitioned | 2.5              |
+        | partitioned | -0.125           |
+        | partitioned | 1e300            |
+        | partitioned | true             |
+        | partitioned | false            |
+        | partitioned | ""               |
+        | partitioned | "0"              |
+        | partitioned | "true"           |
+        | partitioned | " a  b "         |
+        | partitioned | "żółć 日本 🚌"     |
+        | regular     | 9007199254740991 |
+        | regular     | 2.5              |
+        | regular     | true             |
+        | regular     | ""               |
+
+    @LIFE-01
+    Scenario Outline: Texts that the bus does not read arrive as they were sent
+      Given a <kind> queue
+      When a message with <carried> is sent
+      And everything is received and completed
+      Then it has <carried>
+
+      Examples:
+        | kind        | carried                                                         |
+        | partitioned | Label "żółć 日本 🚌" and CorrelationId "Ünïcode" and MessageId "ñ" |
+        | partitioned | To "a b" and ReplyTo "c/d?e=f" and ContentType "text/plain"     |
+        | partitioned | CorrelationId of 200 characters and Label of 200 characters     |
+        | partitioned | ReplyToSessionId "ñ" and SessionId "日本"                         |
+        | partitioned | MessageId of 128 characters and SessionId of 128 characters     |
+        | partitioned | PartitionKey of 128 characters                                  |
+        | regular     | MessageId of 128 characters and SessionId of 128 characters     |
+        | regular     | Label "żółć 日本 🚌" and PartitionKey "日本"                         |
+
+    @LIFE-01
+    Scenario Outline: The case of a text stays as it is
+      Given a <kind> queue
+      When a message with MessageId "AbC" and PartitionKey "aBc" and Label "ABC" is sent
+      And everything is received and completed
+      Then it has MessageId "AbC" and PartitionKey "aBc" and Label "ABC"
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LIFE-01
+    Scenario Outline: A body arrives with all its letters
+      Given a <kind> queue
+      And the text "żółć 日本 🚌 % & < ; '" was sent as a body
+      And a text of 70000 characters was sent as a body
+      And a text of 300 characters was sent as a body
+      When everything is received and completed
+      Then exactly 3 messages were received
+      And each has the body that was sent
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LIFE-01
+    Scenario: A value arrives where messages are received at once and deleted
+      Given a partitioned queue
+      When a message with property yes true and property number 2.5 and Label "ñ" is sent
+      And a receive is tried
+      Then it has property yes true and property number 2.5 and Label "ñ"
+
+    @LIFE-07
+    Scenario Outline: A peek shows values as they were sent
+      Given a regular queue
+      When a message with <carried> is sent
+      And messages are peeked
+      Then the message shown has <carried>
+
+      Examples:
+        | carried                                                        |
+        | property yes true and property number 2.5 and property none "" |
+        | property zero 0 and property large 2147483648                  |
+        | Label "żółć 日本 🚌" and MessageId "ñ"                            |
+
+  Rule: A message keeps its values when it is given again
+
+    @LIFE-04
+    Scenario Outline: Abandoned, a message comes again with its values
+      Given a <kind> queue
+      When a message with <carried> is sent
+      And one message is received and abandoned
+      And everything is received and completed
+      Then it has <carried>
+
+      Examples:
+        | kind        | carried                                                            |
+        | partitioned | property yes true and property number 2.5 and property none ""     |
+        | partitioned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x"     |
+        | regular     | property no false and property large 2147483648 and ReplyTo "r"    |
+
+    @LIFE-05
+    Scenario Outline: After its lock a message comes again with its values
+      Given a <kind> queue with locks of 5 seconds
+      When a message with <carried> is sent
+      And a message is received and kept
+      And 5 seconds pass
+      And everything is received and completed
+      Then it has <carried>
+
+      Examples:
+        | kind        | carried                                                            |
+        | partitioned | property yes true and property number 2.5 and property none ""     |
+        | regular     | Label "ñ" and CorrelationId "c" and ReplyToSessionId "s"           |
+
+    @PART-04
+    Scenario: After an outage a message comes with its values
+      Given a partitioned queue
+      And a message with property yes true and property number 2.5 and Label "ñ" was sent
+      When every partition is down for a while
+      And everything is received and completed
+      Then it has property yes true and property number 2.5 and Label "ñ"
+
+    @DEFER-02
+    Scenario Outline: A deferred message has its values
+      Given a <kind> queue
+      When a message with <carried> is sent
+      And a message is received and deferred
+      And it is received by its number and completed
+      Then it has <carried>
+
+      Examples:
+        | kind        | carried                                                            |
+        | partitioned | property yes true and property number 2.5 and property none ""     |
+        | partitioned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x"     |
+        | regular     | property no false and property large 2147483648 and ReplyTo "r"    |
+
+    @DLQ-06
+    Scenario Outline: A dead letter has its values
+      Given a <kind> queue
+      When a message with <carried> is sent
+      And a message is received and dead-lettered because of "unreadable"
+      And all dead letters are received and completed
+      Then it has <carried>
+
+      Examples:
+        | kind        | carried                                                            |
+        | partitioned | property yes true and property number 2.5 and property none ""     |
+        | partitioned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x"     |
+        | partitioned | SessionId "s" and MessageId "m" and ReplyToSessionId "r"           |
+        | regular     | property no false and property large 2147483648 and ReplyTo "r"    |
+
+    @DLQ-06
+    Scenario: A message that was given too often has its values
+      Given a partitioned queue with 2 deliveries
+      When a message with property yes true and property number 2.5 and Label "ñ" is sent
+      And one message is received and abandoned, as often as permitted
+      And dead letters are received and completed until 1 has come
+      Then it has property yes true and property number 2.5 and Label "ñ"
+
+    @TTL-07
+    Scenario: A message that expired has its values
+      Given a partitioned queue with a time to live of 10 seconds and that dead-letters expired messages
+      When a message with property yes true and property number 2.5 and Label "ñ" is sent
+      And 10 seconds pass
+      And dead letters are received and completed until 1 has come
+      Then it has property yes true and property number 2.5 and Label "ñ"
+
+  Rule: However a message is sent, its values arrive
+
+    @BATCH-01
+    Scenario Outline: Each message of a batch has its own values
+      Given a <kind> queue
+      When a message with PartitionKey "a" and <first> and one with PartitionKey "a" and <second> are sent at once
+      Then it is accepted
+      When everything is received and completed
+      Then exactly 2 messages were received
+      And number 1 of them has <first>
+      And number 2 of them has <second>
+
+      Examples:
+        | kind        | first                                     | second                                       |
+        | partitioned | property yes true                         | property yes false                           |
+        | partitioned | property number 5                         | property number "5"                          |
+        | partitioned | property number 2.5 and property text ""  | property other 7                             |
+        | partitioned | MessageId "m" and Label "ñ"               | MessageId "n" and Label "o"                  |
+        | partitioned | CorrelationId "c" and To "x"              | ContentType "t" and ReplyTo "r"              |
+        | regular     | property number 2147483648                | property number -2147483649                  |
+        | regular     | ReplyToSessionId "r" and MessageId "m"    | Label "żółć 日本 🚌"                            |
+
+    @BATCH-01
+    Scenario: Each message of a batch for a session has its own values
+      Given a partitioned queue that requires sessions
+      When a message with SessionId "s" and Label "a" and property yes true and one with SessionId "s" and Label "b" and property yes 1 are sent at once
+      Then it is accepted
+      When session "s" is accepted
+      And everything of session "s" is received and completed
+      Then number 1 of them has Label "a" and property yes true
+      And number 2 of them has Label "b" and property yes 1
+
+    @TXN-12
+    Scenario Outline: What is sent in a transaction arrives with its values
+      Given a <kind> queue
+      And a transaction
+      When a message with PartitionKey "a" and <carried> is sent in the transaction
+      And the transaction is committed
+      And everything is received and completed
+      Then it has <carried>
+
+      Examples:
+        | kind        | carried                                                        |
+        | partitioned | property yes true and property number 2.5 and property none "" |
+        | partitioned | Label "ñ" and CorrelationId "c" and MessageId "m" and To "x"   |
+        | regular     | property no false and property large 2147483648                |
+
+    @SCHED-02
+    Scenario Outline: What was scheduled arrives with its values
+      Given a <kind> queue
+      And a message with <carried> was scheduled in 5 seconds
+      When 5 seconds pass
+      And 1 message is awaited
+      Then it has <carried>
+
+      Examples:
+        | kind        | carried                                                         |
+        | partitioned | property yes true and property number 2.5 and property none ""  |
+        | partitioned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x"  |
+        | regular     | property no false and property large 2147483648 and ReplyTo "r" |
+
+    @SESS-05
+    Scenario: In a session a message has its values
+      Given a partitioned queue that requires sessions
+      When session "ñ" is accepted
+      And a message with SessionId "ñ" and property yes true and property number 2.5 and ReplyToSessionId "r" is sent
+      And everything of session "ñ" is received and completed
+      Then it has SessionId "ñ" and property yes true and property number 2.5 and ReplyToSessionId "r"
+
+    @SESS-17
+    Scenario Outline: A session's state is the text that was set
+      Given a <kind> queue that requires sessions
+      When session "s" is accepted
+      And session "s" is given the state "<state>"
+      Then the state of session "s" is "<state>"
+
+      Examples:
+        | kind        | state          |
+        | partitioned | żółć 日本 🚌     |
+        | partitioned | 0              |
+        | partitioned | null           |
+        | partitioned | {'a': 1.50}    |
+        | regular     | two  blanks    |
+
+    @TOPIC-01
+    Scenario Outline: Each subscription gets the values that were sent
+      Given a <kind> topic
+      And subscription "one"
+      And subscription "two"
+      And a message with <carried> was sent
+      When receivers turn to subscription "one"
+      And everything is received and completed
+      Then exactly 1 message was received
+      And it has <carried>
+      When receivers turn to subscription "two"
+      And everything is received and completed
+      Then exactly 1 message was received
+      And it has <carried>
+
+      Examples:
+        | kind        | carried                                                         |
+        | partitioned | property yes true and property number 2.5 and property none ""  |
+        | partitioned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x"  |
+        | regular     | property no false and property large 2147483648 and ReplyTo "r" |
+
+    @FWD-03
+    Scenario Outline: A forwarded message arrives with its values
+      Given a partitioned destination "invoices"
+      And a partitioned source of "invoices"
+      And a message with PartitionKey "a" and <carried> was sent
+      When receivers turn to "invoices"
+      And a message is awaited until there is 1
+      Then it has <carried>
+
+      Examples:
+        | carried                                                        |
+        | property yes true and property number 2.5 and property none "" |
+        | Label "ñ" and CorrelationId "c" and ContentType "t"            |
+
+    @FILTER-24
+    Scenario Outline: An action leaves the values of other properties as they are
+      Given a partitioned topic
+      And subscription "one" that takes nothing
+      When rule "acts" of subscription "one" is added that does SET mark = 'x': everything
+      And a message with <carried> is sent
+      And receivers turn to subscription "one"
+      And everything is received and completed
+      Then it has <carried>
+
+      Examples:
+        | carried                                                        |
+        | property yes true and property number 2.5 and property none "" |
+        | Label "ñ" and CorrelationId "c" and ContentType "t"            |
+
+  Rule: Ids that look alike are different ids
+
+    @DUP-01
+    Scenario Outline: MessageIds that differ in one letter are two
+      Given a partitioned queue with duplicate detection
+      And a message with MessageId "<one>" was sent
+      And a message with MessageId "<other>" was sent
+      When everything is received and completed
+      Then exactly 2 messages were received
+
+      Examples:
+        | one | other |
+        | x   | x1    |
+        | 1   | 01    |
+        | ñ   | n     |
+        | 日本  | 日     |

@@ -1,0 +1,306 @@
+"""The frame of every command: its options and its help."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Final
+
+import click
+
+from busproof.cli.wrong_usage import shown
+
+__all__ = [
+    "FORMAT",
+    "PATH",
+    "VERBOSE",
+    "Command",
+    "Commands",
+    "Example",
+    "Option",
+    "Options",
+    "argument",
+    "coloured",
+    "flag",
+    "option",
+]
+
+OPTIONS: Final = "Options"
+"""Help section of options without a section."""
+
+WIDTH: Final = 100
+"""Maximum width of help texts, in columns."""
+
+PATH: Final = click.Path(path_type=Path, readable=False)
+"""The type of a file or folder, which may not exist yet."""
+
+_CONTEXT: Final = {"help_option_names": ["-h", "--help"], "max_content_width": WIDTH}
+
+Example = tuple[str, str]
+"""A command line and its purpose."""
+
+
+class Options(SimpleNamespace):
+    """Values of a command's options and arguments."""
+
+
+class Option(click.Option):
+    """An option, in its section of the help.
+
+    Args:
+        names: as they are written, and the attribute of `Options` where it has another name.
+        section: the heading below which the help has it.
+        settings: as click takes them.
+    """
+
+    def __init__(self, names: Sequence[str], *, section: str = OPTIONS, **settings: Any) -> None:
+        super().__init__(list(names), **settings)
+        self.section = section
+
+
+def option(*names: str, help: str = "", **settings: Any) -> Option:
+    """Make an option that takes a value."""
+    return Option(names, help=help, **settings)
+
+
+def flag(*names: str, help: str, **settings: Any) -> Option:
+    """Make an option that is given or not."""
+    return Option(names, help=help, is_flag=True, **settings)
+
+
+def argument(name: str, metavar: str, help: str, **settings: Any) -> click.Argument:
+    """Make an argument, which may be left out unless `required` is set."""
+    required = settings.pop("required", False)
+    written = f"{metavar}..." if settings.get("nargs") == -1 else metavar
+    written = written if required else f"[{written}]"
+    return click.Argument([name], metavar=written, help=help, required=required, **settings)
+
+
+FORMAT: Final = option(
+    "--format",
+    type=click.Choice(("table", "json")),
+    default="table",
+    help="a table for people (default), or JSON",
+)
+VERBOSE: Final = flag("-v", "--verbose", help="every rule, every cause")
+
+
+class _Formatter(click.HelpFormatter):
+    """Help whose headings stand out where there are colours."""
+
+    def write_heading(self, heading: str) -> None:
+        """Write a heading."""
+        super().write_heading(click.style(heading, bold=True))
+
+
+class _Context(click.Context):
+    formatter_class = _Formatter
+
+
+class Command(click.Command):
+    """A command.
+
+    Args:
+        name: the word on the command line.
+        run: does it, and returns the exit code.
+        description: what it does, for the help.
+        parameters: its arguments and options, in the order of the help.
+        examples: command lines worth copying.
+        notes: what else the help has at its end.
+        exclusive: the names of parameters of which only one may be given.
+    """
+
+    context_class = _Context
+
+    def __init__(
+        self,
+        name: str,
+        run: Callable[[Options], int],
+        *,
+        description: str,
+        parameters: Sequence[click.Parameter],
+        examples: Sequence[Example],
+        notes: str = "",
+        exclusive: Sequence[str] = (),
+    ) -> None:
+        super().__init__(
+            name,
+            callback=lambda **values: run(Options(**values)),
+            params=list(parameters),
+            help=description,
+            epilog=notes,
+            context_settings=_CONTEXT,
+        )
+        self.examples = tuple(examples)
+        self._exclusive = tuple(exclusive)
+
+    def read(self, words: Sequence[str]) -> Options:
+        """Parse words of a command line that follow the command's name.
+
+        Raises:
+            click.UsageError: they do not fit.
+        """
+        return Options(**self.make_context(self.name, list(words)).params)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse, and refuse what does not go together."""
+        try:
+            rest = super().parse_args(ctx, args)
+        except click.UsageError as error:
+            # The parser of options does not know for whom it parses.
+            error.ctx = error.ctx or ctx
+            raise
+        if not ctx.resilient_parsing:
+            self._refuse_options_as_values(ctx)
+            self._refuse_both(ctx)
+        return rest
+
+    def _refuse_options_as_values(self, ctx: click.Context) -> None:
+        """Refuse `--name --yes`, in which the value of the first option was forgotten."""
+        names = {name for each in self.get_params(ctx) for name in each.opts if name[0] == "-"}
+        for each in self.params:
+            value = ctx.params.get(each.name or "")
+            for one in value if isinstance(value, tuple) else (value,):
+                if isinstance(each, Option) and str(one) in names:
+                    raise click.UsageError(f"{each.opts[-1]} needs a value before {one}", ctx)
+
+    def _refuse_both(self, ctx: click.Context) -> None:
+        given = [each for each in self.params if each.name in self._exclusive and _is_in(ctx, each)]
+        if len(given) > 1:
+            first, second = (shown(each) for each in given[:2])
+            raise click.UsageError(f"{second} does not go with {first}; leave one of them out", ctx)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options section by section."""
+        sections: dict[str, list[tuple[str, str]]] = {OPTIONS: []}
+        for each in self.get_params(ctx):
+            record = None if isinstance(each, click.Argument) else each.get_help_record(ctx)
+            if record is not None:
+                sections.setdefault(getattr(each, "section", OPTIONS), []).append(record)
+        for heading, records in sections.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the examples, and the notes below."""
+        _write_end(self, self.examples, formatter)
+
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        """Return the option that prints the help."""
+        return _help_option(super().get_help_option(ctx))
+
+
+def _write_end(
+    command: click.Command, examples: Sequence[Example], formatter: click.HelpFormatter
+) -> None:
+    with formatter.section("Examples"):
+        for line, purpose in examples:
+            indent = " " * formatter.current_indent
+            formatter.write(f"{indent}# {purpose}\n{indent}{line}\n")
+    if command.epilog:
+        formatter.write_paragraph()
+        formatter.write_text(command.epilog)
+
+
+def _help_option(found: click.Option | None) -> click.Option | None:
+    if found is not None:
+        found.help = "print this help"
+    return found
+
+
+def _is_in(ctx: click.Context, parameter: click.Parameter) -> bool:
+    return ctx.params.get(parameter.name or "") not in (None, False, ())
+
+
+class Commands(click.Group):
+    """All commands, in groups; the module of one is imported when it is asked for.
+
+    Args:
+        name: of the program.
+        groups: below each heading the commands and what each is for.
+        description: what the program does.
+        examples: command lines worth copying.
+        notes: what else the help has at its end.
+        parameters: the options that stand before a command.
+    """
+
+    context_class = _Context
+
+    def __init__(
+        self,
+        name: str,
+        groups: Mapping[str, Mapping[str, str]],
+        *,
+        description: str,
+        parameters: Sequence[click.Parameter],
+        examples: Sequence[Example],
+        notes: str,
+    ) -> None:
+        super().__init__(
+            name,
+            help=description,
+            epilog=notes,
+            params=list(parameters),
+            context_settings=_CONTEXT,
+        )
+        self.examples = tuple(examples)
+        self._groups = groups
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Return the names of all commands, in the order of the help."""
+        return [name for commands in self._groups.values() for name in commands]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        module = import_module(f"busproof.cli.{cmd_name.replace('-', '_')}")
+        command: click.Command = module.COMMAND
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that was named."""
+        name = args[0]
+        known = self.list_commands(ctx)
+        if name not in known and not ctx.resilient_parsing and not name.startswith("-"):
+            raise click.NoSuchCommand(name, possibilities=known, ctx=ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the commands group by group, in columns that are aligned."""
+        width = max(len(name) for commands in self._groups.values() for name in commands)
+        for heading, commands in self._groups.items():
+            with formatter.section(heading):
+                formatter.write_dl([(f"{name:{width}}", what) for name, what in commands.items()])
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the examples, and the notes below."""
+        _write_end(self, self.examples, formatter)
+
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        """Return the option that prints the help."""
+        return _help_option(super().get_help_option(ctx))
+
+    def shell_complete(
+        self, ctx: click.Context, incomplete: str
+    ) -> "list[click.shell_completion.CompletionItem]":
+        """Complete the name of a command or an option, and import none for it."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415
+
+        commands = [
+            CompletionItem(name, help=what)
+            for group in self._groups.values()
+            for name, what in group.items()
+            if name.startswith(incomplete)
+        ]
+        return commands + click.Command.shell_complete(self, ctx, incomplete)
+
+
+def coloured() -> bool | None:
+    """Return whether output has colours; `None` if that depends on the stream."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return True if os.environ.get("FORCE_COLOR") else None

@@ -1,0 +1,156 @@
+"""Steps for situations in which several things meet: an outage, an update, a refusal, a value."""
+
+from typing import Final
+
+import attrs
+from pytest_bdd import given, parsers, then, when
+
+from busproof.steps.bus import Bus
+from busproof.steps.definitions.sending import READ
+from busproof.steps.patience import until
+from busproof.steps.wording import Properties, properties, queue_settings
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import (
+    AcceptSession,
+    CommitTransaction,
+    Complete,
+    GetSessionState,
+    Send,
+    UpdateQueue,
+)
+from busproof.vocabulary.messages import MessageView
+from busproof.vocabulary.outcomes import Done, Outcome, QueueDescription, Refused, SessionState
+from busproof.vocabulary.paths import DEAD_LETTERS
+
+SETTINGS: Final = (
+    "partitioned",
+    "requires_session",
+    "duplicate_detection",
+    "lock_duration",
+    "max_delivery_count",
+    "time_to_live",
+)
+"""What is told of a queue and was given when it was created."""
+
+
+@given(parsers.parse('the text "{text}" was sent as a body'))
+def sent_text(bus: Bus, queue: str, text: str) -> None:
+    """Send one message with this body, which has to be accepted."""
+    message = attrs.evolve(bus.message(), body=text)
+    bus.expect(bus.send(Send(queue=queue, message=message)), Done)
+
+
+@given(parsers.parse("a text of {number:d} characters was sent as a body"))
+def sent_long(bus: Bus, queue: str, number: int) -> None:
+    """Send one message with so long a text, which has to be accepted."""
+    message = bus.message()
+    longer = attrs.evolve(message, body=message.body.ljust(number, "x"))
+    bus.expect(bus.send(Send(queue=queue, message=longer)), Done)
+
+
+@then("each has the body that was sent")
+def has_bodies(bus: Bus, views: list[MessageView]) -> None:
+    """The bodies received are those that were sent."""
+    assert sorted(view.body for view in views) == sorted(message.body for message in bus.sent)
+
+
+@then(parsers.parse("number {place:d} of them has {carried}"), converters=READ)
+def number_has(views: list[MessageView], place: int, carried: Properties) -> None:
+    """The message that came at this place carries what was sent."""
+    assert carried.fit(views[place - 1]), views
+
+
+@then(parsers.parse("the message shown has {carried}"), converters={"carried": properties})
+def shown_has(peeked: tuple[MessageView, ...], carried: Properties) -> None:
+    """The first message of a peek carries what was sent."""
+    assert peeked, "a peek shows the only message of the queue"
+    assert carried.fit(peeked[0]), peeked
+
+
+@when("the partition that took the first message goes down", target_fixture="partition")
+def first_goes_down(bus: Bus, queue: str) -> int:
+    """Take the partition down that took the first message."""
+    bus.need(Capability.OUTAGES)
+    partition = bus.located(queue, [bus.sent[0].body], None)[0]
+    bus.take_down(queue, partition)
+    return partition
+
+
+@when("the commit is tried", target_fixture="outcome")
+def tries_commit(bus: Bus, transaction: str) -> Outcome:
+    """Commit, whatever becomes of it."""
+    return bus.do(CommitTransaction(transaction=transaction))
+
+
+@then(parsers.parse("exactly {number:d} messages were received, or {fewer:d} if it was refused"))
+def received_if_accepted(
+    views: list[MessageView], number: int, fewer: int, outcome: Outcome
+) -> None:
+    """So many where the request was accepted, and otherwise fewer."""
+    expected = fewer if isinstance(outcome, Refused) else number
+    assert len({view.body for view in views}) == len(views) == expected, (outcome, views)
+
+
+@then(parsers.parse("exactly {number:d} messages were received, or 1 more if it was refused"))
+def received_if_refused(views: list[MessageView], number: int, outcome: Outcome) -> None:
+    """One more where the settlement was refused, for its message comes again."""
+    expected = number + isinstance(outcome, Refused)
+    assert len({view.body for view in views}) == len(views) == expected, (outcome, views)
+
+
+@when(parsers.parse("its greatest delivery count is updated to {number:d}"))
+def updates_deliveries(bus: Bus, queue: str, number: int) -> None:
+    """Change how often messages are delivered, which has to succeed."""
+    bus.expect(bus.do(UpdateQueue(queue=queue, max_delivery_count=number)), Done)
+
+
+@then(parsers.re(r"it is told to be (?P<kind>partitioned|regular), (?P<traits>.+)"))
+def told_all(bus: Bus, queue: str, kind: str, traits: str) -> None:
+    """What is got of the queue has these settings, and the default ones elsewhere."""
+    wanted = queue_settings(queue, kind, traits)
+
+    def holds(told: QueueDescription) -> bool:
+        return all(getattr(told, name) in (None, getattr(wanted, name)) for name in SETTINGS)
+
+    told = until(bus, queue, "lock_duration", holds)
+    assert holds(told), told
+
+
+@then("those that were refused were received, and no others")
+def received_those_refused(
+    held: list[MessageView], outcomes: list[Outcome], views: list[MessageView]
+) -> None:
+    """Those came again whose settlement, the latest first, was refused."""
+    refused = [
+        view.body
+        for view, outcome in zip(reversed(held), outcomes, strict=True)
+        if isinstance(outcome, Refused)
+    ]
+    assert sorted(view.body for view in views) == sorted(refused), outcomes
+
+
+@when("the dead letter kept is completed", target_fixture="outcome")
+def completes_dead_letter(bus: Bus, queue: str, kept: MessageView) -> Outcome:
+    """Complete a locked dead letter, whatever becomes of it."""
+    return bus.do(Complete(queue=queue + DEAD_LETTERS, lock_token=kept.lock_token or ""))
+
+
+@then(parsers.parse('the state of session "{session_id}" is "{new}", or "{old}" if it was refused'))
+def state_if_accepted(
+    bus: Bus, queue: str, session_id: str, new: str, old: str, outcome: Outcome
+) -> None:
+    """The text that was set last, unless that was refused."""
+    told = bus.do(GetSessionState(queue=queue, session_id=session_id))
+    assert told == SessionState(state=old if isinstance(outcome, Refused) else new), told
+
+
+@then("no message was received, unless it was refused")
+def none_unless_refused(views: list[MessageView], outcome: Outcome) -> None:
+    """Where the request was refused, whatever came may come."""
+    assert not views or isinstance(outcome, Refused), (outcome, views)
+
+
+@when(parsers.parse('session "{session_id}" is accepted once more'))
+def accepted_once_more(bus: Bus, queue: str, session_id: str) -> None:
+    """Lock a session that is free again, which has to succeed."""
+    bus.expect(bus.do(AcceptSession(queue=queue, session_id=session_id)), Done)

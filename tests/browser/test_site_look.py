@@ -1,0 +1,100 @@
+"""The documents' site in a real Chromium: everybody can read it, and nothing is beyond the edge."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from node_packages import installed
+from playwright.sync_api import Browser, Page
+
+pytestmark = [pytest.mark.slow, pytest.mark.needs("node"), pytest.mark.needs("chromium")]
+
+ROOT = Path(__file__).parent.parent.parent
+FULL = os.environ.get("BUSPROOF_SIZE") == "full"
+PAGES = ("index.html", "results.html", "reference/rules/KEY.html")
+"""The first one, one with diagrams and the widest table, one with citations."""
+GRAVE = {"serious", "critical"}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site as `make docs` builds it."""
+    installed(ROOT / "tools" / "mermaid")
+    target = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(target)]
+    ended = subprocess.run(  # noqa: S603 - a fixed command
+        command,
+        cwd=ROOT,
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    return target
+
+
+def pages(site: Path) -> list[str]:
+    """Every page at full size, those that differ most at the gate."""
+    found = [str(path.relative_to(site)) for path in sorted(site.rglob("*.html"))]
+    return found if FULL else [*PAGES]
+
+
+@pytest.fixture
+def opened(browser: Browser) -> Iterator[Page]:
+    """A page; it must not ask for anything but files."""
+    context = browser.new_context(reduced_motion="reduce")
+    asked: list[str] = []
+    page = context.new_page()
+    page.on("request", lambda request: asked.append(request.url))
+    yield page
+    assert [] == [url for url in asked if not url.startswith(("file:", "data:", "blob:"))]
+    context.close()
+
+
+@pytest.mark.parametrize("width", [360, 1600])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_site_has_no_serious_axe_finding(
+    site: Path, opened: Page, axe: str, width: int, scheme: str
+) -> None:
+    """And no page is wider than the window."""
+    opened.set_viewport_size({"width": width, "height": 900})
+    opened.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    wrong = []
+    for name in pages(site):
+        opened.goto((site / name).as_uri())
+        opened.wait_for_load_state("load")
+        opened.evaluate(axe)
+        violations = opened.evaluate("axe.run().then(found => found.violations)")
+        wrong += [
+            f"{name}: {each['id']}: {each['nodes'][0]['html'][:160]} ({len(each['nodes'])})"
+            for each in violations
+            if each["impact"] in GRAVE
+        ]
+        if opened.evaluate("document.documentElement.scrollWidth") > width:
+            wrong.append(f"{name}: is wider than the window")
+    assert [] == wrong
+
+
+def test_diagrams_of_the_site_are_drawn_offline(site: Path, opened: Page) -> None:
+    """By the program that the site brings along."""
+    opened.set_viewport_size({"width": 1600, "height": 900})
+    opened.goto((site / "results.html").as_uri())
+    opened.wait_for_function("document.querySelectorAll('div.mermaid').length === 3")
+    assert 0 == opened.locator("pre.mermaid").count()
+
+
+def test_axe_would_find_something(site: Path, opened: Page, axe: str, tmp_path: Path) -> None:
+    """Pale words on white are serious."""
+    broken = tmp_path / "site"
+    shutil.copytree(site, broken)
+    page = broken / "faq.html"
+    page.write_text(page.read_text().replace("<body", '<body style="--md-typeset-color: #ddd"'))
+    opened.goto(page.as_uri())
+    opened.evaluate(axe)
+    found = opened.evaluate("axe.run().then(found => found.violations.map(v => v.id))")
+    assert "color-contrast" in found
