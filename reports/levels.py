@@ -116,6 +116,8 @@ def not_met(
     conformance: Conformance, catalogue: Catalogue, names: Iterable[str]
 ) -> tuple[str, ...]:
     """A sentence for each level or capability that was not claimed and shown."""
+    if conformance.only:
+        return (f"the run was limited to {', '.join(conformance.only)}, which shows no level",)
     found = {each.level.id: each for each in levels_found(conformance, catalogue)}
     said = (
         _level_not_met(found[name])

@@ -1,8 +1,10 @@
 """How refusals are said in AMQP: conditions, status numbers, and a sentence for people."""
 
+from functools import cache
 from typing import Final
 
 from busproof.model import Answer
+from busproof.spec import load
 from busproof.vocabulary.outcomes import Refused
 from busproof.vocabulary.values import Error
 
@@ -84,12 +86,20 @@ def refusal_of(answer: Answer, about: str = "") -> Refusal | None:
 def _refusal(refused: Refused, shown: tuple[str, ...], about: str) -> Refusal:
     error = refused.error
     condition, status = CONDITIONS[error]
-    rules = f" ({', '.join(shown)})" if shown else ""
+    titles = _titles()
+    named = (f"{each}: {titles[each]}" if each in titles else each for each in shown)
+    rules = f" ({'; '.join(named)})" if shown else ""
     place = f" '{about}'" if about else ""
     detail = f": {refused.detail}" if refused.detail else ""
     return Refusal(
         condition, f"{SENTENCES[error]}{detail}{rules}.{place and ' Entity:' + place}", status
     )
+
+
+@cache
+def _titles() -> dict[str, str]:
+    """What each rule of the catalogue is about."""
+    return {rule.id: rule.title for rule in load().rules}
 
 
 def insist(answer: Answer, about: str = "") -> None:

@@ -146,3 +146,8 @@ def test_badges_that_cannot_be_written_are_told(conformance, catalogue, tmp_path
     (tmp_path / "file").write_text("")
     with pytest.raises(HistoryError, match=r"cannot write .*core\.svg"):
         write_badges(conformance, catalogue, tmp_path / "file")
+
+
+def test_nothing_is_required_of_a_limited_run(perfect, catalogue) -> None:
+    (said,) = not_met(attrs.evolve(perfect, only=("KEY-08",)), catalogue, ["core"])
+    assert "limited to KEY-08" in said

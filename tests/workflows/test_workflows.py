@@ -117,6 +117,32 @@ def test_every_action_is_pinned_by_its_commit() -> None:
     assert [] == [each for each in used if not pin.fullmatch(each[1])]
 
 
+def test_release_is_tagged_only_after_it_was_published() -> None:
+    """By a trusted publisher, so that no secret is kept anywhere."""
+    text = (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
+    jobs = yaml.safe_load(text)["jobs"]
+    assert ("build", "publish") == (jobs["publish"]["needs"], jobs["tag"]["needs"])
+    assert jobs["publish"]["permissions"] == {"id-token": "write"}
+    assert jobs["tag"]["permissions"] == {"contents": "write"}
+    assert "secrets." not in text
+    assert ".ci/release" in text
+
+
+def test_release_of_another_version_than_the_changelog_has_is_refused() -> None:
+    """Before anything is built."""
+    ended = subprocess.run(  # noqa: S603 - our own script
+        ["/bin/bash", str(ROOT / ".ci" / "release"), "v9.9.9"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert "the version is to be 9.9.9; pyproject.toml has " in ended.stderr
+    assert "CHANGELOG.md has " in ended.stderr
+    assert "===" in ended.stdout
+    assert "dist" not in ended.stdout
+
+
 def test_artifact_has_another_name_in_each_job_of_a_matrix() -> None:
     """As upload-artifact refuses a name that exists in the run."""
     (step,) = [step for step in ACTION["runs"]["steps"] if "upload" in step.get("uses", "")]

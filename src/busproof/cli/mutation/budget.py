@@ -10,7 +10,7 @@ from typing import Final
 __all__ = ["SECONDS", "OutOfTime", "within"]
 
 SECONDS: Final = 10.0
-"""What a mutant may take for one sequence, which takes the model some milliseconds."""
+"""Seconds for one sequence on a mutant; the model needs some milliseconds."""
 
 
 class OutOfTime(Exception):  # noqa: N818 - what it means depends on who asked
@@ -19,7 +19,7 @@ class OutOfTime(Exception):  # noqa: N818 - what it means depends on who asked
 
 @contextmanager
 def within(seconds: float = SECONDS) -> Iterator[None]:
-    """Interrupt what runs here once it has had so many seconds.
+    """Interrupt the block after so many seconds.
 
     Only the main thread can be interrupted, and only where the system has timers; elsewhere there
     is no budget.
