@@ -15,6 +15,8 @@ from busproof.steps.distilled import Situation, situations
 from busproof.vocabulary.profile import profile_for
 
 CATALOGUE = load()
+EDITION = "cs-2020-12"
+"""The edition that states the most, with which they were found."""
 ALL = situations()
 
 
@@ -29,7 +31,7 @@ def asked(situation: Situation) -> list[Asked]:
 
 def accused(situation: Situation, rules: Rules) -> tuple[str, ...] | None:
     """Return what a bus by these rules is charged with; `None` if it is not accused."""
-    profile = profile_for(CATALOGUE, tier=situation.tier.value)
+    profile = profile_for(CATALOGUE, edition=EDITION, tier=situation.tier.value)
     return broken(profile, played(rules, profile, asked(situation)))
 
 
