@@ -37,7 +37,7 @@ class Declaration:
     slack: int = attrs.field(default=0, validator=attrs.validators.ge(0))
 
     @property
-    def vantage(self) -> Observability:
+    def observability(self) -> Observability:
         """What this declaration lets the model take as seen."""
         return observability_from(self.clock, self.slack, self.capabilities)
 

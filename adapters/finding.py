@@ -226,7 +226,7 @@ def _process(command: str, timeout: float) -> Adapter:
 
 
 def is_address(name: str) -> bool:
-    """Whether this names a service that somebody else runs."""
+    """Return whether this names a service that somebody else runs."""
     return name.lower().startswith(_ADDRESSES)
 
 
@@ -304,7 +304,7 @@ def _made(factory: object, name: str) -> Adapter:
 
 
 def _declares(adapter: object) -> bool:
-    """Whether there is a declaration, without asking for it where that can be told."""
+    """Return whether there is a declaration, without asking for it where that can be told."""
     missing = object()
     found = inspect.getattr_static(adapter, "declaration", missing)
     return found is not missing or hasattr(adapter, "declaration")

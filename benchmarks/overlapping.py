@@ -63,12 +63,12 @@ def row(clients: int, operations: int) -> Row:
     )
 
 
-def timed(events: list[Event], vantage: Observability) -> tuple[float, Judged]:
+def timed(events: list[Event], observability: Observability) -> tuple[float, Judged]:
     """How many seconds judging took, and what it found."""
     profile = profile_for(load())
     gc.collect()
     began = time.perf_counter()
-    found = judged(events, profile, vantage)
+    found = judged(events, profile, observability)
     return time.perf_counter() - began, found
 
 

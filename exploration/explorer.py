@@ -118,7 +118,7 @@ class Exploration(Watch):
         super().__init__(adapter, terms)
         declaration = adapter.declaration
         self._real = declaration.clock is Clock.REAL
-        self._vantage = declaration.vantage
+        self._observability = declaration.observability
         default = REAL_LOCK if self._real else LOCK
         self._scope = scope_of(adapter, self.terms, lock or default)
         self._size = size
@@ -249,7 +249,7 @@ class Exploration(Watch):
         return ways[number % len(ways)] if number < self._due(len(ways)) else None
 
     def _due(self, ways: int) -> int:
-        """How many sequences begin in one of so many ways in turn."""
+        """Return how many sequences begin in one of so many ways in turn."""
         most = self._size.sequences
         turns = TURNS * ways
         return turns if most is None else min(turns, int(SHARE * most))
@@ -309,13 +309,13 @@ class Exploration(Watch):
         trials = Trials(trial, most=most, seconds=self._size.shrinking)
         if self._is_dear:
             needed = off_the_wire(
-                events, rule, self.terms.profile, self._vantage, self.terms.oracle
+                events, rule, self.terms.profile, self._observability, self.terms.oracle
             )
-            guess = commands_of(needed, self._vantage.clock)
+            guess = commands_of(needed, self._observability.clock)
             with suppress(Spent):
                 if trials.fails(guess):
                     return numbered(guess)
-        commands = minimised(commands_of(events, self._vantage.clock), trials.fails)
+        commands = minimised(commands_of(events, self._observability.clock), trials.fails)
         return numbered(simplified(commands, trials.fails))
 
     def _asked_again(self, rule: RuleId, commands: Sequence[Asked], time_: int) -> bool:
@@ -332,7 +332,7 @@ class Exploration(Watch):
         return broken
 
     def _summary(self) -> Ended:
-        """How the whole exploration ended, in a sentence."""
+        """Return how the whole exploration ended, in a sentence."""
         told = f"{self.sequences} sequences, {self.commands} commands"
         if self.found:
             rules = ", ".join(found.rule for found in self.found)

@@ -87,7 +87,7 @@ class Watch:
         """Keep an event; kept nowhere, unless somebody does."""
 
     def opening(self, ways: tuple[str, ...]) -> str | None:  # noqa: ARG002 - for whoever chooses
-        """How this sequence is to begin, of these ways; `None` leaves it to chance."""
+        """Return how this sequence is to begin, of these ways; `None` leaves it to chance."""
         return None
 
     def asked(self, seconds: float) -> None:

@@ -120,7 +120,7 @@ class Scope:
     clock: Clock = Clock.VIRTUAL
 
     def allows(self, command: Command) -> bool:
-        """Whether an implementation may be asked this."""
+        """Return whether an implementation may be asked this."""
         return all(capability in self.capabilities for capability in needs(command))
 
 
@@ -209,7 +209,7 @@ class World:
         )
 
     def _life(self, shape: "Shape") -> int | None:
-        """How long a message of this shape lives, where there is such a thing."""
+        """Return how long a message of this shape lives, where there is such a thing."""
         mortal = Capability.TIME_TO_LIVE in self.scope.capabilities
         return shape.life * self.scope.lock // 4 or None if mortal else None
 

@@ -62,7 +62,7 @@ class Trial(Watch):
         self.ended = Ended(verdict=ScenarioVerdict.PASSED)
 
     def breaks(self, commands: Sequence[Asked]) -> bool:
-        """Whether these commands break the rule, asked once on an empty namespace."""
+        """Return whether these commands break the rule, asked once on an empty namespace."""
         self._broken, self.ended = False, Ended(verdict=ScenarioVerdict.PASSED)
         try:
             replay(self.opened(), commands)
@@ -101,7 +101,7 @@ class Trials:
         self._until = time.monotonic() + seconds
 
     def fails(self, commands: Sequence[Asked]) -> bool:
-        """Whether these commands break the rule.
+        """Return whether these commands break the rule.
 
         Raises:
             Spent: no more may be tried.

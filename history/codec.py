@@ -1,7 +1,7 @@
-"""The one codec: the vocabulary to plain JSON values and back, strictly.
+"""The codec between the vocabulary and plain JSON values; strict in both directions.
 
-Reading takes no boolean for a number, no number for a text, no fraction, no unknown field and no
-unknown name. What is read is what was written, and what is missing has its default.
+Reading rejects a boolean for a number, a number for a text, fractions, unknown fields and unknown
+names. Reading returns what was written; missing fields have their defaults.
 """
 
 from typing import Any, Final, TypeVar, cast, get_args
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 PROTOCOL: Final = 1
-"""The version of the wire format, of histories and of the process protocol alike."""
+"""Version of the wire format, of histories and of the process protocol alike."""
 
 T = TypeVar("T")
 
@@ -41,7 +41,7 @@ _UNIONS: Final[dict[object, "TaggedUnion"]] = {}
 
 @attrs.frozen
 class TaggedUnion:
-    """How the members of a union are told apart: by the name that stands under `tag`."""
+    """A declared union, whose members are identified by the name in the field `tag`."""
 
     name: str
     tag: str
@@ -49,34 +49,34 @@ class TaggedUnion:
 
 
 def declare_union(union: object, tagged: TaggedUnion) -> None:
-    """Let the codec read and write `union` in this way."""
+    """Register `union` with the codec."""
     _UNIONS[union] = tagged
     for converter in (_SHORT, _FULL):
         tag_union(converter, union, tagged.tag, tagged.members)
 
 
 def union_of(union: object) -> TaggedUnion | None:
-    """How a union was declared; `None` if it was not."""
+    """Return the declaration of a union; `None` if there is none."""
     return _UNIONS.get(union)
 
 
 def structure(value: object, kind: type[T], what: str = "") -> T:
-    """The `kind` that `value` describes.
+    """Return the `kind` that `value` describes.
 
     Args:
         value: plain JSON values, as `unstructure` makes them.
         kind: any attrs class.
-        what: how a message names the whole; by default after the class.
+        what: the name of the whole in messages; by default after the class.
 
     Raises:
-        HistoryError: `value` does not fit; the sentence names the field, the value and what was
-            allowed.
+        HistoryError: `value` does not fit; the sentence names the field, the value and the allowed
+            values.
     """
     return cast(T, structure_union(value, kind, what or f"the {kind.__name__}"))
 
 
 def structure_union(value: object, union: object, what: str) -> object:
-    """Like `structure`, for a declared union too, which mypy takes for no type."""
+    """Like `structure`, for a declared union, which is not a type for mypy."""
     try:
         return cast(object, _SHORT.structure(value, cast(Any, union)))
     except Exception as error:  # noqa: BLE001 - cattrs lets through whatever a class raises
@@ -84,32 +84,32 @@ def structure_union(value: object, union: object, what: str) -> object:
 
 
 def read_command(value: object) -> Command:
-    """The command that `value` describes; raises `HistoryError` where it describes none."""
+    """Return the command that `value` describes; raise `HistoryError` if it describes none."""
     return cast(Command, structure_union(value, Command, "the command"))
 
 
 def read_outcome(value: object) -> Outcome:
-    """The outcome that `value` describes; raises `HistoryError` where it describes none."""
+    """Return the outcome that `value` describes; raise `HistoryError` if it describes none."""
     return cast(Outcome, structure_union(value, Outcome, "the outcome"))
 
 
 def unstructure(value: object, *, union: object = None, full: bool = False) -> dict[str, Any]:
-    """Plain JSON values for an instance of an attrs class.
+    """Return plain JSON values for an instance of an attrs class.
 
     Args:
         value: the instance.
         union: the declared union whose tag to write; commands and outcomes are always tagged.
-        full: whether fields that equal their default are written too.
+        full: whether to write fields with their default values too.
     """
     converter = _FULL if full else _SHORT
     return cast(dict[str, Any], converter.unstructure(value, union or _HOME.get(type(value))))
 
 
 def check_protocol(value: object) -> None:
-    """Refuse a version of the wire format that this busproof does not read.
+    """Reject a version of the wire format that this busproof does not read.
 
     Raises:
-        HistoryError: the version is newer than `PROTOCOL`, or is no version.
+        HistoryError: the version is newer than `PROTOCOL`, or is not a version.
     """
     if type(value) is int and value > PROTOCOL:
         raise HistoryError(

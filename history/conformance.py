@@ -1,4 +1,4 @@
-"""Verdicts on one implementation, rule by rule: what judging finds and reports show."""
+"""Verdicts on one implementation, rule by rule: the result of judging and the input of reports."""
 
 from enum import IntEnum, StrEnum
 
@@ -22,7 +22,7 @@ __all__ = [
 
 
 class Verdict(StrEnum):
-    """What a run says of a rule; only `SHOWN` is a pass, and none is ever merged with another."""
+    """A run's verdict on a rule; only `SHOWN` is a pass, and verdicts are never merged."""
 
     SHOWN = "shown"
     VIOLATED = "violated"
@@ -34,7 +34,7 @@ class Verdict(StrEnum):
 
 
 class ExitCode(IntEnum):
-    """What a command ends with; where several apply: 2, 4, 1, 3, 0."""
+    """Exit code of a command; if several apply: 2, 4, 1, 3, 0."""
 
     OK = 0
     VIOLATION = 1
@@ -44,7 +44,7 @@ class ExitCode(IntEnum):
 
 
 class Standing(StrEnum):
-    """What a run makes of an entry in a list of known failures; only `FAILED` is as it must be."""
+    """State of a known failure after a run; only `FAILED` is as required."""
 
     FAILED = "failed"
     PASSED = "passed"
@@ -56,14 +56,14 @@ class Standing(StrEnum):
 
 @attrs.frozen(kw_only=True)
 class KnownFailure:
-    """A rule that an implementation is known to break, and what a run made of that.
+    """A rule that an implementation is known to break, and its result in a run.
 
     Attributes:
         rule: its id.
-        reason: why it fails, in the words of whoever listed it.
-        link: where more is told, such as an issue's address; empty if nowhere.
-        expires: the last day on which the entry counts, as `2027-01-31`; empty if it has none.
-        standing: what the run made of it.
+        reason: why it fails, as the list's author wrote it.
+        link: where to read more, such as an issue's address; empty if nowhere.
+        expires: the last day of the entry, as `2027-01-31`; empty if it has none.
+        standing: the state after the run.
     """
 
     rule: RuleId
@@ -75,13 +75,13 @@ class KnownFailure:
 
 @attrs.frozen(kw_only=True)
 class Counterexample:
-    """Events after which nothing was allowed that was seen.
+    """Events that end with one that no rule allows.
 
     Attributes:
-        scenario: where it happened.
+        scenario: its scenario.
         events: from an empty namespace to the violation, which is the last.
-        seen: what came, in words.
-        allowed: what would have been allowed, or what the scenario's text demands, in words.
+        seen: the observation, in words.
+        allowed: the allowed answers, or what the scenario requires, in words.
     """
 
     scenario: str
@@ -97,13 +97,13 @@ class RuleVerdict:
     Attributes:
         id: of the rule.
         title: of the rule.
-        verdict: what the run says.
+        verdict: the verdict.
         cause: why it is not simply shown; empty for `shown`.
-        oracle: which oracle judged, `strict` or `client`.
+        oracle: the oracle that judged, `strict` or `client`.
         events: how many events the rule decided.
-        scenarios: the scenarios in which it did; of a violation, those that broke it.
-        counterexample: of a violation, the shortest one.
-        again: of a violation, the command that asks for it once more.
+        scenarios: the scenarios with such events; for a violation, those that broke it.
+        counterexample: for a violation, the shortest one.
+        again: for a violation, the command that repeats it.
     """
 
     id: RuleId
@@ -119,11 +119,11 @@ class RuleVerdict:
 
 @attrs.frozen(kw_only=True)
 class Subject:
-    """Who was judged, and held to what. No host, no user, no address of the service.
+    """The implementation that was judged, and its rules. No host, user or service address.
 
     Attributes:
-        commit: of the implementation's source, where it is known.
-        url: where more is told of the implementation.
+        commit: of the implementation's source, if known.
+        url: where to read about the implementation.
         contact: whom to write to about it.
     """
 
@@ -145,13 +145,13 @@ class Subject:
 
 @attrs.frozen(kw_only=True)
 class Explored:
-    """What was explored, beside the scenarios.
+    """The exploration of a run, besides its scenarios.
 
     Attributes:
-        seed: what the random choices began from.
-        sequences: how many sequences of commands were made up.
+        seed: the seed of the random choices.
+        sequences: how many sequences of commands were generated.
         events: how many events they had.
-        goals: how often each situation arose that must arise at some time, in the whole run.
+        goals: how often each coverage goal was reached in the whole run.
     """
 
     seed: int | None = None
@@ -165,20 +165,20 @@ class Conformance:
     """All verdicts of one run.
 
     Attributes:
-        catalogue: the version of the rules that were judged by; empty in reports of before 2026-11.
-        subject: who was judged.
+        catalogue: the version of the rules; empty in reports from before 2026-11.
+        subject: the implementation.
         oracle: the oracle that judged.
         rules: one verdict for each rule that can be shown.
-        scenarios: how many scenarios ended how.
+        scenarios: how many scenarios had each ending.
         events: how many events were judged.
-        exit_code: what the run ends with.
-        problems: sentences on what kept the run from being complete.
-        known_failures: the entries of the list that the run was given, if it was given one.
-        explored: what was explored; `None` if nothing was.
-        only: the rules and families that the run was limited to; empty if it was of all.
-        at: when the run began, UTC, such as `2026-11-22T05:50:07Z`; empty if that is not known.
-        seconds: how long it took, with its judging; `None` if that is not known.
-        again: the command that runs all of it once more; empty if it was no run of ours.
+        exit_code: the exit code of the run.
+        problems: sentences on why the run was incomplete.
+        known_failures: the entries of the run's list, if it had one.
+        explored: the exploration; `None` if there was none.
+        only: the rules and families that the run was limited to; empty if all.
+        at: when the run began, UTC, such as `2026-11-22T05:50:07Z`; empty if unknown.
+        seconds: how long it took, including judging; `None` if unknown.
+        again: the command that repeats it; empty if it was not a run of busproof.
     """
 
     catalogue: str = ""
@@ -197,10 +197,10 @@ class Conformance:
     again: str = ""
 
     def counted(self, verdict: Verdict) -> int:
-        """How many rules have this verdict."""
+        """Return how many rules have this verdict."""
         return sum(rule.verdict is verdict for rule in self.rules)
 
 
 def is_asked_for(rule: RuleId, only: tuple[str, ...]) -> bool:
-    """Whether a run that is limited to these rules and families is about this rule."""
+    """Return whether a run that is limited to these rules and families includes this rule."""
     return not only or rule in only or rule.partition("-")[0] in only

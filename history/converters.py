@@ -1,4 +1,4 @@
-"""cattrs, made strict: a value of another kind than its field's is an error, never converted."""
+"""Strict cattrs converters: a value of another type than its field's is an error."""
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
@@ -18,19 +18,19 @@ from busproof.vocabulary.messages import PropertyValue
 __all__ = ["ALWAYS", "INTEGERS", "frozen_map", "strict_converter", "tag_union"]
 
 ALWAYS: Final[Mapping[str, bool]] = {"always": True}
-"""Metadata of a field that is written although it has a default."""
+"""Metadata of a field that is written even if it has its default value."""
 
 INTEGERS: Final = (-(2**63), 2**63 - 1)
-"""The least and the greatest number that is read: what 64 bits hold."""
+"""Least and greatest integer that is read: 64 bits."""
 
 _Hook = Callable[[Any, Any], object]
 
 
 def strict_converter(*, omit_defaults: bool) -> Converter:
-    """A converter that takes exactly what it writes.
+    """Return a converter that accepts exactly what it writes.
 
     Args:
-        omit_defaults: whether a field that equals its default is left out in writing.
+        omit_defaults: whether fields with their default values are omitted in writing.
     """
     converter = Converter(forbid_extra_keys=True, omit_if_default=omit_defaults)
     for kind, hook in ((str, _text), (bool, _truth), (int, _number), (StrEnum, _member)):
@@ -50,15 +50,15 @@ def strict_converter(*, omit_defaults: bool) -> Converter:
 
 
 def frozen_map(entries: Mapping[str, str]) -> Map[str, str]:
-    """The same entries, unchangeable."""
+    """Return the same entries as an immutable map."""
     return Map(entries)
 
 
 def tag_union(converter: Converter, union: object, tag: str, names: Mapping[str, type]) -> None:
-    """Write each member of `union` with its name under `tag` in front, and read it by that.
+    """Write each member of `union` with its name in the field `tag`, and read it by that.
 
-    The code for a member is generated when the first one comes: generating it for all commands and
-    outcomes would take a third of a second of every start.
+    The code for a member is generated at its first use: generating it for all commands and outcomes
+    would take a third of a second at every start.
     """
     by_class = {kind: name for name, kind in names.items()}
 
@@ -76,7 +76,7 @@ def tag_union(converter: Converter, union: object, tag: str, names: Mapping[str,
 
 
 def _tagged(value: object, tag: str, names: Mapping[str, type]) -> dict[str, Any]:
-    """Return a copy of the fields, under whose `tag` one of the names stands."""
+    """Return a copy of the fields with one of the names in the field `tag`."""
     if type(value) is not dict:
         raise Mismatch.of(value, "an object")
     if tag not in value:

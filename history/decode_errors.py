@@ -1,4 +1,4 @@
-"""What does not fit, in one sentence: the field's path, the value, and what was allowed."""
+"""Decode errors in one sentence: the field's path, the value, and the allowed values."""
 
 import difflib
 import re
@@ -19,10 +19,10 @@ from busproof.history.lines import excerpt
 __all__ = ["Mismatch", "complaint", "one_of"]
 
 _OUT_OF_BOUNDS: Final = re.compile(r"'(?P<field>\w+)' must be (?P<bound>\S+ \S+): (?P<value>.*)")
-"""How attrs words that a value is out of bounds."""
+"""Pattern of attrs' message for a value out of bounds."""
 
 _NEAR: Final = 80
-"""How much of a name is compared with the known ones."""
+"""Length of the prefix that is compared with known names."""
 
 _Found = tuple[str, Exception, type | None]
 
@@ -36,12 +36,12 @@ class Mismatch(ValueError):  # noqa: N818 - raised inside the codec only, and ne
 
     @classmethod
     def of(cls, value: object, allowed: str, field: str = "") -> "Mismatch":
-        """The mismatch of `value` where only what `allowed` says may stand."""
+        """Return the mismatch of `value` with the description `allowed`."""
         return cls(f"is {excerpt(value)}, and must be {allowed}", field)
 
 
 def one_of(names: Iterable[str], near: object) -> str:
-    """All names in quotes, those that resemble `near` first."""
+    """Return all names in quotes, those that resemble `near` first."""
     known = list(names)
     close = difflib.get_close_matches(str(near)[:_NEAR], known, n=3, cutoff=0.5)
     ordered = [*close, *(name for name in known if name not in close)]
@@ -50,12 +50,12 @@ def one_of(names: Iterable[str], near: object) -> str:
 
 
 def complaint(error: Exception, what: str) -> str:
-    """One sentence on the first thing that is wrong in what cattrs raised.
+    """Return one sentence on the first error in a cattrs exception.
 
-    An unknown field comes before a missing one: it is most often that field, misspelt.
+    An unknown field comes before a missing one, because it is usually a misspelling of that.
 
     Args:
-        error: what structuring raised.
+        error: the exception.
         what: the name of the whole, such as "the event".
     """
     found = list(_leaves(error, "", None))

@@ -1,4 +1,4 @@
-"""History files: one record a line, kept up to the moment at which a run is killed."""
+"""History files: one record per line, complete up to the moment of a crash."""
 
 import os
 from collections.abc import Callable, Generator, Iterator
@@ -20,16 +20,16 @@ __all__ = ["HistoryReader", "HistoryWriter", "RecordTooLong", "load", "read", "s
 
 
 class RecordTooLong(HistoryError):  # noqa: N818 - says what is wrong
-    """A record is longer than any line that is read back: whoever made it so long must act.
+    """A record longer than the maximum line length; its producer has to act.
 
-    Nothing of it was written, and the history goes on.
+    Nothing of it was written, and the history continues.
     """
 
 
 class HistoryWriter:
-    """Writes records to a file, each at once, so that a killed run keeps what was recorded.
+    """Writer of records to a file, each at once, so that a killed run keeps its records.
 
-    What the file held before is lost. Used as a context manager, or closed with `close`.
+    The file is overwritten. Use it as a context manager, or call `close`.
 
     Args:
         path: the file to write; its folder exists.
@@ -102,12 +102,12 @@ class HistoryWriter:
 
 
 class HistoryReader(Iterator[Record]):
-    """The records of a history file, read one at a time, its header first.
+    """Reader of a history file, one record at a time, its header first.
 
     Args:
         path: the file.
-        growing: asked where the file ends within a line, or before one: waits a little and says
-            whether more may still be written; by default nothing more is.
+        growing: called at the end of the file, within a line or before one: waits a little and
+            returns whether more may still be written; by default nothing more is.
 
     Attributes:
         path: the file.
@@ -115,7 +115,7 @@ class HistoryReader(Iterator[Record]):
         cut: whether the last line was cut off and left out; known once all records are read.
 
     Raises:
-        HistoryError: the file cannot be read, or is no history; the message names file and line.
+        HistoryError: the file cannot be read, or is not a history; the message names file and line.
     """
 
     def __init__(
@@ -141,7 +141,7 @@ class HistoryReader(Iterator[Record]):
         self._file.close()
 
     def wrong(self, said: str) -> HistoryError:
-        """An error about the line read last."""
+        """Return an error about the line read last."""
         return HistoryError(f"{self.path}:{self.line}: {said}")
 
     def _read(self) -> Generator[Record]:
@@ -165,7 +165,7 @@ class HistoryReader(Iterator[Record]):
             following = self._next_line()
             self.line += 1
             if len(raw) > LIMIT and not raw.endswith(b"\n"):
-                raise self.wrong(f"a line must not exceed {LIMIT} bytes: this is no history")
+                raise self.wrong(f"a line must not exceed {LIMIT} bytes: this is not a history")
             if raw.strip():
                 yield raw, not following
 
@@ -173,7 +173,7 @@ class HistoryReader(Iterator[Record]):
         try:
             line = self._file.readline(LIMIT + 1)
             while self._growing is not None and len(line) <= LIMIT and not line.endswith(b"\n"):
-                # Asked before the file is read again: what was written until then is not missed.
+                # Called before the file is read again, so that nothing written by then is missed.
                 if not self._growing():
                     self._growing = None
                 line += self._file.readline(LIMIT + 1 - len(line))
@@ -192,9 +192,9 @@ class HistoryReader(Iterator[Record]):
 
 
 class _Grouping:
-    """Collects the events of the scenario that is open.
+    """Collector of the open scenario's events.
 
-    Events may stand without a scenario's start only where no scenario came before them.
+    Events may come without a scenario's start only if no scenario came before them.
     """
 
     def __init__(self, reader: HistoryReader) -> None:
@@ -204,7 +204,7 @@ class _Grouping:
         self._bare = True
 
     def add(self, event: Event) -> None:
-        """Put an event into the open scenario."""
+        """Add an event to the open scenario."""
         if self._open is None:
             if not self._bare:
                 raise self._reader.wrong("an event outside of a scenario: begin one with started")
@@ -225,17 +225,17 @@ class _Grouping:
 
 
 def read(path: str | os.PathLike[str], growing: Callable[[], bool] | None = None) -> HistoryReader:
-    """The records of a history file, one at a time; see `HistoryReader`, for the errors too."""
+    """Yield the records of a history file; see `HistoryReader`, also for the errors."""
     return HistoryReader(path, growing)
 
 
 def scenarios(reader: HistoryReader) -> Iterator[Scenario]:
-    """The scenarios of the records that are still to be read, each as soon as it is complete.
+    """Yield the scenarios of the remaining records, each as soon as it is complete.
 
     A history of events only is one scenario.
 
     Raises:
-        HistoryError: as `HistoryReader`, or where a record stands outside of a scenario.
+        HistoryError: as `HistoryReader`, or if a record is outside of a scenario.
     """
     grouping = _Grouping(reader)
     for record in reader:
@@ -253,7 +253,7 @@ def scenarios(reader: HistoryReader) -> Iterator[Scenario]:
 
 
 def load(path: str | os.PathLike[str]) -> History:
-    """A whole history in memory; raises `HistoryError` as `read` and `scenarios` do."""
+    """Return a whole history in memory; raise `HistoryError` as `read` and `scenarios` do."""
     with closing(read(path)) as reader:
         header = cast(Header, next(reader))
         return History(header=header, scenarios=tuple(scenarios(reader)), cut=reader.cut)
@@ -267,7 +267,7 @@ def _record(raw: bytes) -> Record:
 
 
 def _is_cut(raw: bytes) -> bool:
-    """Whether a last line that cannot be read is one whose writing was broken off."""
+    """Return whether an unreadable last line is an interrupted write."""
     try:
         decode_line(raw)
     except HistoryError:

@@ -1,4 +1,4 @@
-"""One JSON object on one line: bytes to plain values and back, strictly and within a limit."""
+"""One JSON object per line: bytes to plain values and back, strictly and within a limit."""
 
 import json
 from collections.abc import Sequence
@@ -9,13 +9,13 @@ from busproof.errors import HistoryError
 __all__ = ["LIMIT", "decode_line", "encode_line", "excerpt"]
 
 LIMIT: Final = 16 * 1024 * 1024
-"""The longest line that is read, in bytes, without its line end."""
+"""Maximum length of a line in bytes, without its line end."""
 
 _EXCERPT: Final = 80
 
 
 def excerpt(value: object) -> str:
-    """`value` as JSON, or bytes as text, cut to what fits into a sentence."""
+    """Return `value` as JSON, or bytes as text, shortened for a sentence."""
     if isinstance(value, bytes):
         text = repr(value[: 2 * _EXCERPT].decode("utf-8", "replace").rstrip("\r\n"))
     else:
@@ -24,17 +24,17 @@ def excerpt(value: object) -> str:
 
 
 def encode_line(value: object) -> bytes:
-    """`value`, made of plain JSON values, as one line of ASCII with its line end."""
+    """Return `value`, made of plain JSON values, as one line of ASCII with its line end."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return text.encode("ascii") + b"\n"
 
 
 def decode_line(line: bytes) -> dict[str, Any]:
-    """The JSON object on one line; `line` may end in a line end.
+    """Return the JSON object on one line; `line` may end in a line end.
 
     Raises:
         HistoryError: the line is not UTF-8, not JSON, not an object, or names a field twice; the
-            message is a clause that a caller puts the line's place in front of.
+            message is a clause, which a caller prefixes with the line's place.
     """
     value = _json(_text(line))
     if not isinstance(value, dict):
@@ -77,7 +77,7 @@ def _check_unicode(value: dict[str, Any]) -> None:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _fields(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The messages of the process protocol: requests of busproof, answers of the adapter."""
+"""Messages of the process protocol: requests of busproof, answers of the adapter."""
 
 from typing import Final, TypeVar
 
@@ -48,7 +48,7 @@ class Hello:
 
 @attrs.frozen(kw_only=True)
 class ImplementationName:
-    """Who is judged."""
+    """Name of the implementation."""
 
     name: str
     version: str = ""
@@ -60,7 +60,7 @@ class ImplementationName:
 
 @attrs.frozen(kw_only=True)
 class Declared:
-    """What an adapter says of itself; `slack` is in microseconds."""
+    """Declaration of an adapter; `slack` is in microseconds."""
 
     protocol: int = attrs.field(default=PROTOCOL, metadata=ALWAYS, validator=attrs.validators.ge(1))
     implementation: ImplementationName
@@ -71,7 +71,7 @@ class Declared:
 
 @attrs.frozen(kw_only=True)
 class Namespace:
-    """The part of a profile that an implementation needs to know."""
+    """The part of a profile that an implementation needs."""
 
     edition: str
     tier: Tier
@@ -79,18 +79,18 @@ class Namespace:
 
     @classmethod
     def of(cls, profile: Profile) -> "Namespace":
-        """The namespace that a profile describes."""
+        """Return the namespace that a profile describes."""
         return cls(edition=profile.edition, tier=profile.tier, partitions=profile.partitions)
 
 
 @attrs.frozen(kw_only=True)
 class Nothing:
-    """An object without fields: there is nothing more to tell."""
+    """An object without fields."""
 
 
 @attrs.frozen(kw_only=True)
 class HelloRequest:
-    """Who are you? Asked once, first."""
+    """Request the adapter's declaration. Sent once, first."""
 
     id: int
     hello: Hello = attrs.field(factory=Hello, metadata=ALWAYS)
@@ -98,7 +98,7 @@ class HelloRequest:
 
 @attrs.frozen(kw_only=True)
 class StartRequest:
-    """Forget everything and begin with an empty namespace, at virtual time 0."""
+    """Start with an empty namespace, at virtual time 0."""
 
     id: int
     start: Namespace
@@ -106,7 +106,7 @@ class StartRequest:
 
 @attrs.frozen(kw_only=True)
 class CommandRequest:
-    """Ask the bus this over the named connection."""
+    """Send this command to the bus over the named connection."""
 
     id: int
     connection: str
@@ -115,7 +115,7 @@ class CommandRequest:
 
 @attrs.frozen(kw_only=True)
 class ByeRequest:
-    """Nothing more will be asked: answer, and end."""
+    """End of requests: answer, and exit."""
 
     id: int
     bye: Nothing = attrs.field(factory=Nothing, metadata=ALWAYS)
@@ -139,7 +139,7 @@ class StartedAnswer:
 
 @attrs.frozen(kw_only=True)
 class CommandAnswer:
-    """The answer to `CommandRequest`: what came of it, and the bus's choice if it was seen."""
+    """The answer to `CommandRequest`: the outcome, and the bus's choice if it was seen."""
 
     id: int
     outcome: Outcome
@@ -163,7 +163,7 @@ REQUESTS: Final[dict[str, type[Request]]] = {
     "command": CommandRequest,
     "bye": ByeRequest,
 }
-"""The field that tells each request from the others."""
+"""The field that identifies each kind of request."""
 
 ANSWERS: Final[dict[type[Request], type[Answer]]] = {
     HelloRequest: HelloAnswer,
@@ -171,16 +171,16 @@ ANSWERS: Final[dict[type[Request], type[Answer]]] = {
     CommandRequest: CommandAnswer,
     ByeRequest: ByeAnswer,
 }
-"""The answer that each request has."""
+"""The answer to each kind of request."""
 
 A = TypeVar("A", bound=Answer)
 
 
 def encode(message: Request | Answer) -> bytes:
-    """A message as one line.
+    """Return a message as one line.
 
-    A command is written without the fields that have their default, so that an adapter need not
-    know those that came with a later release; all else is written out.
+    A command is written without default values, so that an adapter need not know fields of later
+    releases; everything else is written in full.
     """
     told = unstructure(message, full=True)
     if isinstance(message, CommandRequest):
@@ -189,10 +189,10 @@ def encode(message: Request | Answer) -> bytes:
 
 
 def decode_request(line: bytes) -> Request:
-    """The request on a line, for whoever writes an adapter's process in Python.
+    """Return the request on a line, for adapter processes in Python.
 
     Raises:
-        HistoryError: the line is no request of this protocol.
+        HistoryError: the line is not a request of this protocol.
     """
     fields = decode_line(line)
     name = next((name for name in REQUESTS if name in fields), "")
@@ -202,15 +202,15 @@ def decode_request(line: bytes) -> Request:
 
 
 def decode_answer(line: bytes, kind: type[A], identity: int) -> A:
-    """The answer on a line.
+    """Return the answer on a line.
 
     Args:
-        line: what the adapter wrote.
+        line: the adapter's line.
         kind: the answer that the request has, of `ANSWERS`.
         identity: the `id` of the request.
 
     Raises:
-        HistoryError: the line is no such answer; the sentence says what came instead of what.
+        HistoryError: the line is not such an answer; the sentence names the difference.
     """
     fields = decode_line(line)
     _check_identity(fields, identity)

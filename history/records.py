@@ -1,4 +1,4 @@
-"""The records of a history file: a header, then scenarios, each a run of events."""
+"""Records of a history file: a header, then scenarios, each with its events."""
 
 from enum import StrEnum
 from typing import Final
@@ -29,24 +29,24 @@ __all__ = [
 
 
 EXPLORATION: Final = "exploration"
-"""The feature of a sequence that the exploration made up."""
+"""Feature of a sequence that the exploration generated."""
 
 AGAIN: Final = "exploration, once more"
-"""The feature of a small failure that is asked again, to see whether it repeats."""
+"""Feature of a shrunk failure that is repeated to confirm it."""
 
 REPEATED: Final = "repeated"
-"""The feature of one more try at a scenario that missed an answer, or showed nothing, before."""
+"""Feature of a repeated scenario that missed an answer, or showed nothing, before."""
 
 
 class Oracle(StrEnum):
-    """Which oracle judged, or is to judge: with partitions, or as a client sees it."""
+    """The oracle that judges: strict (with partitions), or client."""
 
     STRICT = "strict"
     CLIENT = "client"
 
 
 class ScenarioVerdict(StrEnum):
-    """How a scenario ended."""
+    """Ending of a scenario."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -57,21 +57,21 @@ class ScenarioVerdict(StrEnum):
 
 @attrs.frozen(kw_only=True)
 class Header:
-    """The first record: who was recorded, under which profile, and what a client could see.
+    """The first record: the implementation, its profile, and its observability.
 
     Attributes:
         protocol: the version of the wire format.
-        busproof: the version of busproof that wrote the history; empty if another program did.
+        busproof: the version of busproof that wrote the history; empty for other programs.
         adapter: the adapter's name as `--adapter` takes it.
-        oracle: the oracle the run was judged by, if it was.
-        implementation: name, version and whatever else tells who was recorded.
-        capabilities: what the adapter declared.
+        oracle: the oracle that judged the run, if one did.
+        implementation: name, version and other details of the implementation.
+        capabilities: the adapter's declared capabilities.
         clock: whether time was virtual.
         slack: how much earlier or later than announced a timer may have fired, in microseconds.
-        profile: what the namespace was held to.
-        seed: what the run's random choices began from, if there were any.
-        planned: how many scenarios the run set out to record, if it was known.
-        rules: the rules and families that the run was limited to; empty if it was of all.
+        profile: the profile of the namespace.
+        seed: the seed of the run's random choices, if there were any.
+        planned: how many scenarios the run was to record, if known.
+        rules: the rules and families that the run was limited to; empty if all.
     """
 
     protocol: int = attrs.field(default=PROTOCOL, metadata=ALWAYS, validator=attrs.validators.ge(1))
@@ -90,7 +90,7 @@ class Header:
 
 @attrs.frozen(kw_only=True)
 class Started:
-    """A scenario begins, with an empty namespace and virtual time 0."""
+    """The start of a scenario, with an empty namespace and virtual time 0."""
 
     scenario: str
     rules: tuple[str, ...] = ()
@@ -99,7 +99,7 @@ class Started:
 
 @attrs.frozen(kw_only=True)
 class StepResult:
-    """One step of a scenario, as its feature words it, and how it went."""
+    """One step of a scenario, as its feature words it, and its result."""
 
     keyword: str
     text: str
@@ -108,7 +108,7 @@ class StepResult:
 
 @attrs.frozen(kw_only=True)
 class Ended:
-    """A scenario ends; `cause` names a verdict's reason in a word, `detail` tells it."""
+    """The end of a scenario; `cause` is the reason in a word, `detail` in a sentence."""
 
     verdict: ScenarioVerdict
     cause: str = ""
@@ -125,13 +125,13 @@ declare_union(Record, TaggedUnion("Record", "record", _NAMES))
 
 @attrs.frozen(kw_only=True)
 class Scenario:
-    """What was recorded between one fresh namespace and the next.
+    """The recording of a scenario in a new namespace.
 
     Attributes:
-        name: the scenario's name; empty where the history has events only.
+        name: the scenario's name; empty if the history has events only.
         rules: ids of the rules it is about.
-        feature: the feature it is from, if it is from one.
-        events: what happened, in the order of recording.
+        feature: its feature, if it has one.
+        events: its events, in the order of recording.
         ended: how it ended; `None` if the recording stops before that.
     """
 
@@ -144,7 +144,7 @@ class Scenario:
 
 @attrs.frozen(kw_only=True)
 class History:
-    """A whole history file; `cut` tells that its last line was cut off and left out."""
+    """A whole history file; `cut` means that its last line was cut off and left out."""
 
     header: Header
     scenarios: tuple[Scenario, ...] = ()

@@ -1,7 +1,7 @@
-"""Commands that can be asked again: those of a run, without what came of them.
+"""Replayable commands: those of a run, without their answers.
 
-A lock token is known only once a receive has been answered, and another bus hands out others. So a
-command that needs one names the receive: `@5` stands for the lock that command 5 was given.
+A lock token is known only once a receive has been answered, and another bus hands out other tokens.
+So a command that needs one names the receive: `@5` stands for the lock from command 5.
 """
 
 import json
@@ -34,7 +34,7 @@ __all__ = [
 
 REFERENCE: Final = "@"
 IDLE: Final = 1000
-"""A pause between two events on a real clock, in microseconds, from which on it was on purpose."""
+"""Minimum pause between two events on a real clock, in microseconds, that is replayed."""
 
 
 @attrs.frozen(kw_only=True)
@@ -42,9 +42,9 @@ class Asked:
     """One command of a list.
 
     Attributes:
-        number: by which others refer to it.
-        connection: over which it is asked.
-        command: what is asked; its lock token is `@` and the number of a receive.
+        number: its number, for references from others.
+        connection: its connection.
+        command: the command; its lock token is `@` and the number of a receive.
     """
 
     number: int = attrs.field(metadata=ALWAYS, validator=attrs.validators.ge(1))
@@ -54,13 +54,13 @@ class Asked:
 
 @attrs.frozen(kw_only=True)
 class CommandFile:
-    """A list of commands in a file, and what it was found by.
+    """A list of commands in a file, and its origin.
 
     Attributes:
         protocol: the version of the wire format.
         busproof: the version that wrote it.
-        rule: the rule that an implementation broke when it was asked these.
-        profile: what that implementation was held to.
+        rule: the rule that an implementation broke with these commands.
+        profile: the profile of that implementation.
         commands: in order.
     """
 
@@ -72,7 +72,7 @@ class CommandFile:
 
 
 def commands_of(events: Sequence[Event], clock: Clock = Clock.VIRTUAL) -> tuple[Asked, ...]:
-    """What was asked, so that it can be asked again; on a real clock with the pauses in between."""
+    """Return the commands of events for a replay; on a real clock with the pauses in between."""
     return numbered(tuple(_asked(events, clock)))
 
 
@@ -102,11 +102,11 @@ def _referring(command: Command, given: Mapping[str, int]) -> Command:
 
 
 def resolved(command: Command, tokens: Mapping[int, str]) -> Command | None:
-    """The command with the lock that its receive was given this time; `None` if it was given none.
+    """Return the command with the current lock of its receive; `None` if that got none.
 
     Args:
-        command: as it stands in a list.
-        tokens: number of a receive to the lock it was given.
+        command: the command of a list.
+        tokens: number of a receive to the lock that it got.
     """
     number = _referred(command)
     if number is None:
@@ -115,7 +115,7 @@ def resolved(command: Command, tokens: Mapping[int, str]) -> Command | None:
 
 
 def numbered(commands: Sequence[Asked]) -> tuple[Asked, ...]:
-    """The same commands, numbered from 1."""
+    """Return the same commands, numbered from 1."""
     new = {asked.number: place for place, asked in enumerate(commands, 1)}
     return tuple(
         attrs.evolve(asked, number=new[asked.number], command=_renumbered(asked.command, new))
@@ -158,7 +158,7 @@ def read_commands(path: str | os.PathLike[str]) -> CommandFile:
     """Read a list of commands.
 
     Raises:
-        HistoryError: the file cannot be read, or is no list of commands.
+        HistoryError: the file cannot be read, or is not a list of commands.
     """
     try:
         raw = Path(path).read_bytes()
@@ -169,4 +169,4 @@ def read_commands(path: str | os.PathLike[str]) -> CommandFile:
         check_protocol(value.get("protocol"))
         return structure(value, CommandFile, "the list of commands")
     except HistoryError as error:
-        raise HistoryError(f"{path} is no list of commands: {error}") from None
+        raise HistoryError(f"{path} is not a list of commands: {error}") from None

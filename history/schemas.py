@@ -1,4 +1,4 @@
-"""JSON Schemas of histories and of the process protocol, made from the classes that are read.
+"""JSON Schemas of histories and of the process protocol, generated from the classes.
 
 `python -m busproof.history.schemas` rewrites the files.
 """
@@ -22,7 +22,7 @@ from busproof.vocabulary.messages import PropertyValue
 __all__ = ["FOLDER", "history_schema", "protocol_schema", "render", "schemas", "write"]
 
 FOLDER: Final = Path(__file__).parent / "schemas"
-"""Where the files lie."""
+"""Folder of the files."""
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _BOUNDS: Final = {
@@ -31,19 +31,19 @@ _BOUNDS: Final = {
     "<=": ("maximum", 0),
     "<": ("maximum", -1),
 }
-"""The schema's word for each attrs comparison, and what takes a bound to a whole number."""
+"""Keyword of the schema for each attrs comparison, and the conversion to a whole number."""
 
 Schema = dict[str, Any]
 
 
 class _Definitions:
-    """Collects the schema of each class once, under its name."""
+    """Collector of class schemas, each once under its name."""
 
     def __init__(self) -> None:
         self.named: Schema = {}
 
     def refer(self, kind: object) -> Schema:
-        """A schema for a field's type, by reference where it is a class of ours."""
+        """Return a schema for a field's type, by reference if it is one of our classes."""
         union = union_of(kind)
         if union is not None:
             return self._union(union)
@@ -108,7 +108,7 @@ class _Definitions:
 
 
 def history_schema() -> Schema:
-    """The schema of one line of a history file."""
+    """Return the schema of one line of a history file."""
     definitions = _Definitions()
     record = definitions.refer(Record)
     definitions.named["Header"]["properties"]["protocol"] = {"const": PROTOCOL}
@@ -121,7 +121,7 @@ def history_schema() -> Schema:
 
 
 def protocol_schema() -> Schema:
-    """The schema of one line of the process protocol, in either direction."""
+    """Return the schema of one line of the process protocol, in either direction."""
     definitions = _Definitions()
     definitions.named |= {"Request": {}, "Answer": {}}
     definitions.named["Request"] = _any(definitions, list(REQUESTS.values()))
@@ -137,7 +137,7 @@ def protocol_schema() -> Schema:
 
 
 def schemas() -> dict[str, Schema]:
-    """Every schema under the name of its file."""
+    """Return every schema under the name of its file."""
     return {
         "history.schema.json": history_schema(),
         "protocol.schema.json": protocol_schema(),
@@ -145,12 +145,12 @@ def schemas() -> dict[str, Schema]:
 
 
 def render(schema: Schema) -> str:
-    """A schema as its file has it."""
+    """Return a schema in the form of its file."""
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
 def write(folder: Path = FOLDER) -> None:
-    """Write every schema's file; the folder is made if it is not there."""
+    """Write every schema's file; the folder is created if it is missing."""
     folder.mkdir(exist_ok=True)
     for name, schema in schemas().items():
         (folder / name).write_text(render(schema), encoding="utf-8")

@@ -1,1 +1,1 @@
-"""Judging: what recorded events show of each rule, and whether the tests would notice a fault."""
+"""Judging: verdicts on rules from recorded events, and mutation testing of the tests."""

@@ -1,4 +1,4 @@
-"""Which rules a run can show at all, and why it cannot show the others."""
+"""Applicability: the rules that a run can show, and why it cannot show the others."""
 
 from collections.abc import Collection
 
@@ -12,14 +12,14 @@ __all__ = ["Terms", "auto_oracle"]
 
 
 def auto_oracle(capabilities: Collection[str]) -> Oracle:
-    """Strict wherever partitions can be told apart, by a witness or by taking them down."""
+    """Return strict if partitions can be identified, by a witness or by taking them down."""
     told = "witness" in capabilities or "outages" in capabilities
     return Oracle.STRICT if told else Oracle.CLIENT
 
 
 @attrs.frozen(kw_only=True)
 class Terms:
-    """What a run was held to and what it could use."""
+    """The rules, oracle and capabilities of a run."""
 
     catalogue: Catalogue
     profile: Profile
@@ -28,7 +28,7 @@ class Terms:
 
     @classmethod
     def of(cls, catalogue: Catalogue, header: Header, profile: Profile, oracle: Oracle) -> "Terms":
-        """The terms of a recorded history."""
+        """Return the terms of a recorded history."""
         return cls(
             catalogue=catalogue,
             profile=profile,
@@ -37,11 +37,11 @@ class Terms:
         )
 
     def inapplicable(self, rule: Rule, *, any_reading: bool = False) -> str:
-        """Why this run can neither show nor break the rule; empty if it can.
+        """Return why this run can neither show nor break the rule; empty if it can.
 
         Args:
             rule: the rule.
-            any_reading: whether it is no matter how the documents are read.
+            any_reading: whether the reading of ambiguities does not matter.
         """
         profile = self.profile
         if profile.tier.value not in rule.tiers:

@@ -1,4 +1,4 @@
-"""Whether the tests of a rule would notice a fault: each seeded fault against the suite."""
+"""Mutation testing: whether the tests of a rule notice each of its mutants."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -12,7 +12,7 @@ __all__ = ["Audited", "Result", "audited", "explored", "unnoticed"]
 
 
 class Result(StrEnum):
-    """What became of a seeded fault."""
+    """The result of testing a mutant."""
 
     KILLED = "killed"
     SILENT = "silent"
@@ -21,16 +21,16 @@ class Result(StrEnum):
 
 @attrs.frozen(kw_only=True)
 class Audited:
-    """One fault against the suite.
+    """The result of testing one mutant with the suite.
 
     Attributes:
-        id: of the fault.
-        rule: the rule whose own tests must catch it.
+        id: of the mutant.
+        rule: the rule whose own tests must kill it.
         result: whether they did.
-        killed_by: the scenarios in which they did.
-        commands: how many commands the shortest counterexample has.
+        killed_by: the scenarios that did.
+        commands: the length of the shortest counterexample.
         violated: every rule that the run found violated.
-        why: for `equivalent` the argument, for `silent` what the rule's verdict was instead.
+        why: for `equivalent` the argument, for `silent` the rule's verdict.
     """
 
     id: str
@@ -43,7 +43,7 @@ class Audited:
 
 
 def audited(fault: str, rule: RuleId, equivalent: str, found: Conformance) -> Audited:
-    """What a run on a faulty implementation says of the fault."""
+    """Return the result of a run on a mutant."""
     told = next(each for each in found.rules if each.id == rule)
     violated = _violated(found)
     if told.verdict is not Verdict.VIOLATED or told.counterexample is None:
@@ -61,22 +61,22 @@ def audited(fault: str, rule: RuleId, equivalent: str, found: Conformance) -> Au
 
 
 def unnoticed(fault: str, rule: RuleId, equivalent: str) -> Audited:
-    """A fault with which every scenario is answered as it is without."""
+    """Return the result for a mutant with the original answers in every scenario."""
     result = Result.EQUIVALENT if equivalent else Result.SILENT
-    why = equivalent or "no scenario is answered otherwise than without it"
+    why = equivalent or "every scenario has the same answers as without it"
     return Audited(id=fault, rule=rule, result=result, why=why)
 
 
 def explored(fault: str, rule: RuleId, equivalent: str, found: Conformance) -> Audited:
-    """What an exploration of a faulty implementation says of the fault.
+    """Return the result of exploring a mutant.
 
-    It knows no scenario of the rule, so whichever rule it finds broken tells of the fault.
+    An exploration has no scenario of the rule, so a violation of any rule kills the mutant.
     """
     violated = _violated(found)
     examples = [each.counterexample for each in found.rules if each.counterexample is not None]
     if not examples:
         result = Result.EQUIVALENT if equivalent else Result.SILENT
-        why = equivalent or "no sequence came to it"
+        why = equivalent or "no sequence reached it"
         return Audited(id=fault, rule=rule, result=result, why=why)
     return Audited(
         id=fault,

@@ -1,4 +1,4 @@
-"""Events as they would have been recorded, had less time been let pass between them."""
+"""Removal of idle time: events as recorded if less time had passed between them."""
 
 from collections.abc import Sequence
 
@@ -12,9 +12,9 @@ __all__ = ["without_waiting"]
 
 
 def without_waiting(events: Sequence[Event], kept: Sequence[int]) -> tuple[Event, ...]:
-    """The events at these places, each earlier by the time that only others let pass before it.
+    """Return the events at these indices, without the time that only other events used.
 
-    Only on a virtual clock does a command let time pass.
+    Time passes with a command only on a virtual clock.
     """
     saved, places = 0, frozenset(kept)
     found = []

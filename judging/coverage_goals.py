@@ -1,9 +1,10 @@
-"""What a run must have come to at some time: without it, what held has proved little.
+"""Coverage goals: situations that a run must have reached for its passes to mean much.
 
-A goal is a situation that tries its rules hard. Where a run explores and a goal that applies never
-happened, its rules count as not shown. A goal never asks for what a bus may do and need not.
+A goal is a situation that tests its rules thoroughly. If a run explores, and an applicable goal was
+never reached, its rules count as not shown. A goal never requires behaviour that is optional for a
+bus.
 
-To add one, add its line to `GOALS`: the situation in words, its rules, and how an event tells it.
+To add one, add its line to `GOALS`: the situation in words, its rules, and a test of events.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -40,10 +41,10 @@ from busproof.vocabulary.values import RuleId
 __all__ = ["GOALS", "Goal", "Met", "counted", "met", "missed"]
 
 LARGE: Final = 100_000_000
-"""Bytes of a message as large as any tier takes."""
+"""Size in bytes of a message that every tier accepts."""
 
-Told = Callable[[Sequence[Event], int, tuple[RuleId, ...]], bool]
-"""Whether the event at this place is it, given the rules that decided that event."""
+Reaches = Callable[[Sequence[Event], int, tuple[RuleId, ...]], bool]
+"""Predicate: the event at this index reaches the goal, given the rules that decided it."""
 
 
 @attrs.frozen
@@ -52,19 +53,21 @@ class Goal:
 
     Attributes:
         name: the situation, in words.
-        rules: what it tries.
-        told: whether an event is it.
-        when: tells the event without which it is not missed; `None` if there is none.
+        rules: the rules that it tests.
+        reaches: the predicate for an event that reaches it.
+        when: the predicate for an event that makes the goal reachable; `None` if it always is.
     """
 
     name: str
     rules: tuple[RuleId, ...]
-    told: Told
-    when: Told | None = None
+    reaches: Reaches
+    when: Reaches | None = None
 
 
-def _came(command: type | tuple[type, ...], outcome: type | tuple[type, ...], rule: RuleId) -> Told:
-    """An event of this kind that was decided by this rule."""
+def _came(
+    command: type | tuple[type, ...], outcome: type | tuple[type, ...], rule: RuleId
+) -> Reaches:
+    """Return a predicate for events of this kind decided by this rule."""
 
     def told(events: Sequence[Event], place: int, decided: tuple[RuleId, ...]) -> bool:
         event = events[place]
@@ -75,7 +78,7 @@ def _came(command: type | tuple[type, ...], outcome: type | tuple[type, ...], ru
 
 
 def _dead_letter(events: Sequence[Event], place: int, _decided: tuple[RuleId, ...]) -> bool:
-    """A message that came from a dead-letter queue."""
+    """Match a message received from a dead-letter queue."""
     command, outcome = events[place].command, events[place].outcome
     if not isinstance(command, Receive) or not isinstance(outcome, Received):
         return False
@@ -103,7 +106,7 @@ def _several_peeked(events: Sequence[Event], place: int, _decided: tuple[RuleId,
 
 
 def _large_taken(events: Sequence[Event], place: int, _decided: tuple[RuleId, ...]) -> bool:
-    """A message of which a few fill a partition; a bus need not take any."""
+    """Match a large message that was accepted, which is optional; a few fill a partition."""
     command, outcome = events[place].command, events[place].outcome
     large = isinstance(command, Send) and (command.message.size or 0) >= LARGE
     return large and isinstance(outcome, Done)
@@ -113,7 +116,7 @@ _LONG_KEYS: Final = ("LIMIT-08", "LIMIT-10", "LIMIT-12")
 
 
 def _beyond(events: Sequence[Event], place: int, decided: tuple[RuleId, ...]) -> bool:
-    """A message that was refused because one of its keys is too long."""
+    """Match a message refused because one of its keys is too long."""
     refused = isinstance(events[place].outcome, Refused)
     return refused and any(rule in decided for rule in _LONG_KEYS)
 
@@ -169,34 +172,34 @@ GOALS: Final = (
 
 @attrs.define
 class Met:
-    """How often each goal happened, and which of them could have.
+    """Goals that were reached, and goals that were reachable.
 
     Attributes:
-        times: name of a goal to how many events were it.
-        avoidable: names of goals for which an event came without which they are not missed.
+        times: name of a goal to the number of events that reached it.
+        avoidable: names of goals that an event made reachable.
     """
 
     times: dict[str, int] = attrs.field(factory=dict)
     avoidable: dict[str, bool] = attrs.field(factory=dict)
 
     def add(self, other: "Met") -> None:
-        """Count what another run met as well."""
+        """Add the counts of another run."""
         for name, number in other.times.items():
             self.times[name] = self.times.get(name, 0) + number
         self.avoidable |= other.avoidable
 
 
 def met(events: Sequence[Event], decided: Sequence[tuple[RuleId, ...]]) -> Met:
-    """The goals that a run of events met.
+    """Return the goals that a run reached.
 
     Args:
-        events: in the order in which they were judged.
+        events: in the order of judging.
         decided: the rules that decided each of them.
     """
     found = Met()
     for place, rules in enumerate(decided):
         for goal in GOALS:
-            if goal.told(events, place, rules):
+            if goal.reaches(events, place, rules):
                 found.times[goal.name] = found.times.get(goal.name, 0) + 1
             if goal.when is not None and goal.when(events, place, rules):
                 found.avoidable[goal.name] = True
@@ -204,7 +207,7 @@ def met(events: Sequence[Event], decided: Sequence[tuple[RuleId, ...]]) -> Met:
 
 
 def counted(found: Met, terms: Terms) -> dict[str, int]:
-    """How often each goal that applies has happened, by its name."""
+    """Return how often each applicable goal was reached, by its name."""
     catalogue = terms.catalogue
     times = {
         goal.name: found.times.get(goal.name, 0)
@@ -216,6 +219,6 @@ def counted(found: Met, terms: Terms) -> dict[str, int]:
 
 
 def missed(times: Mapping[str, int]) -> dict[RuleId, str]:
-    """Rule id to the first of its goals that applies and never happened."""
+    """Return each rule's first applicable goal that was never reached."""
     never = [goal for goal in GOALS if times.get(goal.name) == 0]
     return {rule: goal.name for goal in reversed(never) for rule in goal.rules}

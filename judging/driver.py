@@ -1,4 +1,4 @@
-"""Ask an implementation one command after another; each answer is recorded, then judged."""
+"""Driver of an implementation: it sends commands one by one, and records and judges the answers."""
 
 import time
 from collections.abc import Callable, Set
@@ -10,7 +10,7 @@ from busproof.errors import AdapterError
 from busproof.history.records import Oracle
 from busproof.history.render.events import event_words
 from busproof.history.render.outcomes import outcome_words
-from busproof.judging.judge import Judge, Violation, vantage_of
+from busproof.judging.judge import Judge, Violation, observability_for
 from busproof.judging.scenario_outcome import (
     NotConforming,
     blaming_the_adapter,
@@ -40,20 +40,20 @@ __all__ = ["Driver", "Recording"]
 
 @attrs.frozen(kw_only=True)
 class Recording:
-    """Where events go: each is recorded, then judged."""
+    """A destination of events: each is recorded, then judged."""
 
     record: Callable[[Event], None]
     sentence: Callable[[RuleId], str]
 
 
 class Driver:
-    """One namespace of one implementation, from empty, for one scenario.
+    """A new namespace of one implementation, for one scenario.
 
     Args:
         adapter: the implementation, started with `profile`.
-        profile: what it is held to.
-        oracle: which oracle judges while the scenario runs.
-        recording: where events are recorded, and the rules' sentences for messages.
+        profile: the rules that apply to it.
+        oracle: the oracle that judges while the scenario runs.
+        recording: the recorder of events, and the statements of rules for messages.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Driver:
     ) -> None:
         declaration = adapter.declaration
         self._adapter = adapter
-        self._judge = Judge(profile, vantage_of(declaration.vantage, oracle))
+        self._judge = Judge(profile, observability_for(declaration.observability, oracle))
         self._recording = recording
         self._events: list[Event] = []
         self._virtual_now = 0
@@ -72,7 +72,7 @@ class Driver:
         self.partition_of: dict[str, int] = {}
 
     def ask(self, command: Command, connection: str) -> tuple[Event, Violation | None]:
-        """Ask one thing; what came, and what is wrong with it, whatever that is.
+        """Send a command; return its answer and what is wrong with it, if anything.
 
         Raises:
             AdapterError: the adapter broke.
@@ -115,14 +115,14 @@ class Driver:
         try:
             return self._judge.saw(event)
         except AssertionError as error:
-            # A belief of ours that is wrong is no failed expectation of the bus.
+            # A failed assertion of our own is not a failure of the bus.
             raise RuntimeError(f"busproof cannot judge {event_words(event)}: {error}") from error
 
     def complaint(self, event: Event, violation: Violation) -> NotConforming:
-        """What is wrong with an answer, in words."""
+        """Return what is wrong with an answer, in words."""
         rule = violation.rules[0]
         allowed = dict.fromkeys(outcome_words(each.outcome) for each in violation.allowed)
-        instead = "; ".join(allowed) or violation.why or "none of what is known would fit"
+        instead = "; ".join(allowed) or violation.why or "no possible state allows an answer"
         return NotConforming(
             f"{rule}: {self._recording.sentence(rule)}\n"
             f"  asked and came: {event_words(event)}\n"
@@ -130,17 +130,17 @@ class Driver:
         )
 
     def overdue(self, event: Event) -> Violation | None:
-        """What is wrong with the row of answers that this one is the last of, which was judged."""
+        """Return what is overdue after a series of answers that ends with this one."""
         return self._judge.overdue(event)
 
     @property
     def evidence(self) -> Set[RuleId]:
-        """The rules that something has decided."""
+        """The rules that some event has decided."""
         return self._judge.evidence.keys()
 
     @property
     def exhausted(self) -> str:
-        """Why the judge has given up, if it has."""
+        """The reason why judging stopped without a verdict, if it did."""
         return self._judge.exhausted
 
     def _note_partitions(self, event: Event) -> None:

@@ -1,4 +1,4 @@
-"""Judging a run of events against one of the two oracles."""
+"""Judging of events by one of the two oracles."""
 
 from collections import Counter
 
@@ -14,21 +14,21 @@ from busproof.vocabulary.outcomes import Event
 from busproof.vocabulary.profile import Profile
 from busproof.vocabulary.values import RuleId
 
-__all__ = ["STATES_LIMIT", "Judge", "Violation", "vantage_of"]
+__all__ = ["STATES_LIMIT", "Judge", "Violation", "observability_for"]
 
 STATES_LIMIT = 512
-"""States kept possible at once; more of them is `inconclusive`, never a pass."""
+"""Maximum number of possible states; beyond it the verdict is `inconclusive`, never a pass."""
 
 
 @attrs.frozen(kw_only=True)
 class Violation:
-    """An event that nothing allowed.
+    """An event that no rule allows.
 
     Attributes:
-        index: of the event among those judged.
-        rules: the rules that it breaks, the one to blame first.
-        allowed: what would have been allowed; empty where nothing comparable would.
-        why: what is wrong with it, where that is more than this one event.
+        index: its index among the judged events.
+        rules: the rules that it breaks, the most relevant first.
+        allowed: the allowed answers; empty if none is comparable.
+        why: the explanation, if it concerns more than this one event.
     """
 
     index: int
@@ -37,24 +37,24 @@ class Violation:
     why: str = ""
 
 
-def vantage_of(vantage: Observability, oracle: Oracle) -> Observability:
-    """What the oracle looks at: the client oracle sees no partitions, whatever an adapter tells."""
+def observability_for(observability: Observability, oracle: Oracle) -> Observability:
+    """Return the observability for an oracle: the client oracle ignores partitions."""
     if oracle is Oracle.STRICT:
-        return vantage
-    return attrs.evolve(vantage, partitions=False)
+        return observability
+    return attrs.evolve(observability, partitions=False)
 
 
 class Judge:
-    """Judges events one after another, from an empty namespace.
+    """A judge of events one after another, from an empty namespace.
 
     Attributes:
         evidence: rule id to how many events it has decided.
-        violation: the event that nothing allowed; nothing is judged after it.
+        violation: the event that no rule allows; nothing is judged after it.
         exhausted: why judging stopped without a verdict, if it did.
     """
 
-    def __init__(self, profile: Profile, vantage: Observability) -> None:
-        self._possible: tuple[Namespace, ...] = (fresh_namespace(profile, vantage),)
+    def __init__(self, profile: Profile, observability: Observability) -> None:
+        self._possible: tuple[Namespace, ...] = (fresh_namespace(profile, observability),)
         self._judged = 0
         self.evidence: Counter[RuleId] = Counter()
         self.violation: Violation | None = None
@@ -62,7 +62,7 @@ class Judge:
         self._patience = Patience()
 
     def saw(self, event: Event) -> Violation | None:
-        """Judge one event; the violation, if it is one."""
+        """Judge one event; return the violation, if it is one."""
         if self.violation is not None or self.exhausted:
             return None
         accepted = accept(self._possible, event)
@@ -75,9 +75,9 @@ class Judge:
         return None
 
     def overdue(self, event: Event) -> Violation | None:
-        """What a receiver would say of waiting so long, if this answer has ended his patience.
+        """Return what is overdue if this answer ends a receiver's waiting time.
 
-        Whoever asks this asks it of each event, once it was judged.
+        Call it for each event, after judging it.
         """
         found = self._patience.saw(event, self._possible)
         if found is None:
@@ -91,5 +91,5 @@ class Judge:
         if len(self._possible) > STATES_LIMIT:
             self.exhausted = (
                 f"more than {STATES_LIMIT} states remained possible after event {self._judged}; "
-                "a witness, or a --reading, would tell them apart"
+                "a witness, or a --reading, would distinguish them"
             )

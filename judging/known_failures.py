@@ -45,16 +45,16 @@ _KEPT: Final = frozenset({Standing.FAILED, Standing.NOT_TRIED, Standing.NOT_ASKE
 _HEAD: Final = """\
 # Rules that this implementation is known to break, for `busproof run --known-failures`.
 # Each of them runs and must fail. Say why in `reason`, add a `link`, and remove an entry once its
-# rule passes; `expires` is the last day on which an entry counts, and may be left out.
+# rule passes; `expires` is the last day of an entry, and may be left out.
 """
 
 
 def read_known_failures(path: Path) -> tuple[KnownFailure, ...]:
-    """The entries of a list of known failures.
+    """Return the entries of a list of known failures.
 
     Raises:
-        UsageError: the file cannot be read, or is no such list; the sentence names the entry, the
-            field, the value and what is allowed.
+        UsageError: the file cannot be read, or is not such a list; the sentence names the entry,
+            the field, the value and the allowed values.
     """
     try:
         fields = read_file(Path(), str(path))
@@ -85,9 +85,9 @@ def _entry(fields: Fields) -> KnownFailure:
 def write_known_failures(
     conformance: Conformance, path: Path, today: date, expires: date
 ) -> tuple[KnownFailure, ...]:
-    """Write the rules that a run found broken as a list; none of it where nothing was broken.
+    """Write the rules that a run found broken as a list; none if no rule was broken.
 
-    Entries of the run's own list whose rules failed are kept as they are.
+    Entries of the run's own list are kept if their rules failed.
 
     Raises:
         HistoryError: the file cannot be written.
@@ -134,10 +134,10 @@ def _write(path: Path, text: str) -> None:
 def marked(
     conformance: Conformance, known: Sequence[KnownFailure], catalogue: Catalogue, today: date
 ) -> Conformance:
-    """The verdicts, with each known failure told apart from a violation that nobody expected.
+    """Return the verdicts with known failures distinguished from unexpected violations.
 
-    The last day of an entry still counts. An entry whose rule was not judged to the end excuses
-    nothing, and is a problem, because it had to fail.
+    The last day of an entry still counts. An entry whose rule was not fully judged excuses nothing,
+    and is a problem, because it had to fail.
     """
     verdicts = {rule.id: rule for rule in conformance.rules}
     entries = tuple(
@@ -165,7 +165,7 @@ def marked(
 
 
 def _is_asked_for(known: KnownFailure, conformance: Conformance, catalogue: Catalogue) -> bool:
-    """Whether an entry counts in a run that may be limited to some rules; an unknown rule does."""
+    """Return whether an entry counts in a limited run; unknown rules always do."""
     there = any(rule.id == known.rule for rule in catalogue.rules if rule.shown_by != "never")
     judged = any(rule.id == known.rule for rule in conformance.rules)
     return judged or not there or is_asked_for(known.rule, conformance.only)
@@ -186,8 +186,8 @@ def _problems(
 ) -> list[str]:
     told = {
         Standing.PASSED: "passed: remove its entry from the list of known failures",
-        Standing.UNKNOWN: "stands in the list of known failures, and {why}: remove its entry",
-        Standing.EXPIRED: "stands in the list of known failures until {until}, which is over: "
+        Standing.UNKNOWN: "is in the list of known failures, but {why}: remove its entry",
+        Standing.EXPIRED: "is in the list of known failures until {until}, which has passed: "
         "renew the entry with a reason, or remove it",
         Standing.NOT_TRIED: "is a known failure and was {verdict} here: it had to fail",
     }
@@ -211,7 +211,7 @@ def _unknown(rule: str, catalogue: Catalogue) -> str:
 
 
 def _exit_code(conformance: Conformance) -> ExitCode:
-    """What the run ends with: 4 before 1 before 3."""
+    """Return the exit code of the run: 4 before 1 before 3."""
     if any(each.standing in _STALE for each in conformance.known_failures):
         return ExitCode.STALE
     if conformance.counted(Verdict.VIOLATED):

@@ -1,8 +1,8 @@
-"""How long a receiver waits for what has to come in the end, though nobody says when.
+"""Liveness: how long a receiver waits for a message that must eventually arrive.
 
-One empty answer is no violation. A row of them is, by the readings `bounded` of SCHEDULE-DELAY and
-FORWARD-DELAY, if they came over two minutes, and if nothing has happened since that might keep what
-is owed. Readings without a bound accuse nobody.
+One empty answer is not a violation. A series over two minutes is one, under the reading `bounded`
+of SCHEDULE-DELAY and FORWARD-DELAY, if nothing happened since that might delay the message. Other
+readings never report a violation.
 """
 
 from collections.abc import Sequence
@@ -30,11 +30,11 @@ from busproof.vocabulary.values import MICROSECONDS, RuleId
 __all__ = ["BOUND", "PAUSE", "TRIES", "Overdue", "Patience"]
 
 BOUND: Final = 120 * MICROSECONDS
-"""How late something may come by a reading `bounded`; the scenarios wait as long."""
+"""Maximum delay under the reading `bounded`; the scenarios wait as long."""
 TRIES: Final = 20
-"""Empty answers in a row after which a receiver gives up, if they came over that time."""
+"""Number of empty answers in a row, over that time, before a receiver gives up."""
 PAUSE: Final = 7 * MICROSECONDS
-"""Between two of them, in microseconds."""
+"""Time between two of them, in microseconds."""
 
 DISTURBING: Final = (
     AddRule,
@@ -45,12 +45,12 @@ DISTURBING: Final = (
     UpdateQueue,
     UpdateTopic,
 )
-"""Requests by which a message that is on its way might be kept."""
+"""Requests that might delay a message in transit."""
 
 
 @attrs.frozen
 class Overdue:
-    """What has to come, by these rules, and has not; in words too."""
+    """A message that had to arrive by these rules, and has not; with an explanation."""
 
     rules: tuple[RuleId, ...]
     why: str
@@ -58,14 +58,14 @@ class Overdue:
 
 @attrs.frozen
 class _Waiting:
-    """Empty answers in a row: since when, and how many."""
+    """A series of empty answers: its start and length."""
 
     since: int
     answers: int = 0
 
 
 class Patience:
-    """Watches one run of events, from an empty namespace."""
+    """Liveness monitor of one run of events, from an empty namespace."""
 
     def __init__(self) -> None:
         self._waiting: dict[Command, _Waiting] = {}
@@ -73,14 +73,14 @@ class Patience:
         self._is_blind = False
 
     def saw(self, event: Event, possible: Sequence[Namespace]) -> Overdue | None:
-        """What is overdue, if a receiver has waited for too long by now.
+        """Return what is overdue, if a receiver has waited for too long by now.
 
         Args:
-            event: what came last, which was judged.
-            possible: the states that remain.
+            event: the last event, which was judged.
+            possible: the remaining states.
         """
         if isinstance(event.outcome, Indeterminate):
-            # It may have been the one who was given it.
+            # This receive may have returned it.
             self._is_blind = True
         if isinstance(event.command, DISTURBING):
             for name, queue in (each for state in possible for each in state.queues.items()):
@@ -105,13 +105,11 @@ class Patience:
         if row.answers < TRIES or event.called - row.since < BOUND:
             return None
         seconds = (event.called - row.since) / MICROSECONDS
-        why = (
-            f"a message has to come, and has not in {row.answers} answers over {seconds:g} seconds"
-        )
+        why = f"a message is overdue: {row.answers} empty answers over {seconds:g} seconds"
         return Overdue(rules=rules, why=why)
 
     def _owed(self, command: Receive, possible: Sequence[Namespace]) -> tuple[RuleId, ...]:
-        """The rules by which a message has to come, one in each state that is possible."""
+        """Return the rules by which a message must arrive, one for each possible state."""
         if self._is_blind:
             return ()
         since = self._disturbed.get(command.queue, 0)

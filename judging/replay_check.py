@@ -1,8 +1,8 @@
-"""Whether an implementation answers a recorded scenario as the one that was recorded.
+"""Replay check: whether an implementation answers a recorded scenario as recorded.
 
-On a virtual clock a scenario asks what follows from the answers that it got. So a bus that gives
-the recorded answers to the recorded requests would be asked nothing else, and the scenario would
-end on it as it did; nothing of it has to be run or judged again.
+On a virtual clock the commands of a scenario depend only on its answers. A bus that gives the
+recorded answers to the recorded requests would get the same requests to the end, so the scenario
+need not be run or judged again.
 """
 
 from busproof.adapters.base import Adapter, Observed
@@ -13,16 +13,16 @@ __all__ = ["answers_alike"]
 
 
 def answers_alike(adapter: Adapter, profile: Profile, scenario: Scenario) -> bool:
-    """Whether the adapter gives the recorded answers and witnesses, asked one after the other.
+    """Return whether the adapter repeats the recorded answers and witnesses, in order.
 
-    What it costs is the adapter's answers, as many as were recorded.
+    The cost is that of the adapter's answers.
 
     Args:
         adapter: the implementation, on a virtual clock.
-        profile: what the recorded one was held to.
-        scenario: the requests, none of which overlapped another, and what came.
+        profile: the profile of the recording.
+        scenario: the requests, which did not overlap, and their answers.
 
-    An adapter that breaks gives no answer, and so another one.
+    An adapter that breaks gives no answer, and so a different one.
     """
     if not scenario.events:
         return True

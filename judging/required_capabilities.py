@@ -1,4 +1,4 @@
-"""Which capability an implementation has to declare before it is asked a command."""
+"""The capabilities that an implementation has to declare for each command."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -98,13 +98,13 @@ NEEDED: Final[dict[type[Command], Capability]] = {
 
 
 def _is_mortal(told: object) -> bool:
-    """Whether an entity or a message has a time to live."""
+    """Return whether an entity or a message has a time to live."""
     life = getattr(told, "time_to_live", None)
     return life is not None or getattr(told, "dead_letter_expired", False)
 
 
 def _needs_of_message(command: Command) -> Iterator[Capability]:
-    """What the message needs that it sends, or what it makes that ends messages."""
+    """Return the capabilities that a sent message requires."""
     one = getattr(command, "message", None)
     messages = command.messages if isinstance(command, SendBatch) else (one,)
     if any(isinstance(each, Message) and each.size is not None for each in messages):
@@ -114,7 +114,7 @@ def _needs_of_message(command: Command) -> Iterator[Capability]:
 
 
 def _needs_of_destinations(command: Command) -> Iterator[Capability]:
-    """What forwarding needs and what may stand in its way, asked for or received from."""
+    """Return the capabilities that forwarding requires."""
     if getattr(command, "forward_to", None) is not None:
         changed = isinstance(command, UpdateQueue)
         yield Capability.REDIRECTION if changed else Capability.FORWARDING
@@ -130,7 +130,7 @@ def _needs_of_destinations(command: Command) -> Iterator[Capability]:
 
 
 def _needs_of_creation(command: CreateQueue | CreateTopic) -> Iterator[Capability]:
-    """What a queue or a topic needs that is like this."""
+    """Return the capabilities that the creation of a queue or topic requires."""
     if not command.partitioned:
         yield Capability.REGULAR_QUEUES
     if command.api_version is not None:
@@ -140,7 +140,7 @@ def _needs_of_creation(command: CreateQueue | CreateTopic) -> Iterator[Capabilit
 
 
 def _needs_of_rule(command: AddRule) -> Iterator[Capability]:
-    """What a rule needs that is added."""
+    """Return the capabilities that an added rule requires."""
     if isinstance(command.filter, SqlFilter):
         yield Capability.SQL_FILTERS
     if command.action is not None:
@@ -148,7 +148,7 @@ def _needs_of_rule(command: AddRule) -> Iterator[Capability]:
 
 
 def needs(command: Command) -> Iterator[Capability]:
-    """What an implementation has to declare before it is asked this."""
+    """Return the capabilities that an implementation has to declare for this command."""
     if type(command) in NEEDED:
         yield NEEDED[type(command)]
     if getattr(command, "requires_session", False):

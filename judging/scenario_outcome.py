@@ -1,4 +1,4 @@
-"""How a scenario ends that does not pass, and whose fault it is."""
+"""Outcomes of scenarios that do not pass, and who is at fault."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,23 +17,23 @@ __all__ = [
 
 
 class NotConforming(AssertionError):  # noqa: N818 - a finding about the bus, not an error of ours
-    """The bus did what no rule allows; the test that was running has found it."""
+    """The bus broke a rule; the running test found it."""
 
 
 class Inconclusive(Exception):  # noqa: N818 - neither passed nor failed
-    """An answer that the scenario depends on never came."""
+    """An answer that the scenario depends on never arrived."""
 
 
 class Missed(Inconclusive):
-    """An answer never came, or too late; another time it may.
+    """An answer never arrived, or too late; another attempt may succeed.
 
     Args:
-        told: the request.
-        place: how many answers came before in the scenario.
+        request: the request.
+        place: the number of earlier answers in the scenario.
     """
 
-    def __init__(self, told: str, place: int) -> None:
-        super().__init__(told)
+    def __init__(self, request: str, place: int) -> None:
+        super().__init__(request)
         self.place = place
 
 
@@ -41,17 +41,17 @@ class NotApplicable(Exception):  # noqa: N818 - says what is missing
     """The scenario needs more than the adapter declares."""
 
 
-class Undeclared(Exception):  # noqa: N818 - says what is missing, and is no failure of the bus
-    """The adapter declared what it then called unsupported."""
+class Undeclared(Exception):  # noqa: N818 - says what is missing, not a failure of the bus
+    """The adapter answered `unsupported` for a capability that it declared."""
 
 
-LONGEST_TOLD: Final = 4096
-"""Of what an adapter raised, in characters; it may raise anything."""
+LONGEST_TEXT: Final = 4096
+"""Maximum length of an adapter's exception text, in characters."""
 
 
 @contextmanager
 def blaming_the_adapter() -> Iterator[None]:
-    """Whatever an adapter raises is its own fault: neither the bus's nor a failed expectation.
+    """Convert any exception of an adapter to an error of the adapter, not of the bus.
 
     Raises:
         AdapterError: the adapter raised something else than our errors.
@@ -61,9 +61,9 @@ def blaming_the_adapter() -> Iterator[None]:
     except ConformanceError:
         raise
     except Exception as error:
-        told = str(error)
-        if len(told) <= LONGEST_TOLD:
-            raise AdapterError(f"the adapter raised {type(error).__name__}: {told}") from error
-        # Nor is it chained: pytest would write all of it into the log, at every scenario.
-        cut = f"{told[:LONGEST_TOLD]}… and {len(told) - LONGEST_TOLD} characters more"
+        text = str(error)
+        if len(text) <= LONGEST_TEXT:
+            raise AdapterError(f"the adapter raised {type(error).__name__}: {text}") from error
+        # Not chained: pytest would log the whole chain at every scenario.
+        cut = f"{text[:LONGEST_TEXT]}… and {len(text) - LONGEST_TEXT} characters more"
         raise AdapterError(f"the adapter raised {type(error).__name__}: {cut}") from None

@@ -1,7 +1,7 @@
-"""What judging one scenario came to, without its events: as much as the verdicts are made of.
+"""The judgement of one scenario, without its events: everything that verdicts need.
 
-A scenario of a production history may have been judged in parts, by several processes; what its
-parts came to is joined here to what the whole came to.
+A scenario of a production history may be judged in parts, by several processes; this module joins
+the judgements of the parts.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ from busproof.history.records import (
 from busproof.history.render.outcomes import outcome_words
 from busproof.judging.applicability import Terms, auto_oracle
 from busproof.judging.coverage_goals import Met, met
-from busproof.judging.judge import vantage_of
+from busproof.judging.judge import observability_for
 from busproof.judging.linearization.overlap import Judged, judged, judged_part
 from busproof.judging.witnesses import with_late_witnesses
 from busproof.spec import Catalogue
@@ -34,28 +34,28 @@ from busproof.vocabulary.values import RuleId
 __all__ = ["Checker", "Heard", "Part", "joined", "profile_of", "to_blame"]
 
 _AT_LEAST: Final = "LIFE-01"
-"""What an answer breaks that only a reading forbids, of which no rule but a permission speaks."""
+"""Rule broken by a reading's forbidden answer if only a permission mentions it."""
 
 _Judge = Callable[[Sequence[Event], Profile, Observability], Judged]
 
 
 @attrs.frozen(kw_only=True)
 class Heard:
-    """One scenario, judged: what it says of which rules.
+    """The judgement of one scenario.
 
     Attributes:
-        name: of the scenario.
-        feature: that it is from.
+        name: its name.
+        feature: its feature.
         about: the rules that it is about.
         ending: how it ended, in a word.
         said: the same in a sentence.
-        events: how many it had.
+        events: the number of its events.
         evidence: rule id to how many events it decided.
         blamed: the rules that it breaks.
         counterexample: how it breaks them.
-        shown: the places of the counterexample's events in the scenario.
+        shown: the indices of the counterexample's events in the scenario.
         exhausted: why there is no verdict, if there is none.
-        goals: what it met of what a run must have come to.
+        goals: the coverage goals that it reached.
     """
 
     name: str = ""
@@ -73,7 +73,7 @@ class Heard:
 
     @property
     def is_sequence(self) -> bool:
-        """Whether the exploration made it up."""
+        """Whether the exploration generated it."""
         return self.feature in (EXPLORATION, AGAIN)
 
     @property
@@ -84,11 +84,11 @@ class Heard:
 
 @attrs.frozen(kw_only=True)
 class Part:
-    """What a part of a scenario came to.
+    """The judgement of a part of a scenario.
 
     Attributes:
-        at: the place of its first event among those of the whole.
-        heard: what it came to.
+        at: the index of its first event in the whole.
+        heard: its judgement.
         usable: whether all of it could be read.
     """
 
@@ -98,9 +98,9 @@ class Part:
 
 
 def joined(one: Part, other: Part) -> Part:
-    """What two parts of one scenario came to together: a violation, if any broke a rule.
+    """Join the judgements of two parts of one scenario: a violation, if either broke a rule.
 
-    Of several violations the shortest counts, and of as short ones the first; as in `judged`.
+    Among several violations the shortest counts, then the first; as in `judged`.
     """
     first, second = sorted((one, other), key=lambda part: part.at)
     evidence = dict(first.heard.evidence)
@@ -126,7 +126,7 @@ def joined(one: Part, other: Part) -> Part:
 
 
 def profile_of(catalogue: Catalogue, header: Header) -> Profile:
-    """The profile that a history was recorded under, with the rules in force filled in.
+    """Return the profile of a history, with the rules in force filled in.
 
     Raises:
         UsageError: the history names an edition, ambiguity or reading that does not exist.
@@ -142,15 +142,15 @@ def profile_of(catalogue: Catalogue, header: Header) -> Profile:
 
 
 class Checker:
-    """Judges scenarios of one implementation, each by itself.
+    """Judge of an implementation's scenarios, one by one.
 
     Args:
-        header: what they were recorded under.
-        catalogue: the rules they are held to.
-        oracle: how they are judged; by default as the header says, or its capabilities allow.
+        header: the header of their recording.
+        catalogue: the rules that apply.
+        oracle: the oracle; by default as the header says, or its capabilities allow.
 
     Attributes:
-        terms: what they are held to.
+        terms: the terms of judging.
 
     Raises:
         UsageError: the header names an edition, ambiguity or reading that does not exist.
@@ -161,14 +161,14 @@ class Checker:
         chosen = oracle or header.oracle or auto_oracle(header.capabilities)
         self.terms = Terms.of(catalogue, header, profile, chosen)
         recorded = observability_from(header.clock, header.slack, header.capabilities)
-        self._vantage = vantage_of(recorded, chosen)
+        self._observability = observability_for(recorded, chosen)
 
     def check(self, scenario: Scenario) -> Heard:
         """Judge a whole scenario."""
         return self._checked(scenario, judged)
 
     def check_part(self, scenario: Scenario) -> Heard:
-        """Judge a scenario that has the events of one part only, see `judging.parts`."""
+        """Judge a scenario that has the events of one part only, see `decompose`."""
         return self._checked(scenario, judged_part)
 
     def _checked(self, scenario: Scenario, judge: _Judge) -> Heard:
@@ -176,7 +176,7 @@ class Checker:
         events: Sequence[Event] = scenario.events
         if profile.numbers_name_partitions:
             events = with_late_witnesses(events)
-        found = judge(events, profile, self._vantage)
+        found = judge(events, profile, self._observability)
         heard = _heard(scenario)
         in_order = [scenario.events[index] for index in found.order]
         heard = attrs.evolve(
@@ -202,7 +202,7 @@ class Checker:
         return heard
 
     def unchecked(self, scenario: Scenario, why: str) -> Heard:
-        """What a scenario comes to whose judging broke off."""
+        """Return the judgement of a scenario whose judging was interrupted."""
         return attrs.evolve(_heard(scenario), exhausted=why)
 
 
@@ -230,12 +230,12 @@ def _said(scenario: Scenario) -> str:
 
 
 def _permits(rule: RuleId, terms: Terms) -> bool:
-    """Whether a rule permits answers and forbids none, so that nothing breaks it."""
+    """Return whether a rule only permits answers, so that nothing can break it."""
     return terms.catalogue.rule(rule).shown_by == "allowed"
 
 
 def to_blame(rules: Sequence[RuleId], about: Sequence[RuleId], terms: Terms) -> RuleId:
-    """The rule broken that a scenario is about, or else the most specific one that applies."""
+    """Return the broken rule that a scenario is about, or the most specific applicable one."""
     rules = [rule for rule in rules if not _permits(rule, terms)] or [_AT_LEAST]
     applicable = [rule for rule in rules if not terms.inapplicable(terms.catalogue.rule(rule))]
     own = [rule for rule in applicable if rule in about]

@@ -1,6 +1,6 @@
-"""Random sequences of commands, made up before anybody is asked: the same seed, the same sequence.
+"""Random sequences of commands, generated in advance: the same seed, the same sequence.
 
-A lock is named by the receive that may be given it, as in a file of commands.
+A lock is identified by the receive that may get it, as in a file of commands.
 """
 
 from collections.abc import Callable
@@ -64,15 +64,15 @@ _SUBSCRIPTION: Final = "news/subscriptions/a"
 _SESSIONS: Final = ("s", "s", "s", "t")
 _DURATIONS: Final = (1, 5 * _S, 20 * _S, 40 * _S, 70 * _S)
 _LARGE: Final = 600_000_000
-"""Bytes, two of which fill a partition."""
+"""Size in bytes; two such messages fill a partition."""
 
 _FAITHFUL: Final = 0.8
-"""How much of a sequence is about its theme."""
+"""Share of a sequence that is about its theme."""
 
 
 @attrs.define
 class _Author:
-    """What has been written of a sequence so far."""
+    """A sequence in the making."""
 
     random: Random
     partitions: int
@@ -82,7 +82,7 @@ class _Author:
     transactions: int = 0
 
     def add(self, command: Command) -> None:
-        """Ask this next, over one of two connections."""
+        """Add a command, over one of two connections."""
         connection = "c1" if self.random.random() < 0.8 else "c2"
         number = len(self.written) + 1
         if isinstance(command, Receive) and command.mode is ReceiveMode.PEEK_LOCK:
@@ -90,25 +90,25 @@ class _Author:
         self.written.append(Asked(number=number, connection=connection, command=command))
 
     def next(self) -> Command:
-        """What is asked next: mostly something about the theme."""
+        """Add the next command, usually about the theme."""
         writers = self.theme.writers if self.random.random() < _FAITHFUL else _WRITERS
         often = [share for share, _ in writers]
         return self.random.choices([writer for _, writer in writers], often)[0](self)
 
     def queue(self) -> str:
-        """Where to send: mostly to where the theme is at home."""
+        """Return a destination, usually the theme's own."""
         faithful = self.random.random() < _FAITHFUL
         return self.random.choice(self.theme.queues if faithful else _SENT_TO)
 
     def entity(self) -> str:
-        """Where to receive from: the queue itself, its dead letters, or a subscription."""
+        """Return an entity to receive from: the queue, its dead letters, or a subscription."""
         queue = self.queue()
         if queue in ("news", "source"):
             return self.random.choice((_SUBSCRIPTION, "plain", "source"))
         return queue + DEAD_LETTERS if self.random.random() < 0.15 else queue
 
     def message(self, queue: str) -> Message:
-        """A message with few keys, so that they meet."""
+        """Return a message with one of few keys, so that keys recur."""
         choose = self.random.choice
         needs = queue == "sessions" or self.random.random() < 0.1
         session = choose(_SESSIONS) if needs else None
@@ -122,18 +122,18 @@ class _Author:
         )
 
     def settled(self, kind: Callable[..., Command]) -> Command:
-        """Settle what one of the latest receives may have been given."""
+        """Settle a message that one of the latest receives may have returned."""
         if not self.receives:
             return kind(queue="plain", lock_token="never given")  # noqa: S106 - no secret
         number, queue = self.random.choice(self.receives[-2:])
         return kind(queue=queue, lock_token=f"@{number}")
 
     def of_session(self, kind: Callable[..., Command]) -> Command:
-        """Ask this of a session."""
+        """Add a command about a session."""
         return kind(queue="sessions", session_id=self.random.choice(_SESSIONS))
 
     def transaction(self) -> str:
-        """The transaction that began last, or one that never did."""
+        """Return the latest transaction, or one that never began."""
         return f"t{self.transactions}"
 
 
@@ -143,7 +143,7 @@ _Writers = tuple[tuple[int, _Writer], ...]
 
 @attrs.frozen
 class _Theme:
-    """What a sequence is mostly about: queues, what is asked, and how many messages are large."""
+    """The main subject of a sequence: queues, commands, and the share of large messages."""
 
     queues: tuple[str, ...]
     writers: _Writers
@@ -253,7 +253,7 @@ _WRITERS: Final = (
     *(_TRAFFIC + _TIME + _SETTLEMENTS + _OF_SESSIONS),
     *(_OF_TRANSACTIONS + _OUTAGES + _MANAGEMENT),
 )
-"""All that is asked, and how often."""
+"""Generators of all commands, with their weights."""
 
 _THEMES: Final = (
     _Theme(("plain",), _TRAFFIC + _OUTAGES),
@@ -268,11 +268,11 @@ _THEMES: Final = (
 
 
 def sequence(seed: int, length: int, partitions: int) -> tuple[Asked, ...]:
-    """So many commands after those that create what they are about.
+    """Return so many commands after those that create the entities.
 
     Args:
-        seed: of all that is drawn; seeds that follow each other take themes by turns.
-        length: how many commands there are besides.
+        seed: of all random choices; successive seeds take the themes in turn.
+        length: the number of further commands.
         partitions: how many a partitioned entity has.
     """
     random = Random(seed)  # noqa: S311 - repeatable, no secrets

@@ -1,7 +1,7 @@
-"""Making a failure small: leave out what it does not need, then make the rest plain.
+"""Shrinking of a failure: remove what it does not need, then simplify the rest.
 
-All of it asks one question of a candidate, whether it still fails, and stops when it may not ask
-any more. What it has by then is the smallest that was seen to fail.
+Each candidate is tested for one property, whether it still fails, until the budget ends. The result
+is the smallest failure seen by then.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +12,7 @@ import attrs
 from busproof.history.records import Oracle
 from busproof.history.replay import Asked
 from busproof.judging.compress_time import without_waiting
-from busproof.judging.judge import Judge, vantage_of
+from busproof.judging.judge import Judge, observability_for
 from busproof.vocabulary.observability import Observability
 from busproof.vocabulary.outcomes import Event
 from busproof.vocabulary.profile import Profile
@@ -24,18 +24,18 @@ T = TypeVar("T")
 Fails = Callable[[Sequence[T]], bool]
 
 _KEPT: Final = frozenset({"queue", "lock_token", "transaction", "body", "session_id"})
-"""Fields whose value others refer to, or that have none to fall back on."""
+"""Fields with values that others refer to, or without a default."""
 
 
 class Spent(Exception):  # noqa: N818 - no error: the budget is used up
-    """No further candidate may be tried."""
+    """The budget of candidates is used up."""
 
 
 def minimised(items: Sequence[T], fails: Fails[T]) -> tuple[T, ...]:
-    """The items without those that the failure does not need: delta debugging.
+    """Return the items without those that the failure does not need: delta debugging.
 
     Args:
-        items: what fails.
+        items: the failing items.
         fails: whether a candidate fails too; may raise `Spent`.
     """
     best = tuple(items)
@@ -57,7 +57,7 @@ class _Stopped:
 
 
 def _once_through(best: tuple[T, ...], size: int, fails: Fails[T]) -> "tuple[T, ...] | _Stopped":
-    """Try to leave out each piece of this size, from the end, where what is not needed stands."""
+    """Try to remove each piece of this size, from the end, where unneeded items are likely."""
     start = max(0, len(best) - size)
     while True:
         candidate = best[:start] + best[start + size :]
@@ -72,7 +72,7 @@ def _once_through(best: tuple[T, ...], size: int, fails: Fails[T]) -> "tuple[T, 
 
 
 def simplified(commands: Sequence[Asked], fails: Fails[Asked]) -> tuple[Asked, ...]:
-    """The commands with each property at its default that the failure does not need."""
+    """Return the commands with default values wherever the failure permits."""
     best = tuple(commands)
     try:
         for place in range(len(best)):
@@ -120,17 +120,21 @@ def _without(asked: Asked, name: str) -> Asked:
 
 
 def off_the_wire(
-    events: Sequence[Event], rule: RuleId, profile: Profile, vantage: Observability, oracle: Oracle
+    events: Sequence[Event],
+    rule: RuleId,
+    profile: Profile,
+    observability: Observability,
+    oracle: Oracle,
 ) -> tuple[Event, ...]:
-    """The events that the judge needs in order to object to the last, with nobody asked again.
+    """Return the events that the judge needs to reject the last one, without new requests.
 
-    A guess at the smallest failure: the implementation might have answered differently, had it
-    not been asked what is left out here.
+    The result is a guess at the smallest failure: the implementation might have answered
+    differently without the removed requests.
     """
     last = len(events) - 1
 
     def fails(places: Sequence[int]) -> bool:
-        judge = Judge(profile, vantage_of(vantage, oracle))
+        judge = Judge(profile, observability_for(observability, oracle))
         *before, at_last = without_waiting(events, (*places, last))
         if any(judge.saw(event) for event in before):
             return False

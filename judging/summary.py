@@ -1,8 +1,8 @@
-"""What many scenarios came to together: all that the verdicts on a history are made of.
+"""Summaries of many scenarios: everything that the verdicts on a history need.
 
-Summaries of pieces of a history can be made anywhere, in any order, and merged; the result is
-that of the whole. What comes first or last is told by a scenario's place, a number that rises with
-the order of recording.
+Summaries of pieces of a history can be made anywhere, in any order, and merged; the result is that
+of the whole. The order of scenarios is given by their places, numbers that rise with the order of
+recording.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ UNBLAMED: Final = "unblamed"
 
 @attrs.frozen
 class Said:
-    """A sentence, and the place of the scenario that it is from."""
+    """A sentence, and the place of its scenario."""
 
     place: int
     text: str
@@ -40,13 +40,13 @@ class Shortest:
 
     @property
     def rank(self) -> tuple[int, int]:
-        """What is less of a shorter one, and of as short ones of the first."""
+        """The sort key: shorter ones first, then earlier ones."""
         return len(self.counterexample.events), self.place
 
 
 @attrs.frozen
 class Ending:
-    """How a scenario ended."""
+    """End of a scenario."""
 
     place: int
     name: str
@@ -56,15 +56,15 @@ class Ending:
 
 @attrs.define
 class OfRule:
-    """What the scenarios say of one rule.
+    """The evidence of scenarios about one rule.
 
     Attributes:
         events: how many it decided.
-        deciding: the scenarios in which it did, each by its name with its first place.
-        breaking: the same of those that broke it.
+        deciding: the scenarios with such events, each by name with its first place.
+        breaking: the scenarios that broke it, likewise.
         broken: how many scenarios broke it.
         shortest: the shortest counterexample.
-        own: of scenarios about the rule, the first that ended so, by how it ended.
+        own: of scenarios about the rule, the first with each ending.
         replays: how many times a failure of it was replayed.
         broken_again: how many of these replays broke it.
     """
@@ -91,7 +91,7 @@ class OfRule:
             self._take(Shortest(place, heard.counterexample))
 
     def is_about(self, place: int, heard: Heard, rule: RuleId) -> None:
-        """Note how a scenario about this rule ended."""
+        """Record how a scenario about this rule ended."""
         _first(self.own, heard.ending, Said(place, heard.said))
         if heard.exhausted:
             _first(self.own, EXHAUSTED, Said(place, heard.exhausted))
@@ -102,7 +102,7 @@ class OfRule:
             self.broken_again += rule in heard.blamed
 
     def add(self, other: "OfRule") -> None:
-        """Take what other scenarios say of the rule."""
+        """Add the evidence of other scenarios about the rule."""
         self.events += other.events
         self.broken += other.broken
         self.replays += other.replays
@@ -116,7 +116,7 @@ class OfRule:
             self._take(other.shortest)
 
     def moved(self, by: int) -> "OfRule":
-        """The same with all places so much later."""
+        """Return the same with all places increased by an offset."""
         shortest = self.shortest
         return attrs.evolve(
             self,
@@ -133,22 +133,22 @@ class OfRule:
 
 @attrs.define
 class Summary:
-    """What scenarios came to together.
+    """The summary of several scenarios.
 
     Attributes:
-        rules: what they say of each rule.
+        rules: the evidence about each rule.
         scenarios: how many there were.
         events: how many they had.
-        sequences: how many of them the exploration made up.
+        sequences: how many of them the exploration generated.
         explored: how many events those had.
-        endings: how each scenario ended that has a name and is no sequence.
-        unnamed: how many scenarios without a name ended how.
-        first_unnamed: the first place of these, by how they ended.
-        goals: what they met of what a run must have come to.
-        interrupted: those in whose middle the run stopped.
+        endings: how each named scenario ended, sequences excluded.
+        unnamed: how many unnamed scenarios had each ending.
+        first_unnamed: the first place of these, by ending.
+        goals: the coverage goals that they reached.
+        interrupted: the scenarios during which the run stopped.
         exhausted: why there is no verdict on some, each sentence with its first place.
         cut: whether the last line of a history was cut off and left out.
-        parts: by place, scenarios of which parts are still to come.
+        parts: by place, scenarios with parts still to come.
     """
 
     rules: dict[RuleId, OfRule] = attrs.field(factory=dict)
@@ -167,15 +167,19 @@ class Summary:
 
     @classmethod
     def of(cls, told: dict[str, Any]) -> "Summary":
-        """The summary that plain values describe; raises `HistoryError` where they do not."""
+        """Return the summary that plain values describe.
+
+        Raises:
+            HistoryError: the values describe none.
+        """
         return structure(told, cls, "the summary")
 
     def told(self) -> dict[str, Any]:
-        """Plain values that `of` reads."""
+        """Return plain values that `of` can read."""
         return unstructure(self)
 
     def add(self, place: int, heard: Heard) -> None:
-        """Take what one scenario more came to."""
+        """Add the judgement of a scenario."""
         self.scenarios += 1
         self.events += heard.events
         self.goals.add(heard.goals)
@@ -191,12 +195,12 @@ class Summary:
             self._rule(rule).is_about(place, heard, rule)
 
     def add_part(self, place: int, part: Part) -> None:
-        """Take what a part of a scenario came to, of which others come elsewhere."""
+        """Add the judgement of a part of a scenario."""
         before = self.parts.get(str(place))
         self.parts[str(place)] = part if before is None else joined(before, part)
 
     def merge(self, other: "Summary") -> None:
-        """Take what another summary tells."""
+        """Add another summary."""
         for rule, told in other.rules.items():
             self._rule(rule).add(told)
         self.scenarios += other.scenarios
@@ -219,7 +223,7 @@ class Summary:
             self.add_part(int(name), part)
 
     def moved(self, by: int) -> "Summary":
-        """The same with all places so much later, as a file has them that comes after others."""
+        """Return the same with all places increased, as for a later file."""
         return attrs.evolve(
             self,
             rules={rule: told.moved(by) for rule, told in self.rules.items()},
@@ -231,16 +235,16 @@ class Summary:
         )
 
     def close(self) -> None:
-        """Put together the scenarios that came in parts; all parts are there."""
+        """Join the scenarios that were judged in parts, once all parts are there."""
         for place, part in self.parts.items():
             if part.usable:
                 self.add(int(place), part.heard)
         self.parts = {}
 
     def ended(self) -> dict[str, int]:
-        """How many scenarios ended how, in the order in which that first happened.
+        """Return how many scenarios had each ending, in the order of first occurrence.
 
-        Sequences are left out; of a scenario that was tried again the latest counts.
+        Sequences are left out; for a scenario with several attempts the last one counts.
         """
         kept: list[Ending] = []
         places: dict[str, int] = {}
@@ -290,5 +294,5 @@ def _first(found: dict[str, Said], kind: str, said: Said) -> None:
 
 
 def in_order(places: dict[str, int]) -> Iterator[str]:
-    """Names, or sentences, by their first places."""
+    """Return names, or sentences, by their first places."""
     return iter(sorted(places, key=lambda name: places[name]))

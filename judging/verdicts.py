@@ -1,4 +1,4 @@
-"""From a recorded history to a verdict on every rule."""
+"""Verdicts on every rule from a recorded history."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -27,12 +27,12 @@ NEVER_AROSE = "the situation never arose"
 
 
 class Hearing:
-    """Scenarios judged one after the other, and what they come to together.
+    """Scenarios judged one after the other, and their verdicts.
 
     Args:
-        header: what they were recorded under.
-        catalogue: the rules they are held to.
-        oracle: how they are judged; by default as the header says, or its capabilities allow.
+        header: the header of their recording.
+        catalogue: the rules that apply.
+        oracle: the oracle; by default as the header says, or its capabilities allow.
 
     Raises:
         UsageError: the header names an edition, ambiguity or reading that does not exist.
@@ -46,16 +46,16 @@ class Hearing:
 
     @property
     def scenarios(self) -> tuple[Scenario, ...]:
-        """What was judged, in that order."""
+        """The judgements so far, in order."""
         return tuple(self._scenarios)
 
     def hear(self, scenario: Scenario) -> None:
-        """Judge one scenario more."""
+        """Judge one more scenario."""
         self._summary.add(len(self._scenarios), self._checker.check(scenario))
         self._scenarios.append(scenario)
 
     def conformance(self, *, cut: bool = False) -> Conformance:
-        """A verdict on every rule that can be shown, from what was heard and nothing else.
+        """Return a verdict on every rule that can be shown, from the scenarios so far.
 
         Args:
             cut: whether the last line of the history was cut off and left out.
@@ -67,7 +67,7 @@ class Hearing:
 def conformance(
     history: History, catalogue: Catalogue, oracle: Oracle | None = None
 ) -> Conformance:
-    """A verdict on every rule that can be shown, from a whole history and nothing else.
+    """Return a verdict on every rule that can be shown, from a whole history alone.
 
     Raises:
         UsageError: the history names an edition, ambiguity or reading that does not exist.
@@ -81,13 +81,13 @@ def conformance(
 def verdicts(
     header: Header, terms: Terms, summary: Summary, more: Sequence[str] = ()
 ) -> Conformance:
-    """A verdict on every rule that can be shown, from what all scenarios came to.
+    """Return a verdict on every rule that can be shown, from a summary of all scenarios.
 
     Args:
-        header: what they were recorded under.
-        terms: what they are held to.
-        summary: what they came to.
-        more: sentences on what else kept the run from being complete.
+        header: the header of the recording.
+        terms: the terms of judging.
+        summary: the summary.
+        more: sentences on other reasons why the run is incomplete.
     """
     explored = _explored(header, summary, terms)
     unreached = {} if explored is None else missed(explored.goals)
@@ -96,7 +96,7 @@ def verdicts(
         for rule in terms.catalogue.rules
         if rule.shown_by != "never"
     )
-    # What broke counts whatever was asked for.
+    # Violations count whatever the run was limited to.
     rules = tuple(
         each
         for each in every
@@ -119,7 +119,7 @@ def verdicts(
 
 
 def _explored(header: Header, summary: Summary, terms: Terms) -> Explored | None:
-    """What the run explored, with the goals that apply to it."""
+    """Return what the run explored, with the applicable goals."""
     if not summary.sequences:
         return None
     return Explored(
@@ -131,10 +131,10 @@ def _explored(header: Header, summary: Summary, terms: Terms) -> Explored | None
 
 
 def _aimed(verdict: RuleVerdict, unreached: Mapping[RuleId, str]) -> RuleVerdict:
-    """A rule whose goal never happened is not shown, whatever else has shown it."""
+    """Turn a rule whose goal was never reached into one not shown, despite other evidence."""
     if verdict.verdict is not Verdict.SHOWN or verdict.id not in unreached:
         return verdict
-    cause = f"the run never came to {unreached[verdict.id]}"
+    cause = f"the run never reached {unreached[verdict.id]}"
     return attrs.evolve(verdict, verdict=Verdict.NOT_SHOWN, cause=cause)
 
 
@@ -154,7 +154,7 @@ def _verdict(rule: Rule, terms: Terms, found: OfRule) -> RuleVerdict:
 
 def _violated(open_yet: RuleVerdict, found: OfRule) -> RuleVerdict:
     if found.shortest is None:
-        raise AssertionError("who breaks a rule has a counterexample")
+        raise AssertionError("a broken rule has a counterexample")
     cause = f"{found.broken} counterexample{'s' if found.broken > 1 else ''}"
     if found.broken_again < found.replays:
         cause += f"; flaky: {found.broken_again} of {found.replays} replays broke it again"
@@ -167,13 +167,13 @@ def _violated(open_yet: RuleVerdict, found: OfRule) -> RuleVerdict:
 
 
 def _unbroken(own: Mapping[str, Said], events: int) -> tuple[Verdict, str]:
-    """The verdict on a rule that nothing broke: what its own scenarios came to, then evidence."""
+    """Return the verdict on an unbroken rule: from its own scenarios, then from evidence."""
     if broke_off := own.get("errored") or own.get("interrupted"):
         return Verdict.ERRORED, broke_off.text
     if EXHAUSTED in own:
         return Verdict.INCONCLUSIVE, own[EXHAUSTED].text
     if UNBLAMED in own:
-        cause = "each answer was permitted, and together they are not what the scenario expects"
+        cause = "each answer was permitted, but together they are not what the scenario expects"
         return Verdict.INCONCLUSIVE, f"{cause}: {own[UNBLAMED].text}"
     if "inconclusive" in own and "passed" not in own:
         return Verdict.INCONCLUSIVE, own["inconclusive"].text
@@ -183,7 +183,7 @@ def _unbroken(own: Mapping[str, Said], events: int) -> tuple[Verdict, str]:
 def _problems(summary: Summary, planned: int | None) -> list[str]:
     problems = []
     if summary.cut:
-        problems.append("the history's last line is cut off; what stands before it was judged")
+        problems.append("the history's last line is cut off; everything before it was judged")
     if not summary.scenarios:
         problems.append("the history has no events; nothing was judged")
     begun = sum(summary.ended().values())
@@ -193,7 +193,7 @@ def _problems(summary: Summary, planned: int | None) -> list[str]:
 
 
 def _unanswered(rules: Sequence[RuleVerdict], only: Sequence[str]) -> Iterator[str]:
-    """What was asked for, and does not apply: that is no pass."""
+    """Return the requested rules that do not apply, which is not a pass."""
     for asked in only:
         of_it = [each for each in rules if is_asked_for(each.id, (asked,))]
         if all(each.verdict is Verdict.NOT_APPLICABLE for each in of_it):
@@ -202,7 +202,7 @@ def _unanswered(rules: Sequence[RuleVerdict], only: Sequence[str]) -> Iterator[s
 
 
 def exit_code(rules: Sequence[RuleVerdict], problems: Sequence[str]) -> ExitCode:
-    """What a command ends with that came to these verdicts and met these problems."""
+    """Return the exit code for these verdicts and problems."""
     found = {rule.verdict for rule in rules}
     if Verdict.VIOLATED in found:
         return ExitCode.VIOLATION
@@ -211,7 +211,7 @@ def exit_code(rules: Sequence[RuleVerdict], problems: Sequence[str]) -> ExitCode
 
 
 def subject_of(header: Header, terms: Terms) -> Subject:
-    """Who was recorded, and held to what."""
+    """Return the implementation and the rules that applied to it."""
     told = header.implementation
     return Subject(
         name=told.get("name", "unnamed"),

@@ -1,4 +1,4 @@
-"""Witnesses that come late: a received sequence number tells where a send went before."""
+"""Late witnesses: a received sequence number reveals the partition of an earlier send."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -13,9 +13,9 @@ __all__ = ["with_late_witnesses"]
 
 
 def with_late_witnesses(events: Sequence[Event]) -> tuple[Event, ...]:
-    """The events, with the partition of each send filled in that was seen only afterwards.
+    """Return the events with partitions of sends filled in that were revealed later.
 
-    Only where a body was sent once to one partitioned queue is it clear whose partition it is.
+    The partition is clear only if a body was sent once, to one partitioned queue.
     """
     partitioned = {
         event.command.queue

@@ -1,8 +1,8 @@
-"""Clients that work at the same time: histories whose requests overlap, with their true order.
+"""Concurrent clients: histories with overlapping requests, and their true order.
 
-Each request takes effect at one moment between its call and its return. The bus is asked in the
-order of these moments, under a virtual clock that is moved there; what is recorded are the calls
-and the returns only, as a recorder on a real clock would see them.
+Each request takes effect at one moment between its call and its return. The bus gets the requests
+in the order of these moments, on a virtual clock; the history has only the calls and returns, as a
+recorder on a real clock would see them.
 """
 
 import heapq
@@ -57,7 +57,7 @@ MILLISECOND: Final = MICROSECONDS // 1000
 KEYS: Final = tuple("abcdefghijklmnop")
 SESSIONS: Final = tuple("stuvwxyz")
 LARGE: Final = (60_000_000, 100_000_000, 330_000_000)
-"""Bytes of a message, some of which are more than 10^9 bytes together and less than 2^30."""
+"""Size in bytes; so many messages exceed 10^9 bytes but not 2^30."""
 QUEUES: Final = (
     CreateQueue(queue="keyed"),
     CreateQueue(queue="sessions", requires_session=True),
@@ -67,16 +67,16 @@ QUEUES: Final = (
 
 @attrs.frozen(kw_only=True)
 class Habits:
-    """What clients do that they need not do, each as a share of one.
+    """Optional behaviour of clients, each as a share of one.
 
     Attributes:
-        managing: of what they ask while they hold nothing, how much creates, gets, updates or
-            deletes a queue.
-        mortal: how many of their messages have a time to live; those of the first queue become
-            dead letters then.
-        large: how many of their messages are so large that a few fill a partition.
-        batching: of what they send and receive outside of sessions, how much is several messages.
-        enlisting: how often they settle what they hold in a transaction.
+        managing: of requests without a lock held, the share that creates, gets, updates or deletes
+            a queue.
+        mortal: the share of messages with a time to live; those of the first queue then become dead
+            letters.
+        large: the share of messages so large that a few fill a partition.
+        batching: of sends and receives outside of sessions, the share with several messages.
+        enlisting: the share of settlements in a transaction.
     """
 
     managing: float = 0
@@ -102,7 +102,7 @@ class _Worker:
     staged: int = 0
 
     def next(self) -> Command:
-        """What it asks now: it settles what it holds before it takes more."""
+        """Return the next request; a client settles what it holds before it receives more."""
         if self.habits.enlisting and self.locks and self.random.random() < self.habits.enlisting:
             return self._begin() if self.transaction is None else self._settle_within()
         if self.locks and self.random.random() < 0.7:
@@ -132,7 +132,7 @@ class _Worker:
         return Send(queue="keyed", message=self._message())
 
     def _send_several(self) -> Command:
-        """Some messages, mostly of one key."""
+        """Send some messages, usually with one key."""
         messages = tuple(self._message() for _ in range(self.random.choice((1, 2, 4))))
         if self.random.random() < 0.8:
             key = messages[0].partition_key
@@ -170,7 +170,7 @@ class _Worker:
         if not self.habits.large or self.random.random() >= self.habits.large:
             return small
         large = attrs.evolve(small, size=self.random.choice(LARGE), stands_in=True)
-        # Mostly of one key, for which there is soon no room.
+        # Usually with one key, whose partition is soon full.
         return large if small.partition_key is None else attrs.evolve(large, partition_key=KEYS[0])
 
     def _small_message(self, *, session: bool, detected: bool) -> Message:
@@ -185,7 +185,7 @@ class _Worker:
         )
 
     def _life(self) -> int | None:
-        """About as long as some requests take, for those that have a time to live."""
+        """Return a time to live, if there is one: about as long as some requests take."""
         if self.random.random() >= self.habits.mortal:
             return None
         return self.random.choice((30, 100, 300)) * MILLISECOND
@@ -230,7 +230,7 @@ class _Worker:
         return kind(transaction=name)
 
     def _settle_within(self) -> Command:
-        """What it holds; it may settle the same again, in or out of the transaction."""
+        """Settle what it holds, perhaps twice, in or out of the transaction."""
         queue, token, _ = self.locks[-1]
         if self.random.random() < 0.8:
             self.locks.pop()
@@ -240,7 +240,7 @@ class _Worker:
         return kind(queue=queue, lock_token=token, transaction=self.transaction)
 
     def learn(self, command: Command, outcome: Outcome) -> None:
-        """Take note of an answer."""
+        """Process an answer."""
         for view in _given(outcome):
             if view.lock_token:
                 queue = getattr(command, "queue", "")
@@ -262,7 +262,7 @@ _KINDS: Final[tuple[tuple[Callable[[_Worker], Command], int], ...]] = (
     (_Worker._receive_dead, 1),
     (_Worker._receive_aside, 1),
 )
-"""What a client does that holds nothing, and how often."""
+"""Requests of a client that holds nothing, with their weights."""
 
 
 def work(
@@ -274,19 +274,19 @@ def work(
     connections: int | None = None,
     habits: Habits = Habits(),
 ) -> list[Event]:
-    """Let some clients work at the same time and tell what a recorder sees of it.
+    """Run several clients concurrently and return what a recorder sees.
 
     Args:
-        adapter: the implementation, under a virtual clock; it is started anew.
-        profile: what it is started with.
+        adapter: the implementation, on a virtual clock; it is started anew.
+        profile: the profile to start it with.
         random: the source of all choices.
-        length: requests after the queues were created.
+        length: the number of requests after the queues were created.
         clients: how many there are; each has one request open at a time.
         connections: how many they share; by default each has its own.
-        habits: what they do besides.
+        habits: their optional behaviour.
 
     Returns:
-        The events by the time of their call, as of a real clock.
+        The events by the time of their call, as on a real clock.
     """
     adapter.start(profile)
     scene = _Scene(adapter, random)
@@ -314,7 +314,7 @@ class _Scene:
         self.events: list[Event] = []
 
     def play(self, workers: list[_Worker], length: int) -> None:
-        """Run the clients until so many requests were called, each at its own pace."""
+        """Run the clients until so many requests were made, each at its own pace."""
         coming = [(self._random.randrange(MILLISECOND), number) for number in range(len(workers))]
         heapq.heapify(coming)
         acting: list[tuple[int, int, int, Command]] = []
@@ -331,14 +331,14 @@ class _Scene:
             heapq.heappush(acting, (moment, number, start, workers[number].next()))
 
     def ask(self, worker: _Worker, command: Command, moment: int, called: int = 0) -> int:
-        """Let a request take effect now, and note it; when it returns."""
+        """Execute a request now, and record when it returns."""
         if moment > self._now:
             self._adapter.do(AdvanceClock(duration=moment - self._now), worker.connection)
             self._now = moment
         observed = self._adapter.do(command, worker.connection)
         outcome = observed.outcome
         if not self._adapter.declaration.slack:
-            # A real clock tells no such times; only a bus whose locks may be shorter has to.
+            # Without slack the recorder of a real clock learns no such times.
             outcome = _without_times(outcome)
         returned = moment + self._random.randrange(10 * MILLISECOND) if moment else 0
         lost = isinstance(outcome, Indeterminate)

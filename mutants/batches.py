@@ -75,7 +75,7 @@ Choose = Callable[[tuple[v.Message, ...]], Sequence[v.Message]]
 
 
 def _sent(namespace: Namespace, command: v.SendBatch, connection: str, choose: Choose) -> Answer:
-    """Answer as to the whole batch, of which only what is chosen is sent."""
+    """Accept the whole batch, but send only the chosen messages."""
     if not command.messages:
         return RULES.batches.send_batch(namespace, command, connection)
     chosen = tuple(choose(command.messages))
@@ -86,20 +86,20 @@ def _sent(namespace: Namespace, command: v.SendBatch, connection: str, choose: C
 def batch_takes_the_first_only(
     namespace: Namespace, command: v.SendBatch, connection: str
 ) -> Answer:
-    """Of a batch only the first message arrives."""
+    """Only the first message of a batch arrives."""
     return _sent(namespace, command, connection, lambda messages: messages[:1])
 
 
 @mutant("BATCH-01", "batches.send_batch", ALL_TAKEN, deep=True)
 def last_of_large_batch_lost(namespace: Namespace, command: v.SendBatch, connection: str) -> Answer:
-    """Of a batch of more than 20 messages the last one is lost."""
+    """The last message of a batch of more than 20 is lost."""
     most = len(command.messages) - (len(command.messages) > MANY)
     return _sent(namespace, command, connection, lambda messages: messages[:most])
 
 
 @mutant("BATCH-02", "batches.send_batch", (create(), CONFLICT, receive()), deep=True)
 def refused_batch_stays_in_part(namespace: Namespace, command: v.SendBatch, *rest: Any) -> Answer:
-    """What a batch had before the message that is refused stays, though the batch is refused."""
+    """The messages before the wrong one stay, although the batch is refused."""
     if command.transaction is not None or not command.messages:
         return RULES.batches.send_batch(namespace, command, *rest)
     namespace.rules.limits.check_batch(namespace, command.messages)
@@ -177,7 +177,7 @@ def regular_batch_needs_one_key(
 
 @mutant("BATCH-07", "limits.check_batch", TOO_LARGE)
 def batch_of_any_size(namespace: Namespace, messages: Sequence[v.Message]) -> None:
-    """A batch may be as large as one likes."""
+    """A batch may have any size."""
 
 
 @mutant("BATCH-08", "batches.send_batch", BUFFERED)
@@ -230,7 +230,7 @@ def _note_known(namespace: Namespace, command: v.SendBatch, connection: str) -> 
 def copies_within_a_batch_arrive(
     namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
 ) -> bool:
-    """A message that stands twice in a batch arrives twice."""
+    """A message that is in a batch twice arrives twice."""
     known = memory(namespace, Known).get(entity.path)
     is_copy = RULES.duplicates.is_duplicate(namespace, entity, message, key)
     return is_copy and (known is None or (key, message.message_id) in known)
@@ -244,7 +244,7 @@ def copies_within_a_batch_arrive(
 def batch_taken_as_far_as_there_is_room(
     namespace: Namespace, command: v.SendBatch, connection: str
 ) -> Answer:
-    """Of a batch that does not fit in as much is taken as there is room for."""
+    """A batch that does not fit is accepted as far as there is room."""
     mark = namespace.journal.mark()
     try:
         return RULES.batches.send_batch(namespace, command, connection)
@@ -263,7 +263,7 @@ def batch_taken_as_far_as_there_is_room(
 def batch_goes_round_an_outage(
     namespace: Namespace, entity: Entity, key: Key | None, size: int, timeout: int
 ) -> int:
-    """While its key's partition is down a batch goes to another one."""
+    """While its key's partition is down, a batch goes to another one."""
     try:
         return RULES.keys.place(namespace, entity, key, size, timeout)
     except Refusal as refusal:
@@ -274,7 +274,7 @@ def batch_goes_round_an_outage(
 
 @mutant("BATCH-12", "batches.receive_batch", (*SENT, several(2)))
 def one_more_at_once(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
-    """A receive of several is given one more than it asked for."""
+    """A batch receive returns one message more than requested."""
     more = attrs.evolve(command, count=command.count + 1)
     return RULES.batches.receive_batch(namespace, more, connection)
 
@@ -285,7 +285,7 @@ Views = tuple[v.MessageView, ...]
 def _given(
     namespace: Namespace, command: v.ReceiveBatch, connection: str, change: Callable[[Views], Views]
 ) -> Answer:
-    """Answer with what is made of the messages that were given."""
+    """Answer with a transformation of the received messages."""
     answer = RULES.batches.receive_batch(namespace, command, connection)
     if isinstance(answer.outcome, v.ReceivedSeveral):
         answer.outcome = v.ReceivedSeveral(messages=change(answer.outcome.messages))
@@ -294,7 +294,7 @@ def _given(
 
 @mutant("BATCH-12", "batches.receive_batch", (*SENT, several(3)), deep=True)
 def first_twice_at_once(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
-    """A receive that is given several messages is given the first one twice."""
+    """A batch receive of several messages returns the first one twice."""
 
     def change(given: Views) -> Views:
         return (*given[:-1], given[0]) if len(given) > 2 else given
@@ -304,13 +304,13 @@ def first_twice_at_once(namespace: Namespace, command: v.ReceiveBatch, connectio
 
 @mutant("BATCH-13", "batches.receive_batch", (*SENT, several(3)))
 def newest_first_at_once(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
-    """What comes together comes in reverse order."""
+    """A batch receive returns its messages in reverse order."""
     return _given(namespace, command, connection, lambda given: given[::-1])
 
 
 @mutant("BATCH-13", "batches.receive_batch", (*SENT, several(4)), deep=True)
 def one_left_out_at_once(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
-    """Of more than three messages that come together the second is left out."""
+    """A batch receive of more than three messages skips the second."""
 
     def change(given: Views) -> Views:
         return (given[0], *given[2:]) if len(given) > 3 else given
@@ -320,7 +320,7 @@ def one_left_out_at_once(namespace: Namespace, command: v.ReceiveBatch, connecti
 
 @mutant("BATCH-14", "batches.receive_batch", (*SENT, several(3)))
 def one_lock_for_all(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
-    """Messages that come together have one lock."""
+    """The messages of a batch receive share one lock."""
 
     def change(given: Views) -> Views:
         return tuple(attrs.evolve(each, lock_token=given[0].lock_token) for each in given)
@@ -342,7 +342,7 @@ def _note_tokens(namespace: Namespace, command: v.ReceiveBatch, connection: str)
 def settling_one_settles_all(
     namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
 ) -> None:
-    """Completing one of the messages that came together completes the others."""
+    """Completing one message of a batch receive completes the others."""
     together = next(
         (each for each in memory(namespace, list[set[str | None]]) if queued.token in each),
         set[str | None](),
@@ -366,7 +366,7 @@ def partitioned_takes_no_batch(namespace: Namespace, command: v.SendBatch, *rest
 def partitioned_gives_nothing_at_once(
     namespace: Namespace, command: v.ReceiveBatch, connection: str
 ) -> Answer:
-    """A receive of several from a partitioned queue is refused."""
+    """A batch receive from a partitioned queue is refused."""
     if namespace.rules.topics.receivable(namespace, command.queue).settings.partitioned:
         raise Refusal(v.Error.INVALID_OPERATION)
     return RULES.batches.receive_batch(namespace, command, connection)

@@ -60,14 +60,14 @@ TWO_QUEUES: Final[Run] = (
 
 @mutant("DLQ-01", "messages.give", AGAIN)
 def delivery_count_stays(namespace: Namespace, *rest: Any) -> v.MessageView:
-    """Every delivery of a message bears the count 1."""
+    """Every delivery of a message has the count 1."""
     given = RULES.messages.give(namespace, *rest)
     return given if given.delivery_count is None else attrs.evolve(given, delivery_count=1)
 
 
 @mutant("DLQ-01", "locks.end", (*LOCKED, wait(61), receive()), deep=True)
 def lost_lock_not_counted(namespace: Namespace, queued: QueuedMessage) -> None:
-    """A delivery whose lock expired does not make the next count higher."""
+    """A delivery with an expired lock does not increase the next count."""
     before = queued.failed
     namespace.journal.touch(queued)
     queued.failed -= 1
@@ -85,7 +85,7 @@ def delivered_once_too_often(namespace: Namespace, queued: QueuedMessage) -> boo
 
 @mutant("DLQ-02", "locks.end", (*LOCKED, wait(61), receive(), wait(61), receive()), deep=True)
 def expired_never_spent(namespace: Namespace, queued: QueuedMessage) -> None:
-    """A message whose last permitted lock expires is delivered on and on."""
+    """A message whose last permitted lock expires is redelivered without limit."""
     failed = queued.failed
     namespace.journal.touch(queued)
     queued.failed = 0
@@ -95,7 +95,7 @@ def expired_never_spent(namespace: Namespace, queued: QueuedMessage) -> None:
 
 @mutant("DLQ-02", "dead_letters.dead_letter", (*SPENT, FROM_DEAD), literal=True)
 def spent_is_lost(namespace: Namespace, queued: QueuedMessage, reason: str) -> None:
-    """A message that was delivered as often as permitted is gone."""
+    """A message that reached its delivery limit is lost."""
     if reason == "MaxDeliveryCountExceeded":
         RULES.messages.remove(namespace, queued)
     else:
@@ -118,7 +118,7 @@ def dead_too_early(namespace: Namespace, queued: QueuedMessage) -> bool:
 
 @mutant("DLQ-05", "dead_letters.dead_letter", FOUND_DEAD)
 def dead_letter_is_lost(namespace: Namespace, queued: QueuedMessage, reason: str) -> None:
-    """A message that is dead-lettered is gone."""
+    """A message that is dead-lettered is lost."""
     RULES.messages.remove(namespace, queued)
 
 
@@ -134,14 +134,14 @@ def dead_letter_stays(namespace: Namespace, queued: QueuedMessage, reason: str) 
 
 @mutant("DLQ-05", "locks.settle", FOUND_DEAD)
 def reason_lost(namespace: Namespace, command: v.Settlement, connection: str) -> Answer:
-    """A dead letter tells another reason than its receiver gave."""
+    """A dead letter has another reason than its receiver gave."""
     if isinstance(command, v.DeadLetter):
         command = attrs.evolve(command, reason="none")
     return RULES.locks.settle(namespace, command, connection)
 
 
 def _named(namespace: Namespace, command: v.Settlement) -> QueuedMessage | None:
-    """The message that a settlement names, whatever has become of its lock."""
+    """Return the message of a settlement, whatever the state of its lock."""
     entity = namespace.rules.topics.readable(namespace, command.queue)
     number = command.lock_token.partition("/")[0]
     return entity.messages.get(int(number)) if number.isdecimal() else None
@@ -175,14 +175,14 @@ def dead_lettered_twice(namespace: Namespace, command: v.Settlement, connection:
 def dead_letter_changed(
     namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit
 ) -> None:
-    """A dead letter has lost its MessageId."""
+    """A dead letter loses its MessageId."""
     changed = attrs.evolve(message, message_id=None)
     RULES.dead_letters.enqueue(namespace, entity, changed, partition, transit)
 
 
 @mutant("DLQ-09", "locks.release", TWICE, deep=True)
 def dead_letter_given_up(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
-    """A dead letter that was given back as often as its entity permits is gone."""
+    """A dead letter that was released as often as its entity permits is lost."""
     RULES.locks.release(namespace, queued, action)
     is_dead_letter = queued.entity.dead_letters is None and is_there(queued)
     if is_dead_letter and queued.failed >= queued.entity.settings.max_delivery_count:
@@ -191,7 +191,7 @@ def dead_letter_given_up(namespace: Namespace, queued: QueuedMessage, action: Ac
 
 @mutant("DLQ-07", "locks.release", (*FOUND_DEAD, abandon(1, DEAD), FROM_DEAD))
 def dead_letter_not_given_back(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
-    """A dead letter that is abandoned is gone."""
+    """A dead letter that is abandoned is lost."""
     RULES.locks.release(namespace, queued, action)
     if queued.entity.dead_letters is None and action is Action.ABANDON:
         RULES.messages.remove(namespace, queued)
@@ -210,7 +210,7 @@ def dead_letters_of_one_partition(namespace: Namespace, entity: Entity) -> Queue
 def dead_letters_lost_in_outage(
     namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, connection: str
 ) -> Answer:
-    """What a partition holds of dead letters is gone when it has been unavailable."""
+    """An outage of a partition loses its dead letters."""
     base = namespace.entities.get(command.queue)
     for entity in tuple(namespace.entities.values()):
         if entity.base is base and entity.kind is EntityKind.DEAD_LETTERS:
@@ -224,7 +224,7 @@ def dead_letters_lost_in_outage(
 def dead_lettered_again(
     namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
 ) -> None:
-    """A dead letter can be dead-lettered, and is gone then."""
+    """A dead letter can be dead-lettered, and is then lost."""
     again = action is Action.DEAD_LETTER and queued.entity.dead_letters is None
     RULES.locks.apply(namespace, queued, Action.COMPLETE if again else action, reason)
 
@@ -261,7 +261,7 @@ def sent_to_dead_letters_in_transaction(
 
 @mutant("DLQ-04", "dead_letters.has_failed_too_often", ELEVEN)
 def eleven_deliveries(namespace: Namespace, queued: QueuedMessage) -> bool:
-    """Where a queue does not say, a message has 11 deliveries."""
+    """The default delivery limit is 11."""
     by_default = queued.entity.settings.max_delivery_count == 10 and queued.failed == 10
     return not by_default and RULES.dead_letters.has_failed_too_often(namespace, queued)
 
@@ -277,7 +277,7 @@ def no_dead_letters_at_first(namespace: Namespace, path: str) -> Entity:
 
 
 def _first(namespace: Namespace) -> Entity:
-    """The oldest entity that has a dead-letter queue."""
+    """Return the oldest entity that has a dead-letter queue."""
     return next(each for each in namespace.entities.values() if each.dead_letters is not None)
 
 
@@ -306,7 +306,7 @@ def one_grave_for_all(
 
 @mutant("DLQ-14", "locks.settle", (*LOCKED, wait(61), dead_letter(0), FROM_DEAD), deep=True)
 def refused_and_buried(namespace: Namespace, command: v.Settlement, connection: str) -> Answer:
-    """Dead-lettering with a lost lock is refused, and yet puts a copy among the dead letters."""
+    """Dead-lettering with a lost lock is refused, but adds a copy to the dead-letter queue."""
     try:
         return RULES.locks.settle(namespace, command, connection)
     except Refusal as refusal:

@@ -113,7 +113,7 @@ def deferred_given_elsewhere(
 
 @mutant("DEFER-02", "deferral.find", AGAIN)
 def deferred_is_lost(namespace: Namespace, entity: Entity, *rest: Any) -> QueuedMessage:
-    """A deferred message cannot be had by its number."""
+    """A deferred message cannot be received by its number."""
     raise Refusal(v.Error.MESSAGE_NOT_FOUND, "DEFER-03")
 
 
@@ -197,7 +197,7 @@ def deferred_completed_comes_back(
 def deferred_dead_lettered_stays(
     namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
 ) -> None:
-    """A deferred message that is dead-lettered can still be had by its number."""
+    """A deferred message that is dead-lettered can still be received by its number."""
     entity = queued.entity
     if queued.state is State.DEFERRED_LOCKED and action is Action.DEAD_LETTER:
         RULES.dead_letters.check_source(namespace, entity)
@@ -219,7 +219,7 @@ def number_changes_when_deferred(
 
 @mutant("DEFER-09", "partitions.peek", (*ASIDE, PEEK))
 def deferred_shown_as_active(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
-    """A peek tells that a deferred message is active."""
+    """A peek shows a deferred message as active."""
 
     def change(views: Iterable[v.MessageView]) -> Iterable[v.MessageView]:
         for view in views:
@@ -241,7 +241,7 @@ def deferred_not_shown(namespace: Namespace, command: v.Peek, connection: str) -
 
 @mutant("DEFER-11", "deferral.receive_deferred", (*TWO, by_number(0, 1)))
 def one_number_at_a_time(namespace: Namespace, *rest: Any) -> Answer:
-    """Of several numbers only the first is given."""
+    """A receive by several numbers returns only the first message."""
     answer = RULES.deferral.receive_deferred(namespace, *rest)
     if isinstance(answer.outcome, v.ReceivedSeveral):
         answer.outcome = v.ReceivedSeveral(messages=answer.outcome.messages[:1])
@@ -262,7 +262,7 @@ def deferred_given_in_other_session(
 def deferred_given_outside_session(
     namespace: Namespace, command: v.ReceiveDeferred, connection: str
 ) -> Answer:
-    """A deferred message of a session is given to who does not hold the session."""
+    """A deferred message of a session is given to a connection without the session."""
     entity = namespace.rules.topics.receivable(namespace, command.queue)
     if command.session_id is not None or not entity.settings.requires_session:
         return RULES.deferral.receive_deferred(namespace, command, connection)
@@ -278,7 +278,7 @@ def deferred_given_outside_session(
 def deferred_forgotten_in_outage(
     namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, connection: str
 ) -> Answer:
-    """A message whose partition was down is deferred no more, nor to be had in any other way."""
+    """A deferred message can no longer be received after an outage of its partition."""
     answer = RULES.partitions.switch(namespace, command, connection)
     entities = [each for each in namespace.entities.values() if each.base.path == command.queue]
     for queued in [queued for each in entities for queued in each.messages.values()]:

@@ -70,7 +70,7 @@ def _forget(namespace: Namespace, entity: Entity, message_id: str | None = None)
 
 @mutant("DUP-01", "duplicates.forget", (UNIQUE, x("m1"), wait(601), x("m2"), *BOTH))
 def copies_never_forgotten(namespace: Namespace, entry: DuplicateEntry) -> None:
-    """A MessageId is remembered for good."""
+    """A MessageId is remembered forever."""
 
 
 @mutant("DUP-01", "duplicates.remember", BETWEEN, deep=True)
@@ -103,7 +103,7 @@ def long_windows(namespace: Namespace, window: int) -> None:
 def alike_messages_dropped(
     namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
 ) -> bool:
-    """A message with another MessageId is dropped if its PartitionKey is that of the latest one."""
+    """A message with another MessageId is dropped if it has the latest one's PartitionKey."""
     held = [each.message.partition_key for each in entity.messages.values()]
     alike = bool(held) and message.partition_key == held[-1] is not None
     is_copy = RULES.duplicates.is_duplicate(namespace, entity, message, key)
@@ -114,7 +114,7 @@ def alike_messages_dropped(
 def keys_told_apart_on_regular(
     namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
 ) -> bool:
-    """On a regular queue, a message with another PartitionKey is no copy."""
+    """On a regular queue, a copy with another PartitionKey is accepted."""
     held = (each.message.partition_key for each in entity.messages.values())
     same = entity.settings.partitioned or message.partition_key in held
     return RULES.duplicates.is_duplicate(namespace, entity, message, key) and same
@@ -159,7 +159,7 @@ def outage_forgets(
 def rolled_back_remembered(
     namespace: Namespace, command: v.RollBackTransaction, connection: str
 ) -> Answer:
-    """What was rolled back is remembered."""
+    """The MessageIds of a rolled back transaction are remembered."""
     transaction = namespace.transactions.get(command.transaction)
     answer = RULES.transactions.roll_back(namespace, command, connection)
     for sent in () if transaction is None else transaction.sends:
@@ -178,7 +178,7 @@ def _note_commit(namespace: Namespace, command: v.CommitTransaction, connection:
 
 @mutant("DUP-11", "duplicates.is_duplicate", COMMITTED, also={"transactions.commit": _note_commit})
 def copies_kept_in_transactions(namespace: Namespace, entity: Entity, *rest: Any) -> bool:
-    """In a transaction no message is a copy."""
+    """In a transaction no message is dropped as a copy."""
     is_copy = RULES.duplicates.is_duplicate(namespace, entity, *rest)
     return is_copy and not memory(namespace, set[str])
 
@@ -201,7 +201,7 @@ def copies_detected_anywhere(
 def copies_detected_in_the_first_queue(
     namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
 ) -> bool:
-    """What a namespace's first queue has taken and given is a copy in every other one."""
+    """A message given by a namespace's first queue is a copy in every other one."""
     first = _queues(namespace)[0] if _queues(namespace) else entity
     taken = not first.messages and (key, message.message_id) in first.duplicates
     is_copy = RULES.duplicates.is_duplicate(namespace, entity, message, key)

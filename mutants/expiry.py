@@ -1,4 +1,4 @@
-"""Mutants of TTL: how long messages live, and what becomes of them then."""
+"""Mutants of TTL: how long messages live, and what happens then."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -105,7 +105,7 @@ def dead_lettered_early(namespace: Namespace, entity: Entity, *rest: Any) -> int
 
 
 def _lives(namespace: Namespace, entity: Entity, life: int | None) -> int | None:
-    """When a message expires that lives so long from now on; a dead letter never does."""
+    """Return when a message with this time to live expires; a dead letter never does."""
     return None if life is None or entity.owner is not entity else namespace.now + life
 
 
@@ -205,7 +205,7 @@ def expired_is_dropped(namespace: Namespace, queued: QueuedMessage) -> None:
 
 @mutant("TTL-07", "dead_letters.dead_letter", FOUND_DEAD)
 def expired_for_another_reason(namespace: Namespace, queued: QueuedMessage, reason: str) -> None:
-    """An expired message is a dead letter for the reason of those delivered too often."""
+    """An expired message is a dead letter with the reason of the delivery limit."""
     told = "MaxDeliveryCountExceeded" if reason == REASON else reason
     RULES.dead_letters.dead_letter(namespace, queued, told)
 

@@ -1,4 +1,4 @@
-"""Mutants of FEAT: what came later, and works only on regular queues or in the first partition."""
+"""Mutants of FEAT: later features that work only on regular queues or in the first partition."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
@@ -45,7 +45,7 @@ LATER: Final = schedule("m1", 9, partition_key=KEY)
 
 
 def _is_elsewhere(thing: QueuedMessage | Session | None) -> bool:
-    """Whether something is in another partition than the first."""
+    """Return whether something is in another partition than the first."""
     return thing is not None and thing.partition > 0
 
 
@@ -133,7 +133,7 @@ def states_of_first_partition_set(
 def states_of_first_partition_told(
     namespace: Namespace, command: v.GetSessionState, connection: str
 ) -> Answer:
-    """A session's state is told only if the session is in the first partition."""
+    """A session's state is returned only if the session is in the first partition."""
     answer = RULES.sessions.get_state(namespace, command, connection)
     if _is_elsewhere(session_of(namespace, command)):
         answer.outcome = v.SessionState(state=None)

@@ -107,7 +107,7 @@ def any_condition_suffices(wanted: v.Filter, message: v.Message) -> bool:
 
 @mutant("FILTER-04", TAKES, asked(COLOR, subject="x"), deep=True)
 def missing_property_matches(wanted: v.Filter, message: v.Message) -> bool:
-    """A property of the application's own that a message lacks fails no condition."""
+    """A missing application property satisfies every condition."""
     if isinstance(wanted, v.CorrelationFilter):
         properties = wanted.properties.update(message.properties)
         message = attrs.evolve(message, properties=properties)
@@ -120,7 +120,7 @@ def _read_as(
     pattern: str,
     replacement: str | Callable[[re.Match[str]], str],
 ) -> bool:
-    """Whether a filter takes a message whose SQL is read as if it was written in another way."""
+    """Return whether a filter matches a message if its SQL is rewritten in this way."""
     if isinstance(wanted, v.SqlFilter):
         written = re.sub(pattern, replacement, wanted.expression, flags=re.IGNORECASE)
         wanted = v.SqlFilter(expression=written)
@@ -129,26 +129,26 @@ def _read_as(
 
 @mutant("FILTER-11", TAKES, by("size <= 5", size=5))
 def less_or_equal_is_less(wanted: v.Filter, message: v.Message) -> bool:
-    """SQL takes <= for <."""
+    """SQL treats <= as <."""
     return _read_as(wanted, message, "<=", "<")
 
 
 @mutant("FILTER-11", TAKES, asked(BY_LABEL, subject="x"), deep=True)
 def system_scope_ignored(wanted: v.Filter, message: v.Message) -> bool:
-    """SQL takes sys. for user."""
+    """SQL treats sys. as user."""
     return _read_as(wanted, message, r"\bsys\s*\.", "user.")
 
 
 @mutant("FILTER-12", TAKES, by("a = 1 OR b = 1 AND c = 1", a=1, b=2, c=2))
 def and_or_in_writing_order(wanted: v.Filter, message: v.Message) -> bool:
-    """SQL binds AND and OR alike, from the left."""
+    """SQL gives AND and OR the same precedence, from the left."""
     comparison = r"[\w.]+ [<>=!]+ [^\s()]+"
     return _read_as(wanted, message, rf"({comparison} OR {comparison}) AND", r"(\1) AND")
 
 
 @mutant("FILTER-12", TAKES, by("NOT a = 1 AND b = 1", a=2, b=2), deep=True)
 def not_binds_all(wanted: v.Filter, message: v.Message) -> bool:
-    """In SQL, NOT binds behind AND and OR."""
+    """In SQL, NOT has a lower precedence than AND and OR."""
     return _read_as(wanted, message, r"^NOT ([^(].* (?:AND|OR) .*)$", r"NOT (\1)")
 
 
@@ -171,13 +171,13 @@ def in_looks_at_first(wanted: v.Filter, message: v.Message) -> bool:
 
 
 def _literally(like: re.Match[str]) -> str:
-    """A pattern each _ of which stands for itself."""
+    """Return a pattern with each _ as a literal."""
     return like[0].replace("_", "~_") + " ESCAPE '~'"
 
 
 @mutant("FILTER-15", TAKES, by("code LIKE 'a_c'", code="abc"))
 def underscore_stands_for_itself(wanted: v.Filter, message: v.Message) -> bool:
-    """In SQL, _ in a pattern stands for itself."""
+    """In SQL, _ in a pattern is a literal."""
     return _read_as(wanted, message, r"LIKE '[^']*_[^']*'(?! ESCAPE)", _literally)
 
 
@@ -189,7 +189,7 @@ def escape_ignored(wanted: v.Filter, message: v.Message) -> bool:
 
 @mutant("FILTER-16", TAKES, by("size + 2 * 3 = 10", size=4))
 def reckoned_from_the_left(wanted: v.Filter, message: v.Message) -> bool:
-    """SQL reckons from the left, whatever binds first."""
+    """SQL evaluates arithmetic from the left, without precedence."""
     return _read_as(wanted, message, r"([\w.]+ [-+] [\w.]+) ([*/%])", r"(\1) \2")
 
 
@@ -204,7 +204,7 @@ def unknown_is_false(wanted: v.Filter, message: v.Message) -> bool:
 
 
 def _is_unknown(condition: str, message: v.Message) -> bool:
-    """Whether neither a condition nor its opposite is true."""
+    """Return whether neither a condition nor its opposite is true."""
     both = (v.SqlFilter(expression=f"{sign}({condition})") for sign in ("", "NOT "))
     return not any(takes(each, message) for each in both)
 

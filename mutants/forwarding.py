@@ -1,4 +1,4 @@
-"""Mutants of FWD: where messages and dead letters go on to, how, and how far."""
+"""Mutants of FWD: where messages and dead letters are forwarded, how, and how far."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -117,7 +117,7 @@ DEAD_LETTERED: Final[Run] = (
 
 
 def _destination(namespace: Namespace, source: Entity) -> Entity:
-    """Where an entity forwards to, or itself if that does not exist."""
+    """Return the destination of an entity, or the entity itself if that does not exist."""
     return namespace.entities.get(source.settings.forward_to or "", source)
 
 
@@ -182,7 +182,7 @@ def keep(namespace: Namespace, source: Entity, message: v.Message, *rest: Any) -
 def topic_takes_nothing_forwarded(
     namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit
 ) -> None:
-    """What is forwarded to a topic reaches the first of its subscriptions only."""
+    """A message forwarded to a topic reaches only its first subscription."""
     siblings = entity.base.subscriptions if entity.kind is EntityKind.SUBSCRIPTION else None
     if not transit.hops or entity in (siblings or (entity,))[:1]:
         RULES.messages.arrive(namespace, entity, message, partition, transit)
@@ -297,7 +297,7 @@ def hops_without_end(namespace: Namespace) -> int:
 
 @mutant("FWD-26", DELIVER, (*SESSIONS_END, IN_SESSION, TAKE), literal=True)
 def forwarded_out_of_session(namespace: Namespace, source: Entity, *rest: Any) -> str | None:
-    """What is forwarded to a queue that requires sessions is lost."""
+    """A message forwarded to a queue that requires sessions is lost."""
     if _destination(namespace, source).settings.requires_session:
         return None
     return USUAL.deliver(namespace, source, *rest)
@@ -330,7 +330,7 @@ def session_made_up(
 
 @mutant("FWD-30", FORWARD, TWO_FORWARD, literal=True)
 def only_first_subscription_forwards(namespace: Namespace, source: Entity, *rest: Any) -> None:
-    """Of the subscriptions of a topic that forward, only the first does."""
+    """Only the first of a topic's forwarding subscriptions forwards."""
     siblings = source.base.subscriptions or ()
     earlier = takewhile(lambda each: each is not source, siblings)
     if not any(each.settings.forward_to is not None for each in earlier):
@@ -370,7 +370,7 @@ def forwarded_before_commit(
 def forwarded_though_rolled_back(
     namespace: Namespace, command: v.RollBackTransaction, connection: str
 ) -> Answer:
-    """What was sent to a source in a transaction is forwarded although it is rolled back."""
+    """A rolled back transaction's messages to a source are forwarded anyway."""
     _forward_now(namespace, running(namespace, command.transaction).sends)
     return RULES.transactions.roll_back(namespace, command, connection)
 
@@ -400,7 +400,7 @@ def _go_on_as_before(
 def forwarding_not_begun_by_update(
     namespace: Namespace, entity: Entity, command: v.UpdateQueue
 ) -> None:
-    """A queue that is updated to forward says so and keeps its messages."""
+    """A queue updated to forward shows the setting but keeps its messages."""
     _go_on_as_before(namespace, entity, command, begins=True)
 
 
@@ -425,7 +425,7 @@ def key_does_not_wait_at_destination(
 
 @mutant("FWD-35", DEAD_LETTER, (*DEAD_LETTERED, receive(queue=DEAD)))
 def dead_letters_not_forwarded(namespace: Namespace, source: Entity, *rest: Any) -> None:
-    """Dead letters go nowhere, whatever was asked for."""
+    """Dead letters are never forwarded, whatever the settings say."""
     keep(namespace, source, *rest)
 
 

@@ -1,4 +1,4 @@
-"""Mutants of KEY: what a key is, where it leads, in which order, and what is a copy."""
+"""Mutants of KEY: keys, their partitions, their order, and duplicates."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -34,7 +34,7 @@ SESSIONS: Final = create(requires_session=True)
 UNIQUE: Final = create(duplicate_detection=True)
 ACCEPT: Final = v.AcceptSession(queue=QUEUE, session_id="s")
 ENOUGH: Final = 25 * PARTITIONS
-"""Messages without key within which every partition must have had its turn."""
+"""Number of messages without a key within which every partition must be used."""
 HOME: Final = home("a")
 TWO: Final[Run] = (create(), send("m1", partition_key="a"), send("m2", partition_key="a"))
 IN_SESSION: Final[Run] = (
@@ -99,13 +99,13 @@ def _moving(namespace: Namespace, entity: Entity, key: Key, at: int) -> int:
 
 @mutant("KEY-02", "keys.home", (create(), *(send(f"m{n}", partition_key="a") for n in range(5))))
 def key_moves(namespace: Namespace, entity: Entity, key: Key) -> int:
-    """From its 5th message on a key selects another partition."""
+    """A key selects another partition from its 5th message on."""
     return _moving(namespace, entity, key, 5)
 
 
 @mutant("KEY-02", "keys.home", FORTY, deep=True)
 def key_moves_late(namespace: Namespace, entity: Entity, key: Key) -> int:
-    """From its 40th message on a key selects another partition."""
+    """A key selects another partition from its 40th message on."""
     return _moving(namespace, entity, key, 40)
 
 
@@ -118,7 +118,7 @@ def _message_id(entity: Entity, message: v.Message) -> Key | None:
 
 @mutant("KEY-04", "keys.effective_key", ONE_SESSION)
 def session_id_not_a_key(namespace: Namespace, entity: Entity, message: v.Message) -> Key | None:
-    """On a queue without sessions the SessionId is no key: the MessageId is, or nothing."""
+    """On a queue without sessions the MessageId is the key instead of the SessionId."""
     key = RULES.keys.effective_key(namespace, entity, message)
     ignored = key is not None and key.source == SESSION_ID and not entity.settings.requires_session
     return _message_id(entity, message) if ignored else key
@@ -134,7 +134,7 @@ def session_split(namespace: Namespace, entity: Entity, message: v.Message) -> K
 
 @mutant("KEY-07", "keys.effective_key", TWO)
 def partition_key_not_a_key(namespace: Namespace, entity: Entity, message: v.Message) -> Key | None:
-    """The PartitionKey is no key: the MessageId is, or nothing."""
+    """The MessageId is the key instead of the PartitionKey."""
     key = RULES.keys.effective_key(namespace, entity, message)
     ignored = key is not None and key.source == PARTITION_KEY
     return _message_id(entity, message) if ignored else key
@@ -156,7 +156,7 @@ def mismatch_wrong_error(namespace: Namespace, entity: Entity, message: v.Messag
 
 @mutant("KEY-08", "messages.send", (*MISMATCH, receive()))
 def mismatch_refused_yet_stored(namespace: Namespace, command: v.Send, connection: str) -> Answer:
-    """Keys that differ are refused, and the message is enqueued all the same."""
+    """Messages with different keys are refused, but enqueued anyway."""
     try:
         return RULES.messages.send(namespace, command, connection)
     except Refusal as refusal:
@@ -301,7 +301,7 @@ def _remember_outage(
     deep=True,
 )
 def key_order_lost_after_outage(namespace: Namespace, entity: Entity) -> QueuedMessage | None:
-    """What a partition held in an outage is given in reverse order afterwards."""
+    """Messages that were in a partition during an outage are given in reverse order."""
     queued, held = (
         RULES.messages.next_available(namespace, entity),
         memory(namespace, set[QueuedMessage]),
@@ -417,7 +417,7 @@ def _refused_if(
 
 
 def next_turn(namespace: Namespace, entity: Entity) -> int:
-    """The partition whose turn it is by this bus' own count."""
+    """Return the next partition by this bus' own count."""
     turns = memory(namespace, Counter[str])
     turns[entity.path] += 1
     return (turns[entity.path] - 1) % len(entity.partitions)
@@ -464,10 +464,10 @@ def _note_outage(
     return RULES.partitions.switch(namespace, command, connection)
 
 
-NOTING_OUTAGES: Final = {"partitions.switch": _note_outage}
+RECORDING_OUTAGES: Final = {"partitions.switch": _note_outage}
 
 
-@mutant("KEY-20", "keys.home", KEY_RECOVERED, also=NOTING_OUTAGES, deep=True)
+@mutant("KEY-20", "keys.home", KEY_RECOVERED, also=RECORDING_OUTAGES, deep=True)
 def key_moves_after_outage(namespace: Namespace, entity: Entity, key: Key) -> int:
     """After an outage of its partition a key selects another one."""
     partition = RULES.keys.home(namespace, entity, key)

@@ -1,4 +1,4 @@
-"""Mutants of LIMIT: what is too long, too large or too much for one request."""
+"""Mutants of LIMIT: limits of lengths, sizes and counts in one request."""
 
 from typing import Any, Final
 
@@ -26,13 +26,13 @@ BEGIN: Final = v.BeginTransaction(transaction="t")
 
 
 def several(number: int) -> Run:
-    """So many messages in one transaction."""
+    """Send so many messages in one transaction."""
     sent = (send(f"m{each}", partition_key="a", within="t") for each in range(number))
     return (create(), BEGIN, *sent)
 
 
 def stored(size: int) -> Run:
-    """So much stored with a session."""
+    """Store a session state of this size."""
     state = v.SetSessionState(queue=QUEUE, session_id="a", state="x" * size)
     accept = v.AcceptSession(queue=QUEUE, session_id="a")
     return (create(requires_session=True), accept, state)
@@ -54,7 +54,7 @@ def any_message_size(namespace: Namespace, size: int) -> None:
 
 @mutant("LIMIT-02", "limits.check_size", TOO_LARGE_SENT)
 def too_large_called_full(namespace: Namespace, size: int) -> None:
-    """A message that is too large is told to be too many."""
+    """A message that is too large is refused with the error of the quota."""
     try:
         RULES.limits.check_size(namespace, size)
     except Refusal as refusal:
@@ -89,7 +89,7 @@ def any_message_size_in_premium(namespace: Namespace, size: int) -> None:
 
 
 def _of_any_size(namespace: Namespace, message: v.Message) -> v.Message:
-    """A message that nobody measures, if it is too large."""
+    """Return a message that skips the check of its size."""
     try:
         RULES.limits.check_message(namespace, message)
     except Refusal as refusal:

@@ -47,7 +47,7 @@ SENT_AND_LOST: Final[Run] = (
 
 
 def once_locked(namespace: Namespace, command: v.Settlement | v.RenewLock) -> QueuedMessage | None:
-    """The message that was once locked under the token of a command, if it is still there."""
+    """Return the message that was once locked under the token of a command, if it exists."""
     entity = namespace.entities.get(command.queue)
     number = command.lock_token.partition("/")[0]
     return entity.messages.get(int(number)) if entity and number.isdecimal() else None
@@ -63,7 +63,7 @@ def lock_again(namespace: Namespace, queued: QueuedMessage, token: str) -> None:
 
 
 def has_run_out(namespace: Namespace, queued: QueuedMessage) -> bool:
-    """Whether the time of a message's lock is over, or that of its session's."""
+    """Return whether the time of a message's lock is over, or that of its session's."""
     until = queued.locked_until if queued.session is None else queued.session.locked_until
     return until <= namespace.now
 
@@ -79,7 +79,7 @@ def lock_ends_early(namespace: Namespace, queued: QueuedMessage, action: Action)
 
 @mutant("LOCK-01", "messages.give", LOCKED)
 def lock_told_too_long(namespace: Namespace, queued: QueuedMessage, *rest: Any) -> v.MessageView:
-    """A lock is told to last twice as long as it does."""
+    """A lock is reported to last twice as long as it does."""
     view = RULES.messages.give(namespace, queued, *rest)
     if view.locked_until is None or queued.session is not None:
         return view
@@ -94,7 +94,7 @@ def default_lock_shorter(
     settings: EntitySettings,
     topic: Entity | None = None,
 ) -> Entity:
-    """Where a queue does not say, a lock lasts 30 seconds."""
+    """The default lock duration is 30 seconds."""
     if settings.lock_duration == MINUTE:
         settings = attrs.evolve(settings, lock_duration=MINUTE // 2)
     return RULES.management.create(namespace, path, kind, settings, topic)
@@ -102,7 +102,7 @@ def default_lock_shorter(
 
 @mutant("LOCK-03", "locks.check_duration", LONG_LOCK)
 def locks_without_end(namespace: Namespace, duration: int | None) -> None:
-    """Locks of any length can be had."""
+    """A lock duration has no limit."""
 
 
 @mutant("LOCK-04", "locks.renew", (*LOCKED, wait(40), renew(0), wait(40), complete(0)))
@@ -118,7 +118,7 @@ def renewal_forgotten(namespace: Namespace, command: v.RenewLock, connection: st
 
 @mutant("LOCK-04", "locks.renew", RENEWED_TWICE, deep=True)
 def renewed_once_only(namespace: Namespace, command: v.RenewLock, connection: str) -> Answer:
-    """The second renewal of a lock does nothing, and says that it did."""
+    """The second renewal of a lock has no effect, but is acknowledged."""
     renewed = memory(namespace, set[tuple[str, str]])
     name = command.queue, command.lock_token
     if name in renewed:
@@ -149,21 +149,21 @@ def settled_lock_renewed(namespace: Namespace, command: v.RenewLock, connection:
 
 
 def _current(namespace: Namespace, command: v.Settlement | v.RenewLock) -> str:
-    """The token under which a message is locked now, or else that of the command."""
+    """Return the token of a message's current lock, otherwise that of the command."""
     queued = once_locked(namespace, command)
     return command.lock_token if queued is None or queued.token is None else queued.token
 
 
 @mutant("LOCK-07", "locks.settle", (*AGAIN, complete(0)), deep=True)
 def older_lock_settles(namespace: Namespace, command: v.Settlement, connection: str) -> Answer:
-    """The token of an earlier delivery settles a message that somebody else has locked."""
+    """The token of an earlier delivery settles a message that another receiver has locked."""
     command = attrs.evolve(command, lock_token=_current(namespace, command))
     return RULES.locks.settle(namespace, command, connection)
 
 
 @mutant("LOCK-07", "locks.renew", (*AGAIN, renew(0)), deep=True)
 def older_lock_renews(namespace: Namespace, command: v.RenewLock, connection: str) -> Answer:
-    """The token of an earlier delivery renews a lock that somebody else holds."""
+    """The token of an earlier delivery renews another receiver's lock."""
     command = attrs.evolve(command, lock_token=_current(namespace, command))
     return RULES.locks.renew(namespace, command, connection)
 
@@ -172,7 +172,7 @@ def older_lock_renews(namespace: Namespace, command: v.RenewLock, connection: st
 def completed_late_comes_back(
     namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
 ) -> None:
-    """A message that is completed in the last fifth of its lock comes back all the same."""
+    """A message that is completed in the last fifth of its lock is redelivered anyway."""
     until = queued.locked_until if queued.session is None else queued.session.locked_until
     late = until - namespace.now <= queued.entity.settings.lock_duration // 5
     if action is not Action.COMPLETE or not late:
@@ -181,7 +181,7 @@ def completed_late_comes_back(
 
 @mutant("LOCK-08", "locks.settle", (*LOCKED, wait(61), complete(0), receive()), deep=True)
 def refused_is_lost(namespace: Namespace, command: v.Settlement, connection: str) -> Answer:
-    """A settlement that comes too late is refused, and the message is gone."""
+    """A settlement that comes too late is refused, and the message is lost."""
     try:
         return RULES.locks.settle(namespace, command, connection)
     except Refusal as refusal:
@@ -219,7 +219,7 @@ def renewing_ends_others(namespace: Namespace, command: v.RenewLock, connection:
 def settled_before_the_commit(
     namespace: Namespace, entity: Entity, command: v.Settlement, name: str
 ) -> Answer:
-    """What is settled in a transaction is settled at once, whatever becomes of the transaction."""
+    """A settlement in a transaction takes effect at once, whatever its end."""
     running(namespace, name)
     return RULES.locks.settle(namespace, attrs.evolve(command, transaction=None), "")
 
@@ -228,7 +228,7 @@ def settled_before_the_commit(
 def abandoned_before_the_commit(
     namespace: Namespace, entity: Entity, command: v.Settlement, name: str
 ) -> Answer:
-    """What is abandoned in a transaction can be received before it commits."""
+    """A message abandoned in a transaction can be received before the commit."""
     if isinstance(command, v.Abandon):
         return settled_before_the_commit(namespace, entity, command, name)
     return RULES.transactions.settle(namespace, entity, command, name)
@@ -237,7 +237,7 @@ def abandoned_before_the_commit(
 def _commit(
     namespace: Namespace, transaction: Transaction, settlements: tuple[EnlistedSettlement, ...]
 ) -> None:
-    """Commit with these settlements in place of those that were asked for."""
+    """Commit with these settlements in place of the requested ones."""
     namespace.journal.touch(transaction)
     transaction.settlements = settlements
     RULES.transactions.apply(namespace, transaction)
@@ -245,32 +245,32 @@ def _commit(
 
 @mutant("LOCK-11", "transactions.apply", (*SETTLED, COMMIT, wait(61), receive()))
 def commit_settles_nothing(namespace: Namespace, transaction: Transaction) -> None:
-    """A commit sends what was sent, and settles nothing."""
+    """A commit applies the sends, and no settlements."""
     _commit(namespace, transaction, ())
 
 
 @mutant("LOCK-11", "transactions.apply", BOTH_SETTLED, deep=True)
 def commit_forgets_the_last_settlement(namespace: Namespace, transaction: Transaction) -> None:
-    """Of several settlements in a transaction the last one is lost."""
+    """The last of several settlements in a transaction is lost."""
     settlements = transaction.settlements
     _commit(namespace, transaction, settlements[: max(1, len(settlements) - 1)])
 
 
 def _message_of(enlisted: EnlistedSettlement) -> QueuedMessage | None:
-    """The message that a settlement is for, whoever holds it by now."""
+    """Return the message of a settlement, whatever its current lock."""
     number = enlisted.token.partition("/")[0]
     return enlisted.entity.messages.get(int(number)) if number.isdecimal() else None
 
 
 def _still_locked(transaction: Transaction) -> list[tuple[EnlistedSettlement, QueuedMessage]]:
-    """The settlements of a transaction whose locks last."""
+    """Return the settlements of a transaction whose locks are valid."""
     messages = [(each, _message_of(each)) for each in transaction.settlements]
     return [(each, held) for each, held in messages if held and held.token == each.token]
 
 
 @mutant("LOCK-12", "transactions.roll_back", (*SETTLED, ROLL_BACK, complete(0)))
 def rollback_settles(namespace: Namespace, command: v.RollBackTransaction, *rest: Any) -> Answer:
-    """What was settled in a transaction is settled by its rollback."""
+    """A rollback applies the settlements of its transaction."""
     for each, queued in _still_locked(running(namespace, command.transaction)):
         namespace.rules.locks.apply(namespace, queued, each.action, each.reason)
     return RULES.transactions.roll_back(namespace, command, *rest)
@@ -278,7 +278,7 @@ def rollback_settles(namespace: Namespace, command: v.RollBackTransaction, *rest
 
 @mutant("LOCK-12", "transactions.roll_back", (*SETTLED, ROLL_BACK, receive()))
 def rollback_unlocks(namespace: Namespace, command: v.RollBackTransaction, *rest: Any) -> Answer:
-    """A rollback takes what was settled in the transaction from its receiver."""
+    """A rollback ends the locks of the messages settled in its transaction."""
     for _, queued in _still_locked(running(namespace, command.transaction)):
         namespace.rules.locks.release(namespace, queued, Action.LOCK_ENDS)
     return RULES.transactions.roll_back(namespace, command, *rest)
@@ -288,7 +288,7 @@ def rollback_unlocks(namespace: Namespace, command: v.RollBackTransaction, *rest
 def rollback_counts_a_delivery(
     namespace: Namespace, command: v.RollBackTransaction, connection: str
 ) -> Answer:
-    """A rollback counts a delivery of what was settled in the transaction."""
+    """A rollback counts a delivery of the messages settled in its transaction."""
     for _, queued in _still_locked(running(namespace, command.transaction)):
         namespace.journal.touch(queued)
         queued.failed += 1
@@ -302,7 +302,7 @@ def _commit_what_is_locked(namespace: Namespace, transaction: Transaction) -> No
 
 @mutant("LOCK-13", "transactions.settle", LOST, also={"transactions.apply": _commit_what_is_locked})
 def lost_lock_enlisted(namespace: Namespace, entity: Entity, *rest: Any) -> Answer:
-    """A lost lock settles in a transaction: it is accepted, and the commit is, to no effect."""
+    """A settlement with a lost lock, and its commit, are accepted without effect."""
     answer = RULES.transactions.settle(namespace, entity, *rest)
     lost = answer.outcome == v.Refused(error=v.Error.LOCK_LOST)
     return Answer(DONE) if lost else answer
@@ -310,7 +310,7 @@ def lost_lock_enlisted(namespace: Namespace, entity: Entity, *rest: Any) -> Answ
 
 @mutant("LOCK-13", "transactions.apply", (*SETTLED, *TAKEN_BY_ANOTHER, COMMIT), deep=True)
 def commit_settles_what_another_holds(namespace: Namespace, transaction: Transaction) -> None:
-    """A commit completes what was completed in it, even if somebody else has it by now."""
+    """A commit completes its messages even if another receiver has locked them."""
     messages = [(each, _message_of(each)) for each in transaction.settlements]
     current = (
         attrs.evolve(each, token=queued.token) if queued and queued.token else each
@@ -321,7 +321,7 @@ def commit_settles_what_another_holds(namespace: Namespace, transaction: Transac
 
 @mutant("LOCK-13", "transactions.commit", SENT_AND_LOST, deep=True)
 def refused_commit_sends(namespace: Namespace, command: v.CommitTransaction, *rest: Any) -> Answer:
-    """A commit that is refused for a lost lock lets arrive what was sent in the transaction."""
+    """A commit that is refused for a lost lock still delivers its sends."""
     answer = RULES.transactions.commit(namespace, command, *rest)
     lost = answer.outcome == v.Refused(error=v.Error.LOCK_LOST)
     for buffered in namespace.transactions[command.transaction].sends if lost else ():

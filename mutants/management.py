@@ -15,7 +15,18 @@ from busproof.model.rules import RULES
 from busproof.model.state import DuplicateEntry, Entity, Namespace, QueuedMessage
 from busproof.model.values import DIRECT, EntityKind, EntitySettings, Refusal
 from busproof.mutants.mutant import Family, memory
-from busproof.mutants.runs import PARTITIONS, QUEUE, Run, create, down, receive, send, up, wait
+from busproof.mutants.runs import (
+    PARTITIONS,
+    QUEUE,
+    Run,
+    create,
+    down,
+    receive,
+    schedule,
+    send,
+    up,
+    wait,
+)
 
 __all__ = [
     "AT_ONCE",
@@ -76,7 +87,7 @@ def fixed(**changes: Any) -> Run:
 def told(
     namespace: Namespace, command: v.GetQueue, changes: Callable[[v.QueueDescription], Any]
 ) -> Answer:
-    """The description of a queue, some of which is told otherwise."""
+    """Return the description of a queue with some values changed."""
     outcome = RULES.management.get_queue(namespace, command, "").outcome
     if not isinstance(outcome, v.Described):
         raise AssertionError("a description that is not refused is one")  # noqa: TRY004
@@ -86,13 +97,13 @@ def told(
 
 @mutant("MGMT-01", "management.get_queue", (create(), GET))
 def partitioning_not_told(namespace: Namespace, command: v.GetQueue, connection: str) -> Answer:
-    """A partitioned queue is told to be a regular one."""
+    """A partitioned queue is described as a regular one."""
     return told(namespace, command, lambda told: {"partitioned": told.partitioned and False})
 
 
 @mutant("MGMT-01", "premium.partitioned", (create(), GET))
 def option_ignored(namespace: Namespace, asked: bool | None, version: str | None = None) -> bool:
-    """A queue that is created with the option is made without partitions."""
+    """A queue that is created with the option has no partitions."""
     RULES.premium.partitioned(namespace, asked, version)
     return False
 
@@ -128,7 +139,7 @@ def partitioned_unasked(
 
 
 def change_fixed(namespace: Namespace, entity: Entity, command: v.UpdateQueue, name: str) -> None:
-    """Put an update into force, and change a setting with it that is fixed at creation."""
+    """Apply an update, and change a fixed setting with it."""
     other: Any = {name: None}
     RULES.management.apply_update(namespace, entity, attrs.evolve(command, **other))
     if getattr(command, name) is not None:
@@ -216,7 +227,7 @@ def name_again(namespace: Namespace, path: str, kind: EntityKind) -> None:
 
 @mutant("MGMT-09", "management.check_name", (create(), create()))
 def second_creation_replaces(namespace: Namespace, path: str) -> None:
-    """A queue that is created once more begins anew."""
+    """A queue that is created once more starts empty."""
     name_again(namespace, path, EntityKind.QUEUE)
 
 
@@ -228,7 +239,7 @@ def empty(namespace: Namespace, entity: Entity) -> None:
 
 @mutant("MGMT-09", "management.create_queue", CREATED_TWICE, deep=True)
 def second_creation_empties(namespace: Namespace, command: v.CreateQueue, *rest: Any) -> Answer:
-    """Creating a queue once more is refused, yet empties it."""
+    """Creating a queue once more is refused, but empties it."""
     known = namespace.entities.get(command.queue)
     if known is None or known.kind is not EntityKind.QUEUE:
         return RULES.management.create_queue(namespace, command, *rest)
@@ -269,7 +280,7 @@ def missing_queue_unavailable(namespace: Namespace, path: str) -> Entity:
 
 @mutant("MGMT-11", "management.get_queue", (create(lock_duration=5 * v.MICROSECONDS), GET))
 def default_lock_told(namespace: Namespace, command: v.GetQueue, connection: str) -> Answer:
-    """Every queue is told to have locks of a minute."""
+    """Every queue is described with locks of a minute."""
     return told(namespace, command, lambda _: {"lock_duration": 60 * v.MICROSECONDS})
 
 
@@ -313,20 +324,20 @@ KEEPING: Final = {"management.apply_update": keep_settings}
 
 @mutant("MGMT-12", "locks.lock", (create(), send("m1"), SHORTER, receive()), also=KEEPING)
 def update_not_in_force(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
-    """An update of the lock duration is told and not in force."""
+    """An update of the lock duration is reported but not in force."""
     lock_as_before(namespace, queued, action)
 
 
 @mutant("MGMT-12", "expiry.expires_at", DIES, also=KEEPING, deep=True)
 def lifetime_update_not_in_force(namespace: Namespace, entity: Entity, *rest: Any) -> int | None:
-    """An update of the time to live is told and not in force."""
+    """An update of the time to live is reported but not in force."""
     with before_update(namespace, entity):
         return RULES.expiry.expires_at(namespace, entity, *rest)
 
 
 @mutant("MGMT-12", "management.apply_update", THERE_BEFORE, deep=True)
 def lifetime_update_ages_what_is_there(namespace: Namespace, entity: Entity, *rest: Any) -> None:
-    """An update of the time to live is in force for messages that are there already."""
+    """An update of the time to live also applies to earlier messages."""
     RULES.management.apply_update(namespace, entity, *rest)
     for queued in entity.messages.values():
         until = namespace.rules.expiry.expires_at(namespace, entity, queued.message, DIRECT)
@@ -364,7 +375,7 @@ def inherit_ids(namespace: Namespace, entity: Entity, before: Entity) -> None:
 
 @mutant("MGMT-15", "management.add", CREATED_AGAIN, also=REMEMBERING)
 def deleted_comes_again(namespace: Namespace, entity: Entity) -> None:
-    """A queue that is created again holds what it held."""
+    """A queue that is created again has its former messages."""
     RULES.management.add(namespace, entity)
     before = namesake(namespace, entity)
     if before is not None:
@@ -454,7 +465,7 @@ def refused_creation_sticks(
     settings: EntitySettings,
     topic: Entity | None = None,
 ) -> Entity:
-    """A name under which a creation was refused in an outage can never be used."""
+    """A name can never be used after its creation was refused in an outage."""
     spoilt = memory(namespace, set[str])
     if path in spoilt:
         raise namespace.rules.partitions.outage(namespace, "MGMT-18")
@@ -470,6 +481,28 @@ def refused_creation_sticks(
 def one_partition_counted(namespace: Namespace, entity: Entity) -> int:
     """Only the messages of one partition are counted."""
     return entity.partitions[0].messages
+
+
+@mutant(
+    "MGMT-29",
+    "management.count",
+    (create(), schedule("m1", 9), GET),
+    readings={**AT_ONCE, "SCHEDULED-COUNT": "counted"},
+)
+def scheduled_not_counted(namespace: Namespace, entity: Entity) -> int:
+    """Messages that are scheduled are not counted."""
+    return len(entity.messages)
+
+
+@mutant(
+    "MGMT-30",
+    "management.count",
+    (create(), schedule("m1", 9), GET),
+    readings={**AT_ONCE, "SCHEDULED-COUNT": "left-out"},
+)
+def scheduled_counted(namespace: Namespace, entity: Entity) -> int:
+    """Messages that are scheduled are counted."""
+    return len(entity.messages) + len(entity.scheduled)
 
 
 def _note_outage(
@@ -498,7 +531,7 @@ def recovered_partition_not_counted(namespace: Namespace, entity: Entity) -> int
 
 @mutant("MGMT-21", "management.availability", IN_OUTAGE, readings=AT_ONCE)
 def never_limited(namespace: Namespace, entity: Entity) -> v.Availability:
-    """Availability is never told to be limited."""
+    """Availability is never reported as limited."""
     return v.Availability.AVAILABLE
 
 
@@ -511,13 +544,13 @@ def limited_for_good(namespace: Namespace, entity: Entity) -> v.Availability:
 
 @mutant("MGMT-26", "topics.sendable", (create(), SHUT, send("m1")))
 def disabled_takes(namespace: Namespace, path: str) -> Entity:
-    """A queue that is disabled for who sends takes messages all the same."""
+    """A queue that is disabled for sending accepts messages."""
     return namespace.rules.topics.addressed(namespace, path)
 
 
 @mutant("MGMT-26", "messages.send", (create(), SHUT, send("m1"), receive()))
 def disabled_keeps_for_later(namespace: Namespace, command: v.Send, connection: str) -> Answer:
-    """What a disabled queue refuses arrives all the same."""
+    """A message refused by a disabled queue arrives anyway."""
     try:
         return RULES.messages.send(namespace, command, connection)
     except Refusal as refusal:
@@ -533,13 +566,13 @@ def disabled_keeps_for_later(namespace: Namespace, command: v.Send, connection: 
 
 @mutant("MGMT-27", "topics.receivable", (create(), send("m1"), CLOSED, receive()))
 def disabled_gives(namespace: Namespace, path: str) -> Entity:
-    """A queue that is disabled for who receives gives messages all the same."""
+    """A queue that is disabled for receiving gives messages."""
     return namespace.rules.topics.readable(namespace, path)
 
 
 @mutant("MGMT-27", "management.apply_update", (create(), send("m1"), CLOSED, OPEN, receive()))
 def disabling_empties(namespace: Namespace, entity: Entity, command: v.UpdateQueue) -> None:
-    """A queue that is disabled loses what it holds."""
+    """A queue that is disabled loses its messages."""
     RULES.management.apply_update(namespace, entity, command)
     if command.status is not None and not command.status.gives:
         empty(namespace, entity)
@@ -549,7 +582,7 @@ def disabling_empties(namespace: Namespace, entity: Entity, command: v.UpdateQue
 def disabled_for_one_is_disabled_for_all(
     namespace: Namespace, entity: Entity, command: v.UpdateQueue
 ) -> None:
-    """A queue that is disabled for who sends gives nothing, or for who receives takes nothing."""
+    """A queue that is disabled for sending or receiving is disabled for both."""
     if command.status not in (None, v.EntityStatus.ACTIVE):
         command = attrs.evolve(command, status=v.EntityStatus.DISABLED)
     RULES.management.apply_update(namespace, entity, command)

@@ -1,4 +1,4 @@
-"""Mutants of LIFE and SEQ: what a message is in its life, and the numbers it is shown under."""
+"""Mutants of LIFE and SEQ: the life of a message, and its sequence numbers."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
@@ -48,7 +48,7 @@ COMMIT_TWO: Final[Run] = (
     v.CommitTransaction(transaction="t"),
 )
 MANY: Final = 1 << 40
-"""More numbers than any partition of a test gives out."""
+"""More numbers than any partition of a test assigns."""
 CACHED: Final[Run] = (
     *(create(), send("m1"), send("m2"), receive(), complete(0), over("c2", receive()), wait(61)),
     over("c2", receive()),
@@ -134,7 +134,7 @@ def property_lost(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
 
 @shown("LIFE-01", (*LOCKED, abandon(0), receive()), deep=True)
 def property_lost_at_redelivery(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
-    """A message that was given back comes again without its MessageId."""
+    """A redelivered message loses its MessageId."""
     return view if queued.deliveries < 2 else attrs.evolve(view, message_id=None)
 
 
@@ -174,14 +174,14 @@ def deleted_comes_back(namespace: Namespace, queued: QueuedMessage, action: Acti
 def abandoned_is_lost(
     namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
 ) -> None:
-    """An abandoned message is gone."""
+    """An abandoned message is lost."""
     action = Action.COMPLETE if action is Action.ABANDON else action
     RULES.locks.apply(namespace, queued, action, reason)
 
 
 @mutant("LIFE-05", "locks.release", (*EXPIRED, receive()))
 def expired_is_lost(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
-    """A message whose lock expires is gone."""
+    """A message whose lock expires is lost."""
     if action is Action.LOCK_ENDS and has_run_out(namespace, queued):
         RULES.locks.unlock(namespace, queued, Action.COMPLETE)
         namespace.rules.messages.remove(namespace, queued)
@@ -221,7 +221,7 @@ def _peeked_messages(namespace: Namespace, command: v.Peek, answer: Answer) -> l
 
 @mutant("LIFE-07", "partitions.peek", PEEKED)
 def peek_removes(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
-    """A message that was peeked is gone."""
+    """A message that was peeked is lost."""
     answer = RULES.partitions.peek(namespace, command, connection)
     for queued in _peeked_messages(namespace, command, answer):
         namespace.rules.messages.remove(namespace, queued)
@@ -252,7 +252,7 @@ def cache_never_expires(
     mode: v.ReceiveMode,
     connection: str,
 ) -> v.MessageView | None:
-    """What one connection's receive has cached no other connection is ever given."""
+    """A message cached for one connection is never given to another."""
     if session is not None:
         return RULES.messages.give_next(namespace, entity, session, mode, connection)
     cached = memory(namespace, dict[tuple[str, int], str])
@@ -267,7 +267,7 @@ def cache_never_expires(
 
 @mutant("LIFE-09", "messages.next_available", ONE_EACH)
 def last_partition_never_read(namespace: Namespace, entity: Entity) -> QueuedMessage | None:
-    """What the last partition holds is never given."""
+    """The messages of the last partition are never given."""
     last = len(entity.partitions) - 1
     for _ in entity.partitions:
         queued = RULES.messages.next_available(namespace, entity)
@@ -291,7 +291,7 @@ def session_given_twice(namespace: Namespace, command: v.AcceptSession, connecti
 def session_read_without_lock(
     namespace: Namespace, entity: Entity, name: str | None, connection: str
 ) -> Session | None:
-    """While somebody holds a session, everybody is given its messages."""
+    """While a session is locked, every connection is given its messages."""
     session = entity.sessions.get(name or "")
     holder = None if session is None else session.holder
     return RULES.sessions.of_receive(namespace, entity, name, holder or connection)
@@ -309,7 +309,7 @@ def _number(queued: QueuedMessage) -> int:
 
 @shown("LIFE-12", (*LOCKED, abandon(0), receive()))
 def sequence_number_changes(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
-    """A message that was given back comes again under a new sequence number."""
+    """A redelivered message has a new sequence number."""
     return _numbered(queued, view, _number(queued) + 1000 * max(queued.deliveries - 1, 0))
 
 
@@ -324,7 +324,7 @@ def sequence_number_names_other_partition(
 
 @shown("SEQ-01", (*TWO, *RECEIVE_TWO))
 def numbers_fall(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
-    """Each number that a partition gives out is below the one before."""
+    """Each number that a partition assigns is below the one before."""
     if not queued.entity.settings.partitioned:
         return view
     return _numbered(queued, view, MANY - _number(queued))
@@ -344,7 +344,7 @@ def _note_outage(
 
 @shown("SEQ-01", RECOVERED, also={"partitions.switch": _note_outage}, deep=True)
 def numbers_begin_anew_after_outage(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
-    """A partition that was down goes on with lower numbers than it had given out."""
+    """A partition that was down continues with lower numbers than before."""
     known = memory(queued.entity.namespace, dict[tuple[str, int], int])
     last = known.get((queued.entity.path, queued.partition), MANY)
     return view if _number(queued) > last else _numbered(queued, view, MANY + _number(queued))
@@ -378,7 +378,7 @@ def peek_tells_another_number(queued: QueuedMessage, view: v.MessageView) -> v.M
 
 @shown("SEQ-04", (create(), send("m1"), receive(), abandon(0), receive()))
 def abandoned_is_numbered_anew(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
-    """A message that was given back has a new number."""
+    """An abandoned message has a new number."""
     return _numbered(queued, view, _number(queued) + MANY * max(queued.deliveries - 1, 0))
 
 

@@ -1,4 +1,4 @@
-"""What a mutant is, and how a module of mutants collects its own."""
+"""The class of mutants, and the collector of a module's mutants."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
@@ -26,16 +26,16 @@ class Mutant:
     Attributes:
         id: a slug.
         rule: id of the rule that is broken; a test of that very rule must kill the mutant.
-        summary: what it does wrong, in a sentence.
-        family: name of the module that has it.
+        summary: the fault, in a sentence.
+        family: name of its module.
         rules: the model's rules with the fault.
         run: the shortest run that shows the fault, in a namespace of `runs.PARTITIONS` partitions.
-        readings: those other than the default ones under which `run` shows it to the judge.
+        readings: other than the default ones, if `run` needs them to show it to the judge.
         needs: the capabilities that it declares beyond those of the model.
         deep: whether it shows only in a longer or a rarer run of commands.
-        equivalent: why no test can tell it from a conforming bus; empty if one can.
-        literal: whether no single answer breaks a rule, and only a scenario's own words tell it
-            apart: something that has to come at a time that nobody states never comes.
+        equivalent: why no test can distinguish it from a conforming bus; empty if one can.
+        literal: whether no single answer breaks a rule, and only a scenario's own words detect it:
+            an event without a time limit never comes.
     """
 
     id: str
@@ -52,9 +52,9 @@ class Mutant:
 
 
 class Family:
-    """Collects the mutants of one module, in their order.
+    """Collector of the mutants of one module, in their order.
 
-    The function that is put in a rule's place may call the rule itself as `RULES.family.rule`.
+    The replacing function may call the original rule as `RULES.family.rule`.
     """
 
     def __init__(self, name: str) -> None:
@@ -72,14 +72,14 @@ class Family:
     ) -> Callable[[Function], Function]:
         """Return the decorator of a function that breaks a rule.
 
-        Its name becomes the mutant's id, its docstring says what is wrong.
+        Its name becomes the mutant's id, its docstring describes the fault.
 
         Args:
             rule: id of the rule that is broken.
-            replaces: the function of the model in whose place it is put, as `family.function`; none
-                if the fault is not in the bus.
+            replaces: the replaced function of the model, as `family.function`; none if the fault is
+                not in the bus.
             run: the shortest run that shows it.
-            also: other functions that are replaced, each with what comes in its place.
+            also: other replaced functions, each with its replacement.
             more: other attributes of the mutant.
         """
 
@@ -100,12 +100,12 @@ class Family:
         return collect
 
     def all(self) -> tuple[Mutant, ...]:
-        """Return what was collected."""
+        """Return the collected mutants."""
         return tuple(self._found)
 
 
 def replaced(places: Mapping[str, Callable[..., Any]]) -> Rules:
-    """Return the model's rules with other functions in some places."""
+    """Return the model's rules with some functions replaced."""
     rules = RULES
     for place, function in places.items():
         family, _, name = place.partition(".")
@@ -118,9 +118,9 @@ _MEMORIES: Final[WeakKeyDictionary[Namespace, Any]] = WeakKeyDictionary()
 
 
 def memory(namespace: Namespace, kind: Callable[[], Kept]) -> Kept:
-    """Return what a mutant keeps besides the state; it is new in each namespace.
+    """Return a mutant's extra state, which is new in each namespace.
 
-    A refusal does not take it back.
+    A refusal does not undo it.
     """
     kept: Kept = _MEMORIES.setdefault(namespace, kind())
     return kept

@@ -77,7 +77,7 @@ def regular_sends_go_round(namespace: Namespace, entity: Entity, size: int, time
 def regular_is_read_in_its_outage(
     namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any
 ) -> View | None:
-    """What is in a store that is down is received, if it is that of a queue without partitions."""
+    """A queue without partitions gives messages while its store is down."""
     if entity.settings.partitioned or not entity.base.down:
         return RULES.messages.give_next(namespace, entity, session, mode, *rest)
     line = entity.partitions[0].line if session is None else session.line
@@ -128,7 +128,7 @@ def taken_with_all_down(namespace: Namespace, entity: Entity, size: int, timeout
 
 @mutant("PART-03", "messages.send", KEPT, deep=True)
 def refused_with_all_down_and_kept(namespace: Namespace, command: v.Send, *rest: Any) -> Answer:
-    """What is refused while every partition is down is received once one is up again."""
+    """A message refused while every partition is down arrives once one is up again."""
     try:
         return RULES.messages.send(namespace, command, *rest)
     except Refusal as refusal:
@@ -140,7 +140,7 @@ def refused_with_all_down_and_kept(namespace: Namespace, command: v.Send, *rest:
 
 
 def _held(namespace: Namespace, command: Switch) -> list[QueuedMessage]:
-    """What a partition holds that comes up again."""
+    """Return the messages of a partition that comes up again."""
     entity = namespace.entities.get(command.queue)
     if not isinstance(command, v.BringPartitionUp) or entity is None:
         return []
@@ -168,7 +168,7 @@ def _note_locked(namespace: Namespace, command: Switch, connection: str) -> Answ
 
 @mutant("PART-04", "locks.release", LOCKED, also={"partitions.switch": _note_locked}, deep=True)
 def locked_is_lost_in_an_outage(namespace: Namespace, queued: QueuedMessage, *rest: Any) -> None:
-    """A message that is locked when its partition goes down is gone once its lock ends."""
+    """A message that is locked when its partition goes down is lost once its lock ends."""
     RULES.locks.release(namespace, queued, *rest)
     if queued in memory(namespace, set[QueuedMessage]) and is_there(queued):
         RULES.messages.remove(namespace, queued)
@@ -176,7 +176,7 @@ def locked_is_lost_in_an_outage(namespace: Namespace, queued: QueuedMessage, *re
 
 @mutant("PART-04", "partitions.switch", TWICE_DOWN, deep=True)
 def outage_doubles_messages(namespace: Namespace, command: Switch, connection: str) -> Answer:
-    """What a partition held before its second outage is received twice afterwards."""
+    """After a partition's second outage its messages are received twice."""
     outages = memory(namespace, Counter[tuple[str, int]])
     held, which = _held(namespace, command), (command.queue, command.partition)
     outages[which] += isinstance(command, v.TakePartitionDown)
@@ -187,7 +187,7 @@ def outage_doubles_messages(namespace: Namespace, command: Switch, connection: s
 
 @mutant("PART-05", "partitions.switch", (*TWO_QUEUES, *ALL_DOWN, send("m2", queue=OTHER)))
 def outage_hits_every_entity(namespace: Namespace, command: Switch, connection: str) -> Answer:
-    """An outage is one of every queue and topic."""
+    """An outage affects every queue and topic."""
     for other in namespace.entities.values():
         if other.base is other and command.partition < len(other.partitions):
             RULES.partitions.switch(namespace, attrs.evolve(command, queue=other.path), connection)
@@ -207,7 +207,7 @@ Caches = dict[tuple[str, str], list[QueuedMessage]]
 
 
 def _cached(namespace: Namespace, entity: Entity, connection: str) -> list[QueuedMessage]:
-    """What the partitions answered to the first receive over a connection: one message each."""
+    """Return the answers of partitions to a connection's first receive: one message each."""
     caches = memory(namespace, Caches)
     if (entity.path, connection) not in caches:
         up = (each for each in entity.partitions if each.number not in entity.base.down)
@@ -224,7 +224,7 @@ def cached_is_never_given(
     mode: v.ReceiveMode,
     connection: str,
 ) -> View | None:
-    """Of what the partitions answer to a first receive, only one message is ever handed out."""
+    """A front end hands out only one of the messages that it cached at first."""
     is_first = (entity.path, connection) not in memory(namespace, Caches)
     cached = _cached(namespace, entity, connection)
     if is_first or session is not None or len(entity.partitions) == 1:
@@ -250,7 +250,7 @@ def _note_cache(
 def cache_is_given_twice(
     namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
 ) -> None:
-    """What has been in a front end's cache is handed out once more after it was completed."""
+    """A message from a front end's cache is handed out again after its completion."""
     caches = memory(namespace, Caches)
     kept = next((each for each in caches.values() if queued in each[1:]), None)
     if kept is None or action is not Action.COMPLETE:
@@ -284,7 +284,7 @@ def two_front_ends_lock_one_message(
 
 @mutant("PART-12", "locks.locked_under", SECOND_SETTLED)
 def settles_by_place(namespace: Namespace, entity: Entity, token: str) -> QueuedMessage:
-    """A settlement finds its message by its place within the partition: the first one that fits."""
+    """A settlement finds its message by its position within the partition."""
     found = RULES.locks.locked_under(namespace, entity, token)
     if not entity.settings.partitioned:
         return found
@@ -295,7 +295,7 @@ def settles_by_place(namespace: Namespace, entity: Entity, token: str) -> Queued
 def settles_in_the_first_partition(
     namespace: Namespace, command: v.Settlement, connection: str
 ) -> Answer:
-    """From its hundredth settlement on, a queue knows the locks of its first partition only."""
+    """After 99 settlements, a queue knows only the locks of its first partition."""
     settled = memory(namespace, Counter[str])
     settled[command.queue] += 1
     if settled[command.queue] >= 100:
@@ -306,7 +306,7 @@ def settles_in_the_first_partition(
 
 
 def _shown(namespace: Namespace, command: v.Peek, connection: str, count: int) -> list[View]:
-    """What a peek for so many messages shows."""
+    """Return the messages that a peek of this size shows."""
     asked = attrs.evolve(command, count=count)
     outcome = RULES.partitions.peek(namespace, asked, connection).outcome
     return list(outcome.messages) if isinstance(outcome, v.Peeked) else []
@@ -320,7 +320,7 @@ Hidden = Callable[[Entity, View, list[int]], bool]
 
 
 def _hiding(namespace: Namespace, command: v.Peek, connection: str, is_hidden: Hidden) -> Answer:
-    """A peek that leaves out what is hidden, told by the numbers of all that its partition has."""
+    """Return a peek that skips hidden messages, given all numbers of a partition."""
     entity = namespace.rules.topics.readable(namespace, command.queue)
     numbers: dict[int, list[int]] = {}
     for number in sorted(entity.messages):
@@ -414,7 +414,7 @@ def peek_shows_one_twice(namespace: Namespace, command: v.Peek, connection: str)
 
 @mutant("PART-20", "partitions.peek", (create(), *SEVEN_OF_ONE, FROM_THIRD))
 def peek_begins_anew(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
-    """A peek that is to go on from a number begins anew."""
+    """A peek that starts at a number starts at the beginning instead."""
     anew = attrs.evolve(command, from_sequence_number=None)
     return RULES.partitions.peek(namespace, anew, connection)
 
@@ -423,7 +423,7 @@ def peek_begins_anew(namespace: Namespace, command: v.Peek, connection: str) -> 
 def peek_on_ends_with_its_partition(
     namespace: Namespace, command: v.Peek, connection: str
 ) -> Answer:
-    """A peek that goes on from a number ends with the partition that the number is of."""
+    """A peek that starts at a number ends with the partition of that number."""
     start = command.from_sequence_number
     if start is None:
         return RULES.partitions.peek(namespace, command, connection)

@@ -1,4 +1,4 @@
-"""Mutants of PREM: what Premium has instead of partitioned entities."""
+"""Mutants of PREM: Premium in place of partitioned entities."""
 
 from typing import Any, Final
 
@@ -42,7 +42,7 @@ def premium_partitions(namespace: Namespace, asked: bool) -> bool:
 
 
 def create_partitioned(namespace: Namespace, command: v.CreateQueue) -> Answer:
-    """Create a queue with the partitions that it is asked for."""
+    """Create a queue with the requested partitions."""
     rules = namespace.rules
     rules.management.check_name(namespace, command.queue)
     size = rules.sizes.granted_size(namespace, command.max_size)
@@ -66,7 +66,7 @@ def remember(namespace: Namespace, command: v.RestoreQueue, connection: str) -> 
 
 
 def is_old(namespace: Namespace, path: str) -> bool:
-    """Whether a queue of this name was there from before."""
+    """Return whether a queue of this name was there from before."""
     return path in memory(namespace, set[str])
 
 
@@ -99,7 +99,7 @@ def old_forgets_keys(namespace: Namespace, entity: Entity, message: v.Message) -
 
 @mutant("PREM-04", "management.get_queue", (OLD, GET), also=KNOWN)
 def old_told_regular(namespace: Namespace, command: v.GetQueue, connection: str) -> Answer:
-    """A partitioned queue from before is told to be regular."""
+    """A partitioned queue from before is described as regular."""
     old = is_old(namespace, command.queue)
     return told(namespace, command, lambda _: {"partitioned": False} if old else {})
 
@@ -138,7 +138,7 @@ def premium_as_standard(namespace: Namespace, asked: int | None) -> int:
 
 @mutant("PREM-07", "sizes.granted_size", (LARGE, GET))
 def premium_size_forgotten(namespace: Namespace, asked: int | None) -> int:
-    """In Premium a queue has 1 GB, whatever it asked for."""
+    """In Premium a queue has 1 GB, whatever the request says."""
     RULES.sizes.granted_size(namespace, asked)
     return 1
 
@@ -157,7 +157,7 @@ def large_by_default_in_premium(namespace: Namespace, asked: int | None) -> int:
 
 @mutant("PREM-10", "sizes.greatest_size", (create(partitioned=False, max_size=5), GET))
 def premium_size_multiplied(namespace: Namespace, entity: Entity) -> int:
-    """In Premium a queue is told to be 16 times as large."""
+    """In Premium a queue is described as 16 times as large."""
     return RULES.sizes.greatest_size(namespace, entity) * namespace.profile.partitions
 
 
@@ -171,7 +171,7 @@ def no_sessions_in_premium(namespace: Namespace, command: v.CreateQueue, connect
 
 @mutant("PREM-11", "messages.send", IN_SESSION, deep=True)
 def key_names_session(namespace: Namespace, command: v.Send, connection: str) -> Answer:
-    """In Premium a PartitionKey stands for a missing SessionId."""
+    """In Premium a PartitionKey replaces a missing SessionId."""
     message = command.message
     if message.session_id is None and message.partition_key is not None:
         message = attrs.evolve(message, session_id=message.partition_key)

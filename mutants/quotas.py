@@ -19,13 +19,13 @@ mutant = Family(__name__)
 
 
 def queues(count: int, *, partitioned: bool = True) -> Iterator[v.CreateQueue]:
-    """So many creations of queues."""
+    """Create so many queues."""
     kind = "p" if partitioned else "r"
     return (create(queue=f"{kind}{number}", partitioned=partitioned) for number in range(count))
 
 
 def topics(count: int) -> Run:
-    """So many creations of partitioned topics."""
+    """Create so many partitioned topics."""
     return tuple(v.CreateTopic(topic=f"t{number}") for number in range(count))
 
 
@@ -57,12 +57,12 @@ def one_partitioned_too_few(namespace: Namespace, kind: EntityKind) -> None:
 
 @mutant("QUOTA-02", "quotas.check_partitioned", ONE_MORE)
 def partitioned_without_end(namespace: Namespace, kind: EntityKind) -> None:
-    """A namespace takes any number of partitioned ones."""
+    """A namespace takes any number of partitioned entities."""
 
 
 @mutant("QUOTA-02", "quotas.check_partitioned", ONE_MORE)
 def too_many_called_invalid(namespace: Namespace, kind: EntityKind) -> None:
-    """One queue too many is told to be invalid."""
+    """A queue beyond the quota is refused as invalid."""
     try:
         RULES.quotas.check_partitioned(namespace, kind)
     except Refusal as refusal:
@@ -88,13 +88,13 @@ def one_too_many_with_sessions(
     settings: EntitySettings,
     topic: Entity | None = None,
 ) -> Entity:
-    """A partitioned queue that requires sessions is one too many and is created."""
+    """A partitioned queue beyond the quota is created if it requires sessions."""
     memory(namespace, list[EntitySettings])[:] = [settings]
     return RULES.management.create(namespace, path, kind, settings, topic)
 
 
 def _note_refusal(namespace: Namespace, kind: EntityKind) -> None:
-    """Let what is one too many be created, and remember that it is refused."""
+    """Create an entity beyond the quota, and remember that it is refused."""
     try:
         RULES.quotas.check_partitioned(namespace, kind)
     except Refusal as refusal:
@@ -109,7 +109,7 @@ def _note_refusal(namespace: Namespace, kind: EntityKind) -> None:
     deep=True,
 )
 def refused_and_created(namespace: Namespace, command: v.CreateQueue, connection: str) -> Answer:
-    """A partitioned queue that is one too many is refused and is there nevertheless."""
+    """A partitioned queue beyond the quota is refused, but created."""
     answer = RULES.management.create_queue(namespace, command, connection)
     refusals = memory(namespace, list[Refusal])
     if not refusals:
@@ -132,7 +132,7 @@ def half_as_many_topics(namespace: Namespace, kind: EntityKind) -> None:
 
 
 def _count_up(namespace: Namespace, entity: Entity, one: int) -> None:
-    """Count what comes, and remember what goes that was partitioned."""
+    """Count creations, and remember deleted partitioned entities."""
     RULES.quotas.count(namespace, entity, one)
     gone = one < 0 and entity.settings.partitioned
     memory(namespace, Counter[EntityKind])[entity.kind] += gone
@@ -178,7 +178,7 @@ def hundred_of_any_kind(namespace: Namespace, kind: EntityKind, partitions: int)
 
 
 def _limit(namespace: Namespace, kind: EntityKind, weight: int, rule: v.RuleId) -> None:
-    """Take 10,000 queues and topics, the new one of which counts as so many."""
+    """Accept 10,000 queues and topics, where the new one counts as so many."""
     counts = namespace.counts
     there = counts.partitioned_queues + counts.partitioned_topics + counts.regular
     if kind is not EntityKind.SUBSCRIPTION and there + weight > MOST_ENTITIES:

@@ -1,4 +1,4 @@
-"""Short words for runs of requests, and playing such a run."""
+"""Short notation for runs of requests, and their execution."""
 
 import zlib
 from collections.abc import Iterable, Iterator
@@ -38,16 +38,16 @@ __all__ = [
 ]
 
 PARTITIONS: Final = 3
-"""How many partitions a namespace is to have in which these runs are played."""
+"""Number of partitions of the namespaces in which these runs are played."""
 QUEUE: Final = "q"
 DEAD: Final = "q/$deadletterqueue"
 REASON: Final = "unreadable"
-"""Why messages are dead-lettered here."""
+"""Dead-letter reason of these runs."""
 
 
 @attrs.frozen
 class Settling:
-    """Settle the message that the receive with this number was given, counted from 0."""
+    """Settle the message from the receive with this number, counted from 0."""
 
     kind: type[v.Settlement | v.RenewLock]
     receive: int
@@ -67,7 +67,7 @@ class Settling:
 
 @attrs.frozen
 class ByNumber:
-    """Receive, by their sequence numbers, what the receives with these numbers were given."""
+    """Receive, by their sequence numbers, the messages from these receives."""
 
     receives: tuple[int, ...]
     session_id: str | None = None
@@ -86,7 +86,7 @@ class ByNumber:
 
 @attrs.frozen
 class Cancelling:
-    """Take back what was scheduled with this number, counted from 0."""
+    """Cancel the scheduled message with this number, counted from 0."""
 
     scheduled: int
 
@@ -130,14 +130,14 @@ def send(
 def schedule(
     body: str, seconds: int, *, within: str | None = None, **properties: Any
 ) -> v.Schedule:
-    """Schedule a message to come so many seconds from now."""
+    """Schedule a message for so many seconds from now."""
     message = v.Message(body=body, **properties)
     delay = seconds * v.MICROSECONDS
     return v.Schedule(queue=QUEUE, message=message, delay=delay, transaction=within)
 
 
 def cancel(scheduled: int) -> Cancelling:
-    """Take back what was scheduled with this number, counted from 0."""
+    """Cancel the scheduled message with this number, counted from 0."""
     return Cancelling(scheduled)
 
 
@@ -150,32 +150,32 @@ def receive(
 
 
 def complete(receive: int, queue: str = QUEUE, *, within: str | None = None) -> Settling:
-    """Complete what the receive with this number was given; `within` names a transaction."""
+    """Complete the message from this receive; `within` names a transaction."""
     return Settling(v.Complete, receive, queue, within)
 
 
 def abandon(receive: int, queue: str = QUEUE, *, within: str | None = None) -> Settling:
-    """Abandon what the receive with this number was given; `within` names a transaction."""
+    """Abandon the message from this receive; `within` names a transaction."""
     return Settling(v.Abandon, receive, queue, within)
 
 
 def dead_letter(receive: int, queue: str = QUEUE) -> Settling:
-    """Dead-letter what the receive with this number was given."""
+    """Dead-letter the message from this receive."""
     return Settling(v.DeadLetter, receive, queue)
 
 
 def defer(receive: int) -> Settling:
-    """Set aside what the receive with this number was given."""
+    """Defer the message from this receive."""
     return Settling(v.Defer, receive)
 
 
 def by_number(*receives: int, session_id: str | None = None, delete: bool = False) -> ByNumber:
-    """Receive by their sequence numbers what these receives were given."""
+    """Receive the messages from these receives by their sequence numbers."""
     return ByNumber(receives, session_id, delete)
 
 
 def renew(receive: int) -> Settling:
-    """Renew the lock of what the receive with this number was given."""
+    """Renew the lock of the message from this receive."""
     return Settling(v.RenewLock, receive)
 
 
@@ -200,31 +200,31 @@ def over(connection: str, request: v.Command | Settling | ByNumber) -> Over:
 
 
 def home(key: str) -> int:
-    """The partition that a key selects where the policy is round robin."""
+    """Return the partition that a key selects under the round-robin policy."""
     return zlib.crc32(key.encode()) % PARTITIONS
 
 
 class Observed(Protocol):
-    """What came of a command."""
+    """The observation of a command."""
 
     @property
     def outcome(self) -> v.Outcome:
-        """What the client sees."""
+        """The outcome that the client sees."""
 
     @property
     def witness(self) -> v.Witness | None:
-        """What an observer inside the bus saw besides."""
+        """The witness of an observer inside the bus."""
 
 
 class Bus(Protocol):
-    """Whatever can be asked one command after another."""
+    """Something that accepts one command after another."""
 
     def do(self, command: v.Command, connection: str) -> Observed:
-        """Ask one command over the named connection."""
+        """Execute one command over the named connection."""
 
 
 def play(adapter: Bus, run: Iterable[Request]) -> Iterator[v.Event]:
-    """Ask one request after another and tell what came of each."""
+    """Execute one request after another and yield the outcomes."""
     given: list[v.MessageView] = []
     numbers: list[int] = []
     for request in run:

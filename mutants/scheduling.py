@@ -1,4 +1,4 @@
-"""Mutants of SCHED: messages that arrive later, and taking them back."""
+"""Mutants of SCHED: scheduled messages, and their cancellation."""
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -70,14 +70,14 @@ def scheduled_comes_at_once(namespace: Namespace, command: v.Schedule, connectio
 
 
 def _is_up_again(namespace: Namespace, command: Switch) -> list[Entity]:
-    """The entities one of whose partitions comes up, if one does."""
+    """Return the entities with a partition that comes up, if one does."""
     entities = namespace.entities.values() if isinstance(command, v.BringPartitionUp) else ()
     return [each for each in entities if each.base.path == command.queue]
 
 
 @mutant("SCHED-01", "partitions.switch", (*LATER, DOWN, UP, receive()), deep=True)
 def recovery_brings_forward(namespace: Namespace, command: Switch, connection: str) -> Answer:
-    """What is scheduled becomes active when a partition comes up again."""
+    """A scheduled message becomes active when a partition comes up again."""
     answer = RULES.partitions.switch(namespace, command, connection)
     for entity in _is_up_again(namespace, command):
         for scheduled in entity.scheduled.values():
@@ -94,14 +94,14 @@ def scheduled_never_comes(namespace: Namespace, scheduled: ScheduledMessage) -> 
 
 @mutant("SCHED-03", "scheduling.cancel", (*LATER, cancel(0)))
 def cancel_refused(namespace: Namespace, command: v.CancelScheduled, connection: str) -> Answer:
-    """Cancelling by the number that was told is refused."""
+    """Cancelling by the returned number is refused."""
     RULES.scheduling.cancel(namespace, command, connection)
     raise Refusal(v.Error.MESSAGE_NOT_FOUND, "SCHED-05")
 
 
 @mutant("SCHED-04", "scheduling.drop", (*LATER, cancel(0), wait(6), receive()))
 def cancelled_comes(namespace: Namespace, scheduled: ScheduledMessage, action: Action) -> None:
-    """A cancelled message comes all the same."""
+    """A cancelled message arrives anyway."""
     if action is not Action.CANCEL:
         RULES.scheduling.drop(namespace, scheduled, action)
 
@@ -133,13 +133,13 @@ def cancelled_comes_after_outage(namespace: Namespace, command: Switch, connecti
 
 
 def _is_due(namespace: Namespace, scheduled: ScheduledMessage) -> bool:
-    """Whether a message still waits whose time has come."""
+    """Return whether a message still waits although it is due."""
     waits = scheduled.entity.scheduled.get(scheduled.number) is scheduled
     return waits and scheduled.due <= namespace.now
 
 
 def _last_number(scheduled: ScheduledMessage) -> int:
-    """The last number that a message's partition has given out."""
+    """Return the last number that a message's partition has assigned."""
     arrivals = scheduled.entity.partitions[scheduled.partition].arrivals
     return (scheduled.partition << v.SEQUENCE_BITS) + arrivals
 
@@ -198,7 +198,7 @@ def scheduled_keeps_its_place(namespace: Namespace, scheduled: ScheduledMessage)
 
 @mutant("SCHED-08", "partitions.peek", (*LATER, PEEK))
 def scheduled_shown_as_active(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
-    """A peek tells that a scheduled message is active."""
+    """A peek shows a scheduled message as active."""
 
     def change(views: Iterable[v.MessageView]) -> Iterable[v.MessageView]:
         for view in views:
@@ -210,7 +210,7 @@ def scheduled_shown_as_active(namespace: Namespace, command: v.Peek, connection:
 
 @mutant("SCHED-08", "partitions.peek", (*LATER, PEEK), literal=True)
 def scheduled_not_shown(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
-    """A peek shows nothing of what is scheduled."""
+    """A peek shows no scheduled messages."""
 
     def change(views: Iterable[v.MessageView]) -> Iterable[v.MessageView]:
         return (view for view in views if view.state is not v.MessageState.SCHEDULED)
@@ -278,7 +278,7 @@ def conflicting_is_scheduled(namespace: Namespace, command: v.Schedule, connecti
 
 @mutant("SCHED-12", "scheduling.schedule", (*CONFLICTING, wait(6), receive()), deep=True)
 def refused_conflict_comes(namespace: Namespace, command: v.Schedule, connection: str) -> Answer:
-    """A message that is refused for its keys comes when it would have been due."""
+    """A message that is refused for its keys arrives when it would have been due."""
     try:
         return RULES.scheduling.schedule(namespace, command, connection)
     except Refusal as refusal:
@@ -290,7 +290,7 @@ def refused_conflict_comes(namespace: Namespace, command: v.Schedule, connection
 
 @mutant("SCHED-13", "sessions.free", (*IN_SESSION, v.AcceptNextSession(queue=QUEUE)))
 def scheduled_session_is_next(namespace: Namespace, entity: Entity) -> Iterator[Session]:
-    """A session of which nothing but a scheduled message is there is accepted as the next."""
+    """A session with only a scheduled message is accepted as the next."""
     known, scheduled = namespace.rules.sessions.known, tuple(entity.scheduled.values())
     sessions = [
         known(namespace, entity, each.message.session_id, each.partition)
@@ -305,7 +305,7 @@ def scheduled_session_is_next(namespace: Namespace, entity: Entity) -> Iterator[
 def holder_is_given_scheduled(
     namespace: Namespace, entity: Entity, session: Session | None, *rest: Any
 ) -> v.MessageView | None:
-    """The holder of a session is given what is scheduled in it."""
+    """A session's holder is given its scheduled messages early."""
     for scheduled in tuple(entity.scheduled.values()) if session is not None else ():
         if session is not None and scheduled.message.session_id == session.name:
             namespace.journal.touch(scheduled)

@@ -1,4 +1,4 @@
-"""Mutants of SESS: who holds a session, what its holder receives, and its state."""
+"""Mutants of SESS: the holder of a session, its messages, and its state."""
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -80,7 +80,7 @@ def session_of(namespace: Namespace, command: OfSession) -> Session | None:
 
 
 def name_of(session: Session) -> tuple[str, str]:
-    """The path of a session's entity and its own name."""
+    """Return the path of a session's entity and its own name."""
     return session.entity.path, session.name
 
 
@@ -116,7 +116,7 @@ def sessionless_given(
 def received_in_no_session(
     namespace: Namespace, entity: Entity, name: str | None, connection: str
 ) -> Session | None:
-    """A receive without session finds nothing, politely."""
+    """A receive without a session returns nothing instead of a refusal."""
     if name is None and entity.settings.requires_session:
         return Session(entity, "", -1)
     return RULES.sessions.of_receive(namespace, entity, name, connection)
@@ -134,7 +134,7 @@ def empty_session_refused(namespace: Namespace, session: Session, connection: st
 def session_closed_to_others(
     namespace: Namespace, command: v.AcceptSession, connection: str
 ) -> Answer:
-    """A session belongs to its first connection for ever."""
+    """A session belongs to its first connection forever."""
     answer = RULES.sessions.accept(namespace, command, connection)
     owners = memory(namespace, dict[tuple[str, str], str])
     if owners.setdefault((command.queue, command.session_id), connection) != connection:
@@ -166,7 +166,7 @@ def _note_arrivals(namespace: Namespace, session: Session, connection: str) -> N
 def later_messages_held_back(
     namespace: Namespace, entity: Entity, session: Session | None, *rest: Any
 ) -> v.MessageView | None:
-    """A holder is given what was there when it came."""
+    """A holder is given only messages from before its lock."""
     queued = None if session is None else session.line.first(entity.messages)
     came_with = memory(namespace, dict[tuple[str, str], int])
     if session is not None and queued and queued.arrival > came_with[name_of(session)]:
@@ -176,7 +176,7 @@ def later_messages_held_back(
 
 @mutant("SESS-06", "sessions.free", (*HELD, send("m2", session_id="t"), NEXT))
 def next_session_missed(namespace: Namespace, entity: Entity) -> Iterator[Session]:
-    """The next session is none while any session is held."""
+    """The next session is never found while any session is held."""
     if any(each.holder is not None for each in entity.sessions.values()):
         return iter(())
     return RULES.sessions.free(namespace, entity)
@@ -202,7 +202,7 @@ def closing_keeps_locks(namespace: Namespace, session: Session, *, counts: bool)
 
 
 def _put_last(namespace: Namespace, queued: QueuedMessage) -> None:
-    """Let a message come behind all that have arrived so far."""
+    """Place a message behind all that have arrived so far."""
     places = memory(namespace, dict[tuple[str, int], float])
     places[queued.entity.path, queued.number] = namespace.arrivals + 0.5
 
@@ -223,7 +223,7 @@ def _by_places(
 
 @mutant("SESS-08", "sessions.give_back", CLOSED, also={"messages.give_next": _by_places}, deep=True)
 def closing_reorders(namespace: Namespace, session: Session, *, counts: bool) -> None:
-    """What a closed session gives back comes last."""
+    """A closed session releases its messages in last place."""
     for queued in session.locked.values() if _is_given_up(session, counts) else ():
         _put_last(namespace, queued)
     RULES.sessions.give_back(namespace, session, counts=counts)
@@ -318,7 +318,7 @@ def abandoned_comes_last(
 
 @mutant("SESS-16", "sessions.get_state", (*EMPTY, GET))
 def state_empty_text(namespace: Namespace, command: v.GetSessionState, connection: str) -> Answer:
-    """A session without state has an empty text for one."""
+    """A session without state has an empty text as its state."""
     answer = RULES.sessions.get_state(namespace, command, connection)
     if answer.outcome == v.SessionState(state=None):
         answer.outcome = v.SessionState(state="")
@@ -378,7 +378,7 @@ def state_shared(namespace: Namespace, command: v.SetSessionState, connection: s
 
 
 def _holder_of(namespace: Namespace, command: OfSession, connection: str) -> str:
-    """Whoever holds the session, in place of a connection."""
+    """Return the holder of the session, in place of a connection."""
     session = session_of(namespace, command)
     return connection if session is None or session.holder is None else session.holder
 

@@ -1,4 +1,4 @@
-"""Mutants of SIZE: how large entities are, and what is full and what is not."""
+"""Mutants of SIZE: sizes of entities, and which of them are full."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Final
@@ -61,7 +61,7 @@ IN_TRANSACTION: Final[Run] = (
 
 
 def each(dealt_with: Callable[[int], Settling] | None = None) -> Run:
-    """What just fits in is taken apart, each message in its way; then come two more."""
+    """Accept separately what just fits; then send two more messages."""
     run: list[Request] = [REGULAR, *SENT[:FITTING], *(receive() for _ in range(FITTING))]
     if dealt_with is not None:
         run += [dealt_with(number) for number in range(FITTING)]
@@ -97,7 +97,7 @@ def large_by_default(namespace: Namespace, asked: int | None) -> int:
 
 @mutant("SIZE-04", "sizes.greatest_size", (create(), GET))
 def one_partition_told(namespace: Namespace, entity: Entity) -> int:
-    """A partitioned queue is told to be as large as one part."""
+    """A partitioned queue is described as large as one partition."""
     return entity.settings.max_size
 
 
@@ -122,7 +122,7 @@ def partitions_by_size(namespace: Namespace, *, partitioned: bool, size: int) ->
 
 @mutant("SIZE-06", "sizes.greatest_size", (REGULAR, GET))
 def regular_told_as_partitioned(namespace: Namespace, entity: Entity) -> int:
-    """A regular queue is told to be 16 times as large."""
+    """A regular queue is described as 16 times as large."""
     return entity.settings.max_size * namespace.profile.partitions
 
 
@@ -196,13 +196,13 @@ def _full_is(error: v.Error, namespace: Namespace, entity: Entity, *rest: Any) -
 
 @mutant("SIZE-11", "keys.place", FULL)
 def full_called_down(namespace: Namespace, entity: Entity, key: Key | None, *rest: Any) -> int:
-    """What is full is told to be unavailable."""
+    """A full entity is reported as unavailable."""
     return _full_is(v.Error.UNAVAILABLE, namespace, entity, key, *rest)
 
 
 @mutant("SIZE-11", "keys.place", FULL)
 def full_called_invalid(namespace: Namespace, entity: Entity, key: Key | None, *rest: Any) -> int:
-    """A send to what is full is told to be invalid."""
+    """A send to a full entity is refused as invalid."""
     return _full_is(v.Error.INVALID_OPERATION, namespace, entity, key, *rest)
 
 
@@ -213,7 +213,7 @@ def _is_full(namespace: Namespace, entity: Entity) -> bool:
 
 @mutant("SIZE-11", "messages.receive", (*FULL_REGULAR, receive()), deep=True)
 def full_gives_nothing(namespace: Namespace, command: v.Receive, connection: str) -> Answer:
-    """A full queue gives nothing of what it holds."""
+    """A full queue gives no messages."""
     if _is_full(namespace, namespace.rules.topics.receivable(namespace, command.queue)):
         raise Refusal(v.Error.QUOTA_EXCEEDED, "SIZE-11")
     return RULES.messages.receive(namespace, command, connection)
@@ -221,14 +221,14 @@ def full_gives_nothing(namespace: Namespace, command: v.Receive, connection: str
 
 @mutant("SIZE-11", "management.availability", (*FULL_REGULAR, GET), readings={"GET-LAG": "at-once"})
 def full_is_limited(namespace: Namespace, entity: Entity) -> v.Availability:
-    """A full queue is told to be available in part only."""
+    """A full queue is described as partly available."""
     if _is_full(namespace, entity):
         return v.Availability.LIMITED
     return RULES.management.availability(namespace, entity)
 
 
 def _waste(namespace: Namespace, queued: QueuedMessage) -> None:
-    """Count what is gone as if it was there."""
+    """Count removed messages as if they were there."""
     size = queued.message.size or 0
     namespace.rules.sizes.charge(namespace, queued.entity, queued.partition, size)
 
@@ -237,7 +237,7 @@ def _waste(namespace: Namespace, queued: QueuedMessage) -> None:
 def completed_keeps_room(
     namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
 ) -> None:
-    """A message that was completed takes its room for good."""
+    """A completed message uses storage forever."""
     RULES.locks.apply(namespace, queued, action, reason)
     if action is Action.COMPLETE:
         _waste(namespace, queued)
@@ -251,7 +251,7 @@ def completed_keeps_room(
     literal=True,
 )
 def deleted_keeps_room(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
-    """A message that was received and deleted takes its room for good."""
+    """A message that was received and deleted uses storage forever."""
     RULES.messages.consume(namespace, queued, action)
     if action is not Action.EXPIRE:
         _waste(namespace, queued)
@@ -264,28 +264,28 @@ def _has_room_without(
     partition: int,
     size: int,
 ) -> bool:
-    """Whether there is room where some of what is there takes none."""
+    """Return whether there is room if some of the messages use none."""
     there = sum(each.message.size or 0 for each in ignored if each.partition == partition)
     return RULES.sizes.has_room(namespace, entity, partition, size - there)
 
 
 @mutant("SIZE-13", "sizes.has_room", each())
 def locked_takes_no_room(namespace: Namespace, entity: Entity, partition: int, size: int) -> bool:
-    """A message that is locked takes no room."""
+    """A locked message uses no storage."""
     locked = (queued for queued in entity.messages.values() if queued.state in LOCKED_STATES)
     return _has_room_without(locked, namespace, entity, partition, size)
 
 
 @mutant("SIZE-13", "sizes.has_room", each(defer))
 def deferred_takes_no_room(namespace: Namespace, entity: Entity, partition: int, size: int) -> bool:
-    """A deferred message takes no room."""
+    """A deferred message uses no storage."""
     aside = (queued for queued in entity.messages.values() if queued.state is State.DEFERRED)
     return _has_room_without(aside, namespace, entity, partition, size)
 
 
 @mutant("SIZE-13", "sizes.has_room", each(dead_letter))
 def dead_takes_no_room(namespace: Namespace, entity: Entity, partition: int, size: int) -> bool:
-    """A dead letter takes no room of its queue."""
+    """A dead letter uses no storage of its queue."""
     dead = () if entity.dead_letters is None else entity.dead_letters.messages.values()
     return _has_room_without(dead, namespace, entity, partition, size)
 
@@ -296,7 +296,7 @@ def dead_takes_no_room(namespace: Namespace, entity: Entity, partition: int, siz
     (REGULAR, *(schedule(f"m{n}", 3600, **BULKY) for n in range(ENOUGH)), MORE),
 )
 def scheduled_takes_no_room(namespace: Namespace, entity: Entity, *rest: Any) -> bool:
-    """A scheduled message takes no room until it is due."""
+    """A scheduled message uses no storage until it is due."""
     later = entity.scheduled.values()
     return _has_room_without(later, namespace, entity, *rest)
 
@@ -327,7 +327,7 @@ def transaction_never_full(namespace: Namespace, buffered: BufferedSend) -> None
 
 @mutant("SIZE-14", "transactions.commit", (*IN_TRANSACTION, receive()), also=ALONE, deep=True)
 def transaction_in_part(namespace: Namespace, command: v.CommitTransaction, *rest: Any) -> Answer:
-    """Of a transaction that does not fit, the messages are stored that do."""
+    """A transaction that does not fit stores the messages that do."""
     answer, rules = RULES.transactions.commit(namespace, command, *rest), namespace.rules
     for sent in namespace.transactions[command.transaction].sends:
         size = sent.message.size or 0

@@ -1,4 +1,4 @@
-"""Mutants of FILTER and FEAT: rules that come and go, the copies they make, actions, and names."""
+"""Mutants of FILTER and FEAT: changes of rules, their copies, actions, and names."""
 
 from contextlib import suppress
 from itertools import takewhile
@@ -88,7 +88,7 @@ def without_rules_everything(namespace: Namespace, entity: Entity, message: v.Me
 
 @mutant("FILTER-06", CHANGE, (*SUBSCRIBED, SEND, remove(), TAKE), deep=True)
 def without_rules_emptied(namespace: Namespace, entity: Entity, command: RuleChange) -> None:
-    """A subscription loses what it holds with its last rule."""
+    """A subscription loses its messages with its last rule."""
     USUAL.change(namespace, entity, command)
     if not entity.rules:
         empty(namespace, entity)
@@ -145,12 +145,12 @@ def default_rule_not_listed(namespace: Namespace, command: v.ListRules, connecti
 
 @mutant("FILTER-19", CHECK, NO_SQL)
 def broken_sql_added(namespace: Namespace, command: v.AddRule) -> None:
-    """What is no SQL is accepted, and takes nothing."""
+    """Invalid SQL is accepted, and matches nothing."""
     _check_but(namespace, command, "FILTER-19")
 
 
 def _check_but(namespace: Namespace, command: v.AddRule, rule: v.RuleId) -> None:
-    """Check a rule that is added, and let one pass that breaks this rule."""
+    """Check a rule that is added, but ignore violations of this rule."""
     try:
         USUAL.check(namespace, command)
     except Refusal as refusal:
@@ -160,7 +160,7 @@ def _check_but(namespace: Namespace, command: v.AddRule, rule: v.RuleId) -> None
 
 @mutant("FILTER-19", ASK, (*NO_SQL, v.ListRules(**ONE)), deep=True)
 def broken_sql_empties_rules(namespace: Namespace, command: RuleChange, connection: str) -> Answer:
-    """What is no SQL is refused, and the other rules are gone."""
+    """Invalid SQL is refused, and the other rules are gone."""
     try:
         return USUAL.ask_change(namespace, command, connection)
     except Refusal as refusal:
@@ -173,7 +173,7 @@ def broken_sql_empties_rules(namespace: Namespace, command: RuleChange, connecti
 
 
 def _is_last(entity: Entity, partition: int) -> bool:
-    """Whether this is the last partition of several."""
+    """Return whether this is the last partition of several."""
     return 0 < partition == len(entity.partitions) - 1
 
 
@@ -217,7 +217,7 @@ def rule_in_transaction(namespace: Namespace, subscription: Entity) -> bool:
 
 @mutant("FEAT-03", ASK, (*BEGUN, remove(within="t"), SEND, TAKE), deep=True)
 def rule_refused_yet_changed(namespace: Namespace, command: RuleChange, connection: str) -> Answer:
-    """On partitioned topics a rule in a transaction is refused, and changes all the same."""
+    """On partitioned topics a rule in a transaction is refused, but changes anyway."""
     answer = USUAL.ask_change(namespace, command, connection)
     if command.transaction is not None and "FEAT-03" in answer.rules:
         with suppress(Refusal):
@@ -281,21 +281,21 @@ def _copies(namespace: Namespace, entity: Entity, message: v.Message) -> tuple[M
 
 @mutant("FILTER-22", COPIES, (*ACTING, act("SET size = 3", "s"), SEND, *(TAKE,) * 3))
 def first_action_only(namespace: Namespace, entity: Entity, message: v.Message) -> Messages:
-    """Of several rules with actions only the first copies."""
+    """Only the first of several rules with actions makes a copy."""
     copies, acted = _copies(namespace, entity, message)
     return tuple(each for each in copies if each not in acted[1:])
 
 
 @mutant("FILTER-22", COPIES, BOTH)
 def no_copy_beside_actions(namespace: Namespace, entity: Entity, message: v.Message) -> Messages:
-    """Where a rule has an action, others copy nothing."""
+    """No other rule makes a copy beside a rule with an action."""
     copies, acted = _copies(namespace, entity, message)
     return acted or copies
 
 
 @mutant("FILTER-23", ACT, BOTH)
 def rule_not_named(rule: v.SubscriptionRule, message: v.Message) -> v.Message:
-    """A copy does not tell the rule that has made it."""
+    """A copy does not name the rule that made it."""
     after = USUAL.act(rule, message)
     return attrs.evolve(after, properties=after.properties.delete(RULE_NAME))
 
@@ -329,7 +329,7 @@ def _act_if_valid(rule: v.SubscriptionRule, message: v.Message) -> v.Message:
 
 @mutant("FILTER-25", CHECK, (*SUBSCRIBED, act("SET size")), also={ACT: _act_if_valid})
 def any_action(namespace: Namespace, command: v.AddRule) -> None:
-    """An action that is no SQL is taken, and does nothing."""
+    """An action that is invalid SQL is accepted, and does nothing."""
     _check_but(namespace, command, "FILTER-25")
 
 
@@ -373,7 +373,7 @@ def any_subscription_name(namespace: Namespace, name: str, rule: v.RuleId) -> No
 
 @mutant("TOPIC-21", "topics.folded", (*SUBSCRIBED, NAMESAKE))
 def case_of_names_counts(name: str) -> str:
-    """Names of subscriptions that differ in case are two."""
+    """Names of subscriptions that differ only in case are distinct."""
     return name
 
 

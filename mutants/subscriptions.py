@@ -1,4 +1,4 @@
-"""Mutants of what subscriptions and topics are left with: disabled, redirected, deleted."""
+"""Mutants of disabled, redirected and deleted topics and subscriptions."""
 
 from typing import Any, Final
 
@@ -32,21 +32,21 @@ COUNTED: Final[Run] = (*t.WITH_ONE, t.DELETE_ONE, t.GET)
 
 @mutant("MGMT-26", "topics.sendable", (*t.WITH_ONE, SHUT, SENT))
 def disabled_topic_takes(namespace: Namespace, path: str) -> Entity:
-    """A topic that is disabled takes messages all the same."""
+    """A topic that is disabled accepts messages."""
     entity = namespace.rules.topics.addressed(namespace, path)
     return entity if is_topic(entity) else RULES.topics.sendable(namespace, path)
 
 
 @mutant("MGMT-27", "topics.receivable", (*t.WITH_ONE, SENT, CLOSE_ONE, t.TAKE))
 def disabled_subscription_gives(namespace: Namespace, path: str) -> Entity:
-    """A subscription that is disabled gives messages all the same."""
+    """A subscription that is disabled gives messages."""
     entity = namespace.rules.topics.readable(namespace, path)
     return entity if is_subscription(entity) else RULES.topics.receivable(namespace, path)
 
 
 @mutant("FWD-05", "management.apply_update", REDIRECTED)
 def subscription_not_redirected(namespace: Namespace, entity: Entity, *rest: Any) -> None:
-    """An update by which a subscription is to forward is accepted and ignored."""
+    """A subscription's update to forward is accepted and ignored."""
     before = entity.settings.forward_to
     RULES.management.apply_update(namespace, entity, *rest)
     if is_subscription(entity):
@@ -55,7 +55,7 @@ def subscription_not_redirected(namespace: Namespace, entity: Entity, *rest: Any
 
 @mutant("TOPIC-22", "management.delete", (*t.WITH_ONE, SENT, t.DELETE, t.TAKE))
 def topic_leaves_its_subscriptions(namespace: Namespace, entity: Entity) -> None:
-    """The subscriptions of a deleted topic stay, with what they hold."""
+    """The subscriptions of a deleted topic stay, with their messages."""
     if not is_topic(entity):
         RULES.management.delete(namespace, entity)
         return
@@ -79,7 +79,7 @@ def topic_made_again_has_its_subscriptions(
 
 @mutant("TOPIC-23", "management.delete", (*t.WITH_TWO, t.DELETE_ONE, SENT, TAKE_TWO))
 def others_are_parted(namespace: Namespace, entity: Entity) -> None:
-    """With a deleted subscription those that were created after it get no copies any more."""
+    """After a subscription's deletion, later-created ones get no more copies."""
     before = entity.base.subscriptions or ()
     RULES.management.delete(namespace, entity)
     if is_subscription(entity):
@@ -88,7 +88,7 @@ def others_are_parted(namespace: Namespace, entity: Entity) -> None:
 
 @mutant("TOPIC-23", "management.delete", (*t.WITH_TWO, SENT, t.DELETE_ONE, TAKE_TWO))
 def copies_go_together(namespace: Namespace, entity: Entity) -> None:
-    """What a deleted subscription held is gone from the others as well."""
+    """A deleted subscription's messages disappear from the others as well."""
     RULES.management.delete(namespace, entity)
     gone = {id(each.message) for each in entity.messages.values()}
     others = (entity.base.subscriptions or ()) if is_subscription(entity) else ()
@@ -107,7 +107,7 @@ def last_subscription_closes_topic(namespace: Namespace, entity: Entity) -> None
 
 @mutant("TOPIC-24", "topics.get_topic", COUNTED, also=REMEMBERING, readings=AT_ONCE)
 def deleted_subscriptions_counted(namespace: Namespace, command: v.GetTopic, *rest: Any) -> Answer:
-    """A topic counts the subscriptions that it ever had."""
+    """A topic counts its deleted subscriptions too."""
     ever = {**memory(namespace, dict[str, Entity]), **namespace.entities}
     above, kind = v.subscription_path(command.topic, ""), EntityKind.SUBSCRIPTION
     had = [path for path, each in ever.items() if path.startswith(above) and each.kind is kind]
@@ -116,7 +116,7 @@ def deleted_subscriptions_counted(namespace: Namespace, command: v.GetTopic, *re
 
 @mutant("TOPIC-25", "topics.distribute", (*t.WITH_ONE, CLOSE_ONE, SENT, OPEN_ONE, t.TAKE))
 def closed_subscription_misses(namespace: Namespace, topic: Entity, *rest: Any) -> None:
-    """A subscription that is disabled for who receives gets no copies meanwhile."""
+    """A subscription that is disabled for receiving gets no copies meanwhile."""
     open_ones = [each for each in topic.subscriptions or () if each.status.gives]
     with with_subscriptions(namespace, topic, open_ones):
         RULES.topics.distribute(namespace, topic, *rest)

@@ -1,4 +1,4 @@
-"""Mutants of MGMT where topics and subscriptions are created, changed, told, listed and deleted."""
+"""Mutants of MGMT about topics and subscriptions: created, changed, described, listed, deleted."""
 
 from typing import Any, Final
 
@@ -74,7 +74,7 @@ RECOVERED: Final[Run] = (CREATE, down(LAST), up(LAST), wait(1), GET)
 
 
 def told_of_topic(namespace: Namespace, command: v.GetTopic, **changes: Any) -> Answer:
-    """The description of a topic, some of which is told otherwise."""
+    """Return the description of a topic with some values changed."""
     outcome = RULES.topics.get_topic(namespace, command, "").outcome
     if not isinstance(outcome, v.TopicDescribed):
         raise AssertionError("a description that is not refused is one")  # noqa: TRY004
@@ -127,7 +127,7 @@ def topic_made_again_as_before(namespace: Namespace, command: v.CreateTopic, *re
 
 @mutant("MGMT-09", "management.check_name", (CREATE, CREATE))
 def second_topic_replaces(namespace: Namespace, path: str) -> None:
-    """A topic that is created once more begins anew."""
+    """A topic that is created once more starts empty."""
     name_again(namespace, path, EntityKind.TOPIC)
 
 
@@ -135,7 +135,7 @@ def second_topic_replaces(namespace: Namespace, path: str) -> None:
 def second_subscription_empties(
     namespace: Namespace, command: v.CreateSubscription, connection: str
 ) -> Answer:
-    """Creating a subscription once more is refused, yet empties it."""
+    """Creating a subscription once more is refused, but empties it."""
     known = namespace.entities.get(v.subscription_path(command.topic, command.subscription))
     if known is None:
         return RULES.topics.create_subscription(namespace, command, connection)
@@ -155,7 +155,7 @@ def no_topic_is_deleted(namespace: Namespace, command: v.DeleteTopic, connection
 def no_subscriptions_of_no_topic(
     namespace: Namespace, command: v.ListSubscriptions, connection: str
 ) -> Answer:
-    """The subscriptions of a topic that does not exist are listed, as none."""
+    """The list of subscriptions of a missing topic is empty instead of refused."""
     if command.topic not in namespace.entities:
         return Answer(v.Listed())
     return RULES.topics.list_subscriptions(namespace, command, connection)
@@ -163,14 +163,14 @@ def no_subscriptions_of_no_topic(
 
 @mutant("MGMT-11", "topics.get_topic", (attrs.evolve(DETECTING, duplicate_window=6 * SOON), GET))
 def topic_window_not_told(namespace: Namespace, command: v.GetTopic, connection: str) -> Answer:
-    """A topic is told to have the default window."""
+    """A topic is described with the default window."""
     window = EntitySettings().duplicate_window
     return told_of_topic(namespace, command, duplicate_window=window)
 
 
 @mutant("MGMT-11", "management.get_queue", UNLIKE)
 def subscriptions_told_alike(namespace: Namespace, command: v.GetQueue, connection: str) -> Answer:
-    """What is told of a subscription are the settings of its topic's first one."""
+    """A subscription is described with the settings of its topic's first one."""
 
     def of_first(_: v.QueueDescription) -> dict[str, Any]:
         siblings = namespace.entities[command.queue].base.subscriptions
@@ -186,7 +186,7 @@ def subscriptions_told_alike(namespace: Namespace, command: v.GetQueue, connecti
 
 @mutant("MGMT-12", "locks.lock", SHORTENED, also={"management.apply_update": keep_settings})
 def subscription_update_ignored(namespace: Namespace, queued: QueuedMessage, *rest: Any) -> None:
-    """An update of a subscription is told afterwards, and never in force."""
+    """An update of a subscription is reported, but never in force."""
     of_subscription = queued.entity.kind is EntityKind.SUBSCRIPTION
     (lock_as_before if of_subscription else RULES.locks.lock)(namespace, queued, *rest)
 
@@ -201,7 +201,7 @@ def subscription_update_is_of_all(namespace: Namespace, entity: Entity, *rest: A
 
 @mutant("MGMT-12", "topics.distribute", DYING, also={"management.apply_update": keep_settings})
 def topic_life_as_created(namespace: Namespace, topic: Entity, *rest: Any) -> None:
-    """An update of a topic's time to live is told afterwards, and never in force."""
+    """An update of a topic's time to live is reported, but never in force."""
     with before_update(namespace, topic):
         RULES.topics.distribute(namespace, topic, *rest)
 
@@ -253,27 +253,27 @@ def subscription_updated_in_one_partition(namespace: Namespace, entity: Entity, 
 
 @mutant("MGMT-19", "management.delete", (CREATE, down(LAST), DELETE, up(LAST), DELETE))
 def topic_is_never_gone(namespace: Namespace, entity: Entity) -> None:
-    """A topic whose deletion failed once in an outage can be deleted no more."""
+    """A topic whose deletion failed once in an outage can never be deleted."""
     sticks = entity.kind is EntityKind.TOPIC
     (refuse_for_good if sticks else RULES.management.delete)(namespace, entity)
 
 
 @mutant("MGMT-20", "management.count", (*WITH_TWO, send("m1"), GET_ONE), readings=AT_ONCE)
 def subscription_counts_all(namespace: Namespace, entity: Entity) -> int:
-    """What is counted of a subscription is what all subscriptions of its topic hold."""
+    """A subscription's count includes all subscriptions of its topic."""
     siblings = entity.base.subscriptions if entity.kind is EntityKind.SUBSCRIPTION else None
     return sum(RULES.management.count(namespace, each) for each in siblings or (entity,))
 
 
 @mutant("MGMT-21", "topics.get_topic", (CREATE, down(LAST), wait(1), GET), readings=AT_ONCE)
 def topic_limited_not_told(namespace: Namespace, command: v.GetTopic, connection: str) -> Answer:
-    """A topic is told to be available in an outage."""
+    """A topic is described as available in an outage."""
     return told_of_topic(namespace, command, availability=v.Availability.AVAILABLE)
 
 
 @mutant("MGMT-22", "topics.get_topic", RECOVERED, readings=AT_ONCE)
 def topic_limited_for_good(namespace: Namespace, command: v.GetTopic, connection: str) -> Answer:
-    """A topic is told to be limited once it had an outage."""
+    """A topic is described as limited forever after an outage."""
     if command.topic not in namespace.down:
         return RULES.topics.get_topic(namespace, command, connection)
     return told_of_topic(namespace, command, availability=v.Availability.LIMITED)

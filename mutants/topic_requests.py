@@ -57,7 +57,7 @@ def topic_is_large_by_default(
 def one_partition_of_topic_told(
     namespace: Namespace, command: v.GetTopic, connection: str
 ) -> Answer:
-    """A partitioned topic is told to be as large as one part."""
+    """A partitioned topic is described as large as one partition."""
     answer = RULES.topics.get_topic(namespace, command, connection)
     if not isinstance(answer.outcome, v.TopicDescribed):
         return answer

@@ -1,4 +1,4 @@
-"""Mutants of TOPIC: who gets copies of what a topic accepts, and what its subscriptions give."""
+"""Mutants of TOPIC: the copies of a topic's messages, and receives from its subscriptions."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -83,12 +83,12 @@ TWO_KEYS: Final[Run] = (*WITH_ONE, *BUFFERED, send("m2", within="t", partition_k
 
 
 def is_topic(entity: Entity | None) -> bool:
-    """Whether an entity is a topic."""
+    """Return whether an entity is a topic."""
     return entity is not None and entity.kind is EntityKind.TOPIC
 
 
 def is_subscription(entity: Entity | None) -> bool:
-    """Whether an entity is a subscription."""
+    """Return whether an entity is a subscription."""
     return entity is not None and entity.kind is EntityKind.SUBSCRIPTION
 
 
@@ -109,7 +109,7 @@ def _subscriptions(topic: Entity) -> list[Entity]:
 
 
 def _siblings(entity: Entity) -> list[Entity]:
-    """The other subscriptions of a subscription's topic."""
+    """Return the other subscriptions of a subscription's topic."""
     there = _subscriptions(entity.base) if is_subscription(entity) else ()
     return [each for each in there if each is not entity]
 
@@ -124,7 +124,7 @@ def last_subscription_missed(namespace: Namespace, topic: Entity, *what: Any) ->
 
 @mutant("TOPIC-01", "topics.distribute", ALL_GIVEN, deep=True)
 def fan_out_ends_late(namespace: Namespace, topic: Entity, *what: Any) -> None:
-    """From the 50th message on the last of several subscriptions gets no copy."""
+    """The last of several subscriptions gets no copy from the 50th message on."""
     published = memory(namespace, Counter[str])
     published[""] += 1
     late = published[""] >= 50
@@ -142,7 +142,7 @@ def copied_twice(namespace: Namespace, subscription: Entity, *rest: Any) -> tupl
 def copies_complete_together(
     namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
 ) -> None:
-    """A message that is completed in one subscription is gone from the others."""
+    """Completing a message in one subscription removes it from the others."""
     RULES.locks.apply(namespace, queued, action, reason)
     for other in _siblings(queued.entity) if action is Action.COMPLETE else ():
         for each in tuple(other.messages.values()):
@@ -154,7 +154,7 @@ def copies_complete_together(
 def copies_lock_together(
     namespace: Namespace, entity: Entity, session: Session | None, *how: Any
 ) -> View | None:
-    """A message that is locked in one subscription is not given by the others."""
+    """A message that is locked in one subscription is withheld by the others."""
     others = (each for other in _siblings(entity) for each in other.messages.values())
     locked = {id(each.message) for each in others if each.token is not None}
     lines = (each.line for each in (entity.partitions if session is None else (session,)))
@@ -210,11 +210,11 @@ def subscription_takes(namespace: Namespace, path: str) -> Entity:
 
 @mutant("TOPIC-07", "keys.home", (*WITH_ONE, *FIFTY[:5]))
 def topic_key_moves(namespace: Namespace, entity: Entity, key: Key) -> int:
-    """From its 5th message on a key selects another partition."""
+    """A topic's key selects another partition from its 5th message on."""
     return (keys.key_moves if is_topic(entity) else RULES.keys.home)(namespace, entity, key)
 
 
-@mutant("TOPIC-07", "keys.home", RECOVERED, also=keys.NOTING_OUTAGES, deep=True)
+@mutant("TOPIC-07", "keys.home", RECOVERED, also=keys.RECORDING_OUTAGES, deep=True)
 def topic_key_moves_after_outage(namespace: Namespace, entity: Entity, key: Key) -> int:
     """Once a partition of a topic has come up again, its keys select the next one."""
     home = keys.key_moves_after_outage if is_topic(entity) else RULES.keys.home
@@ -257,7 +257,7 @@ def topic_takes_for_dead_partition(namespace: Namespace, entity: Entity, *what: 
 
 @mutant("TOPIC-10", "messages.send", (*WITH_ONE, down(HOME), KEYED, up(HOME), TAKE))
 def topic_refuses_yet_copies(namespace: Namespace, command: v.Send, connection: str) -> Answer:
-    """A topic refuses a message whose partition is down, and copies it all the same."""
+    """A topic refuses a message whose partition is down, but copies it anyway."""
     of_topic = is_topic(namespace.entities.get(command.queue))
     send = keys.dead_partition_refuses_yet_stores if of_topic else RULES.messages.send
     return send(namespace, command, connection)
@@ -274,7 +274,7 @@ def topic_does_not_reroute(namespace: Namespace, entity: Entity, *what: Any) -> 
 def rerouted_copies_lost(
     namespace: Namespace, topic: Entity, message: v.Message, *what: Any
 ) -> None:
-    """Of a message that went round an outage, the subscriptions get no copy."""
+    """A message that avoided an outage is not copied to the subscriptions."""
     keyed = RULES.keys.effective_key(namespace, topic, message) is not None
     if keyed or keys.next_turn(namespace, topic) not in topic.down:
         DISTRIBUTE(namespace, topic, message, *what)
@@ -282,7 +282,7 @@ def rerouted_copies_lost(
 
 @mutant("TOPIC-12", "duplicates.is_duplicate", (*COPIES, COPY, TAKE_TWO, TAKE_TWO))
 def topic_keeps_copies(namespace: Namespace, entity: Entity, *what: Any) -> bool:
-    """A topic takes no message for a copy."""
+    """A topic drops no message as a copy."""
     return RULES.duplicates.is_duplicate(namespace, entity, *what) and not is_topic(entity)
 
 
@@ -303,7 +303,7 @@ def copies_by_subscription(
 def sessions_of_all_subscriptions(
     namespace: Namespace, topic: Entity, message: v.Message, *what: Any
 ) -> None:
-    """Where one subscription requires sessions, the others give no message of a session."""
+    """A subscription without sessions withholds messages with one if another requires sessions."""
     there, of_session = _subscriptions(topic), message.session_id is not None
     requiring = [each for each in there if each.settings.requires_session and of_session]
     with with_subscriptions(namespace, topic, requiring or there):
@@ -314,7 +314,7 @@ def sessions_of_all_subscriptions(
 def foreign_session_of_subscription(
     namespace: Namespace, entity: Entity, *what: Any
 ) -> Session | None:
-    """A session of a subscription is given to whoever asks."""
+    """A session of a subscription is given to any connection."""
     usual, anybody = RULES.sessions.of_receive, messages.session_read_without_lock
     return (anybody if is_subscription(entity) else usual)(namespace, entity, *what)
 
@@ -345,7 +345,7 @@ PUBLISHED: Final = {"transactions.deliver": _deliver_to_queues}
 
 @mutant("TOPIC-15", "transactions.send", (*WITH_ONE, *BUFFERED, TAKE), also=PUBLISHED)
 def published_before_commit(namespace: Namespace, entity: Entity, *what: Any) -> Answer:
-    """What is sent to a topic in a transaction is copied at once."""
+    """A message sent to a topic in a transaction is copied at once."""
     send = visible_before_commit if is_topic(entity) else RULES.transactions.send
     return send(namespace, entity, *what)
 
@@ -383,7 +383,7 @@ def topic_takes_second_key(namespace: Namespace, entity: Entity, *what: Any) -> 
 def subscribed_to_nothing(
     namespace: Namespace, command: v.CreateSubscription, connection: str
 ) -> Answer:
-    """A subscription of no topic is created all the same."""
+    """A subscription of a missing topic is created anyway."""
     if command.topic not in namespace.entities:
         topic = v.CreateTopic(topic=command.topic)
         namespace.rules.topics.create_topic(namespace, topic, connection)

@@ -1,4 +1,4 @@
-"""Mutants of TXN: what may be sent in a transaction, and what becomes of it."""
+"""Mutants of TXN: sends in a transaction, and its end."""
 
 from typing import Any, Final
 
@@ -123,7 +123,7 @@ def other_key_accepted_in_same_partition(
 
 @mutant("TXN-05", "transactions.place", PINNED)
 def unpinned_in_transaction(namespace: Namespace, entity: Entity, *rest: Any) -> int:
-    """A transaction's messages go to a partition of the transaction, not to that of their key."""
+    """A transaction's messages go to one partition, whatever their key."""
     partition = RULES.transactions.place(namespace, entity, *rest)
     return (partition + 1) % len(entity.partitions)
 
@@ -237,7 +237,7 @@ def rollback_keeps_the_first(
 def scheduled_outside_transaction(
     namespace: Namespace, command: v.RollBackTransaction, connection: str
 ) -> Answer:
-    """What is scheduled in a transaction comes although it was rolled back."""
+    """A message scheduled in a rolled back transaction arrives anyway."""
     for buffered in running(namespace, command.transaction).sends:
         if buffered.scheduled is not None:
             namespace.rules.scheduling.plan(namespace, buffered.scheduled)
@@ -277,7 +277,7 @@ def other_key_refused_on_regular(
     readings={"TXN-ENTITIES": "refused"},
 )
 def second_entity_accepted(namespace: Namespace, entity: Entity, transaction: Transaction) -> None:
-    """A transaction sends to as many queues as it is asked to."""
+    """A transaction sends to any number of queues."""
 
 
 MUTANTS: Final = mutant.all()

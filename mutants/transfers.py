@@ -1,7 +1,7 @@
-"""Mutants of FWD where something cannot be forwarded, or not at once.
+"""Mutants of FWD about messages that cannot be forwarded, or not at once.
 
-What is lost on its way may as well come at some time: those faults show in no run, but in what the
-scenarios wait for.
+A message lost in transit might still arrive later: such faults show in no run, but in the
+scenarios' waiting times.
 """
 
 from typing import Any, Final
@@ -39,7 +39,7 @@ DUE: Final[Run] = (*PAIR, schedule("m1", 5), *ALL_DOWN, wait(10), *ALL_UP, ARRIV
 def disabled_destination_is_given_messages(
     namespace: Namespace, source: Entity, message: v.Message, onward: InTransit
 ) -> str | None:
-    """What is forwarded goes to its destination although that is disabled."""
+    """A message is forwarded although its destination is disabled."""
     destination = namespace.entities.get(source.settings.forward_to or "")
     if destination is None:
         return RULES.forwarding.deliver(namespace, source, message, onward)
@@ -59,19 +59,19 @@ def _keep_unless(lost: str, namespace: Namespace, source: Entity, *what: Any) ->
 
 @mutant("FWD-19", "forwarding.keep", (*PAIR, SHUT, send("m1"), STUCK), literal=True)
 def lost_before_disabled_destination(namespace: Namespace, source: Entity, *what: Any) -> None:
-    """What cannot be forwarded because the destination is disabled is nowhere."""
+    """A message is lost if its destination is disabled."""
     _keep_unless("DestinationDisabled", namespace, source, *what)
 
 
 @mutant("FWD-20", "forwarding.keep", DELETED, literal=True)
 def lost_with_its_destination(namespace: Namespace, source: Entity, *what: Any) -> None:
-    """What cannot be forwarded because the destination was deleted is nowhere."""
+    """A message is lost if its destination was deleted."""
     _keep_unless("DestinationNotFound", namespace, source, *what)
 
 
 @mutant("FWD-21", "forwarding.keep", (*FULL, STUCK), literal=True)
 def lost_before_full_destination(namespace: Namespace, source: Entity, *what: Any) -> None:
-    """What cannot be forwarded because the destination is full is nowhere."""
+    """A message is lost if its destination is full."""
     _keep_unless("DestinationFull", namespace, source, *what)
 
 
@@ -79,14 +79,14 @@ def lost_before_full_destination(namespace: Namespace, source: Entity, *what: An
 def due_in_outage_not_forwarded(
     namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
 ) -> None:
-    """What becomes due at a source while its partition is down is never forwarded."""
+    """A message that becomes due at a source in an outage is never forwarded."""
     if partition not in source.base.down:
         RULES.forwarding.forward(namespace, source, message, partition, transit)
 
 
 @mutant("FWD-32", "dead_letters.dead_letter", (*DEAD, STUCK))
 def dead_letters_among_transfers(namespace: Namespace, queued: QueuedMessage, reason: str) -> None:
-    """What is dead-lettered on request is among the dead letters of transfers as well."""
+    """A message dead-lettered on request is among the transfer dead letters as well."""
     RULES.dead_letters.dead_letter(namespace, queued, reason)
     message, transit = queued.message, DIRECT._replace(reason=reason)
     if queued.entity.transfers is not None:
@@ -99,7 +99,7 @@ def dead_letters_among_transfers(namespace: Namespace, queued: QueuedMessage, re
 def dead_letters_counted_as_transfers(
     namespace: Namespace, command: v.GetQueue, connection: str
 ) -> Answer:
-    """Dead letters are told as those of transfers."""
+    """Dead letters are counted as transfer dead letters."""
     dlq = namespace.entities[command.queue].dead_letters
     dead = 0 if dlq is None else len(dlq.messages)
 

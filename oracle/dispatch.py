@@ -70,14 +70,14 @@ from busproof.oracle.transactions.transactions import (
     lost_roll_back,
     roll_back,
 )
-from busproof.oracle.transition import NOTHING_SEEN, Sighting, Transition
+from busproof.oracle.transition import UNOBSERVED, Observation, Transition
 from busproof.oracle.unjudged import LOOKING
 
 __all__ = ["dispatched", "lost"]
 
 
 def dispatched(
-    namespace: Namespace, command: v.Command, connection: str, seen: Sighting
+    namespace: Namespace, command: v.Command, connection: str, seen: Observation
 ) -> Iterator[Transition]:
     """Return every transition of the command that the documents allow."""
     queue = namespace.queues.get(v.concerned(command) or "")
@@ -86,7 +86,11 @@ def dispatched(
 
 
 def _whatever_its_status(
-    namespace: Namespace, queue: Queue | None, command: v.Command, connection: str, seen: Sighting
+    namespace: Namespace,
+    queue: Queue | None,
+    command: v.Command,
+    connection: str,
+    seen: Observation,
 ) -> Iterator[Transition]:
     """Return the allowed transitions if the entity is not disabled."""
     if queue is not None and (wrong := tuple(misaddressed(namespace, queue, command))):
@@ -176,7 +180,7 @@ def lost(namespace: Namespace, command: v.Command, connection: str) -> tuple[Nam
     """Return the states after a request without an answer, which may or may not take effect."""
     if isinstance(command, v.Creation):
         return lost_creation(
-            namespace, command, dispatched(namespace, command, connection, NOTHING_SEEN)
+            namespace, command, dispatched(namespace, command, connection, UNOBSERVED)
         )
     return (_lost(namespace, command, connection),)
 

@@ -34,14 +34,14 @@ class Topic:
     Attributes:
         subscriptions: the paths of its subscriptions, which hold its messages.
         revision: how often a subscription was created or a rule of one changed.
-        adrift: messages of unanswered sends, which may arrive at any time.
+        unanswered_sends: messages of unanswered sends, which may arrive at any time.
         copiers: how many rules with an action were ever added to its subscriptions.
         parted: whether a subscription of it was ever deleted.
     """
 
     subscriptions: tuple[str, ...] = ()
     revision: int = 0
-    adrift: tuple[v.Message, ...] = ()
+    unanswered_sends: tuple[v.Message, ...] = ()
     copiers: int = 0
     parted: bool = False
 
@@ -103,11 +103,11 @@ class Queue:
         copies: MessageId to the sends that had it (duplicate detection on); for one key the last
             certain one comes before uncertain ones.
         declined: MessageId to the rule that refused a message with it.
-        namesakes: MessageId to the partitions that took all messages with it, none once they
-            differed (detection off).
+        message_id_partitions: MessageId to the partitions that took all messages with it, none once
+            they differed (detection off).
         sessions: session id to its lock.
-        seekers: connections that may come to hold any free session, because their AcceptNextSession
-            was never answered.
+        unanswered_accept_next: connections that may come to hold any free session, because their
+            AcceptNextSession was never answered.
         members: session id to how many messages of it may be stored.
         states: session id to its state.
         recovered: partitions that were down and came up again.
@@ -121,7 +121,8 @@ class Queue:
         latest_numbers: for each line, its message whose sequence number was learned last.
         latest_number: the sequence number seen last, in any line.
         deferred: sequence number to arrival number, of messages that were ever deferred.
-        sought: sequence numbers in receives of deferred messages that were never answered.
+        unanswered_deferred: sequence numbers in receives of deferred messages that were never
+            answered.
         latest_deferred: arrival number of the message deferred last.
         calendar: its scheduled messages.
         tokens: every lock token ever given to the arrival number of its message.
@@ -151,9 +152,9 @@ class Queue:
     spread: Spread = attrs.field(factory=Spread)
     copies: Map[str, tuple[Copy, ...]] = Map()
     declined: Map[str, v.RuleId] = Map()
-    namesakes: Map[str, Partitions] = Map()
+    message_id_partitions: Map[str, Partitions] = Map()
     sessions: Map[str, SessionLock] = Map()
-    seekers: frozenset[str] = frozenset()
+    unanswered_accept_next: frozenset[str] = frozenset()
     members: Map[str, int] = Map()
     states: Map[str, SessionData] = Map()
     recovered: Partitions = 0
@@ -167,7 +168,7 @@ class Queue:
     latest_numbers: Map[Key, Numbered] = Map()
     latest_number: int | None = None
     deferred: Map[int, int] = Map()
-    sought: Map[int, bool] = Map()
+    unanswered_deferred: Map[int, bool] = Map()
     latest_deferred: int = -1
     calendar: Calendar = EMPTY
     tokens: Map[str, int] = Map()
@@ -185,4 +186,4 @@ class Queue:
 
 def is_unsure(queue: Queue) -> bool:
     """Return whether the queue may not exist, or only in part."""
-    return queue.doubtful or bool(queue.managed.frayed)
+    return queue.doubtful or bool(queue.managed.partially_applied)

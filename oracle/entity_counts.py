@@ -12,7 +12,7 @@ import attrs
 from busproof.oracle.evolve import evolve
 from busproof.oracle.window import Window
 
-__all__ = ["MOST_PARTITIONED", "NOBODY", "Census", "Counted", "Kind"]
+__all__ = ["MOST_PARTITIONED", "NO_ENTITIES", "Counted", "EntityCounts", "Kind"]
 
 MOST_PARTITIONED: Final = 100
 """QUOTA-01: maximum of partitioned queues, or topics, in a namespace."""
@@ -45,7 +45,7 @@ class Counted:
 
 
 @attrs.frozen(kw_only=True)
-class Census:
+class EntityCounts:
     """Least and greatest numbers of entities.
 
     Attributes:
@@ -58,7 +58,7 @@ class Census:
         subscriptions: of all topics.
         stores: partitions of all queues and topics; a regular one has one.
         unknown: names that are no longer judged; each may be anything, or nothing.
-        crowded: whether the quota of partitioned queues and topics was ever reached.
+        quota_reached: whether the quota of partitioned queues and topics was ever reached.
     """
 
     entities: Window = NONE
@@ -70,21 +70,21 @@ class Census:
     subscriptions: Window = NONE
     stores: Window = NONE
     unknown: int = 0
-    crowded: bool = False
+    quota_reached: bool = False
 
-    def with_one(self, entity: Counted) -> "Census":
+    def with_one(self, entity: Counted) -> "EntityCounts":
         """Return the counts with this entity added."""
         return self._changed(entity, 1)
 
-    def without_one(self, entity: Counted) -> "Census":
+    def without_one(self, entity: Counted) -> "EntityCounts":
         """Return the counts without this entity."""
         return self._changed(entity, -1)
 
-    def with_unknown(self, names: int) -> "Census":
+    def with_unknown(self, names: int) -> "EntityCounts":
         """Return the counts with so many more names that may be anything."""
         return evolve(self, unknown=self.unknown + names)
 
-    def _changed(self, entity: Counted, by: int) -> "Census":
+    def _changed(self, entity: Counted, by: int) -> "EntityCounts":
         field, surely = entity.kind.value, entity.surely
         changes: dict[str, Any] = {field: _moved(getattr(self, field), by, surely=surely)}
         if entity.kind is not Kind.SUBSCRIPTION:
@@ -92,8 +92,8 @@ class Census:
             changes["stores"] = _moved(self.stores, by * entity.stores, surely=surely)
         if entity.kind in (Kind.QUEUE, Kind.TOPIC):
             partitioned = _moved(self.partitioned, by, surely=surely)
-            crowded = self.crowded or partitioned.earliest >= MOST_PARTITIONED
-            changes |= {"partitioned": partitioned, "crowded": crowded}
+            quota_reached = self.quota_reached or partitioned.earliest >= MOST_PARTITIONED
+            changes |= {"partitioned": partitioned, "quota_reached": quota_reached}
         return evolve(self, **changes)
 
 
@@ -101,5 +101,5 @@ def _moved(window: Window, by: int, *, surely: bool) -> Window:
     return Window(window.earliest + (by if surely else 0), window.latest + by)
 
 
-NOBODY: Final = Census()
+NO_ENTITIES: Final = EntityCounts()
 """Counts of an empty namespace."""

@@ -37,7 +37,7 @@ def push(heap: Heap[Entry], entry: Entry) -> Heap[Entry]:
 def pop(heap: Heap[Entry]) -> Heap[Entry]:
     """Return the heap without its smallest entry; O(log n)."""
     if heap is None:
-        raise AssertionError("an empty heap has nothing to give")
+        raise AssertionError("pop from an empty heap")
     joined: Heap[Entry] = _join(heap[2], heap[3])
     return joined
 

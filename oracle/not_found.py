@@ -6,14 +6,14 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.oracle.management.deletion import buried
+from busproof.oracle.management.deletion import delete_entity
 from busproof.oracle.management.test_controls import in_outage
 from busproof.oracle.outages import Outages, partition_set
 from busproof.oracle.sizes.message_limits import beyond_limits
 from busproof.oracle.state import Namespace, Queue, everywhere, with_queue
 from busproof.oracle.transactions.limits import with_transaction
-from busproof.oracle.transition import Sighting, Transition, done, refusal
-from busproof.oracle.unjudged import LOOKING, given_up, named
+from busproof.oracle.transition import Observation, Transition, done, refusal
+from busproof.oracle.unjudged import LOOKING, named, stop_judging
 
 __all__ = [
     "absent",
@@ -22,7 +22,7 @@ __all__ = [
     "of_no_queue",
     "touched",
     "under_a_topic",
-    "unknowable",
+    "unjudged",
     "with_doubt",
 ]
 
@@ -38,14 +38,14 @@ def absent(namespace: Namespace, command: v.Command, name: str) -> Iterator[Tran
         return
     namespace = with_doubt(namespace, command)
     if isinstance(command, _USING | v.TopicManagement):
-        # Basic has no topics, and need not say of one that it is not found (MGMT-24).
+        # Basic has no topics, and need not answer that one is not found (MGMT-24).
         unheard_of = namespace.profile.tier is v.Tier.BASIC and isinstance(
             command, v.TopicManagement
         )
         why = _why_missing(namespace, name)
         yield refusal(namespace, v.Error.NOT_FOUND, *why, any_error=unheard_of)
         if isinstance(command, v.Send):
-            # Which of two things it is refused for is not said (ERROR-PRECEDENCE).
+            # Either of two reasons may be given for the refusal (ERROR-PRECEDENCE).
             beyond = beyond_limits(namespace, command)
             yield from (attrs.evolve(each, rules=()) for each in beyond)
     elif isinstance(command, v.CreateSubscription):
@@ -56,17 +56,17 @@ def absent(namespace: Namespace, command: v.Command, name: str) -> Iterator[Tran
 
 def _why_missing(namespace: Namespace, name: str) -> tuple[v.RuleId, ...]:
     """MGMT-10, MGMT-15, TOPIC-22: return the rules exercised by its absence."""
-    buried = namespace.registry.buried.get(name)
-    if buried is None:
+    tombstone = namespace.registry.tombstones.get(name)
+    if tombstone is None:
         return ("MGMT-10",)
-    return ("TOPIC-22", "MGMT-15", "MGMT-10") if buried.with_topic else ("MGMT-15", "MGMT-10")
+    return ("TOPIC-22", "MGMT-15", "MGMT-10") if tombstone.with_topic else ("MGMT-15", "MGMT-10")
 
 
 def _switched(namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp) -> Namespace:
     """Return the outages of a queue that does not exist; it is created with them."""
-    registry, told = namespace.registry, namespace.vantage.partitions
+    registry, identified = namespace.registry, namespace.observability.partitions
     name = v.owner_of(command.queue)
-    outages = registry.outages.get(name, Outages(told))
+    outages = registry.outages.get(name, Outages(identified))
     down = isinstance(command, v.TakePartitionDown)
     changed = registry.outages.set(name, outages.switched(command.partition, down=down))
     return attrs.evolve(namespace, registry=attrs.evolve(registry, outages=changed))
@@ -80,9 +80,9 @@ def maybe_absent(namespace: Namespace, command: v.Command, queue: Queue) -> Iter
     if isinstance(command, v.TakePartitionDown | v.BringPartitionUp):
         yield from _switched_if_there(namespace, command, queue)
         return
-    repeated = queue.managed.frayed == "delete" and not queue.outages.any
+    repeated = queue.managed.partially_applied == "delete" and not queue.outages.any
     if repeated and isinstance(command, v.DeleteQueue | v.DeleteTopic):
-        yield refusal(buried(namespace, queue), v.Error.NOT_FOUND, "MGMT-19")
+        yield refusal(delete_entity(namespace, queue), v.Error.NOT_FOUND, "MGMT-19")
     else:
         left = with_doubt(namespace, command)
         yield refusal(left, v.Error.NOT_FOUND, any_error=True)
@@ -109,46 +109,50 @@ def _answered(
     yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
 
 
-def unknowable(namespace: Namespace, command: v.Command, seen: Sighting) -> Transition:
+def unjudged(namespace: Namespace, command: v.Command, seen: Observation) -> Transition:
     """Accept any observation about a name that is no longer judged, without rules."""
     answer = v.Refused(error=v.Error.NOT_FOUND) if seen.outcome is None else seen.outcome
     left = with_doubt(namespace, command)
     if isinstance(command, v.UpdateQueue | v.UpdateTopic):
-        left = given_up(left, *named(command))
+        left = stop_judging(left, *named(command))
     if isinstance(command, v.Creation):
-        # Even where it was refused: in an outage something may be left of it.
-        left = given_up(left, v.created_path(command), *named(command)[1:])
+        # Even if it was refused: in an outage it may have changed some partitions.
+        left = stop_judging(left, v.created_path(command), *named(command)[1:])
     return Transition(outcome=answer, next=left)
 
 
-def of_no_queue(namespace: Namespace, command: v.Command, seen: Sighting) -> Transition:
+def of_no_queue(namespace: Namespace, command: v.Command, seen: Observation) -> Transition:
     """Outside the documents: whether such an entity can be managed as a queue."""
     answer = v.Refused(error=v.Error.INVALID_OPERATION) if seen.outcome is None else seen.outcome
     harmless = isinstance(answer, v.Refused) or isinstance(command, LOOKING)
     return Transition(
-        outcome=answer, next=namespace if harmless else given_up(namespace, *named(command))
+        outcome=answer, next=namespace if harmless else stop_judging(namespace, *named(command))
     )
 
 
-def under_a_topic(namespace: Namespace, topic: str, seen: Sighting) -> Transition:
+def under_a_topic(namespace: Namespace, topic: str, seen: Observation) -> Transition:
     """Outside the documents: a queue or topic is created under a subscription's path.
 
     The documents do not say what then exists at that path; the topic is no longer judged.
     """
     answer = v.Refused(error=v.Error.INVALID_OPERATION) if seen.outcome is None else seen.outcome
     harmless = isinstance(answer, v.Refused) and not namespace.queues[topic].outages.any
-    return Transition(outcome=answer, next=namespace if harmless else given_up(namespace, topic))
+    return Transition(
+        outcome=answer, next=namespace if harmless else stop_judging(namespace, topic)
+    )
 
 
-def in_part(namespace: Namespace, command: v.Command, queue: Queue, seen: Sighting) -> Transition:
+def in_part(
+    namespace: Namespace, command: v.Command, queue: Queue, seen: Observation
+) -> Transition:
     """Accept any observation about a partly created queue until the request is repeated."""
     left = with_doubt(namespace, command)
     if not isinstance(command, LOOKING):
         left = touched(left, queue)
     if v.destinations(command):
-        left = given_up(left, *named(command))
+        left = stop_judging(left, *named(command))
     if seen.outcome is None:
-        raise AssertionError("an offer is made of a whole queue, for nothing was seen of it")
+        raise AssertionError("answers are listed for complete queues only")
     return Transition(outcome=seen.outcome, next=left)
 
 

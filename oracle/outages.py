@@ -23,11 +23,11 @@ def partition_set(partition: int) -> Partitions:
 class Outages:
     """Partitions that are down, or may be.
 
-    A client may know that partitions are down without knowing which messages they hold (`told` is
-    false).
+    A client may know that partitions are down without knowing which messages they hold
+    (`identified` is false).
     """
 
-    told: bool
+    identified: bool
     down: Partitions = 0
     doubt: Partitions = 0
 
@@ -39,7 +39,7 @@ class Outages:
     def may_hit(self, where: Partitions) -> bool:
         """Return whether one of these partitions may be down."""
         hit = self.down | self.doubt
-        return bool(hit & where) if self.told else bool(hit)
+        return bool(hit & where) if self.identified else bool(hit)
 
     def must_hit(self, where: Partitions) -> bool:
         """Return whether all of these partitions are certainly down."""
@@ -47,14 +47,14 @@ class Outages:
 
     def spared(self, where: Partitions) -> Partitions:
         """Return the partitions among these that may be up."""
-        return where & ~self.down if self.told else where
+        return where & ~self.down if self.identified else where
 
     def switched(self, partition: int, *, down: bool) -> "Outages":
         """Return the outages after this partition was taken down or brought up."""
         bit = partition_set(partition)
         rest = self.down & ~bit
-        return Outages(self.told, rest | bit if down else rest, self.doubt & ~bit)
+        return Outages(self.identified, rest | bit if down else rest, self.doubt & ~bit)
 
     def doubtful(self, partitions: Partitions) -> "Outages":
         """Return the outages if these partitions may be down or up."""
-        return Outages(self.told, self.down & ~partitions, self.doubt | partitions)
+        return Outages(self.identified, self.down & ~partitions, self.doubt | partitions)

@@ -179,7 +179,7 @@ class Receivers:
         latest_at: the latest time of that receive.
         others_until: when the caches of all other connections have expired at the latest.
         lost: unanswered receives; each may have taken one message.
-        losers: their connections, whose front ends may fill their caches at any time.
+        unanswered_receivers: their connections, whose front ends may fill their caches at any time.
         deleters: connections that received and deleted; messages cached by their front ends are
             deleted too, and may be given to no receiver (CACHE-DELETE).
     """
@@ -190,7 +190,7 @@ class Receivers:
     latest_at: int = 0
     others_until: int = -1
     lost: int = 0
-    losers: frozenset[str] = frozenset()
+    unanswered_receivers: frozenset[str] = frozenset()
     deleters: frozenset[str] = frozenset()
 
 

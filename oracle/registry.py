@@ -13,9 +13,9 @@ from busproof.oracle.window import Window
 __all__ = [
     "NO_TROUBLE",
     "UNREGISTERED",
-    "Buried",
     "Managed",
     "Registry",
+    "Tombstone",
     "as_created",
     "troubled",
     "troubled_like",
@@ -41,9 +41,9 @@ class Managed:
         lifetimes_changed_at: the latest time at which it was or may have been changed.
         lifetimes_apply_from: how many messages had arrived by then.
         unsettled: whether an update was never answered and may still take effect.
-        frayed: the kind of request that was refused in an outage and may have changed some
-            partitions, `create` or `delete`; empty if there is none. Such a queue is not judged
-            until the request is repeated.
+        partially_applied: the kind of request that was refused in an outage and may have changed
+            some partitions, `create` or `delete`; empty if there is none. Such a queue is not
+            judged until the request is repeated.
         touched: whether it was used since then.
         refused: the kinds of requests refused in an outage: `update`, `delete`.
         tried: fixed settings that a request tried to change; `queue` if its creation was requested
@@ -53,10 +53,10 @@ class Managed:
         disturbed: whether a partition of it may ever have been down.
         trouble: the time span from the first outage to the end of the last.
         born: how many queues and topics had been created before it.
-        before: the bodies that its deleted namesake knew.
-        other_before: whether its namesake had the other partitioning option.
+        before: the bodies that its deleted predecessor knew.
+        other_before: whether its predecessor had the other partitioning option.
         restored: whether it existed before the tier stopped permitting it.
-        restored_before: whether its namesake did.
+        restored_before: whether its predecessor did.
         redirected: whether an update started or stopped forwarding.
         status: whether it is disabled.
         suspended: whether it ever was.
@@ -70,7 +70,7 @@ class Managed:
     lifetimes_changed_at: int = -1
     lifetimes_apply_from: int = 0
     unsettled: bool = False
-    frayed: str = ""
+    partially_applied: str = ""
     touched: bool = False
     refused: frozenset[str] = frozenset()
     tried: frozenset[str] = frozenset()
@@ -117,7 +117,7 @@ def troubled_like(managed: Managed, topic: Managed) -> Managed:
 
 
 @attrs.frozen
-class Buried:
+class Tombstone:
     """Record of a deleted entity: the bodies that it knew, and whether it was partitioned.
 
     `restored` means that it existed before the tier stopped permitting it, and `with_topic` that it
@@ -136,11 +136,11 @@ class Registry:
 
     Attributes:
         creations: how many queues and topics were ever created.
-        haunted: names in requests that were never answered.
-        intended: names to the forwarding destinations in unanswered creations.
-        unknowable: names that are no longer judged.
+        pending_effects: names in requests that were never answered.
+        pending_forwards: names to the forwarding destinations in unanswered creations.
+        unjudged: names that are no longer judged.
         outages: name to the partitions that are down of a queue that does not exist.
-        buried: name to the record of a deleted queue.
+        tombstones: name to the record of a deleted queue.
         refused: names of queues whose creation was refused in an outage.
         dark: names of entities with partitions that are down.
         identified: MessageId to the entity with duplicate detection that took it last.
@@ -149,11 +149,11 @@ class Registry:
     """
 
     creations: int = 0
-    haunted: Map[str, None] = Map()
-    intended: Map[str, tuple[str, ...]] = Map()
-    unknowable: Map[str, None] = Map()
+    pending_effects: Map[str, None] = Map()
+    pending_forwards: Map[str, tuple[str, ...]] = Map()
+    unjudged: Map[str, None] = Map()
     outages: Map[str, Outages] = Map()
-    buried: Map[str, Buried] = Map()
+    tombstones: Map[str, Tombstone] = Map()
     refused: Map[str, None] = Map()
     dark: Map[str, None] = Map()
     identified: Map[str, str] = Map()

@@ -14,7 +14,7 @@ from immutables import Map
 
 from busproof import vocabulary as v
 from busproof.oracle.entity import Queue, Subscription, Topic, is_unsure
-from busproof.oracle.entity_counts import NOBODY, Census, Counted, Kind
+from busproof.oracle.entity_counts import NO_ENTITIES, Counted, EntityCounts, Kind
 from busproof.oracle.evolve import evolve
 from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Key
@@ -33,11 +33,11 @@ __all__ = [
     "Transaction",
     "everywhere",
     "feeding",
-    "forgotten",
     "fresh_namespace",
-    "is_unknowable",
+    "is_unjudged",
     "is_unsure",
     "partition_count",
+    "stop_judging_name",
     "with_queue",
     "without_queue",
 ]
@@ -115,24 +115,24 @@ class Transaction:
 class Namespace:
     """All queues and transactions, their profile, and the time.
 
-    To avoid visiting all queues, `census` counts them, `forwarding` has the destinations of those
-    that forward, and `planning` those that have, or had, scheduled messages.
+    To avoid visiting all queues, `entity_counts` counts them, `forwarding` has the destinations of
+    those that forward, and `planning` those that have, or had, scheduled messages.
     """
 
     profile: v.Profile
-    vantage: v.Observability
+    observability: v.Observability
     now: Window = Window(0, 0)
     queues: Map[str, Queue] = Map()
     transactions: Map[str, Transaction | None] = Map()
     registry: Registry = UNREGISTERED
-    census: Census = NOBODY
+    entity_counts: EntityCounts = NO_ENTITIES
     forwarding: Map[str, str] = Map()
     planning: Map[str, None] = Map()
 
 
-def fresh_namespace(profile: v.Profile, vantage: v.Observability) -> Namespace:
+def fresh_namespace(profile: v.Profile, observability: v.Observability) -> Namespace:
     """Return an empty namespace at time 0."""
-    return Namespace(profile=profile, vantage=vantage)
+    return Namespace(profile=profile, observability=observability)
 
 
 def everywhere(namespace: Namespace, settings: v.CreateQueue) -> Partitions:
@@ -160,7 +160,7 @@ def with_queue(namespace: Namespace, queue: Queue) -> Namespace:
     return evolve(
         namespace,
         queues=queues.set(name, queue),
-        census=_recounted(namespace, before, queue),
+        entity_counts=_recounted(namespace, before, queue),
         forwarding=_with_destination(namespace.forwarding, name, queue.settings.forward_to),
     )
 
@@ -168,7 +168,7 @@ def with_queue(namespace: Namespace, queue: Queue) -> Namespace:
 def without_queue(namespace: Namespace, name: str) -> Namespace:
     """Return the namespace without a queue and its dead-letter queues."""
     queues = namespace.queues
-    census = _recounted(namespace, queues.get(name), None)
+    entity_counts = _recounted(namespace, queues.get(name), None)
     forwarding = namespace.forwarding
     for each in (name, *(name + suffix for suffix in v.DEAD_LETTER_SUFFIXES)):
         if each in queues:
@@ -177,7 +177,7 @@ def without_queue(namespace: Namespace, name: str) -> Namespace:
     return evolve(
         namespace,
         queues=queues,
-        census=census,
+        entity_counts=entity_counts,
         forwarding=forwarding,
         planning=_without(namespace.planning, name),
     )
@@ -197,7 +197,7 @@ def _without(named: Map[str, _Value], name: str) -> Map[str, _Value]:
 
 
 @lru_cache(maxsize=64)
-def _graves_among(forwarding: Map[str, str]) -> tuple[str, ...]:
+def _forwarding_dlqs(forwarding: Map[str, str]) -> tuple[str, ...]:
     """Return the dead-letter queues that forward, with any destination (FWD-35).
 
     Computed once for each forwarding table: most requests need it, and few change it.
@@ -210,25 +210,27 @@ def feeding(namespace: Namespace, name: str) -> Iterator[str]:
     if not namespace.forwarding:
         return iter(())
     forwarding = namespace.forwarding
-    return (each for each in _graves_among(forwarding) if forwarding[each] == name)
+    return (each for each in _forwarding_dlqs(forwarding) if forwarding[each] == name)
 
 
-def forgotten(namespace: Namespace, name: str) -> Namespace:
+def stop_judging_name(namespace: Namespace, name: str) -> Namespace:
     """Return the namespace that stops judging this name and its subscriptions."""
-    queue, census = namespace.queues.get(name), namespace.census
+    queue, entity_counts = namespace.queues.get(name), namespace.entity_counts
     subscriptions = queue.role.subscriptions if queue and isinstance(queue.role, Topic) else ()
     for each in (name, *subscriptions):
         known = namespace.queues.get(each)
-        census = _recounted(evolve(namespace, census=census), known, None).with_unknown(1)
-    unknowable = namespace.registry.unknowable.set(name, None)
-    registry = evolve(namespace.registry, unknowable=unknowable)
-    return evolve(namespace, registry=registry, census=census)
+        entity_counts = _recounted(
+            evolve(namespace, entity_counts=entity_counts), known, None
+        ).with_unknown(1)
+    unjudged = namespace.registry.unjudged.set(name, None)
+    registry = evolve(namespace.registry, unjudged=unjudged)
+    return evolve(namespace, registry=registry, entity_counts=entity_counts)
 
 
-def is_unknowable(namespace: Namespace, name: str) -> bool:
+def is_unjudged(namespace: Namespace, name: str) -> bool:
     """Return whether this entity, or its topic, is no longer judged."""
-    unknowable = namespace.registry.unknowable
-    return name in unknowable or name.partition(v.SUBSCRIPTIONS)[0] in unknowable
+    unjudged = namespace.registry.unjudged
+    return name in unjudged or name.partition(v.SUBSCRIPTIONS)[0] in unjudged
 
 
 def _counts_alike(before: Queue, after: Queue) -> bool:
@@ -247,17 +249,17 @@ def _counts_as(queue: Queue) -> tuple[object, ...]:
     return (is_unsure(queue), *kind, settings.forward_to)
 
 
-def _recounted(namespace: Namespace, before: Queue | None, after: Queue | None) -> Census:
+def _recounted(namespace: Namespace, before: Queue | None, after: Queue | None) -> EntityCounts:
     """Return the counts after a queue has changed; entities no longer judged do not count."""
-    census = namespace.census
+    entity_counts = namespace.entity_counts
     known = before or after
-    if known is None or is_unknowable(namespace, known.settings.queue):
-        return census
+    if known is None or is_unjudged(namespace, known.settings.queue):
+        return entity_counts
     if before is not None and (entity := _counted(namespace, before)) is not None:
-        census = census.without_one(entity)
+        entity_counts = entity_counts.without_one(entity)
     if after is not None and (entity := _counted(namespace, after)) is not None:
-        census = census.with_one(entity)
-    return census
+        entity_counts = entity_counts.with_one(entity)
+    return entity_counts
 
 
 def _counted(namespace: Namespace, queue: Queue) -> Counted | None:

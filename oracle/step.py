@@ -25,13 +25,13 @@ from busproof.oracle.not_found import (
     of_no_queue,
     touched,
     under_a_topic,
-    unknowable,
+    unjudged,
     with_doubt,
 )
 from busproof.oracle.state import Namespace, Queue, Subscription, Topic, is_unsure, with_queue
 from busproof.oracle.transactions.transactions import sent_to
-from busproof.oracle.transition import NOTHING_SEEN, Sighting, Transition
-from busproof.oracle.unjudged import haunted, is_about_unknowable, named, topic_above
+from busproof.oracle.transition import UNOBSERVED, Observation, Transition
+from busproof.oracle.unjudged import is_about_unjudged, named, topic_above, with_pending_effects
 from busproof.oracle.window import Window
 
 __all__ = ["Acceptance", "accept", "step", "transitions"]
@@ -39,7 +39,7 @@ __all__ = ["Acceptance", "accept", "step", "transitions"]
 CREATING = v.CreateQueue | v.RestoreQueue | v.CreateTopic
 """Requests about an entity that need not exist."""
 
-NO_ANSWER: Final = Sighting(v.Indeterminate())
+NO_ANSWER: Final = Observation(v.Indeterminate())
 
 LASTING = v.Creation | v.DeleteQueue | v.DeleteTopic | v.TakePartitionDown | v.BringPartitionUp
 """Requests that create, delete or disturb an entity; all others use it."""
@@ -68,13 +68,13 @@ def transitions(
     namespace: Namespace,
     command: v.Command,
     connection: str = "c1",
-    seen: Sighting = NOTHING_SEEN,
+    seen: Observation = UNOBSERVED,
 ) -> Iterator[Transition]:
     """Yield every transition that the documents allow and that matches the observation."""
     names = named(command)
     name = names[0] if names else ""
-    if is_about_unknowable(namespace, command):
-        yield unknowable(namespace, command, seen)
+    if is_about_unjudged(namespace, command):
+        yield unjudged(namespace, command, seen)
         return
     if (topic := topic_above(namespace, command)) is not None:
         yield under_a_topic(namespace, topic, seen)
@@ -85,7 +85,7 @@ def transitions(
         return
     queue = ready.queues.get(name)
     used = seen.outcome is not None and not isinstance(command, LASTING)
-    if used and queue is not None and queue.managed.frayed:
+    if used and queue is not None and queue.managed.partially_applied:
         yield in_part(ready, command, queue, seen)
         return
     if is_managed_otherwise(ready, command):
@@ -104,7 +104,7 @@ def _of_unsure(
     command: v.Command,
     queue: Queue,
     found: Iterator[Transition],
-    seen: Sighting,
+    seen: Observation,
 ) -> Iterator[Transition]:
     """Return the answers of a queue that may not exist; among equal ones, the least informative.
 
@@ -125,7 +125,7 @@ def _of_unsure(
         yield from missing
 
 
-def _agreeing(found: Iterator[Transition], seen: Sighting) -> Iterator[Transition]:
+def _agreeing(found: Iterator[Transition], seen: Observation) -> Iterator[Transition]:
     return (transition for transition in found if transition.admits(seen.outcome))
 
 
@@ -183,8 +183,8 @@ def _unanswered(namespace: Namespace, command: v.Command, connection: str) -> tu
     """Return the states after an unanswered request, with its queues' names marked as pending."""
     names = named(command)
     left: tuple[Namespace, ...] = (with_doubt(namespace, command),)
-    if is_about_unknowable(namespace, command):
-        left = (unknowable(namespace, command, NO_ANSWER).next,)
+    if is_about_unjudged(namespace, command):
+        left = (unjudged(namespace, command, NO_ANSWER).next,)
     elif (topic := topic_above(namespace, command)) is not None:
         left = (under_a_topic(namespace, topic, NO_ANSWER).next,)
     elif is_managed_otherwise(namespace, command):
@@ -196,7 +196,7 @@ def _unanswered(namespace: Namespace, command: v.Command, connection: str) -> tu
         left = lost(ready, command, connection)
     if isinstance(command, v.CommitTransaction | v.RollBackTransaction):
         names = sent_to(namespace, command.transaction)
-    return tuple(haunted(each, command, *names) for each in left)
+    return tuple(with_pending_effects(each, command, *names) for each in left)
 
 
 def accept(possible: tuple[Namespace, ...], event: v.Event, *, explain: bool = True) -> Acceptance:
@@ -217,7 +217,7 @@ def accept(possible: tuple[Namespace, ...], event: v.Event, *, explain: bool = T
     if isinstance(event.outcome, v.Indeterminate):
         left = (_unanswered(each, event.command, event.connection) for each in timed)
         return Acceptance(possible=_distinct(itertools.chain.from_iterable(left)))
-    seen = Sighting(event.outcome, event.witness)
+    seen = Observation(event.outcome, event.witness)
     found = [
         transition
         for namespace in timed
@@ -243,14 +243,14 @@ def _distinct(reached: Iterable[Namespace]) -> tuple[Namespace, ...]:
 
 
 def _at(namespace: Namespace, event: v.Event) -> Namespace:
-    if namespace.vantage.clock is v.Clock.VIRTUAL:
+    if namespace.observability.clock is v.Clock.VIRTUAL:
         return namespace
     latest = event.called if event.returned is None else event.returned
     now = Window(max(event.called, namespace.now.earliest), max(latest, namespace.now.latest))
     return evolve(namespace, now=now)
 
 
-def _violation(timed: tuple[Namespace, ...], event: v.Event, seen: Sighting) -> Acceptance:
+def _violation(timed: tuple[Namespace, ...], event: v.Event, seen: Observation) -> Acceptance:
     allowed: list[Transition] = []
     for namespace in timed:
         for transition in transitions(namespace, event.command, event.connection):

@@ -5,7 +5,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.oracle.state import Namespace
 
-__all__ = ["NOTHING_SEEN", "Choice", "Sighting", "Transition", "done", "refusal"]
+__all__ = ["UNOBSERVED", "Choice", "Observation", "Transition", "done", "refusal"]
 
 
 @attrs.frozen
@@ -44,14 +44,14 @@ class Transition:
 
 
 @attrs.frozen
-class Sighting:
+class Observation:
     """Observation of a step: its outcome, its witness, both or nothing."""
 
     outcome: v.Outcome | None = None
     witness: v.Witness | None = None
 
 
-NOTHING_SEEN = Sighting()
+UNOBSERVED = Observation()
 
 
 def done(next_: Namespace, *rules: v.RuleId, choice: Choice | None = None) -> Transition:

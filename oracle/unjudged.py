@@ -11,18 +11,18 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.oracle.registry import Registry
-from busproof.oracle.state import Namespace, Topic, forgotten, is_unknowable
+from busproof.oracle.state import Namespace, Topic, is_unjudged, stop_judging_name
 
 __all__ = [
     "LOOKING",
-    "given_up",
-    "haunted",
-    "is_about_unknowable",
+    "is_about_unjudged",
     "is_joined",
-    "is_unknowable",
+    "is_unjudged",
     "made",
     "named",
+    "stop_judging",
     "topic_above",
+    "with_pending_effects",
 ]
 
 LOOKING = (
@@ -49,12 +49,12 @@ def named(command: v.Command) -> tuple[str, ...]:
     return tuple(v.owner_of(name) for name in names if name)
 
 
-def is_about_unknowable(namespace: Namespace, command: v.Command) -> bool:
+def is_about_unjudged(namespace: Namespace, command: v.Command) -> bool:
     """Return whether the command concerns or names an entity that is no longer judged."""
-    if not len(namespace.registry.unknowable):
+    if not len(namespace.registry.unjudged):
         return False
     created = (v.created_path(command),) if isinstance(command, v.Creation) else ()
-    return any(is_unknowable(namespace, name) for name in (*named(command), *created))
+    return any(is_unjudged(namespace, name) for name in (*named(command), *created))
 
 
 def topic_above(namespace: Namespace, command: v.Command) -> str | None:
@@ -66,7 +66,7 @@ def topic_above(namespace: Namespace, command: v.Command) -> str | None:
     return name if known is not None and isinstance(known.role, Topic) else None
 
 
-def given_up(namespace: Namespace, *names: str) -> Namespace:
+def stop_judging(namespace: Namespace, *names: str) -> Namespace:
     """Return the namespace that stops judging these names.
 
     This includes entities that forward to them, or to which they forward, at any distance.
@@ -74,8 +74,8 @@ def given_up(namespace: Namespace, *names: str) -> Namespace:
     waiting = list(names)
     while waiting:
         name = waiting.pop()
-        if name not in namespace.registry.unknowable:
-            namespace = forgotten(namespace, name)
+        if name not in namespace.registry.unjudged:
+            namespace = stop_judging_name(namespace, name)
             waiting += _joined(namespace, name)
     return namespace
 
@@ -86,13 +86,13 @@ def made(before: Namespace, after: Namespace, name: str) -> Namespace:
     An unanswered request may have been sent to this name before the entity existed, or an
     unanswered creation may forward to it; either can take effect from now on.
     """
-    late = (name,) if name in before.registry.haunted and name not in before.queues else ()
+    late = (name,) if name in before.registry.pending_effects and name not in before.queues else ()
     waiting = (
         source
-        for source, targets in before.registry.intended.items()
+        for source, targets in before.registry.pending_forwards.items()
         if name in targets and source not in before.queues
     )
-    return given_up(after, *late, *waiting)
+    return stop_judging(after, *late, *waiting)
 
 
 def is_joined(namespace: Namespace, name: str) -> bool:
@@ -114,12 +114,12 @@ def _forwarding(namespace: Namespace) -> Iterator[tuple[str, str]]:
     """Return the entities that forward, or may, with their destinations."""
     for source, destination in namespace.forwarding.items():
         yield v.owner_of(source), v.owner_of(destination)
-    for source, intended in namespace.registry.intended.items():
-        for destination in intended:
+    for source, destinations in namespace.registry.pending_forwards.items():
+        for destination in destinations:
             yield source, destination
 
 
-def haunted(namespace: Namespace, command: v.Command, *names: str) -> Namespace:
+def with_pending_effects(namespace: Namespace, command: v.Command, *names: str) -> Namespace:
     """Record an unanswered request and the names that it may affect."""
     if isinstance(command, LOOKING) or not names:
         return namespace
@@ -127,12 +127,14 @@ def haunted(namespace: Namespace, command: v.Command, *names: str) -> Namespace:
     if isinstance(command, v.CreateQueue | v.CreateSubscription):
         for destination in v.destinations(command):
             registry = _with_intended(registry, v.created_path(command), v.owner_of(destination))
-    remembered = registry.haunted.update(dict.fromkeys(names))
-    return attrs.evolve(namespace, registry=attrs.evolve(registry, haunted=remembered))
+    remembered = registry.pending_effects.update(dict.fromkeys(names))
+    return attrs.evolve(namespace, registry=attrs.evolve(registry, pending_effects=remembered))
 
 
 def _with_intended(registry: Registry, source: str, destination: str) -> Registry:
-    before = registry.intended.get(source, ())
+    before = registry.pending_forwards.get(source, ())
     if destination in before:
         return registry
-    return attrs.evolve(registry, intended=registry.intended.set(source, (*before, destination)))
+    return attrs.evolve(
+        registry, pending_forwards=registry.pending_forwards.set(source, (*before, destination))
+    )

@@ -174,7 +174,7 @@ def _record(text: str | None) -> object:
 
 
 def _is_cut(text: str | None) -> bool:
-    """Whether a last line that cannot be read is one whose writing was broken off."""
+    """Return whether a last line that cannot be read is one whose writing was broken off."""
     if text is None or not text.startswith("{"):
         return False
     try:

@@ -167,7 +167,7 @@ def _is_local(master: str) -> bool:
 
 
 def _memory() -> int:
-    """How many GB a local Spark may take."""
+    """Return how many GB a local Spark may take."""
     try:
         whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 30
     except (AttributeError, OSError, ValueError):

@@ -84,7 +84,7 @@ class Case:
 
 
 def severity(catalogue: Catalogue, rules: Iterable[RuleId]) -> str:
-    """How grave it is to break the gravest of these rules, by its modality."""
+    """Return how grave it is to break the gravest of these rules, by its modality."""
     order = tuple(dict.fromkeys(_SEVERITY.values()))
     known = (overview.found(catalogue, rule) for rule in rules)
     told = [_SEVERITY[rule.modality] for rule in known if rule is not None]

@@ -96,7 +96,7 @@ def explored_words(explored: Explored) -> str:
 
 
 def applicable(rules: Iterable[RuleVerdict]) -> int:
-    """How many rules are not `not applicable`."""
+    """Return how many rules are not `not applicable`."""
     return sum(rule.verdict is not Verdict.NOT_APPLICABLE for rule in rules)
 
 
@@ -107,7 +107,7 @@ def headline(rules: tuple[RuleVerdict, ...]) -> str:
 
 
 def tallies(conformance: Conformance) -> dict[Verdict, int]:
-    """How many rules have each verdict but `shown`, worst first.
+    """Return how many rules have each verdict but `shown`, worst first.
 
     Known failures are counted where a list of them was given.
     """
@@ -150,7 +150,7 @@ def provenance(conformance: Conformance) -> dict[str, str]:
 
 
 def known_words(known: KnownFailure) -> str:
-    """Why a rule is known to fail, and until when that counts."""
+    """Return why a rule is known to fail, and until when that counts."""
     until = f"until {known.expires}" if known.expires else ""
     return ", ".join(part for part in (known.reason, known.link, until) if part)
 
@@ -267,7 +267,7 @@ def reading_words(subject: Subject, catalogue: Catalogue) -> str:
 
 
 def scenario_words(conformance: Conformance) -> str:
-    """How the scenarios ended, such as `60 passed, 2 failed`."""
+    """Return how the scenarios ended, such as `60 passed, 2 failed`."""
     # A report that was read has them in any order.
     names = dict.fromkeys((*map(str, ScenarioVerdict), *sorted(conformance.scenarios)))
     counts = [

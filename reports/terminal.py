@@ -304,7 +304,7 @@ class _Screen:
 
 
 def _cause_of_all(rules: list[RuleVerdict]) -> str:
-    """Why nothing was seen of a family's rules, if it is the same for all of them."""
+    """Return why nothing was seen of a family's rules, if it is the same for all of them."""
     causes = {rule.cause for rule in rules}
     unseen = all(rule.verdict is Verdict.NOT_SHOWN and not rule.events for rule in rules)
     return causes.pop() if len(rules) > 1 and unseen and len(causes) == 1 else ""

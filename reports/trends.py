@@ -52,7 +52,7 @@ class Entry:
     verdicts: dict[str, str]
 
     def counted(self, verdict: Verdict) -> int:
-        """How many rules had this verdict."""
+        """Return how many rules had this verdict."""
         return len(self.verdicts.get(verdict.value, "").split())
 
     def by_rule(self) -> dict[RuleId, str]:

@@ -1,4 +1,4 @@
-"""The rule catalogue: what must hold, who says so, and what the documents leave open."""
+"""The rule catalogue: rules, their sources, and what the documents leave open."""
 
 from busproof.spec.catalogue import Catalogue
 from busproof.spec.documents import verify_documents

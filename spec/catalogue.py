@@ -1,4 +1,4 @@
-"""The catalogue: every rule, edition and ambiguity, and the questions asked of them."""
+"""The catalogue: every rule, edition and ambiguity, and queries of them."""
 
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
@@ -34,14 +34,14 @@ _T = TypeVar("_T", bound=_Identified)
 
 @attrs.frozen(kw_only=True)
 class Catalogue:
-    """What a bus is held to, as loaded from a folder and checked.
+    """The rules of a bus, as loaded from a folder and checked.
 
     Attributes:
         families: the groups of rules, in the order of the rules.
         rules: by family and number.
         ambiguities: in the register's order.
         editions: the five documents, oldest first.
-        sources: what is cited from outside the five.
+        sources: those outside the five.
         releases: its versions, newest first.
     """
 
@@ -54,11 +54,11 @@ class Catalogue:
 
     @property
     def version(self) -> str:
-        """Which version of the catalogue this is."""
+        """The version of the catalogue."""
         return self.releases[0].version
 
     def link(self, citation: Citation) -> str | None:
-        """Where what is cited stands today, as far as that is known."""
+        """Return the current address of a citation, as far as it is known."""
         if citation.source in self._editions:
             return self._editions[citation.source].link_to(citation.anchor)
         return next((each.link for each in self.sources if each.id == citation.source), None)
@@ -76,7 +76,7 @@ class Catalogue:
         return _by_id(self.editions)
 
     def rule(self, rule: str) -> Rule:
-        """The rule with this id.
+        """Return the rule with this id.
 
         Raises:
             UsageError: there is none.
@@ -84,7 +84,7 @@ class Catalogue:
         return _found("rule", rule, self._rules, "`busproof rules` lists all")
 
     def edition(self, edition: str) -> Edition:
-        """The edition with this id.
+        """Return the edition with this id.
 
         Raises:
             UsageError: there is none.
@@ -92,7 +92,7 @@ class Catalogue:
         return _found("edition", edition, self._editions, f"use one of {', '.join(self._editions)}")
 
     def ambiguity(self, ambiguity: str) -> Ambiguity:
-        """The entry of the register with this id.
+        """Return the entry of the register with this id.
 
         Raises:
             UsageError: there is none.
@@ -101,7 +101,7 @@ class Catalogue:
         return _found("ambiguity", ambiguity, self._ambiguities, advice)
 
     def family(self, family: str) -> Family:
-        """The family with this id.
+        """Return the family with this id.
 
         Raises:
             UsageError: there is none.
@@ -110,7 +110,7 @@ class Catalogue:
         return _found("family", family, families, f"use one of {', '.join(families)}")
 
     def concerning(self, rules: Collection[str]) -> tuple[Ambiguity, ...]:
-        """The entries of the register that touch at least one of these rules."""
+        """Return the entries of the register about at least one of these rules."""
         return tuple(
             ambiguity
             for ambiguity in self.ambiguities
@@ -118,11 +118,11 @@ class Catalogue:
         )
 
     def readings(self, overrides: Mapping[str, str]) -> dict[str, str]:
-        """The reading of every ambiguity: the default, unless `overrides` names another.
+        """Return the reading of every ambiguity: the default, unless `overrides` names another.
 
         Raises:
-            UsageError: an ambiguity or a reading that does not exist is named, or one that
-                nothing in a run can tell from the default.
+            UsageError: an ambiguity or a reading does not exist, or no run can distinguish the
+                reading from the default.
         """
         for name, reading in overrides.items():
             ambiguity = self.ambiguity(name)
@@ -140,7 +140,7 @@ class Catalogue:
         }
 
     def in_force(self, edition: str, tier: str) -> frozenset[str]:
-        """Ids of the rules that this edition (or no edition) states and that hold in this tier.
+        """Return ids of the rules that this edition (or none) states and that hold in this tier.
 
         Raises:
             UsageError: there is no such edition or tier.
@@ -153,7 +153,7 @@ class Catalogue:
         )
 
     def silent(self, edition: str, tier: str) -> frozenset[str]:
-        """Ids of all other rules: they neither allow nor forbid anything there.
+        """Return ids of all other rules: they neither allow nor forbid anything there.
 
         Raises:
             UsageError: there is no such edition or tier.
@@ -161,7 +161,7 @@ class Catalogue:
         return frozenset(self._rules) - self.in_force(edition, tier)
 
     def diff(self, a: str, b: str) -> Diff:
-        """What the editions `a` and `b` state differently.
+        """Return the differences between the editions `a` and `b`.
 
         Raises:
             UsageError: there is no such edition.

@@ -27,27 +27,27 @@ _FEWEST_READINGS = 2
 
 @attrs.frozen(kw_only=True)
 class Origins:
-    """What may be cited: the editions, oldest first, and the outside sources."""
+    """Sources that can be cited: the editions, oldest first, and the outside sources."""
 
     editions: tuple[Edition, ...]
     sources: tuple[Source, ...]
 
     @property
     def edition_ids(self) -> tuple[str, ...]:
-        """Ids of the editions, oldest first."""
+        """Return ids of the editions, oldest first."""
         return tuple(edition.id for edition in self.editions)
 
     def stating(self, citations: Iterable[Citation]) -> tuple[str, ...]:
-        """The editions among the citations, oldest first."""
+        """Return the editions among the citations, oldest first."""
         cited = {citation.source for citation in citations}
         return tuple(edition for edition in self.edition_ids if edition in cited)
 
     def place(self, fields: Fields) -> tuple[str, str | None]:
-        """The fields `source` and `anchor`: an edition and its section, or an outside source.
+        """Read the fields `source` and `anchor`: an edition and its section, or an outside source.
 
         Raises:
             SpecificationError: the source is unknown, the edition has no such section, or an
-                outside source is given one.
+                outside source has one.
         """
         anchors = {edition.id: edition.anchors for edition in self.editions}
         source = fields.choice("source", (*anchors, *(source.id for source in self.sources)))
@@ -60,7 +60,7 @@ class Origins:
 
 
 def matching(fields: Fields, field: str, pattern: str) -> str:
-    """A text that the pattern matches as a whole.
+    """Read a text that the pattern matches as a whole.
 
     Raises:
         SpecificationError: it does not.
@@ -72,7 +72,7 @@ def matching(fields: Fields, field: str, pattern: str) -> str:
 
 
 def matching_or_none(fields: Fields, field: str, pattern: str) -> str | None:
-    """A text that the pattern matches as a whole, or `None` where the field is left out.
+    """Read a text that the pattern matches as a whole, or `None` if the field is missing.
 
     Raises:
         SpecificationError: it does not.
@@ -84,7 +84,7 @@ def matching_or_none(fields: Fields, field: str, pattern: str) -> str | None:
 
 
 def rule_id(fields: Fields, family: str) -> str:
-    """The field `id` of a rule: its family and two digits.
+    """Read the field `id` of a rule: its family and two digits.
 
     Raises:
         SpecificationError: it is something else, or names another family.
@@ -96,10 +96,10 @@ def rule_id(fields: Fields, family: str) -> str:
 
 
 def date_or_none(fields: Fields, field: str) -> str | None:
-    """A day as text, or `None` where the field is left out.
+    """Read a day as text, or `None` if the field is missing.
 
     Raises:
-        SpecificationError: it is no day, or an unquoted one (which YAML does not give as text).
+        SpecificationError: it is not a day, or is unquoted (YAML then gives no text).
     """
     value = fields.text_or_none(field)
     if value is not None and not re.fullmatch(r"\d{4}-\d\d-\d\d", value):
@@ -108,7 +108,7 @@ def date_or_none(fields: Fields, field: str) -> str | None:
 
 
 def choice_or_none(fields: Fields, field: str, allowed: Collection[str]) -> str | None:
-    """One of the allowed texts, or `None` where the field is left out.
+    """Read one of the allowed texts, or `None` if the field is missing.
 
     Raises:
         SpecificationError: it is another text.
@@ -120,7 +120,7 @@ def choice_or_none(fields: Fields, field: str, allowed: Collection[str]) -> str 
 
 
 def check_unique(top: Fields, field: str, values: Iterable[str]) -> None:
-    """Refuse a value that two entries of one file have in a field.
+    """Reject a value that two entries of one file have in a field.
 
     Raises:
         SpecificationError: there is one.
@@ -135,10 +135,10 @@ def check_unique(top: Fields, field: str, values: Iterable[str]) -> None:
 
 
 def check_rule(fields: Fields, rule: Rule, *, longest_title: int) -> None:
-    """Refuse a rule whose fields contradict each other or name what does not exist.
+    """Reject a rule with contradictory fields or unknown references.
 
     Raises:
-        SpecificationError: they do.
+        SpecificationError: it has some.
     """
     if len(rule.title) > longest_title:
         raise fields.wrong("title", rule.title, f"at most {longest_title} characters")
@@ -179,7 +179,7 @@ def _check_needs(fields: Fields, rule: Rule) -> None:
 
 
 def check_conditions(rules: Iterable[Rule], register: Iterable[Ambiguity]) -> None:
-    """Refuse a rule that depends on a reading which the register does not have.
+    """Reject a rule that depends on a reading that the register lacks.
 
     Raises:
         SpecificationError: there is one.
@@ -215,7 +215,7 @@ def _check_citations(fields: Fields, rule: Rule) -> None:
 
 
 def check_ambiguity(fields: Fields, ambiguity: Ambiguity) -> None:
-    """Refuse an ambiguity that is none, or that touches nothing.
+    """Reject an ambiguity without alternatives, or without rules.
 
     Raises:
         SpecificationError: it has fewer than two readings, or no rule.

@@ -1,4 +1,4 @@
-"""Holding the catalogue against the documents it cites, for whoever has them."""
+"""Verification of the catalogue against the documents it cites, for those who have them."""
 
 import hashlib
 import re
@@ -14,9 +14,9 @@ _LONGEST_HEADING = 200
 
 
 def verify_documents(catalogue: Catalogue, folder: Path) -> list[str]:
-    """What is wrong with the editions' hashes or anchors, judged by the documents in `folder`.
+    """Return errors in the editions' hashes or anchors, compared with the documents in `folder`.
 
-    A document is known by its SHA-256, whatever its file's name. An empty list means that all are
+    A document is identified by its SHA-256, not its file's name. An empty list means that all are
     there and have exactly the sections that the catalogue lists, in its order.
 
     Raises:
@@ -65,10 +65,10 @@ def _named(document: str) -> list[str]:
 
 
 def _headed(edition: Edition, document: str) -> list[str]:
-    """The listed anchors that heading lines end with.
+    """Return the listed anchors that end heading lines.
 
-    A heading line runs both languages together, and one heading may end with another's words, so
-    the longest anchor counts.
+    A heading line contains both languages, and one heading may end with another's words, so the
+    longest anchor counts.
     """
     found = []
     for line in document.splitlines():

@@ -19,11 +19,11 @@ _MOST: Final = 999
 
 
 def load(folder: Path | None = None) -> Catalogue:
-    """The catalogue in `folder`, or busproof's own, which is read once.
+    """Load the catalogue in `folder`, or busproof's own, which is read once.
 
     Raises:
-        SpecificationError: something in the folder is broken or inconsistent; the message names
-            file, entry, field, value and what is allowed.
+        SpecificationError: an entry is broken or inconsistent; the message names file, entry,
+            field, value and the allowed values.
     """
     return _own() if folder is None else _loaded(folder)
 
@@ -181,7 +181,7 @@ def _citation(fields: Fields, known: checks.Origins) -> Citation:
 def _register(
     folder: Path, known: checks.Origins, rules: tuple[Rule, ...]
 ) -> tuple[Ambiguity, ...]:
-    """The entries of all files, by the number of their question."""
+    """Return the entries of all files, by the number of their question."""
     tops = [read_file(folder, name) for name in _files(folder, "ambiguities")]
     rule_ids = [rule.id for rule in rules]
     ambiguities = [each for top in tops for each in _ambiguities(top, known, rule_ids)]

@@ -1,6 +1,6 @@
-"""Reading one YAML file, and taking the fields of its entries one by one.
+"""Reader of one YAML file and the fields of its entries.
 
-Every complaint names the file, the entry, the field, the value and what was allowed.
+Every error names the file, the entry, the field, the value and the allowed values.
 """
 
 from collections.abc import Collection
@@ -19,10 +19,10 @@ _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def read_file(folder: Path, name: str) -> "Fields":
-    """The top-level fields of `folder / name`.
+    """Return the top-level fields of `folder / name`.
 
     Raises:
-        SpecificationError: the file is missing, empty, not UTF-8, not YAML or no mapping.
+        SpecificationError: the file is missing, empty, not UTF-8, not YAML or not a mapping.
     """
     data = _parsed(_text(folder / name, name), name)
     if data is None:
@@ -57,7 +57,7 @@ def _parsed(text: str, name: str) -> object:
 
 
 def _refuse_repeated_keys(node: yaml.Node | None, name: str) -> None:
-    """YAML's loader lets the last of two equal keys win in silence; a catalogue may not."""
+    """Reject equal keys; YAML's loader would silently take the last one."""
     if isinstance(node, yaml.MappingNode):
         seen: set[str] = set()
         for key, value in node.value:
@@ -74,21 +74,21 @@ def _refuse_repeated_keys(node: yaml.Node | None, name: str) -> None:
 
 
 class Fields:
-    """The fields of one entry, each taken once; `end` complains of those nobody took."""
+    """The fields of one entry, each taken once; `end` rejects those that were not taken."""
 
     def __init__(self, where: str, data: object) -> None:
-        """`where` opens every complaint; `data` is what YAML gave for the entry.
+        """Set the start of error messages (`where`) and the entry's data.
 
         Raises:
-            SpecificationError: the entry is no mapping with texts as field names.
+            SpecificationError: the entry is not a mapping with texts as field names.
         """
         self.where = where
         if not isinstance(data, dict) or not all(isinstance(key, str) for key in data):
-            raise SpecificationError(f"{where}: {data!r} is no mapping of named fields.")
+            raise SpecificationError(f"{where}: {data!r} is not a mapping of named fields.")
         self._left: dict[str, object] = dict(data)
 
     def wrong(self, field: str, value: object, allowed: str) -> SpecificationError:
-        """The complaint that `field` has a value which is not allowed; for the caller to raise."""
+        """Return the error that `field` has a value that is not allowed; the caller raises it."""
         return SpecificationError(
             f"{self.where}: {field}: {value!r} is not allowed; allowed: {allowed}."
         )
@@ -99,46 +99,46 @@ class Fields:
         return self._left.pop(field)
 
     def text(self, field: str) -> str:
-        """A text that is not blank."""
+        """Return a text that is not blank."""
         value = self._take(field)
         if not isinstance(value, str) or not value.strip():
             raise self.wrong(field, value, "a text that is not blank")
         return value
 
     def text_or_none(self, field: str) -> str | None:
-        """A text that is not blank, or `None` where the field is left out."""
+        """Return a text that is not blank, or `None` if the field is missing."""
         return self.text(field) if field in self._left else None
 
     def date_or_none(self, field: str) -> date | None:
-        """A day, written as `2027-01-31`, or `None` where the field is left out."""
+        """Return a day, written as `2027-01-31`, or `None` if the field is missing."""
         if field not in self._left:
             return None
         value = self._take(field)
         if isinstance(value, str):
             with suppress(ValueError):
                 value = date.fromisoformat(value)
-        # A datetime is a date to Python; a time of day means nothing here.
+        # A datetime is a date in Python; a time of day has no meaning here.
         if type(value) is not date:
             raise self.wrong(field, value, "a day, as in 2027-01-31")
         return value
 
     def number(self, field: str, lowest: int, highest: int) -> int:
-        """A whole number of the range, both ends included."""
+        """Return a whole number of the range, both ends included."""
         value = self._take(field)
-        # bool is an int to Python, but "true" is no number to whoever reads the file.
+        # bool is an int in Python, but "true" is not a number in the file.
         if type(value) is not int or not lowest <= value <= highest:
             raise self.wrong(field, value, f"a whole number from {lowest} to {highest}")
         return value
 
     def choice(self, field: str, allowed: Collection[str]) -> str:
-        """One of the allowed texts."""
+        """Return one of the allowed texts."""
         value = self.text(field)
         if value not in allowed:
             raise self.wrong(field, value, ", ".join(allowed))
         return value
 
     def texts(self, field: str, allowed: Collection[str] | None = None) -> tuple[str, ...]:
-        """A list of texts, none of them twice; of the allowed ones, if those are given."""
+        """Return a list of texts without duplicates; of the allowed ones, if those are given."""
         values = self._list(field)
         texts = tuple(value for value in values if isinstance(value, str) and value.strip())
         if len(texts) < len(values) or len(set(texts)) < len(texts):
@@ -149,11 +149,11 @@ class Fields:
         return texts
 
     def texts_or_none(self, field: str) -> tuple[str, ...]:
-        """A list of texts, or an empty one where the field is left out."""
+        """Return a list of texts, or an empty one if the field is missing."""
         return self.texts(field) if field in self._left else ()
 
     def entries(self, field: str, key: str | None = None) -> tuple["Fields", ...]:
-        """A list of entries, not empty; each is named by its field `key`, else by its place."""
+        """Return a list of entries, not empty; each is named by its field `key` or its position."""
         values = self._list(field)
         if not values:
             raise self.wrong(field, values, "a list with at least one entry")
@@ -163,14 +163,14 @@ class Fields:
         )
 
     def entries_if_any(self, field: str, key: str | None = None) -> tuple["Fields", ...]:
-        """A list of entries as `entries` takes it, which may be empty but not left out."""
+        """Return a list of entries like `entries`, which may be empty but not missing."""
         if self._left.get(field) == []:
             self._take(field)
             return ()
         return self.entries(field, key)
 
     def named_texts(self, field: str) -> dict[str, str]:
-        """A mapping of names to texts, in the file's order."""
+        """Return a mapping of names to texts, in the file's order."""
         nested = Fields(f"{self.where}: {field}", self._take(field))
         return {name: nested.text(name) for name in tuple(nested._left)}
 
@@ -181,7 +181,7 @@ class Fields:
         return value
 
     def end(self) -> None:
-        """Complain of the fields that nobody took.
+        """Reject fields that were not taken.
 
         Raises:
             SpecificationError: there are some.

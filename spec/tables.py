@@ -1,6 +1,6 @@
 """The catalogue as tables for a terminal.
 
-This module imports rich, which costs time: import it late, and only where a table is printed.
+This module imports rich, which is slow: import it late, and only to print a table.
 """
 
 import os
@@ -19,7 +19,7 @@ __all__ = ["print_ambiguities", "print_changes", "print_diff", "print_rule", "pr
 
 _WIDTH_WITHOUT_TERMINAL: Final = 160
 _NARROW: Final = 100
-"""Below this width a rule's needs stand under its title, not in a column of their own."""
+"""Width below which a rule's needs are printed under its title, not in a column."""
 
 
 def print_rules(catalogue: Catalogue, rules: Sequence[Rule]) -> None:
@@ -40,7 +40,7 @@ def print_rules(catalogue: Catalogue, rules: Sequence[Rule]) -> None:
     marks = ", ".join(f"{edition.mark} {edition.id}" for edition in catalogue.editions)
     console.print(f"Editions: {marks}; outside: stated by none of them, in force in all.")
     newest = catalogue.releases[0]
-    told = "busproof rules --changes tells more."
+    told = "busproof rules --changes has details."
     console.print(f"Catalogue {newest.version} of {newest.dated}; {told}")
 
 
@@ -66,7 +66,7 @@ def _marks(catalogue: Catalogue, rule: Rule) -> str:
 
 
 def print_ambiguities(ambiguities: Iterable[Ambiguity]) -> None:
-    """Print each question with its readings and what they mean, the default one marked."""
+    """Print each question with its readings and their meanings, the default one marked."""
     table = _table("id", "question, readings, rules", whole=("id",))
     for ambiguity in ambiguities:
         readings = (
@@ -83,7 +83,7 @@ def print_ambiguities(ambiguities: Iterable[Ambiguity]) -> None:
 
 
 def print_diff(catalogue: Catalogue, diff: Diff) -> None:
-    """Print what two editions state differently."""
+    """Print the differences between two editions."""
     console = _console()
     for edition, only in ((diff.a, diff.only_in_a), (diff.b, diff.only_in_b)):
         console.print(f"Only in {edition}: {_rules_in_words(len(only))}", style="bold")
@@ -129,10 +129,10 @@ def print_rule(
     faults: Iterable[Mapping[str, str]],
     specs: Mapping[str, Iterable[Mapping[str, Any]]],
 ) -> None:
-    """Print one rule with its citations, what is open about it and what shows it.
+    """Print one rule with its citations, ambiguities and evidence.
 
-    `scenarios` have `file` and `name`, `faults` have `id` and `summary`; `specs` has what the TLA+
-    specs have: `operators` and `properties` with `module` and `name`, `edges` with `graph` and
+    `scenarios` have `file` and `name`, `faults` have `id` and `summary`; `specs` has those of the
+    TLA+ specs: `operators` and `properties` with `module` and `name`, `edges` with `graph` and
     `edges`, `mutants` with `name`, `module` and `killed_by`.
     """
     console = _console()
@@ -207,14 +207,14 @@ def _specified(specs: Mapping[str, Iterable[Mapping[str, Any]]]) -> Table:
 
 
 def _console() -> Console:
-    """A console that takes texts literally, and is wide where nobody looks at a screen."""
+    """Return a console that prints texts literally, and is wide without a terminal."""
     screen = sys.stdout.isatty() or "COLUMNS" in os.environ
     width = None if screen else _WIDTH_WITHOUT_TERMINAL
     return Console(highlight=False, markup=False, emoji=False, width=width)
 
 
 def _table(*headers: str, whole: Sequence[str], headed: bool = True) -> Table:
-    """A table whose columns named in `whole` never wrap and are never cut."""
+    """Return a table whose columns named in `whole` are neither wrapped nor cut."""
     table = Table(
         box=box.SIMPLE_HEAD,
         show_edge=False,

@@ -1,4 +1,4 @@
-"""The words that a catalogue may use: every value that is allowed in a field of its files."""
+"""The vocabulary of a catalogue: the allowed values of its fields."""
 
 from typing import Final
 
@@ -35,10 +35,10 @@ MODALITIES: Final = {
     "should": ("allowed", "never"),
     "informative": ("never",),
 }
-"""The modalities, and how a rule of each can be shown."""
+"""The modalities, and how a rule with each can be shown."""
 
 ANY_ERROR: Final = "any"
-"""A refusal whose kind the documents do not name."""
+"""A refusal of undocumented kind."""
 
 ERRORS: Final = (
     "invalid-operation",
@@ -54,7 +54,7 @@ ERRORS: Final = (
     "entity-disabled",
     "other",
 )
-"""The refusals of the model's vocabulary; a test keeps both the same."""
+"""The refusals of the vocabulary; a test keeps both the same."""
 
 CAPABILITIES: Final = (
     "witness",
@@ -100,7 +100,7 @@ CAPABILITIES: Final = (
     "sizes",
     "amqp",
 )
-"""What an adapter can declare; a test keeps both the same."""
+"""Capabilities that an adapter can declare; a test keeps both the same."""
 
 STATEMENTS: Final = {"A": 13, "B": 11, "C": 19, "D": 8, "E": 3, "F": 13, "G": 8, "H": 3}
-"""How many numbered statements of the five documents each section of the checklist has."""
+"""Number of statements of the five documents in each section of the checklist."""

@@ -1,4 +1,4 @@
-"""What a catalogue is made of: editions, outside sources, rules, ambiguities."""
+"""Values of a catalogue: editions, outside sources, rules, ambiguities."""
 
 from collections.abc import Collection, Mapping
 
@@ -25,16 +25,16 @@ class Edition:
     Attributes:
         id: language and date, such as `de-2021-04`.
         mark: one letter for tables.
-        order: place among the editions, 1 for the oldest.
+        order: position among the editions, 1 for the oldest.
         language: two letters.
         translation: `machine` or `human`.
-        dated: the date that it bears, `None` where it bears none.
-        handed_off: when its translation was handed off, `None` where that is not known.
+        dated: its date, `None` without one.
+        handed_off: when its translation was handed off, `None` if unknown.
         sha256: of the document, in hexadecimal.
         anchored_by: how its sections are found, see `terms.ANCHORED_BY`.
         anchors: of its headings, in document order.
-        link: where the article stands today in that language; its text may have moved since.
-        note: what a reader of its citations should know, if anything.
+        link: the article's current address in that language; its text may have changed since.
+        note: a remark for readers of its citations, if any.
     """
 
     id: str
@@ -51,7 +51,7 @@ class Edition:
     note: str | None
 
     def link_to(self, anchor: str | None) -> str | None:
-        """Where a section of it can be read, as far as the article still has it."""
+        """Return the address of a section, as far as the article still has it."""
         if self.link is None or anchor is None or self.anchored_by != "name":
             return self.link
         return f"{self.link}#{anchor}"
@@ -64,10 +64,10 @@ class Source:
     Attributes:
         id: begins with `facts-`.
         kind: see `terms.SOURCE_KINDS`.
-        title: of the page, or what it says.
+        title: of the page, or its content.
         as_of: the year, month or day of the state that was read.
-        status: of what is taken from it.
-        link: where it stands today, `None` where that is not known.
+        status: of its statements.
+        link: its current address, `None` if unknown.
     """
 
     id: str
@@ -83,10 +83,10 @@ class Release:
     """One version of the catalogue.
 
     Attributes:
-        version: `major.minor.patch`; what moves which is told in `changes.yaml`.
-        dated: when it was made, as `2027-01-31`.
-        sha256: of all that its rules and its register said, in hexadecimal.
-        changes: what is other than in the version before, a sentence each.
+        version: `major.minor.patch`; `changes.yaml` explains the numbers.
+        dated: its date, as `2027-01-31`.
+        sha256: of its rules and its register, in hexadecimal.
+        changes: the differences from the version before, a sentence each.
     """
 
     version: str
@@ -97,13 +97,13 @@ class Release:
 
 @attrs.frozen(kw_only=True)
 class Citation:
-    """Where a rule is stated.
+    """A place that states a rule.
 
     Attributes:
         source: id of an edition or of an outside source.
         anchor: of the section; `None` for an outside source.
-        remark: how the wording differs there; one that opens with "slip" tells of a translation
-            that fails.
+        remark: how the wording differs there; one that opens with "slip" describes a translation
+            error.
     """
 
     source: str
@@ -121,25 +121,25 @@ class Family:
 
 @attrs.frozen(kw_only=True)
 class Rule:
-    """One thing that an implementation must do, must not do or may do.
+    """A requirement, prohibition or permission for implementations.
 
     Attributes:
         id: family and number, such as `KEY-03`.
         title: fits a table.
-        statement: what holds, in our own words.
+        statement: the rule, in our own words.
         modality: `must`, `must-not`, `may`, `should` or `informative`.
-        shown_by: `always` (the situation arose and it held), `allowed` (the situation arose and
-            the answer was permitted) or `never`.
+        shown_by: `always` (the situation arose and it held), `allowed` (the situation arose and the
+            answer was permitted) or `never`.
         why_never: why it cannot be shown; `None` unless `shown_by` is `never`.
         status: `documented`, `observed` or `inferred`.
         tiers: the tiers in which it holds.
-        error: the refusal that it asks for or permits, `any` where its kind is not named, `None`
-            where it speaks of none.
-        needs: the capabilities without which it cannot be shown; `a|b` means either of the two.
-        unless: what keeps its situation from arising: a capability, or `AMBIGUITY=reading`.
+        error: the refusal that it requires or permits, `any` for an undocumented kind, `None`
+            without one.
+        needs: the capabilities that it requires; `a|b` means either of the two.
+        unless: what prevents its situation: a capability, or `AMBIGUITY=reading`.
         oracles: which of `strict` and `client` can judge it.
-        covers: the numbered statements that it puts to the test.
-        citations: where it is stated.
+        covers: the numbered statements that it tests.
+        citations: the places that state it.
         editions: the editions in which it is in force, oldest first.
         outside: whether none of the five states it; it is then in force in all of them.
     """
@@ -163,11 +163,11 @@ class Rule:
 
     @property
     def family(self) -> str:
-        """Id of the family, the part of the rule's id before the number."""
+        """The id of the family, the part of the rule's id before the number."""
         return self.id.partition("-")[0]
 
     def unmet(self, capabilities: Collection[str]) -> tuple[str, ...]:
-        """The needs that these capabilities do not meet; none means that the rule can be shown."""
+        """Return the needs that these capabilities do not meet; empty if the rule can be shown."""
         return tuple(
             need
             for need in self.needs
@@ -175,13 +175,13 @@ class Rule:
         )
 
     def cited_in(self, edition: str) -> tuple[Citation, ...]:
-        """The citations of one edition or outside source."""
+        """Return the citations of one edition or outside source."""
         return tuple(citation for citation in self.citations if citation.source == edition)
 
 
 @attrs.frozen(kw_only=True)
 class Said:
-    """What one source says on an ambiguity; `anchor` is `None` for an outside source."""
+    """The statement of one source on an ambiguity; `anchor` is `None` for an outside source."""
 
     source: str
     anchor: str | None
@@ -190,19 +190,19 @@ class Said:
 
 @attrs.frozen(kw_only=True)
 class Ambiguity:
-    """Something that the documents leave open or say in two ways.
+    """A question that the documents leave open or answer in two ways.
 
     Attributes:
         id: such as `ROUND-ROBIN`.
         number: of the entry in the list of open questions, 1 to 33.
-        question: what is open.
-        said: what is said where.
-        readings: name of each reading and what it means, in the register's order.
+        question: the open question.
+        said: the statements of sources.
+        readings: name of each reading and its meaning, in the register's order.
         default: the reading taken where a profile names none.
         why: why that one.
         told_apart_by: the experiment whose outcome differs between the readings.
-        rules: ids of the rules that it touches.
-        out_of_reach: why nothing that a run asks can tell the readings apart, if that is so.
+        rules: ids of the rules that it concerns.
+        out_of_reach: why no run can distinguish the readings, if that is so.
     """
 
     id: str
@@ -218,7 +218,7 @@ class Ambiguity:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The readings that a run can be held to: all, or the default where none can be told."""
+        """The readings for a run: all, or only the default if none can be distinguished."""
         return tuple(self.readings) if self.out_of_reach is None else (self.default,)
 
 
@@ -233,7 +233,7 @@ class Change:
 
 @attrs.frozen(kw_only=True)
 class Diff:
-    """What differs between the editions `a` and `b`; rules of outside sources never do."""
+    """The differences between the editions `a` and `b`; rules of outside sources never differ."""
 
     a: str
     b: str

@@ -11,17 +11,17 @@ __all__ = ["view_ambiguity", "view_diff", "view_release", "view_rule"]
 
 
 def view_rule(rule: Rule) -> dict[str, Any]:
-    """A rule with its citations; what a field leaves out is `null`."""
+    """Return a rule with its citations; missing fields are `null`."""
     return attrs.asdict(rule)
 
 
 def view_ambiguity(ambiguity: Ambiguity) -> dict[str, Any]:
-    """An entry of the register, its readings in the register's order."""
+    """Return an entry of the register, its readings in the register's order."""
     return attrs.asdict(ambiguity)
 
 
 def view_diff(diff: Diff) -> dict[str, Any]:
-    """What differs between two editions, both named."""
+    """Return the differences between two editions, both named."""
     return {
         "a": diff.a,
         "b": diff.b,
@@ -35,7 +35,7 @@ def view_diff(diff: Diff) -> dict[str, Any]:
 
 
 def view_release(release: Release) -> dict[str, Any]:
-    """A version of the catalogue, and what it changed."""
+    """Return a version of the catalogue with its changes."""
     return attrs.asdict(release)
 
 

@@ -50,7 +50,7 @@ _KIND: Final = re.compile(r"(amqps?|exec|Endpoint)\b")
 
 
 def is_active(config: pytest.Config) -> bool:
-    """Whether allure-pytest is there and was asked for results."""
+    """Return whether allure-pytest is there and was asked for results."""
     installed = any(map(config.pluginmanager.hasplugin, _ALLURE))
     return installed and config.getoption("allure_report_dir", default=None) is not None
 

@@ -80,7 +80,7 @@ def _partitions(given: Given, default: str) -> int:
 
 
 def timeout_of(given: Given) -> float:
-    """How many seconds an answer may take.
+    """Return how many seconds an answer may take.
 
     Raises:
         UsageError: it is no such number.
@@ -148,7 +148,7 @@ def commands_of(given: Given) -> CommandFile | None:
 
 
 def size_of(given: Given) -> Size | None:
-    """How much is to be explored; `None` where nothing is.
+    """Return how much is to be explored; `None` where nothing is.
 
     Raises:
         UsageError: there is no profile of this name, or it takes no minutes.

@@ -42,7 +42,7 @@ class Repeating(Generic[T]):
         self._seen: set[RuleId] = set()
 
     def tried(self, scenario: str) -> bool:
-        """Whether it has ended once before."""
+        """Return whether it has ended once before."""
         return scenario in self._ended
 
     def saw(self, rules: Set[RuleId]) -> None:

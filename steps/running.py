@@ -79,7 +79,7 @@ def _declaration(adapter: Adapter, name: str) -> Declaration:
 
 
 def _raise(ended: Ended) -> None:
-    """How the exploration ended, as the test that ran it ends."""
+    """Return how the exploration ended, as the test that ran it ends."""
     match ended.verdict:
         case ScenarioVerdict.FAILED:
             raise NotConforming(ended.detail)
@@ -329,7 +329,7 @@ def _write_aside(config: pytest.Config, said: str) -> None:
 
 
 def verdict_on(error: BaseException | None) -> tuple[ScenarioVerdict, str]:
-    """How a scenario ended that raised this, or nothing."""
+    """Return how a scenario ended that raised this, or nothing."""
     if error is None:
         return ScenarioVerdict.PASSED, ""
     detail = str(error)

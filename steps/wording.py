@@ -60,7 +60,7 @@ class Properties:
         return self.values.get("SessionId")
 
     def fit(self, view: MessageView) -> bool:
-        """Whether a received message carries these properties."""
+        """Return whether a received message carries these properties."""
         carried = all(getattr(view, PROPERTIES[name]) == text for name, text in self.values.items())
         return carried and all(
             view.properties.get(name) == value

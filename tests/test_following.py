@@ -84,7 +84,7 @@ def test_a_last_line_that_was_cut_off_is_told_of(path):
     with Following(path) as following:
         append(path, HEADER % ("virtual", "de-2021-04") + scenario("one") + PEEK[:40])
     assert following.conformance().problems == (
-        "the history's last line is cut off; what stands before it was judged",
+        "the history's last line is cut off; everything before it was judged",
     )
 
 

@@ -107,6 +107,7 @@ def private_words(source: str, place: str) -> list[str]:
     return [
         f"{text.place}: {word!r}; write {private[word]}"
         for text in [*names(source, place), *prose(source, place)]
+        if text.text not in WORDS["kept_names"]
         for word in words_of(text.text)
         if word in private
     ]

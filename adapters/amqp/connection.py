@@ -80,7 +80,7 @@ class Connection:
         return bool(self._lost or self._endpoint.state & Endpoint.REMOTE_CLOSED)
 
     def offers(self, capability: str) -> bool:
-        """Whether the service has said that it has this, which is none of AMQP's own."""
+        """Return whether the service has said that it has this, which is none of AMQP's own."""
         return capability in self._offered
 
     @property
@@ -149,7 +149,7 @@ class Connection:
             raise Silent(f"{what} was not answered within {seconds:g} s")
 
     def awaited(self, is_so: Callable[[], bool], seconds: float) -> bool:
-        """Whether something is so before the time is over; bytes come and go meanwhile.
+        """Return whether something is so before the time is over; bytes come and go meanwhile.
 
         Raises:
             Lost: the connection is gone.

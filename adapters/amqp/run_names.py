@@ -33,7 +33,7 @@ def run_of(entity: str) -> str | None:
 
 
 def is_of_a_run(entity: str, run: str | None) -> bool:
-    """Whether an entity is of this run, or of any if none is named."""
+    """Return whether an entity is of this run, or of any if none is named."""
     found = run_of(entity)
     return found is not None and run in (None, found)
 

@@ -146,14 +146,14 @@ def taken(link: Any) -> tuple[Any, bytes]:
 
 
 def arrived(link: Any) -> bool:
-    """Whether a whole message has arrived, or none can any more."""
+    """Return whether a whole message has arrived, or none can any more."""
     delivery = link.current
     whole = delivery is not None and delivery.readable and not delivery.partial
     return bool(whole) or is_closed(link)
 
 
 def is_closed(link: Any) -> bool:
-    """Whether the service has closed a link."""
+    """Return whether the service has closed a link."""
     return bool(link.state & Link.REMOTE_CLOSED)
 
 

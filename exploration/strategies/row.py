@@ -60,7 +60,7 @@ class Generator:
     patient: bool = False
 
     def suits(self, world: World) -> bool:
-        """Whether it can be asked now, in a sequence that is about this."""
+        """Return whether it can be asked now, in a sequence that is about this."""
         if self.themes and world.theme not in self.themes:
             return False
         return self.when is None or self.when(world)

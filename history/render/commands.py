@@ -1,4 +1,4 @@
-"""Requests in the words of the domain, each on one line."""
+"""Rendering of requests in the words of the domain, one per line."""
 
 from typing import assert_never
 
@@ -92,7 +92,10 @@ _RestOfCommands = (
 
 
 def command_words(command: Command) -> str:  # noqa: PLR0911 - one return a case
-    """What is asked, such as `Send to q: body 'm1', SessionId 'a'`; defaults are left out."""
+    """Return the text of a command, such as `Send to q: body 'm1', SessionId 'a'`.
+
+    Default values are left out.
+    """
     match command:
         case CreateQueue():
             return create_words(command)

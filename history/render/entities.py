@@ -1,4 +1,4 @@
-"""Requests that make, change and ask for entities, and what is told of entities, in words."""
+"""Rendering of requests about entities, and of descriptions."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Final, assert_never
@@ -50,7 +50,7 @@ _OfTopics = GetTopic | ListTopics | UpdateTopic | DeleteTopic | ListSubscription
 
 
 def create_words(command: CreateQueue) -> str:
-    """The making of a queue, with the settings that were named."""
+    """Return the text of a queue's creation, with the named settings."""
     return f"Create queue {named(command.queue)}: {_settings_words(command)}"
 
 
@@ -65,7 +65,7 @@ def _settings_words(command: CreateQueue) -> str:
 
 
 def _request_parts(command: CreateQueue | CreateTopic) -> Iterator[str]:
-    """The size and the api-version that a request names."""
+    """Return the texts of a request's size and api-version."""
     if command.max_size is not None:
         yield f"size {command.max_size} GB"
     if command.api_version is not None:
@@ -73,7 +73,7 @@ def _request_parts(command: CreateQueue | CreateTopic) -> Iterator[str]:
 
 
 def topic_words(command: CreateTopic) -> str:
-    """The making of a topic."""
+    """Return the text of a topic's creation."""
     parts = [PARTITIONED[command.partitioned]]
     if command.duplicate_detection:
         parts.append(f"duplicate detection over {seconds(command.duplicate_window)}")
@@ -84,14 +84,14 @@ def topic_words(command: CreateTopic) -> str:
 
 
 def subscription_words(command: CreateSubscription) -> str:
-    """The making of a subscription; defaults are left out."""
+    """Return the text of a subscription's creation; defaults are left out."""
     parts = [part for part in _receiving_parts(command) if part]
     words = f"Create subscription {named(command.subscription)} of topic {named(command.topic)}"
     return f"{words}: {', '.join(parts)}" if parts else words
 
 
 def _receiving_parts(command: CreateQueue | CreateSubscription) -> list[str]:
-    """What differs from the defaults of all that can be received from; sessions come first."""
+    """Return the texts of an entity's settings that are not defaults; sessions come first."""
     defaults = attrs.fields_dict(type(command))
     parts = ["requires sessions" if command.requires_session else ""]
     if command.lock_duration != defaults["lock_duration"].default:
@@ -110,7 +110,7 @@ def _receiving_parts(command: CreateQueue | CreateSubscription) -> list[str]:
 
 
 def management_words(command: _Management) -> str:
-    """What is asked of a queue as a whole."""
+    """Return the text of a request about a queue as a whole."""
     match command:
         case RestoreQueue(queue=queue):
             return f"Begin with queue {named(queue)}: {_restored_words(command)}"
@@ -128,7 +128,7 @@ def management_words(command: _Management) -> str:
 
 
 def topic_management_words(command: _OfTopics) -> str:
-    """What is asked of a topic as a whole, or of its subscriptions."""
+    """Return the text of a request about a topic as a whole, or its subscriptions."""
     match command:
         case GetTopic(topic=topic):
             return f"Get topic {named(topic)}"
@@ -155,13 +155,13 @@ def _is_told(field: "attrs.Attribute[object]", value: object) -> bool:
 
 
 def description_words(told: QueueDescription) -> str:
-    """What is told of a queue, as far as it is told."""
+    """Return the text of a queue's description, as far as it has values."""
     parts = _told_words(attrs.asdict(told, filter=_is_told))
     return f"{named(told.queue)}: {parts}" if parts else named(told.queue)
 
 
 def topic_description_words(told: TopicDescription) -> str:
-    """What is told of a topic, as far as it is told."""
+    """Return the text of a topic's description, as far as it has values."""
     parts = _told_words(attrs.asdict(told, filter=_is_told))
     return f"{named(told.topic)}: {parts}" if parts else named(told.topic)
 
@@ -171,7 +171,7 @@ def _told_words(settings: dict[str, object]) -> str:
 
 
 def rule_words(command: AddRule | RemoveRule | ListRules) -> str:
-    """What is asked of the rules of a subscription."""
+    """Return the text of a request about the rules of a subscription."""
     of = f"subscription {named(command.subscription)} of topic {named(command.topic)}"
     if isinstance(command, ListRules):
         return f"List the rules of {of}"
@@ -183,7 +183,7 @@ def rule_words(command: AddRule | RemoveRule | ListRules) -> str:
 
 
 def filter_words(wanted: Filter) -> str:
-    """What a filter lets through."""
+    """Return the text of a filter."""
     match wanted:
         case TrueFilter():
             return "everything"
@@ -212,4 +212,4 @@ _SETTINGS: Final[dict[str, Callable[[Any], str]]] = {
     "subscription_count": lambda count: counted(count, "subscription"),
     "transfer_dead_letters": lambda count: counted(count, "dead letter of transfers"),
 }
-"""How each setting, and each thing that is told of a queue, is worded."""
+"""Texts of the settings and values in a description."""

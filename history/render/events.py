@@ -1,4 +1,4 @@
-"""What happened in the words of the domain, an event a line."""
+"""Rendering of events in the words of the domain, one per line."""
 
 from collections.abc import Iterable, Iterator
 
@@ -16,7 +16,7 @@ __all__ = ["Told", "event_words", "story"]
 
 @attrs.frozen(kw_only=True)
 class Told:
-    """One event of a story: who asked and when, where it matters; what was asked; what came."""
+    """One event of a story: client and time, if they matter, the request and the outcome."""
 
     who: str = ""
     asked: str
@@ -28,12 +28,12 @@ class Told:
 
 
 def event_words(event: Event) -> str:
-    """What was asked and what came; `story` also tells clients and times apart."""
+    """Return the text of request and outcome; `story` also has clients and times."""
     return str(_told(event, who="", partitioned=True))
 
 
 def story(events: Iterable[Event]) -> tuple[Told, ...]:
-    """What happened, in order; clients and times are named where they differ at all."""
+    """Return the events in order; clients and times are named where they differ."""
     return tuple(_tell(list(events)))
 
 

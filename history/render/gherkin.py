@@ -1,7 +1,7 @@
-"""Commands as sentences of Gherkin, and back: one wording for all of them, made of their fields.
+"""Commands as sentences of Gherkin, and back: one wording for all, made of their fields.
 
 `c1 asks: Send, queue "q1", message body "m1", timeout 10 s` stands for a `Send` over connection c1.
-What is left out has its default.
+Omitted fields have their defaults.
 """
 
 import json
@@ -42,7 +42,7 @@ _KINDS: Final[Mapping[str, type[Any]]] = {_words(kind): kind for kind in get_arg
 
 
 def sentence(asked: Asked) -> str:
-    """A command as a sentence."""
+    """Return a command as a sentence."""
     fields = unstructure(asked.command)
     fields.pop("type")
     parts = [_words(type(asked.command)), *_parts(fields)]
@@ -52,7 +52,7 @@ def sentence(asked: Asked) -> str:
 def _parts(fields: Mapping[str, Any], above: str = "") -> Iterator[str]:
     for name, value in fields.items():
         words = f"{above}{name.replace('_', ' ')}"
-        # An application names its own properties as it likes: they are told as one value.
+        # Application properties can have any name, so they are rendered as one value.
         if isinstance(value, dict) and name != "properties":
             yield from _parts(value, f"{words} ")
         else:
@@ -66,10 +66,10 @@ def _value(name: str, value: object) -> str:
 
 
 def request_of(text: str) -> Command:
-    """The command that a sentence asks, without `c1 asks: `.
+    """Return the command of a sentence, without `c1 asks: `.
 
     Raises:
-        HistoryError: the sentence asks nothing that is known.
+        HistoryError: the sentence has no known command.
     """
     words, comma, rest = text.partition(",")
     if words not in _KINDS:
@@ -105,7 +105,7 @@ def _read(rest: str, place: int) -> tuple[object, int]:
 
 
 def _put(fields: dict[str, Any], kind: type[Any], words: str, value: object) -> None:
-    """Put a value where its name says, within another field where the name begins with that."""
+    """Set a field by its name, within another field if the name begins with that."""
     name = words.replace(" ", "_")
     known = {field.name for field in attrs.fields(kind)}
     outer = next((each for each in known if name.startswith(f"{each}_")), None)
@@ -116,7 +116,7 @@ def _put(fields: dict[str, Any], kind: type[Any], words: str, value: object) -> 
 
 
 def scenario_of(rule: RuleId, commands: Sequence[Asked], name: str) -> str:
-    """A scenario that asks these commands, to be put into a feature."""
+    """Return a scenario with these commands, to be put into a feature."""
     keywords = ["When", *["And"] * (len(commands) - 1)]
     steps = [f"{word} {sentence(each)}" for word, each in zip(keywords, commands, strict=True)]
     lines = [f"@{rule}", f"Scenario: {name}", *(f"  {step}" for step in steps)]

@@ -1,4 +1,4 @@
-"""Answers in the words of the domain, each on one line."""
+"""Rendering of outcomes in the words of the domain, one per line."""
 
 from collections.abc import Iterator
 from typing import assert_never
@@ -44,11 +44,11 @@ __all__ = ["outcome_words"]
 def outcome_words(  # noqa: PLR0911 - one return a case
     outcome: Outcome, *, partitioned: bool = True
 ) -> str:
-    """What came, such as `Refused: invalid-operation`.
+    """Return the text of an outcome, such as `Refused: invalid-operation`.
 
     Args:
-        outcome: what came.
-        partitioned: whether sequence numbers name a partition in their upper bits.
+        outcome: the outcome.
+        partitioned: whether the upper bits of sequence numbers are partitions.
     """
     match outcome:
         case Done():

@@ -1,6 +1,6 @@
-"""What sentences about messages and entities are made of: names, quotes, times, counts.
+"""Building blocks of sentences: names, quotes, times, counts.
 
-Whatever text came over the wire is quoted and escaped, so that a line stays a line.
+Texts from the wire are quoted and escaped, so that a line stays a line.
 """
 
 import re
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_.:/+$-]{1,64}")
-"""A name that needs no quotes."""
+"""Pattern of a name that needs no quotes."""
 
 
 PROPERTIES: Final = {
@@ -40,7 +40,7 @@ PROPERTIES: Final = {
     "ReplyToSessionId": "reply_to_session_id",
     "ContentType": "content_type",
 }
-"""The properties that a sender can set, as the documents call them."""
+"""Properties that a sender can set, as the documents call them."""
 
 
 PARTITIONED: Final = {True: "partitioned", False: "not partitioned", None: "partitioned or not"}
@@ -56,53 +56,53 @@ _TAIL: Final = 16
 
 
 def seconds(duration: int) -> str:
-    """A time or duration in microseconds as seconds, exactly."""
+    """Return a time or duration in microseconds as seconds, exactly."""
     whole, rest = divmod(abs(duration), MICROSECONDS)
     fraction = f".{rest:06d}".rstrip("0") if rest else ""
     return f"{'-' if duration < 0 else ''}{whole}{fraction} s"
 
 
 def one_line(text: str) -> str:
-    """The same text on one line, with every character that does not print escaped."""
+    """Return the text on one line, with unprintable characters escaped."""
     spaced = " ".join(text.split())
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in spaced)
 
 
 def named(text: str) -> str:
-    """A name, in quotes if it needs them."""
+    """Return a name, in quotes if it needs them."""
     return text if _PLAIN.fullmatch(text) else quoted(text)
 
 
 def quoted(text: str) -> str:
-    """A text in quotes; of a long one its two ends and its length."""
+    """Return a text in quotes; for a long one its two ends and its length."""
     if len(text) <= _LONGEST:
         return repr(text)
     return f"{text[:_HEAD] + '…' + text[-_TAIL:]!r} of {len(text)} characters"
 
 
 def counted(count: int, noun: str) -> str:
-    """So many of a thing, such as `2 messages`."""
+    """Return a count with its noun, such as `2 messages`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def bracketed(detail: str) -> str:
-    """What else was said, in brackets after it; nothing if nothing was."""
+    """Return the parts in brackets; nothing if there are none."""
     return f" ({one_line(detail)})" if detail else ""
 
 
 def session_of(queue: str, session: str) -> str:
-    """A session and where it belongs."""
+    """Return a session and its entity."""
     return f"session {quoted(session)} of {named(queue)}"
 
 
 def plain_number(number: int) -> str:
-    """A sequence number as it was asked for: whatever its upper bits name, if they name any."""
+    """Return a sequence number as in the request, with its partition if it has one."""
     partition, within = divmod(number, 1 << SEQUENCE_BITS)
     return f"{within} of partition {partition}" if partition > 0 else str(number)
 
 
 def properties(message: Message | MessageView | CorrelationFilter) -> Iterator[str]:
-    """The properties that are set, each with its value."""
+    """Return the texts of the properties that are set."""
     for name, field in PROPERTIES.items():
         value = getattr(message, field, None)
         if value is not None:

@@ -1,16 +1,14 @@
-"""Cutting a history into parts that can be judged one by one.
+"""Decomposition of a history into parts that can be judged independently.
 
-**Parts that have nothing to do with each other.** A request works on one queue, with its dead
-letters, or on a topic, with its subscriptions, or on a transaction and the queues that were sent to
-in it. Nothing that the model says of one queue depends on another that shares no transaction with
-it and does not forward to it: the state is one value for each queue. So a history has an order in
-which every answer was allowed exactly if each part has one: an order of the whole gives one of each
-part by leaving out the others, and the parts' orders can be merged by the moments at which each
-event took effect at the earliest (`merged`), because two events of which one returned before the
-other was called keep their order there. Three things are common to all queues, and keep queues
-together: how empty properties are read (EMPTY-KEY), once it was seen, commands that name no
-queue, or that this module does not know, and how many entities there are, once there may be so many
-that one more may be refused.
+**Independent parts.** A request works on one queue with its dead letters, on a topic with its
+subscriptions, or on a transaction and the queues of its sends. The model's knowledge of one queue
+does not depend on another one without a common transaction or forwarding: the state has one value
+for each queue. So a history has an order in which every answer was allowed exactly if each part has
+one: an order of the whole gives one of each part by leaving out the others, and the parts' orders
+can be merged by the earliest times at which events took effect (`merged`), because two events keep
+their order if one returned before the other was called. Three things are common to all queues, and
+keep them together: the reading of empty properties (EMPTY-KEY) once observed, commands that name no
+queue or that this module does not know, and the number of entities once the quota may be reached.
 """
 
 from collections import defaultdict
@@ -95,10 +93,10 @@ KNOWN: Final = (
     TakePartitionDown,
     BringPartitionUp,
 )
-"""The commands of which it is known that they concern nothing but what they name, and messages."""
+"""Commands known to concern only the entities that they name, and messages."""
 
 MANAGING: Final = (RestoreQueue, GetQueue, UpdateQueue, DeleteQueue)
-"""Commands that concern one queue as a whole: no other queue, but every message of this one."""
+"""Commands about one queue as a whole: no other queue, but each of its messages."""
 
 _OF_SEVERAL: Final = (SendBatch, ReceiveBatch)
 """Commands about several messages of one queue, or of one transaction."""
@@ -107,28 +105,28 @@ _OF_TOPICS: Final = (
     *(CreateTopic, GetTopic, UpdateTopic, DeleteTopic, ListSubscriptions),
     *(CreateSubscription, AddRule, RemoveRule, ListRules),
 )
-"""Those on topics, which concern nothing but what they name either."""
+"""Commands about topics, which also concern only the entities that they name."""
 
 
 _OF_A_PART: Final = (*KNOWN, *MANAGING, *_OF_SEVERAL, *_OF_TOPICS)
 """All of these: a history with any other command is one part."""
 
 Name = tuple[str, ...]
-"""What a command may have to do with: its kind, and its name where there are several."""
+"""Something that a command concerns: its kind, and its name if there are several."""
 
 
 class Groups:
-    """Names, put together with whatever they have to do with; the classes of an equivalence."""
+    """Disjoint sets of related names (union-find)."""
 
     def __init__(self) -> None:
         self._parents: dict[Any, Any] = {}
 
     def __iter__(self) -> Iterator[Any]:
-        """All names that are known."""
+        """Iterate over all known names."""
         return iter(tuple(self._parents))
 
     def root(self, name: Any) -> Any:
-        """The name that stands for all that were put together with this one."""
+        """Return the representative of the name's set."""
         parents = self._parents
         root = name
         while (parent := parents.setdefault(root, root)) != root:
@@ -138,19 +136,19 @@ class Groups:
         return root
 
     def join(self, one: Any, other: Any) -> None:
-        """Put two names together."""
+        """Join the sets of two names."""
         self._parents[self.root(one)] = self.root(other)
 
 
 @attrs.define
 class Connections:
-    """What has to do with what in a history, learned command by command, in any order.
+    """Relations between the entities of a history, learned command by command, in any order.
 
     Attributes:
-        groups: names that were put together.
+        groups: related names.
         entities: the names of all entities.
-        counted: what was created or deleted, for which it matters how many entities there are.
-        whole: whether a command came that may concern anything.
+        counted: created or deleted entities, which count for quotas.
+        whole: whether a command may concern everything.
     """
 
     groups: Groups = attrs.field(factory=Groups)
@@ -159,7 +157,7 @@ class Connections:
     whole: bool = False
 
     def add(self, command: Command) -> None:
-        """Learn from one command."""
+        """Add the relations of one command."""
         first, *others = concerned(command)
         self.groups.root(first)
         for other in others:
@@ -170,18 +168,18 @@ class Connections:
         self.whole = self.whole or not isinstance(command, _OF_A_PART)
 
     def finish(self) -> None:
-        """Put together what the number of entities keeps together, once all commands are known."""
+        """Join the entities that a quota relates, once all commands are known."""
         if len(self.entities) >= MOST_PARTITIONED:
             for name in self.counted:
                 self.groups.join(name, ("number of entities",))
 
     def part(self, command: Command) -> Name | None:
-        """The name of the part that a command belongs to, which is known after `finish`."""
+        """Return the name of a command's part; call `finish` first."""
         return None if self.whole else self.groups.root(next(concerned(command)))
 
 
 def parts(events: Sequence[Event]) -> list[list[int]]:
-    """The events' indices, in parts that have nothing to do with each other."""
+    """Return the events' indices, in independent parts."""
     connections = Connections()
     for event in events:
         connections.add(event.command)
@@ -193,13 +191,13 @@ def parts(events: Sequence[Event]) -> list[list[int]]:
 
 
 def is_crowded(events: Iterable[Event]) -> bool:
-    """Whether there may be so many entities at some time that one more may be refused."""
+    """Return whether an entity quota may be reached at some time."""
     names = {name for event in events for name in _named(event.command)}
     return len(names) >= MOST_PARTITIONED
 
 
 def _named(command: Command) -> Iterator[str]:
-    """The names of entities that a command has to do with, also of one that it creates."""
+    """Return the names of entities that a command concerns, including one that it creates."""
     yield from _entities(command)
     created = _created(command)
     if created is not None:
@@ -211,13 +209,13 @@ def _created(command: Command) -> str | None:
 
 
 def _entities(command: Command) -> list[str]:
-    """The names of entities that stand in a command."""
+    """Return the names of entities in a command."""
     named = [getattr(command, field, None) for field in ("queue", "topic")]
     return [*(name for name in named if name is not None), *destinations(command)]
 
 
 def concerned(command: Command) -> Iterator[Name]:
-    """What a command has to do with, by name; never nothing."""
+    """Return the names that a command concerns; never empty."""
     transaction = getattr(command, "transaction", None)
     entities = _entities(command)
     for name in entities:
@@ -231,16 +229,16 @@ def concerned(command: Command) -> Iterator[Name]:
 
 
 def _messages(command: Command) -> tuple[Message, ...]:
-    """The messages that are to be sent."""
+    """Return the messages that a command sends."""
     if isinstance(command, SendBatch):
         return command.messages
     return (command.message,) if isinstance(command, Send | Schedule) else ()
 
 
 def _owner(name: str) -> str:
-    """The queue or topic that an entity belongs to, by the first part of its path.
+    """Return the queue or topic that an entity belongs to, by the first part of its path.
 
-    Queues whose paths begin alike are taken together, which is no more than was needed.
+    Queues with a common first part are kept together, which is safe but not necessary.
     """
     return name.partition("/")[0]
 
@@ -250,12 +248,12 @@ def _has_empty(message: Message) -> bool:
 
 
 def merged(events: Sequence[Event], orders: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """One order of all events that keeps each of these, and the times."""
+    """Return an order of all events that respects these orders and the times."""
     moments: list[tuple[int, int, int]] = []
     for part, order in enumerate(orders):
         latest = 0
         for index in order:
             latest = max(latest, events[index].called)
             moments.append((latest, part, index))
-    # Stable: within a part the order is the one that was found.
+    # Stable: the order within a part is kept.
     return tuple(index for _, _, index in sorted(moments, key=lambda each: each[:2]))

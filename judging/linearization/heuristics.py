@@ -1,6 +1,6 @@
-"""Which of several overlapping requests most likely took effect first.
+"""Heuristics: which of several overlapping requests most likely took effect first.
 
-Nothing here decides anything: a hint that is wrong makes the search longer.
+They decide nothing: a wrong hint only makes the search longer.
 """
 
 from collections import defaultdict
@@ -44,7 +44,7 @@ from busproof.vocabulary.values import ReceiveMode
 __all__ = ["Hints"]
 
 _LAZY: Final = 9
-"""The rank of what is put off as long as it can be."""
+"""Rank of events that are delayed as long as possible."""
 
 _RANKS: Final = {
     Indeterminate: 0,
@@ -55,12 +55,12 @@ _RANKS: Final = {
     Received: 4,
     ReceivedSeveral: 4,
 }
-"""Answers that say what was there: as soon as they are allowed, in this order."""
+"""Answers that reveal the state: tried as soon as they are allowed, in this order."""
 
 _EARLY: Final = 5
 
 _LONG: Final = 1_000_000
-"""As long as a request is taken to last that was never answered, in microseconds."""
+"""Assumed duration of an unanswered request, in microseconds."""
 
 _MANY: Final = 1_000_003
 
@@ -68,7 +68,7 @@ _Body = tuple[str, str]
 
 
 class Hints:
-    """What most likely preceded what, among some events."""
+    """The most likely order of some events."""
 
     def __init__(self, events: Sequence[Event]) -> None:
         self._events = events
@@ -87,17 +87,17 @@ class Hints:
         return events[one].called <= returned[other] and events[other].called <= returned[one]
 
     def follows(self, later: int, earlier: int) -> bool:
-        """Whether one of two overlapping events most likely came after the other."""
+        """Return whether one of two overlapping events most likely came after the other."""
         return earlier in self._needs.get(later, ())
 
     def ranked(self, candidates: list[int], taken: bytearray, way: int = 0) -> list[int]:
-        """The candidates, the most promising one last.
+        """Return the candidates, the most promising one last.
 
         Args:
             candidates: events that may come next.
-            taken: which events have come.
-            way: how to choose: 0 as described, 1 by the time of the return, 2 by the middle of
-                call and return, any other at random, each number in its own way.
+            taken: the events already taken.
+            way: the strategy: 0 as described, 1 by the time of the return, 2 by the middle of call
+                and return, any other number a random order of its own.
         """
         if way:
             return sorted(candidates, key=lambda each: self._otherwise(each, way), reverse=True)
@@ -117,7 +117,7 @@ class Hints:
         return hash((each, way, called)) % _MANY
 
     def _wanted(self, candidates: list[int], unmet: dict[int, list[int]]) -> set[int]:
-        """The candidates that an eager one waits for, or that these wait for in turn."""
+        """Return the candidates that an eager one waits for, and those that these wait for."""
         first = min(candidates, key=lambda each: self._returned[each])
         waiting = [each for each in candidates if self._rank[each] < _LAZY or each == first]
         wanted: set[int] = set()
@@ -147,7 +147,7 @@ def _rank(event: Event) -> int:
 
 
 class _Index:
-    """The events by what they are about."""
+    """Index of the events by their subjects."""
 
     def __init__(self, events: Sequence[Event]) -> None:
         self._events = events
@@ -202,7 +202,7 @@ class _Index:
                 self.peeks[queue, view.body].append(number)
 
     def precedences(self) -> Iterator[tuple[int, int]]:
-        """Pairs of a later event and one that most likely came before it."""
+        """Yield pairs of a later event and one that most likely came before it."""
         yield from self._creations()
         for body, sends in self.sends.items():
             yield from self._arrivals(body, sends)
@@ -224,7 +224,7 @@ class _Index:
                 yield number, creation
 
     def _arrivals(self, body: _Body, sends: list[int]) -> Iterator[tuple[int, int]]:
-        """A message arrives before anybody sees it."""
+        """Order the arrival of a message before its observations."""
         first = min(sends, key=lambda each: self._events[each].called)
         seen = (*self.gives.get(body, ()), *self.peeks.get(body, ()))
         arrival = self._arrival(first)
@@ -232,14 +232,14 @@ class _Index:
         yield from ((each, first) for each in seen)
 
     def _arrival(self, send: int) -> int:
-        """The event by which a sent message arrives: its send, or its transaction's commit."""
+        """Return the event that delivers a message: its send, or its transaction's commit."""
         command = self._events[send].command
         if isinstance(command, Send | SendBatch) and command.transaction is not None:
             return self.commits.get(command.transaction, send)
         return send
 
     def _deliveries(self, body: _Body) -> Iterator[tuple[int, int]]:
-        """One delivery after another, what gave back between them, and looks before ends."""
+        """Order deliveries, the releases between them, and peeks before removals."""
         gives = sorted(self.gives[body], key=lambda each: self._delivery(each, body))
         for before, after in pairwise(gives):
             yield after, before
@@ -250,7 +250,7 @@ class _Index:
         yield from ((end, peek) for end in ends for peek in self.peeks.get(body, ()))
 
     def _dead_letters(self) -> Iterator[tuple[int, int]]:
-        """A message is made a dead letter before anybody sees it among them."""
+        """Order the dead-lettering of a message before its observations as a dead letter."""
         for found in (self.gives, self.peeks):
             for (queue, body), seen in found.items():
                 alive = (owner_of(queue), body)
@@ -262,7 +262,7 @@ class _Index:
                             yield from ((each, settled) for each in seen)
 
     def _delivery(self, number: int, body: _Body) -> tuple[bool, int, int]:
-        """By which deliveries of a message are put into order: one for good is the last."""
+        """Return the sort key of a message's deliveries: one that removes it is the last."""
         event = self._events[number]
         count = next((view.delivery_count for view in _given(event) if view.body == body[1]), 0)
         returned = NEVER if event.returned is None else event.returned
@@ -276,7 +276,7 @@ class _Index:
         return isinstance(command, Receive) and command.mode is ReceiveMode.RECEIVE_AND_DELETE
 
     def _settled(self, number: int, body: _Body) -> Iterator[int]:
-        """The settlements of what a delivery gave of this message."""
+        """Return the settlements of a delivery of this message."""
         for view in _given(self._events[number]):
             if view.body == body[1]:
                 yield from self.settles.get((body[0], view.lock_token or ""), ())
@@ -289,7 +289,7 @@ class _Index:
             yield from self._settled(each, body)
 
     def _settlements(self, token: tuple[str, str], settles: list[int]) -> Iterator[tuple[int, int]]:
-        """A lock is had before it is settled, and lost after that."""
+        """Order a lock before its settlement, and its loss after that."""
         if token in self.tokens:
             yield from ((each, self.tokens[token]) for each in settles)
         done = [each for each in settles if isinstance(self._events[each].outcome, Done)]
@@ -298,7 +298,7 @@ class _Index:
                 yield each, done[0]
 
     def _lines(self) -> Iterator[tuple[int, int]]:
-        """Messages of a session or a key arrive, and are first given, in one order."""
+        """Order arrivals and first deliveries of messages with one session or key alike."""
         lines: dict[tuple[str, str], list[_Body]] = defaultdict(list)
         for body, sends in self.sends.items():
             command = self._events[sends[0]].command
@@ -313,7 +313,7 @@ class _Index:
             yield from _in_a_row(firsts)
 
     def _turn(self, body: _Body) -> tuple[int, int]:
-        """By which messages of a line are put into order: number, or first delivery."""
+        """Return the sort key of messages in a line: number, or first delivery."""
         gives = self.gives.get(body, ())
         seen = [*gives, *self.peeks.get(body, ())]
         for each in seen:
@@ -324,7 +324,7 @@ class _Index:
         return (1, first)
 
     def _copies(self) -> Iterator[tuple[int, int]]:
-        """Of sends with one MessageId, the one that was seen came before those that were not."""
+        """Order the observed send of a MessageId before the others with it."""
         alike: dict[tuple[str, str], list[tuple[bool, int]]] = defaultdict(list)
         for body, sends in self.sends.items():
             command = self._events[sends[0]].command
@@ -337,7 +337,7 @@ class _Index:
             yield from ((number, one) for seen, number in each if not seen for one in kept[-3:])
 
     def _holders(self, numbers: list[int]) -> Iterator[tuple[int, int]]:
-        """A session is given up before another connection has it, and had before it is refused."""
+        """Order sessions: released before locked by another connection, locked before refused."""
         events = self._events
         closes = [n for n in numbers if isinstance(events[n].command, CloseSession)]
         accepts = [n for n in numbers if isinstance(events[n].command, AcceptSession)]
@@ -351,7 +351,7 @@ class _Index:
             yield from ((close, accept) for accept in self._beside(close, refused))
 
     def _beside(self, one: int, others: list[int]) -> Iterator[int]:
-        """Those of other connections that overlap."""
+        """Return the overlapping events of other connections."""
         event = self._events[one]
         end = NEVER if event.returned is None else event.returned
         for each in others:

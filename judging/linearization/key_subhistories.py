@@ -1,6 +1,6 @@
-"""Cutting a part of a history into topics: what each needs to be judged by itself.
+"""Projection of a part of a history to subhistories that can be judged separately.
 
-Why a topic may leave out what it does is told in `judging.topics`.
+`message_subhistories` explains why a subhistory may leave out events.
 """
 
 from collections import defaultdict
@@ -42,17 +42,17 @@ from busproof.vocabulary.outcomes import (
 )
 from busproof.vocabulary.paths import DEAD_LETTERS, owner_of
 
-__all__ = ["Cutting", "Topic", "end_of", "given"]
+__all__ = ["Subhistories", "Subhistory", "end_of", "given"]
 
 WITHHELD: Final = 3
-"""How many messages an empty answer is compared with, one at a time."""
+"""Number of messages with which an empty answer is compared, one at a time."""
 
 ELSEWHERE: Final = "another connection"
 
 
 @attrs.frozen(kw_only=True)
-class Topic:
-    """Some events, possibly shortened; `indices` says which they are, -1 for one of our own."""
+class Subhistory:
+    """Some events, possibly shortened; `indices` has their indices, -1 for an added event."""
 
     events: list[Event]
     indices: list[int]
@@ -60,19 +60,19 @@ class Topic:
 
 
 def end_of(event: Event) -> int:
-    """When an event was answered, in microseconds; `NEVER` if it was not."""
+    """Return when an event was answered, in microseconds; `NEVER` if it was not."""
     return NEVER if event.returned is None else event.returned
 
 
 def given(event: Event) -> tuple[MessageView, ...]:
-    """What a receive of whichever kind was given."""
+    """Return the messages that a receive of any kind returned."""
     if isinstance(event.outcome, ReceivedSeveral):
         return event.outcome.messages
     return (event.outcome.message,) if isinstance(event.outcome, Received) else ()
 
 
-class Cutting:
-    """The events of a part, and how they are cut into topics."""
+class Subhistories:
+    """The events of a part, and their projection to subhistories."""
 
     def __init__(self, events: Sequence[Event], slack: int) -> None:
         self._events = events
@@ -112,8 +112,8 @@ class Cutting:
                 queue = getattr(event.command, "queue", "")
                 self._numbered[queue, view.sequence_number].add(view.body)
 
-    def topics(self, stuck: Collection[int]) -> Iterator[Topic]:
-        """Every topic, those of the events at which the search was stuck first."""
+    def subhistories(self, stuck: Collection[int]) -> Iterator[Subhistory]:
+        """Yield every subhistory, first those of the events at which the search was stuck."""
         for index in stuck:
             if isinstance(self._events[index].outcome, Empty):
                 yield from self._withheld(index)
@@ -123,13 +123,13 @@ class Cutting:
             chosen = [indices for indices in grouped if first.intersection(indices)]
             rest = [indices for indices in grouped if first.isdisjoint(indices)]
             for indices in (*chosen, *rest):
-                yield self._topic(indices)
-        yield from map(self._topic, self._sent_alike())
+                yield self._subhistory(indices)
+        yield from map(self._subhistory, self._sent_alike())
 
     def _sent_alike(self) -> list[list[int]]:
-        """Sends by key, with nothing else; where each of them went leaves no order to search for.
+        """Return the sends of each key alone; their partitions leave no order to search for.
 
-        Not those that may have been dropped for a copy.
+        Sends that may have been dropped as copies are excluded.
         """
         found: dict[tuple[str, ...], list[int]] = defaultdict(list)
         for index, event in enumerate(self._events):
@@ -142,7 +142,7 @@ class Cutting:
         return [indices for indices in found.values() if len(indices) > 1]
 
     def _grouped(self, *, lines: bool) -> list[list[int]]:
-        """The events by message, or by key and session; those about neither are in no group."""
+        """Return the events by message, or by key and session; others are in no group."""
         groups = Groups()
         named = [list(self._names(event, lines=lines)) for event in self._events]
         for first, *others in filter(None, named):
@@ -158,7 +158,7 @@ class Cutting:
         return [sorted(set(indices)) for indices in found.values()]
 
     def _names(self, event: Event, *, lines: bool) -> Iterator[tuple[str, ...]]:
-        """What an event is about; what a peek shows does not join messages."""
+        """Return what an event is about; the views of a peek do not join messages."""
         command = event.command
         queue = getattr(command, "queue", "")
         transaction = getattr(command, "transaction", None)
@@ -210,8 +210,8 @@ class Cutting:
             if view.lock_token is not None:
                 yield ("token", queue, view.lock_token)
 
-    def _topic(self, indices: list[int]) -> Topic:
-        """The events with all that they depend on, shortened to what they are about."""
+    def _subhistory(self, indices: list[int]) -> Subhistory:
+        """Return the events with all that affects them, shortened to what they are about."""
         events = self._events
         chosen = {
             index
@@ -252,7 +252,9 @@ class Cutting:
         if session is not None:
             yield getattr(command, "queue", ""), session
 
-    def _whole(self, chosen: list[int], queues: set[str], bodies: set[tuple[str, str]]) -> Topic:
+    def _whole(
+        self, chosen: list[int], queues: set[str], bodies: set[tuple[str, str]]
+    ) -> Subhistory:
         latest = max(self._end(index) for index in chosen)
         kept = set(chosen)
         left_out: set[str] = set()
@@ -265,7 +267,7 @@ class Cutting:
             if lost:
                 left_out.add(ELSEWHERE)
                 found.append((-1, self._lost(queue)))
-        return Topic(
+        return Subhistory(
             events=[event for _, event in found],
             indices=[index for index, _ in found],
             left_out=frozenset(left_out),
@@ -275,7 +277,7 @@ class Cutting:
         return end_of(self._events[index])
 
     def _lost(self, queue: str) -> Event:
-        """A receive that was never answered, at once after the queue was created."""
+        """Return an unanswered receive, immediately after the creation of the queue."""
         created = [self._events[index] for index in self._created[owner_of(queue)]]
         moment = min((each.returned or each.called for each in created), default=0)
         return Event(
@@ -294,8 +296,8 @@ class Cutting:
         views = tuple(view for view in event.outcome.messages if (queue, view.body) in bodies)
         return attrs.evolve(event, outcome=Peeked(messages=views))
 
-    def _withheld(self, empty: int) -> Iterator[Topic]:
-        """An empty answer and a message that was surely there; one is enough."""
+    def _withheld(self, empty: int) -> Iterator[Subhistory]:
+        """Return an empty answer and a message that was surely there; one is enough."""
         events = self._events
         event = events[empty]
         command = event.command
@@ -324,8 +326,8 @@ class Cutting:
         for send in sends[:WITHHELD]:
             yield self._alone(empty, command.queue, send, life)
 
-    def _alone(self, empty: int, queue: str, send: int, life: int) -> Topic:
-        """The empty answer, one send, and of other receives those whose caches may live."""
+    def _alone(self, empty: int, queue: str, send: int, life: int) -> Subhistory:
+        """Return the empty answer, one send, and receives whose caches may still exist."""
         events = self._events
         chosen = sorted({empty, send, *self._created[queue], *self._whole_kept[queue]})
         found = [(index, events[index]) for index in chosen]
@@ -340,7 +342,7 @@ class Cutting:
         if lost:
             left_out.add(ELSEWHERE)
             found.append((-1, self._lost(queue)))
-        return Topic(
+        return Subhistory(
             events=[event for _, event in found],
             indices=[index for index, _ in found],
             left_out=frozenset(left_out),

@@ -1,36 +1,36 @@
-"""Small topics of a history, each of which must have an order if the whole has one.
+"""Subhistories that must have an order if the whole history has one.
 
-Where no order of a whole part is found soon, there may be none: something in it is wrong. What is
-wrong can mostly be told from a few events: those of one message, of one key or session, or of one
-empty answer and a message that it withheld. Such a topic leaves events out, and is judged by the
-same model. If it has no order in which its answers are allowed, neither has the whole. For that,
-leaving an event out must never forbid what was allowed with it, and this is why it does not:
+If no order of a whole part is found soon, there may be none: some answer in it is wrong. A few
+events usually suffice to show that: those of one message, of one key or session, or of one empty
+answer and a message that it withheld. Such a subhistory leaves events out and is judged by the same
+oracle. If it has no order in which its answers are allowed, neither has the whole. This requires
+that leaving an event out never forbids what was allowed with it, for these reasons:
 
-* The times stay. Between its call and its return an event may take effect at any moment, and a
-  window that fewer events narrow down is only wider.
-* Which messages go together: those with one body; those of one transaction, because a send in it
-  may be refused for what was sent before; where duplicates are detected, those with one MessageId,
-  because a copy is dropped for what was sent before. Nothing else makes a send refused or dropped.
-  A dead letter is the message that it was, and what is received by number goes together.
-* Sends with one key say by themselves where it leads, those in transactions and those that may be
-  dropped for a copy left aside.
-* Outages, and the sessions that a topic's messages are in, are kept whole. Less is known of where
-  a key leads; everything that depends on it allows more the less is known.
-* Receives of other messages put messages into caches. `Observability.left_out` names the
-  connections that they came over, and the model then takes it that such a cache may hold any
-  message at any time.
-* A receive by number that was never answered may have taken what it names; it is kept everywhere.
-  Any other receive that was never answered may have taken any one message. One such receive right
-  after the queue was created stands for all of them: it allows every empty answer, and every order.
-* What a peek showed of other messages is left out: less was shown, still in order.
-* Whether there is room for a message depends on all the others. Where one was refused for want of
-  it nothing is left out; that one had to be refused is said of no topic that leaves receives out.
-* Whether one more entity can be created depends on all the others. Where there may be so many that
-  it is refused, nothing is left out.
-* Messages without a key take turns (KEY-14) only where all of them are seen, so that a topic does
-  not hold the bus to it.
+* The times stay. An event may take effect at any moment between its call and its return, and with
+  fewer events such a window only becomes wider.
+* Messages that belong together stay together: those with one body; those of one transaction,
+  because a send in it may be refused because of an earlier one; where duplicates are detected,
+  those with one MessageId, because a copy is dropped because of an earlier send. Nothing else makes
+  a send refused or dropped. A dead letter is the original message, and messages received by number
+  stay together.
+* Sends with one key reveal its partition without other events, except those in transactions and
+  those that may be dropped as copies.
+* Outages, and the sessions of a subhistory's messages, are kept whole. The partition of a key is
+  known less precisely; everything that depends on it allows more if less is known.
+* Receives of other messages put messages into caches. `Observability.left_out` names their
+  connections, and the oracle then assumes that such a cache may hold any message at any time.
+* An unanswered receive by number may have taken the messages that it names; it is kept everywhere.
+  Any other unanswered receive may have taken any one message. One such receive immediately after
+  the creation of the queue represents all of them: it allows every empty answer, and every order.
+* The views of other messages in a peek are left out: fewer were shown, still in order.
+* Whether there is room for a message depends on all the others. If one was refused for lack of
+  room nothing is left out; subhistories without all receives are not judged for accepting one.
+* Whether one more entity can be created depends on all the others. If a quota may be reached,
+  nothing is left out.
+* Messages without a key take turns (KEY-14) only if all of them are seen, so a subhistory is not
+  judged by it.
 
-Two topics of a history that both have an order prove nothing of the whole.
+Two subhistories that both have an order prove nothing about the whole.
 """
 
 from collections.abc import Collection, Sequence
@@ -41,7 +41,7 @@ import attrs
 from busproof.judging.judge import Violation
 from busproof.judging.linearization.decompose import KNOWN, is_crowded
 from busproof.judging.linearization.heuristics import Hints
-from busproof.judging.linearization.key_subhistories import Cutting, Topic, end_of, given
+from busproof.judging.linearization.key_subhistories import Subhistories, Subhistory, end_of, given
 from busproof.judging.linearization.search import Ended, Search
 from busproof.oracle.state import Namespace, fresh_namespace
 from busproof.oracle.step import Acceptance, accept
@@ -52,54 +52,56 @@ from busproof.vocabulary.outcomes import Event, Outcome, Refused
 from busproof.vocabulary.profile import Profile
 from busproof.vocabulary.values import Error
 
-__all__ = ["impossible_topic"]
+__all__ = ["impossible_subhistory"]
 
 STEPS_AN_EVENT: Final = 50
 STEPS_AT_LEAST: Final = 3_000
-"""How many steps the search for an order of a topic may take; beyond them it proves nothing."""
+"""Least budget of search steps for a subhistory; beyond the budget nothing is proved."""
 
 BLAMED_AMONG: Final = 30
-"""Up to how many events of an impossible topic are tried for the one to blame."""
+"""Maximum number of events of an impossible subhistory tried as the wrong one."""
 
 WHOLE: Final = (AcceptNextSession, ListSessions, Schedule, CancelScheduled)
-"""Commands that look at every session of a queue, or act at a time of their own: where they occur,
-nothing is left out."""
+"""Commands about every session of a queue, or with an independent effect in time.
+
+If a history has one of them, no event is left out.
+"""
 
 Found = tuple[tuple[int, ...], Violation]
 
 
-def impossible_topic(
-    events: Sequence[Event], profile: Profile, vantage: Observability, stuck: Collection[int]
+def impossible_subhistory(
+    events: Sequence[Event], profile: Profile, observability: Observability, stuck: Collection[int]
 ) -> Found | None:
-    """A topic that has no order: its events in the longest one, and why that ends.
+    """Return a subhistory without an order: its events in the longest one, and why that ends.
 
     Args:
-        events: of a part of a history, on a real clock.
-        profile: what the bus is held to.
-        vantage: what is seen of it.
-        stuck: the events at which no order was found to go on; what they are about comes first.
+        events: the events of a part, on a real clock.
+        profile: the rules that apply.
+        observability: how much of the bus can be seen.
+        stuck: the events at which the search was stuck; their subhistories come first.
     """
     if not _can_be_cut(events):
         return None
     held_to = attrs.evolve(profile, silent=profile.silent | {"KEY-14"})
-    cutting = Cutting(events, vantage.slack)
-    for topic in cutting.topics(stuck):
-        found = _proof(topic, held_to, vantage)
+    subhistories = Subhistories(events, observability.slack)
+    for subhistory in subhistories.subhistories(stuck):
+        found = _proof(subhistory, held_to, observability)
         if found is not None:
             return found
     return None
 
 
 def _can_be_cut(events: Sequence[Event]) -> bool:
-    """Whether some of the events can be left out."""
+    """Return whether some of the events can be left out."""
     if any(not isinstance(event.command, KNOWN) for event in events):
         return False
     if any(isinstance(event.command, WHOLE) for event in events):
         return False
     if any(destinations(event.command) for event in events):
-        # What is forwarded arrives where nobody sent it.
+        # Forwarded messages arrive at entities without sends.
         return False
-    # Whether there is room depends on all messages together, or on all entities.
+    # Room depends on all messages together, or on all entities.
     return not is_crowded(events) and not any(_is_for_want_of_room(each.outcome) for each in events)
 
 
@@ -107,23 +109,25 @@ def _is_for_want_of_room(outcome: Outcome) -> bool:
     return isinstance(outcome, Refused) and outcome.error is Error.QUOTA_EXCEEDED
 
 
-def _proof(topic: Topic, profile: Profile, vantage: Observability) -> Found | None:
+def _proof(subhistory: Subhistory, profile: Profile, observability: Observability) -> Found | None:
     start = (
-        fresh_namespace(profile, attrs.evolve(vantage, left_out=topic.left_out, partial=True)),
+        fresh_namespace(
+            profile, attrs.evolve(observability, left_out=subhistory.left_out, partial=True)
+        ),
     )
-    search = _searched(topic.events, start)
+    search = _searched(subhistory.events, start)
     if search is None:
         return None
-    end = search.told()
+    end = search.longest_path()
     order, why = end.order, end.why()
-    if len(topic.events) <= BLAMED_AMONG:
-        order, why = _most_to_blame(topic.events, start) or (order, why)
-    told = tuple(topic.indices[each] for each in order if topic.indices[each] >= 0)
+    if len(subhistory.events) <= BLAMED_AMONG:
+        order, why = _most_to_blame(subhistory.events, start) or (order, why)
+    told = tuple(subhistory.indices[each] for each in order if subhistory.indices[each] >= 0)
     return told, Violation(index=len(told) - 1, rules=why.rules, allowed=why.allowed)
 
 
 def _searched(events: Sequence[Event], start: tuple[Namespace, ...]) -> Search | None:
-    """The search that proves that these events have no order; `None` where it does not."""
+    """Return the search that proves that these events have no order; `None` if it does not."""
     search = Search(events, start, ordered=False)
     steps = STEPS_AT_LEAST + STEPS_AN_EVENT * len(events)
     return search if search.run(steps, steps) is Ended.IMPOSSIBLE else None
@@ -132,10 +136,11 @@ def _searched(events: Sequence[Event], start: tuple[Namespace, ...]) -> Search |
 def _most_to_blame(
     events: Sequence[Event], start: tuple[Namespace, ...]
 ) -> tuple[tuple[int, ...], Acceptance] | None:
-    """An event without which the others have an order, put where it is not allowed in it.
+    """Return an event without which the others have an order, where it is not allowed.
 
-    Which event of an impossible topic is wrong cannot be proved; the one without which all is well
-    is the best guess, and what is said of it is told best. Its settlement goes with a delivery.
+    It cannot be proved which event of an impossible subhistory is wrong; the one whose removal
+    makes it possible is the best guess, and gives the best explanation. Its settlement goes with a
+    delivery.
     """
     for suspect in reversed(range(len(events))):
         others = [
@@ -156,7 +161,7 @@ def _most_to_blame(
 def _placed(
     events: Sequence[Event], start: tuple[Namespace, ...], order: Sequence[int], suspect: int
 ) -> tuple[tuple[int, ...], Acceptance] | None:
-    """The suspect as late in the others' order as it most likely was, if it is wrong there."""
+    """Place the suspect as late in the others' order as it most likely was."""
     hints = Hints(events)
     possible, before = start, []
     for index in order:

@@ -1,4 +1,4 @@
-"""Judging events that overlap in time: any order that the clocks permit may be the true one."""
+"""Judging of overlapping events: any order that the clocks permit may be the true one."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -8,7 +8,7 @@ import attrs
 
 from busproof.judging.judge import Violation
 from busproof.judging.linearization.decompose import merged, parts
-from busproof.judging.linearization.message_subhistories import impossible_topic
+from busproof.judging.linearization.message_subhistories import impossible_subhistory
 from busproof.judging.linearization.search import Ended, Search
 from busproof.oracle.state import fresh_namespace
 from busproof.vocabulary.observability import Observability
@@ -21,27 +21,27 @@ __all__ = ["Judged", "judged", "judged_part"]
 STEPS_AN_EVENT: Final = 200
 STEPS_AT_LEAST: Final = 20_000
 STEPS_AT_MOST: Final = 2_000_000
-"""How many steps the search for an order may take before it gives up as inconclusive.
+"""Maximum number of search steps before the search is inconclusive.
 
-So many take some three minutes; beyond them each event of a longer history has two.
+This takes about three minutes; each further event of a longer history adds two steps.
 """
 
 PATIENCE: Final = 3_000
-"""How many steps the search may take without coming further before smaller parts are looked at."""
+"""Number of search steps without progress before subhistories are tried."""
 
 
 @attrs.frozen(kw_only=True)
 class Judged:
-    """What judging a run of events found.
+    """The result of judging a run of events.
 
     Attributes:
         evidence: rule id to how many events it decided.
-        violation: the event that nothing allowed, in any order.
-        decided: the rules that decided each event of `order` but one that was not allowed.
-        order: the order in which the events were judged, as indices; of a violation, those that
-            show it, the last one being what nothing allowed.
+        violation: the event that no order allows.
+        decided: the rules that decided each event of `order` except the disallowed one.
+        order: the order of judging, as indices; for a violation, the events that show it, ending
+            with the disallowed one.
         exhausted: why there is no verdict, if there is none.
-        steps: how many events were tried to find the order.
+        steps: the number of events tried in the search.
     """
 
     evidence: Counter[RuleId]
@@ -52,19 +52,18 @@ class Judged:
     steps: int = 0
 
 
-def judged(events: Sequence[Event], profile: Profile, vantage: Observability) -> Judged:
-    """Judge events in whichever permitted order allows them all.
+def judged(events: Sequence[Event], profile: Profile, observability: Observability) -> Judged:
+    """Judge events in any permitted order that allows them all.
 
-    Each part that has nothing to do with the others is judged by itself, see `parts`. Where no
-    order of a part is found soon, smaller topics of it are looked at, of which one that has no
-    order proves that the part has none, see `topics`. Whatever stays open when the budget ends is
-    no verdict.
+    Each independent part is judged separately, see `decompose`. If no order of a part is found
+    soon, smaller subhistories of it are tried: one without an order proves that the part has none,
+    see `message_subhistories`. If neither is found before the budget ends, there is no verdict.
     """
-    if vantage.clock is Clock.VIRTUAL:
-        return judged_part(events, profile, vantage)
+    if observability.clock is Clock.VIRTUAL:
+        return judged_part(events, profile, observability)
     found = []
     for indices in parts(events):
-        part = judged_part([events[index] for index in indices], profile, vantage)
+        part = judged_part([events[index] for index in indices], profile, observability)
         order = tuple(indices[each] for each in part.order)
         found.append(attrs.evolve(part, order=order))
     return _together(events, found)
@@ -90,16 +89,16 @@ def _together(events: Sequence[Event], found: list[Judged]) -> Judged:
     return Judged(evidence=evidence, decided=decided, order=order, exhausted=exhausted, steps=steps)
 
 
-def judged_part(events: Sequence[Event], profile: Profile, vantage: Observability) -> Judged:
-    """Judge a part as it is; events of a whole history go to `judged`."""
-    ordered = vantage.clock is Clock.VIRTUAL
-    search = Search(events, (fresh_namespace(profile, vantage),), ordered=ordered)
+def judged_part(events: Sequence[Event], profile: Profile, observability: Observability) -> Judged:
+    """Judge a part as it is; use `judged` for the events of a whole history."""
+    ordered = observability.clock is Clock.VIRTUAL
+    search = Search(events, (fresh_namespace(profile, observability),), ordered=ordered)
     steps = _allowed(len(events))
     ended = search.run(steps, PATIENCE)
     if ended is not Ended.FOUND and search.had_choices:
-        topic = impossible_topic(events, profile, vantage, search.stuck_at)
-        if topic is not None:
-            order, violation = topic
+        subhistory = impossible_subhistory(events, profile, observability, search.stuck_at)
+        if subhistory is not None:
+            order, violation = subhistory
             return Judged(evidence=_evidence(search.rules), violation=violation, order=order)
         if ended is Ended.GAVE_UP:
             ended = search.run(steps, steps)
@@ -117,7 +116,7 @@ def judged_part(events: Sequence[Event], profile: Profile, vantage: Observabilit
 
 
 def _allowed(events: int) -> int:
-    """How many steps may be taken to find an order of so many events."""
+    """Return the maximum number of search steps for so many events."""
     return max(STEPS_AT_LEAST, min(STEPS_AN_EVENT * events, STEPS_AT_MOST + 2 * events))
 
 
@@ -129,7 +128,7 @@ def _too_many(search: Search) -> str:
 
 
 def _failed(search: Search) -> Judged:
-    end = search.told()
+    end = search.longest_path()
     why = end.why()
     violation = Violation(index=len(end.order) - 1, rules=why.rules, allowed=why.allowed)
     return Judged(

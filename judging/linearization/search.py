@@ -1,14 +1,13 @@
-"""Looking for an order of overlapping requests in which every answer was allowed.
+"""Search for an order of overlapping requests in which every answer was allowed.
 
-The search goes depth first through the orders that the times permit: an event may come next if
-nothing that is left returned before it was called, and the events of one client keep their order.
-What it tries first decides whether it finds an order soon; what it leaves to try decides nothing,
-for whatever it has not tried it comes back to until its budget ends. So a poor hint costs time, and
-never a verdict.
+A depth-first search through the orders that the times permit: an event may come next if no
+remaining one returned before it was called, and the events of one client keep their order. The
+order of trying decides only how soon a solution is found, because the search returns to all untried
+events until its budget ends. So a poor hint costs time, and never a verdict.
 
-What takes something away from the bus, or only looks at it, is tried as soon as it is allowed; what
-adds something, or ends something, as late as its return permits or as an answer needs it. Then a
-receive that came back empty finds as little as possible, and one that was given a message finds it.
+Events that remove something from the bus, or only observe it, are tried as soon as they are
+allowed; those that add or end something, as late as their return permits or as an answer requires.
+Then an empty receive finds as little as possible, and a successful one finds its message.
 """
 
 from collections.abc import Sequence
@@ -27,20 +26,20 @@ from busproof.vocabulary.values import RuleId
 __all__ = ["DeadEnd", "Ended", "Search"]
 
 RETRY_AFTER: Final = 150
-"""Steps without coming further after which another way of choosing is tried."""
+"""Steps without progress before another strategy is tried."""
 
 WAYS: Final = 4
-"""How many ways are tried from one place before the search goes back further."""
+"""Number of strategies tried from one point before the search goes back further."""
 
 WITHDRAWN: Final = (8, 16, 32, 64, 128)
-"""How many events are taken back, at first and later on."""
+"""Numbers of events to undo, at first and later."""
 
 REMEMBERED: Final = 2_000
-"""How many choices the search can come back to; older ones are settled, which it remembers."""
+"""Maximum number of choices kept for backtracking; older ones become final, which is recorded."""
 
 
 class Ended(Enum):
-    """How a search ended."""
+    """End of a search."""
 
     FOUND = "found"
     IMPOSSIBLE = "impossible"
@@ -49,14 +48,14 @@ class Ended(Enum):
 
 @attrs.define(eq=False)
 class _Point:
-    """A place in the search.
+    """A point in the search.
 
     Attributes:
         possible: the states reached.
         chosen: the event that led here; -1 at the start.
         rules: the rules that decided it.
-        depth: events taken so far.
-        first: the first place in the order of calls at which an event may be left.
+        depth: the number of events taken so far.
+        first: the first index in the order of calls at which an event may remain.
         untried: events that may come next, the most promising one last.
     """
 
@@ -70,14 +69,14 @@ class _Point:
 
 @attrs.frozen(eq=False, kw_only=True)
 class DeadEnd:
-    """A place from which nothing that could come next was allowed.
+    """A point at which no event that could come next was allowed.
 
     Attributes:
         order: the events taken, and then one that had to come and was not allowed.
         rules: for each event taken, the rules that decided it.
         possible: the states reached.
         event: the one that was not allowed.
-        waiting: all that could have come next.
+        waiting: all events that could have come next.
     """
 
     order: tuple[int, ...]
@@ -87,20 +86,20 @@ class DeadEnd:
     event: Event
 
     def why(self) -> Acceptance:
-        """Which rules the event breaks, and what was allowed instead."""
+        """Return the rules that the event breaks, and the allowed answers."""
         return accept(self.possible, self.event)
 
 
 class Search:
-    """One search, which may be continued with a larger budget.
+    """A search, which can be continued with a larger budget.
 
     Args:
-        events: what happened; their indices name them.
+        events: the events; their indices identify them.
         start: the states before.
-        ordered: whether the recorded order is the true one, as under a virtual clock.
+        ordered: whether the recorded order is the true one, as on a virtual clock.
 
     Attributes:
-        order: the events taken, on the way that was looked at last.
+        order: the events taken on the current path.
         rules: for each of them the rules that decided it.
         had_choices: whether more than one event could come next anywhere.
     """
@@ -124,14 +123,14 @@ class Search:
         self._points = [self._point(start, -1, (), 0)]
 
     def run(self, steps: int, patience: int) -> Ended:
-        """Search on.
+        """Continue the search.
 
-        Where the search comes no further it goes back a little, and then more, and tries other
-        ways of choosing from there, until it is past that place.
+        Without progress the search goes back a little, then more, and tries other strategies from
+        there, until it is past that point.
 
         Args:
-            steps: how many may be taken in all, those of earlier calls included.
-            patience: how many may be taken without coming further than ever before.
+            steps: the maximum number of steps, including those of earlier calls.
+            patience: the maximum number of steps without new progress.
         """
         furthest, since, retries = len(self.order), self._spent, 0
         while len(self.order) < len(self._events):
@@ -148,7 +147,7 @@ class Search:
         return Ended.FOUND
 
     def _go_back(self, furthest: int, retries: int) -> None:
-        """Withdraw to some way before the furthest point, and choose in another way from there."""
+        """Go back to some point before the furthest one, and choose differently from there."""
         back = WITHDRAWN[min(retries // WAYS, len(WITHDRAWN) - 1)]
         while len(self.order) > max(0, furthest - back) and self._withdrawn():
             pass
@@ -158,22 +157,22 @@ class Search:
 
     @property
     def spent(self) -> int:
-        """How many events were tried so far, those that were taken back included."""
+        """Return how many events were tried so far, including undone ones."""
         return self._spent
 
     @property
     def stuck_at(self) -> tuple[int, ...]:
-        """The events that could come next, and were not allowed, where the search came furthest."""
+        """Return the disallowed candidates at the furthest point of the search."""
         return () if self._dead_end is None else self._dead_end.waiting
 
-    def told(self) -> "DeadEnd":
-        """The longest way that led to an event that was not allowed.
+    def longest_path(self) -> "DeadEnd":
+        """Return the longest path that led to an event that was not allowed.
 
         Raises:
             AssertionError: nothing has stopped the search.
         """
         if self._dead_end is None:
-            raise AssertionError("a search that ends without an order has failed somewhere")
+            raise AssertionError("a search without a solution has a dead end")
         return self._dead_end
 
     def _point(
@@ -190,7 +189,7 @@ class Search:
         return _Point(possible, chosen, rules, len(self.order), first, untried)
 
     def _descended(self) -> bool:
-        """Whether one of the events left to try could come next."""
+        """Return whether one of the untried events could come next."""
         here = self._points[-1]
         while here.untried:
             index = here.untried.pop()
@@ -205,7 +204,7 @@ class Search:
         return False
 
     def _note(self, here: _Point) -> None:
-        """Remember a dead end if none was further on; the event due first is the one to blame."""
+        """Record a dead end if none was further; the event due first is the suspect."""
         if self._dead_end is not None and len(self.order) < len(self._dead_end.order):
             return
         waiting = self._candidates(here.first)
@@ -231,13 +230,13 @@ class Search:
             self._forget()
 
     def _forget(self) -> None:
-        """Settle the oldest choices; where one had anything left to try, that is remembered."""
+        """Make the oldest choices final; record it if one had untried events."""
         old = self._points[:-REMEMBERED]
         self._forgotten = self._forgotten or any(point.untried for point in old)
         self._points = self._points[-REMEMBERED:]
 
     def _withdrawn(self) -> bool:
-        """Whether there was an event to take back."""
+        """Return whether there was an event to undo."""
         if len(self._points) == 1:
             return False
         self._taken[self._points.pop().chosen] = 0
@@ -246,7 +245,7 @@ class Search:
         return True
 
     def _candidates(self, first: int) -> list[int]:
-        """The events that may come next, the most promising one last."""
+        """Return the events that may come next, the most promising one last."""
         order, events, taken = self._order, self._events, self._taken
         if self._ordered:
             return list(order[first : first + 1])
@@ -272,7 +271,7 @@ class Search:
 
 
 def _by_time(events: Sequence[Event], *, ordered: bool) -> list[int]:
-    """The events' indices by call time; recorded order decides where times are equal."""
+    """Return the events' indices by call time, then by recorded order."""
     if ordered:
         return list(range(len(events)))
     return sorted(range(len(events)), key=lambda index: (events[index].called, index))

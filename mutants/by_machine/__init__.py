@@ -1,1 +1,1 @@
-"""Mutants made by machine: where a rule is changed, how, and in which context."""
+"""Generated mutants: places, operators and contexts of changes to the model's rules."""

@@ -1,4 +1,4 @@
-"""Contexts in which a generated mutant is wrong, and outside of which it is right."""
+"""Contexts that limit a generated mutant: it is wrong inside and right outside."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -31,7 +31,7 @@ OF_CALLS: Final[Mapping[str, Callable[[int], bool]]] = {
 }
 
 CONCERNED: Final = frozenset({"entity", "queued", "session", "subscription", "topic", "command"})
-"""Parameters of a rule by which its entity is known."""
+"""Parameters of a rule that identify its entity."""
 
 NEEDS: Final[Mapping[str, type]] = {
     "outage": v.TakePartitionDown,
@@ -51,19 +51,19 @@ def contexts_for(parameters: Sequence[str]) -> tuple[str, ...]:
 
 
 def may_arise(context: str, commands: Iterable[v.Command]) -> bool:
-    """Whether commands may come to a context, or none is needed."""
+    """Return whether commands may come to a context, or none is needed."""
     needed = NEEDS.get(context)
     return needed is None or any(isinstance(command, needed) for command in commands)
 
 
 def applies(context: str, namespace: Namespace, args: tuple[Any, ...], call: int) -> bool:
-    """Whether a call of a rule is in a context.
+    """Return whether a call of a rule is in a context.
 
     Args:
         context: one of `contexts_for` the rule.
         namespace: of the call.
-        args: the other arguments, the first entity among which is the one concerned.
-        call: how many calls of this rule there were in the namespace, with this one.
+        args: the other arguments; the first entity among them is the one concerned.
+        call: how many calls of this rule there were in the namespace, including this one.
     """
     if context in OF_NAMESPACES:
         return OF_NAMESPACES[context](namespace)

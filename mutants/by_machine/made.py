@@ -1,8 +1,8 @@
-"""Mutants made by machine: one place of one rule of the model is changed.
+"""Generated mutants: one place of one rule of the model is changed.
 
-People think of faults that look like faults. Here each condition, comparison, effect, error and
-number of the model's rules is changed in turn, so that what no test notices shows where no test
-looks. A change of what is done is also made in one context only, such as while a partition is down.
+Handwritten faults look like faults. Here each condition, comparison, effect, error and number of
+the model's rules is changed in turn, so that survivors show where no test looks. A change of an
+effect is also made in one context only, such as while a partition is down.
 
 Mutation tools such as mutmut and cosmic-ray write each mutant to a file and start the tests anew.
 Here a mutant is a record of rules in the running process, which answers a scenario within a
@@ -44,10 +44,10 @@ class GeneratedMutant:
             the place counts those of the operator in the function; `@` and a context may follow.
         family: of the rule.
         function: of the family's module, or a constant of it.
-        operator: what kind of change it is.
-        context: in which it is in force; empty if always.
-        line: where it is.
-        lines: of the family's module, one of which runs wherever the change matters.
+        operator: the kind of change.
+        context: limits the change; empty if it always applies.
+        line: its line.
+        lines: lines of the family's module; one of them runs wherever the change matters.
         before: the code there.
         after: the code in its place.
     """

@@ -88,7 +88,7 @@ def _of_expression(node: ast.AST) -> Iterator[tuple[str, Change]]:
 
 
 def _is_effect(node: ast.AST) -> bool:
-    """Whether a statement changes the state, as far as its form shows."""
+    """Return whether a statement changes the state, as far as its form shows."""
     match node:
         case ast.Expr(value=ast.Call()):
             return True
@@ -98,7 +98,7 @@ def _is_effect(node: ast.AST) -> bool:
 
 
 def _may_follow(node: ast.AST) -> bool:
-    """Whether a statement binds no name that the next one could need."""
+    """Return whether a statement binds no name that the next one could need."""
     return _is_effect(node) or isinstance(node, ast.If)
 
 

@@ -30,7 +30,7 @@ from busproof.oracle.messages.sending import REROUTING_TIMEOUT
 from busproof.oracle.messages.sequence_numbers import misnumbered
 from busproof.oracle.queued_messages import Key
 from busproof.oracle.state import Namespace, Queue, Subscription, Topic, feeding
-from busproof.oracle.transition import Sighting, Transition
+from busproof.oracle.transition import Observation, Transition
 
 __all__ = ["blamed"]
 
@@ -95,7 +95,7 @@ _OF_DESTINATIONS: Final = (
 
 
 def blamed(
-    namespace: Namespace, event: v.Event, seen: Sighting, allowed: tuple[Transition, ...]
+    namespace: Namespace, event: v.Event, seen: Observation, allowed: tuple[Transition, ...]
 ) -> tuple[v.RuleId, ...]:
     """Return the broken rules, the most relevant first; never empty.
 
@@ -168,7 +168,7 @@ def _of_siblings(namespace: Namespace, role: Subscription) -> tuple[v.RuleId, ..
         rules = (*rules, "TOPIC-26")
     if topic.managed.updated:
         rules = (*rules, "MGMT-12")
-    return (*rules, "MGMT-15", "TOPIC-22") if role.topic in namespace.registry.buried else rules
+    return (*rules, "MGMT-15", "TOPIC-22") if role.topic in namespace.registry.tombstones else rules
 
 
 def _of_topics(
@@ -216,10 +216,10 @@ def _wrongly_shown(
     queue: Queue,
     command: v.Peek,
     views: tuple[v.MessageView, ...],
-    seen: Sighting,
+    seen: Observation,
 ) -> tuple[v.RuleId, ...]:
     for view in views:
-        found = list(recognised(namespace, queue, view, Sighting(seen.outcome)))
+        found = list(recognised(namespace, queue, view, Observation(seen.outcome)))
         if not found:
             return (*absence(namespace, queue, view), "LIFE-07")
         if command.session_id not in (None, found[0].stored.message.session_id):
@@ -238,7 +238,7 @@ def _wrongly_taken(
     namespace: Namespace,
     queue: Queue,
     command: v.Send,
-    seen: Sighting,
+    seen: Observation,
     allowed: tuple[Transition, ...],
 ) -> tuple[v.RuleId, ...]:
     """Diagnose a send that was accepted or placed although the rules forbid it."""

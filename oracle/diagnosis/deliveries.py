@@ -14,13 +14,13 @@ from busproof.oracle.messages.sequence_numbers import misnumbered
 from busproof.oracle.messages.settling import DEFAULT_DURATION
 from busproof.oracle.queued_messages import Key, Stored
 from busproof.oracle.state import Namespace, Queue
-from busproof.oracle.transition import Sighting
+from busproof.oracle.transition import Observation
 
 __all__ = ["wrongly_received"]
 
 
 def wrongly_received(
-    namespace: Namespace, queue: Queue, event: v.Event, seen: Sighting
+    namespace: Namespace, queue: Queue, event: v.Event, seen: Observation
 ) -> tuple[v.RuleId, ...]:
     """Return the rules broken by the answer to a receive of any kind."""
     match event.command, event.outcome:
@@ -39,7 +39,7 @@ def wrongly_received(
 
 
 def _wrongly_given(
-    namespace: Namespace, queue: Queue, command: v.Receive, view: v.MessageView, seen: Sighting
+    namespace: Namespace, queue: Queue, command: v.Receive, view: v.MessageView, seen: Observation
 ) -> tuple[v.RuleId, ...]:
     candidates = list(recognised(namespace, queue, view, seen))
     if not candidates:
@@ -77,9 +77,9 @@ def _wrongly_given_together(
         reached = one_more(reached, command, connection, view)
         if not reached:
             queue, one = state.queues[command.queue], one_of(command)
-            rules = _wrongly_given(state, queue, one, view, Sighting(v.Received(message=view)))
+            rules = _wrongly_given(state, queue, one, view, Observation(v.Received(message=view)))
             return (*rules, "BATCH-13", "BATCH-14")
-    raise AssertionError("what is given one after another is given together")
+    raise AssertionError("messages that can be given one by one can be given together")
 
 
 def _wrongly_counted(stored: Stored, view: v.MessageView) -> tuple[v.RuleId, ...]:
@@ -96,7 +96,7 @@ def _wrongly_given_by_number(
     for view in views:
         if view.sequence_number not in (None, *command.sequence_numbers):
             return ("DEFER-08",)
-        found = [each.stored for each in recognised(namespace, queue, view, Sighting())]
+        found = [each.stored for each in recognised(namespace, queue, view, Observation())]
         if not found:
             return ("DEFER-07", "DEFER-03", *absence(namespace, queue, view))
         if found[0].deferred is False:

@@ -13,12 +13,12 @@ from busproof.oracle.sizes.message_limits import (
     within_limits,
 )
 from busproof.oracle.state import Namespace, Queue, everywhere
-from busproof.oracle.transition import Sighting
+from busproof.oracle.transition import Observation
 
 __all__ = ["blamed_for_limits", "is_about_room", "is_beyond", "room_denied"]
 
 
-def is_beyond(namespace: Namespace, queue: Queue, seen: Sighting) -> bool:
+def is_beyond(namespace: Namespace, queue: Queue, seen: Observation) -> bool:
     """Return whether a message went to a partition that the queue cannot have (SIZE-05)."""
     partitions = everywhere(namespace, queue.settings)
     return seen.witness is not None and not partitions >> seen.witness.partition & 1
@@ -41,7 +41,7 @@ def room_denied(queue: Queue, key: Key | None) -> tuple[v.RuleId, ...]:
 
 
 MANY: Final = 10
-"""Number of messages in a transaction from which a refusal may be for the limit."""
+"""Least number of messages in a transaction for a refusal to be for the limit."""
 
 
 def blamed_for_limits(

@@ -68,7 +68,7 @@ def _denied(
     outcome: v.Refused,
 ) -> tuple[v.RuleId, ...]:
     """Return the rules broken by refusing one more entity because of a quota."""
-    many = namespace.census.entities.earliest + 1 >= MOST_PARTITIONED
+    many = namespace.entity_counts.entities.earliest + 1 >= MOST_PARTITIONED
     if outcome.error is not v.Error.QUOTA_EXCEEDED and not many:
         return ()
     if isinstance(command, v.CreateSubscription):
@@ -92,7 +92,7 @@ def _wrongly_not_created(
     if queue is not None:
         return ("MGMT-19",) if is_unsure(queue) else ("MGMT-09",)
     rules: tuple[v.RuleId, ...] = ("MGMT-02",) if command.partitioned else ("MGMT-03",)
-    if command.queue in namespace.registry.buried:
+    if command.queue in namespace.registry.tombstones:
         rules = ("MGMT-05", *rules)
     rules = (*_granted(namespace, command), *rules)
     return ("LIMIT-17", *rules) if is_longest_name(command.queue) else rules
@@ -109,10 +109,10 @@ def _granted(namespace: Namespace, command: v.CreateQueue | v.CreateTopic) -> It
 
 def _wrongly_not_again(namespace: Namespace, name: str) -> tuple[v.RuleId, ...]:
     """Diagnose a refused creation, perhaps because of a deleted entity of the same name."""
-    buried = namespace.registry.buried.get(name)
-    if buried is None:
+    tombstone = namespace.registry.tombstones.get(name)
+    if tombstone is None:
         return ()
-    return ("TOPIC-22", "MGMT-15") if buried.with_topic else ("MGMT-15",)
+    return ("TOPIC-22", "MGMT-15") if tombstone.with_topic else ("MGMT-15",)
 
 
 def _wrongly_kept(command: v.Command, allowed: tuple[Transition, ...]) -> tuple[v.RuleId, ...]:

@@ -12,7 +12,7 @@ from busproof.oracle.messages.peek_start import (
     shows_too_little,
 )
 from busproof.oracle.state import Namespace, Queue, everywhere
-from busproof.oracle.transition import Sighting
+from busproof.oracle.transition import Observation
 
 __all__ = ["blamed_for_partitions", "wrongly_begun"]
 
@@ -29,7 +29,7 @@ def wrongly_begun(
     if not views:
         rule = shows_too_little(namespace, queue, command)
         return () if rule is None else (rule, *_left_out(queue), "LIFE-07")
-    for seen in recognised(namespace, queue, views[0], Sighting()):
+    for seen in recognised(namespace, queue, views[0], Observation()):
         rule = begins_wrongly(namespace, seen.queue, command, seen.stored, seen.where)
         if rule is not None:
             return (rule, *_left_out(queue), "LIFE-07")

@@ -26,8 +26,10 @@ def absence(namespace: Namespace, queue: Queue, view: v.MessageView) -> tuple[v.
         return _from_dead_letters(namespace, queue, view)
     known = queue.bodies.get(view.body)
     if known is None:
-        of_namesake = view.body in queue.managed.before
-        rules = ("MGMT-15", "MGMT-17") if of_namesake else why_absent(namespace, queue, view.body)
+        of_deleted_entity = view.body in queue.managed.before
+        rules = (
+            ("MGMT-15", "MGMT-17") if of_deleted_entity else why_absent(namespace, queue, view.body)
+        )
         return (*rules, *_beside(rules), "LIFE-01")
     if isinstance(known, str):
         return (*_hidden(queue, view, known), *_beside((known,)))
@@ -36,7 +38,7 @@ def absence(namespace: Namespace, queue: Queue, view: v.MessageView) -> tuple[v.
         return _gone(namespace, queue, view)
     unchanged = [stored for stored in present if is_unchanged(namespace, stored, view)]
     if not unchanged:
-        unassigned = namespace.vantage.assigns_message_ids and view.message_id is None
+        unassigned = namespace.observability.assigns_message_ids and view.message_id is None
         return ("KEY-13",) if unassigned else ("LIFE-01", "LIFE-12")
     return _misplaced(namespace, queue, unchanged[0])
 

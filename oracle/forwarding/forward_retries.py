@@ -14,7 +14,7 @@ from busproof.oracle.arrivals import Arrival, Passed
 from busproof.oracle.forwarding.forwarding import passed_on
 from busproof.oracle.messages.enqueueing import arrive
 from busproof.oracle.state import Namespace, Queue, feeding, with_queue
-from busproof.oracle.unjudged import given_up
+from busproof.oracle.unjudged import stop_judging
 
 __all__ = ["destination_again", "is_mere_destination", "tried_again"]
 
@@ -27,7 +27,7 @@ def is_mere_destination(namespace: Namespace, queue: Queue) -> bool:
         for transaction in namespace.transactions.values()
     )
     onward = v.destinations(queue.settings) or any(feeding(namespace, name))
-    return queue.role is None and not (waits or onward or len(registry.intended))
+    return queue.role is None and not (waits or onward or len(registry.pending_forwards))
 
 
 def destination_again(before: Namespace, after: Namespace, name: str) -> Namespace:
@@ -40,7 +40,7 @@ def destination_again(before: Namespace, after: Namespace, name: str) -> Namespa
         return after
     if is_mere_destination(after, after.queues[name]):
         return tried_again(after, name, everything=True)
-    return given_up(after, name)
+    return stop_judging(after, name)
 
 
 def tried_again(namespace: Namespace, name: str, *, everything: bool = False) -> Namespace:

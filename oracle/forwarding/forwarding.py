@@ -121,7 +121,7 @@ def _key(namespace: Namespace, source: Queue, destination: Queue, arrival: Arriv
     """FWD-07 to FWD-12: return the key of the message at the destination."""
     message = arrival.message
     if keys_conflict(message):
-        # Placed by either of the two, if at all (FORWARD-CONFLICT).
+        # Either key may place it, if it is accepted (FORWARD-CONFLICT).
         return None
     key = effective_key(namespace, destination.settings, message)
     pinned = _was_id_a_key(source, arrival) and destination.settings.partitioned

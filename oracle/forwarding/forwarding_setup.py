@@ -9,14 +9,14 @@ from busproof import vocabulary as v
 from busproof.oracle.messages.batches import receive_batch
 from busproof.oracle.messages.receiving import receive
 from busproof.oracle.state import Namespace, Queue, Subscription, is_unsure, with_queue
-from busproof.oracle.transition import Sighting, Transition, refusal
+from busproof.oracle.transition import Observation, Transition, refusal
 
 __all__ = [
     "LONGEST_LOCK",
     "given_by_source",
+    "not_forwarding",
     "refused_destination",
     "sources",
-    "told_not_to_forward",
     "with_lawful_locks",
 ]
 
@@ -67,7 +67,7 @@ def sources(
         yield command, ()
 
 
-def told_not_to_forward(namespace: Namespace, destination_named: str) -> Namespace:
+def not_forwarding(namespace: Namespace, destination_named: str) -> Namespace:
     """FWD-25: record that a source's messages do not arrive at its destination."""
     destination = namespace.queues[destination_named]
     kept_away = tuple(dict.fromkeys((*destination.kept_away, "FWD-25")))
@@ -75,7 +75,7 @@ def told_not_to_forward(namespace: Namespace, destination_named: str) -> Namespa
 
 
 def given_by_source(
-    namespace: Namespace, queue: Queue, command: v.Command, connection: str, seen: Sighting
+    namespace: Namespace, queue: Queue, command: v.Command, connection: str, seen: Observation
 ) -> Iterator[Transition]:
     """FWD-15, FWD-36: do not give messages that wait to be forwarded; a peek may show them.
 
@@ -98,7 +98,7 @@ def _given_by_source(
     queue: Queue,
     command: v.Receive | v.ReceiveBatch,
     connection: str,
-    seen: Sighting,
+    seen: Observation,
 ) -> Iterator[Transition]:
     if not (queue.managed.redirected and queue.messages):
         rule = "FWD-36" if v.is_dead_letter_queue(command.queue) else "FWD-15"

@@ -11,7 +11,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
-from busproof.oracle.forwarding.forwarding_setup import refused_destination, told_not_to_forward
+from busproof.oracle.forwarding.forwarding_setup import not_forwarding, refused_destination
 from busproof.oracle.messages.enqueueing import go_on
 from busproof.oracle.messages.message_store import replace, store
 from busproof.oracle.state import (
@@ -24,7 +24,7 @@ from busproof.oracle.state import (
     with_queue,
 )
 from busproof.oracle.transition import Transition
-from busproof.oracle.unjudged import given_up
+from busproof.oracle.unjudged import stop_judging
 
 __all__ = ["redirection_refused", "with_lost_redirection", "with_redirection"]
 
@@ -51,7 +51,7 @@ def with_redirection(namespace: Namespace, command: v.UpdateQueue, *, surely: bo
     if command.forward_to is None or wanted == before:
         return namespace
     if wanted is not None and queue.settings.requires_session:
-        return told_not_to_forward(namespace, wanted)
+        return not_forwarding(namespace, wanted)
     simple = surely and _is_simple(namespace, queue, wanted)
     settings = attrs.evolve(queue.settings, forward_to=wanted)
     managed = attrs.evolve(queue.managed, redirected=True)
@@ -59,7 +59,7 @@ def with_redirection(namespace: Namespace, command: v.UpdateQueue, *, surely: bo
     namespace = with_queue(namespace, redirected)
     if not simple:
         joined = (each for each in (before, wanted) if each is not None)
-        return given_up(namespace, command.queue, *joined)
+        return stop_judging(namespace, command.queue, *joined)
     return _begun(namespace, redirected) if wanted is not None else _ended(namespace, redirected)
 
 
@@ -68,7 +68,7 @@ def with_lost_redirection(namespace: Namespace, command: v.UpdateQueue) -> Names
     if command.forward_to is None:
         return namespace
     onward = (command.forward_to,) if command.forward_to else ()
-    return given_up(namespace, command.queue, *onward)
+    return stop_judging(namespace, command.queue, *onward)
 
 
 def _is_simple(namespace: Namespace, queue: Queue, wanted: str | None) -> bool:

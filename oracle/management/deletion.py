@@ -4,7 +4,7 @@ import attrs
 
 from busproof.oracle.forwarding.forward_retries import is_mere_destination
 from busproof.oracle.outages import Outages
-from busproof.oracle.registry import Buried
+from busproof.oracle.registry import Tombstone
 from busproof.oracle.state import (
     Namespace,
     Queue,
@@ -14,12 +14,12 @@ from busproof.oracle.state import (
     with_queue,
     without_queue,
 )
-from busproof.oracle.unjudged import given_up, is_joined
+from busproof.oracle.unjudged import is_joined, stop_judging
 
-__all__ = ["buried"]
+__all__ = ["delete_entity"]
 
 
-def buried(namespace: Namespace, queue: Queue) -> Namespace:
+def delete_entity(namespace: Namespace, queue: Queue) -> Namespace:
     """MGMT-15, TOPIC-22, TOPIC-23: return the namespace without an entity.
 
     A topic is deleted with its subscriptions; a subscription leaves its topic and the others.
@@ -30,7 +30,7 @@ def buried(namespace: Namespace, queue: Queue) -> Namespace:
     name = queue.settings.queue
     if isinstance(role, Topic):
         if _has_rules_in_transactions(namespace, name):
-            namespace = given_up(namespace, name)
+            namespace = stop_judging(namespace, name)
         namespace = _perhaps_given_up(namespace, queue)
         for path in role.subscriptions:
             namespace = _gone(namespace, namespace.queues[path], with_topic=True)
@@ -48,25 +48,25 @@ def _gone(namespace: Namespace, queue: Queue, *, with_topic: bool = False) -> Na
     namespace = without_queue(namespace, name)
     registry = namespace.registry
     restored = queue.managed.restored
-    buried = Buried(queue.bodies, bool(settings.partitioned), restored, with_topic=with_topic)
-    registry = attrs.evolve(registry, buried=registry.buried.set(name, buried))
+    tombstone = Tombstone(queue.bodies, bool(settings.partitioned), restored, with_topic=with_topic)
+    registry = attrs.evolve(registry, tombstones=registry.tombstones.set(name, tombstone))
     return attrs.evolve(namespace, registry=registry)
 
 
 def _perhaps_given_up(namespace: Namespace, queue: Queue) -> Namespace:
     name = queue.settings.queue
     simple = not is_joined(namespace, name) or is_mere_destination(namespace, queue)
-    if name in namespace.registry.haunted or not simple:
-        return given_up(namespace, name)
+    if name in namespace.registry.pending_effects or not simple:
+        return stop_judging(namespace, name)
     return namespace
 
 
 def _lasting(namespace: Namespace, queue: Queue) -> Namespace:
     """Return outages that outlast a deletion: the entity's, and of partitions that it lacked."""
     name, outages, registry = queue.settings.queue, queue.outages, namespace.registry
-    before = registry.outages.get(name, Outages(outages.told))
+    before = registry.outages.get(name, Outages(outages.identified))
     others = (before.down | before.doubt) & ~everywhere(namespace, queue.settings)
-    lasting = Outages(outages.told, doubt=outages.down | outages.doubt | others)
+    lasting = Outages(outages.identified, doubt=outages.down | outages.doubt | others)
     registry = attrs.evolve(registry, outages=registry.outages.set(name, lasting))
     return attrs.evolve(namespace, registry=registry)
 
@@ -81,7 +81,7 @@ def _parted(namespace: Namespace, queue: Queue, role: Subscription) -> Namespace
         raise AssertionError("a subscription is of a topic")  # noqa: TRY004
     path = queue.settings.queue
     if _is_awaited(namespace, role.topic):
-        namespace = given_up(namespace, path)
+        namespace = stop_judging(namespace, path)
     others = tuple(each for each in topic.role.subscriptions if each != path)
     parted = attrs.evolve(topic.role, subscriptions=others, parted=True)
     return with_queue(_gone(namespace, queue), attrs.evolve(topic, role=parted))

@@ -9,7 +9,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.oracle.schedule import NEVER
 from busproof.oracle.state import Namespace, Queue, with_queue
-from busproof.oracle.unjudged import given_up
+from busproof.oracle.unjudged import stop_judging
 from busproof.oracle.window import Window
 
 __all__ = ["with_lifetime"]
@@ -41,8 +41,8 @@ def with_lifetime(namespace: Namespace, command: v.UpdateQueue, *, surely: bool)
     namespace = with_queue(namespace, queue)
     if queue.settings.forward_to is None:
         return namespace
-    # What is on its way through it may come under either one, wherever it goes (FORWARD-LIFETIME).
-    return given_up(namespace, command.queue)
+    # Messages forwarded through it may get either one at any destination (FORWARD-LIFETIME).
+    return stop_judging(namespace, command.queue)
 
 
 def _under_it(namespace: Namespace, queue: Queue, life: int) -> Queue:
@@ -50,9 +50,9 @@ def _under_it(namespace: Namespace, queue: Queue, life: int) -> Queue:
 
     It visits all messages, once for each update.
     """
-    now, slack = namespace.now, namespace.vantage.slack
+    now, slack = namespace.now, namespace.observability.slack
     for stored in queue.messages.values():
-        # Of what came in time it is known when it dies.
+        # Messages that arrived before the update have a known expiry.
         if stored.dies is None or stored.dies.latest < NEVER:
             continue
         shortest = min(life, stored.message.time_to_live or NEVER)

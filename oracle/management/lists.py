@@ -5,7 +5,7 @@ from typing import assert_never
 
 from busproof import vocabulary as v
 from busproof.oracle.state import Namespace, Topic, is_unsure
-from busproof.oracle.transition import Sighting, Transition, refusal
+from busproof.oracle.transition import Observation, Transition, refusal
 
 __all__ = ["Listing", "is_a_queue", "list_entities", "subscriptions_of", "wrongly_named"]
 
@@ -18,7 +18,9 @@ def is_a_queue(namespace: Namespace, name: str) -> bool:
     return not v.is_dead_letter_queue(name) and (known is None or known.role is None)
 
 
-def list_entities(namespace: Namespace, command: Listing, seen: Sighting) -> Iterator[Transition]:
+def list_entities(
+    namespace: Namespace, command: Listing, seen: Observation
+) -> Iterator[Transition]:
     """MGMT-16, TOPIC-22: list each existing queue, topic or subscription once."""
     sure = (name for name in _there(namespace, command) if not _may_be_absent(namespace, name))
     names = tuple(sorted(_called(name, command) for name in sure))
@@ -27,11 +29,11 @@ def list_entities(namespace: Namespace, command: Listing, seen: Sighting) -> Ite
             return
         names = seen.outcome.names
     rules: tuple[v.RuleId, ...] = ("MGMT-16",)
-    if isinstance(command, v.ListSubscriptions) and command.topic in namespace.registry.buried:
+    if isinstance(command, v.ListSubscriptions) and command.topic in namespace.registry.tombstones:
         rules = ("TOPIC-22", *rules)
     yield Transition(outcome=v.Listed(names=names), next=namespace, rules=rules)
     if isinstance(command, v.ListTopics) and namespace.profile.tier is v.Tier.BASIC:
-        # It has no topics, and may refuse to list any (MGMT-24).
+        # Basic has no topics, and may refuse to list them (MGMT-24).
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
 
 
@@ -39,12 +41,12 @@ def wrongly_named(namespace: Namespace, command: Listing, listed: v.Listed) -> f
     """Return the names that a list misses, repeats or wrongly includes."""
     named = set(listed.names)
     if isinstance(command, v.ListQueues):
-        # Whether a list names topics and dead-letter queues beside the queues is not said.
+        # The documents do not say whether a list of queues includes topics and dead-letter queues.
         named = {name for name in named if is_a_queue(namespace, name)}
     twice = {name for name in named if listed.names.count(name) > 1}
     there = _there(namespace, command)
-    unknowable = _unknowable(namespace, command)
-    known = {_called(name, command) for name in (*there, *unknowable)}
+    unjudged = _unjudged(namespace, command)
+    known = {_called(name, command) for name in (*there, *unjudged)}
     missing = {
         _called(name, command)
         for name in there
@@ -58,7 +60,7 @@ def subscriptions_of(namespace: Namespace, topic: str) -> tuple[frozenset[str], 
     command = v.ListSubscriptions(topic=topic)
     there = _there(namespace, command)
     sure = frozenset(name for name in there if not _may_be_absent(namespace, name))
-    return sure, frozenset(there) | frozenset(_unknowable(namespace, command))
+    return sure, frozenset(there) | frozenset(_unjudged(namespace, command))
 
 
 def _there(namespace: Namespace, command: Listing) -> tuple[str, ...]:
@@ -76,12 +78,12 @@ def _there(namespace: Namespace, command: Listing) -> tuple[str, ...]:
             assert_never(command)
 
 
-def _unknowable(namespace: Namespace, command: Listing) -> Iterable[str]:
+def _unjudged(namespace: Namespace, command: Listing) -> Iterable[str]:
     """Return the paths of entities no longer judged that may belong to the list."""
-    unknowable = namespace.registry.unknowable
+    unjudged = namespace.registry.unjudged
     if not isinstance(command, v.ListSubscriptions):
-        return unknowable
-    return (name for name in unknowable if name.startswith(command.topic + v.SUBSCRIPTIONS))
+        return unjudged
+    return (name for name in unjudged if name.startswith(command.topic + v.SUBSCRIPTIONS))
 
 
 def _called(name: str, command: Listing) -> str:
@@ -92,4 +94,4 @@ def _called(name: str, command: Listing) -> str:
 
 
 def _may_be_absent(namespace: Namespace, name: str) -> bool:
-    return name in namespace.registry.unknowable or is_unsure(namespace.queues[name])
+    return name in namespace.registry.unjudged or is_unsure(namespace.queues[name])

@@ -70,7 +70,7 @@ def shown_in_premium(
     """
     if namespace.profile.tier is not v.Tier.PREMIUM or isinstance(outcome, v.Refused):
         return
-    if isinstance(command, v.ListQueues) and namespace.census.restored.earliest:
+    if isinstance(command, v.ListQueues) and namespace.entity_counts.restored.earliest:
         yield "PREM-04"
     if queue is None:
         return
@@ -111,7 +111,7 @@ def blamed_in_premium(
     if namespace.profile.tier is not v.Tier.PREMIUM:
         return
     refused = isinstance(outcome, v.Refused)
-    if isinstance(command, v.ListQueues) and namespace.census.restored.latest:
+    if isinstance(command, v.ListQueues) and namespace.entity_counts.restored.latest:
         yield "PREM-04"
     if isinstance(command, v.CreateQueue | v.CreateTopic) and refused:
         if isinstance(command, v.CreateQueue) and command.requires_session:

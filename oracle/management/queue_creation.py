@@ -8,9 +8,9 @@ from busproof.oracle.entity_counts import Kind
 from busproof.oracle.evolve import evolve
 from busproof.oracle.forwarding.forward_retries import destination_again
 from busproof.oracle.forwarding.forwarding_setup import (
+    not_forwarding,
     refused_destination,
     sources,
-    told_not_to_forward,
     with_lawful_locks,
 )
 from busproof.oracle.management.validation import (
@@ -20,7 +20,7 @@ from busproof.oracle.management.validation import (
     options_of,
     windows_of,
 )
-from busproof.oracle.messages.dead_letters import with_forwarding_grave
+from busproof.oracle.messages.dead_letters import with_dead_letter_forwarding
 from busproof.oracle.messages.duplicates import ASKED_BEYOND
 from busproof.oracle.outages import Outages
 from busproof.oracle.registry import NO_TROUBLE, as_created
@@ -35,7 +35,7 @@ from busproof.oracle.state import (
     with_queue,
 )
 from busproof.oracle.transition import Transition, done, refusal
-from busproof.oracle.unjudged import given_up, made
+from busproof.oracle.unjudged import made, stop_judging
 
 __all__ = [
     "create_queue",
@@ -96,7 +96,7 @@ def _made(
 ) -> Iterator[Transition]:
     lawful, limits = with_lawful_locks(command)
     for source, why in sources(namespace, lawful):
-        start = told_not_to_forward(namespace, command.forward_to or "") if why else namespace
+        start = not_forwarding(namespace, command.forward_to or "") if why else namespace
         sizes = granted_sizes(start.profile, source)
         windows = windows_of(start, source)
         for partitioned, size, given in product(options_of(start, source), sizes, windows):
@@ -157,12 +157,14 @@ def _given(profile: v.Profile, asked: v.CreateQueue) -> Iterator[v.CreateQueue]:
 
 def _is_repeated(namespace: Namespace, known: Queue, command: v.CreateQueue) -> bool:
     """Return whether this repeats a creation that was refused in an outage, which is over."""
-    again = _whole(namespace, command) == known.settings and known.managed.frayed == "create"
+    again = (
+        _whole(namespace, command) == known.settings and known.managed.partially_applied == "create"
+    )
     return again and not known.outages.any
 
 
 def _whole(namespace: Namespace, command: v.CreateQueue) -> v.CreateQueue:
-    """Return the entity of which parts may exist after a refusal in an outage."""
+    """Return the entity that may exist in part after a refusal in an outage."""
     partitioned = options_of(namespace, command)[0]
     size = granted_sizes(namespace.profile, command)[0]
     lawful, window = with_lawful_locks(command)[0], windows_of(namespace, command)[0][0]
@@ -172,10 +174,10 @@ def _whole(namespace: Namespace, command: v.CreateQueue) -> v.CreateQueue:
 def _taken(namespace: Namespace, known: Queue, command: v.CreateQueue) -> Transition:
     """MGMT-09, MGMT-19: the name is taken by a queue that exists, or is complete from now on."""
     if _is_repeated(namespace, known, command):
-        managed = evolve(known.managed, frayed="")
+        managed = evolve(known.managed, partially_applied="")
         whole = with_queue(namespace, evolve(known, doubtful=False, managed=managed))
         if known.managed.touched:
-            whole = given_up(whole, known.settings.queue)
+            whole = stop_judging(whole, known.settings.queue)
         return refusal(whole, v.Error.ALREADY_EXISTS, "MGMT-19")
     if is_unsure(known):
         return refusal(namespace, v.Error.ALREADY_EXISTS, any_error=True)
@@ -190,7 +192,7 @@ def _done(
     """The queue exists and is empty; one that existed in part is no longer judged."""
     created = _created(namespace, settings)
     if known is not None and _is_mixed(known, settings):
-        yield done(given_up(created, settings.queue), *rules)
+        yield done(stop_judging(created, settings.queue), *rules)
         return
     repeated = settings.queue in namespace.registry.refused
     whole = repeated and not created.queues[settings.queue].outages.any
@@ -199,22 +201,22 @@ def _done(
 
 def _is_mixed(known: Queue, settings: v.CreateQueue) -> bool:
     """Return whether the new queue may have remains of an earlier one, in part or perhaps."""
-    other = known.managed.frayed == "create" and known.settings != settings
-    deleted = known.managed.frayed == "delete"
+    other = known.managed.partially_applied == "create" and known.settings != settings
+    deleted = known.managed.partially_applied == "delete"
     return other or deleted or known.managed.touched or known.role is not None
 
 
 def outages_of(namespace: Namespace, settings: v.CreateQueue) -> Outages:
     """Return the initial outages of a queue: those of the partitions that it has."""
-    told, known = namespace.vantage.partitions, namespace.queues.get(settings.queue)
-    outages = namespace.registry.outages.get(settings.queue, Outages(told))
+    identified, known = namespace.observability.partitions, namespace.queues.get(settings.queue)
+    outages = namespace.registry.outages.get(settings.queue, Outages(identified))
     down, doubt = outages.down, outages.doubt
     if known is not None:
-        # Of partitions that what may be there has not, it knows nothing.
+        # An entity that may exist does not know partitions that it lacks.
         others = ~everywhere(namespace, known.settings)
         down, doubt = known.outages.down | down & others, known.outages.doubt | doubt & others
     its_own = everywhere(namespace, settings)
-    return Outages(told, down & its_own, doubt & its_own)
+    return Outages(identified, down & its_own, doubt & its_own)
 
 
 def _left_behind(namespace: Namespace, command: v.CreateQueue) -> Namespace:
@@ -230,43 +232,47 @@ def _left_behind(namespace: Namespace, command: v.CreateQueue) -> Namespace:
     settings = _whole(namespace, command)
     known = namespace.queues.get(command.queue)
     if known is None:
-        left = _created(namespace, settings, frayed="create")
+        left = _created(namespace, settings, partially_applied="create")
         several = (
             len(options_of(namespace, command))
             * len(granted_sizes(namespace.profile, command))
             * len(windows_of(namespace, command))
         )
         open_ended = bool(v.destinations(command)) or several > 1
-        return given_up(left, command.queue) if open_ended else left
-    mixed = known.doubtful and not (known.managed.frayed and known.settings == settings)
-    return given_up(namespace, command.queue) if mixed else namespace
+        return stop_judging(left, command.queue) if open_ended else left
+    mixed = known.doubtful and not (known.managed.partially_applied and known.settings == settings)
+    return stop_judging(namespace, command.queue) if mixed else namespace
 
 
-def _created(namespace: Namespace, settings: v.CreateQueue, *, frayed: str = "") -> Namespace:
+def _created(
+    namespace: Namespace, settings: v.CreateQueue, *, partially_applied: str = ""
+) -> Namespace:
     name, registry, queues = settings.queue, namespace.registry, namespace.queues
-    buried = registry.buried.get(name)
+    tombstone = registry.tombstones.get(name)
     outages = outages_of(namespace, settings)
     managed = evolve(
         as_created(settings),
-        frayed=frayed,
+        partially_applied=partially_applied,
         disturbed=outages.any,
         trouble=namespace.now if outages.any else NO_TROUBLE,
         born=registry.creations,
     )
-    if buried is not None:
-        other = buried.partitioned is not settings.partitioned
+    if tombstone is not None:
+        other = tombstone.partitioned is not settings.partitioned
         managed = evolve(
             managed,
-            before=buried.bodies,
+            before=tombstone.bodies,
             other_before=other,
-            restored_before=buried.restored,
+            restored_before=tombstone.restored,
         )
-    queue = Queue(settings=settings, outages=outages, doubtful=bool(frayed), managed=managed)
+    queue = Queue(
+        settings=settings, outages=outages, doubtful=bool(partially_applied), managed=managed
+    )
     registry = evolve(registry, creations=registry.creations + 1)
-    for grave in v.dead_letter_queues_of(name):
-        queues = queues.delete(grave) if grave in queues else queues
+    for path in v.dead_letter_queues_of(name):
+        queues = queues.delete(path) if path in queues else queues
     created = with_queue(evolve(namespace, queues=queues, registry=registry), queue)
-    whole = with_forwarding_grave(created, name)
+    whole = with_dead_letter_forwarding(created, name)
     return made(namespace, destination_again(namespace, whole, name), name)
 
 
@@ -278,7 +284,7 @@ def restore_queue(namespace: Namespace, command: v.RestoreQueue) -> Iterator[Tra
         if not is_unsure(known):
             return
     restored = _restored(namespace, command)
-    yield done(restored if known is None else given_up(restored, command.queue))
+    yield done(restored if known is None else stop_judging(restored, command.queue))
 
 
 def _restored(namespace: Namespace, command: v.RestoreQueue) -> Namespace:

@@ -9,9 +9,15 @@ from busproof import vocabulary as v
 from busproof.oracle.management.updates_and_deletions import FIXED
 from busproof.oracle.messages.dead_letters import dead_letters
 from busproof.oracle.messages.releasing import without_perhaps_spent
-from busproof.oracle.sizes.entity_size import grave, no_other_size, of_size, told_size, wrong_size
+from busproof.oracle.sizes.entity_size import (
+    dead_letter_storage,
+    no_other_size,
+    of_size,
+    told_size,
+    wrong_size,
+)
 from busproof.oracle.state import NEVER, Namespace, Queue, Subscription, Topic, feeding
-from busproof.oracle.transition import Sighting, Transition, refusal
+from busproof.oracle.transition import Observation, Transition, refusal
 from busproof.oracle.window import Window
 
 __all__ = [
@@ -30,7 +36,7 @@ _OF_TOPICS: Final = ("partitioned", "duplicate_detection", "duplicate_window", "
 """Settings that a subscription shares with its topic, or lacks."""
 
 
-def get_queue(namespace: Namespace, command: v.GetQueue, seen: Sighting) -> Iterator[Transition]:
+def get_queue(namespace: Namespace, command: v.GetQueue, seen: Observation) -> Iterator[Transition]:
     """MGMT-11, MGMT-20 to MGMT-23: describe the queue and the contents of all its partitions."""
     queue = namespace.queues[command.queue]
     must_fail, refusals = get_may_fail(namespace, queue)
@@ -48,7 +54,7 @@ def get_may_fail(namespace: Namespace, queue: Queue) -> tuple[bool, tuple[Transi
     return must_fail, (refusal(namespace, v.Error.UNAVAILABLE, "MGMT-23", any_error=True),)
 
 
-def _described(namespace: Namespace, queue: Queue, seen: Sighting) -> Iterator[Transition]:
+def _described(namespace: Namespace, queue: Queue, seen: Observation) -> Iterator[Transition]:
     if isinstance(seen.outcome, v.Described):
         told = seen.outcome.description
         if not wrongly_told(namespace, queue, told):
@@ -92,7 +98,7 @@ def described(namespace: Namespace, queue: Queue) -> v.QueueDescription:
         time_to_live=settings.time_to_live,
         max_size=told_size(namespace, settings) if its_own else None,
         message_count=counted,
-        size=sum((*queue.room.held.values(), *grave(namespace, queue).held.values())),
+        size=sum((*queue.room.held.values(), *dead_letter_storage(namespace, queue).held.values())),
         availability=v.Availability.LIMITED if limited else v.Availability.AVAILABLE,
         transfer_dead_letters=len(dead_letters(namespace, queue, v.TRANSFERS).messages),
     )
@@ -106,7 +112,8 @@ def wrongly_told(
     found = [*_wrong_settings(namespace, queue, told)]
     if not _count_is_allowed(namespace, queue, told.message_count):
         found += ["MGMT-20", "MGMT-23"] if queue.outages.any else ["MGMT-20"]
-    if not 0 <= (told.transfer_dead_letters or 0) <= _most_stranded(namespace, queue):
+        found = [*_of_scheduled(namespace, queue), *found]
+    if not 0 <= (told.transfer_dead_letters or 0) <= _most_transfer_dead_letters(namespace, queue):
         found.append("FWD-32")
     if not availability_is_allowed(namespace, queue, told.availability):
         limited = told.availability is v.Availability.LIMITED
@@ -124,7 +131,7 @@ def _of_its_own(queue: Queue, told: v.QueueDescription) -> v.QueueDescription:
     return attrs.evolve(told, **topics)
 
 
-def _most_stranded(namespace: Namespace, queue: Queue) -> int:
+def _most_transfer_dead_letters(namespace: Namespace, queue: Queue) -> int:
     """FWD-32: return the maximum number of transfer dead letters."""
     known = dead_letters(namespace, queue, v.TRANSFERS).arrivals
     return known + sum(len(several) for several in queue.passed.values())
@@ -154,7 +161,7 @@ def _wrong_settings(
         yield from (*changed, "MGMT-11")
     if not is_within(told.max_delivery_count, managed.delivery_counts):
         yield from (*changed, "MGMT-11")
-    # What is told of messages that live for ever is not said: some longest time, say.
+    # The documents do not say which value describes an unlimited time to live.
     asked = managed.lifetimes.latest < NEVER
     if asked and not is_within(told.time_to_live, managed.lifetimes):
         yield from (*changed, "MGMT-11")
@@ -207,8 +214,20 @@ def _count_is_allowed(namespace: Namespace, queue: Queue, told: int | None) -> b
         least = 0
     if _reading(namespace, "COUNTS-IN-OUTAGE") == "left-out":
         most -= _surely_hit(queue)
-    # Whether messages that are not due yet are counted is not said.
-    return least <= told <= most + len(queue.calendar.entries)
+    waiting, at_most = _scheduled(namespace, queue)
+    return least + waiting <= told <= most + at_most
+
+
+def _scheduled(namespace: Namespace, queue: Queue) -> tuple[int, int]:
+    """SCHEDULED-COUNT: return how many scheduled messages are counted, at least and at most."""
+    entries, now = queue.calendar.entries, namespace.now.latest
+    reading = _reading(namespace, "SCHEDULED-COUNT")
+    if reading == "left-out":
+        return 0, sum(each.due.earliest <= now for each in entries.values())
+    if reading == "counted" and not queue.outages.any:
+        sure = sum(each.certain and now < each.due.earliest for each in entries.values())
+        return sure, len(entries)
+    return 0, len(entries)
 
 
 def _surely_hit(queue: Queue) -> int:
@@ -216,7 +235,7 @@ def _surely_hit(queue: Queue) -> int:
     return sum(
         tally.total
         for where, tally in queue.tallies.items()
-        if queue.outages.told and queue.outages.must_hit(where)
+        if queue.outages.identified and queue.outages.must_hit(where)
     )
 
 
@@ -242,7 +261,17 @@ def availability_is_allowed(
 def _shown(namespace: Namespace, queue: Queue, told: v.QueueDescription) -> tuple[v.RuleId, ...]:
     """Return the rules that a description exercises."""
     told = _of_its_own(queue, told)
-    return tuple(dict.fromkeys((*_settings_shown(namespace, queue, told), *_rest(queue, told))))
+    scheduled = () if told.message_count is None else _of_scheduled(namespace, queue)
+    rules = (*scheduled, *_settings_shown(namespace, queue, told), *_rest(queue, told))
+    return tuple(dict.fromkeys(rules))
+
+
+def _of_scheduled(namespace: Namespace, queue: Queue) -> tuple[v.RuleId, ...]:
+    """MGMT-29, MGMT-30: return the rule on a count while messages are surely scheduled."""
+    entries, now = queue.calendar.entries, namespace.now.latest
+    sure = any(each.certain and now < each.due.earliest for each in entries.values())
+    rules = {"counted": ("MGMT-29",), "left-out": ("MGMT-30",)}
+    return rules.get(_reading(namespace, "SCHEDULED-COUNT") or "", ()) if sure else ()
 
 
 def _settings_shown(

@@ -22,7 +22,7 @@ from busproof.oracle.state import (
 )
 from busproof.oracle.transactions.limits import with_transaction
 from busproof.oracle.transition import Transition, refusal
-from busproof.oracle.unjudged import given_up, is_joined
+from busproof.oracle.unjudged import is_joined, stop_judging
 
 __all__ = ["as_permitted", "with_lost_status", "with_status"]
 
@@ -66,7 +66,7 @@ def _as_disabled(
     elif forbidden and isinstance(command, _RECEIVING) and owner is queue:
         yield from _only_refused(namespace, "MGMT-27", found)
     elif forbidden:
-        # Whether the rest is refused as well is not said, nor what a commit makes of it then.
+        # The documents do not say whether other requests are refused, nor the effect of a commit.
         for each in found:
             yield attrs.evolve(each, next=_in_doubt(each.next, command))
         left = _in_doubt(namespace, command)
@@ -115,7 +115,7 @@ def with_status(namespace: Namespace, command: v.UpdateQueue, *, surely: bool) -
     managed = attrs.evolve(queue.managed, status=status, suspended=True)
     namespace = with_queue(namespace, attrs.evolve(queue, managed=managed))
     if not (surely and _is_simple(namespace, queue)):
-        return given_up(namespace, command.queue)
+        return stop_judging(namespace, command.queue)
     if status.takes and not before.takes:
         return tried_again(namespace, command.queue)
     return namespace
@@ -123,7 +123,7 @@ def with_status(namespace: Namespace, command: v.UpdateQueue, *, surely: bool) -
 
 def with_lost_status(namespace: Namespace, command: v.UpdateQueue) -> Namespace:
     """Stop judging: the update may take effect now, later or never."""
-    return namespace if command.status is None else given_up(namespace, command.queue)
+    return namespace if command.status is None else stop_judging(namespace, command.queue)
 
 
 def _is_simple(namespace: Namespace, queue: Queue) -> bool:

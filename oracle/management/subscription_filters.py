@@ -48,7 +48,7 @@ _OF_ACTIONS: Final[tuple[v.RuleId, ...]] = ("FILTER-21", "FILTER-22", "FILTER-23
 
 @attrs.frozen
 class Verdict:
-    """Whether a subscription takes a message (`None`: perhaps), and which rules decide it."""
+    """The decision whether a message matches (`None`: perhaps), and the rules that decide it."""
 
     taken: bool | None
     rules: tuple[v.RuleId, ...]

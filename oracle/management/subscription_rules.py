@@ -16,8 +16,8 @@ from busproof.oracle.sizes.message_limits import (
 from busproof.oracle.state import Namespace, Queue, Subscription, Topic, Transaction, with_queue
 from busproof.oracle.transactions.limits import is_second_entity, with_transaction
 from busproof.oracle.transactions.transactional_sends import after_refusal
-from busproof.oracle.transition import Sighting, Transition, done, refusal
-from busproof.oracle.unjudged import given_up
+from busproof.oracle.transition import Observation, Transition, done, refusal
+from busproof.oracle.unjudged import stop_judging
 
 __all__ = ["change_rule", "list_rules", "lost_change", "with_changes"]
 
@@ -150,9 +150,9 @@ def _with_action(namespace: Namespace, command: v.AddRule, action: str) -> Names
     acting = attrs.evolve(queue, role=attrs.evolve(role, actions=actions, acted=True))
     counted = attrs.evolve(topic.role, copiers=topic.role.copiers + 1)
     namespace = with_queue(with_queue(namespace, acting), attrs.evolve(topic, role=counted))
-    late = topic.role.adrift or len(topic.calendar.entries) or topic.fed
+    late = topic.role.unanswered_sends or len(topic.calendar.entries) or topic.fed
     if late or not _is_told(action):
-        return given_up(namespace, queue.settings.queue)
+        return stop_judging(namespace, queue.settings.queue)
     return namespace
 
 
@@ -164,7 +164,7 @@ def _pending(namespace: Namespace, command: Change) -> Namespace:
         return namespace
     role = attrs.evolve(queue.role, pending=(*queue.role.pending, command))
     if isinstance(command, v.AddRule) and command.action is not None:
-        return given_up(_revised(namespace, queue, role), path)
+        return stop_judging(_revised(namespace, queue, role), path)
     return _revised(namespace, queue, role)
 
 
@@ -198,7 +198,7 @@ def _change_in_transaction(
         if not (supported and sure):
             yield refusal(left, v.Error.INVALID_OPERATION, "FEAT-04", any_error=True)
         staged = attrs.evolve(transaction, changes=(*transaction.changes, command))
-        # A commit that was never answered may come only now, and take effect with this change.
+        # An unanswered commit may be executed only now, and include this change.
         at_once = _pending(namespace, command) if transaction.ending else namespace
         after = _asked_in_transaction(with_transaction(at_once, name, staged), command)
         yield done(after, *(("FEAT-18",) if supported and sure else ("FEAT-04",)))
@@ -241,7 +241,9 @@ def lost_change(namespace: Namespace, command: Change) -> Namespace:
     return _pending(namespace, command)
 
 
-def list_rules(namespace: Namespace, command: v.ListRules, seen: Sighting) -> Iterator[Transition]:
+def list_rules(
+    namespace: Namespace, command: v.ListRules, seen: Observation
+) -> Iterator[Transition]:
     """FILTER-10: list every rule once."""
     _, role = _subscription(namespace, command)
     rules = sorted(role.rules.items())

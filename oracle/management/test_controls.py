@@ -10,7 +10,7 @@ from busproof.oracle.outages import Outages, partition_set
 from busproof.oracle.registry import troubled
 from busproof.oracle.state import NEVER, Namespace, Queue, everywhere, with_queue
 from busproof.oracle.transition import Transition, done, refusal
-from busproof.oracle.unjudged import given_up, is_joined
+from busproof.oracle.unjudged import is_joined, stop_judging
 from busproof.oracle.window import Window
 
 __all__ = [
@@ -91,8 +91,10 @@ def in_outage(namespace: Namespace, name: str, outages: Outages) -> Namespace:
         return namespace
     name = owner.settings.queue
     if owner.role is not None or is_joined(namespace, name):
-        return given_up(namespace, name)
-    managed = attrs.evolve(owner.managed, frayed=owner.managed.frayed or "create")
+        return stop_judging(namespace, name)
+    managed = attrs.evolve(
+        owner.managed, partially_applied=owner.managed.partially_applied or "create"
+    )
     return with_queue(namespace, attrs.evolve(owner, managed=managed))
 
 

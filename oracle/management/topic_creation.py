@@ -10,15 +10,15 @@ from busproof import vocabulary as v
 from busproof.oracle.entity_counts import Kind
 from busproof.oracle.forwarding.forward_retries import destination_again
 from busproof.oracle.forwarding.forwarding_setup import (
+    not_forwarding,
     refused_destination,
     sources,
-    told_not_to_forward,
     with_lawful_locks,
 )
 from busproof.oracle.management.queue_creation import noted, outages_of
 from busproof.oracle.management.validation import created_rules, objections, options_of, windows_of
-from busproof.oracle.messages.dead_letters import with_forwarding_grave
-from busproof.oracle.messages.enqueueing import with_adrift
+from busproof.oracle.messages.dead_letters import with_dead_letter_forwarding
+from busproof.oracle.messages.enqueueing import with_unanswered_sends
 from busproof.oracle.registry import Managed, as_created
 from busproof.oracle.sizes.entity_quota import Wanted, over_quota, shown_by_creation, within_quota
 from busproof.oracle.sizes.entity_size import granted_sizes
@@ -40,7 +40,7 @@ from busproof.oracle.state import (
 )
 from busproof.oracle.storage_used import filled, most
 from busproof.oracle.transition import Transition, done, refusal
-from busproof.oracle.unjudged import given_up, made
+from busproof.oracle.unjudged import made, stop_judging
 
 __all__ = [
     "create_subscription",
@@ -59,12 +59,14 @@ def create_topic(namespace: Namespace, command: v.CreateTopic) -> Iterator[Trans
         yield _taken(namespace, known, any_error=otherwise)
     if known is not None and not is_unsure(known):
         return
-    if known is not None and (known.role is None or known.managed.touched or known.managed.frayed):
-        # A queue of this name may be there, or in part, or something that was sent may come late.
-        namespace = given_up(namespace, command.topic)
+    if known is not None and (
+        known.role is None or known.managed.touched or known.managed.partially_applied
+    ):
+        # A queue of this name may exist, perhaps in part, or an unanswered send may arrive late.
+        namespace = stop_judging(namespace, command.topic)
     in_outage = outages_of(namespace, _as_queue(command)).any
     if in_outage:
-        left = given_up(namespace, command.topic)
+        left = stop_judging(namespace, command.topic)
         yield refusal(left, v.Error.UNAVAILABLE, "MGMT-18", any_error=True)
     for made_so in _made_of_tier(namespace, command):
         yield attrs.evolve(made_so, rules=("MGMT-18", *made_so.rules)) if in_outage else made_so
@@ -126,7 +128,7 @@ def _as_queue(command: v.CreateTopic) -> v.CreateQueue:
 def _with_topic(namespace: Namespace, command: v.CreateTopic) -> Namespace:
     settings = _as_queue(command)
     known = namespace.queues.get(command.topic)
-    # Subscriptions that may have been created of one that may not exist are this one's.
+    # Subscriptions that may have been created for a topic that may not exist belong to this one.
     role = known.role if known is not None and isinstance(known.role, Topic) else Topic()
     for path in role.subscriptions:
         subscription = namespace.queues[path]
@@ -143,13 +145,13 @@ def _with_topic(namespace: Namespace, command: v.CreateTopic) -> Namespace:
 
 
 def _begun(namespace: Namespace, settings: v.CreateQueue) -> Managed:
-    """Return the management history of a new topic or subscription and its deleted namesake."""
+    """Return the management history of a new topic or subscription and its predecessor."""
     managed = attrs.evolve(as_created(settings), born=namespace.registry.creations)
-    buried = namespace.registry.buried.get(settings.queue)
-    if buried is None:
+    tombstone = namespace.registry.tombstones.get(settings.queue)
+    if tombstone is None:
         return managed
-    other = buried.partitioned is not settings.partitioned
-    return attrs.evolve(managed, before=buried.bodies, other_before=other)
+    other = tombstone.partitioned is not settings.partitioned
+    return attrs.evolve(managed, before=tombstone.bodies, other_before=other)
 
 
 def create_subscription(
@@ -164,8 +166,8 @@ def create_subscription(
     if known is not None:
         yield _taken(namespace, known, any_error=_may_be_refused(command))
     if known is not None and known.role is None:
-        # A queue by the name of a subscription, from before there was the topic.
-        yield done(given_up(namespace, command.topic))
+        # A queue with the path of a subscription, created before the topic.
+        yield done(stop_judging(namespace, command.topic))
     if known is not None and not is_unsure(known):
         return
     namespace = _in_doubt(namespace, command.topic, path)
@@ -175,7 +177,7 @@ def create_subscription(
         yield refusal(namespace, v.Error.ALREADY_EXISTS, *broken, any_error=True)
         if not alike.doubtful:
             return
-        namespace = given_up(namespace, command.topic)
+        namespace = stop_judging(namespace, command.topic)
     if is_long_short_name(command.subscription):
         yield refusal(namespace, v.Error.INVALID_OPERATION, "TOPIC-18", any_error=True)
         if must_refuse_beyond(namespace):
@@ -188,7 +190,7 @@ def create_subscription(
     if within_quota(namespace, one_more):
         for source, rules in sources(namespace, command):
             created = _with_subscription(namespace, path, source)
-            after = told_not_to_forward(created, command.forward_to or "") if rules else created
+            after = not_forwarding(created, command.forward_to or "") if rules else created
             longest = ("TOPIC-17",) if is_longest_short_name(command.subscription) else ()
             yield done(after, *longest, *limits, *rules)
     yield from over_quota(namespace, (one_more,), namespace.queues[command.topic])
@@ -197,9 +199,13 @@ def create_subscription(
 def _in_doubt(namespace: Namespace, topic: str, path: str) -> Namespace:
     """Return the namespace that stops judging an entity created over a partial one."""
     known = namespace.queues.get(path)
-    if known is not None and (known.managed.touched or known.managed.frayed):
-        namespace = given_up(namespace, path)
-    return given_up(namespace, topic) if namespace.queues[topic].managed.frayed else namespace
+    if known is not None and (known.managed.touched or known.managed.partially_applied):
+        namespace = stop_judging(namespace, path)
+    return (
+        stop_judging(namespace, topic)
+        if namespace.queues[topic].managed.partially_applied
+        else namespace
+    )
 
 
 def _may_be_refused(command: v.CreateSubscription) -> bool:
@@ -245,8 +251,8 @@ def _with_subscription(namespace: Namespace, path: str, command: v.CreateSubscri
     created = with_queue(attrs.evolve(namespace, registry=counted), subscription)
     others = tuple(each for each in topic.role.subscriptions if each != path)
     listed = attrs.evolve(topic.role, subscriptions=(*others, path), revision=revision)
-    adrift = sum(most(message) for message in topic.role.adrift)
-    room = filled(topic.room, everywhere(namespace, settings), adrift)
+    unanswered_sends = sum(most(message) for message in topic.role.unanswered_sends)
+    room = filled(topic.room, everywhere(namespace, settings), unanswered_sends)
     created = with_queue(created, attrs.evolve(topic, role=listed, room=room))
-    created = with_forwarding_grave(with_adrift(created, path, topic.role), path)
+    created = with_dead_letter_forwarding(with_unanswered_sends(created, path, topic.role), path)
     return made(namespace, created, path)

@@ -17,12 +17,12 @@ from busproof.oracle.management.queue_description import (
 from busproof.oracle.management.updates_and_deletions import FIXED
 from busproof.oracle.sizes.entity_size import told_size
 from busproof.oracle.state import NEVER, Namespace, Queue, Topic
-from busproof.oracle.transition import Sighting, Transition
+from busproof.oracle.transition import Observation, Transition
 
 __all__ = ["get_topic", "wrongly_told_of_topic"]
 
 
-def get_topic(namespace: Namespace, command: v.GetTopic, seen: Sighting) -> Iterator[Transition]:
+def get_topic(namespace: Namespace, command: v.GetTopic, seen: Observation) -> Iterator[Transition]:
     """MGMT-11, MGMT-21, MGMT-22, TOPIC-24: describe the topic."""
     topic = namespace.queues[command.topic]
     must_fail, refusals = get_may_fail(namespace, topic)
@@ -31,7 +31,7 @@ def get_topic(namespace: Namespace, command: v.GetTopic, seen: Sighting) -> Iter
     yield from refusals
 
 
-def _described(namespace: Namespace, topic: Queue, seen: Sighting) -> Iterator[Transition]:
+def _described(namespace: Namespace, topic: Queue, seen: Observation) -> Iterator[Transition]:
     told = _told(namespace, topic)
     if isinstance(seen.outcome, v.TopicDescribed):
         told = seen.outcome.description

@@ -137,8 +137,8 @@ def with_partitions_of_topic(namespace: Namespace, name: str) -> Namespace:
     managed = troubled_like(queue.managed, topic.managed)
     shared = attrs.evolve(queue, homes=homes, managed=managed, **partitions)
     namespace = with_queue(namespace, shared)
-    for grave in v.dead_letter_queues_of(queue.settings.queue):
-        dead = namespace.queues.get(grave)
+    for path in v.dead_letter_queues_of(queue.settings.queue):
+        dead = namespace.queues.get(path)
         if dead is not None:
             managed = troubled_like(dead.managed, topic.managed)
             namespace = with_queue(namespace, attrs.evolve(dead, managed=managed, **partitions))

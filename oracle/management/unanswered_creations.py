@@ -7,7 +7,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.oracle.state import Namespace, Queue, with_queue
 from busproof.oracle.transition import Transition
-from busproof.oracle.unjudged import given_up, is_unknowable, named
+from busproof.oracle.unjudged import is_unjudged, named, stop_judging
 
 __all__ = ["lost_creation"]
 
@@ -19,7 +19,7 @@ def lost_creation(
 ) -> tuple[Namespace, ...]:
     """Return the possible states: the entity may exist, from now or later on.
 
-    If an earlier unanswered creation had the same name but other settings, whichever took effect
+    If an earlier unanswered creation had the same name but other settings, the one that took effect
     first defines the entity, and it is unknown which.
 
     Args:
@@ -32,14 +32,14 @@ def lost_creation(
     states = [] if known is None else [namespace]
     possible = False
     for answer in answers:
-        if is_unknowable(answer.next, path):
+        if is_unjudged(answer.next, path):
             return (answer.next,)
         created = answer.next.queues.get(path)
         if created is None:
             continue
         if not isinstance(answer.outcome, v.Done):
-            # Refused in an outage, it may still have acted on the partitions that were up.
-            if created.managed.frayed and known is None:
+            # If refused in an outage, it may still have changed the partitions that were up.
+            if created.managed.partially_applied and known is None:
                 states.append(answer.next)
             continue
         possible = True
@@ -47,12 +47,12 @@ def lost_creation(
             doubtful = attrs.evolve(created, doubtful=True)
             states.append(with_queue(answer.next, doubtful))
     if known is None and not possible:
-        # What keeps it from being created now may be gone when the request takes effect. Until
-        # there is what it is to forward to, it is not.
+        # An obstacle to its creation may be gone when the request takes effect. It cannot
+        # be created before its forwarding destination exists.
         destinations = named(command)[1:]
         if any(each not in namespace.queues for each in destinations):
             return (namespace,)
-        return (given_up(namespace, path, *destinations),)
+        return (stop_judging(namespace, path, *destinations),)
     return tuple(states)
 
 

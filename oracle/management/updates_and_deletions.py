@@ -11,7 +11,7 @@ from busproof.oracle.forwarding.forwarding_updates import (
     with_lost_redirection,
     with_redirection,
 )
-from busproof.oracle.management.deletion import buried
+from busproof.oracle.management.deletion import delete_entity
 from busproof.oracle.management.lifetime_updates import with_lifetime
 from busproof.oracle.management.premium import may_keep_as_it_is
 from busproof.oracle.management.queue_creation import may_fail_in_outage, outage_reading
@@ -20,7 +20,7 @@ from busproof.oracle.management.topics import has_no_such_setting
 from busproof.oracle.registry import Managed
 from busproof.oracle.state import Namespace, Queue, Topic, with_queue
 from busproof.oracle.transition import Transition, done, refusal
-from busproof.oracle.unjudged import given_up, is_joined
+from busproof.oracle.unjudged import is_joined, stop_judging
 from busproof.oracle.window import Window
 
 __all__ = [
@@ -112,14 +112,14 @@ def _about_no_setting(namespace: Namespace, queue: Queue) -> Iterator[Transition
     """Handle an update of a setting that the entity lacks; its effect is open (ROLE-STATUS)."""
     yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
     if namespace.profile.readings.get("ROLE-STATUS") != "refused":
-        yield done(given_up(namespace, queue.settings.queue))
+        yield done(stop_judging(namespace, queue.settings.queue))
 
 
 def _with_updated(namespace: Namespace, queue: Queue) -> Namespace:
     """Return the namespace with an updated queue; the documents leave its DLQ's locks open."""
     ever = queue.managed.lock_durations_ever
-    for grave in v.dead_letter_queues_of(queue.settings.queue):
-        dead = namespace.queues.get(grave)
+    for path in v.dead_letter_queues_of(queue.settings.queue):
+        dead = namespace.queues.get(path)
         if dead is None:
             continue
         managed = attrs.evolve(
@@ -198,7 +198,7 @@ def lost_update(namespace: Namespace, command: v.UpdateQueue) -> Namespace:
     """Return the states in which the update takes effect now, later or never."""
     queue = namespace.queues[command.queue]
     if has_no_such_setting(queue, command):
-        return given_up(namespace, command.queue)
+        return stop_judging(namespace, command.queue)
     tried = queue.managed.tried.union(_refused_settings(queue, command))
     if command.lock_duration is not None:
         command = attrs.evolve(command, lock_duration=min(command.lock_duration, LONGEST_LOCK))
@@ -222,7 +222,7 @@ def _deleted(namespace: Namespace, queue: Queue) -> Iterator[Transition]:
         repeated: tuple[v.RuleId, ...] = ("MGMT-19",) if "delete" in queue.managed.refused else ()
         if queue.managed.restored:
             repeated = ("PREM-04", *repeated)
-        yield done(buried(namespace, queue), *(("MGMT-18",) if may_fail else repeated))
+        yield done(delete_entity(namespace, queue), *(("MGMT-18",) if may_fail else repeated))
 
 
 def _kept(namespace: Namespace, queue: Queue) -> Namespace:
@@ -231,19 +231,19 @@ def _kept(namespace: Namespace, queue: Queue) -> Namespace:
     if outage_reading(namespace) != "either":
         return with_queue(namespace, attrs.evolve(queue, managed=managed))
     subscriptions = queue.role.subscriptions if isinstance(queue.role, Topic) else ()
-    frayed = attrs.evolve(managed, frayed="delete")
-    left = with_queue(namespace, attrs.evolve(queue, managed=frayed))
+    partially_applied = attrs.evolve(managed, partially_applied="delete")
+    left = with_queue(namespace, attrs.evolve(queue, managed=partially_applied))
     for path in subscriptions:
         each = left.queues[path]
-        in_part = attrs.evolve(each.managed, frayed="delete")
+        in_part = attrs.evolve(each.managed, partially_applied="delete")
         left = with_queue(left, attrs.evolve(each, managed=in_part))
     name = queue.settings.queue
-    return given_up(left, name) if is_joined(namespace, name) else left
+    return stop_judging(left, name) if is_joined(namespace, name) else left
 
 
 def lost_delete(namespace: Namespace, command: v.DeleteQueue) -> Namespace:
     """Return the states in which the queue, or a later one of its name, may be deleted."""
-    return given_up(namespace, command.queue)
+    return stop_judging(namespace, command.queue)
 
 
 def update_topic(namespace: Namespace, command: v.UpdateTopic) -> Iterator[Transition]:
@@ -256,7 +256,7 @@ def update_topic(namespace: Namespace, command: v.UpdateTopic) -> Iterator[Trans
     for transition in update_queue(namespace, _as_queue(command)):
         refused = isinstance(transition.outcome, v.Refused)
         if _is_other(namespace, transition, name) and (refused or _is_busy(namespace, name)):
-            yield attrs.evolve(transition, next=given_up(transition.next, name))
+            yield attrs.evolve(transition, next=stop_judging(transition.next, name))
         else:
             yield transition
 
@@ -281,7 +281,7 @@ def _is_other(namespace: Namespace, transition: Transition, name: str) -> bool:
 def _is_busy(namespace: Namespace, name: str) -> bool:
     """Return whether messages sent earlier may still arrive."""
     topic = namespace.queues[name]
-    late = isinstance(topic.role, Topic) and topic.role.adrift
+    late = isinstance(topic.role, Topic) and topic.role.unanswered_sends
     waits = any(
         transaction is not None and name in transaction.queues
         for transaction in namespace.transactions.values()
@@ -293,7 +293,7 @@ def _is_busy(namespace: Namespace, name: str) -> bool:
 def lost_update_topic(namespace: Namespace, command: v.UpdateTopic) -> Namespace:
     """Return the states in which the update takes effect now, later or never."""
     after = lost_update(namespace, _as_queue(command))
-    return after if command.time_to_live is None else given_up(after, command.topic)
+    return after if command.time_to_live is None else stop_judging(after, command.topic)
 
 
 def delete_topic(namespace: Namespace, command: v.DeleteTopic) -> Iterator[Transition]:
@@ -303,4 +303,4 @@ def delete_topic(namespace: Namespace, command: v.DeleteTopic) -> Iterator[Trans
 
 def lost_delete_topic(namespace: Namespace, command: v.DeleteTopic) -> Namespace:
     """Return the states in which the topic, or a later one of its name, may be deleted."""
-    return given_up(namespace, command.topic)
+    return stop_judging(namespace, command.topic)

@@ -40,7 +40,7 @@ def version_shown(version: str) -> v.RuleId | None:
     """Return the rule about this api-version; "" means none at all, which MGMT-08 covers."""
     if _is_malformed(version):
         return None
-    # Of the same form, text and dates have the same order.
+    # In this form, text order equals date order.
     return "MGMT-08" if version < _FIRST else "MGMT-06" if version == _FIRST else "MGMT-07"
 
 
@@ -111,8 +111,8 @@ def objections(
 
 def _of_premium(namespace: Namespace, name: str) -> tuple[v.RuleId, ...]:
     """PREM-01, PREM-06: return the refusals of new partitioned entities in Premium."""
-    buried = namespace.registry.buried.get(name)
-    again = buried is not None and buried.restored
+    tombstone = namespace.registry.tombstones.get(name)
+    again = tombstone is not None and tombstone.restored
     return ("PREM-06", "PREM-01") if again else ("PREM-01",)
 
 

@@ -113,7 +113,7 @@ def _why_alive(namespace: Namespace, queue: Queue, waiting: Waiting) -> tuple[v.
     """TTL-12: return the rules exercised if it was scheduled longer ago than its time to live."""
     life = lifetimes(queue, waiting.message, waiting.due).latest
     since = waiting.due.earliest - waiting.asked
-    return ("TTL-12",) if since > life + namespace.vantage.slack else ()
+    return ("TTL-12",) if since > life + namespace.observability.slack else ()
 
 
 def why_active(queue: Queue, stored: Stored, number: int | None) -> Iterator[v.RuleId]:

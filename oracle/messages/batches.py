@@ -18,7 +18,7 @@ from busproof.oracle.messages.sending import lost_send, send
 from busproof.oracle.sizes.message_limits import batch_excess, held_to_limits
 from busproof.oracle.state import Namespace, Queue, Topic, partition_count, with_queue
 from busproof.oracle.transactions.transactional_sends import after_refusal
-from busproof.oracle.transition import Sighting, Transition, refusal
+from busproof.oracle.transition import Observation, Transition, refusal
 
 __all__ = [
     "Reached",
@@ -35,10 +35,12 @@ Reached = tuple[Namespace, tuple[v.RuleId, ...]]
 """A state, and the rules that led there."""
 
 
-def send_batch(namespace: Namespace, command: v.SendBatch, seen: Sighting) -> Iterator[Transition]:
+def send_batch(
+    namespace: Namespace, command: v.SendBatch, seen: Observation
+) -> Iterator[Transition]:
     """BATCH-01, BATCH-02: accept all messages of a batch, or none."""
     if not command.messages:
-        # Outside the documents: who sends nothing may be told that it is done.
+        # Outside the documents: an empty batch may be accepted.
         yield Transition(outcome=v.Done(), next=namespace)
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
         return
@@ -63,17 +65,17 @@ def send_batch(namespace: Namespace, command: v.SendBatch, seen: Sighting) -> It
 
 
 def _choices(
-    namespace: Namespace, command: v.SendBatch, seen: Sighting, *, several: bool
-) -> Iterator[Sighting]:
+    namespace: Namespace, command: v.SendBatch, seen: Observation, *, several: bool
+) -> Iterator[Observation]:
     """Return the observed choice; without one, a partition for all, or none with several keys."""
     if seen.outcome is not None:
-        yield Sighting(v.Done(), seen.witness)
+        yield Observation(v.Done(), seen.witness)
         return
     settings = namespace.queues[command.queue].settings
     for partition in range(partition_count(namespace, settings)):
-        yield Sighting(v.Done(), v.Witness(partition=partition))
+        yield Observation(v.Done(), v.Witness(partition=partition))
     if several:
-        yield Sighting()
+        yield Observation()
 
 
 def _has_several_keys(namespace: Namespace, queue: Queue, command: v.SendBatch) -> bool:
@@ -83,7 +85,7 @@ def _has_several_keys(namespace: Namespace, queue: Queue, command: v.SendBatch) 
 
 
 def _folded(
-    namespace: Namespace, command: v.SendBatch, seen: Sighting
+    namespace: Namespace, command: v.SendBatch, seen: Observation
 ) -> tuple[list[Reached], list[Transition]]:
     """Return the states after all messages, and the refusals of any of them."""
     reached: list[Reached] = [(namespace, ())]
@@ -120,7 +122,7 @@ def _one_by_one(
         lines.update({line} - {None})
 
 
-def _sent(namespace: Namespace, one: v.Send, seen: Sighting) -> Iterator[Transition]:
+def _sent(namespace: Namespace, one: v.Send, seen: Observation) -> Iterator[Transition]:
     """Return the results of one message; without observation, each goes to its first partition."""
     for transition in held_to_limits(namespace, one, send(namespace, one, seen)):
         yield transition
@@ -234,7 +236,7 @@ def one_of(command: v.ReceiveBatch) -> v.Receive:
 
 
 def receive_batch(
-    namespace: Namespace, command: v.ReceiveBatch, connection: str, seen: Sighting
+    namespace: Namespace, command: v.ReceiveBatch, connection: str, seen: Observation
 ) -> Iterator[Transition]:
     """BATCH-12 to BATCH-14: give some available messages, as if received one by one."""
     one = one_of(command)
@@ -274,7 +276,7 @@ def one_more(
         [
             (transition.next, (*rules, *transition.rules))
             for state, rules in reached
-            for transition in receive(state, one_of(command), connection, Sighting(outcome))
+            for transition in receive(state, one_of(command), connection, Observation(outcome))
             if transition.admits(outcome)
         ]
     )
@@ -308,7 +310,7 @@ def _offered(
     """Return what can be given as far as is known: all available messages, or fewer."""
     state, given, found = namespace, list[v.MessageView](), list[Transition]()
     for _ in range(command.count):
-        offered = receive(state, one_of(command), connection, Sighting())
+        offered = receive(state, one_of(command), connection, Observation())
         answers = ((each, each.outcome) for each in offered)
         first = next(((each, of) for each, of in answers if isinstance(of, v.Received)), None)
         if first is None:

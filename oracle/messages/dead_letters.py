@@ -25,17 +25,17 @@ from busproof.oracle.messages.message_store import remove, replace, store
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.registry import as_created
 from busproof.oracle.state import NEVER, Namespace, Queue, everywhere, with_queue
-from busproof.oracle.unjudged import given_up
+from busproof.oracle.unjudged import stop_judging
 
 __all__ = [
     "DELIVERED_TOO_OFTEN",
+    "add_dead_letter",
     "arrivals",
-    "buried",
     "dead_letters",
     "moved",
     "seen_beyond",
+    "with_dead_letter_forwarding",
     "with_dead_letters",
-    "with_forwarding_grave",
 ]
 
 
@@ -103,10 +103,10 @@ def moved(
     """
     left = with_queue(namespace, remove(owner, stored))
     letter = attrs.evolve(stored, certain=certain, reason=reason, returned=rule)
-    return buried(left, owner, letter)
+    return add_dead_letter(left, owner, letter)
 
 
-def buried(
+def add_dead_letter(
     namespace: Namespace, owner: Queue, letter: Stored, suffix: str = v.DEAD_LETTERS
 ) -> Namespace:
     """Return the namespace with a dead letter that is not in its entity."""
@@ -164,7 +164,7 @@ def arrivals(namespace: Namespace, dead: Queue, body: str) -> Iterator[tuple[Nam
         for reason, rule in _why_dead(namespace, owner, stored):
             after = moved(namespace, owner, stored, reason, rule, certain=True)
             yield _newest(after, dead, stored.available_at)
-    yield from _stranded(namespace, owner, dead, body)
+    yield from _undeliverable(namespace, owner, dead, body)
 
 
 def _newest(namespace: Namespace, dead: Queue, earliest: int) -> tuple[Namespace, Stored]:
@@ -175,13 +175,13 @@ def _newest(namespace: Namespace, dead: Queue, earliest: int) -> tuple[Namespace
     return with_queue(namespace, replace(dead, late, newest)), newest
 
 
-def _stranded(
+def _undeliverable(
     namespace: Namespace, owner: Queue, dead: Queue, body: str
 ) -> Iterator[tuple[Namespace, Stored]]:
     """FWD-18 to FWD-21, FWD-27: yield messages that could not be forwarded."""
     suffix = v.TRANSFERS if dead.settings.queue.endswith(v.TRANSFERS) else v.DEAD_LETTERS
     passed = owner.passed.get(body, ())
-    found = next((each for each in passed if suffix in _graves(namespace, each)), None)
+    found = next((each for each in passed if suffix in _transfer_queues(namespace, each)), None)
     if found is None:
         return
     rest = list(passed)
@@ -198,10 +198,10 @@ def _stranded(
         available_at=0,
         returned=found.kept_by,
     )
-    yield _newest(buried(with_queue(namespace, left), left, letter, suffix), dead, 0)
+    yield _newest(add_dead_letter(with_queue(namespace, left), left, letter, suffix), dead, 0)
 
 
-def _graves(namespace: Namespace, passed: Passed) -> tuple[str, ...]:
+def _transfer_queues(namespace: Namespace, passed: Passed) -> tuple[str, ...]:
     """FORWARD-FAILED: return the dead-letter queues for messages that could not be forwarded."""
     reading = namespace.profile.readings.get("FORWARD-FAILED", "either")
     if passed.kept_by is None or reading == "either":
@@ -209,21 +209,21 @@ def _graves(namespace: Namespace, passed: Passed) -> tuple[str, ...]:
     return (v.TRANSFERS,) if reading == "transfer" else (v.DEAD_LETTERS,)
 
 
-def with_forwarding_grave(namespace: Namespace, name: str) -> Namespace:
+def with_dead_letter_forwarding(namespace: Namespace, name: str) -> Namespace:
     """FWD-35: return the namespace after the creation of an entity that forwards dead letters."""
     owner = namespace.queues[name]
     destination = owner.settings.forward_dead_letters_to
     if destination is None:
         return namespace
     namespace = with_dead_letters(namespace, owner)
-    return namespace if _is_plain(namespace, destination) else given_up(namespace, name)
+    return namespace if _is_plain(namespace, destination) else stop_judging(namespace, name)
 
 
 def _is_plain(namespace: Namespace, name: str) -> bool:
     """Return whether unseen arrivals change nothing but receives and peeks."""
     queue = namespace.queues.get(name)
     if queue is None:
-        # Who was refused in an outage may have named what is not there.
+        # A request refused in an outage may have named an entity that does not exist.
         return False
     settings = queue.settings
     special = settings.requires_session or settings.duplicate_detection

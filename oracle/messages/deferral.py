@@ -23,7 +23,7 @@ from busproof.oracle.messages.settling import (
 )
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
-from busproof.oracle.transition import Sighting, Transition, done, refusal
+from busproof.oracle.transition import Observation, Transition, done, refusal
 from busproof.oracle.window import Window
 
 __all__ = ["defer", "lost_defer", "lost_receive_deferred", "receive_deferred"]
@@ -40,21 +40,23 @@ def defer(namespace: Namespace, command: v.Defer) -> Iterator[Transition]:
     yield from lost_lock(namespace, queue, stored, command.lock_token, "LOCK-06")
     yield from of_lost_answer(namespace, queue, command.lock_token, v.Done())
     if v.is_dead_letter_queue(command.queue):
-        # Outside the documents: whether dead letters can be deferred is not said.
+        # Outside the documents: whether dead letters can be deferred.
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
 
 
 def _set_aside(namespace: Namespace, queue: Queue, stored: Stored) -> Queue:
     """Return the queue with a locked message deferred, no longer available to other receives."""
     number = stored.sequence_number
-    # A receive by this number, never answered, may come to pass now that there is such a message.
-    sought = bool(queue.sought) and (number is None or number in queue.sought)
+    # An unanswered receive with this number may be executed now that the message exists.
+    unanswered_deferred = bool(queue.unanswered_deferred) and (
+        number is None or number in queue.unanswered_deferred
+    )
     aside = attrs.evolve(
         stored,
         lock=None,
         deferred=True,
-        uncounted=stored.uncounted + counts_deferral(namespace) + sought,
-        certain=not sought,
+        uncounted=stored.uncounted + counts_deferral(namespace) + unanswered_deferred,
+        certain=not unanswered_deferred,
     )
     numbers = queue.deferred if number is None else queue.deferred.set(number, stored.number)
     queue = attrs.evolve(queue, deferred=numbers, latest_deferred=stored.number)
@@ -62,12 +64,12 @@ def _set_aside(namespace: Namespace, queue: Queue, stored: Stored) -> Queue:
 
 
 def receive_deferred(
-    namespace: Namespace, command: v.ReceiveDeferred, connection: str, seen: Sighting
+    namespace: Namespace, command: v.ReceiveDeferred, connection: str, seen: Observation
 ) -> Iterator[Transition]:
     """DEFER-02 to DEFER-13: give the messages with these numbers, or none of them."""
     queue = namespace.queues[command.queue]
     if not command.sequence_numbers:
-        # Outside the documents: who asks for nothing may be given nothing.
+        # Outside the documents: a receive without numbers may return no messages.
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
         yield Transition(outcome=v.ReceivedSeveral(), next=namespace)
         return
@@ -133,7 +135,7 @@ def _found(
     """Return the deferred message that this view shows, if it may be given."""
     if view.sequence_number not in (None, *command.sequence_numbers):
         return None
-    for seen in recognised(namespace, queue, view, Sighting()):
+    for seen in recognised(namespace, queue, view, Observation()):
         candidate = _fresh(seen)
         if candidate.stored.number not in given and _may_be_given(
             namespace, candidate, command, view
@@ -153,7 +155,7 @@ def _fresh(candidate: Seen) -> Seen:
     if lock is not None and (stored.deferred is None or lock.expiry.earliest == -NEVER):
         changes["lock"] = None
     if lock is not None and lock.expiry.earliest == -NEVER:
-        # It was abandoned without an answer, or its session accepted again: that may count.
+        # An unanswered abandon, or a second accept of its session, may count as a delivery.
         changes["uncounted"] = stored.uncounted + 1
     return attrs.evolve(candidate, stored=attrs.evolve(stored, **changes))
 
@@ -281,7 +283,7 @@ def _spans(namespace: Namespace, queue: Queue, command: v.ReceiveDeferred) -> bo
     if not queue.settings.partitioned:
         return False
     named = {number >> v.SEQUENCE_BITS for number in command.sequence_numbers}
-    told = namespace.vantage.partitions and namespace.vantage.witness
+    told = namespace.observability.partitions and namespace.observability.witness
     return len(named) > 1 or not (told and namespace.profile.numbers_name_partitions)
 
 
@@ -341,8 +343,10 @@ def lost_defer(namespace: Namespace, command: v.Defer) -> Namespace:
 def lost_receive_deferred(namespace: Namespace, command: v.ReceiveDeferred) -> Namespace:
     """Return the states in which each requested message may have been given."""
     queue = namespace.queues[command.queue]
-    sought = queue.sought.update(dict.fromkeys(command.sequence_numbers, True))
-    queue = attrs.evolve(queue, sought=sought)
+    unanswered_deferred = queue.unanswered_deferred.update(
+        dict.fromkeys(command.sequence_numbers, True)
+    )
+    queue = attrs.evolve(queue, unanswered_deferred=unanswered_deferred)
     for stored in _wanted(queue, command):
         if stored is not None and stored.deferred is not False:
             taken = attrs.evolve(stored, certain=False, uncounted=stored.uncounted + 1)

@@ -52,7 +52,7 @@ def most_counted(namespace: Namespace, queue: Queue, stored: Stored) -> int:
     fills a cache and the lock's time to expire there. If receives are left out of the history,
     there may have been any number; an unanswered one counts as that too.
     """
-    left_out = bool(namespace.vantage.left_out)
+    left_out = bool(namespace.observability.left_out)
     if left_out and queue.receivers.lost:
         return NEVER
     ended = stored.lock is not None
@@ -61,7 +61,7 @@ def most_counted(namespace: Namespace, queue: Queue, stored: Stored) -> int:
         return known
     receives = queue.receivers.count + queue.receivers.lost - stored.since
     receives = NEVER if left_out else receives
-    life = queue.managed.lock_durations_ever.earliest - namespace.vantage.slack
+    life = queue.managed.lock_durations_ever.earliest - namespace.observability.slack
     elapsed = namespace.now.latest - stored.available_at
     return known + (min(receives, elapsed // life) if life > 0 else receives)
 

@@ -78,7 +78,7 @@ def fate(namespace: Namespace, queue: Queue, message: v.Message, key: Key | None
 
 
 def _fate_beside(namespace: Namespace, queue: Queue, copy: Copy, key: Key | None) -> Fate:
-    window, slack = queue.settings.duplicate_window, namespace.vantage.slack
+    window, slack = queue.settings.duplicate_window, namespace.observability.slack
     if is_over(namespace, queue, copy.sent.latest + window + slack, window):
         return Fate.KEPT
     if copy.key != key:

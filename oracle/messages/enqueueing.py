@@ -27,10 +27,10 @@ from busproof.oracle.state import (
     with_queue,
 )
 from busproof.oracle.storage_used import filled
-from busproof.oracle.unjudged import given_up
+from busproof.oracle.unjudged import stop_judging
 from busproof.oracle.window import Window
 
-__all__ = ["arrive", "go_on", "with_adrift"]
+__all__ = ["arrive", "go_on", "with_unanswered_sends"]
 
 
 def arrive(
@@ -55,7 +55,7 @@ def arrive(
     limited = attrs.evolve(arrival.message, time_to_live=lifetime(queue, arrival.message))
     arrival = attrs.evolve(arrival, message=limited)
     if not arrival.answered:
-        role = attrs.evolve(role, adrift=(*role.adrift, arrival.message))
+        role = attrs.evolve(role, unanswered_sends=(*role.unanswered_sends, arrival.message))
     taken = attrs.evolve(_passed_by(queue, arrival), **{"role": role, **(also or {})})
     namespace = with_queue(namespace, taken)
     for path in queue.role.subscriptions:
@@ -81,7 +81,7 @@ def _published(namespace: Namespace, path: str, arrival: Arrival) -> Namespace:
     timely = arrival.answered and (arrival.revision is None or role.revision <= arrival.revision)
     found = copies(role, arrival.message)
     if role.acted and not timely:
-        return given_up(namespace, path)
+        return stop_judging(namespace, path)
     if timely and all(each.verdict.taken is False for each in found):
         verdict = judged(role, arrival.message)
         return with_queue(namespace, _kept_out(subscription, role, arrival.message, verdict))
@@ -90,7 +90,7 @@ def _published(namespace: Namespace, path: str, arrival: Arrival) -> Namespace:
     made = [each for each in found if each.verdict.taken is not False or not timely]
     for each in made:
         if each.message is None:
-            return given_up(namespace, path)
+            return stop_judging(namespace, path)
         several = arrival.several or len(made) > 1
         copy = attrs.evolve(arrival, message=each.message, several=several)
         namespace = _copied(namespace, namespace.queues[path], copy, each.verdict, timely=timely)
@@ -116,7 +116,7 @@ def go_on(namespace: Namespace, source: Queue, arrival: Arrival) -> Namespace:
     destination = namespace.queues.get(source.settings.forward_to or "")
     rule = kept_by(namespace, destination, arrival)
     if rule is not None or destination is None:
-        return _stranded(namespace, source, arrival, rule or "FWD-20")
+        return _undeliverable(namespace, source, arrival, rule or "FWD-20")
     if isinstance(destination.role, Subscription):
         return with_queue(namespace, _passing(source, arrival, None))
     destination, going = passed_on(namespace, source, destination, arrival)
@@ -126,7 +126,9 @@ def go_on(namespace: Namespace, source: Queue, arrival: Arrival) -> Namespace:
     return arrive(namespace, destination, going)
 
 
-def _stranded(namespace: Namespace, source: Queue, arrival: Arrival, rule: v.RuleId) -> Namespace:
+def _undeliverable(
+    namespace: Namespace, source: Queue, arrival: Arrival, rule: v.RuleId
+) -> Namespace:
     """FWD-18 to FWD-21: the message cannot be forwarded and becomes a dead letter of its source."""
     namespace = with_queue(namespace, _passing(source, arrival, rule))
     return withheld_beyond(namespace, source, arrival.message.body, rule)
@@ -153,7 +155,7 @@ def _taken(
     shows: tuple[v.RuleId, ...],
     also: dict[str, Any] | None = None,
 ) -> Namespace:
-    """SESS-01, FWD-27: where sessions are required, a message without one is not receivable.
+    """SESS-01, FWD-27: a message without a session is not receivable if one is required.
 
     It is dead-lettered at some time; until then a peek may show it.
     """
@@ -181,7 +183,7 @@ def _stored(
         also=also,
     )
     if arrival.several and arrival.certain:
-        # It has no place in a line.
+        # Its position in a line is unknown.
         copy = stored.messages[queue.arrivals]
         stored = replace(stored, copy, attrs.evolve(copy, certain=True))
     if arrival.owed and not arrival.certain:
@@ -268,9 +270,9 @@ def _own_partitions(namespace: Namespace, subscription: Queue, key: Key | None) 
     return home_of(namespace, subscription, key)
 
 
-def with_adrift(namespace: Namespace, path: str, topic: Topic) -> Namespace:
+def with_unanswered_sends(namespace: Namespace, path: str, topic: Topic) -> Namespace:
     """Return the namespace in which a new subscription may get messages of unanswered sends."""
-    for message in topic.adrift:
+    for message in topic.unanswered_sends:
         subscription = namespace.queues[path]
         where = everywhere(namespace, subscription.settings)
         lost = Arrival(message=message, key=None, where=where, certain=False, answered=False)

@@ -35,7 +35,7 @@ def cached_elsewhere(namespace: Namespace, queue: Queue) -> bool:
 
 def left_out(namespace: Namespace, queue: Queue) -> bool:
     """Return whether the history omits receives over other connections."""
-    return bool(namespace.vantage.left_out - {queue.receivers.connection})
+    return bool(namespace.observability.left_out - {queue.receivers.connection})
 
 
 def why_nothing(
@@ -107,7 +107,7 @@ def why_given(namespace: Namespace, candidate: Seen, view: v.MessageView) -> tup
     rules = (*why_given_at_its_age(namespace, queue, stored), *rules)
     if stored.deliveries:
         rules = (*rules, *_why_again(namespace, candidate, view))
-    if namespace.vantage.assigns_message_ids and stored.message.message_id is None:
+    if namespace.observability.assigns_message_ids and stored.message.message_id is None:
         rules = ("KEY-13", *rules)
     if len(queue.room.refused):
         rules = (*rules, "SIZE-11")

@@ -85,7 +85,7 @@ def death(
         came: when it may have arrived, if not necessarily now.
         least: a shorter time to live that it may bring from its source.
     """
-    slack, lives = namespace.vantage.slack, lifetimes(queue, message, came)
+    slack, lives = namespace.observability.slack, lifetimes(queue, message, came)
     came = came or namespace.now
     shortest = min(lives.earliest, least or NEVER)
     if shortest >= NEVER and came.latest < NEVER:
@@ -144,14 +144,14 @@ def _may_be_cached(namespace: Namespace, queue: Queue, stored: Stored, dies: Win
     if queue.settings.requires_session or reading == "not-handed-out":
         return False
     free = stored.available_at if stored.lock is None else stored.lock.expiry.earliest
-    untold = queue.receivers.lost or namespace.vantage.left_out
+    untold = queue.receivers.lost or namespace.observability.left_out
     received = stored.since < queue.receivers.count or bool(untold)
     return received and free <= dies.latest
 
 
 def _leaves_cache(namespace: Namespace, queue: Queue, dies: Window) -> int:
     """Return until when a cache may hold it: as long as locks last."""
-    return dies.latest + queue.managed.lock_durations_ever.latest + namespace.vantage.slack
+    return dies.latest + queue.managed.lock_durations_ever.latest + namespace.observability.slack
 
 
 def at_hand(namespace: Namespace, queue: Queue, stored: Stored) -> Stored:
@@ -162,7 +162,7 @@ def at_hand(namespace: Namespace, queue: Queue, stored: Stored) -> Stored:
     life = lifetimes(queue, stored.message, came).latest
     if life >= NEVER:
         return stored if is_mortal(stored) else attrs.evolve(stored, dies=None)
-    latest = min(stored.dies.latest, namespace.now.latest + life + namespace.vantage.slack)
+    latest = min(stored.dies.latest, namespace.now.latest + life + namespace.observability.slack)
     return attrs.evolve(stored, dies=Window(stored.dies.earliest, latest))
 
 
@@ -199,7 +199,7 @@ def _surely(namespace: Namespace, queue: Queue, number: int) -> Queue:
     if stored.deferred:
         return attrs.evolve(queue, deaths=attrs.evolve(queue.deaths, aside=True))
     if stored.lock is not None:
-        # It outlives its time as long as it is locked, and is looked at again after that.
+        # While locked it survives its time to live; it is checked again afterwards.
         return queue
     if may_be_given(namespace, queue, stored):
         until = _leaves_cache(namespace, queue, stored.dies)
@@ -261,7 +261,7 @@ def _is_newer(queue: Queue, stored: Stored) -> bool:
 
 def _would_have_died(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
     """Return whether a message would have expired if an update applied to it too."""
-    life, slack = queue.settings.time_to_live, namespace.vantage.slack
+    life, slack = queue.settings.time_to_live, namespace.observability.slack
     updated = stored.number < queue.managed.lifetimes_apply_from
     return (
         updated

@@ -81,7 +81,7 @@ def effective_key(namespace: Namespace, settings: v.CreateQueue, message: v.Mess
         return Key(PARTITION_KEY, message.partition_key)
     if settings.duplicate_detection and message.message_id is not None:
         return Key(MESSAGE_ID, message.message_id)
-    if settings.duplicate_detection and namespace.vantage.assigns_message_ids:
+    if settings.duplicate_detection and namespace.observability.assigns_message_ids:
         return Key(ASSIGNED, message.body)
     return None
 
@@ -98,7 +98,7 @@ def transaction_key(
     if key is not None:
         return (key,)
     named = Key(MESSAGE_ID, message.message_id) if message.message_id is not None else None
-    if named is None and namespace.vantage.assigns_message_ids:
+    if named is None and namespace.observability.assigns_message_ids:
         named = Key(ASSIGNED, message.body)
     match namespace.profile.readings.get("TXN-MESSAGE-ID"):
         case "with-duplicate-detection":
@@ -129,7 +129,7 @@ def _may_differ(profile: v.Profile, one: Key | None, two: Key | None) -> bool:
 
 
 def home_name(profile: v.Profile, key: Key) -> Key:
-    """Return the name under which the key's partition is remembered (KEY-PROPERTIES)."""
+    """Return the name for remembering the key's partition (KEY-PROPERTIES)."""
     if profile.readings.get("KEY-PROPERTIES") == "one-key":
         return Key("", key.value)
     return key

@@ -17,7 +17,7 @@ from busproof.oracle.messages.settling import (
 )
 from busproof.oracle.queued_messages import Lock, Stored
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
-from busproof.oracle.transition import Sighting, Transition, refusal
+from busproof.oracle.transition import Observation, Transition, refusal
 from busproof.oracle.window import Window
 
 __all__ = ["given_lock", "lock_is_possible", "lost_renew_lock", "renew_lock", "why_locked"]
@@ -30,7 +30,7 @@ def given_lock(
 
     If the bus reports no end, the lock may run since the message entered a cache (CACHE-LOCK).
     """
-    queue, slack, now = candidate.queue, namespace.vantage.slack, namespace.now
+    queue, slack, now = candidate.queue, namespace.observability.slack, namespace.now
     token = view.lock_token or f"unknown lock of {view.body}"
     if session_id is not None:
         expiry = session_at(queue, session_id).expiry
@@ -45,7 +45,7 @@ def given_lock(
 
 def _full(namespace: Namespace, queue: Queue) -> Window:
     """Return when a lock ends that begins now."""
-    slack = namespace.vantage.slack
+    slack = namespace.observability.slack
     full = namespace.now.lengthened(queue.managed.lock_durations)
     return Window(full.earliest - slack, full.latest + slack)
 
@@ -53,7 +53,7 @@ def _full(namespace: Namespace, queue: Queue) -> Window:
 def _is_whole(namespace: Namespace, candidate: Seen) -> bool:
     """Return whether the lock begins with this delivery: no cache can have held the message."""
     receivers = candidate.queue.receivers
-    all_told = not receivers.lost and not namespace.vantage.left_out
+    all_told = not receivers.lost and not namespace.observability.left_out
     never_cached = candidate.stored.since == receivers.count and all_told
     return never_cached or namespace.profile.readings.get("CACHE-LOCK") == "from-handing-out"
 
@@ -67,7 +67,7 @@ def lock_is_possible(
     """
     if view.locked_until is None or session_id is not None:
         return True
-    full, slack = _full(namespace, candidate.queue), namespace.vantage.slack
+    full, slack = _full(namespace, candidate.queue), namespace.observability.slack
     managed = candidate.queue.managed
     if _is_whole(namespace, candidate):
         return full.earliest - slack <= view.locked_until <= full.latest + slack
@@ -80,7 +80,7 @@ def lock_is_possible(
 def _may_be_older_than_update(namespace: Namespace, candidate: Seen) -> bool:
     """Return whether a cache may have held the message since before a lock duration update."""
     receivers, managed = candidate.queue.receivers, candidate.queue.managed
-    untold = receivers.lost or namespace.vantage.left_out
+    untold = receivers.lost or namespace.observability.left_out
     return bool(untold) or candidate.stored.since < managed.changed_at
 
 
@@ -97,7 +97,9 @@ def why_locked(namespace: Namespace, candidate: Seen, view: v.MessageView) -> It
         yield "LOCK-02"
 
 
-def renew_lock(namespace: Namespace, command: v.RenewLock, seen: Sighting) -> Iterator[Transition]:
+def renew_lock(
+    namespace: Namespace, command: v.RenewLock, seen: Observation
+) -> Iterator[Transition]:
     """LOCK-04, LOCK-05: the lock lasts for a full duration from now, or was lost."""
     queue = namespace.queues[command.queue]
     stored = locked(queue, command.lock_token)
@@ -108,13 +110,13 @@ def renew_lock(namespace: Namespace, command: v.RenewLock, seen: Sighting) -> It
     yield from of_lost_answer(namespace, queue, command.lock_token, renewed)
     lock = None if stored is None else stored.lock
     if lock is not None and (lock.session_id is not None or lock.pledge is not None):
-        # Outside the documents: a message of a session is locked with its session, and one that was
-        # settled in a transaction may be out of its receiver's hands.
+        # Outside the documents: the lock of a message in a session is the session's, and a message
+        # settled in a transaction may no longer be locked by its receiver.
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
 
 
 def _of_held(
-    namespace: Namespace, queue: Queue, stored: Stored, seen: Sighting
+    namespace: Namespace, queue: Queue, stored: Stored, seen: Observation
 ) -> Iterator[Transition]:
     """Renew the lock; optionally not if only the lock keeps the message (RENEW-EXPIRED)."""
     reading = namespace.profile.readings.get("RENEW-EXPIRED")
@@ -125,9 +127,9 @@ def _of_held(
 
 
 def _renewed(
-    namespace: Namespace, queue: Queue, stored: Stored, seen: Sighting
+    namespace: Namespace, queue: Queue, stored: Stored, seen: Observation
 ) -> Iterator[Transition]:
-    lock, slack = stored.lock, namespace.vantage.slack
+    lock, slack = stored.lock, namespace.observability.slack
     if lock is None:
         raise AssertionError("only a locked message's lock is renewed")
     expiry = _full(namespace, queue)
@@ -141,7 +143,7 @@ def _renewed(
     if lock.session_id is not None:
         expiry = Window(lock.expiry.earliest, max(lock.expiry.latest, expiry.latest))
     elif lock.expiry.earliest == -NEVER:
-        # A settlement whose answer was lost may still end the lock that was renewed meanwhile.
+        # An unanswered settlement may still end the renewed lock.
         expiry = Window(-NEVER, expiry.latest)
     outcome = v.Renewed(locked_until=told)
     after = with_queue(namespace, _until(queue, stored, expiry))
@@ -168,5 +170,5 @@ def lost_renew_lock(namespace: Namespace, command: v.RenewLock) -> Namespace:
     if stored is None or stored.lock is None:
         return namespace
     expiry = stored.lock.expiry
-    latest = expiry.latest + queue.managed.lock_durations.latest + namespace.vantage.slack
+    latest = expiry.latest + queue.managed.lock_durations.latest + namespace.observability.slack
     return with_queue(namespace, _until(queue, stored, Window(expiry.earliest, latest)))

@@ -13,7 +13,7 @@ from busproof.oracle.messages.partitioning import home_of, narrowed
 from busproof.oracle.outages import Partitions, partition_set
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import Namespace, Queue, Subscription
-from busproof.oracle.transition import Sighting
+from busproof.oracle.transition import Observation
 
 __all__ = ["Seen", "is_unchanged", "named_partition", "recognised", "seen_as", "view_of"]
 
@@ -35,7 +35,7 @@ class Seen:
 
 
 def recognised(
-    namespace: Namespace, queue: Queue, view: v.MessageView, seen: Sighting
+    namespace: Namespace, queue: Queue, view: v.MessageView, seen: Observation
 ) -> Iterator[Seen]:
     """Return the stored messages that this view may show, oldest first.
 
@@ -50,7 +50,7 @@ def recognised(
 
 
 def seen_as(
-    namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView, seen: Sighting
+    namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView, seen: Observation
 ) -> Iterator[Seen]:
     """Return what is known of this stored message if the view shows it; nothing if it cannot."""
     if is_unchanged(namespace, stored, view):
@@ -78,7 +78,7 @@ def is_unchanged(
         and all(map(_same, _carried(sent), _carried(view)))
         and _same_own(sent.properties, view.properties)
     )
-    if sent.message_id is None and namespace.vantage.assigns_message_ids:
+    if sent.message_id is None and namespace.observability.assigns_message_ids:
         return same and bool(view.message_id)
     numbered = stored.sequence_number is None or view.sequence_number in (
         None,
@@ -95,15 +95,15 @@ def _same(sent: str | None, seen: str | None, or_else: str | None = None) -> boo
 
 
 def _same_own(sent: Map[str, v.PropertyValue], seen: Map[str, v.PropertyValue]) -> bool:
-    """Whether the application's own properties came back; Python takes true and 1 for equal."""
+    """Return whether the application properties agree; unlike in Python, true differs from 1."""
     return sent == seen and all(
         isinstance(seen[name], bool) is isinstance(value, bool) for name, value in sent.items()
     )
 
 
-def named_partition(namespace: Namespace, view: v.MessageView, seen: Sighting) -> int | None:
+def named_partition(namespace: Namespace, view: v.MessageView, seen: Observation) -> int | None:
     """LIFE-12: return the partition that a sequence number or a witness identifies, if any."""
-    if not (namespace.vantage.partitions and namespace.vantage.witness):
+    if not (namespace.observability.partitions and namespace.observability.witness):
         return None
     if seen.witness is not None:
         return seen.witness.partition
@@ -114,7 +114,7 @@ def named_partition(namespace: Namespace, view: v.MessageView, seen: Sighting) -
 
 
 def _placed(
-    namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView, seen: Sighting
+    namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView, seen: Observation
 ) -> Iterator[Seen]:
     partition = named_partition(namespace, view, seen)
     if partition is None or not queue.settings.partitioned:

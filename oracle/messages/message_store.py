@@ -186,7 +186,7 @@ def hold(
         changes["fronts"] = in_front(queue, where, stored.number)
     counted, uncounted = stored.counted + surely, stored.uncounted + again - surely
     if (shown := also.pop("delivery_count", None)) is not None:
-        # It counts this delivery, and every one before it that counts, seen or unseen.
+        # The count includes this delivery and every earlier one that counts, seen or unseen.
         counted, uncounted = max(counted, shown - 1), 0
     held = evolve(
         stored,

@@ -13,7 +13,7 @@ from busproof.oracle.outages import Partitions, partition_set
 from busproof.oracle.queued_messages import Key, Spread
 from busproof.oracle.sizes.entity_size import may_be_full_somewhere
 from busproof.oracle.state import Namespace, Queue, everywhere, partition_count
-from busproof.oracle.transition import Sighting
+from busproof.oracle.transition import Observation
 
 __all__ = [
     "choices",
@@ -50,7 +50,7 @@ def narrowed(
 
 
 def choices(
-    namespace: Namespace, queue: Queue, spared: Partitions, seen: Sighting
+    namespace: Namespace, queue: Queue, spared: Partitions, seen: Observation
 ) -> Iterator[Partitions]:
     """Return the possible choices among the remaining partitions, given the observation.
 
@@ -59,9 +59,9 @@ def choices(
     """
     if not spared:
         return
-    if not namespace.vantage.partitions or not queue.settings.partitioned:
+    if not namespace.observability.partitions or not queue.settings.partitioned:
         yield spared
-    elif seen.witness is not None and namespace.vantage.witness:
+    elif seen.witness is not None and namespace.observability.witness:
         if taken := spared & partition_set(seen.witness.partition):
             yield taken
     elif seen.outcome is not None:
@@ -80,7 +80,7 @@ def must_fail(namespace: Namespace, queue: Queue) -> bool:
     if strict != ("must-fail", "strict") or not _is_turn_known(spread):
         return False
     turn = 1 << (spread.last + 1) % partition_count(namespace, queue.settings)
-    return queue.outages.told and queue.outages.must_hit(turn)
+    return queue.outages.identified and queue.outages.must_hit(turn)
 
 
 def spread_allows(namespace: Namespace, queue: Queue, where: Partitions) -> bool:
@@ -105,8 +105,8 @@ def spread_after(
     changes: dict[str, Any] = {"spread": queue.spread.restarted()}
     told = message.message_id
     if told is not None and not queue.settings.duplicate_detection:
-        earlier = queue.namesakes.get(told, where)
-        changes["namesakes"] = queue.namesakes.set(told, earlier & where)
+        earlier = queue.message_id_partitions.get(told, where)
+        changes["message_id_partitions"] = queue.message_id_partitions.set(told, earlier & where)
     if watched:
         used = queue.spread.used | where
         complete = used == everywhere(namespace, queue.settings)
@@ -137,7 +137,7 @@ def _is_turn_known(spread: Spread) -> bool:
 def is_watched(namespace: Namespace, queue: Queue, where: Partitions) -> bool:
     """KEY-14: return whether the distribution of messages without a key is judged."""
     return (
-        namespace.vantage.partitions
+        namespace.observability.partitions
         and bool(queue.settings.partitioned)
         and where.bit_count() == 1
         and not queue.outages.any

@@ -65,8 +65,10 @@ def beyond_every_cache(namespace: Namespace, queue: Queue, stored: Stored) -> bo
 
     Nothing was ever received from its entity; cached messages may be handed out (CACHE-IN-OUTAGE).
     """
-    receivers, vantage = queue.receivers, namespace.vantage
-    untouched = not (receivers.count or receivers.lost or vantage.left_out or vantage.partial)
+    receivers, observability = queue.receivers, namespace.observability
+    untouched = not (
+        receivers.count or receivers.lost or observability.left_out or observability.partial
+    )
     regular = not queue.settings.partitioned and "PART-01" not in namespace.profile.silent
     return regular and untouched and queue.outages.must_hit(stored.where)
 

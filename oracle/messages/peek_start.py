@@ -105,7 +105,9 @@ def _is_judged(namespace: Namespace, queue: Queue, command: v.Peek, rule: v.Rule
     Nor do they for forwarded messages and copies of a topic, which may arrive in any order.
     """
     anywhere = command.session_id is None and command.from_sequence_number is None
-    told = not (namespace.vantage.partial or queue.receivers.lost or len(queue.sought))
+    told = not (
+        namespace.observability.partial or queue.receivers.lost or len(queue.unanswered_deferred)
+    )
     fed = queue.fed or any(feeding(namespace, queue.settings.queue))
     copied = fed or queue.role is not None
     plain = not (copied or is_unsure(queue) or v.is_dead_letter_queue(queue.settings.queue))
@@ -160,7 +162,7 @@ def _is_older(namespace: Namespace, first: Stored, shown: Stored) -> bool:
     together = first.batch == shown.batch >= 0
     if together or shown.came is not None or first.number >= min(shown.number, shown.sent):
         return False
-    numbered = namespace.vantage.clock is v.Clock.VIRTUAL and first.arrived.latest < NEVER
+    numbered = namespace.observability.clock is v.Clock.VIRTUAL and first.arrived.latest < NEVER
     return numbered or first.arrived.latest < shown.arrived.earliest
 
 

@@ -22,12 +22,12 @@ from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.schedule import Waiting
 from busproof.oracle.state import Namespace, Queue, with_queue
-from busproof.oracle.transition import Sighting, Transition, refusal
+from busproof.oracle.transition import Observation, Transition, refusal
 
 __all__ = ["in_order", "peek", "state_of"]
 
 
-def peek(namespace: Namespace, command: v.Peek, seen: Sighting) -> Iterator[Transition]:
+def peek(namespace: Namespace, command: v.Peek, seen: Observation) -> Iterator[Transition]:
     """LIFE-07: show existing messages, those of a partition in order of sequence number."""
     queue = namespace.queues[command.queue]
     if isinstance(seen.outcome, v.Peeked):
@@ -91,17 +91,17 @@ def _found(
     namespace: Namespace, queue: Queue, view: v.MessageView, used: set[int]
 ) -> tuple[Namespace, Seen] | None:
     """Return a message that this view may show, and the namespace in which it does."""
-    sighting = Sighting()
-    # What is shown as scheduled has a number from before it had its place.
+    observation = Observation()
+    # A message shown as scheduled still has its scheduling number.
     placed = view.state is not v.MessageState.SCHEDULED
     told = view if placed else attrs.evolve(view, sequence_number=None)
-    for seen in recognised(namespace, queue, told, sighting):
+    for seen in recognised(namespace, queue, told, observation):
         fits = seen.stored.number not in used and _state_fits(seen.stored, view)
         if fits and _is_its_number(namespace, seen, view):
             return namespace, seen
     for after, letter in arrivals(namespace, queue, view.body):
         arrived = after.queues[queue.settings.queue]
-        for seen in seen_as(after, arrived, letter, view, sighting):
+        for seen in seen_as(after, arrived, letter, view, observation):
             if _state_fits(letter, view):
                 return after, seen
     return None
@@ -196,7 +196,7 @@ def _offered(namespace: Namespace, queue: Queue, command: v.Peek) -> Iterator[Tr
     for number, stored in queue.messages.items():
         if not _is_asked_for(command, stored):
             continue
-        # What has died is shown until it is removed, with the next receive (TTL-09).
+        # Expired messages are shown until the next receive removes them (TTL-09).
         shown = stored.certain or stored.gone
         if shown and not queue.outages.may_hit(stored.where):
             partitions.setdefault(stored.where, []).append(number)

@@ -20,13 +20,13 @@ from busproof.oracle.messages.sessions import holds_session, in_outage, not_held
 from busproof.oracle.messages.spontaneous_arrivals import arrivals
 from busproof.oracle.queued_messages import Key, Receivers, Stored
 from busproof.oracle.state import Namespace, Queue, with_queue
-from busproof.oracle.transition import Sighting, Transition, refusal
+from busproof.oracle.transition import Observation, Transition, refusal
 
 __all__ = ["COUNTED_AGAIN", "lost_receive", "order_rule", "receive"]
 
 
 def receive(
-    namespace: Namespace, command: v.Receive, connection: str, seen: Sighting
+    namespace: Namespace, command: v.Receive, connection: str, seen: Observation
 ) -> Iterator[Transition]:
     """Return every allowed answer to a receive."""
     queue = namespace.queues[command.queue]
@@ -57,7 +57,7 @@ def _of_another_kind(namespace: Namespace, queue: Queue, connection: str) -> Ite
     holds_none = queue.settings.requires_session and all(
         held.connection != connection for held in queue.sessions.values()
     )
-    if holds_none and connection not in queue.seekers:
+    if holds_none and connection not in queue.unanswered_accept_next:
         yield refusal(namespace, v.Error.INVALID_OPERATION, "SESS-02", any_error=True)
         return
     yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
@@ -71,7 +71,7 @@ def _turned(namespace: Namespace, queue: Queue, connection: str, mode: v.Receive
         receivers = evolve(receivers, deleters=receivers.deleters | {connection})
     if receivers.connection == connection:
         return evolve(receivers, latest_at=now)
-    life = queue.managed.lock_durations_ever.latest + namespace.vantage.slack
+    life = queue.managed.lock_durations_ever.latest + namespace.observability.slack
     others = receivers.latest_at + life if receivers.connection is not None else -1
     return evolve(
         receivers,
@@ -87,7 +87,7 @@ def _counted(queue: Queue) -> Receivers:
 
 
 def _nothing(
-    namespace: Namespace, queue: Queue, command: v.Receive, seen: Sighting
+    namespace: Namespace, queue: Queue, command: v.Receive, seen: Observation
 ) -> Iterator[Transition]:
     """LIFE-08, LIFE-09, LIFE-11: allow an empty answer if no message is surely within reach."""
     out_of_reach = _is_out_of_reach(namespace, queue, command)
@@ -125,11 +125,13 @@ def _is_out_of_reach(namespace: Namespace, queue: Queue, command: v.Receive) -> 
     available = surely_available(queue, cached_elsewhere=cached)
     if left_out(namespace, queue):
         available = 0
-    return bool(receivers.losers - {receivers.connection}) or available <= receivers.lost
+    return (
+        bool(receivers.unanswered_receivers - {receivers.connection}) or available <= receivers.lost
+    )
 
 
 def _given(
-    namespace: Namespace, queue: Queue, command: v.Receive, seen: Sighting
+    namespace: Namespace, queue: Queue, command: v.Receive, seen: Observation
 ) -> Iterator[Transition]:
     if isinstance(seen.outcome, v.Received):
         view = seen.outcome.message
@@ -144,7 +146,7 @@ def _given(
 
 
 def _newly_come(
-    namespace: Namespace, command: v.Receive, view: v.MessageView, seen: Sighting
+    namespace: Namespace, command: v.Receive, view: v.MessageView, seen: Observation
 ) -> Iterator[Transition]:
     """Yield dead letters and scheduled messages whose arrival was unknown before."""
     for after, arrived in arrivals(namespace, namespace.queues[command.queue], view.body):
@@ -219,7 +221,7 @@ def _is_possible(
         return False
     if stored.spent or not count_is_possible(namespace, candidate.queue, stored, view):
         return False
-    # What is deleted at once is not locked, whatever is told of a lock.
+    # ReceiveAndDelete does not lock, whatever lock the view shows.
     unlocked = command.mode is v.ReceiveMode.RECEIVE_AND_DELETE
     return unlocked or lock_is_possible(namespace, candidate, session_id, view)
 
@@ -278,13 +280,13 @@ def _must_come_first(namespace: Namespace, queue: Queue, first: Stored) -> bool:
     if queue.settings.requires_session:
         return True
     if first.deliveries or namespace.profile.readings.get("KEY-ORDER") == "sessions-only":
-        # What was given back may be overtaken by what the front end holds (KEY-ORDER).
+        # Messages cached by the front end may overtake a released one (KEY-ORDER).
         return False
     if left_out(namespace, queue):
         return False
     cached = cached_elsewhere(namespace, queue) and first.since < queue.receivers.switched
-    life = queue.managed.lock_durations_ever.earliest - namespace.vantage.slack
-    received_since = first.since < queue.receivers.count or bool(namespace.vantage.left_out)
+    life = queue.managed.lock_durations_ever.earliest - namespace.observability.slack
+    received_since = first.since < queue.receivers.count or bool(namespace.observability.left_out)
     expired_in_cache = received_since and namespace.now.latest > first.available_at + life
     return not cached and not expired_in_cache
 
@@ -341,6 +343,6 @@ def lost_receive(namespace: Namespace, command: v.Receive, connection: str) -> N
         receivers,
         count=receivers.count + 1,
         lost=receivers.lost + 1,
-        losers=receivers.losers | {connection},
+        unanswered_receivers=receivers.unanswered_receivers | {connection},
     )
     return with_queue(namespace, evolve(queue, receivers=lost))

@@ -52,8 +52,8 @@ def give_back(
         return _perhaps_back(namespace, queue, stored, when)
     over = lock if lock is not None and lock.expiry.earliest == -NEVER else None
     if over is not None and (counts is False or over.session_id is not None):
-        # It may have been abandoned before, which counts, by a request that was never answered; or
-        # given back when its session was accepted again, which need not count.
+        # An unanswered request may have abandoned it before, which counts; or it was
+        # released when its session was accepted again, which need not count.
         counts = None
     expected = None
     if counts is not None and stored.expected is not None:
@@ -71,7 +71,7 @@ def give_back(
     )
     if back.counted >= most and stored.deferred is False:
         return _spent(namespace, queue, stored, back)
-    # Whether what was set aside is given up for its deliveries too is not said.
+    # The documents do not say whether the delivery limit applies to deferred messages.
     if back.counted + back.uncounted >= fewest:
         back = attrs.evolve(back, certain=False)
     return with_queue(namespace, unlock(queue, stored, back))
@@ -84,7 +84,7 @@ def _perhaps_back(namespace: Namespace, queue: Queue, stored: Stored, when: Wind
     """
     lock = stored.lock
     if lock is None:
-        raise AssertionError("only a locked message is given back")
+        raise AssertionError("only a locked message is released")
     open_ended = attrs.evolve(lock.lasting(Window(-NEVER, when.latest)), expiry=ANY_TIME)
     back = attrs.evolve(stored, lock=open_ended, expected=None)
     messages = queue.messages.set(stored.number, back)
@@ -95,7 +95,7 @@ def _spent(namespace: Namespace, queue: Queue, stored: Stored, back: Stored) -> 
     """DLQ-02: a message that reached its delivery limit becomes a dead letter."""
     changes: dict[str, Any] = {"spent": queue.spent + 1}
     queue = attrs.evolve(queue, **changes)
-    # What has outlived its time too may as well be dropped.
+    # If it has expired as well, it may be dropped instead.
     is_dropped = may_have_died(namespace, stored)
     if namespace.profile.readings.get("DEAD-LETTER-DELAY") == "at-once" and not is_dropped:
         counted = attrs.evolve(stored, counted=back.counted, uncounted=back.uncounted)
@@ -126,7 +126,7 @@ def prepared(namespace: Namespace, name: str) -> Namespace | None:
     owner = v.owner_of(name)
     if owner not in namespace.queues:
         return None
-    namespace = _with_graves_kept(namespace, owner)
+    namespace = _with_forwarded_dead_letters(namespace, owner)
     namespace = _expired(namespace, owner)
     if owner == name:
         return namespace
@@ -135,10 +135,10 @@ def prepared(namespace: Namespace, name: str) -> Namespace | None:
     return _expired(namespace, name)
 
 
-def _with_graves_kept(namespace: Namespace, name: str) -> Namespace:
+def _with_forwarded_dead_letters(namespace: Namespace, name: str) -> Namespace:
     """FWD-35: return the namespace with the dead letters that may have been forwarded here."""
-    for grave in tuple(feeding(namespace, name)):
-        namespace = _expired(namespace, v.owner_of(grave))
+    for path in tuple(feeding(namespace, name)):
+        namespace = _expired(namespace, v.owner_of(path))
     return namespace
 
 
@@ -163,15 +163,15 @@ def _expired(namespace: Namespace, name: str) -> Namespace:
         ):
             namespace = with_queue(namespace, queue)
             continue
-        # A receive may already have found it, if the lock's end is not known exactly, or if there
-        # was one at that very moment.
+        # A receive may already have found it, if the exact end of the lock is unknown, or if there
+        # was a receive at that moment.
         until = lock_lasts_until(namespace, queue, lock.expiry.latest)
         exact = lock.expiry.earliest == until and queue.receivers.latest_at < until
         since = None if exact else stored.since
-        # One that was accepted again, or perhaps closed, may have given it back before.
+        # A session that was accepted again, or perhaps closed, may have released it before.
         before = lock.expiry.earliest == -NEVER
         told = not before or (lock.session_id is None and not stored.deferred)
-        # Or it may have been set aside by a request without an answer, which need not count.
+        # Or an unanswered request may have deferred it, which need not count.
         told = told and stored.deferred is not None
         namespace = give_back(
             namespace,

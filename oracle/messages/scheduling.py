@@ -46,7 +46,7 @@ from busproof.oracle.transactions.limits import (
     with_transaction,
     without_deleted,
 )
-from busproof.oracle.transition import Sighting, Transition, done, refusal
+from busproof.oracle.transition import Observation, Transition, done, refusal
 from busproof.oracle.window import Window
 
 __all__ = ["cancel", "committed_later", "lost_cancel", "lost_schedule", "schedule"]
@@ -55,7 +55,7 @@ LATER_NUMBERS = 1 << 47
 """First number for scheduled messages that were not seen; active ones never have it."""
 
 
-def schedule(namespace: Namespace, command: v.Schedule, seen: Sighting) -> Iterator[Transition]:
+def schedule(namespace: Namespace, command: v.Schedule, seen: Observation) -> Iterator[Transition]:
     """Return every allowed answer to scheduling a message, in a transaction or not."""
     queue = namespace.queues[command.queue]
     if v.is_dead_letter_queue(command.queue):
@@ -73,7 +73,7 @@ def schedule(namespace: Namespace, command: v.Schedule, seen: Sighting) -> Itera
 
 
 def _schedule(
-    namespace: Namespace, queue: Queue, command: v.Schedule, message: v.Message, seen: Sighting
+    namespace: Namespace, queue: Queue, command: v.Schedule, message: v.Message, seen: Observation
 ) -> Iterator[Transition]:
     """SCHED-03, SCHED-10, SCHED-12: accept the message, unless its keys or an outage forbid."""
     if keys_conflict(message):
@@ -82,7 +82,7 @@ def _schedule(
             return
     certain = True
     if queue.settings.requires_session and message.session_id is None:
-        # As with messages that are sent at once (SESS-01): refused, or dead-lettered later on.
+        # As for messages sent at once (SESS-01): refused, or dead-lettered later.
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
         certain = False
     key = effective_key(namespace, queue.settings, message)
@@ -96,7 +96,7 @@ def _schedule(
     if hit and reading != "when-due":
         yield refusal(namespace, v.Error.UNAVAILABLE, "SCHED-10", any_error=True)
     if queue.settings.duplicate_detection and message.message_id is None:
-        # Outside the five documents: detection needs something to go by.
+        # Outside the five documents: duplicate detection needs a MessageId.
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
 
 
@@ -119,11 +119,11 @@ def _waiting(
     queue: Queue,
     command: v.Schedule,
     message: v.Message,
-    seen: Sighting,
+    seen: Observation,
     *,
     certain: bool,
 ) -> Waiting:
-    slack, now = namespace.vantage.slack, namespace.now.shifted(max(command.delay, 0))
+    slack, now = namespace.observability.slack, namespace.now.shifted(max(command.delay, 0))
     place = queue.calendar.scheduled
     number: int | None = LATER_NUMBERS + place
     if isinstance(seen.outcome, v.Scheduled):
@@ -170,14 +170,14 @@ def _entered(namespace: Namespace, queue: Queue, waiting: Waiting, key: Key | No
     return arrive(with_queue(namespace, queue), queue, late)
 
 
-def _told(after: Namespace, waiting: Waiting, seen: Sighting, *rules: v.RuleId) -> Transition:
+def _told(after: Namespace, waiting: Waiting, seen: Observation, *rules: v.RuleId) -> Transition:
     told = seen.outcome
     outcome = told if isinstance(told, v.Scheduled) else v.Scheduled(sequence_number=waiting.number)
     return Transition(outcome=outcome, next=after, rules=rules)
 
 
 def _schedule_in(
-    namespace: Namespace, queue: Queue, command: v.Schedule, message: v.Message, seen: Sighting
+    namespace: Namespace, queue: Queue, command: v.Schedule, message: v.Message, seen: Observation
 ) -> Iterator[Transition]:
     """SCHED-15: schedule in a transaction; the rules for keys may apply or not."""
     name = command.transaction or ""
@@ -333,7 +333,7 @@ def lost_schedule(namespace: Namespace, command: v.Schedule) -> Namespace:
     """Return the states in which the message is scheduled under an unknown number."""
     queue = namespace.queues[command.queue]
     message = command.message
-    unseen = Sighting(v.Scheduled(sequence_number=None))
+    unseen = Observation(v.Scheduled(sequence_number=None))
     waiting = _waiting(namespace, queue, command, message, unseen, certain=False)
     waiting = attrs.evolve(waiting, due=Window(waiting.due.earliest, NEVER))
     key = effective_key(namespace, queue.settings, message)

@@ -44,7 +44,7 @@ from busproof.oracle.sizes.free_space import no_room, taken_in, why_taken, with_
 from busproof.oracle.sizes.message_limits import beyond_limits
 from busproof.oracle.state import Namespace, Queue, Topic, everywhere, with_queue
 from busproof.oracle.transactions import transactional_sends
-from busproof.oracle.transition import Choice, Sighting, Transition, done, refusal
+from busproof.oracle.transition import Choice, Observation, Transition, done, refusal
 
 __all__ = ["REROUTING_TIMEOUT", "lost_send", "send"]
 
@@ -52,7 +52,7 @@ REROUTING_TIMEOUT: Final = 15 * v.MICROSECONDS
 """KEY-18: a sender's timeout must exceed this for its message to be re-routed."""
 
 
-def send(namespace: Namespace, command: v.Send, seen: Sighting) -> Iterator[Transition]:
+def send(namespace: Namespace, command: v.Send, seen: Observation) -> Iterator[Transition]:
     """Return every allowed answer to a send, in a transaction or not."""
     queue = namespace.queues[command.queue]
     if v.is_dead_letter_queue(command.queue):
@@ -69,7 +69,7 @@ def send(namespace: Namespace, command: v.Send, seen: Sighting) -> Iterator[Tran
 
 
 def _send(
-    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Sighting
+    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Observation
 ) -> Iterator[Transition]:
     if keys_conflict(message):
         yield from transactional_sends.conflicting(namespace, queue, message, "KEY-08")
@@ -101,7 +101,7 @@ def _without_session(
 
 
 def _send_with_key(
-    namespace: Namespace, queue: Queue, message: v.Message, key: Key, seen: Sighting
+    namespace: Namespace, queue: Queue, message: v.Message, key: Key, seen: Observation
 ) -> Iterator[Transition]:
     """KEY-02, KEY-03, KEY-20: place in the key's partition, or refuse."""
     home = home_of(namespace, queue, key)
@@ -117,7 +117,7 @@ def _send_with_key(
         because = (*_with_all_down(namespace, queue), "KEY-03", *pinned)
         yield transactional_sends.unavailable(namespace, queue, key, home, *because)
     if may_fail_in_a_large_outage(namespace, queue):
-        # Then it need not be that of the key which is down.
+        # Then the key's own partition need not be the one that is down.
         yield refusal(namespace, v.Error.UNAVAILABLE, any_error=True)
 
 
@@ -150,7 +150,7 @@ def _evidence(
 
 
 def _send_without_key(
-    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Sighting
+    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Observation
 ) -> Iterator[Transition]:
     """KEY-14, KEY-15, KEY-18: place in any partition that is up, in turn or at random."""
     outages = queue.outages
@@ -177,7 +177,7 @@ def _send_without_key(
         because = (*_with_all_down(namespace, queue), "KEY-18")
         yield refusal(namespace, v.Error.UNAVAILABLE, *because, any_error=error_is_free)
     if queue.settings.duplicate_detection and message.message_id is None:
-        # Detection needs something to go by.
+        # Duplicate detection needs a MessageId.
         yield refusal(
             namespace, v.Error.INVALID_OPERATION, *_nothing_to_go_by(queue), any_error=True
         )
@@ -212,7 +212,7 @@ def _spread_rules(
         rules = ("KEY-25", *rules)
     if message.message_id is None:
         return rules
-    earlier = queue.namesakes.get(message.message_id, where)
+    earlier = queue.message_id_partitions.get(message.message_id, where)
     return rules if earlier & where else ("KEY-12", *rules)
 
 

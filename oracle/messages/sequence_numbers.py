@@ -69,9 +69,9 @@ def _beyond_a_gap(
 
 def _is_undisturbed(namespace: Namespace, queue: Queue) -> bool:
     """Return whether only answered sends can have used a number."""
-    settings, vantage = queue.settings, namespace.vantage
-    whole = not (vantage.left_out or vantage.partial)
-    lost = settings.queue in namespace.registry.haunted or queue.fed
+    settings, observability = queue.settings, namespace.observability
+    whole = not (observability.left_out or observability.partial)
+    lost = settings.queue in namespace.registry.pending_effects or queue.fed
     others = queue.calendar.scheduled or len(namespace.transactions)
     plain = bool(settings.partitioned) and not settings.duplicate_detection and queue.role is None
     return whole and plain and not lost and not others

@@ -14,7 +14,7 @@ from busproof.oracle.sizes.entity_size import may_be_full
 from busproof.oracle.sizes.message_limits import refuses_state, shown_of_state
 from busproof.oracle.state import Namespace, Queue, everywhere, with_queue
 from busproof.oracle.storage_used import filled, most_of_state
-from busproof.oracle.transition import Sighting, Transition, done, refusal
+from busproof.oracle.transition import Observation, Transition, done, refusal
 
 __all__ = ["get_state", "list_sessions", "lost_set_state", "set_state"]
 
@@ -64,7 +64,7 @@ def _no_room(
 
 
 def get_state(
-    namespace: Namespace, command: v.GetSessionState, connection: str, seen: Sighting
+    namespace: Namespace, command: v.GetSessionState, connection: str, seen: Observation
 ) -> Iterator[Transition]:
     """SESS-16 to SESS-20: return the last state, which survives closing and expiry."""
     queue = namespace.queues[command.queue]
@@ -126,7 +126,7 @@ def lost_set_state(namespace: Namespace, command: v.SetSessionState) -> Namespac
 
 
 def list_sessions(
-    namespace: Namespace, command: v.ListSessions, seen: Sighting
+    namespace: Namespace, command: v.ListSessions, seen: Observation
 ) -> Iterator[Transition]:
     """SESS-22: list every session that has messages or a state, and no other."""
     queue = namespace.queues[command.queue]

@@ -14,7 +14,7 @@ from busproof.oracle.messages.releasing import give_back
 from busproof.oracle.messages.stopped_clocks import lock_is_over
 from busproof.oracle.queued_messages import Key, SessionLock
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
-from busproof.oracle.transition import Sighting, Transition, done, refusal
+from busproof.oracle.transition import Observation, Transition, done, refusal
 from busproof.oracle.window import Window
 
 __all__ = [
@@ -64,9 +64,9 @@ def holds_session(
     held = queue.sessions.get(session_id)
     if held is None or held.connection != connection:
         doubtful = held is None or _may_be_over(namespace, held)
-        return None if doubtful and connection in queue.seekers else _doubted(held)
+        return None if doubtful and connection in queue.unanswered_accept_next else _doubted(held)
     if lock_is_over(namespace, queue, held.expiry.latest) and not held.doubtful:
-        return None if connection in queue.seekers else False
+        return None if connection in queue.unanswered_accept_next else False
     surely = namespace.now.latest < held.expiry.earliest and not held.doubtful
     return True if surely else None
 
@@ -127,8 +127,8 @@ def accept_session(
     if held is not None and _may_last(namespace, queue, held):
         rules = ("SESS-13", "LIFE-10") if held.renewed else ("LIFE-10",)
         yield refusal(namespace, v.Error.SESSION_CANNOT_BE_LOCKED, *rules, any_error=True)
-    elif queue.seekers:
-        # Even to a connection that may have it: whether a session is given twice is left open.
+    elif queue.unanswered_accept_next:
+        # Even if this connection may already hold it: the documents leave that open.
         yield refusal(namespace, v.Error.SESSION_CANNOT_BE_LOCKED, any_error=True)
     else:
         yield from in_outage(namespace, queue, command.session_id)
@@ -163,7 +163,7 @@ def _accepted(namespace: Namespace, queue: Queue, session_id: str, connection: s
 
 
 def _full_term(namespace: Namespace, queue: Queue) -> Window:
-    slack = namespace.vantage.slack
+    slack = namespace.observability.slack
     full = namespace.now.lengthened(queue.managed.lock_durations)
     return Window(full.earliest - slack, full.latest + slack)
 
@@ -247,7 +247,7 @@ def close_session(
 
 
 def accept_next(
-    namespace: Namespace, command: v.AcceptNextSession, connection: str, seen: Sighting
+    namespace: Namespace, command: v.AcceptNextSession, connection: str, seen: Observation
 ) -> Iterator[Transition]:
     """SESS-06, SESS-07: give any free session that has messages; none if there is none."""
     queue = namespace.queues[command.queue]
@@ -266,7 +266,7 @@ def accept_next(
             rules=("SESS-06",),
         )
     outage = queue.outages.any and namespace.profile.readings.get("NEXT-IN-OUTAGE") != "found"
-    if free is None or queue.receivers.lost or queue.seekers or outage:
+    if free is None or queue.receivers.lost or queue.unanswered_accept_next or outage:
         rules: tuple[v.RuleId, ...] = ()
         if free is None:
             waits = bool(queue.calendar.sessions) and "SCHED-01" in is_awaited(
@@ -300,11 +300,14 @@ def lost_accept_next(
 ) -> Namespace:
     """Return the states in which this connection may hold any free session, now or later."""
     queue = namespace.queues[command.queue]
-    return with_queue(namespace, attrs.evolve(queue, seekers=queue.seekers | {connection}))
+    return with_queue(
+        namespace,
+        attrs.evolve(queue, unanswered_accept_next=queue.unanswered_accept_next | {connection}),
+    )
 
 
 def renew(
-    namespace: Namespace, command: v.RenewSessionLock, connection: str, seen: Sighting
+    namespace: Namespace, command: v.RenewSessionLock, connection: str, seen: Observation
 ) -> Iterator[Transition]:
     """SESS-13: renew the holder's lock for a full duration, and its messages' locks."""
     queue = namespace.queues[command.queue]
@@ -325,7 +328,7 @@ def _renewed(
         until = namespace.now.earliest + queue.settings.lock_duration
         told = v.Renewed(locked_until=until)
     elif told.locked_until is not None:
-        slack = namespace.vantage.slack
+        slack = namespace.observability.slack
         expiry = Window(told.locked_until - slack, told.locked_until + slack)
     before = queue.sessions.get(session_id) or SessionLock(connection, expiry)
     queue = _bounded(queue, before, expiry)
@@ -339,7 +342,7 @@ def lost_renew(namespace: Namespace, command: v.RenewSessionLock) -> Namespace:
     held = queue.sessions.get(command.session_id)
     if held is None:
         return namespace
-    slack, term = namespace.vantage.slack, queue.managed.lock_durations.latest
+    slack, term = namespace.observability.slack, queue.managed.lock_durations.latest
     longer = Window(held.expiry.earliest, held.expiry.latest + term + slack)
     queue = _bounded(queue, held, longer)
     return _with(namespace, queue, command.session_id, attrs.evolve(held, expiry=longer))

@@ -14,7 +14,7 @@ from busproof.oracle.messages.stopped_clocks import lock_is_over
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
 from busproof.oracle.transition import Transition, done, refusal
-from busproof.oracle.unjudged import given_up
+from busproof.oracle.unjudged import stop_judging
 from busproof.oracle.window import Window
 
 __all__ = [
@@ -79,8 +79,8 @@ def dead_letter(namespace: Namespace, command: v.DeadLetter) -> Iterator[Transit
         broken = ("DLQ-10",) if own else ()
         yield refusal(namespace, v.Error.INVALID_OPERATION, *broken, any_error=True)
         if not own:
-            # Outside the documents: what becomes of it then is not said.
-            yield done(given_up(namespace, v.owner_of(command.queue)))
+            # Outside the documents: the state of the message after that.
+            yield done(stop_judging(namespace, v.owner_of(command.queue)))
         return
     stored = locked(queue, command.lock_token)
     if stored is not None and not has_ended(namespace, queue, stored):
@@ -157,27 +157,27 @@ def _is_error_named(namespace: Namespace, queue: Queue, token: str) -> bool:
     for it, in an outage the outage (ERROR-PRECEDENCE), and a client library may refuse before it
     asks.
     """
-    known = token in queue.tokens and not namespace.vantage.assigns_message_ids
+    known = token in queue.tokens and not namespace.observability.assigns_message_ids
     return known and not queue.settings.requires_session and not queue.outages.any
 
 
 def is_of_lost_answer(queue: Queue, token: str) -> bool:
-    """Whether the lock may be one that a receive gave whose answer was lost.
+    """Return whether the lock may be from a receive whose answer was lost.
 
-    Whoever settles with it may have had the answer after all, as a client that gave up waiting.
+    A client that settles with it may have received the answer after giving up.
     """
-    return token not in queue.tokens and bool(queue.receivers.lost or queue.sought)
+    return token not in queue.tokens and bool(queue.receivers.lost or queue.unanswered_deferred)
 
 
 def of_lost_answer(
     namespace: Namespace, queue: Queue, token: str, outcome: v.Outcome
 ) -> Iterator[Transition]:
-    """What was asked is done with a message that nobody can name.
+    """Settle an unknown message under the lock of a lost answer.
 
-    Which one that was is not known, so that nothing is told of its entity any more.
+    The message cannot be identified, so its entity is no longer judged.
     """
     if is_of_lost_answer(queue, token):
-        left = given_up(namespace, v.owner_of(queue.settings.queue))
+        left = stop_judging(namespace, v.owner_of(queue.settings.queue))
         yield Transition(outcome=outcome, next=left)
 
 

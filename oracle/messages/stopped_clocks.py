@@ -24,7 +24,7 @@ def latest_end(namespace: Namespace, queue: Queue, ends: int, life: int) -> int:
         return ends
     if queue.outages.any:
         return NEVER
-    return max(ends, trouble.latest + life + namespace.vantage.slack)
+    return max(ends, trouble.latest + life + namespace.observability.slack)
 
 
 def is_over(namespace: Namespace, queue: Queue, ends: int, life: int) -> bool:

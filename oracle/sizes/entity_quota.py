@@ -1,7 +1,7 @@
 """Quotas of entities: whether one more may be refused, or has to be.
 
-`Namespace.census` counts the entities: if it is uncertain whether one exists, one more may be
-refused and need not be.
+`Namespace.entity_counts` counts the entities: if it is uncertain whether one exists, one more may
+be refused and need not be.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,7 +10,7 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.oracle.entity_counts import MOST_PARTITIONED, Census, Kind
+from busproof.oracle.entity_counts import MOST_PARTITIONED, EntityCounts, Kind
 from busproof.oracle.state import Namespace, Queue, Topic
 from busproof.oracle.transition import Transition, refusal
 
@@ -119,20 +119,20 @@ def _others_count(namespace: Namespace, ambiguity: str) -> tuple[bool, bool]:
 
 def _of_partitioned(namespace: Namespace, kind: Kind) -> Quota:
     """QUOTA-01 to QUOTA-06: the limit of 100 partitioned queues, or topics, or both."""
-    census = namespace.census
-    own = census.queues if kind is Kind.QUEUE else census.topics
+    entity_counts = namespace.entity_counts
+    own = entity_counts.queues if kind is Kind.QUEUE else entity_counts.topics
     surely, perhaps = _others_count(namespace, "QUOTA-SHARED")
-    least = census.partitioned.earliest if surely else own.earliest
-    most = (census.partitioned if perhaps else own).latest + census.unknown
+    least = entity_counts.partitioned.earliest if surely else own.earliest
+    most = (entity_counts.partitioned if perhaps else own).latest + entity_counts.unknown
     if namespace.profile.tier is v.Tier.PREMIUM:
-        # It says of no tier what the number is for, and Premium has none by rights.
+        # The documents state this number for no tier, and Premium should have none.
         return Quota(must=False, may=most >= MOST_PARTITIONED)
     rules: tuple[v.RuleId, ...] = ()
     must = least >= MOST_PARTITIONED
-    if own.earliest < MOST_PARTITIONED <= census.partitioned.earliest:
+    if own.earliest < MOST_PARTITIONED <= entity_counts.partitioned.earliest:
         rules = ("QUOTA-04",)
     if must:
-        # Where the number is read to be shared, the rule with the number demands it.
+        # If the reading shares the number, the rule with the number requires it.
         rules = ("QUOTA-02" if kind is Kind.QUEUE else "QUOTA-03", *rules)
     return Quota(must=must, may=most >= MOST_PARTITIONED, rules=rules)
 
@@ -141,21 +141,21 @@ def _of_entities(namespace: Namespace, wanted: Wanted) -> Quota:
     """QUOTA-07 to QUOTA-11: the limit of 10,000 queues and topics, and what may also count."""
     if namespace.profile.tier is v.Tier.PREMIUM:
         return _of_premium(namespace, wanted)
-    census = namespace.census
+    entity_counts = namespace.entity_counts
     subscriptions_count, may_count = _others_count(namespace, "QUOTA-SUBSCRIPTIONS")
     partitions_count, perhaps = _weighing(namespace)
-    least = (census.stores if partitions_count else census.entities).earliest
-    most = (census.stores if perhaps else census.entities).latest
-    least += census.subscriptions.earliest if subscriptions_count else 0
-    most += census.subscriptions.latest if may_count else 0
-    most += census.unknown * (_widest(namespace) if perhaps else 1)
+    least = (entity_counts.stores if partitions_count else entity_counts.entities).earliest
+    most = (entity_counts.stores if perhaps else entity_counts.entities).latest
+    least += entity_counts.subscriptions.earliest if subscriptions_count else 0
+    most += entity_counts.subscriptions.latest if may_count else 0
+    most += entity_counts.unknown * (_widest(namespace) if perhaps else 1)
     heaviest = wanted.partitions if perhaps else 1
     lightest = wanted.partitions if partitions_count else 1
     must = least + lightest > MOST_ENTITIES
     quota = Quota(
         must=must,
         may=most + heaviest > MOST_ENTITIES,
-        rules=tuple(dict.fromkeys((*(("QUOTA-08",) if must else ()), *_of_many(census)))),
+        rules=tuple(dict.fromkeys((*(("QUOTA-08",) if must else ()), *_of_many(entity_counts)))),
     )
     if wanted.kind is Kind.SUBSCRIPTION:
         return attrs.evolve(
@@ -176,31 +176,31 @@ def _widest(namespace: Namespace) -> int:
     return namespace.profile.partitions * GREATEST_SIZE
 
 
-def _of_many(census: Census) -> tuple[v.RuleId, ...]:
+def _of_many(entity_counts: EntityCounts) -> tuple[v.RuleId, ...]:
     """Return the rule that refuses one more, if there are surely so many."""
-    if census.entities.earliest >= MOST_ENTITIES:
+    if entity_counts.entities.earliest >= MOST_ENTITIES:
         return ("QUOTA-08",)
-    counted = census.entities.earliest + census.subscriptions.earliest
+    counted = entity_counts.entities.earliest + entity_counts.subscriptions.earliest
     return ("QUOTA-10",) if counted >= MOST_ENTITIES else ()
 
 
 def _of_premium(namespace: Namespace, wanted: Wanted) -> Quota:
     """QUOTA-11 to QUOTA-13: in Premium the 10,000 apply only if a reading says so."""
-    census, readings = namespace.census, namespace.profile.readings
+    entity_counts, readings = namespace.entity_counts, namespace.profile.readings
     reading = readings.get("QUOTA-PREMIUM", "either")
     if reading == "quota":
         return Quota(must=False, may=False)
     if reading == "counting":
         counts = wanted.kind is Kind.REGULAR
-        must = counts and census.regular.earliest >= MOST_ENTITIES
-        may = counts and census.regular.latest + census.unknown >= MOST_ENTITIES
+        must = counts and entity_counts.regular.earliest >= MOST_ENTITIES
+        may = counts and entity_counts.regular.latest + entity_counts.unknown >= MOST_ENTITIES
         return Quota(must=must, may=may, rules=("QUOTA-12",) if must else ())
-    there = census.entities.latest + census.unknown
+    there = entity_counts.entities.latest + entity_counts.unknown
     if readings.get("QUOTA-EXISTING", "either") == "not-counted":
-        there -= census.restored.latest
+        there -= entity_counts.restored.latest
     if _others_count(namespace, "QUOTA-SUBSCRIPTIONS")[1]:
-        there += census.subscriptions.latest
-    many = census.entities.earliest >= LEAST_IN_PREMIUM
+        there += entity_counts.subscriptions.latest
+    many = entity_counts.entities.earliest >= LEAST_IN_PREMIUM
     return Quota(must=False, may=there >= LEAST_IN_PREMIUM, rules=("QUOTA-11",) if many else ())
 
 
@@ -208,65 +208,71 @@ def shown_by_creation(namespace: Namespace, wanted: Wanted) -> tuple[v.RuleId, .
     """Return the rules exercised by creating one more queue or topic."""
     if namespace.profile.tier is v.Tier.PREMIUM:
         return tuple(_shown_in_premium(namespace, wanted))
-    return (*_shown_of_partitioned(namespace.census, wanted), *_shown_of_all(namespace, wanted))
+    return (
+        *_shown_of_partitioned(namespace.entity_counts, wanted),
+        *_shown_of_all(namespace, wanted),
+    )
 
 
 def _shown_in_premium(namespace: Namespace, wanted: Wanted) -> Iterator[v.RuleId]:
-    census, reading = namespace.census, namespace.profile.readings.get("QUOTA-PREMIUM", "either")
-    if reading == "quota" and census.entities.earliest >= MOST_ENTITIES:
+    entity_counts, reading = (
+        namespace.entity_counts,
+        namespace.profile.readings.get("QUOTA-PREMIUM", "either"),
+    )
+    if reading == "quota" and entity_counts.entities.earliest >= MOST_ENTITIES:
         yield "QUOTA-13"
     elif reading == "counting":
-        if wanted.kind is Kind.REGULAR and census.regular.earliest + 1 == MOST_ENTITIES:
+        if wanted.kind is Kind.REGULAR and entity_counts.regular.earliest + 1 == MOST_ENTITIES:
             yield "QUOTA-12"
-    elif reading == "either" and census.entities.earliest >= LEAST_IN_PREMIUM:
+    elif reading == "either" and entity_counts.entities.earliest >= LEAST_IN_PREMIUM:
         yield "QUOTA-11"
 
 
-def _shown_of_partitioned(census: Census, wanted: Wanted) -> Iterator[v.RuleId]:
-    there = census.partitioned
+def _shown_of_partitioned(entity_counts: EntityCounts, wanted: Wanted) -> Iterator[v.RuleId]:
+    there = entity_counts.partitioned
     if wanted.kind is Kind.REGULAR:
         if there.earliest >= MOST_PARTITIONED:
             yield "QUOTA-06"
         return
     if there.earliest + 1 == MOST_PARTITIONED and there.latest + 1 == MOST_PARTITIONED:
         own = "QUOTA-01" if wanted.kind is Kind.QUEUE else "QUOTA-03"
-        alone = census.queues if wanted.kind is Kind.QUEUE else census.topics
-        if census.crowded:
+        alone = entity_counts.queues if wanted.kind is Kind.QUEUE else entity_counts.topics
+        if entity_counts.quota_reached:
             yield "QUOTA-05"
         elif alone == there:
             yield own
     if there.earliest >= MOST_PARTITIONED:
         yield "QUOTA-04"
-    if census.regular.earliest > MOST_PARTITIONED:
+    if entity_counts.regular.earliest > MOST_PARTITIONED:
         yield "QUOTA-06"
 
 
 def _shown_of_all(namespace: Namespace, wanted: Wanted) -> Iterator[v.RuleId]:
-    census = namespace.census
-    if census.entities.earliest + 1 == MOST_ENTITIES:
+    entity_counts = namespace.entity_counts
+    if entity_counts.entities.earliest + 1 == MOST_ENTITIES:
         yield "QUOTA-07"
-    heavier = census.stores.earliest + wanted.partitions > MOST_ENTITIES
+    heavier = entity_counts.stores.earliest + wanted.partitions > MOST_ENTITIES
     if heavier and not _weighing(namespace)[1]:
         yield "QUOTA-09"
-    counted = census.entities.earliest + census.subscriptions.earliest
-    if census.entities.latest < MOST_ENTITIES <= counted:
+    counted = entity_counts.entities.earliest + entity_counts.subscriptions.earliest
+    if entity_counts.entities.latest < MOST_ENTITIES <= counted:
         yield "QUOTA-10"
 
 
 def quota_denied(namespace: Namespace, wanted: Wanted) -> tuple[v.RuleId, ...]:
     """Return the rules broken by refusing one more that has to be created."""
-    census, rules = namespace.census, []
+    entity_counts, rules = namespace.entity_counts, []
     if namespace.profile.tier is v.Tier.PREMIUM:
         reading = namespace.profile.readings.get("QUOTA-PREMIUM")
         return (*_DEMANDED_IN_PREMIUM.get(reading or "", ()), "QUOTA-07")
     of_partitions = wanted.kind in (Kind.QUEUE, Kind.TOPIC)
-    if of_partitions and census.crowded:
+    if of_partitions and entity_counts.quota_reached:
         rules.append("QUOTA-05")
     if of_partitions:
         rules.append("QUOTA-01" if wanted.kind is Kind.QUEUE else "QUOTA-03")
-    crowd = census.regular if of_partitions else census.partitioned
+    crowd = entity_counts.regular if of_partitions else entity_counts.partitioned
     if crowd.earliest >= MOST_PARTITIONED:
         rules.append("QUOTA-06")
-    if census.stores.earliest + wanted.partitions > MOST_ENTITIES:
+    if entity_counts.stores.earliest + wanted.partitions > MOST_ENTITIES:
         rules.append("QUOTA-09")
     return (*rules, "QUOTA-07")

@@ -21,8 +21,8 @@ __all__ = [
     "all_may_be_full",
     "bits",
     "capacity",
+    "dead_letter_storage",
     "granted_sizes",
-    "grave",
     "may_be_full",
     "may_be_full_somewhere",
     "may_refuse_size",
@@ -87,7 +87,7 @@ def told_size(namespace: Namespace, settings: v.CreateQueue) -> int | None:
     if not _sizes(namespace.profile) or settings.max_size is None:
         return None
     if settings.partitioned and namespace.profile.tier is v.Tier.PREMIUM:
-        # Of what is there from before it is not said.
+        # The documents do not say it for entities from before.
         return None
     return settings.max_size * (namespace.profile.partitions if settings.partitioned else 1)
 
@@ -153,10 +153,10 @@ def _of_partitions(namespace: Namespace, settings: v.CreateQueue) -> Capacity:
     profile, size = namespace.profile, settings.max_size or DEFAULT_SIZE
     least, most = _asked(namespace, settings)
     if "SIZE-04" in profile.silent:
-        # Whether the size is that of each partition or of all of them is not said.
+        # The documents do not say whether the size is per partition or in total.
         return Capacity((least // profile.partitions, None), (least, None))
     if profile.tier is v.Tier.PREMIUM:
-        # What is there from before the tier stopped permitting it is not held to its size.
+        # The size of entities from before the tier stopped permitting them is not judged.
         most = None
     reading = profile.readings.get("GB-PARTITIONS", "sixteen")
     of_all = None if most is None else most * profile.partitions
@@ -182,7 +182,7 @@ def _pooled(namespace: Namespace) -> bool:
     return namespace.profile.readings.get("FULL-PARTITION") == "pooled"
 
 
-def grave(namespace: Namespace, queue: Queue) -> Room:
+def dead_letter_storage(namespace: Namespace, queue: Queue) -> Room:
     """Return the storage that the queue's dead letters use (SIZE-13)."""
     dead = namespace.queues.get(queue.settings.queue + v.DEAD_LETTERS)
     return NO_ROOM_TAKEN if dead is None else dead.room
@@ -204,20 +204,20 @@ def may_be_full(namespace: Namespace, queue: Queue, where: Partitions, size: int
     When fullness is detected may vary by the size of one message.
     """
     if any(feeding(namespace, queue.settings.queue)):
-        # Dead letters may have come to take its room, which nobody has seen.
+        # Unseen dead letters may use its storage.
         return True
-    room, dead = queue.room, grave(namespace, queue)
+    room, dead = queue.room, dead_letter_storage(namespace, queue)
     size = max(size, room.largest)
     there = room.taken + dead.taken + size
     if there <= LEAST_GB // namespace.profile.partitions:
-        # However much fits into a partition, it is not less than that.
+        # The capacity of a partition is never less than this.
         return False
     limits = capacity(namespace, queue.settings)
     if there <= limits.partition[0]:
         return False
     if _pooled(namespace):
         return there > limits.whole[0]
-    # The copies of a topic's message need not be in the partition of that message.
+    # Copies need not be in the partition of the topic's message.
     if isinstance(queue.role, Topic):
         return True
     return bool(where) and size + _fullest(room, dead, where) > limits.partition[0]
@@ -252,7 +252,7 @@ def _fullest(room: Room, dead: Room, where: Partitions) -> int:
     held: dict[Partitions, int] = {}
     for each, size in chain(room.arrived.items(), strayed):
         known = each & where
-        # Mostly it is known in which one; each send asks, for every partition.
+        # Fast path: usually the partition is known, and each send checks every partition.
         for bit in (known,) if known.bit_count() == 1 else bits(known):
             held[bit] = held.get(bit, 0) + size
     return max(held.values(), default=0)

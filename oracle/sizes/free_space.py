@@ -14,7 +14,7 @@ from busproof.oracle.sizes.entity_size import (
     all_may_be_full,
     bits,
     capacity,
-    grave,
+    dead_letter_storage,
     may_be_full,
     weight,
 )
@@ -29,7 +29,7 @@ from busproof.oracle.state import (
     with_queue,
 )
 from busproof.oracle.storage_used import Room, least
-from busproof.oracle.transition import Sighting, Transition, refusal
+from busproof.oracle.transition import Observation, Transition, refusal
 
 __all__ = ["lacks_room", "no_room", "no_room_within", "taken_in", "why_taken", "with_room"]
 
@@ -40,14 +40,14 @@ def with_room(
     message: v.Message,
     key: Key | None,
     spared: Partitions,
-    seen: Sighting,
+    seen: Observation,
 ) -> Partitions:
     """SIZE-07, SIZE-09, SIZE-10: return the partitions that may accept the message."""
-    # A copy of an earlier message takes no room, for it is dropped.
+    # A copy of an earlier message uses no storage, because it is dropped.
     copied = message.message_id in queue.copies
     if copied or not isinstance(seen.outcome, v.Done | None):
         return spared
-    if _surely_held(queue.room, grave(namespace, queue), queue.calendar) < MOST_GB:
+    if _surely_held(queue.room, dead_letter_storage(namespace, queue), queue.calendar) < MOST_GB:
         return spared
     if _surely_full(namespace, queue, spared, key):
         return 0
@@ -59,7 +59,7 @@ def _surely_full(namespace: Namespace, queue: Queue, where: Partitions, key: Key
 
     Messages that may be dead letters by now, in any partition, or may have expired, do not count.
     """
-    if namespace.vantage.left_out or isinstance(queue.role, Topic) or not where:
+    if namespace.observability.left_out or isinstance(queue.role, Topic) or not where:
         return False
     if queue.managed.lifetimes_ever.earliest < NEVER:
         return False
@@ -69,12 +69,12 @@ def _surely_full(namespace: Namespace, queue: Queue, where: Partitions, key: Key
 
 
 def _is_full(namespace: Namespace, queue: Queue, where: Partitions, key: Key | None) -> bool:
-    room, dead = queue.room, grave(namespace, queue)
+    room, dead = queue.room, dead_letter_storage(namespace, queue)
     limits = capacity(namespace, queue.settings)
     partition, whole = limits.partition[1], limits.whole[1]
     if partition is None or whole is None:
         return False
-    # A receive that was never answered may have taken a message for good.
+    # An unanswered receive may have removed a message.
     lost = queue.receivers.lost * room.largest + _lost_beyond(namespace, queue) * dead.largest
     lost += room.mortal + dead.mortal
     held = _surely_held(room, dead, queue.calendar) - queue.calendar.mortal
@@ -117,10 +117,10 @@ def no_room(
         where: the partitions that may be chosen for it.
     """
     if any(feeding(namespace, queue.settings.queue)):
-        # Whatever it says, it shows no rule.
+        # The refusal exercises no rule.
         yield refusal(namespace, v.Error.QUOTA_EXCEEDED)
         return
-    # What waits in a transaction may take its room already, and is among what has arrived.
+    # Messages in a transaction may already use storage, and are counted as arrived.
     size = weight(queue, message)
     if not may_be_full(namespace, queue, where, size):
         return
@@ -164,7 +164,7 @@ def _is_by_others(
 ) -> bool:
     """Return whether only locked, deferred, scheduled or dead messages fill the room."""
     room = queue.room
-    dead = grave(namespace, queue).held
+    dead = dead_letter_storage(namespace, queue).held
     apart = sum((*room.apart.values(), *dead.values(), queue.calendar.size))
     without = attrs.evolve(queue, room=_without(room, apart, where))
     return apart > 0 and not may_be_full(namespace, without, where, weight(queue, message))
@@ -216,7 +216,7 @@ def no_room_within(
         yield attrs.evolve(refused, rules=("SIZE-14", *refused.rules))
 
 
-def lacks_room(namespace: Namespace, staged: list[Staged], seen: Sighting) -> tuple[bool, bool]:
+def lacks_room(namespace: Namespace, staged: list[Staged], seen: Observation) -> tuple[bool, bool]:
     """SIZE-14: return whether a commit may lack room, and whether it surely does."""
     sent: dict[str, list[Staged]] = {}
     for each in staged:
@@ -229,7 +229,7 @@ def lacks_room(namespace: Namespace, staged: list[Staged], seen: Sighting) -> tu
 
 
 def _lacks(
-    namespace: Namespace, queue: Queue, staged: list[Staged], seen: Sighting
+    namespace: Namespace, queue: Queue, staged: list[Staged], seen: Observation
 ) -> tuple[bool, bool]:
     where = 0
     for each in staged:

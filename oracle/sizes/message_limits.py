@@ -56,7 +56,7 @@ PLAIN: Final = LONGEST_KEY // 2
 PLAIN_SIZE: Final = 100_000
 """Shorter keys and smaller messages are far within every limit."""
 NEARLY: Final = 0.9
-"""Fraction of a limit from which an accepted size exercises it."""
+"""Least fraction of a limit at which an accepted size exercises it."""
 KEYS: Final[tuple[tuple[str, v.RuleId, v.RuleId], ...]] = (
     ("message_id", "LIMIT-07", "LIMIT-08"),
     ("session_id", "LIMIT-09", "LIMIT-10"),
@@ -76,7 +76,7 @@ class Excess:
 
 def must_refuse_beyond(namespace: Namespace) -> bool:
     """Return whether a message surely beyond a limit has to be refused (`limits` declared)."""
-    return namespace.vantage.limits
+    return namespace.observability.limits
 
 
 def beyond_limits(namespace: Namespace, command: v.Send | v.Schedule) -> Iterator[Transition]:
@@ -106,7 +106,7 @@ def no_more(namespace: Namespace, transaction: Transaction) -> Iterator[Transiti
     if transaction.size >= SIZE_LIMIT:
         yield refusal(namespace, v.Error.INVALID_OPERATION, "LIMIT-16", any_error=True)
     elif may_be_full(transaction):
-        # Outside the documents: whether what is settled in it counts is not said.
+        # Outside the documents: whether its settlements count.
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
 
 

@@ -8,7 +8,7 @@ from busproof import vocabulary as v
 from busproof.oracle.sizes.entity_size import weight
 from busproof.oracle.state import Namespace, Queue, Staged, Topic, Transaction
 from busproof.oracle.storage_used import filled
-from busproof.oracle.unjudged import given_up, is_unknowable
+from busproof.oracle.unjudged import is_unjudged, stop_judging
 
 __all__ = [
     "SIZE_LIMIT",
@@ -75,13 +75,13 @@ def vacated(queue: Queue, staged: Staged) -> Queue:
 
 def unless_ending(namespace: Namespace, transaction: Transaction, name: str) -> Namespace:
     """Return the namespace that stops judging a queue that a late commit may change."""
-    return given_up(namespace, v.owner_of(name)) if transaction.ending else namespace
+    return stop_judging(namespace, v.owner_of(name)) if transaction.ending else namespace
 
 
 def is_there(namespace: Namespace, name: str, born: int) -> bool:
     """Return whether a queue is surely the destination, and not a later one of its name."""
     queue = namespace.queues.get(name)
-    if queue is None or is_unknowable(namespace, name):
+    if queue is None or is_unjudged(namespace, name):
         return False
     return queue.managed.born == born
 
@@ -105,10 +105,10 @@ def without_deleted(namespace: Namespace, transaction: Transaction) -> Transacti
 
 
 def is_second_entity(transaction: Transaction, name: str) -> tuple[bool, bool]:
-    """TXN-ENTITIES: whether a send to this entity may be to a second one, and whether it surely is.
+    """TXN-ENTITIES: return whether a send may or must be to a second entity.
 
-    It surely is if another entity was sent to. Whether what is scheduled or settled in a
-    transaction, or a rule that changes, gives it its one entity is not said.
+    It surely is if another entity was sent to. The documents do not say whether scheduled messages,
+    settlements or changed rules bind a transaction to an entity.
     """
     others = {*transaction.queues} - {name}
     if not others and all(change.topic == name for change in transaction.changes):
@@ -128,4 +128,4 @@ def may_be_over(namespace: Namespace, transaction: Transaction) -> bool:
     """Return whether the service may have ended the transaction."""
     elapsed = namespace.now.latest - transaction.begun.earliest
     held = transaction.size + len(transaction.settlements)
-    return elapsed + namespace.vantage.slack >= TIME_LIMIT or held > SIZE_LIMIT
+    return elapsed + namespace.observability.slack >= TIME_LIMIT or held > SIZE_LIMIT

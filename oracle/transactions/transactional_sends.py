@@ -45,7 +45,7 @@ from busproof.oracle.transactions.limits import (
     with_transaction,
     without_deleted,
 )
-from busproof.oracle.transition import Choice, Sighting, Transition, done, refusal
+from busproof.oracle.transition import Choice, Observation, Transition, done, refusal
 
 __all__ = [
     "after_refusal",
@@ -60,7 +60,7 @@ __all__ = [
 
 
 def send_in(
-    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Sighting
+    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Observation
 ) -> Iterator[Transition]:
     """TXN-01 to TXN-09: buffer a send in a transaction, or refuse it."""
     for way in _send_in(namespace, queue, command, message, seen):
@@ -81,7 +81,7 @@ def doubted(way: Transition, name: str | None) -> Transition:
 
 
 def _send_in(
-    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Sighting
+    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Observation
 ) -> Iterator[Transition]:
     name = command.transaction
     transaction = namespace.transactions.get(name) if name is not None else None
@@ -155,7 +155,7 @@ def unavailable(
 ) -> Transition:
     """KEY-03, KEY-20: refuse because the key's partition is down (OUTAGE-ERROR)."""
     outages = queue.outages
-    if outages.told:
+    if outages.identified:
         hit = home & (outages.down | outages.doubt)
         queue = attrs.evolve(queue, homes=narrowed(namespace, queue, key, hit))
         namespace = with_queue(namespace, queue)
@@ -190,7 +190,7 @@ def _send_in_partitioned(
     queue: Queue,
     command: v.Send,
     message: v.Message,
-    seen: Sighting,
+    seen: Observation,
     *,
     second: bool,
 ) -> Iterator[Transition]:
@@ -217,7 +217,7 @@ def running(namespace: Namespace, name: str) -> Transaction:
     """Return the transaction with this name, which has begun and not ended."""
     transaction = namespace.transactions.get(name)
     if transaction is None:
-        raise AssertionError("what is asked in an unknown transaction has been refused")
+        raise AssertionError("a request in an unknown transaction was refused before")
     return transaction
 
 
@@ -309,7 +309,7 @@ def _stage(
     command: v.Send,
     message: v.Message,
     key: Key,
-    seen: Sighting,
+    seen: Observation,
 ) -> Iterator[Transition]:
     """TXN-05, TXN-10: place in the key's partition, as outside a transaction."""
     pins = key == effective_key(namespace, queue.settings, message)

@@ -31,7 +31,7 @@ from busproof.oracle.transactions.limits import (
 )
 from busproof.oracle.transactions.transactional_sends import after_refusal, running
 from busproof.oracle.transition import Transition, done, refusal
-from busproof.oracle.unjudged import given_up
+from busproof.oracle.unjudged import stop_judging
 from busproof.oracle.window import Window
 
 __all__ = [
@@ -51,7 +51,7 @@ def settle(namespace: Namespace, command: v.Settlement) -> Iterator[Transition]:
     pledged = _held_in_doubt(namespace, command)
     yield from _at_once(pledged or namespace, command)
     if pledged is not None:
-        # Outside the documents: a message is settled that was settled in a transaction already.
+        # Outside the documents: a second settlement, after one in a transaction.
         yield refusal(namespace, v.Error.LOCK_LOST, any_error=True)
 
 
@@ -117,7 +117,7 @@ def _enlisted(namespace: Namespace, command: v.Settlement, name: str) -> Iterato
         nameless = is_of_lost_answer(namespace.queues[command.queue], command.lock_token)
         waiting = _waiting(namespace, command, name, certain=not (again or nameless))
         if nameless:
-            waiting = given_up(waiting, v.owner_of(command.queue))
+            waiting = stop_judging(waiting, v.owner_of(command.queue))
         if unsure and not _refuses(namespace, "at-once"):
             waiting = _perhaps_doomed(waiting, name)
         yield done(waiting)
@@ -275,7 +275,7 @@ def _queue_of(namespace: Namespace, enlisted: Enlisted) -> Queue | None:
 def settled_together(namespace: Namespace, transaction: Transaction, *, certain: bool) -> Namespace:
     """LOCK-11: return the namespace after all settlements of the transaction took effect."""
     if certain:
-        # What waits no longer is settled as though it never had.
+        # Without a waiting settlement it is settled as usual.
         namespace = released(namespace, transaction)
     for each in transaction.settlements:
         if certain and each.certain and _queue_of(namespace, each) is not None:
@@ -334,7 +334,7 @@ def released(namespace: Namespace, transaction: Transaction) -> Namespace:
             continue
         until = lock.pledge.until
         latest = max(until.latest, namespace.now.latest)
-        # It may have been given up meanwhile, by a settlement that was never answered.
+        # An unanswered settlement may have ended its lock meanwhile.
         earliest = min(until.earliest, lock.expiry.earliest)
         bounds = Window(earliest, until.latest if lock.pledge.reading == "ends" else latest)
         freed = evolve(lock, pledge=None, expiry=bounds, spared=True)

@@ -24,7 +24,7 @@ from busproof.oracle.transactions.limits import (
     with_transaction,
 )
 from busproof.oracle.transactions.transactional_settlements import loses, released, settled_together
-from busproof.oracle.transition import Sighting, Transition, done, refusal
+from busproof.oracle.transition import Observation, Transition, done, refusal
 from busproof.oracle.window import Window
 
 __all__ = ["begin", "commit", "lost_begin", "lost_commit", "lost_roll_back", "roll_back", "sent_to"]
@@ -49,7 +49,7 @@ def _begun(namespace: Namespace, command: v.BeginTransaction) -> Transaction:
 
 
 def commit(
-    namespace: Namespace, command: v.CommitTransaction, seen: Sighting
+    namespace: Namespace, command: v.CommitTransaction, seen: Observation
 ) -> Iterator[Transition]:
     """TXN-12, SIZE-14: make all of its messages receivable, or none."""
     transaction = namespace.transactions.get(command.transaction)
@@ -64,7 +64,7 @@ def commit(
     if may_lack:
         left = _forgotten(ended, transaction, "SIZE-14")
         yield refusal(left, v.Error.QUOTA_EXCEEDED, "SIZE-14", "SIZE-11")
-    # What is settled makes room, and whether for what is sent with it is not said.
+    # Settlements free storage; the documents do not say whether for sends of the same commit.
     lacks = lacks and not transaction.settlements
     outage = must_hit and reading == "refused"
     if not (transaction.doomed or lacks or loses_lock or outage):
@@ -107,7 +107,7 @@ def _outage(namespace: Namespace, transaction: Transaction) -> tuple[bool, bool]
     return (
         any(outage.may_hit(each.where) for outage, each in outages),
         any(
-            outage.told and outage.must_hit(each.where) and _is_still_there(namespace, each)
+            outage.identified and outage.must_hit(each.where) and _is_still_there(namespace, each)
             for outage, each in outages
         ),
     )
@@ -165,7 +165,7 @@ def _committed(namespace: Namespace, transaction: Transaction, *, certain: bool)
             queue = vacated(queue, staged)
         namespace = _arrived(namespace, queue, staged, certain=certain and same)
         if not same:
-            # Nothing says that it arrives at a later queue of the name, nor that it comes in order.
+            # The documents do not say whether, and in which order, a later queue gets it.
             continue
         for path, arrivals in staged.arrivals.items():
             if path not in begun.queues:

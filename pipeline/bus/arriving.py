@@ -57,7 +57,7 @@ def _is_identified() -> Expression:
 
 
 def _is_copy() -> Expression:
-    """KEY-11, DUP-01: whether its MessageId is remembered under its key."""
+    """KEY-11, DUP-01: return whether its MessageId is remembered under its key."""
     return (
         f"{_is_identified()} AND exists(s.accepted, x -> {_same()} "
         "AND s.now - x.at < e.duplicate_window)"

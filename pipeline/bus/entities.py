@@ -23,7 +23,7 @@ def down(of: Expression = "e", state: Expression = "s") -> Expression:
 
 
 def is_down(partition: Expression, unavailable: Expression = "unavailable") -> Expression:
-    """Whether a partition is among those that are unavailable."""
+    """Return whether a partition is among those that are unavailable."""
     return f"array_contains({unavailable}, {partition})"
 
 

@@ -30,7 +30,7 @@ def _key(name: str, value: Expression) -> Expression:
 
 
 def conflict(message: Expression = "m") -> Expression:
-    """KEY-08: whether SessionId and PartitionKey are both set and differ."""
+    """KEY-08: return whether SessionId and PartitionKey are both set and differ."""
     return f"coalesce({message}.session_id <> {message}.partition_key, false)"
 
 

@@ -26,12 +26,12 @@ def view(held: Expression, **more: Expression) -> Expression:
 
 
 def outside_session() -> Expression:
-    """SESS-02: whether a session is named where none is required, or the reverse."""
+    """SESS-02: return whether a session is named where none is required, or the reverse."""
     return "(e.requires_session AND NOT grave) <> (c.session_id IS NOT NULL)"
 
 
 def _is_not_holder() -> Expression:
-    """SESS-12: whether a session is named that this connection does not hold."""
+    """SESS-12: return whether a session is named that this connection does not hold."""
     return (
         "c.session_id IS NOT NULL AND NOT exists(s.sessions, x -> x.queue = q "
         "AND x.session_id = c.session_id AND x.connection = r.connection)"

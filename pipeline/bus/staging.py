@@ -105,7 +105,7 @@ def commit() -> Expression:
 
 
 def _overfull() -> Expression:
-    """SIZE-14: whether there is no room for what was sent, all of one partition together."""
+    """SIZE-14: return whether there is no room for what was sent, all of one partition together."""
     together = (
         "aggregate(filter(sent, y -> y.queue = x.queue AND y.partition = x.partition), 0L, "
         "(n, y) -> n + coalesce(y.message.size, 0L))"

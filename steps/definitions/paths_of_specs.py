@@ -55,7 +55,7 @@ class _Followed:
         return self.tokens.get(message)
 
     def is_dead(self, message: int, *, held: bool) -> bool:  # noqa: ARG002 - a protocol's
-        """Whether its latest lock was given in the dead-letter queue."""
+        """Return whether its latest lock was given in the dead-letter queue."""
         return message in self.dead
 
     def scheduled(self, message: int) -> int:

@@ -158,7 +158,7 @@ LINES = {
     "unknown-capability": ("hello", 'is "levitation", and must be one of'),
     "extra-field": ("hello", 'the unknown field "colour"'),
     "field-twice": ("hello", 'an object has the field "id" twice'),
-    "not-a-number": ("hello", "NaN is no JSON number"),
+    "not-a-number": ("hello", "NaN is not a JSON number"),
     "slack-in-seconds": ("hello", "hello.slack is 0.5, and must be a whole number"),
     "start-as-ok": ("started", 'the answer to start is {"id": …, "started": {}}'),
     "chatty": ("one-answer", "wrote a line that nobody asked for"),

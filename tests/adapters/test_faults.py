@@ -52,7 +52,7 @@ def profile_of(catalogue: Catalogue, mutant: Mutant) -> Profile:
 def violation(bus: Adapter, profile: Profile, run: Run) -> Acceptance | None:
     """What the judge makes of the first event that it does not accept, if there is one."""
     bus.start(profile)
-    possible: tuple[Namespace, ...] = (fresh_namespace(profile, bus.declaration.vantage),)
+    possible: tuple[Namespace, ...] = (fresh_namespace(profile, bus.declaration.observability),)
     for event in play(bus, run):
         judged = accept(possible, event)
         if not judged.possible:

@@ -132,8 +132,8 @@ def destinations(one: Round, path: str) -> tuple[str, ...]:
 
 def assert_allowed(one: Round) -> None:
     """The judge finds an order of all that was asked in which each answer was allowed."""
-    vantage = observability_from(Clock.REAL, SLACK, CAPABILITIES)
+    observability = observability_from(Clock.REAL, SLACK, CAPABILITIES)
     profile = profile_for(load(), partitions=16)
-    found = judged(one.events, profile, vantage)
+    found = judged(one.events, profile, observability)
     assert found.violation is None, found.violation
     assert not found.exhausted

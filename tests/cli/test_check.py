@@ -58,7 +58,7 @@ def test_a_history_with_a_cut_last_line_is_judged_as_far_as_it_goes(busproof, li
     file = written(busproof, b"".join(whole) + last[: 1 + int(part * len(last))])
     ended = busproof("check", file, "--report", "told")
     assert 3 == ended.code
-    assert "the history's last line is cut off; what stands before it was judged" in ended.problems
+    assert "the history's last line is cut off; everything before it was judged" in ended.problems
     read = load(busproof.folder / file)
     assert read.cut
     told = reports.read(busproof.folder / "told")

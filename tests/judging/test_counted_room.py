@@ -76,7 +76,7 @@ def test_room_is_counted_as_messages_come_and_go(adapter: Adapter) -> None:
     found = explored(adapter, seed=5, profile=profile, sequences=SEQUENCES, rules=SEQUENCES)
     sized = 0
     for events in found.sequences:
-        possible = (fresh_namespace(profile, adapter.declaration.vantage),)
+        possible = (fresh_namespace(profile, adapter.declaration.observability),)
         for place, event in enumerate(events):
             possible = accept(possible, with_size(event, place)).possible
             sized += sum(checked(each) for each in possible[:3])

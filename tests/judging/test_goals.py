@@ -37,17 +37,17 @@ def test_goals_are_counted_with_what_was_explored(history) -> None:
 
 def test_a_goal_that_never_happened_makes_its_rules_not_shown(history, monkeypatch) -> None:
     """Though events show them."""
-    never = attrs.evolve(GOALS[0], told=lambda *_: False)
+    never = attrs.evolve(GOALS[0], reaches=lambda *_: False)
     monkeypatch.setattr("busproof.judging.coverage_goals.GOALS", (never, *GOALS[1:]))
     told = conformance(history, load())
-    cause = "the run never came to a keyed send at a dead partition"
+    cause = "the run never reached a keyed send at a dead partition"
     assert ("not shown", cause) == of(told, "KEY-03")
     assert 3 == told.exit_code
 
 
 def test_a_goal_is_not_missed_before_what_it_needs_has_happened(history, monkeypatch) -> None:
     """Such as a full partition, on a bus that takes no large messages."""
-    never = attrs.evolve(GOALS[0], told=lambda *_: False, when=lambda *_: False)
+    never = attrs.evolve(GOALS[0], reaches=lambda *_: False, when=lambda *_: False)
     monkeypatch.setattr("busproof.judging.coverage_goals.GOALS", (never, *GOALS[1:]))
     told = conformance(history, load())
     assert told.explored is not None
@@ -57,7 +57,7 @@ def test_a_goal_is_not_missed_before_what_it_needs_has_happened(history, monkeyp
 
 def test_goals_are_nothing_to_a_run_that_does_not_explore(history, monkeypatch) -> None:
     """Such as one of a single scenario."""
-    never = tuple(attrs.evolve(goal, told=lambda *_: False) for goal in GOALS)
+    never = tuple(attrs.evolve(goal, reaches=lambda *_: False) for goal in GOALS)
     monkeypatch.setattr("busproof.judging.coverage_goals.GOALS", never)
     scenarios = tuple(attrs.evolve(each, feature="") for each in history.scenarios)
     told = conformance(attrs.evolve(history, scenarios=scenarios), load())

@@ -4,7 +4,7 @@ import pytest
 import recorded_cases as cases
 
 from busproof.history.records import Oracle
-from busproof.judging.judge import vantage_of
+from busproof.judging.judge import observability_for
 from busproof.judging.linearization.overlap import judged
 from busproof.vocabulary.observability import observability_from
 
@@ -20,5 +20,5 @@ def test_conforming_bus_is_not_accused_of_what_a_client_did_with_an_answer_that_
 ) -> None:
     """Locks of such messages are settled, and sessions used whose acceptance was not recorded."""
     for case in cases.lossy(ONE_CLIENT):
-        found = judged(case.events, HEADER.profile, vantage_of(SEEN, oracle))
+        found = judged(case.events, HEADER.profile, observability_for(SEEN, oracle))
         assert found.violation is None, (case.name, found.violation)

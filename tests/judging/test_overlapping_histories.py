@@ -16,9 +16,9 @@ from busproof.adapters.faults import fault as fault_named
 from busproof.adapters.model import ModelAdapter
 from busproof.history.records import Oracle
 from busproof.history.render.events import event_words
-from busproof.judging.judge import vantage_of
+from busproof.judging.judge import observability_for
 from busproof.judging.linearization.decompose import parts
-from busproof.judging.linearization.message_subhistories import impossible_topic
+from busproof.judging.linearization.message_subhistories import impossible_subhistory
 from busproof.judging.linearization.overlap import Judged, judged
 from busproof.judging.workload import Habits, work
 from busproof.mutants import MUTANTS, Mutant
@@ -108,13 +108,13 @@ def test_valid_histories_are_judged_and_never_accused(shard: int) -> None:
         events = history(seed, policy, clients, connections, habits)
         slack = ModelAdapter(policy=policy).declaration.slack
         for oracle in Oracle:
-            vantage = vantage_of(attrs.evolve(REAL, slack=slack), oracle)
-            found = judged(events, profile(), vantage)
+            observability = observability_for(attrs.evolve(REAL, slack=slack), oracle)
+            found = judged(events, profile(), observability)
             assert found.violation is None, f"seed {seed}, {oracle}\n{told(events, found)}"
             undecided += bool(found.exhausted)
             for indices in parts(events):
                 part = [events[index] for index in indices]
-                assert impossible_topic(part, profile(), vantage, ()) is None, seed
+                assert impossible_subhistory(part, profile(), observability, ()) is None, seed
     assert undecided <= 0.05 * 2 * SEEDS / SHARDS
 
 
@@ -131,12 +131,12 @@ def test_histories_of_full_queues_are_never_accused() -> None:
         refused += sum(each.outcome == NO_ROOM for each in events)
         slack = adapter.declaration.slack
         for oracle in Oracle:
-            vantage = vantage_of(attrs.evolve(REAL, slack=slack), oracle)
-            found = judged(events, held_to, vantage)
+            observability = observability_for(attrs.evolve(REAL, slack=slack), oracle)
+            found = judged(events, held_to, observability)
             assert found.violation is None, f"seed {seed}, {oracle}\n{told(events, found)}"
             for indices in parts(events):
                 part = [events[index] for index in indices]
-                assert impossible_topic(part, held_to, vantage, ()) is None, seed
+                assert impossible_subhistory(part, held_to, observability, ()) is None, seed
     assert refused > SEEDS // 2
 
 
@@ -211,15 +211,15 @@ def test_every_fault_is_seen_among_what_others_do(fault: Mutant) -> None:
     What concerns all entities of a namespace, or a tier in which the others' requests mean
     something else, depends on every other request, so that nothing is done beside it.
     """
-    vantage = attrs.evolve(adapter_of(fault).declaration.vantage, clock=Clock.REAL)
+    observability = attrs.evolve(adapter_of(fault).declaration.observability, clock=Clock.REAL)
     asked = fault.run
     crowded = len(asked) >= 100
     held_to = profile(PARTITIONS, fault.id)
     of_all = fault.rule.startswith(OF_THE_NAMESPACE) or held_to.tier is Tier.PREMIUM
     alone = crowded or ListQueues() in asked or ListTopics() in asked or of_all
-    noise = () if alone else beside(vantage.assigns_message_ids)
+    noise = () if alone else beside(observability.assigns_message_ids)
     events = sorted([*timed(fault), *noise], key=lambda event: event.called)
-    found = judged(events, held_to, vantage)
+    found = judged(events, held_to, observability)
     assert found.exhausted == ""
     if fault.equivalent or fault.literal:
         assert found.violation is None

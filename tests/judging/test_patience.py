@@ -116,7 +116,7 @@ def test_forwarded_message_has_to_come() -> None:
     found = bus.saw(TAKE, Empty())
     assert found is not None
     assert ("FWD-06",) == found.rules
-    assert "20 answers over 133 seconds" in found.why
+    assert "20 empty answers over 133 seconds" in found.why
 
 
 @pytest.mark.parametrize(

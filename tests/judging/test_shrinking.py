@@ -98,8 +98,8 @@ def test_events_that_the_judge_does_not_need_are_left_out() -> None:
         Event(command=Receive(queue="other"), outcome=received("m0")),
         Event(command=Receive(queue="q"), outcome=Empty()),
     ]
-    vantage = Observability(partitions=False, witness=False)
-    needed = off_the_wire(events, "LIFE-09", PROFILE, vantage, Oracle.CLIENT)
+    observability = Observability(partitions=False, witness=False)
+    needed = off_the_wire(events, "LIFE-09", PROFILE, observability, Oracle.CLIENT)
     assert (events[1], events[3], events[5]) == needed
 
 
@@ -129,8 +129,8 @@ def test_time_that_the_judge_does_not_need_is_left_out_too() -> None:
     events = [create, at(0, AdvanceClock(duration=idle), DONE), *story(idle)]
     kept = [place for place in range(len(events)) if place != 1]
     assert (create, *story(0)) == without_waiting(events, kept)
-    vantage = Observability(partitions=False, witness=False)
-    needed = off_the_wire(events, "LIFE-06", PROFILE, vantage, Oracle.CLIENT)
+    observability = Observability(partitions=False, witness=False)
+    needed = off_the_wire(events, "LIFE-06", PROFILE, observability, Oracle.CLIENT)
     assert (create, *story(0)[:2], at(0, events[-1].command, LOCK_LOST)) == needed
 
 

@@ -12,7 +12,7 @@ from exploring import accusation, explored
 from busproof.adapters.base import Adapter
 from busproof.adapters.model import POLICIES, ModelAdapter
 from busproof.history.records import Oracle
-from busproof.judging.judge import vantage_of
+from busproof.judging.judge import observability_for
 from busproof.judging.linearization.overlap import Judged, judged
 from busproof.spec import load
 from busproof.vocabulary.outcomes import Event
@@ -77,9 +77,9 @@ def real_accusations(policy: str, sequences: int, waiting: float, seed: int) -> 
         adapter, seed=seed, profile=profile, sequences=sequences, lock=20_000, waiting=waiting
     )
     assert sequences == len(found.sequences)
-    vantage = adapter.declaration.vantage
+    observability = adapter.declaration.observability
     said = [
-        objection(events, judged(events, profile, vantage_of(vantage, oracle)))
+        objection(events, judged(events, profile, observability_for(observability, oracle)))
         for events in found.sequences
         for oracle in Oracle
     ]

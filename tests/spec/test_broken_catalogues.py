@@ -135,7 +135,7 @@ def test_an_id_that_two_rules_have_is_refused(complaint: Complaint) -> None:
         ({"source": "facts-transactions", "anchor": "timeout"}, "anchor: 'timeout' is not allowed"),
         ({"source": "facts-transactions", "remark": ""}, "remark: '' is not allowed"),
         ({"source": "facts-transactions", "page": 3}, "page: there is no such field"),
-        ("de-2021-04", "'de-2021-04' is no mapping of named fields"),
+        ("de-2021-04", "'de-2021-04' is not a mapping of named fields"),
     ],
 )
 def test_a_wrong_citation_is_refused(complaint: Complaint, citation: object, message: str) -> None:
@@ -236,7 +236,7 @@ def test_a_wrong_outside_source_is_refused(complaint: Complaint, field: str, val
         ("said", [{"source": "de-2021-04", "anchor": "no", "what": "x"}], "said 1: anchor: 'no'"),
         ("readings", {"any": "x"}, "readings: ['any'] is not allowed; allowed: at least two"),
         ("readings", {"any": "x", "strict": 3}, "readings: strict: 3 is not allowed"),
-        ("readings", ["any"], "readings: ['any'] is no mapping"),
+        ("readings", ["any"], "readings: ['any'] is not a mapping"),
         ("default", "loose", "default: 'loose' is not allowed; allowed: any, strict"),
         ("why", "", "why: '' is not allowed"),
         ("told_apart_by", None, "told_apart_by: None is not allowed"),
@@ -263,8 +263,8 @@ def test_a_wrong_ambiguity_is_refused(
         (b"family: KEY\nfamily: KEY\n", "line 2: field 'family' stands twice in one entry"),
         (b"family: KEY\nrules: [{id: a, id: b}]\n", "line 2: field 'id' stands twice"),
         (b"family: KEY\ntitle: \x80\n", "byte 19 is not UTF-8"),
-        (b"- KEY-01\n", "['KEY-01'] is no mapping of named fields"),
-        (b"1: KEY\n", "{1: 'KEY'} is no mapping of named fields"),
+        (b"- KEY-01\n", "['KEY-01'] is not a mapping of named fields"),
+        (b"1: KEY\n", "{1: 'KEY'} is not a mapping of named fields"),
         (b"family: !!python/name:os.system x\n", "line 1: not valid YAML"),
     ],
 )

@@ -131,7 +131,7 @@ def there(tier: str, adapter: type[Adapter] = ModelAdapter) -> list[str]:
 def test_an_opening_tries_the_rules_that_it_is_for(tier: str, name: str, rules: set[str]) -> None:
     """By the rules that decide its events."""
     profile, adapter = profile_for(load(), tier=tier), ModelAdapter()
-    judge = Judge(profile, adapter.declaration.vantage)
+    judge = Judge(profile, adapter.declaration.observability)
     for event in asked_of(adapter, profile, name, Watch):
         assert judge.saw(event) is None
     assert set() == rules - set(judge.evidence)

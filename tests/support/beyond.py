@@ -17,7 +17,7 @@ from busproof.oracle.management.updates_and_deletions import is_managed_otherwis
 from busproof.oracle.state import Namespace as Belief
 from busproof.oracle.state import fresh_namespace, is_unsure
 from busproof.oracle.step import accept
-from busproof.oracle.unjudged import is_about_unknowable, named, topic_above
+from busproof.oracle.unjudged import is_about_unjudged, named, topic_above
 
 __all__ = ["Beyond", "Run"]
 
@@ -157,7 +157,7 @@ class Run:
             "transaction": getattr(command, "transaction", None) is not None,
             "outage": any(self._namespace.down.values()),
             "doubt": len(self._believed) > 1,
-            "given up": any(len(each.registry.unknowable) for each in self._believed),
+            "given up": any(len(each.registry.unjudged) for each in self._believed),
             "no entity": entity is None,
             "received": path in self._received,
         }
@@ -209,11 +209,11 @@ def closed_profile(random: Random) -> v.Profile:
 
 def is_unjudged(belief: Belief, command: v.Command) -> bool:
     """Whether the oracle knows too little of an entity to judge, or the documents say nothing."""
-    if is_about_unknowable(belief, command) or topic_above(belief, command) is not None:
+    if is_about_unjudged(belief, command) or topic_above(belief, command) is not None:
         return True
     names = named(command)
     known = belief.queues.get(names[0]) if names else None
-    in_part = known is not None and (bool(known.managed.frayed) or is_unsure(known))
+    in_part = known is not None and (bool(known.managed.partially_applied) or is_unsure(known))
     return in_part or is_managed_otherwise(belief, command)
 
 

@@ -21,7 +21,7 @@ from busproof.history.records import (
     Started,
 )
 from busproof.history.render.events import event_words
-from busproof.judging.judge import Judge, vantage_of
+from busproof.judging.judge import Judge, observability_for
 from busproof.vocabulary.commands import Command
 from busproof.vocabulary.outcomes import Event
 from busproof.vocabulary.profile import Profile
@@ -138,8 +138,8 @@ class Spoiled:
 def accusation(found: Explored, events: list[Event], oracle: Oracle) -> str:
     """The accusation that an oracle raises, in words; empty if it raises none."""
     exploration = found.exploration
-    vantage = vantage_of(exploration.adapter.declaration.vantage, oracle)
-    judge = Judge(exploration.terms.profile, vantage)
+    observability = observability_for(exploration.adapter.declaration.observability, oracle)
+    judge = Judge(exploration.terms.profile, observability)
     for number, event in enumerate(events):
         if judge.saw(event) is not None:
             told = "\n".join(event_words(each) for each in events[: number + 1])

@@ -42,8 +42,8 @@ SECOND = 1_000_000
 class Told:
     """What was seen of a namespace so far, and what it leaves possible."""
 
-    def __init__(self, profile: Profile, vantage: Observability) -> None:
-        self.possible: tuple[Namespace, ...] = (fresh_namespace(profile, vantage),)
+    def __init__(self, profile: Profile, observability: Observability) -> None:
+        self.possible: tuple[Namespace, ...] = (fresh_namespace(profile, observability),)
         self.bodies = 0
 
     def saw(
@@ -184,9 +184,9 @@ def telling(
     tier: Tier = Tier.STANDARD,
     partitions: int = 4,
     silent: frozenset[str] = frozenset(),
-    **vantage: object,
+    **observability: object,
 ) -> Told:
-    """A fresh namespace with these readings; what is left over is of the vantage."""
+    """A fresh namespace with these readings; what is left over is of the observability."""
     profile = Profile(
         edition="de-2021-04",
         tier=tier,
@@ -194,4 +194,4 @@ def telling(
         partitions=partitions,
         silent=silent,
     )
-    return Told(profile, Observability(**vantage))
+    return Told(profile, Observability(**observability))

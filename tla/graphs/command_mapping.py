@@ -84,7 +84,7 @@ class Known(Protocol):
         """The lock token that the message has or, not `held`, one that it had, if any."""
 
     def is_dead(self, message: int, *, held: bool) -> bool:
-        """Whether it has or had that lock in the dead-letter queue."""
+        """Return whether it has or had that lock in the dead-letter queue."""
 
     def scheduled(self, message: int) -> int | None:
         """The sequence number that was told when the message was scheduled, if one was."""

@@ -112,7 +112,7 @@ class Memory:
         return None if sent is None else sent.token if held else sent.lost
 
     def is_dead(self, message: int, *, held: bool) -> bool:
-        """Whether it has or had that lock in a dead-letter queue."""
+        """Return whether it has or had that lock in a dead-letter queue."""
         sent = self.of(message)
         return sent is not None and is_dead_letter_queue(sent.path if held else sent.lost_in)
 
@@ -259,7 +259,7 @@ def _unlocked(sent: Sent) -> Sent:
 
 
 def _has_arrived(sent: Sent) -> bool:
-    """Whether what was scheduled is active; what waits for its partition is not yet."""
+    """Return whether what was scheduled is active; what waits for its partition is not yet."""
     return sent.scheduled is not None and sent.number is not None and not sent.waiting
 
 

@@ -46,11 +46,11 @@ class Standing:
         return self.held.get(sent.message.body)
 
     def ticks(self, moment: int, what: str = "locks") -> int:
-        """How many ticks are left until then."""
+        """Return how many ticks are left until then."""
         return max(0, -(-(moment - self.namespace.now) // tick_of(self.setting, what)))
 
     def lock(self, queued: QueuedMessage) -> int:
-        """How many ticks are left of the message's lock; 0 if it has none."""
+        """Return how many ticks are left of the message's lock; 0 if it has none."""
         return self.ticks(queued.locked_until) if queued.state in LOCKED_STATES else 0
 
 

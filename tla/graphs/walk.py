@@ -271,6 +271,6 @@ class _Walk:
 
 
 def _is_of(each: Difference, only: str, spoken: Mapping[str, object], reply: Reply) -> bool:
-    """Whether a difference that the manifest names has an edge with this reply."""
+    """Return whether a difference that the manifest names has an edge with this reply."""
     known = ("", reply[0], f"{reply[0]} {reply[-1]}")
     return each.only == only and each.op == spoken["op"] and each.reply in known

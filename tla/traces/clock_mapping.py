@@ -41,7 +41,7 @@ def ticks_for(lock: int, events: Sequence[Event]) -> Ticks | None:
 
 
 def _takes(event: Event) -> bool:
-    """Whether a lock, or a cache's, may begin with this event."""
+    """Return whether a lock, or a cache's, may begin with this event."""
     return isinstance(event.command, Receive) and isinstance(event.outcome, Received)
 
 

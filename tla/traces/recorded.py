@@ -160,7 +160,7 @@ class _Recording:
         )
 
     def _may_be_deleted_unseen(self, event: Event) -> bool:
-        """CACHE-DELETE: whether it may show that messages are gone which nobody was given.
+        """CACHE-DELETE: return whether it may show that messages are gone which nobody was given.
 
         The front end of a connection that receives and deletes may delete all that it caches. The
         connection is given that itself; to the others it may be lost, and no peek may show it.

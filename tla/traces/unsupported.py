@@ -78,7 +78,7 @@ _BEYOND: Final = {
 
 
 def _outside_for_messages(events: Sequence[Event]) -> str:
-    """Why the contract is not about a queue with these messages; empty where it is."""
+    """Return why the contract is not about a queue with these messages; empty where it is."""
     sent = [getattr(event.command, "message", None) for event in events]
     messages = [message for message in sent if message is not None]
     if any(message.time_to_live for message in messages):
@@ -102,7 +102,7 @@ def _may_be_beyond_limits(message: Message) -> bool:
 
 
 def outside(settings: CreateQueue, events: Sequence[Event]) -> str:
-    """Why the contract is not about a queue; empty where it is."""
+    """Return why the contract is not about a queue; empty where it is."""
     if settings.partitioned is None or (settings.partitioned and settings.api_version is not None):
         return "its creation leaves open whether it is partitioned"
     for setting, why in _BEYOND.items():

@@ -225,7 +225,10 @@ def pytest_arguments(request: Request, folder: Path) -> list[str]:
     ]
     if request.allure and importlib.util.find_spec("allure_pytest") is not None:
         options += ["-p", "allure_pytest.plugin", f"--alluredir={folder / ALLURE}"]
-    tests = f"{where}/test_exploration.py" if request.only == "exploration" else where
+    alone = {"exploration": "test_exploration.py", "distilled": "test_distilled.py"}
+    tests = f"{where}/{alone[request.only]}" if request.only in alone else where
+    if request.only == "features":
+        options.append(f"--ignore={where}/test_distilled.py")
     return [tests, *options, *request.options()]
 
 

@@ -13,7 +13,7 @@ from busproof.history.records import AGAIN, History, Started
 from busproof.history.render.gherkin import scenario_of
 from busproof.history.replay import CommandFile, commands_of, write_commands
 from busproof.judging.applicability import auto_oracle
-from busproof.judging.judge import vantage_of
+from busproof.judging.judge import observability_for
 from busproof.judging.linearization.overlap import judged
 from busproof.judging.scenario_result import profile_of
 from busproof.judging.witnesses import with_late_witnesses
@@ -78,7 +78,9 @@ def _is_judged(history: History, rule: RuleVerdict, catalogue: Catalogue) -> boo
     found = judged(
         with_late_witnesses(example.events),
         profile_of(catalogue, header),
-        vantage_of(observability_from(header.clock, header.slack, header.capabilities), oracle),
+        observability_for(
+            observability_from(header.clock, header.slack, header.capabilities), oracle
+        ),
     )
     return found.violation is not None
 

@@ -193,7 +193,7 @@ def test_lifetime_update_of_a_forwarding_queue_stops_the_judging() -> None:
     told.has(CreateQueue(queue="f", forward_to="q"))
     told.has(Send(queue="f", message=Message(body="m1")))
     told.has(update(queue="f"))
-    assert {"f", "q"} == set(told.possible[0].registry.unknowable)
+    assert {"f", "q"} == set(told.possible[0].registry.unjudged)
 
 
 def test_an_update_of_another_setting_leaves_it_as_it_was(told: Told) -> None:

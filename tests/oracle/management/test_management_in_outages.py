@@ -86,7 +86,7 @@ def test_a_refused_deletion_can_be_repeated(reading: str) -> None:
     shows(told, DELETE, DONE, "MGMT-19")
 
 
-def frayed() -> Told:
+def partially_applied() -> Told:
     """A queue that may have been deleted in part, with every partition up."""
     told = telling()
     told.queue()
@@ -99,13 +99,13 @@ def frayed() -> Told:
 
 
 def test_a_refused_deletion_may_have_been_made() -> None:
-    told = frayed()
+    told = partially_applied()
     shows(told, DELETE, MISSING, "MGMT-19")
     refuses(told, GET, told_of(), "MGMT-15")
 
 
 def test_partly_deleted_queue_is_open_in_all_respects() -> None:
-    told = frayed()
+    told = partially_applied()
     told.has(GET, told_of(lock_duration=1))
     told.has(receive(), Empty())
     told.has(receive(), OTHER)
@@ -204,6 +204,6 @@ def test_queue_used_while_partly_created_is_not_judged(told: Told) -> None:
 
 
 def test_a_queue_that_is_there_in_part_is_offered_as_one_that_may_be() -> None:
-    told = frayed()
+    told = partially_applied()
     assert any(isinstance(each.outcome, Refused) for each in told.step(receive()))
     assert [DONE, MISSING] == [each.outcome for each in told.step(down(2))]

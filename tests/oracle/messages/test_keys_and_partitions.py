@@ -194,7 +194,9 @@ def test_an_edition_without_the_spread_does_not_ask_for_it() -> None:
 
 def test_a_client_is_told_of_no_partition() -> None:
     told = telling(partitions=4)
-    blind = Told(told.possible[0].profile, told.possible[0].vantage.__class__(partitions=False))
+    blind = Told(
+        told.possible[0].profile, told.possible[0].observability.__class__(partitions=False)
+    )
     blind.queue()
     assert blind.send(partition=1, partition_key="a").possible
     assert blind.send(partition=2, partition_key="a").possible
@@ -251,7 +253,7 @@ def test_an_assigned_message_id_is_a_key_nobody_has_seen() -> None:
     unassigned = told.saw(Receive(queue="q"), received("m2", 1))
     assert unassigned.rules[0] == "KEY-13"
     assert told.saw(Receive(queue="q"), received("m2", 1, message_id="id")).possible
-    misplaced = Told(told.possible[0].profile, told.possible[0].vantage)
+    misplaced = Told(told.possible[0].profile, told.possible[0].observability)
     misplaced.queue(duplicate_detection=True)
     misplaced.send(partition=1)
     wrong = misplaced.saw(Receive(queue="q"), received("m1", 2, message_id="id"))

@@ -71,10 +71,14 @@ def test_regular_queue_in_an_outage_gives_only_what_a_cache_may_hold(told: Told)
 
 
 @pytest.mark.parametrize(
-    "vantage", [{"left_out": frozenset({"c9"})}, {"partial": True}], ids=["left-out", "partial"]
+    "observability",
+    [{"left_out": frozenset({"c9"})}, {"partial": True}],
+    ids=["left-out", "partial"],
 )
-def test_cached_delivery_is_allowed_under_less_observability(vantage: dict[str, object]) -> None:
-    told = telling(**vantage)
+def test_cached_delivery_is_allowed_under_less_observability(
+    observability: dict[str, object],
+) -> None:
+    told = telling(**observability)
     told.queue(partitioned=False)
     told.send()
     down(told, 0)

@@ -212,12 +212,14 @@ def test_buffered_send_is_not_older(told: Told) -> None:
 
 
 @pytest.mark.parametrize(
-    ("vantage", "silent"),
+    ("observability", "silent"),
     [({"partial": True}, ()), ({}, ("PART-14",))],
     ids=["a part of a history", "a silent edition"],
 )
-def test_nothing_is_said_of_it_in(vantage: dict[str, object], silent: tuple[str, ...]) -> None:
-    told = regular(telling(silent=frozenset(silent), **vantage))
+def test_nothing_is_said_of_it_in(
+    observability: dict[str, object], silent: tuple[str, ...]
+) -> None:
+    told = regular(telling(silent=frozenset(silent), **observability))
     assert begins(told, "m2")
     told.has(PEEK, Peeked())
 

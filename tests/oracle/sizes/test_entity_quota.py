@@ -4,7 +4,7 @@ import attrs
 import pytest
 from telling import DONE, GONE, INVALID, OTHER, Told, telling
 
-from busproof.oracle.entity_counts import NOBODY, Census
+from busproof.oracle.entity_counts import NO_ENTITIES, EntityCounts
 from busproof.oracle.window import Window
 from busproof.vocabulary.commands import (
     CreateQueue,
@@ -46,7 +46,7 @@ def filled(
     each = namespace.profile.partitions
     partitioned = Window(own.earliest + topics, own.latest + topics)
     more = restored + topics
-    census = Census(
+    entity_counts = EntityCounts(
         queues=own,
         topics=window(topics),
         partitioned=partitioned,
@@ -62,15 +62,15 @@ def filled(
             (own.latest + more) * each + others.latest,
         ),
         unknown=unknown,
-        crowded=partitioned.earliest >= 100,
+        quota_reached=partitioned.earliest >= 100,
     )
-    told.possible = (attrs.evolve(namespace, census=census),)
+    told.possible = (attrs.evolve(namespace, entity_counts=entity_counts),)
     return told
 
 
-def census(told: Told) -> Census:
+def entity_counts(told: Told) -> EntityCounts:
     (namespace,) = told.possible
-    return namespace.census
+    return namespace.entity_counts
 
 
 def queue(name: str = "q", *, partitioned: bool = True, **settings: object) -> CreateQueue:
@@ -105,7 +105,7 @@ def permits(told: Told, command: object, *outcomes: object) -> None:
 
 def _copy(told: Told) -> Told:
     (namespace,) = told.possible
-    copy = Told(namespace.profile, namespace.vantage)
+    copy = Told(namespace.profile, namespace.observability)
     copy.possible = told.possible
     return copy
 
@@ -117,7 +117,7 @@ class TestCounting:
         told.has(SUBSCRIPTION)
         told.has(queue("r", partitioned=False))
         one = window(1)
-        expected = Census(
+        expected = EntityCounts(
             queues=one,
             topics=one,
             regular=one,
@@ -126,56 +126,62 @@ class TestCounting:
             entities=window(3),
             stores=window(9),
         )
-        assert expected == census(told)
+        assert expected == entity_counts(told)
 
     def test_what_is_deleted_is_not_counted(self, told: Told) -> None:
         told.has(queue())
         told.has(REGULAR, Refused(error=Error.ALREADY_EXISTS))
         told.has(DeleteQueue(queue="q"))
-        assert census(told) == NOBODY
+        assert entity_counts(told) == NO_ENTITIES
 
     def test_dead_letters_count_as_nothing(self, told: Told) -> None:
         told.has(queue())
-        before = census(told)
+        before = entity_counts(told)
         told.step(Receive(queue="q/$deadletterqueue"))
         told.has(Receive(queue="q/$deadletterqueue"), LOST)
-        assert before == census(told)
+        assert before == entity_counts(told)
 
     def test_using_a_queue_changes_no_count(self, told: Told) -> None:
         told.has(queue())
-        before = census(told)
+        before = entity_counts(told)
         told.has(Send(queue="q", message=Message(body="m")), DONE, partition=1)
-        assert before is census(told)
+        assert before is entity_counts(told)
 
     def test_what_was_restored_counts_apart_where_it_may_not_be_created(self) -> None:
         premium, standard = telling(tier=Tier.PREMIUM), telling()
         for told in (premium, standard):
             told.has(RestoreQueue(queue="q"))
-        assert (window(1), window(0)) == (census(premium).restored, census(premium).queues)
-        assert (window(0), window(1)) == (census(standard).restored, census(standard).queues)
+        assert (window(1), window(0)) == (
+            entity_counts(premium).restored,
+            entity_counts(premium).queues,
+        )
+        assert (window(0), window(1)) == (
+            entity_counts(standard).restored,
+            entity_counts(standard).queues,
+        )
 
     def test_a_creation_without_answer_may_count(self, told: Told) -> None:
         told.has(queue(), LOST)
-        assert Window(0, 1) == census(told).queues
+        assert Window(0, 1) == entity_counts(told).queues
         told.has(Send(queue="q", message=Message(body="m")), DONE, partition=1)
-        assert Window(1, 1) == census(told).queues
+        assert Window(1, 1) == entity_counts(told).queues
 
     def test_a_refusal_in_an_outage_may_leave_one(self, told: Told) -> None:
         told.has(TakePartitionDown(queue="q", partition=0))
         told.has(queue(), GONE)
-        assert Window(0, 1) == census(told).queues
+        assert Window(0, 1) == entity_counts(told).queues
 
     def test_of_what_is_unknown_each_name_may_be_anything(self, told: Told) -> None:
         told.has(queue())
         told.has(TOPIC)
         told.has(SUBSCRIPTION)
         told.has(DeleteQueue(queue="q"), LOST)
-        assert 1 == census(told).unknown
-        assert window(0) == census(told).queues
+        assert 1 == entity_counts(told).unknown
+        assert window(0) == entity_counts(told).queues
         told.has(GetQueue(queue="q"), Refused(error=Error.NOT_FOUND))
         told.has(queue("t/subscriptions/s"), OTHER)
         told.has(queue("t/subscriptions/x"), DONE)
-        assert Census(unknown=3) == attrs.evolve(census(told), crowded=False)
+        assert EntityCounts(unknown=3) == attrs.evolve(entity_counts(told), quota_reached=False)
 
 
 class TestPartitioned:

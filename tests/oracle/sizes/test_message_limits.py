@@ -41,8 +41,8 @@ def held() -> Told:
     return told
 
 
-def premium(**vantage: Any) -> Told:
-    told = telling(tier=Tier.PREMIUM, **vantage)
+def premium(**observability: Any) -> Told:
+    told = telling(tier=Tier.PREMIUM, **observability)
     told.queue(partitioned=False)
     return told
 
@@ -203,8 +203,8 @@ class TestProperties:
 
 
 class TestTransactions:
-    def full(self, **vantage: Any) -> Told:
-        told = telling(**{"limits": True, **vantage})
+    def full(self, **observability: Any) -> Told:
+        told = telling(**{"limits": True, **observability})
         told.queue()
         told.has(BEGIN)
         for _ in range(99):

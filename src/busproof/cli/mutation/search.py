@@ -25,7 +25,7 @@ LONGEST: Final = 120
 """Maximum length of a varied sequence; a longer one is cut."""
 INFECTED_MOST: Final = 20
 """Sequences kept in which the fault changed only the state."""
-VANTAGE: Final = ModelAdapter().declaration.vantage
+OBSERVABILITY: Final = ModelAdapter().declaration.observability
 
 
 @attrs.frozen(kw_only=True)
@@ -164,7 +164,7 @@ def broken(profile: v.Profile, found: Played) -> tuple[str, ...] | None:
 
 
 def _rejected(profile: v.Profile, events: Sequence[v.Event]) -> tuple[str, ...] | None:
-    judge = Judge(profile, VANTAGE)
+    judge = Judge(profile, OBSERVABILITY)
     for event in events:
         violation = judge.saw(event)
         if violation is not None:

@@ -217,7 +217,7 @@ def _heard(
     profile: Profile, commands: Sequence[Asked], answers: Sequence[dict[str, Any]]
 ) -> tuple[Judge, Event | None]:
     """Return the judge after the last allowed event, and the last event."""
-    judge = Judge(profile, SparkAdapter().declaration.vantage)
+    judge = Judge(profile, SparkAdapter().declaration.observability)
     tokens: dict[int, str] = {}
     event = None
     for asked, answer in zip(commands, answers, strict=True):
