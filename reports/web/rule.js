@@ -70,7 +70,7 @@ function counterexample(example, rule) {
 function step([who, asked, came], breaks, rule) {
   return make("li", { class: breaks ? "breaking" : null },
     who ? `${who}: ` : "", make("code", {}, asked), " → ", make("code", {}, came),
-    breaks ? make("strong", {}, icon("violated"), ` breaks ${rule.id}`) : "");
+    breaks ? make("strong", {}, " ", icon("violated"), ` breaks ${rule.id}`) : "");
 }
 
 // What the names of clients mean, where a run has several.
