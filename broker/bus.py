@@ -1,17 +1,25 @@
 """The model as a bus that serves clients: its state, its clock, and what it decided."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
 from busproof import vocabulary as v
 from busproof.adapters.hostile import HOSTILE_SLACK, WrongTimers
-from busproof.broker.direct_actions import deletable, delete, free, give_back, locked_by
+from busproof.broker.direct_actions import (
+    change,
+    check_change,
+    deletable,
+    delete,
+    free,
+    give_back,
+    locked_by,
+)
 from busproof.broker.observability.decisions import Decisions
 from busproof.broker.observability.traffic import Traffic
 from busproof.broker.policies import Patient, choices_of
@@ -20,7 +28,7 @@ from busproof.model import Answer, Namespace, act, forget, new_namespace, step
 from busproof.model.journal import Change
 from busproof.model.rules import RULES, Rules
 from busproof.model.state import Entity
-from busproof.model.values import EntityKind, EntitySettings
+from busproof.model.values import EntityKind, EntitySettings, Refusal
 
 __all__ = ["SERVED", "Bus", "Description"]
 
@@ -200,6 +208,21 @@ class Bus:
             status=command.status,
         )
         return self.ask(changed, "administration")
+
+    def updated(self, command: v.UpdateQueue, more: Mapping[str, Any]) -> Answer:
+        """Change an entity, and `more` of its settings than a command can; all of it or nothing."""
+        entity = self.entity(command.queue)
+        if entity is None or not more or not self.is_trusted:
+            return self.managed(command)
+        try:
+            check_change(self.namespace, entity, attrs.evolve(entity.settings, **more))
+        except Refusal as refusal:
+            return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
+        answer = self.managed(command)
+        if answer.refused is None:
+            after = attrs.evolve(entity.settings, **more)
+            self._act(lambda namespace: change(namespace, entity, after))
+        return answer
 
     def described(self, path: str) -> Description | None:  # noqa: ARG002 - for others
         """What the bus itself tells of an entity; `None` where its state tells it."""

@@ -6,7 +6,7 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final
 
 from busproof.broker.amqp.messages import Content, Parsed, parse
 from busproof.broker.amqp.overlays import changed, remade
@@ -14,11 +14,12 @@ from busproof.broker.amqp.refusals import too_large
 from busproof.broker.auth.tokens import Key, Keys
 from busproof.broker.bus import Bus
 from busproof.broker.entity_status import Statuses
-from busproof.broker.held import Budget, Holder
+from busproof.broker.held import Budget
 from busproof.broker.limits import ALL_DEFAULT, Limits
 from busproof.broker.observability.event_log import Journal, Silent
 from busproof.broker.observability.message_counts import Tallies, records_of
 from busproof.broker.payloads import Contents
+from busproof.broker.roles import Client, Saving, Waiter
 from busproof.broker.transactional_settlement import Stage
 from busproof.errors import UsageError
 from busproof.filters.actions import RULE_NAME
@@ -28,11 +29,7 @@ from busproof.model.state import Entity
 from busproof.vocabulary.messages import MessageView
 from busproof.vocabulary.values import Tier
 
-if TYPE_CHECKING:
-    from busproof.broker.amqp.engine import Connection
-    from busproof.broker.storage.commits import Saver
-
-__all__ = ["Hub", "Waiter"]
+__all__ = ["Hub"]
 
 TICK: Final = 0.05
 """How often it is looked whether something has become due that somebody waits for, in seconds."""
@@ -45,17 +42,6 @@ LARGEST_STOOD_FOR: Final = 100_000_000
 
 SAYS_AGAIN: Final = 10.0
 """After how long a warning that lasts is said again, in seconds."""
-
-
-class Waiter(Protocol):
-    """A link that waits for a message or a session."""
-
-    @property
-    def place(self) -> tuple[str, str | None]:
-        """The path, and the session, of what it waits for."""
-
-    def serve(self) -> bool:
-        """Take what there is now; returns whether it goes on waiting."""
 
 
 class Hub:
@@ -88,11 +74,11 @@ class Hub:
         """How many connections there ever were."""
         self.identifies = True
         """Whether what was sent without a MessageId goes out with one."""
-        self.connections: set[Connection] = set()
-        self.owners: dict[str, Holder] = {}
+        self.connections: set[Client] = set()
+        self.owners: dict[str, Client] = {}
         """The client that has begun each transaction that has not ended."""
         self.statuses = Statuses()
-        self.saver: Saver | None = None
+        self.saver: Saving | None = None
         """Writes all that is decided to a store, if there is one."""
         self.era = ""
         """What tells names of this run of a store from those of earlier ones."""

@@ -34,6 +34,9 @@ class Limits:
         32_768, 512, 1_048_576, "bytes of a frame that opens a connection, a session or a link"
     )
     message: int = _limit(0, 0, 104_857_600, "bytes of a message; 0: as the tier has it")
+    at_once: int = _limit(
+        4_500, 1, 1_000_000, "messages, lock tokens or sequence numbers of one request or batch"
+    )
     unfinished: int = _limit(
         4_194_304, 1_024, LARGEST, "bytes of a connection's messages whose end has not come"
     )

@@ -47,7 +47,7 @@ Feature: What an outage leaves as it is
       And the message kept is completed
       And the partition is up again
       And 6 seconds pass
-      And session "s" is accepted
+      And session "s" is accepted once more
       And everything of session "s" is received and completed
       Then exactly 0 messages were received, or 1 more if it was refused
 

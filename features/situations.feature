@@ -653,19 +653,6 @@ Feature: Situations that come late, change a setting or follow a refusal
 
   Rule: What is right for a message alone is right in a batch
 
-    @DLQ-01
-    Scenario Outline: Messages that came in a batch are counted one by one
-      Given a <kind> queue
-      And 3 messages with PartitionKey "a" were sent at once
-      When one message is received and abandoned
-      And a message is received and kept
-      Then it is delivery 2
-
-      Examples:
-        | kind        |
-        | partitioned |
-        | regular     |
-
     @SEQ-01
     Scenario: Messages of a batch have numbers of their own that rise
       Given a partitioned queue
@@ -679,9 +666,7 @@ Feature: Situations that come late, change a setting or follow a refusal
     Scenario: Messages of a batch live as long as those that are sent alone
       Given a partitioned queue with a time to live of 20 seconds
       And 3 messages with PartitionKey "a" were sent at once
-      When only 10 of 20 seconds pass
-      And one message is received and completed
-      And 20 seconds pass
+      When 20 seconds pass
       Then a receive finds nothing
 
     @DEFER-02

@@ -10,7 +10,7 @@ __all__ = ["labels"]
 
 
 def labels(runs: Sequence[Conformance]) -> tuple[str, ...]:
-    """Return a label for each run: the implementation, and differences from runs of the same name."""
+    """Return a label for each run: the implementation, and how it differs from equal names."""
     told = [_name(run) for run in runs]
     alike: dict[str, list[int]] = defaultdict(list)
     for place, name in enumerate(told):

@@ -20,16 +20,17 @@ from busproof.history.conformance import (
 )
 from busproof.history.lines import excerpt
 from busproof.history.records import Oracle
-from busproof.reports import overview
-from busproof.vocabulary.values import Clock, Tier
+from busproof.reports import levels, overview
+from busproof.spec import load
+from busproof.vocabulary.values import Clock, RuleId, Tier
 
 __all__ = ["SCHEMA", "conformance_of", "view"]
 
-SCHEMA: Final = 4
+SCHEMA: Final = 5
 """Version of the report's format.
 
-Version 3 lacked the time and commit of a run and the command that repeats it, version 2 the
-catalogue's version, version 1 known failures; all are still read.
+Version 4 lacked levels, version 3 the time and commit of a run and the command that repeats it,
+version 2 the catalogue's version, version 1 known failures; all are still read.
 """
 
 
@@ -60,6 +61,17 @@ class _Explored:
 
 
 @attrs.frozen(kw_only=True)
+class _Level:
+    id: str
+    title: str
+    state: levels.State
+    shown: int
+    applicable: int
+    undeclared: tuple[str, ...]
+    not_shown: tuple[RuleId, ...]
+
+
+@attrs.frozen(kw_only=True)
 class _Document:
     schema: int
     busproof: str
@@ -83,6 +95,8 @@ class _Document:
     at: str = ""
     seconds: int | None = None
     again: str = ""
+    levels: tuple[_Level, ...] = ()
+    """Worked out anew from the verdicts where a report is read."""
 
 
 def view(conformance: Conformance) -> dict[str, Any]:
@@ -101,6 +115,7 @@ def view(conformance: Conformance) -> dict[str, Any]:
         "scenarios": {str(ended): count for ended, count in conformance.scenarios.items()},
         "summary": _summary(conformance),
         "exit_code": int(conformance.exit_code),
+        "levels": [levels.view(each) for each in levels.levels_found(conformance, load())],
         "problems": list(conformance.problems),
         "known_failures": [_known_view(known) for known in conformance.known_failures],
         "explored": _explored_view(conformance.explored),

@@ -16,6 +16,7 @@ from busproof.history.conformance import (
 from busproof.history.render.events import story
 from busproof.history.render.phrases import one_line
 from busproof.reports import overview
+from busproof.reports.levels import levels_found
 from busproof.spec import Catalogue
 
 __all__ = ["page"]
@@ -41,6 +42,7 @@ def page(conformance: Conformance, catalogue: Catalogue) -> str:
     parts = [
         _head(conformance, catalogue),
         _violations(conformance, catalogue),
+        _levels(conformance, catalogue),
         _problems(conformance.problems),
         _known(conformance.known_failures),
         _claims(conformance, catalogue),
@@ -82,6 +84,15 @@ def _facts(conformance: Conformance, catalogue: Catalogue) -> Iterator[tuple[str
     yield from ((name, _plain(fact)) for name, fact in (facts | told).items() if fact.strip())
     if again:
         yield "again", _code(again).replace("|", "\\|")
+
+
+def _levels(conformance: Conformance, catalogue: Catalogue) -> Iterator[str]:
+    found = levels_found(conformance, catalogue)
+    if found:
+        yield "## Levels"
+        yield ""
+        rows = ((each.level.title, each.state.value, each.words) for each in found)
+        yield from _table(("Level", "Claimed and shown", ""), (":--",) * 3, rows)
 
 
 def _problems(problems: tuple[str, ...]) -> Iterator[str]:

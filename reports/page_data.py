@@ -18,6 +18,7 @@ from busproof.history.render.gherkin import scenario_of
 from busproof.history.replay import commands_of
 from busproof.reports import overview
 from busproof.reports.columns import labels
+from busproof.reports.levels import levels_found
 from busproof.reports.printed import Fate
 from busproof.reports.trends import Entry, moved, series
 from busproof.spec import Ambiguity, Catalogue, Rule
@@ -189,6 +190,10 @@ def _run(name: str, run: Conformance, comparison: Comparison, texts: _Texts) -> 
         "claims": [
             [claim.capability, claim.words, [rule.id for rule in claim.rules]]
             for claim in overview.unshown_claims(run, catalogue)
+        ],
+        "levels": [
+            [each.level.title, each.state.value, each.words, each.level.summary]
+            for each in levels_found(run, catalogue)
         ],
         "known": [_known(each) for each in run.known_failures],
         "verdicts": {rule.id: _verdict(rule, texts) for rule in run.rules},

@@ -12,6 +12,7 @@ from busproof.history.conformance import ExitCode, Standing, Verdict
 from busproof.history.records import Oracle
 from busproof.history.schemas import history_schema
 from busproof.reports.document import SCHEMA
+from busproof.reports.levels import State
 from busproof.vocabulary.values import Clock, Tier
 
 __all__ = ["FILE", "conformance_schema", "render", "write"]
@@ -33,6 +34,10 @@ def conformance_schema() -> Schema:
         **_object(_report()),
         "$defs": {
             "Rule": _described("The verdict on one rule.", _object(_rule())),
+            "Level": _described(
+                "A set of capabilities, and how much of it was claimed and shown.",
+                _object(_level()),
+            ),
             "KnownFailure": _described(
                 "An entry of the list of known failures, and what the run made of it.",
                 _object(_known_failure()),
@@ -86,6 +91,10 @@ def _report() -> Schema:
         "scenarios": _described("How many scenarios ended how.", _map(_COUNT)),
         "summary": _object({**{each.value: _COUNT for each in Verdict}, "applicable": _COUNT}),
         "exit_code": {"enum": [code.value for code in ExitCode]},
+        "levels": _described(
+            "What the run came to, level by level; empty if it was limited to some rules.",
+            _list({"$ref": "#/$defs/Level"}),
+        ),
         "problems": _list(_TEXT),
         "known_failures": _list({"$ref": "#/$defs/KnownFailure"}),
         "explored": {"anyOf": [{"$ref": "#/$defs/Explored"}, {"type": "null"}]},
@@ -122,6 +131,18 @@ def _rule() -> Schema:
         "scenarios": _list(_TEXT),
         "counterexample": {"anyOf": [{"$ref": "#/$defs/Counterexample"}, {"type": "null"}]},
         "again": _described("Of a violation, the command that asks for it once more.", _TEXT),
+    }
+
+
+def _level() -> Schema:
+    return {
+        "id": _TEXT,
+        "title": _TEXT,
+        "state": _one_of(State),
+        "shown": _described("How many of its rules were shown.", _COUNT),
+        "applicable": _described("How many of its rules apply.", _COUNT),
+        "undeclared": _described("Its capabilities that were not declared.", _list(_TEXT)),
+        "not_shown": _described("Its rules that apply and were not shown.", _list(_TEXT)),
     }
 
 

@@ -18,6 +18,7 @@ from busproof.history.conformance import Conformance, Counterexample, RuleVerdic
 from busproof.history.render.events import story
 from busproof.history.render.phrases import one_line
 from busproof.reports import overview
+from busproof.reports.levels import State, levels_found
 from busproof.spec import Catalogue
 
 __all__ = ["show"]
@@ -38,6 +39,7 @@ _STYLES: Final = {
     Verdict.INCONCLUSIVE: "cyan",
     Verdict.ERRORED: "bold magenta",
 }
+_LEVEL_STYLES: Final = {State.FULL: "green", State.PARTIAL: "yellow", State.NOT_CLAIMED: "dim"}
 _SYMBOLS: Final = {
     Verdict.SHOWN: "✓",
     Verdict.VIOLATED: "✗",
@@ -80,6 +82,7 @@ def show(
         screen.print_goals()
         screen.print_not_applicable()
     screen.print_known_failures()
+    screen.print_levels()
     screen.print_claims()
     screen.print_problems()
     screen.print_violations()
@@ -188,6 +191,22 @@ class _Screen:
             self._indented(Group(*parts))
             if verdict.again:
                 self._print_command(f"  Again: {verdict.again}")
+
+    def print_levels(self) -> None:
+        """Print how much of each level was claimed and shown."""
+        found = levels_found(self._conformance, self._catalogue)
+        if found:
+            self._heading("Levels", "bold")
+        for state in State:
+            style = _LEVEL_STYLES[state]
+            levels = [each for each in found if each.state is state]
+            if state is State.NOT_CLAIMED and levels:
+                titles = ", ".join(each.level.title for each in levels)
+                self._indented(self._labelled(state.value, titles, style))
+                continue
+            for each in levels:
+                told = f"{state.value}, {each.words}"
+                self._indented(self._labelled(each.level.title, told, style))
 
     def print_summary(self) -> None:
         """Print the counts, and the result of the run."""

@@ -2,6 +2,7 @@
 
 from busproof.spec.catalogue import Catalogue
 from busproof.spec.documents import verify_documents
+from busproof.spec.levels import Level, Levels, load_levels
 from busproof.spec.loading import load
 from busproof.spec.values import (
     Ambiguity,
@@ -25,11 +26,14 @@ __all__ = [
     "Diff",
     "Edition",
     "Family",
+    "Level",
+    "Levels",
     "Release",
     "Rule",
     "Said",
     "Source",
     "load",
+    "load_levels",
     "verify_documents",
     "view_ambiguity",
     "view_diff",

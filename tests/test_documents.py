@@ -297,6 +297,19 @@ def test_the_configuration_shown_is_taken(tmp_path: Path) -> None:
     ]
 
 
+def test_pages_that_install_an_extra_say_what_works_in_a_clone() -> None:
+    """For as long as nothing is published."""
+    silent = []
+    for document in DOCUMENTS:
+        text = document.read_text(encoding="utf-8")
+        silent += [
+            (document.name, extra)
+            for extra in re.findall(r"pip install 'busproof\[(\w+)\]'", text)
+            if f"pip install '.[{extra}]'" not in text
+        ]
+    assert [] == silent
+
+
 def test_every_dependency_has_its_line() -> None:
     """Each package that the project asks for, whoever asks."""
     text = DEPENDENCIES.read_text(encoding="utf-8")

@@ -28,14 +28,14 @@ SHORT = {
 HEAD = """\
 # Licences
 
-Every package that busproof asks for, or that comes along with one, by what it says of itself.
+Every package that busproof needs, directly or through another one, with the licence that the package states.
 busproof itself is under the Apache License 2.0; none of these is part of it.
-[Dependencies](dependencies.md) tells why each is asked for.
+[Dependencies](dependencies.md) says why each is needed.
 `make licences` writes this page.
 
 | package | licence | comes with |
 | --- | --- | --- |
-"""
+"""  # noqa: E501 - one sentence a line
 
 
 def wanted(name: str, extras: frozenset[str], seen: set[tuple[str, frozenset[str]]]) -> None:

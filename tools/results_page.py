@@ -29,10 +29,10 @@ OPEN: Final = (Verdict.NOT_SHOWN, Verdict.INCONCLUSIVE, Verdict.ERRORED)
 INTRODUCTION: Final = """\
 # Results
 
-What the suite says of implementations that anybody can have.
-`make results` runs it on the model, on `busproof serve` over AMQP, on Spark, on the bus in JavaScript and on RabbitMQ, and writes this page.
-It takes some two hours, most of them on Spark; what was not run when this was written is not in it.
-[How to read a report](how-to/read-a-report.md) tells what the words mean; the site has the model and the bus in JavaScript rule by rule.
+The verdicts on implementations that anybody can run.
+`make results` runs the suite on the model, on `busproof serve` over AMQP, on Spark, on the bus in JavaScript and on RabbitMQ, and writes this page.
+That takes some two hours, most of them on Spark; an implementation that was not run is not listed.
+[How to read a report](how-to/read-a-report.md) explains the words; the site shows the model and the bus in JavaScript rule by rule.
 """  # noqa: E501 - one sentence a line
 
 COLOUR: Final = '%%{init: {"themeVariables": {"xyChart": {"plotColorPalette": "#009485"}}}}%%'

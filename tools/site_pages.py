@@ -151,7 +151,7 @@ def title(file: Path) -> str:
 
 def commands() -> Iterator[str]:
     """Every command's help."""
-    yield "# Commands\n\nAs `busproof --help` and `busproof COMMAND --help` print it.\n\n"
+    yield "# Commands\n\nThe output of `busproof --help` and `busproof COMMAND --help`.\n\n"
     yield f"```text\n{said('--help')}```\n"
     for name in COMMANDS.list_commands(click.Context(COMMANDS)):
         yield f"\n## busproof {name}\n\n```text\n{said(name, '--help')}```\n"

@@ -3,8 +3,8 @@
 from typing import Final
 
 from busproof.adapters.base import Declaration, Implementation
-from busproof.adapters.checking.findings import Check, Lesson, Wrong
-from busproof.adapters.checking.talk import Talk
+from busproof.adapters.checking.findings import Lesson, Wrong
+from busproof.adapters.checking.talk import Check, Talk
 from busproof.history.render.outcomes import outcome_words
 from busproof.vocabulary.capabilities import Capability
 from busproof.vocabulary.commands import AdvanceClock, CreateQueue, Receive, Send

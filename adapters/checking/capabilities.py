@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from busproof.adapters.checking.findings import Check, Lesson, NoAnswer
-from busproof.adapters.checking.talk import Talk
+from busproof.adapters.checking.findings import Lesson, NoAnswer
+from busproof.adapters.checking.talk import Check, Talk
 from busproof.vocabulary.capabilities import Capability
 from busproof.vocabulary.commands import (
     Abandon,

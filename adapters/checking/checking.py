@@ -12,8 +12,8 @@ from busproof.adapters.checking.basics import (
     checked_declaration,
 )
 from busproof.adapters.checking.capabilities import CAPABILITIES
-from busproof.adapters.checking.findings import Check, Finding, Lesson, NoAnswer, Result, Wrong
-from busproof.adapters.checking.talk import Talk
+from busproof.adapters.checking.findings import Finding, Lesson, NoAnswer, Result, Wrong
+from busproof.adapters.checking.talk import Check, Talk
 from busproof.adapters.checking.wire import SAME, WIRE, wire_findings
 from busproof.adapters.finding import find
 from busproof.errors import AdapterError

@@ -1,17 +1,10 @@
 """What a check is, and what it finds."""
 
-from collections.abc import Callable
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 import attrs
 
-from busproof.vocabulary.capabilities import Capability
-
-if TYPE_CHECKING:
-    from busproof.adapters.checking.talk import Talk
-
-__all__ = ["Check", "Exchange", "Finding", "Lesson", "NoAnswer", "Result", "Wrong"]
+__all__ = ["Exchange", "Finding", "Lesson", "NoAnswer", "Result", "Wrong"]
 
 
 class Result(StrEnum):
@@ -55,15 +48,6 @@ class Lesson:
     title: str
     protocol: str
     advice: str
-
-
-@attrs.frozen(kw_only=True)
-class Check:
-    """A lesson, and how it is checked; only where `needs` is declared, if it needs something."""
-
-    lesson: Lesson
-    run: Callable[["Talk"], None]
-    needs: Capability | None = None
 
 
 @attrs.frozen(kw_only=True)

@@ -4,19 +4,22 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
+import attrs
+
 from busproof.adapters.base import Adapter, Declaration, Observed
-from busproof.adapters.checking.findings import Exchange, NoAnswer, Wrong
+from busproof.adapters.checking.findings import Exchange, Lesson, NoAnswer, Wrong
 from busproof.errors import AdapterError, ConformanceError, HistoryError
 from busproof.history.codec import structure, structure_union, unstructure
 from busproof.history.lines import encode_line
 from busproof.history.render.outcomes import outcome_words
+from busproof.vocabulary.capabilities import Capability
 from busproof.vocabulary.commands import Command, CreateQueue, Receive, Send
 from busproof.vocabulary.messages import Message, MessageView
 from busproof.vocabulary.outcomes import Done, Indeterminate, Outcome, Unsupported, Witness
 from busproof.vocabulary.profile import Profile
 from busproof.vocabulary.values import Clock, ReceiveMode
 
-__all__ = ["Talk", "one_line", "shown"]
+__all__ = ["Check", "Talk", "one_line", "shown"]
 
 _LONGEST: Final = 300
 
@@ -200,3 +203,12 @@ def _checked(observed: object) -> Observed:
     except Exception as error:  # noqa: BLE001 - as above
         raise Wrong(f"what came cannot be written down: {error}") from None
     return observed
+
+
+@attrs.frozen(kw_only=True)
+class Check:
+    """A lesson, and how it is checked; only where `needs` is declared, if it needs something."""
+
+    lesson: Lesson
+    run: Callable[[Talk], None]
+    needs: Capability | None = None

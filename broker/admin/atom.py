@@ -1,7 +1,10 @@
 """Descriptions of entities as the administration clients write and read them: Atom and XML."""
 
+import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any, Final
 from xml.etree import ElementTree as ET
 
@@ -19,6 +22,7 @@ __all__ = [
     "Description",
     "Unreadable",
     "action_of",
+    "as_written",
     "entry",
     "error",
     "feed",
@@ -34,10 +38,12 @@ SB: Final = "http://schemas.microsoft.com/netservices/2010/10/servicebus/connect
 COUNTS: Final = "http://schemas.microsoft.com/netservices/2011/06/servicebus"
 XSI: Final = "http://www.w3.org/2001/XMLSchema-instance"
 XSD: Final = "http://www.w3.org/2001/XMLSchema"
+SPAN: Final = "http://schemas.microsoft.com/2003/10/Serialization/"
 ILLEGAL: Final = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 """Characters that XML cannot have; one of them would make a whole list unreadable."""
 TYPE: Final = f"{{{XSI}}}type"
-VALUE_TYPES: Final = {"string": str, "int": int, "long": int, "double": float}
+PARAMETER: Final = re.compile(r"'(?:[^']|'')*'|@\w+")
+"""A text of a SQL expression, in which no parameter is one, or a parameter."""
 CORRELATION: Final = (
     ("CorrelationId", "correlation_id"),
     ("MessageId", "message_id"),
@@ -128,31 +134,112 @@ def filter_of(rule: ET.Element) -> Filter:
     if kind == "FalseFilter":
         return FalseFilter()
     if kind == "SqlFilter":
-        return SqlFilter(expression=given.findtext(f"{{{SB}}}SqlExpression") or "")
+        return SqlFilter(expression=_expression(given))
     if kind == "CorrelationFilter":
         values = {ours: given.findtext(f"{{{SB}}}{theirs}") for theirs, ours in CORRELATION}
-        return CorrelationFilter(**values, properties=_properties(given))
+        return CorrelationFilter(**values, properties=_values(given.find(f"{{{SB}}}Properties")))
     raise Unreadable(f"There is no filter of type {kind!r}.")
 
 
 def action_of(rule: ET.Element) -> str | None:
-    """The action of a rule, if it has one."""
-    return rule.findtext(f"{{{SB}}}Action/{{{SB}}}SqlExpression") or None
+    """The action of a rule, if it has one.
+
+    Raises:
+        Unreadable: it names a parameter that it does not have.
+    """
+    given = rule.find(f"{{{SB}}}Action")
+    return None if given is None else _expression(given) or None
 
 
-def _properties(given: ET.Element) -> dict[str, Any]:
+def _expression(given: ET.Element) -> str:
+    """The SQL of a filter or an action, its parameters replaced by their values.
+
+    A value is a constant wherever it stands; the text of one is quoted, and adds no condition.
+    """
+    said = given.findtext(f"{{{SB}}}SqlExpression") or ""
+    known = {
+        name.lower(): value for name, value in _values(given.find(f"{{{SB}}}Parameters")).items()
+    }
+
+    def written(found: re.Match[str]) -> str:
+        name = found[0]
+        if not name.startswith("@"):
+            return name
+        if name.lower() not in known:
+            raise Unreadable(
+                f"The SQL expression names the parameter {name!r}, which is not given; "
+                f"given are {', '.join(sorted(known)) or 'none'}."
+            )
+        return _constant(known[name.lower()])
+
+    return PARAMETER.sub(written, said)
+
+
+def _constant(value: bool | float | str) -> str:
+    """A value as SQL writes it."""
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, str):
+        quoted = value.replace("'", "''")
+        return f"'{quoted}'"
+    text = str(value) if isinstance(value, int) else format(Decimal(repr(value)), "f")
+    text = f"{text}.0" if isinstance(value, float) and "." not in text else text
+    return f"(0 - {text[1:]})" if text.startswith("-") else text
+
+
+def _values(given: ET.Element | None) -> dict[str, Any]:
+    """The values that a filter or an action is given by name.
+
+    Raises:
+        Unreadable: one has no type that is known, or cannot be read.
+    """
     found: dict[str, Any] = {}
-    for pair in given.iter(f"{{{SB}}}KeyValueOfstringanyType"):
+    pairs = () if given is None else given.iter(f"{{{SB}}}KeyValueOfstringanyType")
+    for pair in pairs:
         value = pair.find(f"{{{SB}}}Value")
         kind = "" if value is None else value.get(TYPE, "").rpartition(":")[2]
         text = "" if value is None else value.text or ""
-        if kind == "boolean":
-            found[pair.findtext(f"{{{SB}}}Key") or ""] = text == "true"
-        elif kind in VALUE_TYPES:
-            found[pair.findtext(f"{{{SB}}}Key") or ""] = VALUE_TYPES[kind](text)
-        else:
-            raise Unreadable(f"A filter cannot compare with a value of type {kind!r}.")
+        if kind not in VALUE_TYPES:
+            raise Unreadable(
+                f"A filter cannot compare with a value of type {kind!r}; it can with "
+                f"{', '.join(VALUE_TYPES)}."
+            )
+        name = pair.findtext(f"{{{SB}}}Key") or ""
+        try:
+            found[name] = VALUE_TYPES[kind](text)
+        except (OverflowError, ValueError):
+            raise Unreadable(f"{name!r} is {text[:80]!r}, which is no {kind}.") from None
+        if isinstance(found[name], float) and not math.isfinite(found[name]):
+            raise Unreadable(f"{name!r} is {text[:80]!r}; it has to be a finite number.")
+        if isinstance(found[name], int) and abs(found[name]) >= 2**63:
+            raise Unreadable(f"{name!r} is {text[:80]!r}; it has to be a number of 64 bits.")
     return found
+
+
+def _truth(text: str) -> bool:
+    if text.strip().lower() not in ("true", "false", "1", "0"):
+        raise ValueError(text)
+    return text.strip().lower() in ("true", "1")
+
+
+def _moment(text: str) -> int:
+    """A moment as messages have it: milliseconds since 1970; of no time zone is in UTC."""
+    moment = datetime.fromisoformat(text)
+    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+    return (moment - EPOCH) // timedelta(milliseconds=1)
+
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+VALUE_TYPES: Final[dict[str, Callable[[str], Any]]] = {
+    "string": str,
+    "int": int,
+    "long": int,
+    "double": float,
+    "boolean": _truth,
+    "dateTime": _moment,
+    "duration": str,
+}
+"""The types of values that a filter compares with, and how they are read."""
 
 
 def written(kind: str, said: Mapping[str, str], counts: Mapping[str, int] | None) -> ET.Element:
@@ -170,18 +257,43 @@ def written(kind: str, said: Mapping[str, str], counts: Mapping[str, int] | None
     return element
 
 
-def rule_element(rule: SubscriptionRule, created: str) -> ET.Element:
-    """A rule's description."""
+def as_written(element: ET.Element) -> ET.Element:
+    """A part of a description as a client wrote it, with names that need no namespace."""
+    names = {name.replace(f"{{{XSI}}}", "i:"): text for name, text in element.attrib.items()}
+    copied = ET.Element(element.tag.rpartition("}")[2], names)
+    if (kind := names.get("i:type", "")) and element.tag == f"{{{SB}}}Value":
+        # Clients of JavaScript take what stands behind the fifth character for the type.
+        copied.set("xmlns:d6p1", SPAN if kind.endswith("duration") else XSD)
+        copied.set("i:type", f"d6p1:{kind.rpartition(':')[2]}")
+    copied.text = element.text
+    copied.extend(as_written(each) for each in element)
+    return copied
+
+
+def rule_element(
+    rule: SubscriptionRule, created: str, given: ET.Element | None = None
+) -> ET.Element:
+    """A rule's description, with the filter and the action as a client has given them, if it has.
+
+    The model has constants in the place of parameters.
+    """
     element = ET.Element("RuleDescription", {"xmlns": SB, "xmlns:i": XSI})
-    element.append(_filter_element(rule.filter))
-    acts = rule.action is not None
-    kind = "SqlRuleAction" if acts else "EmptyRuleAction"
-    action = ET.SubElement(element, "Action", {"i:type": kind})
-    if acts:
-        ET.SubElement(action, "SqlExpression").text = rule.action
-        ET.SubElement(action, "CompatibilityLevel").text = "20"
+    chosen = None if given is None else given.find(f"{{{SB}}}Filter")
+    wanted = None if given is None else given.find(f"{{{SB}}}Action")
+    element.append(_filter_element(rule.filter) if chosen is None else as_written(chosen))
+    element.append(_action_element(rule.action) if wanted is None else as_written(wanted))
     ET.SubElement(element, "CreatedAt").text = created
     ET.SubElement(element, "Name").text = rule.name
+    return element
+
+
+def _action_element(given: str | None) -> ET.Element:
+    element = ET.Element(
+        "Action", {"i:type": "EmptyRuleAction" if given is None else "SqlRuleAction"}
+    )
+    if given is not None:
+        ET.SubElement(element, "SqlExpression").text = given
+        ET.SubElement(element, "CompatibilityLevel").text = "20"
     return element
 
 

@@ -13,6 +13,7 @@ from busproof.model.values import EntityKind
 from busproof.vocabulary.entity_settings import Availability
 from busproof.vocabulary.outcomes import QueueDescription
 from busproof.vocabulary.paths import SUBSCRIPTIONS
+from busproof.vocabulary.subscription_rules import CorrelationFilter
 
 __all__ = ["DEFAULTS", "Said", "described", "kind_of", "settings_of", "title"]
 
@@ -47,6 +48,8 @@ TOLD: Final = {
     "subscription_count": "SubscriptionCount",
 }
 """What the vocabulary calls what is told of an entity, and what clients call it."""
+FORWARDING: Final = ("ForwardTo", "ForwardDeadLetteredMessagesTo")
+"""What is told as an address, as the service tells it."""
 DURATIONS: Final = frozenset({"duplicate_window", "lock_duration", "time_to_live"})
 
 
@@ -55,7 +58,7 @@ def kind_of(entity: Entity) -> str:
     return entity.kind.value.capitalize()
 
 
-def described(bus: Bus, path: str, said: Said, times: Said) -> ET.Element:
+def described(bus: Bus, path: str, said: Said, times: Said, host: str) -> ET.Element:
     """The description of an entity.
 
     Args:
@@ -63,6 +66,7 @@ def described(bus: Bus, path: str, said: Said, times: Said) -> ET.Element:
         path: its path.
         said: what was written of it and is not the model's.
         times: when it was created, changed and used.
+        host: by which the client knows the broker.
     """
     entity = bus.known(path)
     dead, stuck = entity.dead_letters, entity.transfers
@@ -77,12 +81,19 @@ def described(bus: Bus, path: str, said: Said, times: Said) -> ET.Element:
     }
     own = OF_SUBSCRIPTIONS if entity.kind is EntityKind.SUBSCRIPTION else {}
     told = {**DEFAULTS, **own, **said, **settings_of(bus, entity), **times}
+    for name in FORWARDING:
+        if name in told:
+            told[name] = f"sb://{host}/{told[name]}"
     if entity.base.down:
         told["EntityAvailabilityStatus"] = "Limited"
     told["MessageCount"] = str(len(entity.messages) + letters + later)
     description = bus.described(path)
     if entity.kind is EntityKind.TOPIC:
         told["SubscriptionCount"] = str(len(entity.subscriptions or ()))
+        filters = [rule.filter for each in entity.subscriptions or () for rule in each.rules]
+        correlations = sum(isinstance(each, CorrelationFilter) for each in filters)
+        told["SqlFilterCount"] = str(len(filters) - correlations)
+        told["CorrelationFilterCount"] = str(correlations)
     told |= _as_told(description)
     if isinstance(description, QueueDescription):
         stranded = description.transfer_dead_letters

@@ -8,7 +8,13 @@ from xml.etree import ElementTree as ET
 
 from busproof.broker.admin import atom
 from busproof.broker.admin.descriptions import DEFAULTS, described, kind_of, title
-from busproof.broker.admin.entity_requests import APPLIED, creation, update, whole
+from busproof.broker.admin.entity_requests import (
+    APPLIED,
+    creation,
+    more_settings,
+    update,
+    whole,
+)
 from busproof.broker.admin.http import Answer, Request
 from busproof.broker.amqp.refusals import Refusal, refusal_of
 from busproof.broker.amqp.subscription_rules import check_expressions
@@ -34,6 +40,7 @@ from busproof.vocabulary.subscription_rules import DEFAULT_RULE, SubscriptionRul
 
 __all__ = ["Entities"]
 
+KEYS: Final = "AuthorizationRules"
 XML: Final = "application/atom+xml;type=entry;charset=utf-8"
 KINDS: Final = {"QueueDescription", "TopicDescription", "SubscriptionDescription"}
 LONGEST_PATH: Final = 260
@@ -66,6 +73,10 @@ class Entities:
         self._warn = warn
         self._said: dict[str, dict[str, str]] = {}
         """Path to what was written of an entity and is not the model's."""
+        self._keys: dict[str, ET.Element] = {}
+        """Path to the authorization rules that were written of an entity; no key of them works."""
+        self._rules_said: dict[str, tuple[SubscriptionRule, ET.Element]] = {}
+        """Path of a subscription, and name of its rule, to the rule and how it was written."""
         self._times: dict[str, tuple[str, str]] = {}
         """Path to when an entity was created and last changed."""
         self._begun = self._moment()
@@ -162,15 +173,15 @@ class Entities:
         if (SUBSCRIPTIONS in path.lower()) != (description.kind == "SubscriptionDescription"):
             raise atom.Unreadable(f"'{path}' is not the address of a {description.kind}.")
         if "if-match" in request.headers:
-            return self._updated(self._known(path), description.kind, said)
-        command = creation(path, description.kind, said, version)
+            return self._updated(self._known(path), description)
+        command = creation(self._hub.bus, path, description.kind, said, version)
         self._ask(command)
         self._hub.bus.known_as(path)
         self._times[path] = (self._moment(), self._moment())
         status = status_of(self._hub.bus.known(path), said.get("Status", "Active"))
         if status not in (None, EntityStatus.ACTIVE):
             self._manage(UpdateQueue(queue=path, status=status))
-        self._remember(path, said)
+        self._remember(path, description)
         rule = description.child("DefaultRuleDescription")
         if isinstance(command, CreateSubscription) and rule is not None and len(rule):
             self._replace_default(command, rule)
@@ -200,7 +211,8 @@ class Entities:
             ),
         )
 
-    def _remember(self, path: str, said: Mapping[str, str]) -> None:
+    def _remember(self, path: str, description: atom.Description) -> None:
+        said = description.said()
         ours = APPLIED[kind_of(self._hub.bus.known(path))] | READ_ONLY
         kept = {name: text for name, text in said.items() if name not in ours}
         self._said[path] = kept
@@ -211,29 +223,41 @@ class Entities:
             for name, text in kept.items()
             if name not in HARMLESS and text != DEFAULTS.get(name) and not text.startswith("P1067")
         }
+        keys = description.child(KEYS)
+        if keys is None or not len(keys):
+            self._keys.pop(path, None)
+        else:
+            self._keys[path] = keys
+            idle.add(KEYS)
         if idle:
             self._warn(f"{', '.join(sorted(idle))} of '{path}' has no effect here")
 
-    def _updated(self, path: str, kind: str, said: Mapping[str, str]) -> tuple[int, bytes]:
+    def _updated(self, path: str, description: atom.Description) -> tuple[int, bytes]:
+        kind, said = description.kind, description.said()
         if kind != f"{kind_of(self._hub.bus.known(path))}Description":
             raise atom.Unreadable(f"'{path}' is not what a {kind} describes.")
-        self._manage(update(self._hub.bus, path, said))
+        bus = self._hub.bus
+        command, more = update(bus, path, said), more_settings(bus, path, said)
+        self._insist(bus.updated(command, more), path)
         created, _ = self._times.get(path, (self._begun, ""))
         self._times[path] = (created, self._moment())
-        self._remember(path, said)
+        self._remember(path, description)
         return 200, self._entry(path)
 
     def _deleted(self, path: str) -> tuple[int, bytes]:
         self._manage(DeleteQueue(queue=path))
         self._hub.bus.forget(path)
         self._hub.forget(path)
-        for known in (self._said, self._times):
+        for known in (self._said, self._times, self._keys, self._rules_said):
             for each in [name for name in known if name == path or name.startswith(f"{path}/")]:
                 del known[each]
         return 200, b""
 
     def _manage(self, command: UpdateQueue | DeleteQueue) -> None:
-        if (refusal := refusal_of(self._hub.bus.managed(command))) is not None:
+        self._insist(self._hub.bus.managed(command), command.queue)
+
+    def _insist(self, answer: Decided, about: str) -> None:
+        if (refusal := refusal_of(answer, about)) is not None:
             raise atom.Unreadable(refusal.description, refusal.status)
         self._hub.changed()
 
@@ -244,7 +268,12 @@ class Entities:
     def _description(self, path: str) -> ET.Element:
         created, updated = self._times.get(path, (self._begun, self._begun))
         times = {"CreatedAt": created, "UpdatedAt": updated, "AccessedAt": self._moment()}
-        return described(self._hub.bus, path, self._said.get(path, {}), times)
+        element = described(
+            self._hub.bus, path, self._said.get(path, {}), times, urlsplit(self._base).netloc
+        )
+        if (keys := self._keys.get(path)) is not None:
+            element.append(atom.as_written(keys))
+        return element
 
     def _listed(self, what: str, query: Mapping[str, str]) -> bytes:
         bus = self._hub.bus
@@ -267,10 +296,12 @@ class Entities:
 
     def _rules(self, path: str, query: Mapping[str, str]) -> bytes:
         rules = {each.name: each for each in self._found_rules(path)}
+        path = self._known(path)
         page = page_of(sorted(rules), query)
         moment = self._moment()
         found = [
-            (name, self._url(path, name), atom.rule_element(rules[name], moment)) for name in page
+            (name, self._url(path, name), self._rule_element(path, rules[name], moment))
+            for name in page
         ]
         return atom.feed("rules", self._url(path), moment, found)
 
@@ -288,6 +319,7 @@ class Entities:
 
     def _rule(self, request: Request, path: str, name: str) -> tuple[int, bytes]:
         topic, subscription = self._subscription(path)
+        path = self._known(path)
         known = {each.name: each for each in self._found_rules(path)}
         if request.method == "PUT":
             if (objection := objection_to(name, what="name of a rule", dollar=True)) is not None:
@@ -304,6 +336,7 @@ class Entities:
             )
             self._ask(*([removal] if changed else []), addition)
             made = SubscriptionRule(name=name, filter=chosen, action=action)
+            self._rules_said[f"{path}/{name}"] = made, element
             return 200 if changed else 201, self._rule_entry(path, made)
         if name not in known:
             raise atom.Unreadable(f"Rule '{name}' of '{path}' was not found.", 404)
@@ -314,8 +347,13 @@ class Entities:
 
     def _rule_entry(self, path: str, rule: SubscriptionRule) -> bytes:
         moment = self._moment()
-        element = atom.rule_element(rule, moment)
+        element = self._rule_element(path, rule, moment)
         return atom.entry(rule.name, self._url(path, rule.name), moment, element)
+
+    def _rule_element(self, path: str, rule: SubscriptionRule, moment: str) -> ET.Element:
+        """The rule's description, as it was written if that is what the bus goes by."""
+        known, element = self._rules_said.get(f"{path}/{rule.name}", (None, None))
+        return atom.rule_element(rule, moment, element if known == rule else None)
 
     def _url(self, path: str, rule: str | None = None) -> str:
         """The address of an entity or a rule, by which clients of JavaScript find out its name."""

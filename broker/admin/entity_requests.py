@@ -1,6 +1,7 @@
 """What administration clients want of entities: how they are to be created, or changed."""
 
-from typing import Final
+from typing import Any, Final
+from urllib.parse import unquote
 
 from busproof.broker.admin import atom
 from busproof.broker.admin.descriptions import Said, kind_of, settings_of
@@ -11,8 +12,9 @@ from busproof.broker.entity_status import status_of
 from busproof.model.values import EntitySettings
 from busproof.vocabulary.commands import CreateQueue, CreateSubscription, CreateTopic, UpdateQueue
 from busproof.vocabulary.paths import SUBSCRIPTIONS
+from busproof.vocabulary.values import Tier
 
-__all__ = ["APPLIED", "creation", "update", "whole"]
+__all__ = ["APPLIED", "creation", "more_settings", "update", "whole"]
 
 LIFETIME: Final = "DefaultMessageTimeToLive"
 DEAD_LETTERING: Final = "DeadLetteringOnMessageExpiration"
@@ -39,28 +41,23 @@ OF_SENDERS: Final = {
 }
 APPLIED: Final = {
     "Queue": OF_ALL | OF_RECEIVERS | OF_SENDERS | {SIZE},
-    "Topic": OF_ALL | OF_SENDERS,
+    "Topic": OF_ALL | OF_SENDERS | {SIZE},
     "Subscription": OF_ALL | OF_RECEIVERS,
 }
 """For each kind of entity, the properties that have an effect here."""
 
-FIXED: Final = (
-    BURYING,
-    DEAD_LETTERING,
-    WINDOW,
-    SIZE,
-)
-"""What has an effect and cannot be changed here."""
+MESSAGE_SIZE: Final = "MaxMessageSizeInKilobytes"
 
 
 def creation(
-    path: str, kind: str, said: Said, version: str | None = None
+    bus: Bus, path: str, kind: str, said: Said, version: str | None = None
 ) -> CreateQueue | CreateTopic | CreateSubscription:
     """The command for an entity that is to be created, by a request of this api-version.
 
     Raises:
         Unreadable: there can be none like that.
     """
+    _check_message_size(bus, said)
     named = version if version and version < TODAY else None
     if kind == "TopicDescription":
         return CreateTopic(
@@ -80,10 +77,10 @@ def creation(
             requires_session=_truth(said, "RequiresSession"),
             lock_duration=_positive(said.get("LockDuration", "PT1M"), "LockDuration"),
             max_delivery_count=_counted(said.get("MaxDeliveryCount", "10")),
-            forward_to=_destination(said, FORWARDING),
+            forward_to=_destination(bus, said, FORWARDING),
             time_to_live=_lifetime(said),
             dead_letter_expired=_truth(said, DEAD_LETTERING),
-            forward_dead_letters_to=_destination(said, BURYING),
+            forward_dead_letters_to=_destination(bus, said, BURYING),
         )
     return CreateQueue(
         queue=path,
@@ -95,10 +92,10 @@ def creation(
         lock_duration=_positive(said.get("LockDuration", "PT1M"), "LockDuration"),
         max_delivery_count=_counted(said.get("MaxDeliveryCount", "10")),
         max_size=_size(said),
-        forward_to=_destination(said, FORWARDING),
+        forward_to=_destination(bus, said, FORWARDING),
         time_to_live=_lifetime(said),
         dead_letter_expired=_truth(said, DEAD_LETTERING),
-        forward_dead_letters_to=_destination(said, BURYING),
+        forward_dead_letters_to=_destination(bus, said, BURYING),
     )
 
 
@@ -110,15 +107,9 @@ def update(bus: Bus, path: str, said: Said) -> UpdateQueue:
     Raises:
         Unreadable: it would change what cannot be changed here, or cannot be read.
     """
+    _check_message_size(bus, said)
     entity = bus.known(path)
-    applied, told = APPLIED[kind_of(entity)], settings_of(bus, entity)
-    for name in FIXED if bus.is_trusted else ():
-        if name in applied and name in said and not _same(said[name], told.get(name, "")):
-            raise atom.Unreadable(
-                f"{name} of '{path}' is {told.get(name, 'not set')} and cannot be changed here; "
-                "delete the entity and create it anew.",
-                501,
-            )
+    applied = APPLIED[kind_of(entity)]
     life = _lifetime(said)
     if life is None and entity.settings.time_to_live is not None and LIFETIME in said:
         raise atom.Unreadable(f"{LIFETIME} of '{path}' cannot be taken away again here.", 501)
@@ -132,14 +123,57 @@ def update(bus: Bus, path: str, said: Said) -> UpdateQueue:
         lock_duration=None if lock is None else _positive(lock, "LockDuration"),
         max_delivery_count=None if count is None else _counted(count),
         time_to_live=life,
-        forward_to=_redirected(entity.settings, said),
+        forward_to=_redirected(bus, entity.settings, said),
         status=status_of(entity, said["Status"]) if "Status" in said else None,
     )
 
 
-def _redirected(settings: EntitySettings, said: Said) -> str | None:
+def more_settings(bus: Bus, path: str, said: Said) -> dict[str, Any]:
+    """The settings that a description changes beside what an update has, by their names here.
+
+    One that leaves out where dead letters go on to ends that, as with the service.
+
+    Raises:
+        Unreadable: it would change what cannot be changed here, or cannot be read.
+    """
+    entity = bus.known(path)
+    before, told = entity.settings, settings_of(bus, entity)
+    applied, found = APPLIED[kind_of(entity)], dict[str, Any]()
+    if BURYING in applied:
+        found["forward_dead_letters_to"] = _destination(bus, said, BURYING)
+    if DEAD_LETTERING in applied and DEAD_LETTERING in said:
+        found["dead_letter_expired"] = _truth(said, DEAD_LETTERING)
+    if WINDOW in applied and WINDOW in said and not _same(said[WINDOW], told[WINDOW]):
+        found["duplicate_window"] = _window(said)
+    if SIZE in applied and SIZE in said and not _same(said[SIZE], told[SIZE]):
+        found["max_size"] = _size(said)
+        if before.partitioned and _is_read(bus, "GB-PARTITIONS", "per-gb"):
+            raise atom.Unreadable(
+                f"{SIZE} of '{path}' is {told[SIZE]} and cannot be changed, because a partitioned "
+                "entity has partitions for each GB here; delete the entity and create it anew.",
+                501,
+            )
+    return {name: value for name, value in found.items() if value != getattr(before, name)}
+
+
+def _is_read(bus: Bus, name: str, reading: str) -> bool:
+    """Whether an ambiguity is read so, as far as that is decided."""
+    namespace = bus.namespace
+    return reading == (namespace.readings.get(name) or namespace.profile.readings.get(name))
+
+
+def _check_message_size(bus: Bus, said: Said) -> None:
+    """Insist on what the documents say of the size of messages: it is an option of Premium."""
+    if MESSAGE_SIZE in said and bus.namespace.profile.tier is not Tier.PREMIUM and bus.is_trusted:
+        raise atom.Unreadable(
+            f"{MESSAGE_SIZE} can only be set in the Premium tier; leave it out, or serve a "
+            'namespace of "Tier": "premium".'
+        )
+
+
+def _redirected(bus: Bus, settings: EntitySettings, said: Said) -> str | None:
     """Where a queue is to forward to from now on, none if nowhere; `None` if it is as before."""
-    wanted = _destination(said, FORWARDING) or ""
+    wanted = _destination(bus, said, FORWARDING) or ""
     return None if wanted == (settings.forward_to or "") else wanted
 
 
@@ -198,12 +232,15 @@ def _size(said: Said) -> int | None:
     return size
 
 
-def _destination(said: Said, name: str) -> str | None:
-    """Where messages go on to; some clients write the address with its host."""
+def _destination(bus: Bus, said: Said, name: str) -> str | None:
+    """Where messages go on to, in the letters that it was created with.
+
+    Most clients write the address with its host.
+    """
     address = said.get(name)
     if address and "://" in address:
-        return address.partition("://")[2].partition("/")[2]
-    return address
+        address = unquote(address.partition("://")[2].partition("/")[2])
+    return bus.path(address) if address else None
 
 
 def _truth_or_none(said: Said, name: str) -> bool | None:

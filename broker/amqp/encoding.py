@@ -53,6 +53,8 @@ _PASSED_ON: Final = frozenset({0x73, 0x74, 0x84, 0x94})
 DESCRIBED: Final = 0
 DEEPEST: Final = 32
 """How often a descriptor, or what it describes, may itself be described; messages need once."""
+MOST_NODES: Final = 65_535
+"""How many values the engine reads of anything, an array of endless nothing included."""
 SMALL_ULONG: Final = 0x53
 
 
@@ -204,7 +206,7 @@ def values_in(data: bytes, place: int) -> int:
         else:
             if high in (0xE, 0xF):
                 begins, width = (place + 2, 1) if high == 0xE else (place + 5, 4)
-                count += int.from_bytes(data[begins : begins + width], "big")
+                count += min(MOST_NODES, int.from_bytes(data[begins : begins + width], "big"))
             place += 2 + data[place + 1] if high in (0xA, 0xE) else 5 + long
     return count
 

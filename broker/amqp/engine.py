@@ -6,7 +6,7 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from proton import Collector, Data, Event, Link, ProtonException, Terminus, Transport
 from proton import Connection as Endpoint
@@ -30,9 +30,7 @@ from busproof.broker.amqp.windows import LEAST_FRAME, ROOM
 from busproof.broker.amqp.wire import Wire
 from busproof.broker.auth.cbs import Proving
 from busproof.broker.auth.tokens import MANAGEMENT, Claim
-
-if TYPE_CHECKING:
-    from busproof.broker.core import Hub
+from busproof.broker.core import Hub
 
 __all__ = ["Connection"]
 
@@ -64,9 +62,7 @@ class Connection(asyncio.Protocol):
         attach: decides which node a link that is being attached gets.
     """
 
-    def __init__(
-        self, hub: "Hub", number: int, attach: Callable[["Connection", Link], None]
-    ) -> None:
+    def __init__(self, hub: Hub, number: int, attach: Callable[["Connection", Link], None]) -> None:
         self.hub = hub
         self.number = number
         self._proving = Proving(hub, self.review_links, self.end)
@@ -296,13 +292,17 @@ class Connection(asyncio.Protocol):
         told = self._wire.waiting + self.answers + self.backlog.size
         return self.kept + self.unfinished.total + came + told
 
-    def stage(self, transaction: str, size: int) -> None:
-        """Count bytes that are kept until a transaction ends, for the client that has begun it."""
+    def count_in(self, transaction: str, size: int) -> None:
+        """Count bytes that are kept until a transaction ends, for whoever has begun it."""
         owner = self.hub.owners.get(transaction)
-        if isinstance(owner, Connection):
-            owner.staged[transaction] += size + STAGED
-            owner.kept += size + STAGED
-            owner.measure()
+        if owner is not None:
+            owner.stage(transaction, size)
+
+    def stage(self, transaction: str, size: int) -> None:
+        """Count bytes that are kept until a transaction ends that the client has begun."""
+        self.staged[transaction] += size + STAGED
+        self.kept += size + STAGED
+        self.measure()
 
     def begun(self, transaction: str) -> None:
         """The client has begun a transaction."""
@@ -546,7 +546,7 @@ def _is_unreadable(error: Exception) -> bool:
     """Whether Proton's Python has no such value: a map may have keys that no dict can have."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     return isinstance(error, UNREADABLE) or (
-        isinstance(error, TypeError) and last.filename == inspect.getfile(Data)
+        isinstance(error, TypeError | ValueError) and last.filename == inspect.getfile(Data)
     )
 
 

@@ -10,7 +10,13 @@ from busproof.broker.amqp.engine import Connection
 from busproof.broker.amqp.messages import Parsed, inner_messages
 from busproof.broker.amqp.native import Raw
 from busproof.broker.amqp.nodes import Node, condition
-from busproof.broker.amqp.refusals import Refusal, insist, too_large, unauthorized
+from busproof.broker.amqp.refusals import (
+    Refusal,
+    insist,
+    too_large,
+    too_many_at_once,
+    unauthorized,
+)
 from busproof.model import Answer
 from busproof.vocabulary.commands import Schedule, Send, SendBatch
 
@@ -171,6 +177,8 @@ class Intake(Node):
         hub.check_room()
         try:
             each_raw = inner_messages(raw) if several else [raw]
+            if len(each_raw) > (most := hub.limits.at_once):
+                raise too_many_at_once(len(each_raw), most)
             parsed = [hub.parsed(each) for each in each_raw]
         except ValueError as error:
             raise Refusal("amqp:decode-error", str(error)) from None
@@ -178,7 +186,7 @@ class Intake(Node):
         if answers:
             insist(answers[-1], self._path)
         if transaction is not None:
-            self._connection.stage(transaction, len(raw))
+            self._connection.count_in(transaction, len(raw))
         for each in parsed:
             hub.contents.keep(each.message.body, each.content_when_due())
 

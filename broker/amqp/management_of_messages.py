@@ -17,7 +17,7 @@ from busproof.broker.amqp.dispositions import (
 from busproof.broker.amqp.encoding import binary
 from busproof.broker.amqp.framing import array
 from busproof.broker.amqp.incoming_links import delay_of
-from busproof.broker.amqp.management_requests import Asking, Said, several
+from busproof.broker.amqp.management_requests import Asking, Said
 from busproof.broker.amqp.messages import Parsed
 from busproof.broker.amqp.outgoing_links import effect_of, outgoing, token_of, wire_token
 from busproof.broker.amqp.refusals import Refusal, insist
@@ -82,7 +82,7 @@ def receive_deferred(asking: Asking, said: Said) -> Reply:
     settle = bounded("receiver-settle-mode", int(said.get("receiver-settle-mode") or 0))
     command = ReceiveDeferred(
         queue=asking.path,
-        sequence_numbers=_numbers(said),
+        sequence_numbers=_numbers(asking, said),
         mode=ReceiveMode.PEEK_LOCK if settle else ReceiveMode.RECEIVE_AND_DELETE,
         session_id=said.get("session-id"),
     )
@@ -92,10 +92,10 @@ def receive_deferred(asking: Asking, said: Said) -> Reply:
     return Reply({"messages": [_handed_out(asking, view) for view in views]})
 
 
-def _numbers(said: Said) -> tuple[int, ...]:
+def _numbers(asking: Asking, said: Said) -> tuple[int, ...]:
     """The sequence numbers that a request names."""
     name = "sequence-numbers"
-    return tuple(bounded(name, number) for number in several(said[name]))
+    return tuple(bounded(name, number) for number in asking.several(said[name]))
 
 
 def _handed_out(asking: Asking, view: MessageView) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def _handed_out(asking: Asking, view: MessageView) -> dict[str, Any]:
 
 def renew_lock(asking: Asking, said: Said) -> Reply:
     """Let locks begin anew: all of them, or none."""
-    tokens = [token_of(_token(each)) for each in several(said["lock-tokens"])]
+    tokens = [token_of(_token(each)) for each in asking.several(said["lock-tokens"])]
     commands = [RenewLock(queue=asking.path, lock_token=token) for token in tokens]
     ends = [end_of_lock(asking, answer) for answer in asking.ask_all(commands)]
     return Reply({"expirations": array(Data.TIMESTAMP, ends)})
@@ -122,7 +122,7 @@ def end_of_lock(asking: Asking, answer: Answer) -> timestamp:
 def settle(asking: Asking, said: Said) -> Reply:
     """Settle messages by their lock tokens: all of them, or none; in a transaction with its end."""
     disposition = _disposition(said)
-    tokens = [token_of(_token(each)) for each in several(said["lock-tokens"])]
+    tokens = [token_of(_token(each)) for each in asking.several(said["lock-tokens"])]
     settlements = [disposition.settlement(asking.path, token) for token in tokens]
     effects = [effect_of(asking.connection, each, disposition) for each in settlements]
     if asking.transaction is not None:
@@ -160,7 +160,7 @@ def schedule(asking: Asking, said: Said) -> Reply:
     """Take messages that are to come later: all of them, or none."""
     hub = asking.connection.hub
     hub.check_room()
-    parsed = [hub.parsed(binary(each["message"])) for each in several(said["messages"])]
+    parsed = [hub.parsed(binary(each["message"])) for each in asking.several(said["messages"])]
     answers = asking.ask_all([_later(asking, each) for each in parsed])
     for each in parsed:
         hub.contents.keep(each.message.body, each.content_when_due())
@@ -183,7 +183,7 @@ def _later(asking: Asking, parsed: Parsed) -> Schedule:
 
 def cancel(asking: Asking, said: Said) -> Reply:
     """Take scheduled messages back by their sequence numbers: all of them, or none."""
-    numbers = _numbers(said)
+    numbers = _numbers(asking, said)
     asking.ask_all(
         [CancelScheduled(queue=asking.path, sequence_number=number) for number in numbers]
     )

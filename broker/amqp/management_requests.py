@@ -7,13 +7,13 @@ import attrs
 from proton import Array
 
 from busproof.broker.amqp.engine import Connection
-from busproof.broker.amqp.refusals import Refusal, insist
+from busproof.broker.amqp.refusals import Refusal, insist, too_many_at_once
 from busproof.broker.amqp.request_links import Reply
 from busproof.model import Answer
 from busproof.vocabulary.commands import Command
 from busproof.vocabulary.paths import SUBSCRIPTIONS
 
-__all__ = ["Asking", "Operation", "Said", "several"]
+__all__ = ["Asking", "Operation", "Said"]
 
 Said = Mapping[str, Any]
 """The fields of a request."""
@@ -48,6 +48,17 @@ class Asking:
             insist(answers[-1], self.path)
         return answers
 
+    def several(self, value: Any) -> list[Any]:
+        """The elements of a list or an array.
+
+        Raises:
+            Refusal: there are more than one request may have.
+        """
+        found = list(value.elements) if isinstance(value, Array) else list(value)
+        if len(found) > (most := self.connection.hub.limits.at_once):
+            raise too_many_at_once(len(found), most)
+        return found
+
     def holder(self, session_id: str | None) -> str:
         """Under which name the model knows the link of this connection that holds a session."""
         own = self.connection.name
@@ -69,8 +80,3 @@ class Asking:
 
 Operation = Callable[[Asking, Said], Reply]
 """Answers a request or raises `Refusal`; of a field that it needs and lacks, `KeyError`."""
-
-
-def several(value: Any) -> list[Any]:
-    """The elements of a list or an array."""
-    return list(value.elements) if isinstance(value, Array) else list(value)

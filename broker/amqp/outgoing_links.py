@@ -285,7 +285,7 @@ class Outlet(Node):
         stage = self._connection.hub.stage
         answer = stage.settle(transaction, settlement, self._holder, effect)
         insist(answer, self._path)
-        self._connection.stage(transaction, sum(map(len, disposition.more().values())))
+        self._connection.count_in(transaction, sum(map(len, disposition.more().values())))
         tell(delivery, TRANSACTIONAL, echoed(disposition))
 
 

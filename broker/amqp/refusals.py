@@ -1,8 +1,10 @@
 """How refusals are said in AMQP: conditions, status numbers, and a sentence for people."""
 
+from functools import cache
 from typing import Final
 
 from busproof.model import Answer
+from busproof.spec import load
 from busproof.vocabulary.outcomes import Refused
 from busproof.vocabulary.values import Error
 
@@ -15,6 +17,7 @@ __all__ = [
     "refusal_of",
     "too_large",
     "too_many",
+    "too_many_at_once",
     "unauthorized",
 ]
 
@@ -49,6 +52,10 @@ SENTENCES: Final[dict[Error, str]] = {
 }
 
 
+LONGEST: Final = 1_000
+"""Characters of a sentence that a client is told."""
+
+
 class Refusal(Exception):  # noqa: N818 - what the service answers, not an error of ours
     """What a client is told instead of being given what it asked for.
 
@@ -59,6 +66,9 @@ class Refusal(Exception):  # noqa: N818 - what the service answers, not an error
     """
 
     def __init__(self, condition: str, description: str, status: int = 400) -> None:
+        if len(description) > LONGEST:
+            # It may show what came, which is none of the broker's words.
+            description = f"{description[:LONGEST]} …"
         super().__init__(description)
         self.condition = condition
         self.description = description
@@ -76,12 +86,20 @@ def refusal_of(answer: Answer, about: str = "") -> Refusal | None:
 def _refusal(refused: Refused, shown: tuple[str, ...], about: str) -> Refusal:
     error = refused.error
     condition, status = CONDITIONS[error]
-    rules = f" ({', '.join(shown)})" if shown else ""
+    titles = _titles()
+    named = (f"{each}: {titles[each]}" if each in titles else each for each in shown)
+    rules = f" ({'; '.join(named)})" if shown else ""
     place = f" '{about}'" if about else ""
     detail = f": {refused.detail}" if refused.detail else ""
     return Refusal(
         condition, f"{SENTENCES[error]}{detail}{rules}.{place and ' Entity:' + place}", status
     )
+
+
+@cache
+def _titles() -> dict[str, str]:
+    """What each rule of the catalogue is about."""
+    return {rule.id: rule.title for rule in load().rules}
 
 
 def insist(answer: Answer, about: str = "") -> None:
@@ -129,6 +147,16 @@ def too_many(things: str, most: int) -> Refusal:
     return Refusal(
         "amqp:resource-limit-exceeded",
         f"The connection has {most:,} {things}, as many as one may have.",
+        403,
+    )
+
+
+def too_many_at_once(count: int, most: int) -> Refusal:
+    """What a client is told whose request has more in it than one may have."""
+    return Refusal(
+        "amqp:resource-limit-exceeded",
+        f"The request has {count:,} messages, lock tokens or sequence numbers; at most {most:,} "
+        "may be in one.",
         403,
     )
 

@@ -3,10 +3,9 @@
 import asyncio
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from busproof.broker.core import Hub
+from busproof.broker.core import Hub
 
 __all__ = ["LAST_WORDS", "Wire"]
 
@@ -22,7 +21,7 @@ class Wire:
         give: gives the client what was held back, once it has caught up.
     """
 
-    def __init__(self, hub: "Hub", give: Callable[[], None]) -> None:
+    def __init__(self, hub: Hub, give: Callable[[], None]) -> None:
         self._hub = hub
         self._give = give
         self._transport: asyncio.Transport | None = None

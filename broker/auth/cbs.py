@@ -3,13 +3,11 @@
 import asyncio
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from busproof.broker.amqp.refusals import Refusal
 from busproof.broker.auth.tokens import Claim, Keys
-
-if TYPE_CHECKING:
-    from busproof.broker.core import Hub
+from busproof.broker.core import Hub
 
 __all__ = ["TIME_TO_CLAIM", "Claims", "Proving"]
 
@@ -91,7 +89,7 @@ class Proving:
 
     def __init__(
         self,
-        hub: "Hub",
+        hub: Hub,
         review: Callable[[], None],
         end: Callable[[Refusal], None],
     ) -> None:

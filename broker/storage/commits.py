@@ -10,9 +10,11 @@ import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from busproof.broker.amqp.refusals import Refusal
+from busproof.broker.bus import Bus
+from busproof.broker.core import Hub
 from busproof.broker.storage.change_log import ChangeLog
 from busproof.broker.storage.codec import written
 from busproof.broker.storage.databases import Full
@@ -21,10 +23,6 @@ from busproof.broker.storage.write_set import NAMESPACE, Changes, Statement
 from busproof.errors import ConformanceError
 from busproof.model.journal import Change
 from busproof.vocabulary.values import Clock
-
-if TYPE_CHECKING:
-    from busproof.broker.bus import Bus
-    from busproof.broker.core import Hub
 
 __all__ = ["Saver", "namespace_notes"]
 
@@ -46,9 +44,7 @@ class Saver:
         in_thread: whether commits wait for the disk, in a thread of their own.
     """
 
-    def __init__(
-        self, hub: "Hub", store: Store, log: ChangeLog, *, in_thread: bool = False
-    ) -> None:
+    def __init__(self, hub: Hub, store: Store, log: ChangeLog, *, in_thread: bool = False) -> None:
         self._hub = hub
         self._store = store
         self.log = log
@@ -117,7 +113,7 @@ class Saver:
         self.tell(written_down.set)
         await written_down.wait()
 
-    def begin(self, bus: "Bus") -> None:
+    def begin(self, bus: Bus) -> None:
         """Another namespace, in the place of all that was there."""
         self.log.begin(bus.namespace)
         bus.listeners.append(self.hear)
@@ -316,7 +312,7 @@ def _raise(error: ConformanceError) -> None:
     raise error
 
 
-def namespace_notes(bus: "Bus", store: Store) -> dict[str, str]:
+def namespace_notes(bus: Bus, store: Store) -> dict[str, str]:
     """What a namespace is held to, and when its time began."""
     profile = bus.namespace.profile
     held = (profile.edition, profile.tier.value, profile.readings, profile.partitions)

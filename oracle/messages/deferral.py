@@ -88,7 +88,21 @@ def receive_deferred(
     elif seen.outcome is None:
         yield from _offered(namespace, queue, command)
     if (rules := _why_refused(namespace, queue, command)) is not None:
-        yield refusal(namespace, v.Error.MESSAGE_NOT_FOUND, *rules, any_error=True)
+        named = all(_is_surely_missing(queue, number) for number in command.sequence_numbers)
+        free = not named or command.session_id is not None or queue.outages.any
+        yield refusal(namespace, v.Error.MESSAGE_NOT_FOUND, *rules, any_error=free)
+
+
+def _is_surely_missing(queue: Queue, number: int) -> bool:
+    """DEFER-03: return whether no message in any state has this number.
+
+    A message with an unobserved number may have any, and for an active one the documents name no
+    error.
+    """
+    arrived = queue.numbers.get(number)
+    if arrived is not None:
+        return arrived not in queue.messages
+    return not queue.messages and not len(queue.calendar.entries)
 
 
 def _given(

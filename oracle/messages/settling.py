@@ -142,11 +142,23 @@ def lost_lock(
     if stored is None or lock is None or has_ended(namespace, queue, stored):
         queue, older = _resisting(queue, token)
         after = with_queue(namespace, queue)
-        yield refusal(after, v.Error.LOCK_LOST, *rules, *older, any_error=True)
+        free = not _is_error_named(namespace, queue, token)
+        yield refusal(after, v.Error.LOCK_LOST, *rules, *older, any_error=free)
     elif lock.expiry.earliest <= namespace.now.latest or not stored.certain:
         yield refusal(namespace, v.Error.LOCK_LOST, any_error=True)
     elif queue.outages.may_hit(stored.where):
         yield refusal(namespace, v.Error.UNAVAILABLE, "LIFE-11", any_error=True)
+
+
+def _is_error_named(namespace: Namespace, queue: Queue, token: str) -> bool:
+    """Return whether a lost lock has to be refused with the error for lost locks.
+
+    The documents name no error for a lock that was never given. In a session the error may be the
+    session lock's, in an outage the outage's (ERROR-PRECEDENCE), and a client library may refuse
+    before it sends the request.
+    """
+    known = token in queue.tokens and not namespace.observability.assigns_message_ids
+    return known and not queue.settings.requires_session and not queue.outages.any
 
 
 def is_of_lost_answer(queue: Queue, token: str) -> bool:

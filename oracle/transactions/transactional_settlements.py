@@ -134,7 +134,7 @@ def _turned_away(
     lost = refused.rules and refused.outcome == v.Refused(error=v.Error.LOCK_LOST)
     rules = ("LOCK-13", *refused.rules) if lost else refused.rules
     after = after_refusal(_pledging(refused.next, command), name, transaction)
-    return attrs.evolve(refused, next=after, rules=rules)
+    return attrs.evolve(refused, next=after, rules=rules, any_error=True)
 
 
 def _taken_yet_doomed(

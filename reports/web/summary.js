@@ -20,9 +20,10 @@ function card(run) {
     make("h3", {}, run.label),
     make("p", { class: "muted" }, [run.language, run.adapter].filter(Boolean).join(" · ")),
     make("p", { class: "figure" },
-      make("strong", {}, percentage(counts.shown, applicable)),
-      make("span", {}, `${counts.shown} of ${count(applicable, "applicable rule")} shown`)),
+      make("strong", {}, `${counts.shown} of ${applicable}`),
+      make("span", {}, `applicable ${applicable === 1 ? "rule" : "rules"} shown`)),
     make("p", { class: "conclusion" }, icon(ENDINGS[run.exit] || "not shown"), " ", run.conclusion),
+    levels(run),
     bar(counts),
     legend(run, counts),
     claims(run),
@@ -39,6 +40,15 @@ function card(run) {
     run.known.length ? more(count(run.known.length, "known failure"), list(run.known.map(knownWords))) : null,
     more("Held to, and what it declares", make("p", {}, `${run.terms}.`),
       make("p", {}, `Declares ${run.capabilities.join(", ") || "nothing"}.`)));
+}
+
+// How much of each level was claimed and shown; a run of some rules has none.
+function levels(run) {
+  if (!run.levels.length) return null;
+  return make("dl", { class: "levels" }, run.levels.map(([title, state, words, summary]) => [
+    make("dt", { title: summary }, title),
+    make("dd", { class: slug(state) }, make("b", {}, state), words ? ` ${words}` : ""),
+  ]));
 }
 
 function legend(run, counts) {

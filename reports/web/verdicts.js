@@ -39,11 +39,6 @@ function tally(run, ids = Object.keys(run.verdicts)) {
   return { counts, applicable: judged - counts["not applicable"] };
 }
 
-// Never rounded up: 100 % means all.
-function percentage(part, whole) {
-  return whole ? `${Math.floor((1000 * part) / whole) / 10} %` : "–";
-}
-
 function icon(verdict) {
   return draw("svg", { class: `icon ${slug(verdict)}`, "aria-hidden": "true", focusable: "false" },
     draw("use", { href: `#icon-${slug(verdict)}` }));

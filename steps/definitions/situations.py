@@ -11,6 +11,7 @@ from busproof.steps.patience import until
 from busproof.steps.wording import Properties, properties, queue_settings
 from busproof.vocabulary.capabilities import Capability
 from busproof.vocabulary.commands import (
+    AcceptSession,
     CommitTransaction,
     Complete,
     GetSessionState,
@@ -147,3 +148,9 @@ def state_if_accepted(
 def none_unless_refused(views: list[MessageView], outcome: Outcome) -> None:
     """Where the request was refused, whatever came may come."""
     assert not views or isinstance(outcome, Refused), (outcome, views)
+
+
+@when(parsers.parse('session "{session_id}" is accepted once more'))
+def accepted_once_more(bus: Bus, queue: str, session_id: str) -> None:
+    """Lock a session that is free again, which has to succeed."""
+    bus.expect(bus.do(AcceptSession(queue=queue, session_id=session_id)), Done)

@@ -151,12 +151,18 @@ def flow(credit: int, handle: int = 0, window: int = 2_000, channel: int = 0) ->
 
 
 def transfer(
-    number: int, payload: bytes, handle: int = 0, *, more: bool = False, state: bytes = NULL
+    number: int,
+    payload: bytes,
+    handle: int = 0,
+    *,
+    more: bool = False,
+    state: bytes = NULL,
+    form: int = 0,
 ) -> bytes:
     """Transfer a message, or a part of one."""
     tag = binary(struct.pack(">I", number))
     flags = (FALSE, TRUE if more else FALSE, NULL, state)
-    return frame(TRANSFER, uint(handle), uint(number), tag, uint(0), *flags, payload=payload)
+    return frame(TRANSFER, uint(handle), uint(number), tag, uint(form), *flags, payload=payload)
 
 
 class Peer:

@@ -1,8 +1,9 @@
 """The official administration client, and what the broker says of itself."""
 
+import base64
 import urllib.request
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from azure.core.exceptions import (
@@ -13,8 +14,13 @@ from azure.core.exceptions import (
 )
 from azure.servicebus import ServiceBusMessage as Message
 from azure.servicebus import ServiceBusSubQueue
-from azure.servicebus.exceptions import MessagingEntityDisabledError
+from azure.servicebus.exceptions import (
+    MessagingEntityDisabledError,
+    ServiceBusAuthenticationError,
+)
 from azure.servicebus.management import (
+    AccessRights,
+    AuthorizationRule,
     CorrelationRuleFilter,
     ServiceBusAdministrationClient,
     SqlRuleAction,
@@ -194,6 +200,139 @@ def test_topics_subscriptions_and_rules_are_changed_and_deleted(
         admin.get_subscription(name, "s")
     admin.create_topic(name)
     assert [] == list(admin.list_subscriptions(name))
+
+
+def test_forwarding_is_changed_and_ended(
+    served: Served, admin: ServiceBusAdministrationClient, name: str
+) -> None:
+    """Of messages and of dead letters; it is told as an address, and found in any letters."""
+    for each in ("Target", "Grave"):
+        admin.create_queue(f"{name}{each}")
+    queue = admin.create_queue(name, forward_to=f"{name}TARGET")
+    address = f"sb://{served.admin.removeprefix('http://')}/{name}"
+    assert (f"{address}Target", None) == (
+        queue.forward_to,
+        queue.forward_dead_lettered_messages_to,
+    )
+    queue.forward_to, queue.forward_dead_lettered_messages_to = None, f"{name}grave"
+    admin.update_queue(queue)
+    told = admin.get_queue(name)
+    assert (None, f"{address}Grave") == (told.forward_to, told.forward_dead_lettered_messages_to)
+    sent(served, name, Message("bad"))
+    with served.client() as client:
+        with client.get_queue_receiver(name) as receiver:
+            receiver.dead_letter_message(taken(receiver)[0], reason="why")
+        with client.get_queue_receiver(f"{name}Grave") as receiver:
+            assert ["bad"] == [str(each) for each in taken(receiver)]
+    told.forward_dead_lettered_messages_to = f"{name}-nowhere"
+    told.lock_duration = timedelta(seconds=7)
+    with pytest.raises(HttpResponseError, match="FWD-29: A destination must exist"):
+        admin.update_queue(told)
+    assert timedelta(seconds=60) == admin.get_queue(name).lock_duration
+    told.forward_dead_lettered_messages_to = None
+    admin.update_queue(told)
+    assert admin.get_queue(name).forward_dead_lettered_messages_to is None
+
+
+def test_duplicate_window_expiry_and_size_are_changed(
+    admin: ServiceBusAdministrationClient, name: str
+) -> None:
+    """What is not allowed is refused with words, and changes nothing."""
+    queue = admin.create_queue(name, enable_partitioning=True, requires_duplicate_detection=True)
+    assert 16 * 1024 == queue.max_size_in_megabytes
+    queue.duplicate_detection_history_time_window = timedelta(minutes=2)
+    queue.dead_lettering_on_message_expiration = True
+    queue.max_size_in_megabytes = 2048
+    admin.update_queue(queue)
+    told = admin.get_queue(name)
+    assert (timedelta(minutes=2), True, 16 * 2048) == (
+        told.duplicate_detection_history_time_window,
+        told.dead_lettering_on_message_expiration,
+        told.max_size_in_megabytes,
+    )
+    told.duplicate_detection_history_time_window = timedelta(days=8)
+    with pytest.raises(HttpResponseError, match="DUP-"):
+        admin.update_queue(told)
+    assert timedelta(minutes=2) == admin.get_queue(name).duplicate_detection_history_time_window
+
+
+def test_premium_option_and_keys_of_an_entity(
+    admin: ServiceBusAdministrationClient, served: Served, name: str
+) -> None:
+    """The size of messages is refused in Standard; keys are told as they were written."""
+    with pytest.raises(HttpResponseError, match="MaxMessageSizeInKilobytes can only be set"):
+        admin.create_queue(name, max_message_size_in_kilobytes=1024)
+    key = base64.b64encode(bytes(32)).decode()
+    rule = AuthorizationRule(
+        type="SharedAccessAuthorizationRule",
+        key_name="own",
+        claim_type="SharedAccessKey",
+        claim_value="None",
+        rights=[AccessRights.LISTEN, AccessRights.SEND],
+        primary_key=key,
+        secondary_key=key,
+    )
+    admin.create_queue(name, authorization_rules=[rule])
+    (told,) = admin.get_queue(name).authorization_rules or []
+    assert ("own", key, ["Listen", "Send"]) == (told.key_name, told.primary_key, told.rights)
+    with pytest.raises(ServiceBusAuthenticationError), served.client_of("own", key) as client:
+        client.get_queue_sender(name).send_messages(Message("never"))
+
+
+def test_parameters_stand_for_constants(
+    served: Served, admin: ServiceBusAdministrationClient, name: str
+) -> None:
+    """In a filter and in an action, of each type; one that is not given is refused."""
+    moment = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    admin.create_topic(name)
+    admin.create_subscription(name, "s")
+    admin.delete_rule(name, "s", "$Default")
+    expression = "a = @A AND b > @b AND c = @c AND d <= @d AND e = @e AND f <> '@a'"
+    known = {"@a": "it's", "@b": -1.5, "@c": True, "@d": moment, "@e": 40}
+    rule = admin.create_rule(
+        name,
+        "s",
+        "r",
+        filter=SqlRuleFilter(expression, parameters=known),
+        action=SqlRuleAction("SET seen = @x", parameters={"@x": "yes"}),
+    )
+    assert (expression, "SET seen = @x") == (
+        rule.filter.sql_expression,
+        rule.action.sql_expression,
+    )
+    told = dict(admin.get_rule(name, "s", "r").filter.parameters)
+    assert known == {**told, "@d": told["@d"].replace(tzinfo=UTC)}
+    fits = {"a": "it's", "b": 0.5, "c": True, "d": moment, "e": 40, "f": "other"}
+    with served.client() as client, client.get_topic_sender(name) as sender:
+        for each in (fits, fits | {"a": "its"}, fits | {"d": moment + timedelta(seconds=1)}):
+            sender.send_messages(Message("m", application_properties=dict(each)))
+        with client.get_subscription_receiver(name, "s") as receiver:
+            (message,) = taken(receiver)
+            assert [] == receiver.receive_messages(1, max_wait_time=1)
+    assert b"yes" == message.application_properties[b"seen"]
+    with pytest.raises(HttpResponseError, match="names the parameter '@z', which is not given"):
+        admin.create_rule(name, "s", "z", filter=SqlRuleFilter("a = @z"))
+
+
+def test_correlation_filter_compares_moments(
+    served: Served, admin: ServiceBusAdministrationClient, name: str
+) -> None:
+    """As messages have them, which is in UTC."""
+    moment = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    admin.create_topic(name)
+    admin.create_subscription(name, "s")
+    admin.delete_rule(name, "s", "$Default")
+    properties = {"when": moment, "long": timedelta(days=1)}
+    for rule, some in (("all", properties), ("when", {"when": moment})):
+        admin.create_rule(name, "s", rule, filter=CorrelationRuleFilter(properties=some))
+    told = admin.get_rule(name, "s", "all").filter.properties
+    assert timedelta(days=1) == told["long"]
+    with served.client() as client, client.get_topic_sender(name) as sender:
+        for each in (moment, moment + timedelta(seconds=1)):
+            sender.send_messages(Message(str(each), application_properties={"when": each}))
+        with client.get_subscription_receiver(name, "s") as receiver:
+            assert [str(moment)] == [str(each) for each in taken(receiver)]
+            assert [] == receiver.receive_messages(1, max_wait_time=1)
 
 
 def test_disabled_entity_refuses_clients_as_disabled(

@@ -7,21 +7,24 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
-from proton import ConnectionException, Delivery, Link, Message, Terminus
+from proton import ConnectionException, Delivery, Link, Message, Terminus, uint
 from proton.utils import BlockingConnection, LinkDetached
 
 from busproof.adapters.amqp.connection import Connection
 from busproof.adapters.amqp.failing import Lost
 from busproof.adapters.amqp.target import target_of
 from busproof.broker.amqp import wire
+from busproof.broker.amqp.framing import BATCH_FORMAT
 from busproof.broker.limits import MEANINGS, Limits, limits_in
 from busproof.errors import UsageError
 from busproof.vocabulary.commands import CreateQueue
 
-from . import raw
+from . import frames, raw
 from .inside import Inside, inside
+from .test_bounds import Asker
 from .test_wire import LOGIN
 
 QUEUE = CreateQueue(queue="q")
@@ -394,6 +397,35 @@ def test_open_transactions_of_a_link_are_limited() -> None:
         ending = b"\x00\x53\x77\x00\x53\x32\xc0" + bytes([len(fields) + 1, 2]) + fields
         assert Delivery.ACCEPTED == told(ending).type
         assert 0x33 == int(told(declare).type)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [2, 3])
+def test_a_request_or_a_batch_has_so_many_things_and_no_more(count: int) -> None:
+    """Lock tokens, sequence numbers, messages: one too many is refused with both numbers."""
+    said = f"The request has {count} messages, lock tokens or sequence numbers; at most 2"
+    with inside(QUEUE, at_once=2) as served:
+        asking = {
+            "renew-lock": {"lock-tokens": [uuid4()] * count},
+            "receive-by-sequence-number": {
+                "sequence-numbers": [1] * count,
+                "receiver-settle-mode": uint(0),
+            },
+            "schedule-message": {"messages": [{"message": b"\0"}] * count},
+        }
+        with raw.connected(served.broker.port, **LOGIN) as connection:
+            asker = Asker(connection)
+            told = [asker.ask(operation, body)[1] for operation, body in asking.items()]
+        one = frames.described(0x75, frames.binary(b"x"))
+        batch = frames.described(0x75, frames.binary(one)) * count
+        link = frames.attach("out", 0, sends="q")
+        with frames.peer(served.broker.port, frames.begin(), link) as client:
+            assert client.read(bytes((0, 0x53, frames.FLOW)))
+            client.said = b""
+            client.say(frames.transfer(0, batch, form=BATCH_FORMAT))
+            assert client.read(bytes((0, 0x53, frames.DISPOSITION)))
+            told.append(client.said.decode("latin-1"))
+    assert [count > 2] * 4 == [said in each for each in told]
 
 
 def spoken(served: Inside, data: bytes, *, more: Callable[[], bytes] | None = None) -> bytes:

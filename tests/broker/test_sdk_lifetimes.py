@@ -78,7 +78,10 @@ def test_a_partitioned_queue_tells_the_size_of_all_its_partitions(
         with pytest.raises(HttpResponseError, match="multiple of 1024"):
             admin.create_queue(f"{name}-odd", max_size_in_megabytes=1500)
         told.max_size_in_megabytes = 1024
-        with pytest.raises(HttpResponseError, match="cannot be changed here"):
+        admin.update_queue(told)
+        assert 16 * 1024 == admin.get_queue(name).max_size_in_megabytes
+        told.max_size_in_megabytes = 7 * 1024
+        with pytest.raises(HttpResponseError, match="SIZE-02"):
             admin.update_queue(told)
 
 

@@ -12,7 +12,7 @@ import attrs
 import click
 import pytest
 
-from busproof.cli import audit, github
+from busproof.cli import audit, github, values
 from busproof.cli.frame import Command
 from busproof.cli.main import COMMANDS, GROUPS, main
 from busproof.history.conformance import Verdict
@@ -30,6 +30,7 @@ IMPORTED = {
     "busproof.cli.frame",
     "busproof.cli.github",
     "busproof.cli.main",
+    "busproof.cli.wrong_usage",
 }
 """What of busproof a help is made of."""
 
@@ -125,7 +126,7 @@ def test_a_help_imports_little(words):
     )
     imported = json.loads(ended.stderr)
     own = {each for each in imported if each.partition(".")[0] == "busproof"}
-    commands = {f"busproof.cli.{each}" for each in (*words, "known_failures", "values")}
+    commands = {f"busproof.cli.{each}" for each in (*words, "known_failures", "required", "values")}
     assert own <= IMPORTED | ({*commands, "busproof.extras"} if words else set())
     assert IMPORTED <= own
     assert len(imported) <= FEW
@@ -228,6 +229,18 @@ def test_values_are_completed(monkeypatch, capfd, words, expected):
     monkeypatch.setenv("COMP_CWORD", str(len(words)))
     assert 0 == main([])
     assert [f"plain,{each}" for each in expected] == capfd.readouterr().out.splitlines()
+
+
+def test_runs_are_completed_by_their_names(monkeypatch, tmp_path):
+    """Those with a report, and files where no run of this folder is meant."""
+    for name, file in (("one", "conformance.json"), ("other", "history.jsonl")):
+        folder = tmp_path / "reports" / "runs" / name
+        folder.mkdir(parents=True)
+        (folder / file).touch()
+    monkeypatch.chdir(tmp_path)
+    context, parameter = click.Context(command("report")), command("report").params[0]
+    assert ["one"] == [each.value for each in values.runs(context, parameter, "o")]
+    assert ["file"] == [each.type for each in values.runs(context, parameter, "elsewhere/")]
 
 
 @pytest.mark.parametrize(

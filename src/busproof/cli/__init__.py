@@ -1,1 +1,1 @@
-"""The command line: one module a command, and what several commands share."""
+"""The command line: one module for each command, and helpers."""

@@ -1,4 +1,4 @@
-"""`busproof adapters`: what the suite can be run on."""
+"""`busproof adapters`: list available adapters."""
 
 import json
 from typing import Final
@@ -9,7 +9,7 @@ __all__ = ["COMMAND", "run"]
 
 
 def run(args: Options) -> int:
-    """Print the adapters that can be found."""
+    """Print the available adapters."""
     import attrs  # noqa: PLC0415 - other commands start faster without it
 
     from busproof.adapters.finding import available  # noqa: PLC0415
@@ -34,10 +34,10 @@ def run(args: Options) -> int:
 COMMAND: Final = Command(
     "adapters",
     run,
-    description="Lists what the suite can be run on: what is built in, and what packages bring.",
+    description="List available adapters: the built-in ones and those of installed packages.",
     parameters=[FORMAT],
     examples=[
-        ("busproof adapters", "What can stand after --adapter:"),
-        ("busproof adapters --format json", "The same, for a program:"),
+        ("busproof adapters", "Values for --adapter:"),
+        ("busproof adapters --format json", "As JSON:"),
     ],
 )

@@ -25,7 +25,7 @@ __all__ = ["COMMAND", "run"]
 
 
 def run(args: Options) -> int:
-    """Audit and print; 0 if every fault was killed or is equivalent, else 1.
+    """Audit and print; return 0 if every fault was killed or is equivalent, else 1.
 
     Of an exploration less is asked: `KILLED_AT_LEAST`.
 
@@ -62,7 +62,7 @@ def run(args: Options) -> int:
 
 
 KILLED_AT_LEAST = 0.9
-"""The share of the faults that random commands must find; the scenarios must find all."""
+"""Minimum share of the faults that exploration must find; the scenarios must find all."""
 
 
 def _audited(faults: "Sequence[Mutant]", args: Options) -> "Iterator[Audited]":
@@ -96,7 +96,7 @@ def _audited(faults: "Sequence[Mutant]", args: Options) -> "Iterator[Audited]":
 
 
 def _beside(jobs: "list[Job]", pool: ThreadPoolExecutor, scratch: Path) -> "list[Job]":
-    """The jobs, each beside a run of its counterpart, of which there are only a few."""
+    """Pair each job with the run of its counterpart without a fault."""
     import attrs  # noqa: PLC0415
 
     from busproof.cli.mutation.audit import recorded_apart  # noqa: PLC0415
@@ -142,32 +142,34 @@ def _print(found: "list[Audited]") -> None:
 COMMAND: Final = Command(
     "audit",
     run,
-    description="Runs the suite on every seeded fault; each must be caught by the tests of "
-    "its own rule. Exit code 1 if one is not.",
+    description="Run the suite against every seeded fault; the tests of its own rule "
+    "must catch each. Exit code 1 if one survives.",
     parameters=[
         argument("fault", "FAULT", "ids (default: all)", nargs=-1, shell_complete=values.faults),
         option(
             "--matrix",
             type=click.Choice(("own", "full")),
             default="own",
-            help="run the scenarios of the fault's own rule (default), or all of them",
+            help="own: run the scenarios of the fault's rule (default); full: all scenarios",
         ),
         option(
             "--by",
             type=click.Choice(("features", "exploration")),
             default="features",
-            help="what has to notice: the scenarios (default), or the exploration alone, within "
-            "its profile ci",
+            help="who must notice: features (default), or exploration alone with profile ci",
         ),
-        flag("--wire", help="serve each fault over AMQP, and ask it there"),
+        flag("--wire", help="serve each fault over AMQP and test it there"),
         option("--seed", type=int, default=0, metavar="N", help="of the exploration"),
-        option("--jobs", type=int, default=2, metavar="N", help="at once (default: 2)"),
+        option("--jobs", type=int, default=2, metavar="N", help="processes (default: 2)"),
         FORMAT,
         *audit_generated.OPTIONS,
     ],
     examples=[
         ("busproof audit mismatch-accepted", "One fault:"),
-        ("busproof audit --format json > reports/audit.json", "All, for busproof report --audit:"),
+        (
+            "busproof audit --format json > reports/audit.json",
+            "All faults, for busproof report --audit:",
+        ),
         ("busproof audit --generated locks --sample 20", "Twenty mutants of a family:"),
     ],
 )

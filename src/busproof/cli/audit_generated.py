@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["OPTIONS", "run"]
 
 ROOMS: Final = ("model", "mutants", "oracle", "judging", "features", "steps")
-"""A change of these may change what becomes of a mutant."""
+"""Sources that decide the result of a mutant."""
 
 
 SECTION: Final = "Generated mutants"
@@ -29,8 +29,8 @@ OPTIONS: Final[tuple[Option, ...]] = (
     flag(
         "--generated",
         section=SECTION,
-        help="audit mutants made by machine from the model's rules, of each FAULT as a family "
-        "such as locks (default: all); exit code 0 whatever the score",
+        help="audit generated mutants of the model's rules; each FAULT names a family "
+        "such as locks (default: all); exit code 0 for any score",
     ),
     option(
         "--sample",
@@ -45,7 +45,7 @@ OPTIONS: Final[tuple[Option, ...]] = (
         type=int,
         default=200,
         metavar="N",
-        help="sequences that the search may try on a mutant that no scenario kills (default: 200)",
+        help="sequences that the search tries on a mutant that no scenario kills (default: 200)",
     ),
     option(
         "--keep",
@@ -58,7 +58,7 @@ OPTIONS: Final[tuple[Option, ...]] = (
 
 
 def run(args: Options) -> int:
-    """Audit generated mutants and print; what is done when the user interrupts is printed too.
+    """Audit generated mutants and print; an interrupt prints what is done so far.
 
     Raises:
         UsageError: an unknown family, or options that do not go together.
@@ -115,7 +115,7 @@ def _audited(
 
 
 def _resumed(keep: Path, terms: "Terms") -> "dict[str, Fate]":
-    """Return what a file has by now; begin it if there is none.
+    """Return the results in the file; create it if it does not exist.
 
     Raises:
         UsageError: it is from other sources, or from other options.
@@ -184,9 +184,11 @@ def _show(mutants: "list[GeneratedMutant]", found: "list[Fate]", format_: str) -
         table.add_row(*("" if value is None else str(value) for value in family.values()))
     console = Console()
     console.print(table)
-    console.print("killed: by a scenario; found: only by the search, which is what scenarios miss")
-    console.print("undecided: equivalent, or the search gave up; not run: nothing runs that line")
-    console.print("score: killed in a hundred of killed and found")
+    console.print("killed: by a scenario; found: by the search only, missed by the scenarios")
+    console.print(
+        "undecided: equivalent, or the search gave up; not run: no recording runs that line"
+    )
+    console.print("score: killed as a percentage of killed and found")
 
 
 def _families(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from busproof.cli import known_failures
+from busproof.cli import known_failures, required
 from busproof.cli.console import busy
 from busproof.cli.frame import FORMAT, PATH, VERBOSE, Command, Options, argument, flag, option
 from busproof.errors import UsageError
@@ -19,11 +19,11 @@ __all__ = ["COMMAND", "run"]
 ENGINES: Final = ("local", "spark", "auto")
 
 LARGE: Final = 256 * 1024 * 1024
-"""Bytes of history files from which on `auto` takes Spark; a table it always judges by Spark."""
+"""Size of history files in bytes from which `auto` uses Spark; tables always use Spark."""
 
 
 def run(args: Options) -> int:
-    """Judge and print; the exit code is the conformance report's.
+    """Judge and print; return the conformance report's exit code.
 
     Raises:
         HistoryError: the history cannot be read.
@@ -33,8 +33,10 @@ def run(args: Options) -> int:
     from busproof.cli.run import published  # noqa: PLC0415
     from busproof.reports.conformance import write  # noqa: PLC0415
 
+    required.check(args)
     failures = known_failures.Known(args)
-    conformance = failures.mark(_by_spark(args) if _takes_spark(args) else _judged(args))
+    found = failures.mark(_by_spark(args) if _takes_spark(args) else _judged(args))
+    conformance = required.held_to(found, args)
 
     def write_where_asked() -> None:
         if args.report is not None:
@@ -46,8 +48,8 @@ def run(args: Options) -> int:
 def _refuse_what_does_not_fit(args: Options) -> None:
     if (args.history is None) is (args.follow is None):
         raise UsageError(
-            "name a HISTORY, or with --follow a folder into which histories come; "
-            "see busproof check --help"
+            "name a HISTORY, or a folder of arriving histories with --follow; see "
+            "busproof check --help"
         )
     for name in ("checkpoint", "once"):
         if getattr(args, name) and args.follow is None:
@@ -57,7 +59,7 @@ def _refuse_what_does_not_fit(args: Options) -> None:
 
 
 def _takes_spark(args: Options) -> bool:
-    """Whether Spark is asked for, or by `auto` the better choice.
+    """Return whether to use Spark: on request, or where `auto` prefers it.
 
     Raises:
         UsageError: local is to do what only Spark does.
@@ -110,7 +112,7 @@ def _judged(args: Options) -> "Conformance":
 
 
 def _file(path: Path) -> Path:
-    """The history file that is meant: that of a run, where its folder was named."""
+    """Return the history file; for a run's folder, the file in it."""
     from busproof.cli.child_run import HISTORY  # noqa: PLC0415
 
     file = path / HISTORY if path.is_dir() else path
@@ -123,17 +125,17 @@ def _file(path: Path) -> Path:
 
 
 SPARK: Final = "With --engine spark"
-"""The section of what only that engine takes."""
+"""Help section of options that only Spark takes."""
 
 COMMAND: Final = Command(
     "check",
     run,
-    description="Judges a history file (JSON lines) of any origin, by either oracle.",
+    description="Judge a recorded history (JSON lines) from any source.",
     parameters=[
         argument(
             "history",
             "HISTORY",
-            "a history file or the folder of a run; by Spark also a folder of files, or a table",
+            "a history file or the folder of a run; with Spark also a folder of files or a table",
             type=click.Path(readable=False),
         ),
         option(
@@ -146,80 +148,82 @@ COMMAND: Final = Command(
         option(
             "--oracle",
             type=click.Choice(("strict", "client")),
-            help="what must be known of a bus (default: what its history allows)",
+            help="strict or client (default: strict if the history names partitions)",
         ),
         *known_failures.OPTIONS,
-        option("--report", type=PATH, metavar="DIR", help="write the report there too"),
+        required.REQUIRE,
+        option("--report", type=PATH, metavar="DIR", help="also write the report to this folder"),
         FORMAT,
         VERBOSE,
         option(
             "--master",
             section=SPARK,
             metavar="URL",
-            help="where Spark runs: local[N] or spark://HOST:PORT",
+            help="Spark master: local[N] or spark://HOST:PORT",
         ),
         option(
             "--remote",
             section=SPARK,
             metavar="URL",
-            help="a Spark Connect server instead: sc://HOST:PORT",
+            help="use a Spark Connect server: sc://HOST:PORT",
         ),
         option(
             "--conf",
             section=SPARK,
             multiple=True,
             metavar="NAME=VALUE",
-            help="a setting of Spark's (repeatable)",
+            help="Spark setting (repeatable)",
         ),
         option(
             "--mapping",
             section=SPARK,
             type=PATH,
             metavar="FILE",
-            help="how the columns of a table are called, in TOML, where that is not as published",
+            help="TOML file that maps the table's columns, if they differ from the "
+            "published schema",
         ),
         option(
             "--violations",
             section=SPARK,
             type=PATH,
             metavar="DIR",
-            help="write every violation there, and the lines that could not be used",
+            help="write all violations and unusable lines to this folder",
         ),
         option(
             "--violations-format",
             section=SPARK,
             type=click.Choice(("parquet", "json")),
             default="parquet",
-            help="of what --violations writes (default: parquet)",
+            help="format of --violations (default: parquet)",
         ),
         option(
             "--as-table",
             section=SPARK,
             type=PATH,
             metavar="DIR",
-            help="write the history there, as a table",
+            help="also write the history as a table to this folder",
         ),
         option(
             "--follow",
             section=SPARK,
             type=PATH,
             metavar="DIR",
-            help="in the place of HISTORY: judge each history file that comes into DIR, once, "
-            "until Ctrl-C; what was judged is known after a restart, too",
+            help="judge each history file that arrives in DIR, until Ctrl-C (instead of "
+            "HISTORY); a restart continues",
         ),
         option(
             "--checkpoint",
             section=SPARK,
             type=PATH,
             metavar="DIR",
-            help="with --follow: where it is kept what was judged (default: _busproof in its DIR)",
+            help="with --follow: folder for progress (default: _busproof in DIR)",
         ),
-        flag("--once", section=SPARK, help="with --follow: end when all files there are judged"),
-        flag("--explain", section=SPARK, help="tell how much the plan moves about"),
+        flag("--once", section=SPARK, help="with --follow: exit when all files are judged"),
+        flag("--explain", section=SPARK, help="print how much data the plan shuffles"),
     ],
     examples=[
-        ("busproof check reports/runs/latest", "The newest run, judged once more:"),
-        ("busproof check history.jsonl --oracle client -v", "By what its clients saw alone:"),
+        ("busproof check reports/runs/latest", "Judge the newest run again:"),
+        ("busproof check history.jsonl --oracle client -v", "By what clients can see alone:"),
         ("busproof check histories/ --engine spark --report judged", "A folder of histories:"),
     ],
 )

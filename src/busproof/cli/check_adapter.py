@@ -1,4 +1,4 @@
-"""`busproof check-adapter`: the protocol's own tests, for whoever writes an adapter."""
+"""`busproof check-adapter`: tests of the adapter protocol, for authors of adapters."""
 
 import json
 import sys
@@ -24,7 +24,7 @@ _STYLES: Final = {
 }
 
 _EXCHANGES: Final = 6
-"""How many of the last exchanges of a failed check are told; --format json has them all."""
+"""Exchanges printed for a failed check; --format json has all."""
 
 
 def run(args: Options) -> int:
@@ -106,7 +106,7 @@ def _print(found: "list[Finding]", console: "Console") -> None:
 
 
 def _tell(finding: "Finding", console: "Console") -> None:
-    """What went wrong, what the protocol says of it, and what to do."""
+    """Print the failure, the protocol's rule and the advice."""
     from rich.padding import Padding  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
@@ -132,7 +132,7 @@ def _tell(finding: "Finding", console: "Console") -> None:
 
 
 def _printable(text: str) -> str:
-    """Text that moves no cursor, its lines kept."""
+    """Return the text without control characters; keep its lines."""
     return "".join(
         each if each.isprintable() or each == "\n" else repr(each)[1:-1] for each in text
     )
@@ -141,14 +141,15 @@ def _printable(text: str) -> str:
 COMMAND: Final = Command(
     "check-adapter",
     run,
-    description="Asks an adapter of any kind one thing at a time, and tells its author what "
-    "was sent, what came, what the protocol says and what to do. Exit code 1 if a check "
-    "failed, 3 if none failed and one could not be tried.",
+    description="Check an adapter of any kind, one feature at a time. For a failed "
+    "check, print what was sent, what came back, what the protocol says and "
+    "what to do. Exit codes: 0 all passed, 1 a check failed, 3 some could "
+    "not run.",
     parameters=[
         argument(
             "adapter",
             "A",
-            "as for --adapter; see busproof adapters",
+            "as for busproof run --adapter; see busproof adapters",
             required=True,
             shell_complete=values.adapters,
         ),
@@ -157,7 +158,7 @@ COMMAND: Final = Command(
             type=float,
             default=10.0,
             metavar="SECONDS",
-            help="for each answer of a process",
+            help="limit for each answer of a process",
         ),
         FORMAT,
     ],
@@ -165,7 +166,7 @@ COMMAND: Final = Command(
         ("busproof check-adapter mybus:make", "An adapter in Python:"),
         (
             "busproof check-adapter 'exec:node adapter.js' --timeout 30",
-            "A program that speaks the protocol, and starts slowly:",
+            "A program that starts slowly:",
         ),
     ],
 )

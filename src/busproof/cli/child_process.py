@@ -12,21 +12,21 @@ from typing import Final
 __all__ = ["VOICE", "Watched", "terminable"]
 
 VOICE: Final = "busproof: "
-"""How a line begins that is meant for the user; lines below it that are indented belong to it."""
+"""Prefix of lines for the user; indented lines below belong to them."""
 
 POLL: Final = 0.05
 PATIENCE: Final = 5.0
-"""Seconds that a child has to stop its adapter and close its history, each time it is asked."""
+"""Seconds for a child to stop its adapter and close its history, per request."""
 
 _CHUNK: Final = 65536
 _LONGEST_LINE: Final = 1 << 20
 _BROKEN: Final = "INTERNALERROR> "
 _OWN_GROUP: Final = 0 if os.name == "posix" else None
-"""Ctrl-C reaches us only, once; the child is then asked to stop by us, once."""
+"""Own process group of the child: Ctrl-C reaches only the parent, which asks it to stop."""
 
 
 class Watched:
-    """One child process.
+    """A child process and its output.
 
     Args:
         command: the program and its arguments.
@@ -47,7 +47,7 @@ class Watched:
         self._listener = _Listener(self._child, log)
 
     def wait(self, each_time: Callable[[], None]) -> bool:
-        """Wait for the end, calling `each_time` often; whether the user interrupted it."""
+        """Wait for the end, calling `each_time` often; return whether the user interrupted."""
         interrupted = False
         with terminable():
             try:
@@ -70,17 +70,17 @@ class Watched:
 
     @property
     def code(self) -> int:
-        """The exit code, negative where a signal has ended it."""
+        """Exit code; negative after a signal."""
         return self._child.wait()
 
     @property
     def said(self) -> tuple[str, ...]:
-        """What the child meant for the user."""
+        """Messages of the child for the user."""
         return tuple(self._listener.said)
 
     @property
     def broke(self) -> str:
-        """Why the child stopped, as far as can be told where it said nothing."""
+        """Reason why the child stopped, as far as it is known."""
         if self._listener.broke:
             return self._listener.broke
         if self.code >= 0:
@@ -91,7 +91,7 @@ class Watched:
 
 
 class _Listener(threading.Thread):
-    """Keeps what the child writes in its log, and what it says to the user here.
+    """Thread that writes the child's output to its log and keeps its messages for the user.
 
     A pipe and no file, because a full disk must not swallow the sentence that tells of it.
     """
@@ -108,7 +108,7 @@ class _Listener(threading.Thread):
         self.last = ""
 
     def run(self) -> None:
-        """Read until nobody can write any more."""
+        """Read until the pipe is closed."""
         rest = b""
         while chunk := os.read(self._stream.fileno(), _CHUNK):
             self._keep(chunk)
@@ -142,7 +142,7 @@ class _Listener(threading.Thread):
 
 @contextmanager
 def terminable() -> Iterator[None]:
-    """While this is open, a SIGTERM counts as Ctrl-C."""
+    """Treat SIGTERM as Ctrl-C inside the block."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -154,7 +154,7 @@ def terminable() -> Iterator[None]:
 
 
 def _stop(child: "subprocess.Popen[bytes]") -> None:
-    """Ask the child to end, twice; then end it. A further Ctrl-C shortens the wait."""
+    """Ask the child to end, twice, then kill it. Another Ctrl-C shortens the wait."""
     for ask in (_interrupt, _interrupt, _kill):
         with suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
             ask(child)

@@ -46,7 +46,7 @@ LATEST: Final = "latest"
 
 @attrs.frozen(kw_only=True)
 class Counted:
-    """How far a run is.
+    """Progress of a run.
 
     Attributes:
         planned: how many scenarios there will be, once that is known.
@@ -62,12 +62,12 @@ class Counted:
 
 
 Progress = Callable[[Counted], None]
-"""Hears how far a run is."""
+"""Receives the progress of a run."""
 
 
 @attrs.frozen(kw_only=True)
 class Request:
-    """What to run on, as the user wrote it; `None` leaves an option at its default."""
+    """Options of a run, as the user wrote them; `None` stands for the default."""
 
     adapter: str = "model"
     edition: str | None = None
@@ -86,7 +86,7 @@ class Request:
     allure: bool = True
 
     def options(self) -> list[str]:
-        """The request as options of our pytest plugin."""
+        """Return the request as options of the pytest plugin."""
         several = ("rules", "readings")
         named = attrs.asdict(self, filter=attrs.filters.exclude(*several, "only", "allure"))
         named["from"] = named.pop("source")
@@ -95,7 +95,7 @@ class Request:
         return [*given, *(f"--bus-reading={reading}" for reading in self.readings)]
 
     def getoption(self, name: str) -> Any:
-        """What an option of our pytest plugin will be given, such as `--bus-tier`."""
+        """Return the value of a pytest option, such as `--bus-tier`."""
         several = {"from": self.source, "rule": self.rules, "reading": self.readings}
         short = name.removeprefix("--bus-")
         return several[short] if short in several else getattr(self, short)
@@ -103,7 +103,7 @@ class Request:
 
 @attrs.frozen(kw_only=True)
 class Finished:
-    """How the child ended: its exit code, what it said to the user, whether a user stopped it."""
+    """End of a child: exit code, messages for the user, and whether the user stopped it."""
 
     code: int
     said: tuple[str, ...]
@@ -111,7 +111,7 @@ class Finished:
 
 
 def run_folder(name: str | None, adapter: str, root: Path | None = None) -> Path:
-    """A new folder for a run, under `reports/runs/` of the current folder.
+    """Create a folder for a run, under `reports/runs/` of the current folder.
 
     Raises:
         UsageError: the name is taken or is no name of a folder.
@@ -127,7 +127,7 @@ def run_folder(name: str | None, adapter: str, root: Path | None = None) -> Path
 
 
 def new_name(adapter: str) -> str:
-    """A name that no run has: the time, the process and the adapter's kind."""
+    """Return an unused name: time, process and kind of adapter."""
     stamp = datetime.now(tz=UTC).strftime("%Y%m%d-%H%M%S-%f")[:-3]
     kind = re.sub(r"\W.*", "", adapter, flags=re.DOTALL)
     # Two runs may begin within the same millisecond.
@@ -147,7 +147,7 @@ def _made(folder: Path) -> Path:
 
 
 def latest(folder: Path) -> None:
-    """Let `latest` beside the run's folder point to it; where links are not to be had, do not."""
+    """Point the link `latest` to the run's folder, where links are supported."""
     link = folder.parent / LATEST
     fresh = folder.parent / f".latest-{os.getpid()}"
     try:
@@ -158,7 +158,7 @@ def latest(folder: Path) -> None:
 
 
 def record(request: Request, folder: Path, progress: Progress) -> Finished:
-    """Run the features and record their history in the folder, telling of progress.
+    """Run the features, record their history in the folder and report progress.
 
     Where nothing can be recorded and it is known why, the folder is removed again.
 
@@ -193,7 +193,7 @@ def _refuse_empty(finished: Finished, folder: Path) -> None:
 
 
 def pytest_arguments(request: Request, folder: Path) -> list[str]:
-    """How pytest runs the features and records them in the folder.
+    """Return pytest's arguments for running and recording the features.
 
     Args:
         request: what to run on.
@@ -215,13 +215,13 @@ def pytest_arguments(request: Request, folder: Path) -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    """The user's environment, without what would bring foreign plugins or options into the run."""
+    """Return the environment without variables that add plugins or options to pytest."""
     ours = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     return {**ours, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONUNBUFFERED": "1"}
 
 
 class _Counter:
-    """Tells what has ended, reading only what is new."""
+    """Count ended scenarios, reading only new lines."""
 
     def __init__(self, history: Path, progress: Progress) -> None:
         self._history = history
@@ -232,7 +232,7 @@ class _Counter:
         self._counted = Counted()
 
     def __call__(self) -> None:
-        """Count, and tell of it."""
+        """Count and report."""
         if self._history.exists():
             with self._history.open("rb") as file:
                 file.seek(self._place)
@@ -263,5 +263,5 @@ class _Counter:
 
     @property
     def complete(self) -> bool:
-        """Whether every scenario has ended."""
+        """Return whether every scenario has ended."""
         return self._counted.planned == self._counted.ended

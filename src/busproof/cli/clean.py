@@ -14,11 +14,11 @@ __all__ = ["COMMAND", "run"]
 INCOMPLETE: Final = 3
 TIMEOUT: Final = 30.0
 LISTED: Final = 20
-"""How many entities are named before it is asked; the rest are counted."""
+"""Entities listed before the question; the rest are counted."""
 
 
 def run(args: Options) -> int:
-    """Remove what was left, once the user agrees."""
+    """Remove leftover entities, once the user agrees."""
     need("amqp", "busproof clean")
     from busproof.adapters.amqp.entities import Entities  # noqa: PLC0415
     from busproof.adapters.amqp.remote import left_by, removed  # noqa: PLC0415
@@ -52,15 +52,18 @@ def run(args: Options) -> int:
 COMMAND: Final = Command(
     "clean",
     run,
-    description="Removes the queues and topics that runs have created in a namespace and left "
-    "there. Only names that begin with busproof-RUN- are looked at.",
+    description="Remove queues and topics that runs created in a namespace and left "
+    "there. Only names that begin with busproof-RUN- are touched.",
     parameters=[
         option("--adapter", required=True, metavar="A", help="Endpoint=sb://…, or env:NAME"),
-        option("--run", "of_run", metavar="RUN", help="only what this run has left"),
+        option("--run", "of_run", metavar="RUN", help="only entities of this run"),
         flag("--yes", help="do not ask"),
     ],
     examples=[
-        ("busproof clean --adapter env:BUS", "Look, list, and ask before anything is removed:"),
-        ("busproof clean --adapter env:BUS --run k3v9x2 --yes", "What one run has left:"),
+        ("busproof clean --adapter env:BUS", "List them, and ask before removing:"),
+        (
+            "busproof clean --adapter env:BUS --run k3v9x2 --yes",
+            "Entities of one run, without asking:",
+        ),
     ],
 )

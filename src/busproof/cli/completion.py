@@ -5,7 +5,8 @@ from typing import Final
 
 import click
 
-from busproof.cli.frame import PROGRAM, Command, Options, argument
+from busproof.cli.frame import Command, Options, argument
+from busproof.cli.wrong_usage import PROGRAM
 
 __all__ = ["COMMAND", "run"]
 
@@ -28,8 +29,8 @@ def run(args: Options) -> int:
 COMMAND: Final = Command(
     "completion",
     run,
-    description="Prints the script by which a shell completes commands, options and values such "
-    "as the ids of rules. The shell has to read it once, when it starts.",
+    description="Print the script that completes commands, options and values such as "
+    "rule ids. The shell reads it at start-up.",
     parameters=[
         argument("shell", "SHELL", "bash, zsh or fish", type=click.Choice(SHELLS), required=True)
     ],

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 __all__ = ["MOST", "Work", "agreed", "agreed_to", "work_of"]
 
 ADAPTER: Final = "BUSPROOF_ADAPTER"
-"""Where the process that runs the features finds the address, which has a key in it."""
+"""Environment variable that passes the address, with its key, to the process of the run."""
 
 
 @attrs.frozen(kw_only=True)
 class Work:
-    """How much is asked of a namespace, at the most."""
+    """Upper bounds of the work in a namespace."""
 
     entities: int
     at_once: int
@@ -37,11 +37,11 @@ MOST: Final = {
     "network": Work(entities=120, at_once=8, operations=1_500),
     "filling": Work(entities=12_000, at_once=10_010, operations=100_000),
 }
-"""What the suite asks, of whom it may ask everything; the features fill a namespace that may be."""
+"""Work of a whole run; the features may fill a namespace."""
 
 
 def work_of(request: "Request", *, disposable: bool = False) -> str:
-    """How much a run asks of a namespace, in words; more of one that may be filled."""
+    """Return the work of a run in words; more if the namespace may be filled."""
     if request.replay is not None:
         return "the entities and commands of the file that is replayed"
     parts = [] if request.only == "exploration" else ["features"]
@@ -64,7 +64,7 @@ def work_of(request: "Request", *, disposable: bool = False) -> str:
 
 @contextmanager
 def agreed(request: "Request", *, yes: bool) -> Iterator["Request"]:
-    """The request as it can be run: a namespace of somebody else's is asked for, and cleaned after.
+    """Yield the request once the user agrees to its namespace; clean the namespace after.
 
     Raises:
         UsageError: the user does not agree.
@@ -93,7 +93,7 @@ def agreed(request: "Request", *, yes: bool) -> Iterator["Request"]:
 
 
 def _plan(target: "Target", prefix: str, work: str) -> str:
-    """What a run is about to do, in words."""
+    """Return the plan of a run in words."""
     if target.plain:
         return (
             f"this run creates queues in the broker {target.host}, whose names begin with "
@@ -107,7 +107,7 @@ def _plan(target: "Target", prefix: str, work: str) -> str:
 
 
 def agreed_to(plan: str, *, yes: bool) -> None:
-    """Tell what is about to be done to a namespace, and ask.
+    """Print the plan for a namespace, and ask for consent.
 
     Raises:
         UsageError: the user does not agree, or cannot be asked.
@@ -131,7 +131,7 @@ def _restored(variable: str, value: str | None) -> None:
 
 
 def _cleaned(target: "Target", run: str) -> None:
-    """Remove what a run has left that did not come to its end; say so."""
+    """Remove what an unfinished run left, and say so."""
     from busproof.adapters.amqp.remote import removed  # noqa: PLC0415
 
     with suppress(KeyboardInterrupt):
@@ -147,4 +147,4 @@ def _cleaned(target: "Target", run: str) -> None:
 
 
 CLEANED_IN: Final = 30.0
-"""How long an answer may take when entities are removed, in seconds."""
+"""Seconds for an answer while entities are removed."""

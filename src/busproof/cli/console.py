@@ -10,7 +10,7 @@ __all__ = ["busy", "give_up_output", "say", "write_aside"]
 
 @contextmanager
 def busy(what: str) -> Iterator[None]:
-    """Show on a terminal that something is going on, and for how long."""
+    """Show a spinner with the elapsed time, on a terminal."""
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
 
@@ -23,18 +23,18 @@ def busy(what: str) -> Iterator[None]:
 
 
 def say(text: str) -> None:
-    """Say what went wrong."""
+    """Print an error message."""
     write_aside(f"busproof: {text}")
 
 
 def write_aside(line: str) -> None:
-    """Write a line for people, apart from the output; nobody may be there to read it."""
+    """Write a line to the standard error; ignore a closed pipe."""
     with suppress(OSError, ValueError):
         print(line, file=sys.stderr, flush=True)  # noqa: T201 - this is the terminal
 
 
 def give_up_output(error: OSError) -> None:
-    """Say why the output could not be written, and let Python not try again at its end.
+    """Print why the output could not be written, and keep Python from trying again at exit.
 
     Who has stopped reading, as `head` does, need not be told.
     """

@@ -17,7 +17,7 @@ INCOMPLETE = 3
 
 
 def run(args: Options) -> int:
-    """Print what was found; 3 if something is missing that is needed, else 0.
+    """Print the findings; return 3 if something needed is missing, else 0.
 
     Raises:
         UsageError: something was named that busproof does not use.

@@ -24,21 +24,21 @@ EXTRAS: Final = {
     "spark": "busproof check --engine spark",
     "tla": "busproof modelcheck",
 }
-"""The optional parts of the package, and what each is for."""
+"""Extras of the package and their purpose."""
 
 NEEDS: Final = (*EXTRAS, "node", "chromium")
-"""What can be asked for by name."""
+"""Findings that can be selected by name."""
 
 OLDEST_PYTHON: Final = (3, 11)
 OLDEST_NODE: Final = 18
 _BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome")
 _PATIENCE: Final = 60.0
-"""Seconds that a program may take to say its version."""
+"""Seconds for a program to print its version."""
 
 
 @attrs.frozen(kw_only=True)
 class Finding:
-    """Something that busproof can use.
+    """A program, package or service that busproof can use.
 
     Attributes:
         name: what it is.
@@ -56,7 +56,7 @@ class Finding:
 
 
 def findings() -> Iterator[Finding]:
-    """All that busproof can use, what every command needs first."""
+    """Yield all findings, those that every command needs first."""
     yield _python()
     yield _writable("this folder", "the reports of runs", Path.cwd())
     yield _writable("the folder of temporary files", "every run", Path(tempfile.gettempdir()))
@@ -70,7 +70,7 @@ def findings() -> Iterator[Finding]:
 
 
 def chromium() -> str | None:
-    """Where a Chromium is; `None` if there is none on PATH."""
+    """Return the path of Chromium, or `None` if it is not on PATH."""
     return next(filter(None, map(shutil.which, _BROWSERS)), None)
 
 
@@ -106,7 +106,7 @@ def _extra(extra: str, purpose: str) -> Finding:
 
 
 def _packages(extra: str) -> Iterator[tuple[str, str | None]]:
-    """The packages that an extra asks for, and which version is installed."""
+    """Return the packages of an extra with their installed versions."""
     for text in importlib.metadata.requires("busproof") or ():
         requirement, _, marker = text.partition(";")
         name = re.match(r"[\w.-]+", requirement)
@@ -118,7 +118,7 @@ def _packages(extra: str) -> Iterator[tuple[str, str | None]]:
 
 
 def _asked(name: str, purpose: str, need: str, find: Callable[[], str]) -> Finding:
-    """What a room of ours finds for itself, or what it says where it finds nothing."""
+    """Return what a package of ours finds, or its error message."""
     try:
         return Finding(name=name, purpose=purpose, told=find(), there=True, need=need)
     except ConformanceError as error:
@@ -176,7 +176,7 @@ def _chromium() -> Finding:
 
 
 def _version_of(program: str) -> str | None:
-    """What a program says of its version; `None` if it is not there or does not run."""
+    """Return a program's version line, or `None` if it is missing or does not run."""
     place = shutil.which(program)
     if place is None:
         return None

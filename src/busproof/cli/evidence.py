@@ -11,7 +11,7 @@ __all__ = ["evidence"]
 
 
 def evidence(rules: Iterable[Rule]) -> dict[str, dict[str, Any]]:
-    """What shows each of these rules, by its id, as plain values for JSON.
+    """Return the tests and proofs of each rule by its id, as plain values for JSON.
 
     Raises:
         SpecificationError: a feature file or a spec is broken.
@@ -35,7 +35,7 @@ def evidence(rules: Iterable[Rule]) -> dict[str, dict[str, Any]]:
 
 
 def _scenarios() -> list[tuple[frozenset[str], dict[str, str]]]:
-    """Every scenario of the features: its tags without `@`, its file and its name."""
+    """Yield every scenario: its tags without `@`, its file and its name."""
     from gherkin.errors import ParserError  # noqa: PLC0415  the plain table needs no Gherkin
     from gherkin.parser import Parser  # noqa: PLC0415
 
@@ -52,7 +52,7 @@ def _scenarios() -> list[tuple[frozenset[str], dict[str, str]]]:
 
 
 def _tagged(parent: dict[str, Any], above: frozenset[str]) -> Iterator[tuple[frozenset[str], str]]:
-    """The scenarios under a feature or a Gherkin `Rule`, with the tags that they inherit."""
+    """Yield the scenarios under a feature or a Gherkin `Rule`, with inherited tags."""
     above |= _tags(parent)
     for child in parent.get("children", ()):
         if "rule" in child:

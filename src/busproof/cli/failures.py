@@ -30,7 +30,7 @@ FEATURE: Final = "scenario.feature"
 
 @attrs.frozen(kw_only=True)
 class Failure:
-    """A rule that was broken, by commands that can be asked again.
+    """A violated rule with commands that can be replayed.
 
     Attributes:
         rule: its id.
@@ -44,12 +44,12 @@ class Failure:
 
     @property
     def scenario(self) -> str:
-        """The same as a scenario."""
+        """Return the failure as a Gherkin scenario."""
         return scenario_of(self.rule, self.commands.commands, f"What broke {self.rule}")
 
 
 def failures(history: History, found: Conformance, catalogue: Catalogue) -> Iterator[Failure]:
-    """The violations that the judge sees in the run itself, one for each rule.
+    """Return the violations found in the recorded run, one for each rule.
 
     Those that only a scenario's own sentence objects to need that scenario.
     """
@@ -86,7 +86,7 @@ def _is_judged(history: History, rule: RuleVerdict, catalogue: Catalogue) -> boo
 
 
 def write(failure: Failure, folder: Path) -> Path:
-    """Write a failure into a folder of its own, below the run's; that folder.
+    """Write a failure into its own folder below the run's; return that folder.
 
     Raises:
         HistoryError: it cannot be written.

@@ -1,4 +1,4 @@
-"""The frame of every command: its options, its help, and the sentence on wrong usage."""
+"""The frame of every command: its options and its help."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -9,10 +9,11 @@ from typing import Any, Final
 
 import click
 
+from busproof.cli.wrong_usage import shown
+
 __all__ = [
     "FORMAT",
     "PATH",
-    "PROGRAM",
     "VERBOSE",
     "Command",
     "Commands",
@@ -23,16 +24,13 @@ __all__ = [
     "coloured",
     "flag",
     "option",
-    "sentence",
 ]
 
-PROGRAM: Final = "busproof"
-
 OPTIONS: Final = "Options"
-"""The section of a help that has the options of no section of their own."""
+"""Help section of options without a section."""
 
 WIDTH: Final = 100
-"""Columns that a help takes at most."""
+"""Maximum width of help texts, in columns."""
 
 PATH: Final = click.Path(path_type=Path, readable=False)
 """The type of a file or folder, which may not exist yet."""
@@ -40,11 +38,11 @@ PATH: Final = click.Path(path_type=Path, readable=False)
 _CONTEXT: Final = {"help_option_names": ["-h", "--help"], "max_content_width": WIDTH}
 
 Example = tuple[str, str]
-"""A command line, and what it is good for."""
+"""A command line and its purpose."""
 
 
 class Options(SimpleNamespace):
-    """What a command was given: a value for each of its options and arguments."""
+    """Values of a command's options and arguments."""
 
 
 class Option(click.Option):
@@ -170,7 +168,7 @@ class Command(click.Command):
     def _refuse_both(self, ctx: click.Context) -> None:
         given = [each for each in self.params if each.name in self._exclusive and _is_in(ctx, each)]
         if len(given) > 1:
-            first, second = (_shown(each) for each in given[:2])
+            first, second = (shown(each) for each in given[:2])
             raise click.UsageError(f"{second} does not go with {first}; leave one of them out", ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -213,13 +211,6 @@ def _help_option(found: click.Option | None) -> click.Option | None:
 
 def _is_in(ctx: click.Context, parameter: click.Parameter) -> bool:
     return ctx.params.get(parameter.name or "") not in (None, False, ())
-
-
-def _shown(parameter: click.Parameter) -> str:
-    """A parameter as it is written on a command line."""
-    if isinstance(parameter, click.Argument):
-        return (parameter.metavar or parameter.human_readable_name).strip("[].")
-    return parameter.opts[-1] if len(parameter.opts[-1]) > 2 else parameter.opts[0]
 
 
 class Commands(click.Group):
@@ -309,40 +300,7 @@ class Commands(click.Group):
 
 
 def coloured() -> bool | None:
-    """Whether output has colours; `None` if that depends on where it goes."""
+    """Return whether output has colours; `None` if that depends on the stream."""
     if os.environ.get("NO_COLOR"):
         return False
     return True if os.environ.get("FORCE_COLOR") else None
-
-
-def sentence(error: click.UsageError) -> str:
-    """Say in one sentence what does not fit, what does, and where all of it is listed."""
-    text = _said(error)
-    see = " See" if text.endswith("?") else "; see"
-    return f"{text}{see} {error.ctx.command_path if error.ctx else PROGRAM} --help"
-
-
-def _said(error: click.UsageError) -> str:
-    if isinstance(error, click.NoSuchCommand):
-        known = error.ctx.command if error.ctx else None
-        names = known.list_commands(error.ctx) if isinstance(known, Commands) and error.ctx else []
-        allowed = _meant(error.possibilities) or f"choose from {', '.join(map(repr, names))}"
-        return f"there is no command {error.command_name!r}; {allowed}"
-    if isinstance(error, click.NoSuchOption):
-        near = _meant(error.possibilities)
-        return f"there is no option {error.option_name}{'; ' if near else ''}{near}"
-    if isinstance(error, click.BadParameter) and error.param is not None:
-        shown = _shown(error.param)
-        missing = isinstance(error, click.MissingParameter)
-        return f"{shown} is missing" if missing else f"{shown}: {_plain(error.message)}"
-    return _plain(error.format_message())
-
-
-def _meant(names: Sequence[str] | None) -> str:
-    return f"did you mean {' or '.join(list(names)[:2])}?" if names else ""
-
-
-def _plain(message: str) -> str:
-    """A sentence of click's in the form of ours."""
-    text = " ".join(message.split()).removesuffix(".")
-    return text[:1].lower() + text[1:]

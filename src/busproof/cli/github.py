@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 __all__ = ["annotate", "annotate_failures", "annotate_verdicts", "group", "is_asked"]
 
 MOST: Final = 10
-"""How many annotations of a kind GitHub keeps of a step."""
+"""Annotations of one kind that GitHub keeps for a step."""
 
 
 def is_asked() -> bool:
-    """Whether a step of GitHub Actions reads the output."""
+    """Return whether the output goes to a step of GitHub Actions."""
     return os.environ.get("GITHUB_ACTIONS") == "true"
 
 
@@ -56,7 +56,7 @@ def annotate_verdicts(conformances: "Iterable[Conformance]") -> None:
 
 @contextmanager
 def group(title: str) -> Iterator[None]:
-    """Fold what is printed meanwhile, if a step of GitHub Actions reads it."""
+    """Fold the output inside the block, in GitHub Actions."""
     if not is_asked():
         yield
         return
@@ -68,10 +68,10 @@ def group(title: str) -> Iterator[None]:
 
 
 def _data(text: str) -> str:
-    """Text in which nothing is taken for the end of the line."""
+    """Escape text as the data of a workflow command."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:
-    """Text in which nothing is taken for the end of a property, either."""
+    """Escape text as a property of a workflow command."""
     return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["OPTIONS", "Known"]
 
 LASTS: Final = timedelta(days=90)
-"""How long an entry counts that was written for the user, who may change it."""
+"""Lifetime of generated entries; the user may change it."""
 
 
 OPTIONS: Final[tuple[Option, ...]] = (
@@ -31,11 +31,11 @@ OPTIONS: Final[tuple[Option, ...]] = (
         help="write the rules found broken as such a list; FILE must not exist",
     ),
 )
-"""The options that name a list to read, and one to write."""
+"""Options that name the list to read and the list to write."""
 
 
 class Known:
-    """What the user knows to fail.
+    """Known failures of the user.
 
     Raises:
         UsageError: the list cannot be read, or the one to write is there already.
@@ -52,7 +52,7 @@ class Known:
             )
 
     def mark(self, conformance: "Conformance") -> "Conformance":
-        """The verdicts, with known failures told apart; as they are, where no list was given."""
+        """Return the verdicts with known failures marked; unchanged without a list."""
         if self._entries is None:
             return conformance
         from busproof.judging.known_failures import marked  # noqa: PLC0415
@@ -61,7 +61,7 @@ class Known:
         return marked(conformance, self._entries, load(), self._today)
 
     def write(self, conformance: "Conformance") -> bool:
-        """Write the list that was asked for, and say what is in it; whether that went well."""
+        """Write the requested list and say what it has; return whether that succeeded."""
         if self._target is None:
             return True
         from busproof.judging.known_failures import write_known_failures  # noqa: PLC0415

@@ -23,7 +23,7 @@ POLL: Final = 0.05
 
 
 class Following(threading.Thread):
-    """Judges each scenario of a history as soon as it is recorded.
+    """Thread that judges each scenario of a history as soon as it is recorded.
 
     Used as a context manager around the recording; what it came to is asked for afterwards. What
     is recorded by a real clock waits until the recording has ended: judging takes a processor,
@@ -60,11 +60,11 @@ class Following(threading.Thread):
 
     @property
     def scenarios(self) -> tuple["Scenario", ...]:
-        """What was recorded; waits and raises as `conformance` does."""
+        """Return the recorded scenarios; wait and raise like `conformance`."""
         return self._heard.result()[0].scenarios
 
     def conformance(self) -> "Conformance":
-        """The verdicts, once everything recorded is judged.
+        """Return the verdicts once everything recorded is judged.
 
         Raises:
             HistoryError: what was recorded cannot be read.

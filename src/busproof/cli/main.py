@@ -1,4 +1,4 @@
-"""The command line: parses, calls the room that does the work, prints one sentence on failure."""
+"""The command line: parse, call the package that does the work, print one sentence on failure."""
 
 import os
 import sys
@@ -9,8 +9,9 @@ import click
 
 from busproof import __version__
 from busproof.cli.console import give_up_output, say, write_aside
-from busproof.cli.frame import PROGRAM, Commands, coloured, sentence
+from busproof.cli.frame import Commands, coloured
 from busproof.cli.github import annotate
+from busproof.cli.wrong_usage import PROGRAM, sentence
 from busproof.errors import ConformanceError, SpecificationError, UsageError
 
 __all__ = ["COMMANDS", "main"]
@@ -19,32 +20,32 @@ USAGE: Final = 2
 INCOMPLETE: Final = 3
 
 COMPLETE: Final = "_BUSPROOF_COMPLETE"
-"""Where the script of a shell says what it wants completed."""
+"""Environment variable by which a shell asks for completions."""
 
 GROUPS: Final = {
     "Read and run": {
-        "rules": "what a bus is held to",
-        "run": "run the suite on an implementation",
+        "rules": "list the rules, or explain one",
+        "run": "run the suite against an implementation",
         "check": "judge a recorded history",
-        "report": "one page of any number of runs",
-        "adapters": "what the suite can be run on",
-        "check-adapter": "does an adapter keep to the protocol",
-        "clean": "remove what runs have left in a namespace",
+        "report": "compare any number of runs on one page",
+        "adapters": "list available adapters",
+        "check-adapter": "check an adapter against the protocol",
+        "clean": "remove entities that runs left in a namespace",
     },
     "Prove the suite": {
-        "audit": "would the tests of each rule notice a fault",
-        "modelcheck": "check the TLA+ specs, and the model against them",
-        "simulate": "very many random sequences: Spark's bus against the model, in one job",
+        "audit": "mutation-test the suite",
+        "modelcheck": "check the TLA+ specs and compare the model with them",
+        "simulate": "compare Spark's bus with the model on random sequences",
     },
     "The broker": {
         "serve": "serve the model to real Service Bus clients",
     },
     "This machine": {
-        "doctor": "what this machine lacks",
-        "completion": "let bash, zsh or fish complete commands and options",
+        "doctor": "check the environment",
+        "completion": "print completion for bash, zsh or fish",
     },
 }
-"""Below each heading of the help the commands, and what each is for."""
+"""Commands and their purpose by help section."""
 
 
 def _print_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
@@ -56,12 +57,15 @@ def _print_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
 COMMANDS: Final = Commands(
     PROGRAM,
     GROUPS,
-    description="Proves, or disproves, that a message bus behaves as Azure Service Bus "
-    "documents for partitioned queues and topics.",
+    description="Test whether a message bus behaves as Microsoft documents Azure Service "
+    "Bus, for partitioned queues and topics.",
     examples=[
-        ("busproof rules KEY-08", "Read a rule, its sources, and all that shows it:"),
-        ("busproof run --rule KEY", "Hold the reference model to the rules on keys, in seconds:"),
-        ("busproof adapters", "List what the suite can be run on, a bus of yours included:"),
+        ("busproof rules KEY-08", "Read a rule, its sources and its tests:"),
+        (
+            "busproof run --rule KEY",
+            "Test the reference model against the rules on keys (seconds):",
+        ),
+        ("busproof adapters", "List available adapters:"),
     ],
     notes="Exit codes: 0 every applicable rule was shown, 1 a violation, 2 usage, "
     "3 incomplete, inconclusive or errored, 4 a stale list of known failures.",
@@ -79,7 +83,7 @@ COMMANDS: Final = Commands(
 
 
 def _first() -> str:
-    """What to type, for a person who does not know it yet."""
+    """Return the first commands to try."""
     lines = [f"  # {purpose}\n  {line}" for line, purpose in COMMANDS.examples]
     return "\n".join(
         [f"{PROGRAM}: name a COMMAND. Three to begin with:", *lines, f"{PROGRAM} --help lists all."]

@@ -29,7 +29,7 @@ _NO_VERDICT: Final = 3
 
 
 def run(args: Options) -> int:
-    """Do what was asked for; the exit code says whether all is as expected.
+    """Check; the exit code says whether all is as expected.
 
     Raises:
         ConformanceError: something that was named does not exist, or TLC cannot be run at all.
@@ -103,7 +103,7 @@ def _run_configurations(args: Options, manifest: "Manifest") -> int:
 def _told(
     args: Options, total: int, running: "Callable[[Progress], Iterator[_Found]]"
 ) -> "list[_Found]":
-    """All that is run, with its progress told; nothing, where there is no Java or another TLC."""
+    """Run the checks with progress; return an empty list without Java or with another TLC."""
     from busproof.tla.java import find_jar, find_java  # noqa: PLC0415
 
     need("tla", "busproof modelcheck")

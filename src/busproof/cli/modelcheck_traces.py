@@ -23,7 +23,7 @@ _SHOWN: Final = 10
 
 
 def run_traces(args: Options, folder: Path) -> int:
-    """Judge histories; 1 if a trace was rejected, 3 if there was none to judge, else 0.
+    """Judge histories; return 1 if a trace was rejected, 3 if there was none, else 0.
 
     Raises:
         HistoryError: a file is no history.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from busproof.adapters.finding import check_name
-from busproof.cli import child_run
+from busproof.cli import child_run, required
 from busproof.cli.consent import agreed
 from busproof.cli.console import busy, write_aside
 from busproof.cli.failures import Failure, failures
@@ -32,18 +32,18 @@ if TYPE_CHECKING:
 __all__ = ["Conducted", "conducted", "interrupted"]
 
 _ERRORS_TOLD: Final = 4
-"""How many kinds of errors of an adapter are told; the history has them all."""
+"""Kinds of adapter errors printed; the history has all."""
 
 _LOG_TOLD: Final = 3
-"""How many of the last lines of an adapter's log are told with each."""
+"""Last lines of an adapter's log printed with each error."""
 
 _EVERY: Final = 30.0
-"""Seconds between two lines on how far a run is, where nobody watches a terminal."""
+"""Seconds between progress lines without a terminal."""
 
 
 @attrs.frozen(kw_only=True)
 class Conducted:
-    """A run that was recorded and judged, and not yet reported.
+    """A recorded and judged run, not yet reported.
 
     Attributes:
         conformance: the verdicts.
@@ -65,6 +65,7 @@ def conducted(args: Options, request: "Request", known: "Known") -> Conducted:
     if args.rule and args.source == "tla":
         raise UsageError("the paths of the specs belong to no rule; leave --rule or --from out")
     options.check(request)
+    required.check(args)
     check_name(args.adapter)
     with agreed(request, yes=args.yes) as agreed_request:
         folder = child_run.run_folder(args.name, args.adapter)
@@ -82,18 +83,20 @@ def conducted(args: Options, request: "Request", known: "Known") -> Conducted:
         found, at=f"{began:%Y-%m-%dT%H:%M:%SZ}", seconds=round(time.monotonic() - start)
     )
     found = with_commands(found, args, load_catalogue(), folder, broken, following.scenarios)
-    return Conducted(conformance=known.mark(found), folder=folder, broken=broken)
+    return Conducted(
+        conformance=required.held_to(known.mark(found), args), folder=folder, broken=broken
+    )
 
 
 def interrupted(folder: Path) -> HistoryError:
-    """What becomes of a run that is interrupted once it is recorded."""
+    """Return the error of a run interrupted between its recording and its verdicts."""
     return HistoryError(
         f"interrupted before the verdicts; `busproof check {folder}` judges what was recorded"
     )
 
 
 def _described(found: Conformance, args: Options) -> Conformance:
-    """The verdicts, with what the command line says of the implementation."""
+    """Return the verdicts with the implementation's details from the command line."""
     given = {name: getattr(args, name) for name in ("commit", "url", "contact")}
     said = {name: text for name, text in given.items() if text is not None}
     return attrs.evolve(found, subject=attrs.evolve(found.subject, **said))
@@ -131,13 +134,13 @@ def _recorded(request: "Request", folder: Path) -> "Finished":
 
 
 class _Lines:
-    """Says every half minute how far a run is."""
+    """Prints the progress of a run every half minute."""
 
     def __init__(self) -> None:
         self._due = time.monotonic() + _EVERY
 
     def __call__(self, counted: "Counted") -> None:
-        """Say it, if it is time."""
+        """Print the progress if half a minute has passed."""
         if time.monotonic() >= self._due:
             self._due += _EVERY
             write_aside(f"Running: {_how_far(counted)}")
@@ -163,7 +166,7 @@ def _judged(following: Following, finished: "Finished") -> Conformance:
 
 
 def _errors(scenarios: Sequence[Scenario]) -> Iterator[str]:
-    """What broke scenarios, one of each kind, with the end of the adapter's log."""
+    """Yield errors of scenarios, one of each kind, with the end of the adapter's log."""
     endings = [each.ended for each in scenarios if each.ended is not None]
     broken = [each.detail for each in endings if each.verdict is ScenarioVerdict.ERRORED]
     # Two sentences that differ in a number, such as a request's or a process's, are of one kind.
@@ -175,7 +178,7 @@ def _errors(scenarios: Sequence[Scenario]) -> Iterator[str]:
 
 
 def _shortened(detail: str) -> str:
-    """A sentence, and below it a log of which only the end is kept."""
+    """Return a sentence followed by the end of the log."""
     said, *below = [line.strip() for line in detail.splitlines() if line.strip()] or [""]
     log = " | ".join(below[1:][-_LOG_TOLD:])
     return "; ".join(part for part in (said, " ".join((*below[:1], log)).strip()) if part)

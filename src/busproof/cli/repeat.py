@@ -25,7 +25,7 @@ def with_commands(
     broken: Sequence[Failure],
     scenarios: Sequence[Scenario],
 ) -> Conformance:
-    """The verdicts, with the command that repeats the run, and one for each violation.
+    """Return the verdicts with the commands that repeat the run and each violation.
 
     Args:
         conformance: the verdicts of a run.
@@ -58,7 +58,7 @@ def with_commands(
 
 
 def _terms(args: Options, conformance: Conformance, catalogue: Catalogue) -> Iterator[str]:
-    """The adapter, and all that it is held to; what has a default is said where defaults change."""
+    """Return the options that name the adapter and the terms of the run."""
     subject = conformance.subject
     if is_address(args.adapter):
         # It has a key in it.
@@ -77,7 +77,7 @@ def _terms(args: Options, conformance: Conformance, catalogue: Catalogue) -> Ite
 
 
 def _asked(args: Options, conformance: Conformance) -> Iterator[str]:
-    """What was run, with the seed that was drawn where none was given."""
+    """Return the options that name what was run, with the drawn seed."""
     for rule in args.rule:
         yield from ("--rule", rule)
     yield from _given(args, "replay", "only", "profile", "minutes")
@@ -94,6 +94,6 @@ def _given(args: Options, *names: str) -> Iterator[str]:
 
 
 def _shell(words: Sequence[str]) -> str:
-    """The words as a shell takes them; the address is for the user to fill in."""
+    """Return the words quoted for a shell; an address becomes a placeholder."""
     first, *rest = words
     return " ".join([first if "=" in first else shlex.quote(first), *map(shlex.quote, rest)])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
+from busproof.cli import values
 from busproof.cli.console import write_aside
 from busproof.cli.frame import PATH, Command, Options, argument, option
 from busproof.errors import UsageError
@@ -21,12 +22,11 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMAND", "run"]
 
-RUNS: Final = Path("reports") / "runs"
 PAGE: Final = Path("reports") / "conformance.html"
 
 
 def run(args: Options) -> int:
-    """Write the page and what else was asked for; 0 whatever the verdicts are.
+    """Write the page and the other requested files; return 0 for any verdicts.
 
     Raises:
         UsageError: a run that does not exist was named, or two options do not fit.
@@ -53,6 +53,8 @@ def run(args: Options) -> int:
     )
     if args.junit is not None:
         _write_junit(runs, args.junit)
+    if args.badges is not None:
+        _write_badges(runs[0], args.badges)
     if args.allure is not None:
         _write_allure(comparison, places, args)
     entries = _entries(runs, catalogue, args.history, args.label)
@@ -62,6 +64,8 @@ def run(args: Options) -> int:
 
 
 def _refuse_idle(args: Options) -> None:
+    if args.badges is not None and len(args.runs) > 1:
+        raise UsageError("--badges are of one run; name one")
     if args.label and args.history is None:
         raise UsageError("--label tells what a history of runs is of; give --history, too")
     for name, given in (("modelcheck", args.modelcheck), ("allure-from", args.allure_from)):
@@ -73,12 +77,12 @@ def _refuse_idle(args: Options) -> None:
 
 
 def _found(name: str) -> Path:
-    for place in (Path(name), RUNS / name):
+    for place in (Path(name), values.RUNS / name):
         if place.exists():
             return place
     raise UsageError(
         f"there is no run {name!r}; name a run's folder, a conformance.json, or a folder "
-        f"in {RUNS}, where busproof run puts each run"
+        f"in {values.RUNS}, where busproof run puts each run"
     )
 
 
@@ -86,6 +90,15 @@ def _write_junit(runs: "tuple[Conformance, ...]", file: Path) -> None:
     from busproof.reports.junit import write_junit  # noqa: PLC0415
 
     write_junit(runs, file)
+
+
+def _write_badges(run: "Conformance", folder: Path) -> None:
+    from busproof.reports.badges import write_badges  # noqa: PLC0415
+    from busproof.spec import load  # noqa: PLC0415
+
+    if not write_badges(run, load(), folder):
+        raise UsageError("the run was limited to some rules, which says nothing of levels")
+    write_aside(f"Badges: {folder}")
 
 
 def _write_allure(comparison: "Comparison", places: list[Path], args: Options) -> None:
@@ -122,7 +135,7 @@ def _entries(
 
 
 def _now() -> str:
-    """The time in UTC, such as `2026-11-22T05:50Z`; a build that is to be repeated names its own.
+    """Return the time in UTC, such as `2026-11-22T05:50Z`, or that of SOURCE_DATE_EPOCH.
 
     Raises:
         UsageError: SOURCE_DATE_EPOCH is no number of seconds.
@@ -140,59 +153,67 @@ def _now() -> str:
 COMMAND: Final = Command(
     "report",
     run,
-    description="Makes one HTML file of the verdicts of any number of runs: rules beside "
-    "implementations, what stands behind each verdict, and what broke. It needs no network.",
+    description="Write one HTML page that compares any number of runs: rules by "
+    "implementation, the evidence for each verdict, and the violations. The "
+    "page works offline.",
     parameters=[
         argument(
             "runs",
             "RUN",
             "a run's folder, its name under reports/runs, or a conformance.json (default: latest)",
             nargs=-1,
+            shell_complete=values.runs,
         ),
         option("-o", "--output", type=PATH, default=PAGE, metavar="FILE", help=f"default: {PAGE}"),
         option(
             "--audit",
             type=PATH,
             metavar="FILE",
-            help="tell which seeded faults were noticed: what busproof audit --format json printed",
+            help="output of busproof audit --format json: shows which seeded faults were caught",
         ),
         option(
             "--history",
             type=PATH,
             metavar="FILE",
-            help="add the runs to this file, a line of JSON each, and draw what moved",
+            help="append the runs to this file (JSON lines) and plot verdict changes",
         ),
         option(
             "--label",
             default="",
             metavar="TEXT",
-            help="what was run, such as a commit, for --history",
+            help="label of these runs in --history, such as a commit",
         ),
-        option("--junit", type=PATH, metavar="FILE", help="write JUnit XML there, too"),
+        option(
+            "--badges",
+            type=PATH,
+            metavar="DIR",
+            help="write a badge for each conformance level there: SVG, and JSON for shields.io",
+        ),
+        option("--junit", type=PATH, metavar="FILE", help="also write JUnit XML to this file"),
         option(
             "--allure",
             type=PATH,
             metavar="DIR",
-            help="write Allure results there, too: the runs' own, the verdicts, and what else is "
-            "given",
+            help="also write Allure results to this folder: runs, verdicts and the other inputs",
         ),
         option(
             "--allure-from",
             type=PATH,
             multiple=True,
             metavar="DIR",
-            help="for --allure: results of other tests, which are cleaned as ours are (repeatable)",
+            help="with --allure: include results of other tests, redacted like ours (repeatable)",
         ),
         option(
             "--modelcheck",
             type=PATH,
             metavar="FILE",
-            help="for --allure: what busproof modelcheck --format json printed",
+            help="with --allure: output of busproof modelcheck --format json",
         ),
     ],
     examples=[
-        ("busproof report", "The newest run, as reports/conformance.html:"),
-        ("busproof report before after -o compared.html", "Two runs beside each other:"),
-        ("busproof report --junit junit.xml", "For a server that reads JUnit XML:"),
+        ("busproof report", "The newest run, to reports/conformance.html:"),
+        ("busproof report before after -o compared.html", "Compare two runs:"),
+        ("busproof report --badges docs/badges", "A badge for each conformance level:"),
+        ("busproof report --junit junit.xml", "Also write JUnit XML:"),
     ],
 )

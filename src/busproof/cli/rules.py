@@ -16,7 +16,7 @@ _WRONG_DOCUMENTS: Final = 2
 
 
 def run(args: Options) -> int:
-    """Print what was asked for and return the exit code: 2 if documents were found wrong, else 0.
+    """Print the selection; return 2 if documents are wrong, else 0.
 
     Raises:
         UsageError: a rule, edition, family or folder that does not exist was named.
@@ -39,7 +39,7 @@ def run(args: Options) -> int:
 
 
 def _named(catalogue: spec.Catalogue, args: Options) -> Options:
-    """The options, with ids in capitals, and a family in the place of a rule as a filter."""
+    """Return the options with ids in capitals, and a family as a filter."""
     families = {each.id for each in catalogue.families}
     known = families | {each.id for each in catalogue.rules}
     rule, family = (_in_capitals(each, known) for each in (args.rule, args.family))
@@ -154,8 +154,7 @@ def _with_evidence(rules: Sequence[spec.Rule]) -> list[dict[str, Any]]:
 COMMAND: Final = Command(
     "rules",
     run,
-    description="The catalogue: every rule, those of a family, or one with its citations and all "
-    "that shows it.",
+    description="List the rules, those of a family, or one rule with its citations and its tests.",
     parameters=[
         argument(
             "rule",
@@ -163,30 +162,30 @@ COMMAND: Final = Command(
             "one rule, such as KEY-03, or a family, such as KEY",
             shell_complete=values.rules,
         ),
-        option("--diff", nargs=2, metavar="A B", help="what two editions say differently"),
+        option("--diff", nargs=2, metavar="A B", help="differences between two editions"),
         flag(
             "--ambiguities",
             "--readings",
             "ambiguities",
-            help="what the documents leave open, and the readings of it",
+            help="what the documents leave open, and its readings",
         ),
-        flag("--changes", help="the catalogue's versions, and what each changed"),
+        flag("--changes", help="versions of the catalogue and their changes"),
         option(
             "--documents",
             type=PATH,
             metavar="DIR",
-            help="check hashes and anchors by the originals",
+            help="verify hashes and sections against the original documents",
         ),
         option(
             "--edition",
             metavar="ID",
-            help="only the rules in force in this edition",
+            help="only rules of this edition",
             shell_complete=values.editions,
         ),
         option(
             "--family",
             metavar="KEY",
-            help="only the rules of this family",
+            help="only rules of this family",
             shell_complete=values.families,
         ),
         FORMAT,
@@ -194,7 +193,7 @@ COMMAND: Final = Command(
     exclusive=("rule", "diff", "ambiguities", "changes", "documents"),
     examples=[
         ("busproof rules KEY", "The rules on keys:"),
-        ("busproof rules key-08", "One rule, its sources, and all that shows it:"),
+        ("busproof rules key-08", "One rule, its sources and its tests:"),
         ("busproof rules --diff fr-2016-09 de-2021-04", "What changed between two editions:"),
         ("busproof rules --ambiguities --family TXN", "What the documents leave open:"),
     ],

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from busproof.cli import github, known_failures, values
+from busproof.cli import github, known_failures, required, values
 from busproof.cli.console import give_up_output, say, write_aside
 from busproof.cli.frame import FORMAT, VERBOSE, Command, Option, Options, flag, option
 from busproof.errors import HistoryError, UsageError
@@ -31,11 +31,11 @@ __all__ = [
 ]
 
 EVERY: Final = "all"
-"""In the place of an edition: each of them, one run after the other."""
+"""Stands for every edition, one run after another."""
 
 
 def _profile(args: Options) -> str | None:
-    """How much is explored; nothing with features, a rule or a replay alone."""
+    """Return the profile of the exploration, or `None` for features, rules or a replay alone."""
     alone = [f"--{name}" for name in ("rule", "replay") if getattr(args, name, None)]
     if getattr(args, "only", None) == "features":
         alone.append("--only features")
@@ -50,14 +50,14 @@ def _profile(args: Options) -> str | None:
 
 
 def _profile_for(args: Options) -> str:
-    """How much is explored where nobody says: little where each request is dear."""
+    """Return the default profile: a small one where each request is slow."""
     from busproof.adapters.finding import is_address, resolved  # noqa: PLC0415
 
     return "network" if is_address(resolved(getattr(args, "adapter", ""))) else "quick"
 
 
 def request_from(args: Options, adapter: str) -> "Request":
-    """What to run, from the command line."""
+    """Return the request of a run from the command line."""
     from busproof.cli.child_run import Request  # noqa: PLC0415 - the catalogue alone starts faster
 
     return Request(
@@ -80,7 +80,7 @@ def request_from(args: Options, adapter: str) -> "Request":
 
 
 def run(args: Options) -> int:
-    """Run, judge, report; the exit code is the conformance report's.
+    """Run, judge and report; return the conformance report's exit code.
 
     Raises:
         ConformanceError: the run could not begin.
@@ -102,7 +102,7 @@ def run(args: Options) -> int:
 
 
 def report(done: "Conducted") -> None:
-    """Write a run's files, each violation as commands and as a scenario among them.
+    """Write a run's files, with each violation as commands and as a scenario.
 
     Raises:
         HistoryError: one cannot be written.
@@ -126,7 +126,7 @@ def published(
     write: Callable[[], None],
     failures: known_failures.Known,
 ) -> int:
-    """Print the verdicts, write the report and the list of known failures; the exit code.
+    """Print the verdicts, write the report and known failures; return the exit code.
 
     What cannot be printed or written makes a run incomplete, and hides neither the other nor a
     violation.
@@ -141,7 +141,7 @@ def published(
 
 
 def written(write: Callable[[], None]) -> bool:
-    """Write, or say why that is not possible; whether it went well."""
+    """Write, or print why that failed; return whether it succeeded."""
     try:
         write()
     except HistoryError as error:
@@ -151,7 +151,7 @@ def written(write: Callable[[], None]) -> bool:
 
 
 def printed(tell: Callable[[], None]) -> bool:
-    """Print, or say why that is not possible; whether it went well."""
+    """Print, or say why that failed; return whether it succeeded."""
     try:
         tell()
         sys.stdout.flush()
@@ -162,7 +162,7 @@ def printed(tell: Callable[[], None]) -> bool:
 
 
 def _print(conformance: "Conformance", args: Options) -> None:
-    """Print the verdicts as the command line asks: a matrix for people, or JSON."""
+    """Print the verdicts as a table for people or as JSON."""
     if args.format == "json":
         import json  # noqa: PLC0415
 
@@ -178,7 +178,7 @@ def _print(conformance: "Conformance", args: Options) -> None:
 
 
 def terminal() -> "Console":
-    """A console that leaves it to us what becomes of a run that nobody reads about."""
+    """Return a console that raises when its reader is gone."""
     from rich.console import Console  # noqa: PLC0415
 
     class Terminal(Console):
@@ -188,22 +188,22 @@ def terminal() -> "Console":
     return Terminal()
 
 
-EXPLORATION: Final = "How much is run"
-TERMS_OF: Final = "What the implementation is held to"
+EXPLORATION: Final = "What to run"
+TERMS_OF: Final = "Options that select the rules"
 
 TERMS: Final[tuple[Option, ...]] = (
     option(
         "--edition",
         section=TERMS_OF,
         metavar="ID",
-        help="of the documents, or all (default: the newest)",
+        help="edition of the documents, or all (default: the newest)",
         shell_complete=values.editions,
     ),
     option(
         "--tier",
         section=TERMS_OF,
         metavar="T",
-        help="basic, standard (default) or premium",
+        help="tier: basic, standard (default) or premium",
         shell_complete=values.one_of("basic", "standard", "premium"),
     ),
     option(
@@ -211,18 +211,18 @@ TERMS: Final[tuple[Option, ...]] = (
         section=TERMS_OF,
         multiple=True,
         metavar="AMBIGUITY=READING",
-        help="how an ambiguity is read; see busproof rules --ambiguities",
+        help="choose a reading of an ambiguity (repeatable); see busproof rules --ambiguities",
     ),
     option(
         "--oracle",
         section=TERMS_OF,
         metavar="O",
-        help="strict or client (default: what can be)",
+        help="strict or client (default: strict if partitions are observable)",
         shell_complete=values.one_of("strict", "client"),
     ),
     option("--partitions", section=TERMS_OF, metavar="N", help="default: 16"),
 )
-"""What an implementation is held to."""
+"""Options that select the rules."""
 
 HOW_MUCH: Final[tuple[Option, ...]] = (
     option(
@@ -230,80 +230,82 @@ HOW_MUCH: Final[tuple[Option, ...]] = (
         section=EXPLORATION,
         multiple=True,
         metavar="ID",
-        help="only the scenarios of this rule, or family of rules; may be given several times",
+        help="only the scenarios of this rule or family (repeatable)",
         shell_complete=values.rules,
     ),
     option(
         "--only",
         section=EXPLORATION,
         type=click.Choice(("features", "exploration")),
-        help="one of both (default: both)",
+        help="run only one of the two",
     ),
     option(
         "--profile",
         section=EXPLORATION,
         metavar="P",
-        help="how much is explored: quick (default), ci, network or soak",
+        help="amount of exploration: quick (default), ci, network or soak",
         shell_complete=values.one_of("quick", "ci", "network", "soak"),
     ),
     option(
         "--minutes",
         section=EXPLORATION,
         metavar="N",
-        help="how long a soak lasts (default: 10)",
+        help="duration of a soak (default: 10)",
     ),
     option(
         "--seed",
         section=EXPLORATION,
         metavar="N",
-        help="explore as before: the seed is told by each run",
+        help="repeat an exploration; each run prints its seed",
     ),
     option(
         "--replay",
         section=EXPLORATION,
         type=click.Path(readable=False),
         metavar="FILE",
-        help="ask the commands of a commands.json, and nothing else",
+        help="replay the commands of a commands.json, and nothing else",
     ),
     option(
         "--from",
         "source",
         section=EXPLORATION,
         type=click.Choice(("features", "tla")),
-        help="run the scenarios (default), or the paths of the TLA+ specs",
+        help="features: the scenarios (default); tla: the paths of the TLA+ specs",
     ),
 )
-"""What of the suite is run, and how much is explored."""
+"""Options that select what runs."""
 
 COMMAND: Final = Command(
     "run",
     run,
-    description="Runs the features on an implementation, explores it with random commands, "
-    "judges what was recorded and writes reports/runs/NAME/ under the current folder.",
+    description="Run the scenarios against an implementation, explore it with random "
+    "commands, judge the recorded history and write reports/runs/NAME/ below "
+    "the current folder.",
     parameters=[
         option(
             "--adapter",
             default="model",
             metavar="A",
-            help="see busproof adapters (default: model)",
+            help="implementation to test; see busproof adapters (default: model)",
             shell_complete=values.adapters,
         ),
         option(
             "--timeout",
             metavar="SECONDS",
-            help="for each answer of an exec: adapter (default: 10)",
+            help="limit for each answer of an exec: adapter (default: 10)",
         ),
         *known_failures.OPTIONS,
-        flag("--yes", help="do not ask before a real namespace is used"),
-        option("--name", metavar="NAME", help="of the run (default: time and adapter)"),
-        option("--commit", metavar="ID", help="of the implementation, for the report"),
+        required.REQUIRE,
+        flag("--yes", help="use a real namespace without asking"),
+        option("--name", metavar="NAME", help="name of the run (default: time and adapter)"),
+        option("--commit", metavar="ID", help="commit of the implementation, for the report"),
         option(
             "--url",
             metavar="URL",
-            help="where more is told of the implementation, for the report",
+            help="web page of the implementation, for the report",
         ),
-        option("--contact", metavar="WHO", help="answers for it, for the report"),
-        flag("--no-allure", help="write no results for Allure, which take a while"),
+        option("--contact", metavar="WHO", help="contact for the implementation, for the report"),
+        flag("--no-allure", help="skip Allure results (faster)"),
         FORMAT,
         VERBOSE,
         *TERMS,
@@ -313,19 +315,23 @@ COMMAND: Final = Command(
         ("busproof run", "The reference model, in a minute or two:"),
         (
             "busproof run --adapter mybus:make --rule KEY --rule SESS",
-            "Two families of rules on a bus of yours:",
+            "Two families of rules against your bus:",
         ),
         (
             "busproof run --adapter 'exec:node adapter.js' --only features --tier premium",
-            "A program that speaks the protocol, without exploring:",
+            "A program that speaks the protocol, without exploration:",
+        ),
+        (
+            "busproof run --adapter mybus:make --require core --require sessions",
+            "Two levels that must be claimed and shown:",
         ),
         (
             "busproof run --adapter env:BUS --edition de-2021-04 --yes --name nightly",
-            "A namespace, whose connection string is in the variable BUS:",
+            "A namespace; its connection string is in the variable BUS:",
         ),
         (
             "busproof run --replay reports/runs/latest/failures/KEY-08/commands.json",
-            "What broke a rule, once more:",
+            "Replay a violation:",
         ),
     ],
 )

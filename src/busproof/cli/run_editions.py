@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 __all__ = ["run_editions"]
 
 GRAVEST_FIRST: Final = (2, 4, 1, 3, 0)
-"""Exit codes in the order in which one of several is taken."""
+"""Exit codes, gravest first."""
 
 
 def run_editions(args: Options) -> int:
-    """Run, judge and report once for each edition, the oldest first; the gravest exit code.
+    """Run, judge and report for each edition, oldest first; return the gravest exit code.
 
     Raises:
         ConformanceError: a run could not begin, or an option is of one run alone.
@@ -68,7 +68,7 @@ def _refuse(args: Options) -> None:
 
 
 def _reported(done: "Conducted") -> "Conformance":
-    """The verdicts of a run whose files are written; it is incomplete if they are not."""
+    """Return the verdicts after writing a run's files; incomplete if that failed."""
     from busproof.history.conformance import ExitCode  # noqa: PLC0415
 
     conformance = done.conformance

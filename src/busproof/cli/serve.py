@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["COMMAND", "run"]
 
 GARBAGE_LOOKED_FOR = 50_000
-"""After how many new objects; each message held is some ten, and none of them is garbage."""
+"""New objects between garbage collections; a held message has some ten, none of them garbage."""
 FAULTY, NO_FAULT = "faulty:", "none"
 OUTPUT = "-"
 PORTS = ("port", "tls_port", "websocket_port", "admin_port")
@@ -47,7 +47,7 @@ def _check_store(args: Options) -> None:
 
 
 def _rules(args: Options) -> "Rules":
-    """Return the rules of the model, or those of the mutant that is served in its place."""
+    """Return the rules of the model or of the served mutant."""
     from busproof.adapters.faults import fault  # noqa: PLC0415
     from busproof.model.rules import RULES  # noqa: PLC0415
 
@@ -144,7 +144,7 @@ async def _serve(args: Options) -> int:
 
 
 def _limits(said: list[str]) -> "Limits":
-    """The limits of clients; the limit of open files is raised as far as they need it."""
+    """Return the limits of clients; raise the limit of open files to match."""
     from busproof.broker.limits import limits_in  # noqa: PLC0415 - needs the extra
     from busproof.broker.listener import need_files  # noqa: PLC0415
 
@@ -158,7 +158,7 @@ def _limits(said: list[str]) -> "Limits":
 
 
 def _named(path: Path) -> Path | None:
-    """The file that is meant, if not the output."""
+    """Return the named file, or `None` for the standard output."""
     return None if str(path) == OUTPUT else path
 
 
@@ -167,7 +167,7 @@ def _places(broker: "Broker") -> dict[str, int]:
 
 
 def _renew(hub: "Hub") -> None:
-    """Read keys and certificates again; if they cannot be, those from before stay."""
+    """Read keys and certificates again; keep the old ones on failure."""
     try:
         hub.renew()
     except UsageError as error:
@@ -177,7 +177,7 @@ def _renew(hub: "Hub") -> None:
 
 
 def _greeting(protection: Protection, broker: "Broker", entities: int) -> str:
-    """Where it listens, what is to be known, and by what to connect."""
+    """Return the greeting: addresses, warnings and the connection string."""
     host, places = protection.places.host, protection.places
     plain, secure = broker.port_of("--port"), broker.port_of("--tls-port")
     where = [f"AMQP on {host}:{plain}"] if plain else []
@@ -197,11 +197,16 @@ def _greeting(protection: Protection, broker: "Broker", entities: int) -> str:
 COMMAND: Final = Command(
     "serve",
     run,
-    description="Serves the reference model, or a bus that breaks one rule, to real Service Bus "
-    "clients over AMQP and HTTP, until Ctrl-C.",
+    description="Serve the reference model, or a bus that breaks one rule, to Service "
+    "Bus clients over AMQP and HTTP, until Ctrl-C.",
     parameters=[
         *serve_security.OPTIONS,
-        option("--config", type=PATH, metavar="FILE", help="entities, as the emulator's"),
+        option(
+            "--config",
+            type=PATH,
+            metavar="FILE",
+            help="entities, in the format of the Service Bus emulator",
+        ),
         option(
             "--adapter",
             default="model",
@@ -213,22 +218,20 @@ COMMAND: Final = Command(
             "--policy",
             default="round-robin",
             metavar="P",
-            help="round-robin, random or hostile, where it may choose",
+            help="choices where the rules leave some: round-robin, random or hostile",
         ),
-        option(
-            "--seed", type=int, default=0, metavar="N", help="of the policy's choices (default: 0)"
-        ),
+        option("--seed", type=int, default=0, metavar="N", help="seed of the policy (default: 0)"),
         option(
             "--clock",
             type=click.Choice(("real", "virtual")),
             default="real",
-            help="virtual: time passes when a program asks for it (default: real)",
+            help="real (default), or virtual: time passes on request",
         ),
         option(
             "--message-ids",
             type=click.Choice(("assigned", "as-sent")),
             default="assigned",
-            help="what is sent without a MessageId goes out with one (assigned) or without",
+            help="assigned: messages sent without a MessageId are delivered with one",
         ),
         option(
             "--limit",
@@ -241,34 +244,34 @@ COMMAND: Final = Command(
             "--store",
             type=PATH,
             metavar="DIR",
-            help="keep all in this folder, from one start to the next; without it, in memory only",
+            help="keep everything in this folder (default: in memory)",
         ),
         flag(
             "--durable-power",
-            help="with --store: what was answered outlasts a loss of power too, not only a kill",
+            help="with --store: acknowledged requests survive a power loss, not only a kill",
         ),
         flag(
             "--accept-loss",
-            help="with --store: start though its log is damaged, without what was written after "
-            "that",
+            help="with --store: start from a damaged log, without what was written after "
+            "the damage",
         ),
         option(
             "--log",
             type=PATH,
             metavar="FILE",
-            help="add what happens to this file, a JSON object a line; - is the output",
+            help="append events to this file as JSON lines; - is the standard output",
         ),
     ],
     examples=[
         ("busproof serve", "An empty namespace on this machine:"),
         (
             "busproof serve --config Config.json --page",
-            "The emulator's entities, with a page of their partitions:",
+            "The emulator's entities, with a live page of their partitions:",
         ),
-        ("busproof serve --store data --log events.jsonl", "What is kept from start to start:"),
+        ("busproof serve --store data --log events.jsonl", "Keep messages across restarts:"),
         (
             "busproof serve --adapter faulty:mismatch-accepted",
-            "A bus that breaks one rule, to try the tests of a client:",
+            "A bus that breaks one rule, to test a client's tests:",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""What `busproof serve` is told of keys, certificates and the control endpoint, and makes of it."""
+"""Security of `busproof serve`: keys, certificates and the control endpoint."""
 
 import ssl
 from collections.abc import Callable
@@ -22,16 +22,16 @@ __all__ = ["OPTIONS", "Protection"]
 
 AMQP_PORT, AMQPS_PORT, HTTP_PORT = 5672, 5671, 5300
 HIDDEN: Final = "<key>"
-"""What stands in a connection string in the place of a key that is not known to everybody."""
+"""Placeholder for a secret key in a printed connection string."""
 
 
 class _Port(click.ParamType[int]):
-    """A port in an option."""
+    """Port number as an option value."""
 
     name = "port"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Read a number, or refuse what is none."""
+        """Return the port, or fail with a sentence."""
         text = str(value)
         if not text.isdecimal() or int(text) > 65_535:
             self.fail(f"{text!r} is no port; one is a number from 0 to 65535", param, ctx)
@@ -45,7 +45,12 @@ KEYS: Final = "Keys"
 WATCH: Final = "Control, page and metrics"
 
 OPTIONS: Final[tuple[Option, ...]] = (
-    option("--host", default="127.0.0.1", metavar="HOST", help="address to listen on (127.0.0.1)"),
+    option(
+        "--host",
+        default="127.0.0.1",
+        metavar="HOST",
+        help="address to listen on (default: 127.0.0.1)",
+    ),
     option(
         "--port",
         type=PORT,
@@ -63,50 +68,56 @@ OPTIONS: Final[tuple[Option, ...]] = (
         "--websocket-port",
         type=PORT,
         metavar="PORT",
-        help="for AMQP over WebSockets, over TLS if AMQP is (none); 0: any free",
+        help="port for AMQP over WebSockets, with TLS if AMQP has it (default: none; 0: any free)",
     ),
     option(
         "--keys",
         section=KEYS,
         metavar="SOURCE",
-        help="rules with their keys, as JSON in this file or in the environment variable of "
-        "env:NAME; a file is read again on SIGHUP",
+        help="access policies and keys, as JSON in a file or in env:NAME; SIGHUP reads a "
+        "file again",
     ),
     option(
         "--audience",
         section=KEYS,
         multiple=True,
         metavar="HOST",
-        help="a host that tokens may be for; may be repeated (any host)",
+        help="host that tokens may name (repeatable; default: any)",
     ),
     flag(
         "--allow-public-key",
         section=KEYS,
-        help="let others than this machine connect with the emulator's key, which everybody knows",
+        help="let other machines connect with the emulator's well-known key",
     ),
     option(
         "--tls-cert",
         section=CERTIFICATES,
         type=PATH,
         metavar="FILE",
-        help="PEM: AMQP over TLS, and HTTPS",
+        help="certificate (PEM) for AMQP over TLS and HTTPS",
     ),
-    option("--tls-key", section=CERTIFICATES, type=PATH, metavar="FILE", help="PEM: of --tls-cert"),
+    option(
+        "--tls-key",
+        section=CERTIFICATES,
+        type=PATH,
+        metavar="FILE",
+        help="private key (PEM) of --tls-cert",
+    ),
     option(
         "--tls",
         section=CERTIFICATES,
         type=PATH,
         metavar="FILE",
-        help="AMQP over TLS, and HTTPS, with a certificate that is made; its authority's is "
-        "written here as PEM",
+        help="serve AMQP over TLS and HTTPS with a generated certificate; write its "
+        "authority to this file (PEM)",
     ),
     option(
         "--tls-name",
         section=CERTIFICATES,
         multiple=True,
         metavar="NAME",
-        help="a host that the certificate of --tls is for, beside --host and this machine, such as "
-        "'*.servicebus.windows.net'; may be repeated",
+        help="further host name in the certificate of --tls, such as "
+        "'*.servicebus.windows.net' (repeatable)",
     ),
     option(
         "--tls-port",
@@ -120,52 +131,56 @@ OPTIONS: Final[tuple[Option, ...]] = (
         section=CERTIFICATES,
         type=PATH,
         metavar="FILE",
-        help="PEM: HTTPS, not HTTP",
+        help="certificate (PEM) for HTTPS only",
     ),
     option(
-        "--admin-key", section=CERTIFICATES, type=PATH, metavar="FILE", help="PEM: of --admin-cert"
+        "--admin-key",
+        section=CERTIFICATES,
+        type=PATH,
+        metavar="FILE",
+        help="private key (PEM) of --admin-cert",
     ),
     option(
         "--admin-tls",
         section=CERTIFICATES,
         type=PATH,
         metavar="FILE",
-        help="HTTPS with a certificate that is made; its authority's is written here as PEM",
+        help="serve HTTPS with a generated certificate; write its authority to this file (PEM)",
     ),
     flag(
         "--control",
         section=WATCH,
-        help="answer under /busproof/, to this machine's own programs: partitions, time, state",
+        help="serve the control API under /busproof/ to local programs: partitions, time, state",
     ),
     flag(
         "--page",
         section=WATCH,
-        help="show this machine's browsers a page of the entities and their partitions, at "
+        help="serve a live page of entities and partitions to local browsers, at "
         "/busproof/ of the HTTP port",
     ),
     option(
         "--control-token",
         section=WATCH,
         metavar="SOURCE",
-        help="answer under /busproof/ who shows the token in this file, or in env:NAME",
+        help="serve the control API to holders of the token in this file or in env:NAME",
     ),
     flag(
         "--metrics",
         section=WATCH,
-        help="answer this machine's own programs at /metrics of the HTTP port, for Prometheus",
+        help="serve Prometheus metrics to local programs, at /metrics of the HTTP port",
     ),
     option(
         "--metrics-token",
         section=WATCH,
         metavar="SOURCE",
-        help="answer at /metrics who shows the token in this file, or in env:NAME",
+        help="serve metrics to holders of the token in this file or in env:NAME",
     ),
 )
-"""Where to listen, and to whom."""
+"""Options for addresses and access."""
 
 
 class Protection:
-    """Who may do what with a broker, and how it is reached.
+    """Access rules and addresses of a broker.
 
     Args:
         args: the options.
@@ -247,7 +262,7 @@ class Protection:
         )
 
     def _tls(self) -> ssl.SSLContext | None:
-        """What AMQP over TLS is spoken by: with a certificate that is given, or made."""
+        """Return the TLS context of AMQP, from a given or a generated certificate."""
         args = self._args
         if args.tls_cert is None and args.tls_key is not None:
             raise UsageError("--tls-key is of no use without --tls-cert")
@@ -295,7 +310,7 @@ class Protection:
         return context
 
     def renewal(self, hub: "Hub") -> Callable[[], None]:
-        """What reads the keys and the certificates again, or raises `UsageError` and changes none.
+        """Return a function that reads keys and certificates again, all or none.
 
         Keys that were not read from a file of their own stay.
         """
@@ -310,7 +325,7 @@ class Protection:
         return renew
 
     def warnings(self) -> list[str]:
-        """What whoever starts the broker should know."""
+        """Return warnings to print at start-up."""
         from busproof.broker.auth.policies import is_exposed  # noqa: PLC0415
 
         args, found = self._args, list[str]()
@@ -342,7 +357,7 @@ class Protection:
         return found
 
     def connection_string(self, amqp_port: int, tls_port: int) -> str:
-        """What clients connect by; no key is in it but the one that everybody knows."""
+        """Return the connection string for clients; only the well-known key appears in it."""
         rule = self.rules[0]
         key = rule.key if self._is_public_key(rule) else HIDDEN
         end = "UseDevelopmentEmulator=true;" if amqp_port else ""

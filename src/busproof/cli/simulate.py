@@ -18,13 +18,13 @@ __all__ = ["COMMAND", "run"]
 
 VIOLATION: Final = 1
 SHRUNK: Final = 3
-"""Differences that are made small and saved; they are mostly one."""
+"""Maximum number of differences to shrink and save."""
 
 SEED_BITS: Final = 32
 
 
 def run(args: Options) -> int:
-    """Simulate, and print what came of it."""
+    """Simulate and print the result."""
     _check(args)
     need("spark", "busproof simulate")
     from busproof.adapters.spark import SETTINGS  # noqa: PLC0415 - other commands start faster
@@ -64,7 +64,7 @@ def _sequences(spark: "SparkSession", profile: "Profile", args: Options, seeds: 
 
 
 def _tell_decisions(found: "Simulation") -> None:
-    """Which rules decided how much; those that hardly did prove little."""
+    """Print how often each rule decided; rare ones prove little."""
     from busproof.cli.spark.simulation import seldom  # noqa: PLC0415
 
     rare = seldom(found, sorted(found.decided))
@@ -93,40 +93,46 @@ def _say(line: str) -> None:
 COMMAND: Final = Command(
     "simulate",
     run,
-    description="Folds random sequences of commands on Spark, all in one job, and lets the "
-    "model judge what was told. The first difference of some sequences is made small and "
-    "saved for busproof run --replay.",
+    description="Run random command sequences on Spark's bus in one job and judge the "
+    "answers. The first differences are shrunk and saved for busproof run "
+    "--replay.",
     parameters=[
         option("--sequences", type=int, default=1000, metavar="N", help="default: 1000"),
-        option("--length", type=int, default=50, metavar="N", help="commands of each (50)"),
-        option("--seed", type=int, metavar="N", help="of the first sequence"),
-        flag("--mutants", help="ask buses with a fault each: are they told apart?"),
+        option(
+            "--length", type=int, default=50, metavar="N", help="commands in each (default: 50)"
+        ),
+        option("--seed", type=int, metavar="N", help="seed of the first sequence"),
+        flag("--mutants", help="run buses with one fault each and report which are caught"),
         option(
             "--to",
             type=PATH,
             default=Path("reports/simulate"),
             metavar="DIR",
-            help="where differences are saved (default: reports/simulate)",
+            help="folder for differences (default: reports/simulate)",
         ),
-        option("--master", metavar="URL", help="where Spark runs: local[N], spark://…"),
-        option("--remote", metavar="URL", help="a Spark Connect server: sc://HOST:PORT"),
-        option(
-            "--conf", multiple=True, metavar="NAME=VALUE", help="a setting of Spark's (repeatable)"
-        ),
+        option("--master", metavar="URL", help="Spark master: local[N], spark://…"),
+        option("--remote", metavar="URL", help="use a Spark Connect server: sc://HOST:PORT"),
+        option("--conf", multiple=True, metavar="NAME=VALUE", help="Spark setting (repeatable)"),
         option(
             "--partitions",
             type=int,
             default=4,
             metavar="N",
-            help="few, so that keys meet (default: 4)",
+            help="partitions; few make keys collide (default: 4)",
         ),
         option(
-            "--tier", default="standard", metavar="T", help="basic, standard (default) or premium"
+            "--tier",
+            default="standard",
+            metavar="T",
+            help="tier: basic, standard (default) or premium",
         ),
     ],
     examples=[
         ("busproof simulate --sequences 100 --length 30", "A hundred short sequences:"),
-        ("busproof simulate --mutants --seed 7", "Would sequences from seed 7 notice faults?"),
+        (
+            "busproof simulate --mutants --seed 7",
+            "Which faults do the sequences from seed 7 catch?",
+        ),
         ("busproof simulate --master spark://HOST:7077", "On a cluster:"),
     ],
 )

@@ -1,7 +1,8 @@
 """Values that a shell completes: ids of rules, editions and faults, names of adapters."""
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import click
@@ -9,7 +10,9 @@ if TYPE_CHECKING:
 
     Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
-__all__ = ["adapters", "editions", "families", "faults", "one_of", "rules"]
+__all__ = ["adapters", "editions", "families", "faults", "one_of", "rules", "runs"]
+
+RUNS: Final = Path("reports") / "runs"
 
 
 def rules(_: "click.Context", __: "click.Parameter", typed: str) -> "list[CompletionItem]":
@@ -36,15 +39,24 @@ def faults(_: "click.Context", __: "click.Parameter", typed: str) -> "list[Compl
 
 
 def adapters(_: "click.Context", __: "click.Parameter", typed: str) -> "list[CompletionItem]":
-    """Complete the name of an adapter, as far as it is fixed."""
+    """Complete the fixed part of an adapter's name."""
     from busproof.adapters.finding import available  # noqa: PLC0415
 
     known = [(_fixed(each.name), each.summary) for each in available()]
     return _items([each for each in known if not {"?", "."} & set(each[0])], typed)
 
 
+def runs(_: "click.Context", __: "click.Parameter", typed: str) -> "list[CompletionItem]":
+    """Complete the name of a run below the current folder, or else the place of one."""
+    from click.shell_completion import CompletionItem  # noqa: PLC0415
+
+    folders = (each for each in RUNS.glob("*") if (each / "conformance.json").is_file())
+    found = _items([(each.name, "") for each in sorted(folders)], typed)
+    return found or [CompletionItem(typed, type="file")]
+
+
 def _fixed(name: str) -> str:
-    """A name as far as it is the same for everybody: of `exec:COMMAND` it is `exec:`."""
+    """Return the fixed part of a name; `exec:` of `exec:COMMAND`."""
     return name.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ-…")
 
 

@@ -23,6 +23,7 @@ from busproof.adapters.base import Adapter
 from busproof.adapters.faults import adapter_of, conforming
 from busproof.adapters.faults import fault as fault_named
 from busproof.cli.child_run import HISTORY, LOG, Request, environment, pytest_arguments, run_folder
+from busproof.cli.mutation.budget import OutOfTime
 from busproof.errors import AdapterError, ConformanceError
 from busproof.history.records import History
 from busproof.judging.audit import Audited
@@ -39,12 +40,15 @@ __all__ = ["Job", "audited_apart", "failed_apart", "recorded_apart"]
 Found = TypeVar("Found")
 
 METHOD: Final = "forkserver"
-"""Of starting a process; where there is none of that kind, each imports for itself."""
+"""Start method of processes; others import everything again."""
 
 PICKLED: Final = ".pickle"
 
+PATIENCE: Final = 300.0
+"""Seconds for a few scenarios, which take less than one; a mutant's loop may have no end."""
+
 NEW_OBJECTS: Final = 50_000
-"""How many come to be before garbage is looked for; by default it is 700."""
+"""New objects between garbage collections; Python's default is 700."""
 
 IMPORTED: Final = (
     "pytest_bdd.plugin",
@@ -59,7 +63,7 @@ IMPORTED: Final = (
 
 @attrs.frozen(kw_only=True)
 class Job:
-    """A fault, and what has to notice it.
+    """A fault and who has to notice it.
 
     Attributes:
         fault: its id.
@@ -78,7 +82,7 @@ class Job:
     wire: bool = False
 
     def request(self) -> Request:
-        """The run, where the fault's rule holds."""
+        """Return the run, on terms where the fault's rule holds."""
         catalogue = load_catalogue()
         rule = catalogue.rule(fault_named(self.fault).rule)
         edition, tier = _where_it_holds(rule)
@@ -92,17 +96,17 @@ class Job:
         return attrs.evolve(about, rules=() if self.whole else (rule.id,))
 
     def counterpart(self) -> Request:
-        """The same run on the same bus without the fault."""
+        """Return the same run on the bus without the fault."""
         return attrs.evolve(self.request(), adapter=conforming(fault_named(self.fault)))
 
 
 def _where_it_holds(rule: Rule) -> tuple[str, str]:
-    """The newest edition that states the rule, and Standard unless it holds in other tiers only."""
+    """Return the newest edition that states the rule, and Standard if the rule holds there."""
     return rule.editions[-1], "standard" if "standard" in rule.tiers else rule.tiers[0]
 
 
 def _read_so_that_it_holds(catalogue: Catalogue, rule: Rule) -> tuple[str, ...]:
-    """Another reading of each ambiguity whose default leaves the rule out."""
+    """Return other readings for ambiguities whose default excludes the rule."""
     found = []
     for ambiguity in catalogue.ambiguities:
         left_out = {name for name in ambiguity.readings if f"{ambiguity.id}={name}" in rule.unless}
@@ -113,7 +117,7 @@ def _read_so_that_it_holds(catalogue: Catalogue, rule: Rule) -> tuple[str, ...]:
 
 
 def audited_apart(job: Job, scratch: Path) -> Audited:
-    """What became of one fault, found out in a process of its own.
+    """Return the fate of one fault, audited in another process.
 
     Args:
         job: the fault.
@@ -126,7 +130,7 @@ def audited_apart(job: Job, scratch: Path) -> Audited:
 
 
 def recorded_apart(request: Request, scratch: Path) -> Path:
-    """The history of a run of the scenarios, recorded by a process of its own.
+    """Return the history of a run, recorded by another process.
 
     Args:
         request: the run.
@@ -139,7 +143,7 @@ def recorded_apart(request: Request, scratch: Path) -> Path:
 
 
 def failed_apart(request: Request, names: Set[str], scratch: Path) -> tuple[str, ...]:
-    """Run some scenarios in a process apart; return the names of those that fail.
+    """Run some scenarios in another process; return the names of those that fail.
 
     Args:
         request: the run.
@@ -147,18 +151,24 @@ def failed_apart(request: Request, names: Set[str], scratch: Path) -> tuple[str,
         scratch: a folder for what it leaves behind.
 
     Raises:
-        ConformanceError: it could not begin, or came to no end.
+        ConformanceError: it could not begin, or broke off.
+        OutOfTime: it came to no end.
     """
-    return _apart(_failed, request.adapter, request, names, scratch)
+    return _apart(_failed, request.adapter, request, names, scratch, seconds=PATIENCE)
 
 
-def _apart(work: Callable[..., Found], name: str, *about: object) -> Found:
+def _apart(
+    work: Callable[..., Found], name: str, *about: object, seconds: float | None = None
+) -> Found:
     context = _context()
     reader, writer = context.Pipe(duplex=False)
     process = context.Process(target=_tell, args=(writer, name, work, *about))
     process.start()
     writer.close()
     try:
+        if not reader.poll(seconds):  # at the end of the pipe, too, there is something
+            process.kill()
+            raise OutOfTime(f"the run of {name} has not ended within {seconds:g} s")
         found: Found | ConformanceError = reader.recv()
     except EOFError:
         raise AdapterError(f"the process that runs {name} was ended by the system") from None
@@ -228,7 +238,7 @@ def _audited(job: Job, scratch: Path) -> Audited:
 
 
 def _differing(adapter: Adapter, beside: Path) -> Set[str]:
-    """The names of the scenarios in which the adapter answers otherwise than was recorded."""
+    """Return the names of the scenarios whose answers differ from the recording."""
     from busproof.judging.replay_check import answers_alike  # noqa: PLC0415
 
     with beside.with_suffix(PICKLED).open("rb") as file:
@@ -242,7 +252,7 @@ def _differing(adapter: Adapter, beside: Path) -> Set[str]:
 
 
 def _run(request: Request, folder: Path, names: Set[str] | None = None) -> Path:
-    """Run the scenarios in this process, those of these names or all; the history of it."""
+    """Run all scenarios, or those named, in this process; return the history."""
     import pytest  # noqa: PLC0415 - only where tests are run
 
     _write_to(folder / LOG)
@@ -258,7 +268,7 @@ def _run(request: Request, folder: Path, names: Set[str] | None = None) -> Path:
 
 
 class _Only:
-    """A plugin of pytest that leaves out scenarios of other names than these."""
+    """Pytest plugin that runs only scenarios of these names."""
 
     def __init__(self, names: Set[str]) -> None:
         self._names = names
@@ -268,7 +278,7 @@ class _Only:
 
 
 def _write_to(log: Path) -> None:
-    """Let all that this process says go to a file; the terminal shows the audit's progress."""
+    """Redirect this process's output to a file; the terminal shows the audit's progress."""
     sys.stdout.flush()
     sys.stderr.flush()
     with log.open("wb") as file:

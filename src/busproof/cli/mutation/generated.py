@@ -28,6 +28,7 @@ import busproof.model
 from busproof.adapters.model import ModelAdapter
 from busproof.cli.child_run import Request
 from busproof.cli.mutation.audit import failed_apart, recorded_apart
+from busproof.cli.mutation.budget import OutOfTime, within
 from busproof.cli.mutation.search import Base, ModelBroke, broken, played, search
 from busproof.cli.mutation.variants import Material
 from busproof.history.files import load
@@ -53,17 +54,17 @@ EDITION: Final = "cs-2020-12"
 TIERS: Final = ("standard", "premium", "basic")
 MODEL: Final = str(Path(busproof.model.__file__).parent)
 RUN_MOST: Final = 5
-"""How many scenarios are run of those that a mutant answers otherwise without being accused."""
+"""Maximum number of scenarios to run among those with different but allowed answers."""
 
 BASES: Final = 40
-"""How many recordings a search begins with."""
+"""Recordings that a search starts from."""
 
 Line = tuple[str, int]
 """A family of the model's rules, and a line of its file."""
 
 
 class Result(StrEnum):
-    """What became of a generated mutant."""
+    """Result of auditing a generated mutant."""
 
     KILLED = "killed"
     FOUND = "found"
@@ -73,7 +74,7 @@ class Result(StrEnum):
 
 @attrs.frozen(kw_only=True)
 class Fate:
-    """What became of a mutant.
+    """Result of auditing a mutant, with its evidence.
 
     Attributes:
         id: of the mutant.
@@ -93,7 +94,7 @@ class Fate:
 
 @attrs.frozen(kw_only=True)
 class Terms:
-    """What an audit of generated mutants tries.
+    """Bounds of an audit of generated mutants.
 
     Attributes:
         sample: how many mutants of each family, or all.
@@ -112,7 +113,7 @@ class Terms:
 
 @attrs.frozen(kw_only=True)
 class Recording:
-    """A scenario, or a sequence of the exploration, as it went on the model.
+    """A scenario or explored sequence, recorded on the model.
 
     Attributes:
         request: the run that it is of; `only` says which of the two it is.
@@ -128,7 +129,7 @@ class Recording:
 
     @property
     def is_feature(self) -> bool:
-        """Whether it is a scenario."""
+        """Whether this is a scenario."""
         return self.request.only == "features"
 
     def base(self) -> Base:
@@ -159,7 +160,7 @@ def chosen(families: Sequence[str], terms: Terms) -> list[GeneratedMutant]:
 
 
 def fates(mutants: Sequence[GeneratedMutant], terms: Terms) -> Iterator[Fate]:
-    """Yield what becomes of each mutant, in their order.
+    """Yield the fate of each mutant, in order.
 
     Raises:
         ConformanceError: a run could not be recorded.
@@ -192,7 +193,7 @@ def _requests(terms: Terms) -> Iterator[Request]:
 
 
 def _traced(request: Request, history: Path) -> list[Recording]:
-    """The recordings of a run, each with the lines of the model that it runs."""
+    """Return the recordings of a run with the model's lines that each executes."""
     run = load(history)
     return [
         Recording(
@@ -251,7 +252,7 @@ def fate(
     terms: Terms,
     scratch: Path,
 ) -> Fate:
-    """Return what becomes of a mutant.
+    """Return the fate of a mutant.
 
     Args:
         mutant: the mutant.
@@ -288,7 +289,10 @@ def _killed(mutant: GeneratedMutant, features: Sequence[Recording], scratch: Pat
         request = attrs.evolve(otherwise[0].request, adapter=f"generated:{mutant.id}")
         same = [each for each in otherwise if each.request == otherwise[0].request]
         names = frozenset(each.scenario.name for each in same[:RUN_MOST])
-        failed = failed_apart(request, names, scratch)
+        try:
+            failed = failed_apart(request, names, scratch)
+        except OutOfTime:
+            failed = (same[0].scenario.name,)
         if failed:
             return Fate(id=mutant.id, result=Result.KILLED, by=failed[0])
     return None
@@ -316,12 +320,13 @@ def _found(
 
 
 def _may_matter(mutant: GeneratedMutant, recording: Recording) -> bool:
-    """Whether a recording may come to the context of a mutant."""
+    """Return whether a recording may reach the context of a mutant."""
     return may_arise(mutant.context, (event.command for event in recording.scenario.events))
 
 
 def _alike(rules: Rules, recording: Recording) -> bool:
-    return answers_alike(ModelAdapter(rules=rules), recording.profile, recording.scenario)
+    with within():  # out of time, it has not answered, as any adapter that breaks
+        return answers_alike(ModelAdapter(rules=rules), recording.profile, recording.scenario)
 
 
 def _broken(rules: Rules, recording: Recording) -> tuple[str, ...] | None:

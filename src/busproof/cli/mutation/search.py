@@ -12,6 +12,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.adapters.model import ModelAdapter
+from busproof.cli.mutation.budget import SECONDS, within
 from busproof.cli.mutation.variants import Material, varied
 from busproof.history.replay import Asked, resolved
 from busproof.judging.judge import Judge
@@ -21,9 +22,9 @@ from busproof.model.rules import RULES, Rules
 __all__ = ["Base", "Difference", "Played", "broken", "played", "search"]
 
 LONGEST: Final = 120
-"""Commands of a sequence that is varied; of a longer one its beginning is."""
+"""Maximum length of a varied sequence; a longer one is cut."""
 INFECTED_MOST: Final = 20
-"""How many sequences are kept in which the fault has not come to light."""
+"""Sequences kept in which the fault changed only the state."""
 OBSERVABILITY: Final = ModelAdapter().declaration.observability
 
 
@@ -38,7 +39,7 @@ class Base:
 
 @attrs.frozen(kw_only=True)
 class Played:
-    """How a mutant answered, beside the model.
+    """Answers of a mutant beside those of the model.
 
     Attributes:
         events: of the mutant; the last one is missing if it broke.
@@ -54,13 +55,13 @@ class Played:
 
     @property
     def differs(self) -> bool:
-        """Whether the mutant answered otherwise, or not at all."""
+        """Whether the mutant gave another answer or none."""
         return self.broke or self.events != self.usual
 
 
 @attrs.frozen(kw_only=True)
 class Difference:
-    """Commands whose answers by a mutant the judge rejects."""
+    """Commands to which the judge rejects a mutant's answers."""
 
     events: tuple[v.Event, ...]
     rules: tuple[str, ...]
@@ -97,13 +98,16 @@ def search(
 
 
 class ModelBroke(Exception):  # noqa: N818 - of the variant, which makes no sense
-    """The model itself cannot be asked this."""
+    """The model itself failed on these commands."""
 
 
-def played(rules: Rules, profile: v.Profile, commands: Sequence[Asked]) -> Played:
-    """Ask the model and a mutant the same, until the mutant breaks or the commands end.
+def played(
+    rules: Rules, profile: v.Profile, commands: Sequence[Asked], *, seconds: float = SECONDS
+) -> Played:
+    """Send the same commands to the model and a mutant, until the mutant breaks or they end.
 
-    The locks are those of the mutant, which are the model's until their answers differ.
+    The locks are those of the mutant, which are the model's until their answers differ. A mutant
+    that does not answer in so many seconds has broken.
 
     Raises:
         ModelBroke: the model raised an exception.
@@ -125,7 +129,8 @@ def played(rules: Rules, profile: v.Profile, commands: Sequence[Asked]) -> Playe
                 raise ModelBroke from error
             usual.append(_event(asked.connection, command, expected))
         try:
-            answer = mutant(command, asked.connection)
+            with within(seconds):
+                answer = mutant(command, asked.connection)
             event = _event(asked.connection, command, answer)
         except Exception:  # noqa: BLE001 - a mutant may break in any way
             return Played(events=tuple(events), usual=tuple(usual), broke=True)

@@ -18,13 +18,13 @@ __all__ = ["Material", "varied"]
 
 MOST_CHANGES: Final = 4
 LONGEST_OUTAGE: Final = 6
-"""In commands, as with a transaction."""
+"""Maximum length of an outage or transaction, in commands."""
 PAUSES: Final = tuple(seconds * v.MICROSECONDS for seconds in (1, 31, 61, 3_700, 90_000))
 
 
 @attrs.frozen
 class Material:
-    """What other recordings ask for: whole commands by kind, and values by kind and field."""
+    """Material from other recordings: commands by kind, values by kind and field."""
 
     commands: dict[type, list[v.Command]] = attrs.field(factory=lambda: defaultdict(list))
     values: dict[tuple[type, str], list[Any]] = attrs.field(factory=lambda: defaultdict(list))
@@ -67,7 +67,7 @@ def varied(
 
 @attrs.define
 class _Author:
-    """A variant as it is written."""
+    """Builder of a variant."""
 
     commands: list[Asked]
     partitions: Sequence[int]
@@ -79,7 +79,7 @@ class _Author:
         return self.random.randrange(len(self.commands))
 
     def put(self, place: int, command: v.Command) -> None:
-        """Ask for something more, over one of the connections there are."""
+        """Insert a command over one of the existing connections."""
         number = 1 + max(asked.number for asked in self.commands)
         connection = self.random.choice(self.commands).connection
         asked = Asked(number=number, connection=connection, command=command)
@@ -96,17 +96,17 @@ class _Author:
             del self.commands[place : place + min(self.random.choice((1, 1, 2, 5)), place or 1)]
 
     def repeat(self) -> None:
-        """Ask for something once more, at once or later."""
+        """Repeat a command, at once or later."""
         place = self.place()
         self.put(self.random.randint(place + 1, len(self.commands)), self.commands[place].command)
 
     def swap(self) -> None:
-        """Ask for something sooner."""
+        """Move a command forward."""
         place, other = sorted((self.place(), self.place()))
         self.commands.insert(place, self.commands.pop(other))
 
     def alter(self) -> None:
-        """Give one property another value, or ask over another connection."""
+        """Change one property or the connection of a command."""
         place = self.place()
         asked = self.commands[place]
         command: Any = asked.command
@@ -131,7 +131,7 @@ class _Author:
         )
 
     def borrow(self) -> None:
-        """Ask for what another recording does, of an entity of this one."""
+        """Insert a command of another recording for an entity of this one."""
         kind = self.random.choice(list(self.material.commands))
         command: Any = self.random.choice(self.material.commands[kind])
         place = self.random.randint(1, len(self.commands))
@@ -160,7 +160,7 @@ class _Author:
                 self.put(end, v.BringPartitionUp(queue=path, partition=partition))
 
     def enlist(self) -> None:
-        """Let a few commands be part of a transaction that is committed or rolled back."""
+        """Wrap a few commands in a transaction, committed or rolled back."""
         place = self.random.randint(1, len(self.commands))
         name = f"t{len(self.commands)}"
         end = min(len(self.commands), place + self.random.randint(1, LONGEST_OUTAGE))
@@ -174,12 +174,12 @@ class _Author:
         self.put(place, ENDS[0](transaction=name))
 
     def wait(self) -> None:
-        """Let time pass."""
+        """Advance the clock."""
         duration = self.random.choice(PAUSES)
         self.put(self.random.randint(1, len(self.commands)), v.AdvanceClock(duration=duration))
 
     def show(self) -> None:
-        """End with requests that show what is held, twice, as time passes between them."""
+        """Append requests that show the held messages, twice with time between."""
         paths = self.paths()
         chosen = self.random.sample(paths, min(2, len(paths)))
         for _ in range(2):

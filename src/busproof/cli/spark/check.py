@@ -23,7 +23,7 @@ __all__ = ["checked", "judged"]
 
 
 def judged(args: Options) -> Conformance:
-    """The verdicts on a history, by Spark.
+    """Judge a history on Spark and return the verdicts.
 
     Raises:
         UsageError: the history, or what is asked of it, does not exist or does not fit.
@@ -42,7 +42,7 @@ def judged(args: Options) -> Conformance:
 
 
 def checked(spark: SparkSession, source: Source, args: Options) -> Checked:
-    """Judge histories of one implementation, and write what was asked for besides.
+    """Judge histories of one implementation and write the requested files.
 
     Raises:
         UsageError: they were held to different terms, or name what is not known here.
@@ -92,7 +92,7 @@ def _save(frame: DataFrame, place: Path, form: str) -> None:
 
 
 def _explained(frame: DataFrame) -> str:
-    """How much the plan moves about."""
+    """Return how much data the plan shuffles."""
     with contextlib.redirect_stdout(io.StringIO()) as said:
         frame.explain("simple")
     plan = said.getvalue()

@@ -36,20 +36,20 @@ from busproof.spec import load as load_catalogue
 __all__ = ["Ledger", "changed_since", "coming", "followed"]
 
 PLACE: Final = "_busproof"
-"""Under the folder that is followed: where it is kept what was judged, unless named otherwise."""
+"""Default folder for progress, below the followed folder."""
 MOST: Final = 1_000
-"""Files of one batch."""
+"""Maximum number of files in a batch."""
 SETTLED: Final = 1.0
-"""For how many seconds a file must not have changed, so that nobody is writing it."""
+"""Seconds without a change after which a file counts as complete."""
 LOOKS: Final = 0.5
 """Seconds between two looks at the folder."""
 _A_BATCH: Final = 44
-"""Bits of a scenario's place below that of its batch; a batch has fewer files than 2 ** 12."""
+"""Bits for a scenario's position in its batch; a batch has fewer files than 2 ** 12."""
 
 
 @attrs.frozen(kw_only=True)
 class Batch:
-    """What was judged at a time.
+    """Files judged together.
 
     Attributes:
         files: name under the folder to size in bytes.
@@ -66,7 +66,7 @@ class Batch:
 
 @attrs.define
 class Ledger:
-    """What was judged of a folder, batch by batch.
+    """Record of the batches judged in a folder.
 
     Attributes:
         place: the folder that it is kept in.
@@ -114,7 +114,7 @@ class Ledger:
         self.count += 1
 
     def conformance(self, oracle: Oracle | None, more: Sequence[str] = ()) -> Conformance | None:
-        """The verdicts on all that was judged; `None` if nothing was.
+        """Return the verdicts on all judged files; `None` if there are none.
 
         Args:
             oracle: how it was judged, if not as the header says.
@@ -128,7 +128,7 @@ class Ledger:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Nobody else writes it meanwhile; raises `UsageError` where somebody does."""
+        """Lock the record; raise `UsageError` if another process holds it."""
         with (self.place / "lock").open("w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -141,11 +141,11 @@ class Ledger:
 
     @property
     def next_name(self) -> str:
-        """What the next batch is called."""
+        """Return the name of the next batch."""
         return f"batch-{self.count + 1:06}"
 
     def add(self, batch: Batch) -> None:
-        """Keep it: from now on its files were judged."""
+        """Record a batch: its files are judged from now on."""
         told = {
             "files": dict(batch.files),
             "header": unstructure(batch.header, union=Record),
@@ -180,7 +180,7 @@ def _header_of(record: object) -> Header:
 
 
 def followed(args: Options) -> Conformance:
-    """The verdicts on all files that came into the folder, now and before.
+    """Return the verdicts on all files that arrived in the folder, now and before.
 
     Raises:
         UsageError: there is no such folder, no file came, or one is of other terms than the rest.
@@ -210,13 +210,13 @@ def _oracle(args: Options) -> Oracle | None:
 
 
 def coming(folder: Path, ledger: Ledger, *, once: bool) -> Iterator[dict[str, int]]:
-    """The files of each batch, as they come; with `once` until all that are there were judged."""
+    """Yield the files of each batch as they arrive; with `once`, until all are judged."""
     while files := _awaited(folder, ledger, once=once):
         yield dict(sorted(files.items())[:MOST])
 
 
 def _awaited(folder: Path, ledger: Ledger, *, once: bool) -> dict[str, int]:
-    """Files that were not judged, as soon as there are some; none where there will be no more."""
+    """Wait for unjudged files and return them; none if no more will come."""
     files, unsettled = _new_in(folder, ledger.files)
     if files or (once and not unsettled):
         return files
@@ -228,7 +228,7 @@ def _awaited(folder: Path, ledger: Ledger, *, once: bool) -> dict[str, int]:
 
 
 def _new_in(folder: Path, known: Mapping[str, int]) -> tuple[dict[str, int], bool]:
-    """The files that were not judged, and whether others are still being written."""
+    """Return the unjudged files, and whether others are still being written."""
     found, unsettled = dict[str, int](), False
     for path in folder.rglob("*.jsonl"):
         place = path.relative_to(folder)
@@ -250,7 +250,7 @@ def _judge(
     ledger: Ledger,
     args: Options,
 ) -> None:
-    """Judge a batch and keep it; what half a batch has left is removed before."""
+    """Judge and record a batch; remove the remains of an unfinished one first."""
     mine = Options(**vars(args))
     if args.violations is not None:
         mine.violations = args.violations / ledger.next_name
@@ -274,7 +274,7 @@ def _judge(
 
 
 def _check_terms(file: Path, ledger: Ledger) -> None:
-    """Refuse a file of other terms than the first before anything of it is judged or written."""
+    """Refuse a file whose terms differ from the first, before judging it."""
     if ledger.first is None:
         return
     with file.open(encoding="utf-8", errors="replace") as lines:
@@ -287,7 +287,7 @@ def _files(count: int) -> str:
 
 
 def changed_since(folder: Path, ledger: Ledger) -> tuple[str, ...]:
-    """What was judged and is another file now, in a sentence."""
+    """Return a sentence on files that changed after they were judged."""
     changed = []
     for name, size in sorted(ledger.files.items()):
         with suppress(OSError):

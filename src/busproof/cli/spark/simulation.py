@@ -42,19 +42,19 @@ READINGS: Final = {
     "SHORT-TIMEOUT": "must-fail",
     "SILENT-EDITION": "carried-over",
 }
-"""How the bus on Spark reads what the documents leave open: it is held to that here."""
+"""Readings of the bus on Spark."""
 
 _NAMES: Final = tuple(fault.name for fault in MUTANTS)
 _COMMANDS: Final = "commands.parquet"
 _OUTCOMES: Final = "outcomes.parquet"
 _AT_ONCE: Final = 8
-"""Sequences that a process judges before it tells."""
+"""Sequences that a process judges between reports."""
 
 _SMALLER: Final = 150
-"""How often a smaller sequence is tried, for each difference."""
+"""Tries to shrink each difference."""
 
 _SELDOM: Final = 0.001
-"""The share of all commands that a rule must have decided, or the run proves little of it."""
+"""Share of all commands that a rule must decide to count as tested."""
 
 
 @attrs.frozen(kw_only=True)
@@ -78,7 +78,7 @@ class Difference:
 
 @attrs.frozen(kw_only=True)
 class Simulation:
-    """What came of it: how much was asked, what differed, and which rules decided how often."""
+    """Result of a simulation: size, differences, and how often each rule decided."""
 
     sequences: int
     commands: int
@@ -90,7 +90,7 @@ class Simulation:
 def simulated(
     spark: "SparkSession", profile: Profile, seeds: Sequence[int], length: int, folder: Path
 ) -> Simulation:
-    """Ask as many sequences as there are seeds, and judge what Spark tells of them.
+    """Run one sequence for each seed and judge Spark's answers.
 
     Args:
         spark: where the sequences are folded.
@@ -117,7 +117,7 @@ def noticed(
     folder: Path,
     names: Sequence[str] = _NAMES,
 ) -> dict[str, Difference]:
-    """The faults of the bus on Spark that the model tells from it, each by its first difference."""
+    """Return the faults that the model distinguishes, each with its first difference."""
     rows = (
         (seed, name, sequence(seed, length, profile.partitions)) for name in names for seed in seeds
     )
@@ -131,7 +131,7 @@ def noticed(
 
 
 def seldom(simulation: Simulation, rules: Sequence[RuleId]) -> list[RuleId]:
-    """Those of the rules that decided fewer than one command in a thousand."""
+    """Return the rules that decided fewer than one command in a thousand."""
     least = simulation.commands * _SELDOM
     return [rule for rule in rules if simulation.decided[rule] < least]
 
@@ -142,7 +142,7 @@ def _written(
     rows: Iterable[tuple[int, str | None, tuple[Asked, ...]]],
     folder: Path,
 ) -> "DataFrame":
-    """The sequences as Parquet, and what Spark reads of them."""
+    """Write the sequences as Parquet and return Spark's view of them."""
     lines = folder / "commands.jsonl"
     _write_lines(lines, profile, rows)
     table = str(folder / _COMMANDS)
@@ -167,7 +167,7 @@ def _write_lines(
 
 
 def _judged(spark: "SparkSession", profile: Profile, outcomes: Path, length: int) -> Simulation:
-    """What the model thinks of all outcomes, asked in as many processes as there are cores."""
+    """Judge all outcomes with the model, in one process per core."""
     rows = [row.asDict() for row in spark.read.parquet(str(outcomes)).collect()]
     rows.sort(key=lambda row: (row["mutant"] or "", row["seed"]))
     decided: Counter[RuleId] = Counter()
@@ -216,7 +216,7 @@ def _difference(seed: int, mutant: str | None, violation: Violation, event: Even
 def _heard(
     profile: Profile, commands: Sequence[Asked], answers: Sequence[dict[str, Any]]
 ) -> tuple[Judge, Event | None]:
-    """A judge who has heard all, or all up to what nothing allowed, and the last event."""
+    """Return the judge after the last allowed event, and the last event."""
     judge = Judge(profile, SparkAdapter().declaration.observability)
     tokens: dict[int, str] = {}
     event = None
@@ -240,7 +240,7 @@ def _heard(
 def saved(
     spark: "SparkSession", profile: Profile, difference: Difference, length: int, folder: Path
 ) -> Path:
-    """Make a difference small by asking Spark again, and write it for `busproof run --replay`.
+    """Shrink a difference by running it on Spark again; write it for `busproof run --replay`.
 
     Raises:
         HistoryError: the folder cannot be written.
@@ -265,7 +265,7 @@ def saved(
 
 
 class _Again:
-    """Asks one sequence after another by a plan that is made once, over a file of one line."""
+    """Runs single sequences by one prepared plan over a file of one line."""
 
     def __init__(
         self, spark: "SparkSession", profile: Profile, mutant: str | None, file: Path
@@ -277,7 +277,7 @@ class _Again:
         self._plan: DataFrame | None = None
 
     def ask(self, commands: Sequence[Asked]) -> list[dict[str, Any]]:
-        """What was told of each of these commands."""
+        """Return the answer to each command."""
         _write_lines(self._file, self._profile, [(0, self._mutant, tuple(commands))])
         if self._plan is None:
             read = self._spark.read.schema(SEQUENCES).json(str(self._file))

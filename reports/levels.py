@@ -1,0 +1,168 @@
+"""Results of a run by level: full, partial or not claimed."""
+
+from collections.abc import Collection, Iterable, Sequence
+from enum import StrEnum
+from typing import Any
+
+import attrs
+
+from busproof.errors import UsageError
+from busproof.history.conformance import Conformance, RuleVerdict, Verdict
+from busproof.reports import overview
+from busproof.spec import Catalogue, Level, Rule, load_levels
+from busproof.vocabulary.values import RuleId
+
+__all__ = ["LevelFound", "State", "check_required", "levels_found", "not_met", "view"]
+
+
+class State(StrEnum):
+    """Degree to which an implementation was shown to have a level."""
+
+    FULL = "full"
+    PARTIAL = "partial"
+    NOT_CLAIMED = "not claimed"
+
+
+@attrs.frozen(kw_only=True)
+class LevelFound:
+    """A level, and its result in a run.
+
+    Attributes:
+        level: the level.
+        state: `full` if all of its capabilities are declared and each of its rules that applies was
+            shown, at least one; `not claimed` if none of its capabilities is declared.
+        shown: how many of its rules were shown.
+        applicable: how many of its rules apply.
+        undeclared: the capabilities that are missing.
+        rules: the rules that apply and were not shown.
+    """
+
+    level: Level
+    state: State
+    shown: int
+    applicable: int
+    undeclared: tuple[str, ...]
+    rules: tuple[RuleId, ...]
+
+    @property
+    def words(self) -> str:
+        """Return text such as `20 of 22 rules shown; not declared: session-state`."""
+        if self.state is State.NOT_CLAIMED:
+            return ""
+        told = [f"{self.shown} of {self.applicable} rules shown" if self.applicable else _NONE]
+        if self.undeclared:
+            told.append(f"not declared: {', '.join(self.undeclared)}")
+        return "; ".join(told)
+
+
+_NONE = "no rule of it applies to this tier, edition and reading"
+
+
+def levels_found(conformance: Conformance, catalogue: Catalogue) -> tuple[LevelFound, ...]:
+    """Return each level; none for a run limited to some rules, which omits the rest."""
+    if conformance.only:
+        return ()
+    levels = load_levels()
+    members: dict[str, list[RuleVerdict]] = {level.id: [] for level in levels.all}
+    for verdict in conformance.rules:
+        rule = overview.found(catalogue, verdict.id)
+        if rule is not None:
+            members[levels.of(rule).id].append(verdict)
+    declared = conformance.subject.capabilities
+    return tuple(
+        _found(level, members[level.id], declared, plain=level is levels.all[0])
+        for level in levels.all
+    )
+
+
+def _found(
+    level: Level, rules: Sequence[RuleVerdict], declared: Collection[str], *, plain: bool
+) -> LevelFound:
+    undeclared = tuple(name for name in level.capabilities if name not in declared)
+    applicable = [rule for rule in rules if rule.verdict is not Verdict.NOT_APPLICABLE]
+    left = tuple(rule.id for rule in applicable if rule.verdict is not Verdict.SHOWN)
+    # Every bus has to send and receive, whatever it declares.
+    claimed = plain or len(undeclared) < len(level.capabilities)
+    state = State.PARTIAL if claimed else State.NOT_CLAIMED
+    if applicable and not undeclared and not left:
+        state = State.FULL
+    return LevelFound(
+        level=level,
+        state=state,
+        shown=len(applicable) - len(left),
+        applicable=len(applicable),
+        undeclared=undeclared,
+        rules=left,
+    )
+
+
+def check_required(names: Iterable[str], catalogue: Catalogue) -> None:
+    """Check the requirements before anything runs.
+
+    Raises:
+        UsageError: one is neither a level nor a capability that a rule needs.
+    """
+    levels = [level.id for level in load_levels().all]
+    capabilities = sorted({name for rule in catalogue.rules for name in _needed(rule)})
+    for name in names:
+        if name not in levels and name not in capabilities:
+            raise UsageError(
+                f"--require is {name!r}; give a level ({', '.join(levels)}) or a capability that "
+                f"rules need ({', '.join(each for each in capabilities if each not in levels)})"
+            )
+
+
+def not_met(
+    conformance: Conformance, catalogue: Catalogue, names: Iterable[str]
+) -> tuple[str, ...]:
+    """Return a sentence for each level or capability that was not claimed and shown."""
+    if conformance.only:
+        return (f"the run was limited to {', '.join(conformance.only)}, which shows no level",)
+    found = {each.level.id: each for each in levels_found(conformance, catalogue)}
+    said = (
+        _level_not_met(found[name])
+        if name in found
+        else _capability_not_met(conformance, catalogue, name)
+        for name in dict.fromkeys(names)
+    )
+    return tuple(sentence for sentence in said if sentence)
+
+
+def _level_not_met(found: LevelFound) -> str:
+    if found.state is State.FULL:
+        return ""
+    left = f"; not shown: {overview.id_words(found.rules)}" if found.rules else ""
+    words = f": {found.words}{left}" if found.words else ""
+    return f"required level {found.level.id} is {found.state.value}{words}"
+
+
+def _capability_not_met(conformance: Conformance, catalogue: Catalogue, name: str) -> str:
+    if name not in conformance.subject.capabilities:
+        return f"required capability {name} is not claimed"
+    rules = [
+        verdict
+        for verdict in conformance.rules
+        if verdict.verdict is not Verdict.NOT_APPLICABLE
+        and name in _needed(overview.found(catalogue, verdict.id))
+    ]
+    left = [rule.id for rule in rules if rule.verdict is not Verdict.SHOWN]
+    if not rules:
+        return f"required capability {name} is not shown: no rule that needs it applies"
+    return f"required capability {name} is not shown: {overview.id_words(left)}" if left else ""
+
+
+def _needed(rule: Rule | None) -> frozenset[str]:
+    return frozenset(name for need in (rule.needs if rule else ()) for name in need.split("|"))
+
+
+def view(found: LevelFound) -> dict[str, Any]:
+    """Return a level as plain values for JSON."""
+    return {
+        "id": found.level.id,
+        "title": found.level.title,
+        "state": found.state.value,
+        "shown": found.shown,
+        "applicable": found.applicable,
+        "undeclared": list(found.undeclared),
+        "not_shown": list(found.rules),
+    }

@@ -1,0 +1,95 @@
+"""Conformance levels: the sets of capabilities that an implementation can claim as a whole."""
+
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from busproof.spec import checks
+from busproof.spec.reading import Fields, read_file
+from busproof.spec.terms import CAPABILITIES
+from busproof.spec.values import Rule
+
+__all__ = ["Level", "Levels", "load_levels"]
+
+_OWN: Final = Path(__file__).parent
+_ID: Final = r"[a-z]+(-[a-z]+)*"
+
+
+@attrs.frozen(kw_only=True)
+class Level:
+    """A set of capabilities.
+
+    Attributes:
+        id: as `--require` takes it.
+        title: fits a badge.
+        summary: its subject, in a sentence.
+        capabilities: those that the whole level requires.
+    """
+
+    id: str
+    title: str
+    summary: str
+    capabilities: tuple[str, ...]
+
+
+@attrs.frozen(kw_only=True)
+class Levels:
+    """The levels, the most basic first.
+
+    Attributes:
+        all: each level.
+        beside: the capabilities that are in none.
+    """
+
+    all: tuple[Level, ...]
+    beside: tuple[str, ...]
+
+    def of(self, rule: Rule) -> Level:
+        """Return the level of a rule: the last one with a capability that it needs."""
+        places = [min(self._place(name) for name in need.split("|")) for need in rule.needs]
+        return self.all[max(places, default=0)]
+
+    def _place(self, capability: str) -> int:
+        places = (place for place, level in enumerate(self.all) if capability in level.capabilities)
+        return next(places, 0)
+
+
+def load_levels(folder: Path | None = None) -> Levels:
+    """Load the levels in `folder`, or busproof's own, which are read once.
+
+    Raises:
+        SpecificationError: a field is wrong, or a capability is not in exactly one place.
+    """
+    return _own() if folder is None else _loaded(folder)
+
+
+@cache
+def _own() -> Levels:
+    return _loaded(_OWN)
+
+
+def _loaded(folder: Path) -> Levels:
+    top = read_file(folder, "levels.yaml")
+    levels = tuple(_level(fields) for fields in top.entries("levels", "id"))
+    beside = top.texts("beside", CAPABILITIES)
+    top.end()
+    checks.check_unique(top, "id", [level.id for level in levels])
+    named = [name for level in levels for name in level.capabilities] + list(beside)
+    checks.check_unique(top, "capability", named)
+    for capability in CAPABILITIES:
+        if capability not in named:
+            raise top.wrong("levels", capability, "each capability in a level, or beside them")
+    return Levels(all=levels, beside=beside)
+
+
+def _level(fields: Fields) -> Level:
+    level = Level(
+        id=checks.matching(fields, "id", _ID),
+        title=fields.text("title"),
+        summary=fields.text("summary"),
+        capabilities=fields.texts("capabilities", CAPABILITIES),
+    )
+    fields.end()
+    return level

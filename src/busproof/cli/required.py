@@ -1,0 +1,70 @@
+"""What a run must have claimed and shown: levels and capabilities that `--require` names."""
+
+from typing import TYPE_CHECKING, Final
+
+import attrs
+
+from busproof.cli.frame import Options, option
+from busproof.errors import UsageError
+
+if TYPE_CHECKING:
+    import click
+    from click.shell_completion import CompletionItem
+
+    from busproof.history.conformance import Conformance
+
+__all__ = ["REQUIRE", "check", "held_to"]
+
+
+def _complete(_: "click.Context", __: "click.Parameter", typed: str) -> "list[CompletionItem]":
+    from click.shell_completion import CompletionItem  # noqa: PLC0415
+
+    from busproof.spec import load_levels  # noqa: PLC0415
+
+    levels = load_levels().all
+    found = {each.id: each.summary for each in levels}
+    found |= {name: each.title for each in levels for name in each.capabilities}
+    return [
+        CompletionItem(name, help=told) for name, told in found.items() if name.startswith(typed)
+    ]
+
+
+REQUIRE: Final = option(
+    "--require",
+    multiple=True,
+    metavar="LEVEL|CAPABILITY",
+    help="exit code 3 unless all of this was claimed and shown; may be given several times",
+    shell_complete=_complete,
+)
+
+
+def check(args: Options) -> None:
+    """Look at what is required before anything runs.
+
+    Raises:
+        UsageError: there is no such level or capability, or the run is limited to some rules.
+    """
+    if not args.require:
+        return
+    limited = [f"--{name}" for name in ("rule", "replay") if getattr(args, name, None)]
+    if limited:
+        raise UsageError(f"--require looks at a whole run; leave {limited[0]} out")
+    from busproof.reports.levels import check_required  # noqa: PLC0415
+    from busproof.spec import load  # noqa: PLC0415
+
+    check_required(args.require, load())
+
+
+def held_to(conformance: "Conformance", args: Options) -> "Conformance":
+    """The verdicts, incomplete if something that is required was not claimed and shown."""
+    if not args.require:
+        return conformance
+    from busproof.history.conformance import ExitCode  # noqa: PLC0415
+    from busproof.reports.levels import not_met  # noqa: PLC0415
+    from busproof.spec import load  # noqa: PLC0415
+
+    said = not_met(conformance, load(), args.require)
+    code = conformance.exit_code
+    if said and code is ExitCode.OK:
+        code = ExitCode.INCOMPLETE
+    return attrs.evolve(conformance, problems=(*conformance.problems, *said), exit_code=code)

@@ -1,0 +1,52 @@
+"""Wrong usage of the command line, said in one sentence."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import click
+
+__all__ = ["PROGRAM", "sentence", "shown"]
+
+PROGRAM: Final = "busproof"
+
+
+def sentence(error: click.UsageError) -> str:
+    """Return one sentence: what is wrong, what fits, and where to read more."""
+    text = _said(error)
+    see = " See" if text.endswith("?") else "; see"
+    return f"{text}{see} {error.ctx.command_path if error.ctx else PROGRAM} --help"
+
+
+def _said(error: click.UsageError) -> str:
+    if isinstance(error, click.NoSuchCommand):
+        known = error.ctx.command if error.ctx else None
+        names = (
+            known.list_commands(error.ctx) if isinstance(known, click.Group) and error.ctx else []
+        )
+        allowed = _meant(error.possibilities) or f"choose from {', '.join(map(repr, names))}"
+        return f"there is no command {error.command_name!r}; {allowed}"
+    if isinstance(error, click.NoSuchOption):
+        near = _meant(error.possibilities)
+        return f"there is no option {error.option_name}{'; ' if near else ''}{near}"
+    if isinstance(error, click.BadParameter) and error.param is not None:
+        name = shown(error.param)
+        missing = isinstance(error, click.MissingParameter)
+        return f"{name} is missing" if missing else f"{name}: {_plain(error.message)}"
+    return _plain(error.format_message())
+
+
+def _meant(names: Sequence[str] | None) -> str:
+    return f"did you mean {' or '.join(list(names)[:2])}?" if names else ""
+
+
+def _plain(message: str) -> str:
+    """Return one of click's sentences in our form."""
+    text = " ".join(message.split()).removesuffix(".")
+    return text[:1].lower() + text[1:]
+
+
+def shown(parameter: click.Parameter) -> str:
+    """Return a parameter as written on a command line."""
+    if isinstance(parameter, click.Argument):
+        return (parameter.metavar or parameter.human_readable_name).strip("[].")
+    return parameter.opts[-1] if len(parameter.opts[-1]) > 2 else parameter.opts[0]

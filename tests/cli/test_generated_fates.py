@@ -1,0 +1,154 @@
+"""What becomes of a generated mutant, and mutants that never answer."""
+
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+import pytest
+
+from busproof import vocabulary as v
+from busproof.adapters.model import ModelAdapter
+from busproof.cli.child_run import Request
+from busproof.cli.mutation import generated as fates
+from busproof.cli.mutation.audit import _apart
+from busproof.cli.mutation.budget import OutOfTime, within
+from busproof.cli.mutation.generated import Fate, Recording, Result, Terms, fate
+from busproof.cli.mutation.search import played
+from busproof.cli.mutation.variants import Material
+from busproof.history.records import Scenario
+from busproof.history.replay import Asked
+from busproof.model.rules import RULES, Rules
+from busproof.mutants.by_machine.made import GeneratedMutant, generated
+from busproof.spec import load
+
+PROFILE = v.profile_for(load(), partitions=3)
+CREATE = v.CreateQueue(queue="q")
+SEND = v.Send(queue="q", message=v.Message(body="m", partition_key="a"))
+TAKE = v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE)
+TERMS = Terms(tries=0)
+
+
+def recording(*commands: v.Command, only: str = "features") -> Recording:
+    """Ask the model, and note what came and where it ran."""
+    bus = ModelAdapter()
+    bus.start(PROFILE)
+    events = []
+    for command in commands:
+        told = bus.do(command, "c1")
+        events.append(
+            v.Event(
+                client="c1",
+                connection="c1",
+                command=command,
+                outcome=told.outcome,
+                witness=told.witness,
+            )
+        )
+    scenario = Scenario(name="asked", rules=(), events=tuple(events))
+    return Recording(
+        request=Request(only=only),
+        profile=PROFILE,
+        scenario=scenario,
+        lines=fates._lines(PROFILE, scenario),
+    )
+
+
+def mutant_of(function: str, operator: str, before: str) -> GeneratedMutant:
+    """Return the mutant of a rule's place; there has to be one."""
+    return next(
+        mutant
+        for mutant in generated("messages")
+        if (mutant.function, mutant.operator, mutant.context) == (function, operator, "")
+        and before in mutant.before
+    )
+
+
+def fate_of(mutant: GeneratedMutant, recorded: list[Recording], folder: Path) -> Fate:
+    material = Material.of(event.command for each in recorded for event in each.scenario.events)
+    return fate(mutant, recorded, material, TERMS, folder)
+
+
+LOST = mutant_of("enqueue", "effect-dropped", "journal.put")
+
+
+def test_a_mutant_that_a_scenario_accuses_is_killed(tmp_path):
+    found = fate_of(LOST, [recording(CREATE, SEND, TAKE)], tmp_path)
+    assert (Result.KILLED, "asked") == (found.result, found.by)
+
+
+def test_a_mutant_that_only_a_sequence_accuses_is_found(tmp_path):
+    found = fate_of(LOST, [recording(CREATE, SEND, TAKE, only="exploration")], tmp_path)
+    assert Result.FOUND == found.result
+
+
+def test_a_mutant_whose_place_never_runs_is_not_run(tmp_path):
+    assert Result.NOT_RUN == fate_of(LOST, [recording(CREATE)], tmp_path).result
+
+
+def test_a_mutant_that_nothing_accuses_is_undecided(tmp_path):
+    found = fate_of(LOST, [recording(CREATE, SEND, only="exploration")], tmp_path)
+    assert Result.UNDECIDED == found.result
+
+
+@pytest.fixture
+def endless(monkeypatch: pytest.MonkeyPatch) -> Rules:
+    """Rules by which a send never returns; each sequence has a fifth of a second."""
+
+    def send(*_: object) -> None:
+        while True:
+            pass
+
+    rules = attrs.evolve(RULES, messages=attrs.evolve(RULES.messages, send=send))
+    monkeypatch.setattr(fates, "rules_of", lambda _: rules)
+    monkeypatch.setattr(within.__wrapped__, "__defaults__", (0.2,))
+    monkeypatch.setattr(played, "__kwdefaults__", {"seconds": 0.2})
+    return rules
+
+
+@pytest.mark.usefixtures("endless")
+def test_a_mutant_that_never_answers_is_killed_and_does_not_hang_the_audit(tmp_path):
+    begun = time.monotonic()
+    found = fate_of(LOST, [recording(CREATE, SEND, TAKE)], tmp_path)
+    assert Result.KILLED == found.result
+    assert time.monotonic() - begun < 5
+
+
+def test_a_mutant_that_never_answers_breaks_what_is_played(endless: Rules):
+    commands = [Asked(number=1, command=CREATE), Asked(number=2, command=SEND)]
+    assert played(endless, PROFILE, commands, seconds=0.2).broke
+
+
+def test_a_run_apart_that_never_ends_kills_the_mutant(tmp_path, monkeypatch):
+    """The scenario's own steps may lead where the recorded commands did not."""
+
+    def never(*_: object) -> tuple[str, ...]:
+        raise OutOfTime("no end")
+
+    monkeypatch.setattr(fates, "failed_apart", never)
+    monkeypatch.setattr(fates, "_broken", lambda *_: None)
+    found = fate_of(LOST, [recording(CREATE, SEND, TAKE)], tmp_path)
+    assert (Result.KILLED, "asked") == (found.result, found.by)
+
+
+def test_a_budget_that_is_not_used_up_leaves_nothing_behind():
+    with within(0.05):
+        pass
+    assert (0.0, 0.0) == signal.getitimer(signal.ITIMER_REAL)
+
+
+def test_a_budget_interrupts_a_loop():
+    with pytest.raises(OutOfTime, match=r"no end within 0\.05 s"), within(0.05):
+        for _ in endlessly():
+            pass
+
+
+def endlessly() -> Iterator[int]:
+    while True:
+        yield 1
+
+
+def test_a_process_apart_that_never_ends_is_killed():
+    with pytest.raises(OutOfTime, match="has not ended"):
+        _apart(time.sleep, "a run", 600, seconds=0.1)

@@ -1,0 +1,41 @@
+"""Print the outputs of action.yml for a run: its verdict counts and where its reports are.
+
+    tools/action_outputs.py reports/runs/conformance >>"$GITHUB_OUTPUT"
+
+It needs nothing but Python, as a project may bring a busproof of its own.
+"""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+COUNTED: Final = (
+    "applicable",
+    "shown",
+    "violated",
+    "known failure",
+    "not shown",
+    "inconclusive",
+    "errored",
+    "not applicable",
+)
+
+
+def outputs(folder: Path) -> Iterator[str]:
+    """Yield a line for each output; a run without a report has none."""
+    report = folder / "conformance.json"
+    if not report.exists():
+        return
+    summary = json.loads(report.read_text(encoding="utf-8"))["summary"]
+    for name in COUNTED:
+        yield f"{name.replace(' ', '-')}={int(summary[name])}"
+    yield f"json={report.as_posix()}"
+    page = folder / "conformance.html"
+    if page.exists():
+        yield f"report={page.as_posix()}"
+
+
+if __name__ == "__main__":
+    print("\n".join(outputs(Path(sys.argv[1]))))
