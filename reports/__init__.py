@@ -1,1 +1,1 @@
-"""What a run says: the conformance report for programs, for people and for Allure."""
+"""Reports of a run: for programs, for people and for Allure."""

@@ -1,6 +1,6 @@
-"""Allure results made fit to publish: no host, no process, no paths; and who was judged.
+"""Publishable Allure results: no host, process or paths, but the implementation's name.
 
-Also the results of several runs put together, each implementation with its own.
+This module also collects the results of several runs, each implementation with its own.
 """
 
 import json
@@ -22,12 +22,12 @@ __all__ = ["ENVIRONMENT_NAME", "RESULTS_NAME", "cleaned", "collected"]
 
 ENVIRONMENT_NAME: Final = "environment.properties"
 RESULTS_NAME: Final = "allure-results"
-"""The folder in a run's that has its scenarios' results."""
+"""Folder of the scenarios' results within a run's folder."""
 
 _PRIVATE_LABELS: Final = frozenset({"host", "thread"})
 _FREE_TEXT: Final = frozenset({"description", "message", "trace"})
 _EXAMPLE: Final = "_pytest_bdd_example"
-"""A parameter that repeats what an outline's row says in parameters of its own."""
+"""Parameter that repeats the row of a scenario outline."""
 
 
 def cleaned(
@@ -35,23 +35,22 @@ def cleaned(
     conformance: Conformance | None = None,
     catalogue: Catalogue | None = None,
 ) -> tuple[Path, ...]:
-    """Clean the results of a run that has ended.
+    """Clean the results of a finished run.
 
-    The labels `host` and `thread` go; descriptions, messages and traces lose this host, its user,
-    secrets, addresses and paths. Attachments stay as they are.
+    The labels `host` and `thread` are removed; descriptions, messages and traces lose this host,
+    its user, secrets, addresses and paths. Attachments stay as they are.
 
     Args:
-        folder: what `--alluredir` named.
+        folder: the value of `--alluredir`.
         conformance: the verdicts of the run, for `environment.properties`; without them that file
             is not written.
-        catalogue: by which the severity of a result is that of the rules it is about; without it
-            that stays as it is.
+        catalogue: gives a result the severity of its rules; without it the severity is unchanged.
 
     Returns:
         The files that were rewritten.
 
     Raises:
-        HistoryError: a file cannot be read or written, or is no Allure result.
+        HistoryError: a file cannot be read or written, or is not an Allure result.
     """
     place = Path(folder)
     try:
@@ -67,16 +66,16 @@ def cleaned(
 def collected(
     runs: Mapping[str, Conformance], scenarios: Iterable[Path], cases: Iterable[Case], folder: Path
 ) -> None:
-    """Put the results of runs and of whatever else was checked into a new folder.
+    """Collect the results of runs and of other checks in a new folder.
 
     Args:
-        runs: the verdicts, redacted, by what each implementation is called.
-        scenarios: folders of results that were cleaned.
-        cases: what else is told.
-        folder: where they go.
+        runs: the redacted verdicts, by the implementation's label.
+        scenarios: folders of cleaned results.
+        cases: further results.
+        folder: the destination.
 
     Raises:
-        UsageError: the folder is there already, or the package that writes results is not.
+        UsageError: the folder already exists, or the package that writes results is missing.
         HistoryError: a result cannot be read or written.
     """
     if folder.exists():
@@ -103,9 +102,9 @@ def _clean(file: Path, catalogue: Catalogue | None) -> bool:
     try:
         result = json.loads(file.read_bytes())
     except (ValueError, RecursionError) as error:
-        raise HistoryError(f"{file} is no Allure result ({error}): delete it") from None
+        raise HistoryError(f"{file} is not an Allure result ({error}): delete it") from None
     if not isinstance(result, dict):
-        raise HistoryError(f"{file} is no Allure result (it is no object): delete it")
+        raise HistoryError(f"{file} is not an Allure result (it is not an object): delete it")
     public = _public(result)
     if catalogue is not None and "labels" in public:
         public["labels"] = _graded(public["labels"], catalogue)
@@ -129,7 +128,7 @@ def _public(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def _graded(labels: list[dict[str, Any]], catalogue: Catalogue) -> list[dict[str, Any]]:
-    """The labels, the severity by the modality of the rules among them."""
+    """Return the labels with the severity of the rules among them."""
     rules = [label["value"] for label in labels if label.get("name") == "rule"]
     if not rules:
         return labels
@@ -166,7 +165,7 @@ def _facts(conformance: Conformance) -> Iterator[tuple[str, str]]:
 
 
 def _escaped(text: str) -> str:
-    """Text as Java reads a key or a value of a properties file, in ASCII."""
+    """Return a text as a key or value of a Java properties file, in ASCII."""
     return "".join(map(_escaped_character, text))
 
 

@@ -1,7 +1,7 @@
-"""Verdicts, seeded faults and checked specs as Allure results, beside those of the scenarios.
+"""Verdicts, mutants and checked specs as Allure results, beside those of the scenarios.
 
-A scenario's own result tells how it ended. What Allure could not tell without these is the verdict
-on each rule, wherever it is from: a run, an exploration, a recorded history, a check on Spark.
+A scenario's result is only how it ended. These results add the verdict on each rule, whatever its
+source: a run, an exploration, a recorded history, a check on Spark.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ _STATUS: Final = {
     Verdict.INCONCLUSIVE: "unknown",
     Verdict.ERRORED: "broken",
 }
-"""Only `shown` passes, and nothing that applies is skipped but a failure that was expected."""
+"""Only `shown` passes; skipped are expected failures and rules that do not apply."""
 
 _FATES: Final = {"killed": "passed", "silent": "failed", "equivalent": "skipped"}
 
@@ -56,17 +56,17 @@ _LINES: Final = ("application/x-ndjson", "jsonl")
 
 @attrs.frozen(kw_only=True)
 class Case:
-    """What one Allure result tells.
+    """The content of one Allure result.
 
     Attributes:
         name: its title.
-        full_name: what it is the same as in another run, but for its parameters.
+        full_name: its identity across runs, apart from the parameters.
         status: `passed`, `failed`, `broken`, `skipped` or `unknown`.
         message: why it did not pass.
         description: what it is about.
-        links: name and address of what it cites.
+        links: name and address of its sources.
         labels: `epic`, `feature`, `story`, `severity` and others, by name.
-        parameters: what tells it from the same case of another implementation.
+        parameters: distinguish the same case of different implementations.
         steps: each with whether it passed.
         attachments: name, media type, extension and text of each.
     """
@@ -84,7 +84,7 @@ class Case:
 
 
 def severity(catalogue: Catalogue, rules: Iterable[RuleId]) -> str:
-    """Return how grave it is to break the gravest of these rules, by its modality."""
+    """Return the severity of the most important of these rules, by its modality."""
     order = tuple(dict.fromkeys(_SEVERITY.values()))
     known = (overview.found(catalogue, rule) for rule in rules)
     told = [_SEVERITY[rule.modality] for rule in known if rule is not None]
@@ -92,7 +92,7 @@ def severity(catalogue: Catalogue, rules: Iterable[RuleId]) -> str:
 
 
 def verdict_cases(label: str, run: Conformance, catalogue: Catalogue) -> Iterator[Case]:
-    """A case for each rule of a run, which is redacted already."""
+    """Return a case for each rule of a redacted run."""
     subject = run.subject
     parameters = {
         "implementation": label,
@@ -119,7 +119,7 @@ def verdict_cases(label: str, run: Conformance, catalogue: Catalogue) -> Iterato
 
 
 def fault_cases(fates: Iterable[Fate], catalogue: Catalogue) -> Iterator[Case]:
-    """A case for each seeded fault, which passes if the tests of its rule noticed it."""
+    """Return a case for each mutant, which passes if the tests of its rule killed it."""
     for fate in fates:
         by = "".join(f"\nnoticed by: {each}" for each in fate.killed_by)
         yield Case(
@@ -133,7 +133,7 @@ def fault_cases(fates: Iterable[Fate], catalogue: Catalogue) -> Iterator[Case]:
 
 
 def spec_cases(checked: Iterable[Checked]) -> Iterator[Case]:
-    """A case for each configuration of the specs, which passes if all was as it is pinned."""
+    """Return a case for each configuration of the specs, which passes if it was as expected."""
     for each in checked:
         failed = "broken" if each.error else "failed"
         texts = (("TLC's trace", "\n".join(each.trace)), ("scenario.feature", each.scenario))
@@ -148,7 +148,7 @@ def spec_cases(checked: Iterable[Checked]) -> Iterator[Case]:
 
 
 def write_cases(cases: Iterable[Case], folder: Path) -> None:
-    """Write each case as an Allure result; the folder is made if it is not there.
+    """Write each case as an Allure result; the folder is created if it is missing.
 
     Raises:
         UsageError: the package that writes them is not installed.
@@ -225,7 +225,7 @@ def _labels(rule: RuleId, told: str, catalogue: Catalogue) -> tuple[tuple[str, s
 
 
 def _stated(rule: RuleId, edition: str, catalogue: Catalogue) -> str:
-    """The rule's sentence and where it is stated, as Allure's Markdown."""
+    """Return the rule's statement and its sources, as Allure's Markdown."""
     known = overview.found(catalogue, rule)
     if known is None:
         return ""

@@ -14,14 +14,14 @@ from busproof.spec import Catalogue
 __all__ = ["endpoint", "svg", "write_badges"]
 
 _COLOURS: Final = {State.FULL: "2e7d32", State.PARTIAL: "8a5a00", State.NOT_CLAIMED: "616161"}
-"""Dark enough for white text."""
+"""Colours dark enough for white text."""
 
 _WIDE: Final = 7.2
 """Width of a character at 11 px, on the safe side."""
 
 _SVG: Final = """\
-<svg xmlns="http://www.w3.org/2000/svg" width="{whole}" height="20" role="img" aria-label="{told}">
-<title>{told}</title>
+<svg xmlns="http://www.w3.org/2000/svg" width="{whole}" height="20" role="img" aria-label="{text}">
+<title>{text}</title>
 <rect width="{whole}" height="20" rx="3" fill="#424242"/>
 <path d="M{left} 0h{inner}a3 3 0 0 1 3 3v14a3 3 0 0 1-3 3H{left}z" fill="#{colour}"/>
 <g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle">
@@ -35,7 +35,7 @@ _SVG: Final = """\
 def write_badges(
     conformance: Conformance, catalogue: Catalogue, folder: str | os.PathLike[str]
 ) -> tuple[Path, ...]:
-    """Write `LEVEL.svg` and `LEVEL.json` for each level; returns the files.
+    """Write `LEVEL.svg` and `LEVEL.json` for each level; return the files.
 
     Raises:
         HistoryError: a file cannot be written.
@@ -54,7 +54,7 @@ def write_badges(
 
 
 def endpoint(found: LevelFound) -> dict[str, Any]:
-    """What shields.io reads at the address of an endpoint badge."""
+    """Return the content of an endpoint badge for shields.io."""
     return {
         "schemaVersion": 1,
         "label": _label(found),
@@ -64,7 +64,7 @@ def endpoint(found: LevelFound) -> dict[str, Any]:
 
 
 def svg(found: LevelFound) -> str:
-    """The badge as an image that loads nothing."""
+    """Return the badge as an image without external resources."""
     label, state = _label(found), found.state.value
     left, right = (round(len(text) * _WIDE) + 10 for text in (label, state))
     return _SVG.format(
@@ -74,7 +74,7 @@ def svg(found: LevelFound) -> str:
         colour=_COLOURS[found.state],
         label=escape(label),
         state=escape(state),
-        told=escape(f"{label}: {state}", {'"': "&quot;"}),
+        text=escape(f"{label}: {state}", {'"': "&quot;"}),
         label_at=left / 2,
         state_at=left + right / 2,
     )

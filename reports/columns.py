@@ -1,4 +1,4 @@
-"""What the implementations of a comparison are called, so that no two are called the same."""
+"""Distinct labels for the implementations of a comparison."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ __all__ = ["labels"]
 
 
 def labels(runs: Sequence[Conformance]) -> tuple[str, ...]:
-    """A name for each run: who was judged, and what tells it apart from others of that name."""
+    """Return a label for each run: the implementation, and how it differs from equal names."""
     told = [_name(run) for run in runs]
     alike: dict[str, list[int]] = defaultdict(list)
     for place, name in enumerate(told):
@@ -26,7 +26,7 @@ def _name(run: Conformance) -> str:
 
 
 def _differing(runs: Sequence[Conformance]) -> Iterator[tuple[str, ...]]:
-    """Of each run the terms in which it differs from any other of these."""
+    """Return the terms in which each run differs from any other."""
     columns = [list(each) for each in zip(*map(_terms, runs), strict=True)]
     differing = [column for column in columns if len(set(column)) > 1]
     for place in range(len(runs)):
@@ -47,7 +47,7 @@ def _terms(run: Conformance) -> tuple[str, ...]:
 
 
 def _numbered(names: Sequence[str]) -> Iterator[str]:
-    """The names; of those that are still alike, each with a number that no other name ends in."""
+    """Return the names, with a new number for each that is still ambiguous."""
     counts, taken = Counter(names), set(names)
     for name in names:
         if counts[name] > 1:

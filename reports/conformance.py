@@ -26,11 +26,11 @@ def write(
 
     Args:
         conformance: all verdicts of the run.
-        folder: the run's; it is made if it is not there.
-        catalogue: where the rules' sentences are from; by default the one that is installed.
+        folder: the run's; it is created if it is missing.
+        catalogue: the source of the rules' statements; by default the installed one.
 
     Raises:
-        HistoryError: a file cannot be written; one that was there before is then still whole.
+        HistoryError: a file cannot be written; an existing one is then unchanged.
     """
     clean = redacted(conformance)
     texts = {
@@ -42,10 +42,10 @@ def write(
 
 
 def read(path: str | os.PathLike[str]) -> Conformance:
-    """The verdicts of a `conformance.json`, or of the run folder that has one.
+    """Return the verdicts of a `conformance.json`, or of the run folder that has one.
 
     Raises:
-        HistoryError: the file cannot be read or is no such report.
+        HistoryError: the file cannot be read or is not such a report.
     """
     file = Path(path)
     file = file / JSON_NAME if file.is_dir() else file
@@ -54,9 +54,11 @@ def read(path: str | os.PathLike[str]) -> Conformance:
     except OSError as error:
         raise HistoryError(f"cannot read the report {file}: {_reason(error)}") from None
     except HistoryError as error:
-        raise HistoryError(f"{file} is no conformance report: {error}") from None
+        raise HistoryError(f"{file} is not a conformance report: {error}") from None
     except (ValueError, RecursionError) as error:
-        raise HistoryError(f"{file} is no conformance report: it is no JSON ({error})") from None
+        raise HistoryError(
+            f"{file} is not a conformance report: it is not JSON ({error})"
+        ) from None
 
 
 def _replace(file: Path, text: str) -> None:

@@ -27,10 +27,10 @@ from busproof.vocabulary.values import Clock, RuleId, Tier
 __all__ = ["SCHEMA", "conformance_of", "view"]
 
 SCHEMA: Final = 5
-"""The version of the report's format.
+"""Version of the report's format.
 
-Version 4 had no levels, version 3 did not tell when and of which commit a run was and how to repeat
-it, version 2 not the catalogue's version, version 1 had no known failures; all are still read.
+Version 4 lacked levels, version 3 the time and commit of a run and the command that repeats it,
+version 2 the catalogue's version, version 1 known failures; all are still read.
 """
 
 
@@ -100,7 +100,7 @@ class _Document:
 
 
 def view(conformance: Conformance) -> dict[str, Any]:
-    """The report as plain JSON values, every key written."""
+    """Return the report as plain JSON values, with every key."""
     return {
         "schema": SCHEMA,
         "busproof": __version__,
@@ -124,10 +124,10 @@ def view(conformance: Conformance) -> dict[str, Any]:
 
 
 def conformance_of(value: object) -> Conformance:
-    """The verdicts that a report's plain values hold.
+    """Return the verdicts in a report's plain values.
 
     Raises:
-        HistoryError: they are no report, or of a newer format, or contradict themselves.
+        HistoryError: they are not a report, have a newer format, or are inconsistent.
     """
     _check_schema(value)
     document = structure(value, _Document, "the report")

@@ -1,4 +1,4 @@
-"""The runs of one implementation on a terminal, one beside the other: a column an edition."""
+"""Runs of one implementation side by side on a terminal: one column per edition."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -16,7 +16,7 @@ from busproof.vocabulary.values import RuleId
 __all__ = ["show"]
 
 WIDE: Final = 110
-"""Columns from which families have their titles, too."""
+"""Minimum number of columns at which families have their titles too."""
 
 FINE: Final = frozenset({Verdict.SHOWN, Verdict.NOT_APPLICABLE})
 UNSEEN: Final = frozenset({Verdict.NOT_SHOWN, Verdict.NOT_APPLICABLE})
@@ -27,9 +27,9 @@ def show(runs: Sequence[Conformance], catalogue: Catalogue, console: Console) ->
     """Print how many rules of each family were shown, and each rule that was not shown somewhere.
 
     Args:
-        runs: verdicts on one implementation, held to one edition each.
-        catalogue: where the families are from.
-        console: where to print; it decides on width and colours.
+        runs: verdicts on one implementation, each under one edition.
+        catalogue: the source of the families.
+        console: the destination; it decides on width and colours.
     """
     subject = runs[0].subject
     console.print(Text(f"{subject.name} {subject.version}", "bold"))

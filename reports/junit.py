@@ -1,8 +1,8 @@
-"""The verdicts as JUnit XML, for tools that know nothing else.
+"""Verdicts as JUnit XML, for tools that support nothing else.
 
-JUnit has no word for a rule whose situation never arose, and tools count what is skipped as fine.
-So only what does not apply is skipped, and what was expected to fail; a rule that was not shown,
-inconclusive or errored is an error: with that, a tool's red and green agree with the exit code.
+JUnit has no status for a rule whose situation never arose, and tools treat skipped cases as fine.
+So only rules that do not apply are skipped, and expected failures; a rule that was not shown,
+inconclusive or errored is an error: then a tool's red and green agree with the exit code.
 """
 
 import os
@@ -25,15 +25,15 @@ __all__ = ["write_junit"]
 
 _SKIPPED: Final = (Verdict.NOT_APPLICABLE, Verdict.KNOWN_FAILURE)
 _UNPRINTABLE: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML cannot hold, however it is written."""
+"""Characters that XML cannot contain, even escaped."""
 
 
 def write_junit(runs: Iterable[Conformance], path: str | os.PathLike[str]) -> None:
     """Write a suite for each run, with a case for each rule; no host, no time, no place.
 
     Args:
-        runs: the verdicts, already redacted.
-        path: the file; its folder is made if it is not there.
+        runs: the redacted verdicts.
+        path: the file; its folder is created if it is missing.
 
     Raises:
         UsageError: the package that writes JUnit XML is not installed.

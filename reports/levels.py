@@ -1,4 +1,4 @@
-"""What a run came to, level by level: full, partial or not claimed."""
+"""Results of a run by level: full, partial or not claimed."""
 
 from collections.abc import Collection, Iterable, Sequence
 from enum import StrEnum
@@ -16,7 +16,7 @@ __all__ = ["LevelFound", "State", "check_required", "levels_found", "not_met", "
 
 
 class State(StrEnum):
-    """How much of a level an implementation was shown to have."""
+    """Degree to which an implementation was shown to have a level."""
 
     FULL = "full"
     PARTIAL = "partial"
@@ -25,12 +25,12 @@ class State(StrEnum):
 
 @attrs.frozen(kw_only=True)
 class LevelFound:
-    """A level, and what a run says of it.
+    """A level, and its result in a run.
 
     Attributes:
-        level: which.
-        state: `full` if all of its capabilities are declared and each of its rules that applies
-            was shown, at least one; `not claimed` if nothing of it is declared.
+        level: the level.
+        state: `full` if all of its capabilities are declared and each of its rules that applies was
+            shown, at least one; `not claimed` if none of its capabilities is declared.
         shown: how many of its rules were shown.
         applicable: how many of its rules apply.
         undeclared: the capabilities that are missing.
@@ -48,7 +48,7 @@ class LevelFound:
 
     @property
     def words(self) -> str:
-        """Such as `20 of 22 rules shown; not declared: session-state`."""
+        """Return text such as `20 of 22 rules shown; not declared: session-state`."""
         if self.state is State.NOT_CLAIMED:
             return ""
         told = [f"{self.shown} of {self.applicable} rules shown" if self.applicable else _NONE]
@@ -63,7 +63,7 @@ _NONE = "no rule of it applies to this tier, edition and reading"
 
 
 def levels_found(conformance: Conformance, catalogue: Catalogue) -> tuple[LevelFound, ...]:
-    """Each level; none of a run that was limited to some rules, which says nothing of the rest."""
+    """Return each level; none for a run limited to some rules, which omits the rest."""
     if conformance.only:
         return ()
     levels = load_levels()
@@ -85,7 +85,7 @@ def _found(
     undeclared = tuple(name for name in level.capabilities if name not in declared)
     applicable = [rule for rule in rules if rule.verdict is not Verdict.NOT_APPLICABLE]
     left = tuple(rule.id for rule in applicable if rule.verdict is not Verdict.SHOWN)
-    # Every bus is asked to send and receive, whatever it declares.
+    # Every bus has to send and receive, whatever it declares.
     claimed = plain or len(undeclared) < len(level.capabilities)
     state = State.PARTIAL if claimed else State.NOT_CLAIMED
     if applicable and not undeclared and not left:
@@ -102,10 +102,10 @@ def _found(
 
 
 def check_required(names: Iterable[str], catalogue: Catalogue) -> None:
-    """Look at what is required before anything runs.
+    """Check the requirements before anything runs.
 
     Raises:
-        UsageError: it is neither a level nor a capability that a rule needs.
+        UsageError: one is neither a level nor a capability that a rule needs.
     """
     levels = [level.id for level in load_levels().all]
     capabilities = sorted({name for rule in catalogue.rules for name in _needed(rule)})
@@ -120,7 +120,7 @@ def check_required(names: Iterable[str], catalogue: Catalogue) -> None:
 def not_met(
     conformance: Conformance, catalogue: Catalogue, names: Iterable[str]
 ) -> tuple[str, ...]:
-    """A sentence for each level or capability that was not claimed and shown."""
+    """Return a sentence for each level or capability that was not claimed and shown."""
     if conformance.only:
         return (f"the run was limited to {', '.join(conformance.only)}, which shows no level",)
     found = {each.level.id: each for each in levels_found(conformance, catalogue)}
@@ -161,7 +161,7 @@ def _needed(rule: Rule | None) -> frozenset[str]:
 
 
 def view(found: LevelFound) -> dict[str, Any]:
-    """A level as plain values for JSON."""
+    """Return a level as plain values for JSON."""
     return {
         "id": found.level.id,
         "title": found.level.title,

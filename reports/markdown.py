@@ -38,7 +38,7 @@ _BACKTICKS: Final = re.compile(r"`+")
 
 
 def page(conformance: Conformance, catalogue: Catalogue) -> str:
-    """The whole report; what was violated comes first, each with its run."""
+    """Return the whole report; violations come first, each with its run."""
     parts = [
         _head(conformance, catalogue),
         _violations(conformance, catalogue),
@@ -200,13 +200,13 @@ def _example(example: Counterexample) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Text in which nothing is taken for Markdown or HTML."""
+    """Return a text in which nothing is interpreted as Markdown or HTML."""
     text = one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _SPECIAL.sub(r"\\\1", text)
 
 
 def _code(text: str) -> str:
-    """Text as inline code, whatever backticks it has."""
+    """Return a text as inline code, even if it contains backticks."""
     text = one_line(text)
     longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
     fence = "`" * (longest + 1)

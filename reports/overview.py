@@ -1,4 +1,4 @@
-"""What every form of the report says alike: counts, families, claims, causes, citations."""
+"""Parts that all forms of the report share: counts, families, claims, causes, citations."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -67,21 +67,21 @@ class FamilyVerdicts:
 
     @property
     def summary(self) -> str:
-        """Such as `20 of 22 shown`."""
+        """Return a summary such as `20 of 22 shown`."""
         count = applicable(self.rules)
         return f"{_shown(self.rules)} of {count} shown" if count else Verdict.NOT_APPLICABLE.value
 
 
 @attrs.frozen(kw_only=True)
 class Claim:
-    """A capability that was declared, and the rules about it that were not shown."""
+    """A declared capability, and the rules about it that were not shown."""
 
     capability: str
     rules: tuple[RuleVerdict, ...]
 
     @property
     def words(self) -> str:
-        """Such as `KEY-08 violated; TXN-01 to TXN-05 not shown`."""
+        """Return text such as `KEY-08 violated; TXN-01 to TXN-05 not shown`."""
         verdicts = dict.fromkeys(rule.verdict for rule in self.rules)
         return "; ".join(
             f"{id_words(rule.id for rule in self.rules if rule.verdict is verdict)} {verdict.value}"
@@ -90,7 +90,7 @@ class Claim:
 
 
 def explored_words(explored: Explored) -> str:
-    """Such as `80 sequences, 4476 events, seed 17`."""
+    """Return text such as `80 sequences, 4476 events, seed 17`."""
     words = f"{explored.sequences} sequences, {explored.events} events"
     return words if explored.seed is None else f"{words}, seed {explored.seed}"
 
@@ -101,15 +101,15 @@ def applicable(rules: Iterable[RuleVerdict]) -> int:
 
 
 def headline(rules: tuple[RuleVerdict, ...]) -> str:
-    """Such as `41 of 52 applicable rules shown`."""
+    """Return text such as `41 of 52 applicable rules shown`."""
     count = applicable(rules)
     return f"{_shown(rules)} of {count} applicable {'rule' if count == 1 else 'rules'} shown"
 
 
 def tallies(conformance: Conformance) -> dict[Verdict, int]:
-    """Return how many rules have each verdict but `shown`, worst first.
+    """Return how many rules have each verdict except `shown`, worst first.
 
-    Known failures are counted where a list of them was given.
+    Known failures are counted if the run had a list of them.
     """
     order = (
         Verdict.VIOLATED,
@@ -123,19 +123,19 @@ def tallies(conformance: Conformance) -> dict[Verdict, int]:
 
 
 def conclusion(conformance: Conformance) -> str:
-    """What the run ends with, and what that means."""
+    """Return the result of the run, and its meaning."""
     code = conformance.exit_code
     known = conformance.counted(Verdict.KNOWN_FAILURE)
     but = ""
     if known and code is ExitCode.OK:
-        but = f", but for {known} known {'failure' if known == 1 else 'failures'}"
+        but = f", except {known} known {'failure' if known == 1 else 'failures'}"
     of_some = "every rule that was asked for and applies was shown"
     words = of_some if conformance.only and code is ExitCode.OK else _CONCLUSIONS[code]
     return f"Exit code {code.value}: {words}{but}."
 
 
 def provenance(conformance: Conformance) -> dict[str, str]:
-    """When and of what a run was; what is not known is left out."""
+    """Return the time and origin of a run; unknown values are left out."""
     subject = conformance.subject
     took = "" if conformance.seconds is None else f", {conformance.seconds} s"
     told = {
@@ -156,7 +156,7 @@ def known_words(known: KnownFailure) -> str:
 
 
 def families(conformance: Conformance, catalogue: Catalogue) -> Iterator[FamilyVerdicts]:
-    """The verdicts by family: the catalogue's in its order, then any that it does not know."""
+    """Return the verdicts by family: the catalogue's in its order, then unknown ones."""
     members: dict[str, list[RuleVerdict]] = defaultdict(list)
     for rule in conformance.rules:
         members[rule.id.partition("-")[0]].append(rule)
@@ -168,12 +168,12 @@ def families(conformance: Conformance, catalogue: Catalogue) -> Iterator[FamilyV
 
 
 def violations(conformance: Conformance) -> tuple[RuleVerdict, ...]:
-    """The verdicts on the rules that were violated."""
+    """Return the verdicts on the rules that were violated."""
     return tuple(rule for rule in conformance.rules if rule.verdict is Verdict.VIOLATED)
 
 
 def unshown_claims(conformance: Conformance, catalogue: Catalogue) -> tuple[Claim, ...]:
-    """The declared capabilities of which an applicable rule was not shown."""
+    """Return the declared capabilities with an applicable rule that was not shown."""
     claims = []
     for capability in conformance.subject.capabilities:
         rules = tuple(
@@ -188,7 +188,7 @@ def unshown_claims(conformance: Conformance, catalogue: Catalogue) -> tuple[Clai
 
 
 def by_cause(rules: Iterable[RuleVerdict]) -> dict[str, tuple[RuleId, ...]]:
-    """Ids of the rules by the cause of their verdict."""
+    """Return ids of the rules by the cause of their verdict."""
     causes: dict[str, tuple[RuleId, ...]] = {}
     for rule in rules:
         cause = rule.cause or _NO_CAUSE
@@ -197,7 +197,7 @@ def by_cause(rules: Iterable[RuleVerdict]) -> dict[str, tuple[RuleId, ...]]:
 
 
 def found(catalogue: Catalogue, rule: RuleId) -> Rule | None:
-    """The rule with this id; `None` where the report is of another catalogue."""
+    """Return the rule with this id; `None` if the report is of another catalogue."""
     try:
         return catalogue.rule(rule)
     except UsageError:
@@ -205,9 +205,9 @@ def found(catalogue: Catalogue, rule: RuleId) -> Rule | None:
 
 
 def citations(catalogue: Catalogue, rule: Rule, edition: str) -> dict[tuple[str, ...], str]:
-    """Where a rule is stated: editions and outside sources to the sections or titles they share.
+    """Return where a rule is stated: editions and outside sources by common sections or titles.
 
-    The edition that the run was held to comes first.
+    The edition of the run comes first.
     """
     titles = {source.id: source.title for source in catalogue.sources}
     places: dict[str, str] = {}
@@ -222,7 +222,7 @@ def citations(catalogue: Catalogue, rule: Rule, edition: str) -> dict[tuple[str,
 
 
 def links(catalogue: Catalogue, rule: RuleId, edition: str) -> dict[str, str]:
-    """Where a rule is stated in this edition and outside the five, as names to addresses."""
+    """Return addresses of a rule's statements in this edition and outside the five, by name."""
     known = found(catalogue, rule)
     cited = () if known is None else known.citations
     others = {each.id for each in catalogue.editions} - {edition}
@@ -235,7 +235,7 @@ def links(catalogue: Catalogue, rule: RuleId, edition: str) -> dict[str, str]:
 
 
 def id_words(rules: Iterable[RuleId]) -> str:
-    """The ids, three or more in a row as `KEY-04 to KEY-09`."""
+    """Return the ids, three or more in a row as `KEY-04 to KEY-09`."""
     runs: list[list[RuleId]] = []
     for rule in rules:
         if runs and _follows(rule, runs[-1][-1]):
@@ -246,12 +246,12 @@ def id_words(rules: Iterable[RuleId]) -> str:
 
 
 def profile_words(subject: Subject) -> str:
-    """What the implementation was held to."""
+    """Return the profile of the implementation in words."""
     return f"edition {subject.edition}, tier {subject.tier}, {subject.partitions} partitions"
 
 
 def terms_words(conformance: Conformance, catalogue: Catalogue) -> str:
-    """All that two runs have to agree in before their verdicts can be compared."""
+    """Return the terms that two runs must share for their verdicts to be comparable."""
     subject = conformance.subject
     oracle, clock = f"{conformance.oracle} oracle", clock_words(subject)
     readings = f"readings: {reading_words(subject, catalogue)}"
@@ -259,7 +259,7 @@ def terms_words(conformance: Conformance, catalogue: Catalogue) -> str:
 
 
 def reading_words(subject: Subject, catalogue: Catalogue) -> str:
-    """The readings taken that are not the catalogue's defaults."""
+    """Return the readings that are not the catalogue's defaults."""
     defaults = {ambiguity.id: ambiguity.default for ambiguity in catalogue.ambiguities}
     others = {name: each for name, each in subject.readings.items() if defaults.get(name) != each}
     words = ", ".join(f"{name}={reading}" for name, reading in others.items())
@@ -268,7 +268,7 @@ def reading_words(subject: Subject, catalogue: Catalogue) -> str:
 
 def scenario_words(conformance: Conformance) -> str:
     """Return how the scenarios ended, such as `60 passed, 2 failed`."""
-    # A report that was read has them in any order.
+    # A report from a file may have any order.
     names = dict.fromkeys((*map(str, ScenarioVerdict), *sorted(conformance.scenarios)))
     counts = [
         f"{conformance.scenarios[name]} {name}" for name in names if conformance.scenarios.get(name)
@@ -277,7 +277,7 @@ def scenario_words(conformance: Conformance) -> str:
 
 
 def clock_words(subject: Subject) -> str:
-    """Whose time it was, such as `real clock, slack 2 s`."""
+    """Return the clock in words, such as `real clock, slack 2 s`."""
     slack = f", slack {seconds(subject.slack)}" if subject.slack else ""
     return f"{subject.clock} clock{slack}"
 

@@ -1,8 +1,8 @@
-"""The conformance page: one HTML file of any number of runs, without a network and a server.
+"""The conformance page: one HTML file for any number of runs, without network or server.
 
-Its parts are files in `web/`. Style and script stand in the page and are named by their hashes in
-its Content-Security-Policy, so nothing that a bus answered can run there; the values are JSON in
-an element of their own.
+Its parts are files in `web/`. Style and script are in the page and are named by their hashes in its
+Content-Security-Policy, so that no answer of a bus can run as code; the values are JSON in a
+separate element.
 """
 
 import base64
@@ -20,11 +20,11 @@ from busproof.reports.page_data import Comparison, page_data
 __all__ = ["page", "write_page"]
 
 SCRIPTS: Final = ("elements.js", "verdicts.js", "summary.js", "list.js", "rule.js", "main.js")
-"""In the order in which they stand in the page; all share one function's scope."""
+"""Scripts in the order of the page; all share one function's scope."""
 
 
 def page(comparison: Comparison) -> str:
-    """The whole page; what it is given has to be redacted."""
+    """Return the whole page; its input has to be redacted."""
     style = _file("page.css")
     script = f'(() => {{\n"use strict";\n{"".join(map(_file, SCRIPTS))}}})();\n'
     return Template(_file("page.html")).substitute(
@@ -37,7 +37,7 @@ def page(comparison: Comparison) -> str:
 
 
 def write_page(comparison: Comparison, path: str | os.PathLike[str]) -> None:
-    """Write the page; its folder is made if it is not there.
+    """Write the page; its folder is created if it is missing.
 
     Raises:
         HistoryError: the file cannot be written.
@@ -60,5 +60,5 @@ def _hash(text: str) -> str:
 
 
 def _json(value: dict[str, Any]) -> str:
-    """JSON in which nothing ends the element that it stands in."""
+    """Return JSON in which nothing ends its enclosing element."""
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")

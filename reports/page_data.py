@@ -1,4 +1,4 @@
-"""What the page is made of, as plain values for JSON; `web/*.js` reads these keys."""
+"""The data of the page, as plain values for JSON; `web/*.js` reads these keys."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -28,24 +28,24 @@ from busproof.vocabulary.values import Clock, RuleId
 __all__ = ["Comparison", "page_data"]
 
 VERDICTS: Final = tuple(Verdict)
-"""A verdict is its place among these."""
+"""Verdicts; the page refers to them by index."""
 
 RUNS_TOLD: Final = 40
-"""How many of an implementation's last runs are drawn."""
+"""Number of an implementation's latest runs in the chart."""
 
 Evidence = Mapping[RuleId, Mapping[str, Any]]
-"""What shows each rule: `scenarios`, `faults`, `tla`."""
+"""Evidence for each rule: `scenarios`, `faults`, `tla`."""
 
 
 @attrs.frozen(kw_only=True)
 class Comparison:
-    """What a page is made from.
+    """The input of a page.
 
     Attributes:
         runs: the verdicts on each implementation.
-        catalogue: what they were held to.
-        evidence: what shows each rule.
-        fates: what became of the seeded faults, by their ids; empty without an audit.
+        catalogue: their rules.
+        evidence: the evidence for each rule.
+        fates: the results of mutants, by id; empty without an audit.
         entries: the history of runs; empty without one.
     """
 
@@ -57,7 +57,7 @@ class Comparison:
 
 
 def page_data(comparison: Comparison) -> dict[str, Any]:
-    """The page's values; texts that stand in many places stand once, under `texts`."""
+    """Return the page's values; repeated texts are stored once, under `texts`."""
     catalogue, texts = comparison.catalogue, _Texts()
     names = labels(comparison.runs)
     runs = [
@@ -81,7 +81,7 @@ def page_data(comparison: Comparison) -> dict[str, Any]:
 
 
 class _Texts:
-    """Texts by number, each once."""
+    """Table of distinct texts by number."""
 
     def __init__(self) -> None:
         self._places: dict[str, int] = {}
@@ -155,7 +155,7 @@ def _fault(fault: Mapping[str, str], fate: Fate | None) -> list[str]:
 
 
 def _unknown(comparison: Comparison) -> Iterator[dict[str, Any]]:
-    """Rules of another catalogue that a run was held to."""
+    """Return the rules of another catalogue in a run."""
     known = {rule.id for rule in comparison.catalogue.rules}
     for run in comparison.runs:
         for rule in run.rules:
@@ -212,7 +212,7 @@ def _known(known: KnownFailure) -> list[str]:
 
 
 def _verdict(rule: RuleVerdict, texts: _Texts) -> list[Any]:
-    """Verdict, events, cause, scenarios; what is at the end is left out where it is empty."""
+    """Return verdict, events, cause and scenarios, without trailing empty values."""
     told: list[Any] = [
         VERDICTS.index(rule.verdict),
         rule.events,

@@ -1,4 +1,4 @@
-"""What an audit and a check of the specs printed as JSON, read back."""
+"""Readers for the JSON output of an audit and of a check of the specs."""
 
 import json
 import os
@@ -16,16 +16,16 @@ __all__ = ["Checked", "Fate", "read_audit", "read_modelcheck"]
 
 @attrs.frozen(kw_only=True)
 class Fate:
-    """What became of one seeded fault.
+    """The result of one mutant.
 
     Attributes:
-        id: of the fault.
+        id: of the mutant.
         rule: the rule that it breaks.
         result: `killed`, `silent` or `equivalent`.
-        killed_by: the scenarios that noticed.
-        commands: how many commands the shortest counterexample has.
+        killed_by: the scenarios that killed it.
+        commands: the length of the shortest counterexample.
         violated: every rule that was found violated.
-        why: why it was not noticed.
+        why: why it was not killed.
     """
 
     id: str
@@ -39,15 +39,15 @@ class Fate:
 
 @attrs.frozen(kw_only=True)
 class Checked:
-    """What one configuration of the specs came to.
+    """The result of one configuration of the specs.
 
     Attributes:
         name: of the configuration.
-        kind: what it is for, such as `invariant`.
-        passed: whether all was as it is pinned.
-        error: what kept TLC from a verdict.
-        deviations: what was otherwise than it is pinned.
-        trace: what TLC printed of a counterexample, a step each.
+        kind: its purpose, such as `invariant`.
+        passed: whether everything was as expected.
+        error: why TLC reached no verdict.
+        deviations: differences from the expected result.
+        trace: TLC's counterexample, a step each.
         scenario: the same as Gherkin.
     """
 
@@ -74,19 +74,19 @@ Printed = TypeVar("Printed", _Audit, _Modelcheck)
 
 
 def read_audit(path: str | os.PathLike[str]) -> dict[str, Fate]:
-    """The faults by their ids, from what `busproof audit --format json` printed.
+    """Return the mutants by id, from the output of `busproof audit --format json`.
 
     Raises:
-        HistoryError: the file cannot be read, or is no such output.
+        HistoryError: the file cannot be read, or is not such output.
     """
     return {fate.id: fate for fate in _read(Path(path), _Audit, "audit").faults}
 
 
 def read_modelcheck(path: str | os.PathLike[str]) -> tuple[Checked, ...]:
-    """The configurations, from what `busproof modelcheck --format json` printed.
+    """Return the configurations, from the output of `busproof modelcheck --format json`.
 
     Raises:
-        HistoryError: the file cannot be read, or is no such output.
+        HistoryError: the file cannot be read, or is not such output.
     """
     return _read(Path(path), _Modelcheck, "modelcheck").configurations
 
@@ -104,7 +104,7 @@ def _read(file: Path, kind: type[Printed], command: str) -> Printed:
 
 
 def _without_figures(value: Any) -> Any:
-    """The same without what is only counted and timed of configurations."""
+    """Return the same without the counts and times of configurations."""
     match value:
         case {"configurations": [*each]} if all(isinstance(one, dict) for one in each):
             told = {field.name for field in attrs.fields(Checked)}

@@ -1,4 +1,4 @@
-"""What a published report must not tell: the machine, its user, secrets, addresses and paths."""
+"""Redaction of published reports: machine, user, secrets, addresses and paths are removed."""
 
 import getpass
 import re
@@ -40,13 +40,13 @@ _WINDOWS_PATH: Final = re.compile(r"\b[A-Za-z]:\\(?:[^\s\\:;,'\"<>()]+\\)*([^\s\
 
 _ADAPTER_NAME: Final = re.compile(r"[\w.-]+(:\w+)?")
 _COMMAND_OR_KEYS: Final = re.compile(r"(exec:|Endpoint=).*", re.IGNORECASE | re.DOTALL)
-"""An adapter that is named by a command line, or by an address with its keys."""
+"""Pattern of an adapter name with a command line, or with an address and its keys."""
 
 _NO_NAMES: Final = frozenset({"", "localhost"})
 
 
 def redacted_text(text: str) -> str:
-    """A sentence or a traceback without secrets, addresses, folders, this host and its user."""
+    """Return a sentence or traceback without secrets, addresses, folders, host and user."""
     text = _ADDRESS.sub(rf"\1://{_GONE}", text)
     text = _USER_INFO.sub(f"{_GONE}@", text)
     text = _SECRET.sub(rf"\1\2{_GONE}", text)
@@ -61,12 +61,12 @@ def redacted_text(text: str) -> str:
 
 
 def redacted(conformance: Conformance) -> Conformance:
-    """The same verdicts, with every text that somebody's program wrote freely redacted.
+    """Return the same verdicts with every free text redacted.
 
-    What a run was made of (names of queues, bodies, keys, scenarios) is not touched.
+    The data of a run (names of queues, bodies, keys, scenarios) is unchanged.
     """
     subject = conformance.subject
-    public = cache(redacted_text)  # hundreds of rules have the same cause
+    public = cache(redacted_text)  # hundreds of rules share a cause
     return attrs.evolve(
         conformance,
         subject=attrs.evolve(
@@ -90,14 +90,14 @@ def _adapter(adapter: str) -> str:
 
 
 def _again(command: str) -> str:
-    """A command to copy; the command line of an adapter in it is for its author to know."""
+    """Return a command to copy, without an adapter's command line, which is private."""
     words = shlex.split(command)
     public = ["exec:COMMAND" if word.startswith("exec:") else word for word in words]
     return redacted_text(command if public == words else shlex.join(public))
 
 
 def _known(known: KnownFailure) -> KnownFailure:
-    """The link stays: it is there to be followed; a key in it does not."""
+    """Return a known failure with its link kept, except for a key in it."""
     return attrs.evolve(known, reason=redacted_text(known.reason), link=_link(known.link))
 
 
@@ -135,7 +135,7 @@ def _event(event: Event) -> Event:
 
 
 def _folders() -> Iterator[str]:
-    """The home and the current folder, as they are written and as they really are."""
+    """Return the home and the current folder, as written and resolved."""
     for find in (Path.home, Path.cwd):
         with suppress(OSError, RuntimeError):
             for folder in (find(), find().resolve()):

@@ -18,7 +18,7 @@ from busproof.vocabulary.values import Clock, Tier
 __all__ = ["FILE", "conformance_schema", "render", "write"]
 
 FILE: Final = Path(__file__).parent / "schemas" / "conformance.schema.json"
-"""Where the schema lies."""
+"""Path of the schema."""
 
 Schema = dict[str, Any]
 
@@ -27,7 +27,7 @@ _COUNT: Final[Schema] = {"type": "integer", "minimum": 0}
 
 
 def conformance_schema() -> Schema:
-    """The schema of a conformance report."""
+    """Return the schema of a conformance report."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"A busproof conformance report, schema {SCHEMA}",
@@ -43,7 +43,7 @@ def conformance_schema() -> Schema:
                 _object(_known_failure()),
             ),
             "Counterexample": _described(
-                "Events after which nothing was allowed that was seen.", _object(_example())
+                "Events that end with one that no rule allows.", _object(_example())
             ),
             "Explored": _described(
                 "What was explored, beside the scenarios.", _object(_explored())
@@ -54,12 +54,12 @@ def conformance_schema() -> Schema:
 
 
 def render(schema: Schema) -> str:
-    """The schema as its file has it."""
+    """Return the schema in the form of its file."""
     return json.dumps(schema, indent=2) + "\n"
 
 
 def write(file: Path = FILE) -> None:
-    """Write the schema's file; its folder is made if it is not there."""
+    """Write the schema's file; its folder is created if it is missing."""
     file.parent.mkdir(exist_ok=True)
     file.write_text(render(conformance_schema()), encoding="utf-8")
 
@@ -151,7 +151,7 @@ def _known_failure() -> Schema:
         "rule": _TEXT,
         "reason": _TEXT,
         "link": _TEXT,
-        "expires": _described("The last day on which the entry counts; empty if none.", _TEXT),
+        "expires": _described("The last day of the entry; empty if none.", _TEXT),
         "standing": _one_of(Standing),
     }
 
@@ -193,7 +193,7 @@ def _described(description: str, schema: Schema) -> Schema:
 
 
 def _event_definitions() -> Schema:
-    """The definitions of an event and its parts; here nothing but events can stand in its place."""
+    """Return the definitions of an event and its parts, without other records."""
     definitions = dict(_reachable("Event", history_schema()["$defs"]))
     event = definitions["Event"]
     properties = {name: each for name, each in event["properties"].items() if name != "record"}
@@ -202,7 +202,7 @@ def _event_definitions() -> Schema:
 
 
 def _reachable(name: str, definitions: Schema) -> Iterator[tuple[str, Schema]]:
-    """A definition and all that it refers to."""
+    """Return a definition with its references, transitively."""
     waiting, known = [name], {name}
     while waiting:
         name = waiting.pop()

@@ -1,6 +1,6 @@
-"""The conformance report on a terminal; plain text where there is none.
+"""The conformance report on a terminal; plain text without one.
 
-This module imports rich, which costs time: import it late.
+This module imports rich, which is slow: import it late.
 """
 
 import textwrap
@@ -28,7 +28,7 @@ _SHORT_CAUSE: Final = 100
 _ASCII_BOX: Final = box.Box("\n".join(["    ", "    ", " -- ", *["    "] * 5]), ascii=True)
 
 _FEW: Final = 8
-"""How many allowed answers are told."""
+"""Maximum number of allowed answers printed."""
 
 _STYLES: Final = {
     Verdict.SHOWN: "green",
@@ -65,15 +65,15 @@ def show(
     verbose: bool = False,
     folded: Callable[[str], AbstractContextManager[object]] = nullcontext,
 ) -> None:
-    """Print the families, what was claimed but not shown, each violation, and the counts last.
+    """Print families, unshown claims, each violation, and the counts last.
 
     Args:
         conformance: all verdicts of the run.
-        catalogue: where the rules' sentences and families are from.
-        console: where to print; it decides on width and colours.
-        verbose: whether every rule has a row, and every cause is told in full. Otherwise a rule
-            has one that was not shown, and each that was asked for.
-        folded: folds what is printed within, below a title, where a log can do that.
+        catalogue: the source of the rules' statements and families.
+        console: the destination; it decides on width and colours.
+        verbose: whether every rule has a row, and every cause is printed in full. Otherwise only
+            unshown and requested rules have one.
+        folded: folds the output within, below a title, if a log can do that.
     """
     screen = _Screen(conformance, catalogue, console, verbose)
     screen.print_head()
@@ -102,7 +102,7 @@ class _Screen:
         self._ascii = console.options.ascii_only
 
     def print_head(self) -> None:
-        """Print who was judged, and by what."""
+        """Print the implementation and the terms of judging."""
         subject = self._conformance.subject
         language = f" ({subject.language})" if subject.language else ""
         self._print(self._text(f"{subject.name} {subject.version}{language}", "bold"))
@@ -117,7 +117,7 @@ class _Screen:
             self._print(self._text(f"explored: {words}"))
 
     def print_matrix(self) -> None:
-        """Print a row for each family, and below it one for each rule that is worth one."""
+        """Print a row for each family, and below it one for each notable rule."""
         table = _matrix(_ASCII_BOX if self._ascii else box.SIMPLE_HEAD)
         for family in overview.families(self._conformance, self._catalogue):
             rules = self._rows(family.rules)
@@ -136,7 +136,7 @@ class _Screen:
         self._print(table)
 
     def print_goals(self) -> None:
-        """Print how often each situation arose that must arise at some time."""
+        """Print how often each coverage goal was reached."""
         explored = self._conformance.explored
         if explored is None or not self._verbose:
             return
@@ -157,7 +157,7 @@ class _Screen:
             self._indented(self._text(f"{overview.id_words(rules)} ({cause})"))
 
     def print_known_failures(self) -> None:
-        """Print the entries of the list of known failures, and what the run made of each."""
+        """Print the entries of the list of known failures, and their results."""
         if self._conformance.known_failures:
             self._heading("Known failures", "bold red")
         for known in self._conformance.known_failures:
@@ -165,7 +165,7 @@ class _Screen:
             self._indented(self._labelled(label, overview.known_words(known)))
 
     def print_claims(self) -> None:
-        """Print the declared capabilities of which a rule was not shown."""
+        """Print the declared capabilities with a rule that was not shown."""
         claims = overview.unshown_claims(self._conformance, self._catalogue)
         if claims:
             self._heading("Claimed, but not shown", "bold yellow")
@@ -173,14 +173,14 @@ class _Screen:
             self._indented(self._labelled(claim.capability, claim.words))
 
     def print_problems(self) -> None:
-        """Print what kept the run from being complete."""
+        """Print why the run was incomplete."""
         if self._conformance.problems:
             self._heading("Problems", "bold yellow")
         for problem in self._conformance.problems:
             self._indented(self._text(problem))
 
     def print_violations(self) -> None:
-        """Print each violation with what happened, what was allowed and what came."""
+        """Print each violation with its events, the allowed answers and the observed one."""
         for verdict in overview.violations(self._conformance):
             self._heading(f"{verdict.id} violated: {verdict.title}", "bold red")
             parts = [*self._stated(verdict)]
@@ -209,7 +209,7 @@ class _Screen:
                 self._indented(self._labelled(each.level.title, told, style))
 
     def print_summary(self) -> None:
-        """Print the counts, and what the run ends with."""
+        """Print the counts, and the result of the run."""
         line = Text()
         line.append(overview.headline(self._conformance.rules), "bold")
         for verdict, count in overview.tallies(self._conformance).items():
@@ -283,7 +283,7 @@ class _Screen:
         self._print(Padding(part, (0, 0, 0, 2)))
 
     def _text(self, text: str, style: str = "") -> Text:
-        """Text in which nothing is taken for markup, in characters that the console has."""
+        """Return a text without markup, in characters that the console has."""
         line = one_line(text) if text.strip() else text
         if self._ascii:
             line = line.encode("ascii", "backslashreplace").decode("ascii")
@@ -304,14 +304,14 @@ class _Screen:
 
 
 def _cause_of_all(rules: list[RuleVerdict]) -> str:
-    """Return why nothing was seen of a family's rules, if it is the same for all of them."""
+    """Return why none of a family's rules was observed, if all have the same cause."""
     causes = {rule.cause for rule in rules}
     unseen = all(rule.verdict is Verdict.NOT_SHOWN and not rule.events for rule in rules)
     return causes.pop() if len(rules) > 1 and unseen and len(causes) == 1 else ""
 
 
 def _matrix(edges: box.Box) -> Table:
-    """A table in which ids, verdicts and counts are never cut."""
+    """Return a table in which ids, verdicts and counts are never cut."""
     table = Table(
         box=edges,
         show_edge=False,

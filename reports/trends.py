@@ -1,4 +1,4 @@
-"""How an implementation's verdicts moved: a file with one line of JSON for each run."""
+"""Trends of an implementation's verdicts: a file with one line of JSON for each run."""
 
 import hashlib
 import json
@@ -22,23 +22,23 @@ from busproof.vocabulary.values import RuleId
 __all__ = ["Entry", "entry_of", "extend", "moved", "read_entries", "series"]
 
 SCHEMA: Final = 1
-"""The version of a line's format."""
+"""Version of a line's format."""
 
 
 @attrs.frozen(kw_only=True)
 class Entry:
-    """One run, as the history of runs keeps it.
+    """One run in the history of runs.
 
     Attributes:
         schema: version of the format.
-        run: told from any other by its verdicts and what they rest on.
-        at: when it was put down, UTC, such as `2026-11-22T05:50Z`.
-        label: what it was a run of, such as a commit; empty if nobody said.
+        run: identifies it, by its verdicts and their basis.
+        at: when it was recorded, UTC, such as `2026-11-22T05:50Z`.
+        label: what was run, such as a commit; empty if not given.
         name: of the implementation.
-        adapter: how it was asked.
+        adapter: its adapter.
         version: of the implementation.
-        held_to: what it was held to, in words; runs are compared only where this agrees.
-        verdicts: the ids of the rules of each verdict, with spaces between them.
+        held_to: its terms, in words; only runs with equal terms are compared.
+        verdicts: the ids of the rules of each verdict, separated by spaces.
     """
 
     schema: int = SCHEMA
@@ -56,14 +56,14 @@ class Entry:
         return len(self.verdicts.get(verdict.value, "").split())
 
     def by_rule(self) -> dict[RuleId, str]:
-        """The verdict on each rule."""
+        """Return the verdict on each rule."""
         return {rule: name for name, rules in self.verdicts.items() for rule in rules.split()}
 
 
 def entry_of(conformance: Conformance, catalogue: Catalogue, at: str, label: str = "") -> Entry:
-    """The line of a run; `at` is the time in UTC, such as `2026-11-22T05:50Z`."""
+    """Return the line of a run; `at` is the time in UTC, such as `2026-11-22T05:50Z`."""
     clean = redacted(conformance)
-    # The same verdicts at another time are the same run.
+    # Equal verdicts at another time are the same run.
     timeless = attrs.evolve(clean, at="", seconds=None)
     text = json.dumps(view(timeless), sort_keys=True)
     verdicts = {
@@ -83,10 +83,10 @@ def entry_of(conformance: Conformance, catalogue: Catalogue, at: str, label: str
 
 
 def read_entries(path: str | os.PathLike[str]) -> tuple[Entry, ...]:
-    """The runs in the file, oldest first; none where there is no file yet.
+    """Return the runs in the file, oldest first; none if there is no file yet.
 
     Raises:
-        HistoryError: the file cannot be read, or a line of it is no such entry.
+        HistoryError: the file cannot be read, or a line of it is not such an entry.
     """
     file = Path(path)
     try:
@@ -99,10 +99,10 @@ def read_entries(path: str | os.PathLike[str]) -> tuple[Entry, ...]:
 
 
 def extend(path: str | os.PathLike[str], entries: Iterable[Entry]) -> tuple[Entry, ...]:
-    """Add to the file what it does not have yet; all that it then has, oldest first.
+    """Add new entries to the file; return all, oldest first.
 
     Raises:
-        HistoryError: the file cannot be read or written, or a line of it is no such entry.
+        HistoryError: the file cannot be read or written, or a line of it is not such an entry.
     """
     known = read_entries(path)
     runs = {entry.run for entry in known}
@@ -112,7 +112,7 @@ def extend(path: str | os.PathLike[str], entries: Iterable[Entry]) -> tuple[Entr
 
 
 def _append(file: Path, entries: Iterable[Entry]) -> None:
-    """Put the entries below what is there, which an editor may have left without a line end."""
+    """Append the entries, even if an editor has removed the last line end."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         cut = file.exists() and file.read_bytes()[-1:] not in (b"\n", b"")
@@ -126,16 +126,16 @@ def _append(file: Path, entries: Iterable[Entry]) -> None:
 def series(
     entries: Sequence[Entry], conformance: Conformance, catalogue: Catalogue
 ) -> tuple[Entry, ...]:
-    """The runs of this implementation, asked alike and held to the same, oldest first."""
+    """Return the runs of this implementation with the same adapter and terms, oldest first."""
     subject, terms = conformance.subject, terms_words(conformance, catalogue)
     about = (subject.name, subject.adapter, terms)
     return tuple(each for each in entries if (each.name, each.adapter, each.held_to) == about)
 
 
 def moved(before: Entry, after: Entry) -> tuple[tuple[RuleId, str, str], ...]:
-    """The rules of which the verdict differs: id, verdict before, verdict after.
+    """Return the rules with different verdicts: id, verdict before, verdict after.
 
-    A rule that only one of the two knew has an empty verdict in the other.
+    A rule that only one of the two has gets an empty verdict in the other.
     """
     old, new = before.by_rule(), after.by_rule()
     return tuple(
@@ -149,7 +149,7 @@ def _entry(line: bytes, place: str) -> Entry:
     try:
         entry = structure(decode_line(line), Entry, "the entry")
     except HistoryError as error:
-        raise HistoryError(f"{place} is no run of a history of runs: {error}") from None
+        raise HistoryError(f"{place} is not a run of a history of runs: {error}") from None
     if entry.schema != SCHEMA:
         raise HistoryError(
             f"{place} has schema {entry.schema}, and this busproof reads {SCHEMA}: upgrade busproof"

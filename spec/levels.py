@@ -24,8 +24,8 @@ class Level:
     Attributes:
         id: as `--require` takes it.
         title: fits a badge.
-        summary: what it is about, in a sentence.
-        capabilities: what has to be declared for all of it.
+        summary: its subject, in a sentence.
+        capabilities: those that the whole level requires.
     """
 
     id: str
@@ -47,7 +47,7 @@ class Levels:
     beside: tuple[str, ...]
 
     def of(self, rule: Rule) -> Level:
-        """The level of a rule: the last one of which it needs a capability."""
+        """Return the level of a rule: the last one with a capability that it needs."""
         places = [min(self._place(name) for name in need.split("|")) for need in rule.needs]
         return self.all[max(places, default=0)]
 
@@ -57,7 +57,7 @@ class Levels:
 
 
 def load_levels(folder: Path | None = None) -> Levels:
-    """The levels in `folder`, or busproof's own, which are read once.
+    """Load the levels in `folder`, or busproof's own, which are read once.
 
     Raises:
         SpecificationError: a field is wrong, or a capability is not in exactly one place.

@@ -94,9 +94,10 @@ def receive_deferred(
 
 
 def _is_surely_missing(queue: Queue, number: int) -> bool:
-    """DEFER-03: whether no message has this number, of any state.
+    """DEFER-03: return whether no message in any state has this number.
 
-    A message whose number nobody saw may have any, and for one that is active no error is named.
+    A message with an unobserved number may have any, and for an active one the documents name no
+    error.
     """
     arrived = queue.numbers.get(number)
     if arrived is not None:

@@ -151,11 +151,11 @@ def lost_lock(
 
 
 def _is_error_named(namespace: Namespace, queue: Queue, token: str) -> bool:
-    """Whether a lock that is lost has to be refused as that.
+    """Return whether a lost lock has to be refused with the error for lost locks.
 
-    No error is named for a lock that nobody was given. In a session the session's lock may be named
-    for it, in an outage the outage (ERROR-PRECEDENCE), and a client library may refuse before it
-    asks.
+    The documents name no error for a lock that was never given. In a session the error may be the
+    session lock's, in an outage the outage's (ERROR-PRECEDENCE), and a client library may refuse
+    before it sends the request.
     """
     known = token in queue.tokens and not namespace.observability.assigns_message_ids
     return known and not queue.settings.requires_session and not queue.outages.any

@@ -102,7 +102,7 @@ def test_a_name_that_java_would_misread_is_escaped(results, conformance) -> None
 @pytest.mark.parametrize("text", ['{"labels": [', "[]", "\udcff"])
 def test_half_a_result_is_named(results, text) -> None:
     (results / "4-result.json").write_bytes(text.encode("utf-8", "surrogateescape"))
-    with pytest.raises(HistoryError, match=r"4-result\.json is no Allure result .*: delete it"):
+    with pytest.raises(HistoryError, match=r"4-result\.json is not an Allure result .*: delete it"):
         cleaned(results)
 
 

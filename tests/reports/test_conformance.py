@@ -243,7 +243,7 @@ def test_counts_that_the_rules_contradict_are_refused(conformance) -> None:
 def test_a_file_that_is_no_report_is_named(tmp_path, text) -> None:
     file = tmp_path / JSON_NAME
     file.write_bytes(text.encode("utf-8", "surrogateescape"))
-    with pytest.raises(HistoryError, match=r"conformance\.json is no conformance report: "):
+    with pytest.raises(HistoryError, match=r"conformance\.json is not a conformance report: "):
         read(file)
 
 

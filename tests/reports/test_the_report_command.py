@@ -82,7 +82,7 @@ def test_output_of_an_audit_is_accepted() -> None:
         ((), 2, "there is no run 'latest'; name a run's folder, a conformance.json, or a folder"),
         (("nowhere",), 2, "there is no run 'nowhere'; "),
         (("empty",), 3, "cannot read the report empty/conformance.json: No such file"),
-        (("broken.json",), 3, "broken.json is no conformance report: it is no JSON"),
+        (("broken.json",), 3, "broken.json is not a conformance report: it is not JSON"),
         (("--label", "x"), 2, "--label tells what a history of runs is of; give --history, too"),
     ],
 )

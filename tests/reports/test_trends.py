@@ -90,8 +90,8 @@ def test_another_version_goes_on_with_the_series(conformance, catalogue, entry) 
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        (b"{}", "runs.jsonl:2 is no run of a history of runs: "),
-        (b"nonsense", "runs.jsonl:2 is no run of a history of runs: "),
+        (b"{}", "runs.jsonl:2 is not a run of a history of runs: "),
+        (b"nonsense", "runs.jsonl:2 is not a run of a history of runs: "),
     ],
 )
 def test_a_line_that_is_no_run_is_named(entry, file, line, said) -> None:
