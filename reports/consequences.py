@@ -1,4 +1,4 @@
-"""Why it matters that a rule is broken: a sentence for each family, for whoever reads a report."""
+"""Consequences of a broken rule for applications: one sentence for each family."""
 
 from typing import Final
 
