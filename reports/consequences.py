@@ -39,5 +39,5 @@ CONSEQUENCES: Final = {
 
 
 def consequence(rule: str) -> str:
-    """Why it matters that this rule is broken; empty for a family that is not known."""
+    """Return why a violation of this rule matters; empty for a family that is not known."""
     return CONSEQUENCES.get(rule.partition("-")[0], "")
