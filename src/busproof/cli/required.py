@@ -2,8 +2,6 @@
 
 from typing import TYPE_CHECKING, Final
 
-import attrs
-
 from busproof.cli.frame import Options, option
 from busproof.errors import UsageError
 
@@ -57,6 +55,8 @@ def check(args: Options) -> None:
 
 def held_to(conformance: "Conformance", args: Options) -> "Conformance":
     """The verdicts, incomplete if something that is required was not claimed and shown."""
+    import attrs  # noqa: PLC0415 - a help starts faster without it
+
     if not args.require:
         return conformance
     from busproof.history.conformance import ExitCode  # noqa: PLC0415
