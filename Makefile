@@ -27,7 +27,7 @@ SINCE = $(if $(filter full,$(BUSPROOF_SIZE)),,--changed)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: results help run test lint types check format nightly nightly-status modelcheck audit bench schemas diagrams licences vulnerabilities dist wheel pythons allure docs picture site lock base dev clean \
+.PHONY: results help run test lint types check format nightly nightly-status modelcheck audit bench schemas diagrams distilled licences vulnerabilities dist wheel pythons allure docs picture site lock base dev clean \
 	python-there node-there
 
 help: ## list the targets
@@ -79,6 +79,9 @@ bench: dev ## run every benchmark
 schemas: dev ## write the JSON Schemas anew
 	$(DEV)/bin/python -m busproof.history.schemas
 	$(DEV)/bin/python -m busproof.reports.schemas
+
+distilled: dev ## search for short sequences that kill mutants made by machine, and keep them (an hour)
+	$(DEV)/bin/python tools/distil.py
 
 diagrams: dev ## draw the states in docs/states.md anew
 	$(DEV)/bin/python tools/state_diagrams.py > docs/states.md

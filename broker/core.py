@@ -3,7 +3,7 @@
 import asyncio
 import time
 import traceback
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final
@@ -85,7 +85,8 @@ class Hub:
         self.stated: dict[tuple[str, str], int] = {}
         """Path and session id to when its state was last set, in milliseconds since 1970."""
         self.loop = asyncio.get_running_loop()
-        self._waiting: dict[tuple[str, str | None], deque[Waiter]] = {}
+        self._waiting: dict[str, dict[str | None, OrderedDict[Waiter, None]]] = {}
+        """Of each path, and of each session or none, those who wait in their order."""
         self._stirred: set[str] = set()
         """Paths of entities that have changed since it was last looked who waits for them."""
         self._called = False
@@ -159,17 +160,26 @@ class Hub:
 
     def wait(self, waiter: Waiter) -> None:
         """Let a link be served when there is something for it."""
-        line = self._waiting.setdefault(waiter.place, deque())
-        if waiter not in line:
-            line.append(waiter)
+        path, session_id = waiter.place
+        lines = self._waiting.setdefault(path, {})
+        lines.setdefault(session_id, OrderedDict()).setdefault(waiter)
 
     def leave(self, waiter: Waiter) -> None:
         """Forget a link that waits no more."""
-        line = self._waiting.get(waiter.place)
-        if line is not None and waiter in line:
-            line.remove(waiter)
-            if not line:
-                del self._waiting[waiter.place]
+        self._line(waiter.place).pop(waiter, None)
+        self._tidy(waiter.place)
+
+    def _line(self, place: tuple[str, str | None]) -> OrderedDict[Waiter, None]:
+        path, session_id = place
+        return self._waiting.get(path, {}).get(session_id, OrderedDict())
+
+    def _tidy(self, place: tuple[str, str | None]) -> None:
+        """Forget a line in which nobody waits."""
+        path, session_id = place
+        if not self._line(place) and path in self._waiting:
+            self._waiting[path].pop(session_id, None)
+            if not self._waiting[path]:
+                del self._waiting[path]
 
     def changed(self) -> None:
         """Something happened; whoever waits is served before long."""
@@ -177,6 +187,12 @@ class Hub:
         if not self._called and self._waiting and (self._stirred or not self.bus.is_trusted):
             self._called = True
             self.loop.call_soon(self._serve)
+
+    def count_in(self, transaction: str, size: int) -> None:
+        """Count bytes that are kept until a transaction ends, for whoever has begun it."""
+        owner = self.owners.get(transaction)
+        if owner is not None:
+            owner.stage(transaction, size)
 
     def say_status(self, path: str, status: str) -> None:
         """Disable an entity or enable it; links that give what is disabled end."""
@@ -209,23 +225,23 @@ class Hub:
     def _serve(self) -> None:
         self._called = False
         stirred, self._stirred = self._stirred, set()
-        for place in list(self._waiting):
-            if place[0] in stirred or not self.bus.is_trusted:
-                self._serve_place(place)
+        waiting = self._waiting.keys()
+        for path in sorted(stirred & waiting) if self.bus.is_trusted else list(waiting):
+            for session_id in list(self._waiting.get(path, ())):
+                self._serve_place((path, session_id))
 
     def _serve_place(self, place: tuple[str, str | None]) -> None:
         """Serve those who wait here in turn, until there is nothing left for the next."""
-        for _ in range(len(self._waiting.get(place, ()))):
-            line = self._waiting.get(place)
+        for _ in range(len(self._line(place))):
+            line = self._line(place)
             if not line:
                 break
-            waiter = line.popleft()
+            waiter, _ = line.popitem(last=False)
             if waiter.serve():
                 # By its name, and once: what came meanwhile may have put it into a line again.
                 self.wait(waiter)
                 break
-        if not self._waiting.get(place):
-            self._waiting.pop(place, None)
+        self._tidy(place)
 
     def _tick(self) -> None:
         """Let time pass for those who wait: something may have become due."""

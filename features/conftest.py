@@ -49,6 +49,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     follows = config.getoption("--bus-from") == "tla"
     wanted = {
         "test_features.py": not (replays or follows),
+        "test_distilled.py": not (replays or follows),
         "test_exploration.py": explores and not replays,
         "test_paths.py": follows and not replays,
         "test_replay.py": replays,

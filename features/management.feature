@@ -429,6 +429,19 @@ Feature: Creating and managing queues
       When a message is received and deleted
       Then in the end its message count is 63
 
+    @MGMT-29
+    Scenario: Messages that are scheduled are counted, where they are read to be
+      Given a partitioned queue
+      And 3 messages without key were scheduled in 600 seconds
+      Then in the end its message count is 3
+
+    @MGMT-30
+    Scenario: Messages that are scheduled are not counted, where they are read not to be
+      Given a partitioned queue
+      And 3 messages without key were scheduled in 600 seconds
+      And a message without key was sent
+      Then in the end its message count is 1
+
     @MGMT-20
     Scenario: After an outage messages are counted in all partitions again
       Given a partitioned queue

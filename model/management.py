@@ -18,6 +18,7 @@ from busproof.model.values import EntityKind, EntitySettings, Refusal
 
 __all__ = ["Management", "build", "parts"]
 
+SCHEDULED_COUNT: Final = ("SCHEDULED-COUNT", "left-out", "counted")
 FIXED: Final = {
     "partitioned": "MGMT-04",
     "requires_session": "MGMT-13",
@@ -191,9 +192,10 @@ def get_queue(namespace: Namespace, command: v.GetQueue, connection: str) -> Ans
 
 
 def count(namespace: Namespace, entity: Entity) -> int:
-    """MGMT-20, MGMT-23: return how many messages an entity reports.
+    """MGMT-20, MGMT-23, MGMT-29, MGMT-30: return how many messages an entity reports.
 
-    COUNTS-IN-OUTAGE decides how messages in partitions that are down count.
+    COUNTS-IN-OUTAGE decides how messages in partitions that are down count, SCHEDULED-COUNT how
+    scheduled ones do.
     """
     down = entity.base.down
     if down:
@@ -203,7 +205,10 @@ def count(namespace: Namespace, entity: Entity) -> int:
             raise namespace.rules.partitions.outage(namespace, "MGMT-23")
         if answer == "left-out":
             return sum(each.messages for each in entity.partitions if each.number not in down)
-    return len(entity.messages)
+    scheduled = 0
+    if entity.scheduled and namespace.reading(*SCHEDULED_COUNT) == "counted":
+        scheduled = len(entity.scheduled)
+    return len(entity.messages) + scheduled
 
 
 def availability(namespace: Namespace, entity: Entity) -> v.Availability:

@@ -15,7 +15,18 @@ from busproof.model.rules import RULES
 from busproof.model.state import DuplicateEntry, Entity, Namespace, QueuedMessage
 from busproof.model.values import DIRECT, EntityKind, EntitySettings, Refusal
 from busproof.mutants.mutant import Family, memory
-from busproof.mutants.runs import PARTITIONS, QUEUE, Run, create, down, receive, send, up, wait
+from busproof.mutants.runs import (
+    PARTITIONS,
+    QUEUE,
+    Run,
+    create,
+    down,
+    receive,
+    schedule,
+    send,
+    up,
+    wait,
+)
 
 __all__ = [
     "AT_ONCE",
@@ -470,6 +481,28 @@ def refused_creation_sticks(
 def one_partition_counted(namespace: Namespace, entity: Entity) -> int:
     """Only the messages of one partition are counted."""
     return entity.partitions[0].messages
+
+
+@mutant(
+    "MGMT-29",
+    "management.count",
+    (create(), schedule("m1", 9), GET),
+    readings={**AT_ONCE, "SCHEDULED-COUNT": "counted"},
+)
+def scheduled_not_counted(namespace: Namespace, entity: Entity) -> int:
+    """Messages that are scheduled are not counted."""
+    return len(entity.messages)
+
+
+@mutant(
+    "MGMT-30",
+    "management.count",
+    (create(), schedule("m1", 9), GET),
+    readings={**AT_ONCE, "SCHEDULED-COUNT": "left-out"},
+)
+def scheduled_counted(namespace: Namespace, entity: Entity) -> int:
+    """Messages that are scheduled are counted."""
+    return len(entity.messages) + len(entity.scheduled)
 
 
 def _note_outage(

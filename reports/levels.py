@@ -35,6 +35,7 @@ class LevelFound:
         applicable: how many of its rules apply.
         undeclared: the capabilities that are missing.
         rules: the rules that apply and were not shown.
+        violated: those of them that were violated.
     """
 
     level: Level
@@ -43,6 +44,7 @@ class LevelFound:
     applicable: int
     undeclared: tuple[str, ...]
     rules: tuple[RuleId, ...]
+    violated: tuple[RuleId, ...]
 
     @property
     def words(self) -> str:
@@ -50,6 +52,8 @@ class LevelFound:
         if self.state is State.NOT_CLAIMED:
             return ""
         told = [f"{self.shown} of {self.applicable} rules shown" if self.applicable else _NONE]
+        if self.violated:
+            told.append(f"violated: {overview.id_words(self.violated)}")
         if self.undeclared:
             told.append(f"not declared: {', '.join(self.undeclared)}")
         return "; ".join(told)
@@ -93,6 +97,7 @@ def _found(
         applicable=len(applicable),
         undeclared=undeclared,
         rules=left,
+        violated=tuple(rule.id for rule in applicable if rule.verdict is Verdict.VIOLATED),
     )
 
 

@@ -18,6 +18,7 @@ from busproof.history.render.gherkin import scenario_of
 from busproof.history.replay import commands_of
 from busproof.reports import overview
 from busproof.reports.columns import labels
+from busproof.reports.consequences import consequence
 from busproof.reports.levels import levels_found
 from busproof.reports.printed import Fate
 from busproof.reports.trends import Entry, moved, series
@@ -226,6 +227,7 @@ def _example(rule: RuleId, example: Counterexample, clock: str) -> dict[str, Any
     return {
         "scenario": example.scenario,
         "gherkin": scenario_of(rule, commands, f"What broke {rule}") if commands else "",
+        "why": consequence(rule),
         "seen": example.seen,
         "allowed": list(example.allowed),
         "story": [[told.who, told.asked, told.came] for told in story(example.events)],

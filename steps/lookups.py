@@ -20,8 +20,9 @@ def scenario_name(item: pytest.Item) -> str:
     """The scenario's name as the feature words it, with the values of its row; or the path's."""
     row = getattr(item, "callspec", None)
     params = {} if row is None else row.params
-    if "path" in params:
-        return str(params["path"].name)
+    for kind in ("path", "situation"):
+        if kind in params:
+            return str(params[kind].name)
     name = str(item.function.__doc__).partition(": ")[2]  # type: ignore[attr-defined]
     example = params.get("_pytest_bdd_example", {})
     values = ", ".join(f"{key} {value}" for key, value in example.items())

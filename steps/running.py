@@ -3,6 +3,7 @@
 import os
 import sys
 import tempfile
+import traceback
 from collections.abc import Iterator
 from contextlib import nullcontext, suppress
 from pathlib import Path
@@ -305,7 +306,9 @@ def _kind(name: str) -> str:
 
 
 def give_up(config: pytest.Config, error: ConformanceError) -> NoReturn:
-    """End the session with one sentence."""
+    """End the session with one sentence, after the traceback of the adapter's own code."""
+    if isinstance(error, AdapterError) and error.__cause__ is not None:
+        _write_aside(config, "".join(traceback.format_exception(error.__cause__)))
     _say(config, error)
     pytest.exit(str(error), returncode=2 if isinstance(error, UsageError) else 3)
 
@@ -315,8 +318,11 @@ def _say(config: pytest.Config, error: ConformanceError) -> None:
 
     What belongs to it is indented, for `busproof run` to tell it from what does not.
     """
+    _write_aside(config, "\n" + f"busproof: {error}".replace("\n", "\n  "))
+
+
+def _write_aside(config: pytest.Config, said: str) -> None:
     capture = config.pluginmanager.getplugin("capturemanager")
-    said = "\n" + f"busproof: {error}".replace("\n", "\n  ")
     released = nullcontext() if capture is None else capture.global_and_fixture_disabled()
     with released, suppress(OSError, ValueError):
         print(said, file=sys.stderr, flush=True)  # noqa: T201 - nobody else would tell

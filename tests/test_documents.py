@@ -13,6 +13,7 @@ from pathlib import Path
 import attrs
 import pytest
 
+from busproof import __version__
 from busproof.broker.configuration import emulator
 from busproof.broker.configuration.subscription_rules import CORRELATION
 from busproof.cli.main import main
@@ -308,6 +309,16 @@ def test_pages_that_install_an_extra_say_what_works_in_a_clone() -> None:
             if f"pip install '.[{extra}]'" not in text
         ]
     assert [] == silent
+
+
+def test_picture_of_the_readme_is_a_verdict_of_this_version() -> None:
+    """`make picture` draws it anew."""
+    picture = (ROOT / "docs" / "images" / "verdict.svg").read_text(encoding="utf-8")
+    shown = re.findall(r"<(?:desc|text)[^>]*>([^<]*)<", picture)
+    assert shown
+    assert f"busproof model (round-robin) {__version__} " in shown[0]
+    for words in ("KEY-08 violated", "Seen:", "Allowed:", "Again: busproof run"):
+        assert words in shown[0], words
 
 
 def test_every_dependency_has_its_line() -> None:

@@ -98,3 +98,31 @@ def test_a_link_that_leads_nowhere_is_complained_about(tmp_path: Path, link, fit
     ended = build(tmp_path / "mkdocs.yml", tmp_path / "site")
     assert fits is (ended.returncode == 0), ended.stderr
     assert fits is ("#nowhere" not in ended.stderr)
+
+
+@pytest.mark.parametrize(
+    ("written", "turned"),
+    [
+        ("[`spec/levels.yaml`](../../spec/levels.yaml)", "`spec/levels.yaml`"),
+        ("[the README](../../README.md#verdicts)", "[the README](../index.md#verdicts)"),
+        ("`[no](../../link.md)`", "`[no](../../link.md)`"),
+        (
+            "[api](https://github.com/busproof/busproof/blob/main/docs/api.md)",
+            "[api](../api.md)",
+        ),
+        ("[elsewhere](https://example.org/a.md)", "[elsewhere](https://example.org/a.md)"),
+    ],
+)
+def test_links_lead_to_pages_of_the_site_or_are_plain_words(written: str, turned: str) -> None:
+    """A file that the site does not have is no link, also where its name is code."""
+    tools = str(ROOT / "tools")
+    code = (
+        "import sys, types; sys.path.insert(0, sys.argv[1]); import site_pages\n"
+        "file = types.SimpleNamespace(src_uri='how-to/x.md')\n"
+        "page = types.SimpleNamespace(file=file)\n"
+        "print(site_pages.on_page_markdown(sys.argv[2], page))"
+    )
+    ended = subprocess.run(  # noqa: S603 - a fixed command
+        [sys.executable, "-c", code, tools, written], capture_output=True, text=True, check=True
+    )
+    assert ended.stdout == turned + "\n"

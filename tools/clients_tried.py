@@ -1,9 +1,9 @@
 """Tries clients that others wrote on a broker, and writes the table of docs/how-to/serve.md.
 
 Each client and version gets an environment of its own in `.clients/`, made by pip or npm and kept
-for the next time. A program of `tools/clients/` runs in it and prints a line for each step. What
-cannot be installed was not tried, and counts as failed. Port 5671 has to be free: older clients of
-Python know no other for TLS.
+for the next time; C++ is compiled against what the system has. A program of `tools/clients/` runs
+in it and prints a line for each step. What cannot be installed was not tried, and counts as failed.
+Port 5671 has to be free: older clients of Python know no other for TLS.
 """
 
 import json
@@ -18,7 +18,6 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 import attrs
-import trustme
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 HERE, PLACES = ROOT / "tools" / "clients", ROOT / ".clients"
@@ -34,6 +33,7 @@ STEPS: Final = {
     "schedules": "schedules",
     "subscribes": "topics",
     "administers": "administration",
+    "runs_tasks": "tasks",
 }
 """What programs call their steps, and the table does."""
 ENTITIES: Final = {
@@ -74,22 +74,30 @@ class Client:
         package: its name where it is had from.
         version: which one.
         program: what of `tools/clients/` tries it.
-        over: what AMQP is spoken over.
+        over: what AMQP is spoken over, and by which library if there are two.
         steps: how many the program has.
+        beside: packages that it needs beside its own.
     """
 
     package: str
     version: str
     program: str
     over: str = "TCP"
-    steps: tuple[str, ...] = tuple(STEPS)
+    steps: tuple[str, ...] = tuple(step for step in STEPS if step != "runs_tasks")
+    beside: tuple[str, ...] = ()
 
     @property
     def place(self) -> Path:
         """Its environment."""
-        return PLACES / f"{self.package.replace('/', '-')}-{self.version}"
+        name = f"{self.package.replace('/', '-')}-{self.version.replace(' ', '-')}"
+        return PLACES / (f"{name}-with-more" if self.beside else name)
 
 
+OVER: Final[dict[str, dict[str, str]]] = {
+    "TLS": {"BUSPROOF_TLS": "1"},
+    "WebSockets": {"BUSPROOF_WEB": "1"},
+}
+"""What programs are told by their environment."""
 BARE: Final = ("sends_and_receives",)
 CLIENTS: Final = (
     *(
@@ -103,9 +111,24 @@ CLIENTS: Final = (
             ("7.15.0", "TLS"),
         )
     ),
+    Client(
+        *("azure-servicebus", "7.15.0", "azure_servicebus.py", "WebSockets"),
+        beside=("websocket-client",),
+    ),
     Client("@azure/service-bus", "7.9.5", "azure_service_bus.mjs"),
     Client("rhea", "3.0.5", "rhea.mjs", steps=BARE),
     Client("python-qpid-proton", "0.40.0", "proton_client.py", steps=BARE),
+    Client("libqpid-proton-cpp12-dev", "of the system", "proton_client.cpp", steps=BARE),
+    Client(
+        *("celery", "5.7.0", "celery_on_kombu.py", "TLS"),
+        steps=("sends_and_receives", "runs_tasks"),
+        beside=("kombu==5.7.0", "azure-servicebus==7.15.0", "azure-identity"),
+    ),
+    Client(
+        *("faststream-azure-servicebus", "0.2.1", "faststream_client.py"),
+        steps=("sends_and_receives", "subscribes"),
+        beside=("aiohttp",),
+    ),
 )
 
 
@@ -133,7 +156,7 @@ def row(client: Client, said: dict[str, str]) -> str:
 def outcome(client: Client, where: dict[str, str]) -> dict[str, str]:
     """Each step, and `ok` or what went wrong."""
     said = dict.fromkeys(client.steps, "not tried")
-    environment = os.environ | where | ({"BUSPROOF_TLS": "1"} if client.over == "TLS" else {})
+    environment = os.environ | where | OVER.get(client.over, {})
     environment.pop("PYTHONPATH", None)
     try:
         command = installed(client)
@@ -156,9 +179,14 @@ def installed(client: Client) -> list[str]:
         python = place / "bin" / "python"
         if not python.exists():
             run(sys.executable, "-m", "venv", str(place))
-            run(str(python), "-m", "pip", "install", "-q", wanted, "azure-core", "certifi")
+            beside = ("azure-core", "certifi", *client.beside)
+            run(str(python), "-m", "pip", "install", "-q", wanted, *beside)
         return [str(python), str(HERE / client.program)]
     place.mkdir(parents=True, exist_ok=True)
+    if client.program.endswith(".cpp"):
+        made, source = place / "client", HERE / client.program
+        run("g++", "-std=c++11", "-o", str(made), str(source), "-lqpid-proton-cpp")
+        return [str(made)]
     # Node looks for packages beside the program that needs them.
     program = place / client.program
     program.write_text((HERE / client.program).read_text(encoding="utf-8"), encoding="utf-8")
@@ -176,17 +204,11 @@ def run(*command: str) -> None:
 @contextmanager
 def served(folder: Path) -> Iterator[dict[str, str]]:
     """A broker, and what tells a client where it is."""
-    maker = trustme.CA()
-    issued = maker.issue_cert("localhost", "127.0.0.1")
-    authority, chain, key = (folder / f"{each}.pem" for each in ("authority", "chain", "key"))
-    maker.cert_pem.write_to_path(str(authority))
-    issued.cert_chain_pems[0].write_to_path(str(chain))
-    issued.private_key_pem.write_to_path(str(key))
-    key.chmod(0o600)
+    authority = folder / "authority.pem"
     config = folder / "Config.json"
     config.write_text(json.dumps({"UserConfig": {"Namespaces": [{"Name": "n", **ENTITIES}]}}))
-    tls = ("--tls-cert", str(chain), "--tls-key", str(key))
-    ports = ("--port", "0", "--admin-port", "0")
+    tls = ("--tls", str(authority), "--tls-name", "*.servicebus.windows.net")
+    ports = ("--port", "0", "--admin-port", "0", "--websocket-port", "0")
     command = (sys.executable, "-m", "busproof", "serve", "--config", str(config), *tls, *ports)
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)  # noqa: S603 - as above
     try:
@@ -197,10 +219,16 @@ def served(folder: Path) -> Iterator[dict[str, str]]:
             if not line:
                 raise SystemExit(f"the broker did not start: {said}")
             said += line
-        (port,) = re.findall(r"HTTPS on [^ ]+:(\d+)", said)
+        port, secure, web = (
+            re.findall(rf"{each} on [^ ]+:(\d+)", said)[0]
+            for each in ("HTTPS", "AMQP over TLS", "AMQP over WebSockets and TLS")
+        )
         yield {
             "BUSPROOF_CONNECTION": said[said.index("Endpoint=") :].strip(),
             "BUSPROOF_ADMIN": f"https://localhost:{port}",
+            "BUSPROOF_ADMIN_PORT": port,
+            "BUSPROOF_TLS_PORT": secure,
+            "BUSPROOF_WEB_PORT": web,
             "BUSPROOF_CA": str(authority),
             "REQUESTS_CA_BUNDLE": str(authority),
             "NODE_EXTRA_CA_CERTS": str(authority),

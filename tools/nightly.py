@@ -113,6 +113,11 @@ PARTS: Final[dict[str, tuple[Step, ...]]] = {
         tests("tests/adapters/amqp"),
         busproof("audit --wire"),
         Step("clients tried", f"{BIN / 'python'} tools/clients_tried.py", ("tools",)),
+        Step(
+            "live tests of azure-servicebus, administration",
+            f"{BIN / 'python'} tools/live_tests_of_sdk.py administration",
+            ("tools",),
+        ),
     ),
     "benchmarks": tuple(
         benchmark(path.stem)

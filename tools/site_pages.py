@@ -45,9 +45,13 @@ OURS: Final = re.compile(
 BADGE: Final = re.compile(r"^\[!\[.*\n", re.MULTILINE)
 """A line with a badge, whose image would be asked of another server."""
 
-LINK: Final = re.compile(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
+LINK: Final = re.compile(
+    r"(?P<code>`[^`\n]+`)|\[(?P<words>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<target>[^)\s]+)\)"
+)
+"""A link, whose words may be code; code by itself is matched so that nothing in it is a link."""
+
 FENCE: Final = re.compile(r"^```(\w+) (\S+)$", re.MULTILINE)
-CODE: Final = re.compile(r"(^```.*?^```$|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
+CODE: Final = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 
 
 def on_files(files: Files, config: Any) -> Files:
@@ -84,7 +88,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     markdown = BADGE.sub("", markdown)
     place = {name: path for path, name in TAKEN.items()}.get(source, f"docs/{source}")
     pieces = CODE.split(markdown)
-    # What stands between pieces of code alone can have links.
+    # Only what stands between blocks of code can have links.
     pieces[::2] = [
         LINK.sub(lambda found: turned(found, place, source), each) for each in pieces[::2]
     ]
@@ -93,7 +97,9 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 def turned(link: re.Match[str], place: str, source: str) -> str:
     """A link of the document at `place`, on the page `source`; plain text if it leads off site."""
-    words, target = link.groups()
+    if link["code"]:
+        return link[0]
+    words, target = link["words"], link["target"]
     path, _, anchor = target.partition("#")
     if ours := OURS.match(path):
         leads_to = path[ours.end() :]

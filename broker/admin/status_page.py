@@ -80,8 +80,11 @@ def _partitions(entity: Entity, tally: Tally) -> list[dict[str, Any]]:
             "bytes": partition.bytes,
             "most": entity.capacity,
             "down": partition.number in entity.base.down,
+            "locked": locked,
         }
-        for partition, aside in zip(entity.partitions, tally.aside, strict=True)
+        for partition, aside, locked in zip(
+            entity.partitions, tally.aside, tally.locks, strict=True
+        )
     ]
 
 

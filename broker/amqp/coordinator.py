@@ -59,7 +59,7 @@ class Coordinator(Node):
         """What was begun and not ended is rolled back."""
         for name in sorted(self._open):
             self._connection.hub.stage.roll_back(name, self._connection.name)
-            self._connection.ended(name)
+            self._ended(name)
         self._open.clear()
 
     def _asked(self, raw: bytes) -> str | None:
@@ -95,14 +95,19 @@ class Coordinator(Node):
         )
         insist(answer)
         self._open.add(name)
-        self._connection.begun(name)
+        self._connection.hub.owners[name] = self._connection
+        self._connection.kept.begin(name)
         return name
+
+    def _ended(self, name: str) -> None:
+        self._connection.hub.owners.pop(name, None)
+        self._connection.kept.end(name)
 
     def _end(self, name: str, *, failed: bool) -> None:
         if name not in self._open:
             raise Refusal("amqp:transaction:unknown-id", "There is no such transaction here.", 404)
         self._open.discard(name)
-        self._connection.ended(name)
+        self._ended(name)
         stage, who = self._connection.hub.stage, self._connection.name
         answer = stage.roll_back(name, who) if failed else stage.commit(name, who)
         if (refusal := refusal_of(answer)) is not None:

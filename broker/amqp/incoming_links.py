@@ -186,7 +186,7 @@ class Intake(Node):
         if answers:
             insist(answers[-1], self._path)
         if transaction is not None:
-            self._connection.count_in(transaction, len(raw))
+            self._connection.hub.count_in(transaction, len(raw))
         for each in parsed:
             hub.contents.keep(each.message.body, each.content_when_due())
 

@@ -21,6 +21,7 @@ from busproof.broker.amqp.encoding import (
     section,
     string_of,
     value_at,
+    values_in,
 )
 from busproof.broker.amqp.sections import (
     ANNOTATIONS,
@@ -186,6 +187,9 @@ def decoded(raw: bytes) -> ProtonMessage:
     Raises:
         ValueError: these bytes are no AMQP message, or Python has no such values.
     """
+    if values_in(raw, 0) > len(raw):
+        # The engine would read as many as it has room for, one by one.
+        raise ValueError("these bytes are no AMQP message: an array has more elements than bytes")
     found = ProtonMessage()
     try:
         found.decode(raw)

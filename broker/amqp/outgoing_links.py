@@ -19,6 +19,7 @@ from busproof.broker.amqp.dispositions import (
 from busproof.broker.amqp.encoding import string_of
 from busproof.broker.amqp.engine import Connection
 from busproof.broker.amqp.incoming_links import TRANSACTIONAL, reject, tell, transaction_of
+from busproof.broker.amqp.kept import DELIVERY
 from busproof.broker.amqp.native import Raw
 from busproof.broker.amqp.nodes import Node
 from busproof.broker.amqp.refusals import Refusal, insist, refusal_of
@@ -37,9 +38,6 @@ GIVEN_AT_ONCE: Final = 50
 
 WRITTEN_AT_ONCE: Final = 65_536
 """After how many bytes they go out, so that it shows whether the client takes them."""
-
-DELIVERY: Final = 1_024
-"""Bytes that are kept of a delivery that is not settled, about."""
 
 GIVEN_IN_A_TURN: Final = 500
 """How many messages a link is given before all others have a turn."""
@@ -192,7 +190,7 @@ class Outlet(Node):
             if settled:
                 native.settle(delivery)
             return
-        self._connection.kept -= DELIVERY
+        self._connection.kept.size -= DELIVERY
         try:
             if state == native.RELEASED:
                 self._connection.hub.bus.release(self._path, token)
@@ -220,7 +218,7 @@ class Outlet(Node):
         """
         hub = self._connection.hub
         self._is_over = True
-        self._connection.kept -= DELIVERY * len(self._given)
+        self._connection.kept.size -= DELIVERY * len(self._given)
         self._given.clear()
         hub.leave(self)
         if self._session_id is None:
@@ -253,7 +251,7 @@ class Outlet(Node):
             native.settle(delivery)
         elif token is not None:
             self._given[delivery] = token
-            self._connection.kept += DELIVERY
+            self._connection.kept.size += DELIVERY
         return len(message)
 
     def _complete(self, delivery: Raw, token: str) -> None:
@@ -285,7 +283,7 @@ class Outlet(Node):
         stage = self._connection.hub.stage
         answer = stage.settle(transaction, settlement, self._holder, effect)
         insist(answer, self._path)
-        self._connection.count_in(transaction, sum(map(len, disposition.more().values())))
+        self._connection.hub.count_in(transaction, sum(map(len, disposition.more().values())))
         tell(delivery, TRANSACTIONAL, echoed(disposition))
 
 

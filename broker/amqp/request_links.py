@@ -168,7 +168,7 @@ class Requests(Node):
             return
         transaction = transaction_of(delivery)
         if transaction is not None:
-            self._connection.count_in(transaction, len(raw))
+            self._connection.hub.count_in(transaction, len(raw))
         accept(delivery, transaction)
         native.settle(delivery)
         self._reply(request, transaction)

@@ -37,16 +37,22 @@ class Tally:
         locked: the messages under a lock.
         deferred: the messages that were deferred.
         held: the sessions that somebody holds.
+        locks: of each partition, how many messages are locked.
     """
 
     aside: tuple[dict[QueuedMessage, None], ...]
     locked: dict[QueuedMessage, None] = attrs.field(factory=dict)
     deferred: dict[QueuedMessage, None] = attrs.field(factory=dict)
     held: dict[Session, None] = attrs.field(factory=dict)
+    locks: list[int] = attrs.field(init=False)
+
+    @locks.default
+    def _no_locks(self) -> list[int]:
+        return [0] * len(self.aside)
 
     def count(self, queued: QueuedMessage) -> None:
         """Count a message as it is now."""
-        aside = self.aside[queued.partition]
+        aside, was_locked = self.aside[queued.partition], queued in self.locked
         if queued.state is not ACTIVE and is_there(queued):
             aside[queued] = None
             _put(self.locked, queued, there=queued.token is not None)
@@ -55,6 +61,7 @@ class Tally:
             del aside[queued]
             self.locked.pop(queued, None)
             self.deferred.pop(queued, None)
+        self.locks[queued.partition] += (queued in self.locked) - was_locked
 
     def count_session(self, session: Session) -> None:
         """Count a session as it is now."""

@@ -2,10 +2,12 @@
 "use strict";
 const PAUSE = 1500;
 const SIZES = ["B", "kB", "MB", "GB"];
+const MANY = 5;
+const LEAST = 100;
 const KEPT = "busproof control token";
 const at = (id) => document.getElementById(id);
 const number = (count) => count.toLocaleString("en");
-let timer, shown = "", answered = false;
+let timer, last, shown = "", answered = false;
 
 function made(name, fields = {}, ...inner) {
   const found = document.createElement(name);
@@ -51,9 +53,16 @@ function say(text, lost = false) {
   state.classList.toggle("lost", lost);
 }
 
+// By orders of magnitude: by the bytes themselves nothing would show of usual messages in a gigabyte.
+const filled = (bytes, most) => (bytes > 0 && most > LEAST
+  ? Math.min(1, Math.log(1 + bytes / LEAST) / Math.log(1 + most / LEAST)) : 0);
+
+const isEmpty = (entity) => entity.status === "active" && !entity.partitions.some((each) => each.down)
+  && !(entity.messages + entity.dead_letters + entity.sessions);
+
 function partition(entity, each, index, mayDisturb) {
   const health = each.down ? "down" : "up";
-  const fill = each.most ? Math.min(1, each.bytes / each.most) : 0;
+  const fill = filled(each.bytes, each.most);
   const part = made("i");
   part.style.width = `${fill ? Math.max(2, 100 * fill) : 0}%`;
   const toggles = mayDisturb && entity.kind !== "subscription";
@@ -63,7 +72,7 @@ function partition(entity, each, index, mayDisturb) {
       made("span", {}, unseen(toggles ? verb : "Partition "), `${index}`, unseen(` of ${entity.name}, `)),
       made("span", {class: "health"}, health)),
     made("span", {}, unseen(": "), made("strong", {}, number(each.ready)), unseen(" ready, ")),
-    made("span", {class: "muted"}, size(each.bytes)),
+    made("span", {class: "muted"}, size(each.bytes), each.locked ? `, ${number(each.locked)} locked` : ""),
     made("span", {class: "fill", "aria-hidden": "true"}, part),
   ];
   const fields = {
@@ -125,14 +134,25 @@ function draw(told) {
     ["tier", told.tier], ["edition", told.edition], ["connections", number(told.connections)],
     [told.clock === "virtual" ? "time, moved by request" : "time", time(told.now)],
   ]);
-  const known = JSON.stringify([told.entities, told.may_disturb]);
+  last = told;
+  at("finding").hidden = told.entities.length <= MANY;
+  const wanted = at("filter").value.trim().toLowerCase();
+  const known = JSON.stringify([told.entities, told.may_disturb, wanted]);
   if (known === shown) return;
   shown = known;
   const key = document.activeElement?.dataset.key;
   const open = [...document.querySelectorAll("details[open]")].map((each) => each.dataset.key);
-  at("entities").replaceChildren(...told.entities.map((each) => card(each, told.may_disturb)));
-  if (!told.entities.length) {
-    at("entities").append(made("p", {class: "muted"}, "There are no queues and no topics yet."));
+  const found = told.entities.filter((each) => each.name.toLowerCase().includes(wanted));
+  const folded = told.entities.length > MANY && !wanted ? found.filter(isEmpty) : [];
+  const cards = (entities) => entities.map((each) => card(each, told.may_disturb));
+  at("entities").replaceChildren(...cards(found.filter((each) => !folded.includes(each))));
+  if (folded.length) {
+    at("entities").append(made("details", {class: "empty", "data-key": "empty"},
+      made("summary", {}, `Empty: ${number(folded.length)}`), cards(folded)));
+  }
+  if (!found.length) {
+    at("entities").append(made("p", {class: "muted"}, wanted ? "No entity has a name like that."
+      : "There are no queues and no topics yet."));
   }
   for (const each of document.querySelectorAll("details")) each.open = open.includes(each.dataset.key);
   if (key) document.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();
@@ -161,6 +181,7 @@ at("proof").addEventListener("submit", (event) => {
   sessionStorage.setItem(KEPT, at("token").value);
   look();
 });
+at("filter").addEventListener("input", () => last && draw(last));
 document.addEventListener("visibilitychange", () => document.hidden || look());
 look();
 })();

@@ -112,6 +112,7 @@ def wrongly_told(
     found = [*_wrong_settings(namespace, queue, told)]
     if not _count_is_allowed(namespace, queue, told.message_count):
         found += ["MGMT-20", "MGMT-23"] if queue.outages.any else ["MGMT-20"]
+        found = [*_of_scheduled(namespace, queue), *found]
     if not 0 <= (told.transfer_dead_letters or 0) <= _most_transfer_dead_letters(namespace, queue):
         found.append("FWD-32")
     if not availability_is_allowed(namespace, queue, told.availability):
@@ -213,8 +214,20 @@ def _count_is_allowed(namespace: Namespace, queue: Queue, told: int | None) -> b
         least = 0
     if _reading(namespace, "COUNTS-IN-OUTAGE") == "left-out":
         most -= _surely_hit(queue)
-    # The documents do not say whether scheduled messages are counted.
-    return least <= told <= most + len(queue.calendar.entries)
+    waiting, at_most = _scheduled(namespace, queue)
+    return least + waiting <= told <= most + at_most
+
+
+def _scheduled(namespace: Namespace, queue: Queue) -> tuple[int, int]:
+    """SCHEDULED-COUNT: return how many scheduled messages are counted, at least and at most."""
+    entries, now = queue.calendar.entries, namespace.now.latest
+    reading = _reading(namespace, "SCHEDULED-COUNT")
+    if reading == "left-out":
+        return 0, sum(each.due.earliest <= now for each in entries.values())
+    if reading == "counted" and not queue.outages.any:
+        sure = sum(each.certain and now < each.due.earliest for each in entries.values())
+        return sure, len(entries)
+    return 0, len(entries)
 
 
 def _surely_hit(queue: Queue) -> int:
@@ -248,7 +261,17 @@ def availability_is_allowed(
 def _shown(namespace: Namespace, queue: Queue, told: v.QueueDescription) -> tuple[v.RuleId, ...]:
     """Return the rules that a description exercises."""
     told = _of_its_own(queue, told)
-    return tuple(dict.fromkeys((*_settings_shown(namespace, queue, told), *_rest(queue, told))))
+    scheduled = () if told.message_count is None else _of_scheduled(namespace, queue)
+    rules = (*scheduled, *_settings_shown(namespace, queue, told), *_rest(queue, told))
+    return tuple(dict.fromkeys(rules))
+
+
+def _of_scheduled(namespace: Namespace, queue: Queue) -> tuple[v.RuleId, ...]:
+    """MGMT-29, MGMT-30: return the rule on a count while messages are surely scheduled."""
+    entries, now = queue.calendar.entries, namespace.now.latest
+    sure = any(each.certain and now < each.due.earliest for each in entries.values())
+    rules = {"counted": ("MGMT-29",), "left-out": ("MGMT-30",)}
+    return rules.get(_reading(namespace, "SCHEDULED-COUNT") or "", ()) if sure else ()
 
 
 def _settings_shown(

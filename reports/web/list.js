@@ -16,6 +16,11 @@ function listOf() {
     make("p", { class: "empty", hidden: true }, "No rule fits these filters. ", make("a", { href: "#rules" }, "Show all rules")));
 }
 
+// The rules that a run can show: those that every form of the report counts.
+function shownByRuns() {
+  return page.rules.filter((rule) => !rule.never);
+}
+
 function families() {
   const known = page.families.map(([id, title]) => ({ id, title, rules: [] }));
   const byId = new Map(known.map((family) => [family.id, family]));
@@ -145,7 +150,9 @@ function sayFound(found, seen, { edition, tier }) {
   const who = page.runs.length > 1 ? `, ${seen} of ${count(page.runs.length, "implementation")}` : "";
   const held = [edition, tier].filter(Boolean).join(", ");
   const none = !seen && held ? ` (none of them was held to ${held})` : "";
-  told.textContent = `${found} of ${count(rows.length, "rule")}${who}${none}`;
+  const beyond = rows.filter(({ rule, row }) => rule.never && !row.hidden).length;
+  const more = beyond ? `, and ${beyond} that no run can show` : "";
+  told.textContent = `${found - beyond} of ${count(shownByRuns().length, "rule")}${more}${who}${none}`;
 }
 
 // Columns where there is room for them, and else one rule below the other.

@@ -54,11 +54,11 @@ function aboutWords() {
   const of = (kind) => faulty.filter(([, , result]) => result === kind).length;
   const noticed = page.audited
     ? ` Of ${of("killed") + of("silent")} seeded faults, the tests of their rules noticed ${of("killed")}.` : "";
-  return `${count(page.rules.length, "rule")}, each cited from the documents; ${count(page.runs.length, "implementation")}.${noticed}`;
+  return `${count(shownByRuns().length, "rule")}, each cited from the documents; ${count(page.runs.length, "implementation")}.${noticed}`;
 }
 
 document.getElementById("about").textContent = aboutWords();
-document.getElementById("footer").textContent = `Made by busproof ${page.busproof}. Percentages are of the rules that apply; only “shown” is a pass.`;
+document.getElementById("footer").textContent = `Made by busproof ${page.busproof}. Only “shown” is a pass.`;
 overview.append(...overviewOf(), listOf());
 addEventListener("hashchange", show);
 addEventListener("resize", arrange);

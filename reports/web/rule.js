@@ -54,21 +54,50 @@ function counterexample(example, rule) {
   return make("section", { class: "example" },
     make("h4", {}, "The shortest run that breaks it"),
     example.scenario ? make("p", { class: "muted" }, `From the scenario “${example.scenario}”`) : null,
-    example.gherkin ? code(example.gherkin, `What broke ${rule.id}, as a scenario`) : null,
-    example.again ? [make("h5", {}, "Once more"), code(example.again, `A command that repeats what broke ${rule.id}`)] : null,
-    facts([
-      ["Seen", make("code", {}, example.seen)],
-      ["Allowed", list(example.allowed.map((each) => make("code", {}, each))) || "nothing comparable"],
-    ]),
-    more("Answer by answer", make("ol", { class: "story" }, example.story.map(([who, asked, came]) => make("li", {},
-      who ? `${who}: ` : "", make("code", {}, asked), " → ", make("code", {}, came))))));
+    example.why ? make("p", { class: "why" }, make("b", {}, "Why it matters: "), example.why) : null,
+    make("div", { class: "beside" },
+      make("section", { class: "came" }, make("h5", {}, "Seen"), make("code", {}, example.seen)),
+      make("section", { class: "allowed" }, make("h5", {}, "Allowed"),
+        list(example.allowed.map((each) => make("code", {}, each))) || make("p", {}, "nothing comparable"))),
+    make("h5", {}, "Answer by answer"),
+    clients(example),
+    make("ol", { class: "story" }, example.story.map((told, place) => step(told, place === example.story.length - 1, rule))),
+    example.gherkin ? [make("h5", {}, "As a scenario"), code(example.gherkin, `What broke ${rule.id}, as a scenario`, broken(rule))] : null,
+    example.again ? [make("h5", {}, "Once more"), code(example.again, `A command that repeats what broke ${rule.id}`)] : null);
+}
+
+// One answer; nothing allows the last one.
+function step([who, asked, came], breaks, rule) {
+  return make("li", { class: breaks ? "breaking" : null },
+    who ? `${who}: ` : "", make("code", {}, asked), " → ", make("code", {}, came),
+    breaks ? make("strong", {}, " ", icon("violated"), ` breaks ${rule.id}`) : "");
+}
+
+// What the names of clients mean, where a run has several.
+function clients(example) {
+  const named = [...new Set(example.story.map(([who]) => who.split(/[ ,]/)[0]).filter((who) => /^[a-z]\w*$/i.test(who)))];
+  if (!named.length) return null;
+  return make("p", { class: "muted" }, `${named.join(", ")}: ${count(named.length, "client")}, each with a connection and locks of its own.`);
+}
+
+// What is to be said of a line of the scenario that did not hold: it must not read like a pass.
+function broken(rule) {
+  return (lines) => {
+    const last = lines.findLastIndex((line) => line.includes(" asks: "));
+    return (place, line) => {
+      if (place === last) return `the answer breaks ${rule.id}`;
+      return /^\s*Then /.test(line) ? "it was not" : "";
+    };
+  };
 }
 
 // Gherkin, its keywords set off; the button takes it along as it stands.
-function code(text, label) {
-  const lines = text.split("\n").flatMap((line) => {
+function code(text, label, noted = () => () => "") {
+  const note = noted(text.split("\n"));
+  const lines = text.split("\n").flatMap((line, place) => {
+    const said = note(place, line);
     const [, indent, word, rest] = /^(\s*)(@\S+|Scenario:|Given|When|Then|And)?(.*)$/.exec(line);
-    return [indent, word ? make("b", {}, word) : "", `${rest}\n`];
+    return [indent, word ? make("b", {}, word) : "", rest, said ? make("strong", { class: "breaking" }, ` ✗ ${said}`) : "", "\n"];
   });
   const shown = make("pre", { tabindex: "0", role: "region", "aria-label": label }, make("code", {}, lines));
   const button = make("button", { type: "button" }, "Copy");

@@ -4,11 +4,11 @@ from pytest_bdd import given, parsers, then, when
 
 from busproof.history.render.gherkin import ASKS, VERDICT, request_of
 from busproof.history.replay import resolved
-from busproof.judging.scenario_outcome import Inconclusive
+from busproof.judging.scenario_outcome import Inconclusive, NotApplicable
 from busproof.steps.bus import Bus
 from busproof.vocabulary.commands import AdvanceClock
 from busproof.vocabulary.outcomes import Received
-from busproof.vocabulary.values import Clock
+from busproof.vocabulary.values import Clock, Tier
 
 __all__ = ["Asking"]
 
@@ -20,6 +20,20 @@ class Asking:
         self._bus = bus
         self._tokens: dict[int, str] = {}
         self.count = 0
+
+    @property
+    def clock(self) -> Clock:
+        """The clock of the implementation."""
+        return self._bus.clock
+
+    def insist(self, tier: Tier) -> None:
+        """Go on in this tier only.
+
+        Raises:
+            NotApplicable: the run is about another one.
+        """
+        if self._bus.profile.tier is not tier:
+            raise NotApplicable(f"tier: {self._bus.profile.tier.value} is not {tier.value}")
 
     def ask(self, connection: str, request: str) -> None:
         """Ask what a sentence says, if the locks that it needs were given."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+import attrs
 import pytest
 from proton import Delivery, Message
 
@@ -19,13 +20,17 @@ from busproof.broker.admin.http import Answer as HttpAnswer
 from busproof.broker.admin.http import served as served_by
 from busproof.broker.amqp.framing import AMQP_HEADER, Frames
 from busproof.broker.amqp.numbering import Numbering
+from busproof.broker.auth.tokens import Keys
 from busproof.broker.bus import Bus
+from busproof.broker.configuration.emulator import Configuration
+from busproof.broker.core import Hub
 from busproof.vocabulary.commands import CreateQueue
 
 from . import raw
 from .conftest import Served, launched, running
 from .inside import inside
 from .test_bounds import Asker, cpu
+from .test_fuzz import bus
 from .test_wire import LOGIN
 
 pytestmark = pytest.mark.slow
@@ -382,3 +387,31 @@ def test_peek_shows_at_most_as_many_messages_as_the_service_does(served: Served)
         asker = Asker(connection, "full")
         asker.say("peek-message", {"from-sequence-number": 0, "message-count": 2**31 - 1})
         assert len(asker.reply().body["messages"]) == 250
+
+
+@attrs.frozen(eq=False)
+class Idle:
+    """A link that waits for ever."""
+
+    place: tuple[str, str | None] = ("q", None)
+
+    def serve(self) -> bool:
+        return True
+
+
+def test_links_that_wait_cost_the_same_however_many_wait() -> None:
+    """Each link that waits, waits again after a flow, and leaves."""
+
+    async def crowd() -> float:
+        hub = Hub(bus(), Keys(Configuration().keys))
+        links = [Idle() for _ in range(20_000)]
+        before = time.thread_time()
+        for act in (hub.wait, hub.wait, hub.leave):
+            for link in reversed(links):
+                act(link)
+        seconds = time.thread_time() - before
+        assert not hub._waiting
+        hub.close()
+        return seconds
+
+    assert asyncio.run(crowd()) < GENEROUS / 5

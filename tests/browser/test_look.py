@@ -109,6 +109,41 @@ def test_a_click_takes_a_partition_down_and_up_again(bus: Embedded, visit: OPEN)
     assert [] == bus.state()["entities"]["orders"]["down"]
 
 
+def test_page_of_many_entities_folds_empty_ones_and_finds_names(bus: Embedded, visit: OPEN) -> None:
+    """An entity with something in it, or with a partition down, is never folded."""
+    page = visit(bus.admin_address)
+    expect(page.get_by_label("Show entities whose names have")).to_be_hidden()
+    for number in range(4):
+        bus.queue(f"more{number}")
+    bus.take_down("more3", 0)
+    expect(page.get_by_text("Empty: 6")).to_be_visible()
+    shown = page.get_by_role("region").locator("h2")
+    expect(shown).to_have_text(["bookings", "more3", "orders"])
+    page.get_by_text("Empty: 6").click()
+    expect(shown).to_have_count(9)
+    page.get_by_label("Show entities whose names have").fill("ORE1")
+    expect(shown).to_have_text(["more1"])
+    page.get_by_label("Show entities whose names have").fill("nothing")
+    expect(page.get_by_text("No entity has a name like that.")).to_be_visible()
+
+
+def test_partition_shows_its_locks_and_a_fill_that_can_be_seen(bus: Embedded, visit: OPEN) -> None:
+    """Twelve thousand bytes of a gigabyte fill a third, by orders of magnitude."""
+    (place,) = {each["partition"] for each in bus.decisions() if each["entity"] == "orders"}
+    page = visit(bus.admin_address)
+    with client(bus) as found, found.get_queue_receiver("orders", max_wait_time=1) as receiver:
+        assert receiver.receive_messages(2)
+        expect(partition(page, place)).to_contain_text("locked")
+    other = (place + 1) % 16
+    assert "locked" not in partition(page, other).inner_text()
+    widths = [
+        float(partition(page, number).locator("i").evaluate("part => parseFloat(part.style.width)"))
+        for number in (place, other)
+    ]
+    assert 20 < widths[0] < 50
+    assert widths[1] == 0
+
+
 @pytest.mark.parametrize("width", [360, 1600])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_everybody_can_read_it(

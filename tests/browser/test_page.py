@@ -7,24 +7,32 @@ from playwright.sync_api import expect
 
 from busproof.history.conformance import Verdict
 from busproof.reports import overview
+from busproof.reports.levels import levels_found
 
 pytestmark = pytest.mark.slow
 
 NONE = "\N{EN DASH}"
 
 
-def test_each_implementation_has_the_counts_of_its_report(visit, runs) -> None:
+def test_each_implementation_has_the_counts_of_its_report(visit, runs, catalogue) -> None:
     page = visit().page
     for run in runs:
         card = page.locator(".card", has=page.get_by_role("heading", name=run.subject.name))
         counts = {verdict: run.counted(verdict) for verdict in Verdict}
         applicable = overview.applicable(run.rules)
         shown = counts[Verdict.SHOWN]
-        expect(card.locator(".figure")).to_contain_text(
-            f"{shown} of {applicable} applicable rules shown"
+        assert f"{shown} of {applicable}" == card.locator(".figure strong").inner_text()
+        expect(card.locator(".figure")).to_contain_text("applicable rules shown")
+        assert "%" not in card.inner_text()
+        levels = dict(
+            zip(
+                card.locator(".levels dt").all_inner_texts(),
+                card.locator(".levels dd b").all_inner_texts(),
+                strict=True,
+            )
         )
-        share = f"{1000 * shown // applicable / 10:g} %"
-        assert share == card.locator(".figure strong").inner_text()
+        found = levels_found(run, catalogue)
+        assert {each.level.title: each.state.value for each in found} == levels
         told = dict(
             reversed(line.split(maxsplit=1))
             for line in card.locator(".legend li").all_inner_texts()
@@ -75,9 +83,18 @@ def test_a_family_can_be_chosen(visit, catalogue) -> None:
     choose(seen, "Family", "SESS")
     expected = [rule.id for rule in catalogue.rules if rule.family == "SESS"]
     assert seen.rows() == expected
-    assert told(seen) == (
-        f"{len(expected)} of {len(catalogue.rules)} rules, 3 of 3 implementations"
-    )
+    shown = [rule for rule in catalogue.rules if rule.shown_by != "never"]
+    told_of = [rule.id for rule in shown if rule.family == "SESS"]
+    beyond = len(expected) - len(told_of)
+    more = f", and {beyond} that no run can show" if beyond else ""
+    assert told(seen) == (f"{len(told_of)} of {len(shown)} rules{more}, 3 of 3 implementations")
+
+
+def test_rules_are_counted_as_a_run_counts_them(visit, runs) -> None:
+    """Rules that no run can show have their rows, and are counted apart."""
+    seen = visit()
+    assert f"{len(runs[0].rules)} rules, each cited" in seen.page.locator("#about").inner_text()
+    assert "that no run can show" in told(seen)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +161,8 @@ def test_words_are_looked_for_in_ids_titles_and_statements(visit, catalogue) -> 
     seen.page.get_by_label("Search").fill("no rule speaks of zeppelins")
     assert seen.rows() == []
     seen.page.get_by_role("button", name="Show all").click()
-    expect(seen.page.get_by_role("status")).to_contain_text(f"{len(catalogue.rules)} of")
+    shown = sum(rule.shown_by != "never" for rule in catalogue.rules)
+    expect(seen.page.get_by_role("status")).to_contain_text(f"{shown} of {shown} rules")
 
 
 def test_the_address_keeps_what_was_chosen(visit) -> None:
@@ -210,13 +228,29 @@ def test_the_worst_verdict_comes_first_with_its_counterexample(visit) -> None:
     ]
     assert "window.hacked=1</script>" in lines[3]
     expect(first).to_contain_text("Refused: invalid-operation")
-    first.get_by_text("Answer by answer").click()
     assert first.locator(".story li").count() == 2
     others = page.locator(".outcome h3").all_inner_texts()
     assert [each.split() for each in others[1:]] == [
         ["Sound", "1.0", "shown"],
         ["Old", "1.0", "shown"],
     ]
+
+
+def test_what_broke_a_rule_is_marked_and_nothing_reads_like_a_pass(visit) -> None:
+    """The breaking step, Seen beside Allowed, why it matters, and a line that did not hold."""
+    page = visit("#KEY-08").page
+    first = page.locator(".outcome").first
+    expect(first.locator(".story li").last).to_contain_text("breaks KEY-08")
+    expect(first.locator(".story li.breaking")).to_have_count(1)
+    expect(first).to_contain_text("Why it matters: Messages that belong together")
+    seen, allowed = (
+        first.locator(f".beside .{each}").bounding_box() for each in ("came", "allowed")
+    )
+    assert seen["y"] == allowed["y"]
+    assert seen["x"] < allowed["x"]
+    scenario = first.locator("pre").first.inner_text()
+    assert "✗ the answer breaks KEY-08" in scenario
+    assert scenario.rstrip().endswith("Then every answer was allowed ✗ it was not")
 
 
 def test_counts_of_a_rule_are_those_of_the_report(visit) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from busproof.history.conformance import Verdict
+from busproof.mutants import MUTANTS
 
 pytestmark = pytest.mark.slow
 
@@ -151,3 +152,43 @@ def test_an_adapter_that_swallows_ctrl_c_is_killed(busproof):
     assert ended.seconds < SOON
     assert 3 == ended.code
     assert 1 == len(busproof.run("it").history.scenarios)
+
+
+def test_interrupted_audit_tells_what_was_done(busproof, monkeypatch):
+    """Of two faults the first was tried: its row is printed, and the exit code is 3."""
+    from busproof.cli.mutation import audit as auditing  # noqa: PLC0415
+    from busproof.judging.audit import Audited, Result  # noqa: PLC0415
+
+    def apart(job, _):
+        if job.fault != "mismatch-accepted":
+            raise KeyboardInterrupt
+        return Audited(id=job.fault, rule="KEY-08", result=Result.KILLED)
+
+    monkeypatch.setattr(auditing, "audited_apart", apart)
+    other = next(each.id for each in MUTANTS if each.id != "mismatch-accepted")
+    ended = busproof("audit", "mismatch-accepted", other)
+    assert 3 == ended.code
+    assert "interrupted; 1 of 2 faults were tried, and are told" == ended.sentence
+    assert "mismatch-accepted" in ended.out
+    assert "1 killed" in ended.out
+    nothing = busproof("audit", other)
+    assert (3, "interrupted; nothing more was done") == (nothing.code, nothing.sentence)
+
+
+@pytest.mark.parametrize("format_", ["table", "json"])
+def test_interrupted_modelcheck_tells_what_was_done(busproof, monkeypatch, format_):
+    """Of two configurations the first was run."""
+    from busproof.tla import running  # noqa: PLC0415
+
+    real = running.configurations
+
+    def interrupted(manifest, chosen, *rest):
+        yield from real(manifest, chosen[:1], *rest)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(running, "configurations", interrupted)
+    names = ("regular-numbering", "numbering")
+    ended = busproof("modelcheck", *names, "--format", format_)
+    assert 3 == ended.code
+    assert "interrupted; 1 of 2 were run, and are told" == ended.sentence
+    assert "regular-numbering" in ended.out

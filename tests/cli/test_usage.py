@@ -184,6 +184,22 @@ def test_a_factory_that_fails_is_told_in_one_sentence(busproof, factory):
     for part in RAISED[factory]:
         assert part in ended.sentence
     assert set() == busproof.runs
+    kept = busproof.folder / "reports" / "adapter-error.txt"
+    if factory in ("raises", "Silent", "syntax"):
+        assert ended.sentence.endswith(f"; {kept.relative_to(busproof.folder)} has its traceback")
+        assert "factories" in kept.read_text()
+    # The name of the run is free for the next try.
+    assert "there is a run" not in busproof("run", "--name", "it", "--adapter", name).err
+    assert "there is a run" not in busproof("run", "--name", "it", "--adapter", name).err
+
+
+def test_name_of_a_run_that_is_there_is_refused(busproof):
+    """Nothing of it is overwritten."""
+    (busproof.folder / "reports" / "runs" / "it").mkdir(parents=True)
+    ended = busproof("run", "--rule", "KEY-08", "--name", "it")
+    assert 2 == ended.code
+    assert "there is a run" in ended.sentence
+    assert [] == list((busproof.folder / "reports" / "runs" / "it").iterdir())
 
 
 def without_privileges() -> None:

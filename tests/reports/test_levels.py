@@ -151,3 +151,9 @@ def test_badges_that_cannot_be_written_are_told(conformance, catalogue, tmp_path
 def test_nothing_is_required_of_a_limited_run(perfect, catalogue) -> None:
     (said,) = not_met(attrs.evolve(perfect, only=("KEY-08",)), catalogue, ["core"])
     assert "limited to KEY-08" in said
+
+
+def test_level_names_the_rules_that_were_violated(perfect, catalogue) -> None:
+    found = levels_found(changed(perfect, "SESS-01", Verdict.VIOLATED), catalogue)
+    (told,) = [each.words for each in found if each.level.id == "sessions"]
+    assert told.endswith("; violated: SESS-01")

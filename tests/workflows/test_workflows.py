@@ -182,6 +182,29 @@ def test_extras_are_those_that_the_adapter_needs(
     assert ended.stdout.splitlines()[-1] == f"-m pip install --quiet here[{extras}]"
 
 
+@pytest.mark.parametrize(
+    ("require", "options"),
+    [("", []), ("core", ["--require", "core"]), (" a  b*", ["--require", "a", "--require", "b*"])],
+)
+def test_required_levels_become_options(tmp_path: Path, require: str, options: list[str]) -> None:
+    """Whatever they contain, they are words to busproof and not to the shell."""
+    (step,) = [step for step in ACTION["runs"]["steps"] if step["name"] == "Run the suite"]
+    (tmp_path / "python").write_text('#!/bin/sh\nfor each in "$@"; do echo "$each"; done\n')
+    (tmp_path / "python").chmod(0o755)
+    names = ("ADAPTER", "BUSPROOF_ENDPOINT", "EDITION", "TIER", "PROFILE", "KNOWN", "NAME")
+    ended = subprocess.run(  # noqa: S603 - our own action
+        ["/bin/bash", "-eo", "pipefail", "-c", step["run"]],
+        cwd=tmp_path,
+        env=dict.fromkeys(names, "")
+        | {"REQUIRE": require, "PATH": f"{tmp_path}:/usr/bin:/bin", "GITHUB_OUTPUT": "/dev/null"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    words = ended.stdout.splitlines()
+    assert words[words.index("--yes") + 1 :] == options
+
+
 def test_outputs_of_the_action_are_counts_and_paths(tmp_path: Path) -> None:
     """One for each verdict; none where there is no report."""
     command = [sys.executable, str(ROOT / "tools" / "action_outputs.py"), str(tmp_path)]

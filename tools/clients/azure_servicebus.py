@@ -16,11 +16,13 @@ from azure.servicebus import (
     ServiceBusMessage,
     ServiceBusReceiveMode,
     ServiceBusSubQueue,
+    TransportType,
 )
 from azure.servicebus.management import ServiceBusAdministrationClient, SqlRuleFilter
 
 CONNECTION, ADMIN = os.environ["BUSPROOF_CONNECTION"], os.environ["BUSPROOF_ADMIN"]
-TLS = "BUSPROOF_TLS" in os.environ
+WEB = "BUSPROOF_WEB" in os.environ
+TLS = WEB or "BUSPROOF_TLS" in os.environ
 WAIT = 20
 
 
@@ -32,6 +34,10 @@ def connected():
             "UseDevelopmentEmulator=true;", ""
         )
         options = {"connection_verify": os.environ["BUSPROOF_CA"]}
+    if WEB:
+        address = f"sb://localhost:{os.environ['BUSPROOF_WEB_PORT']}"
+        over = TransportType.AmqpOverWebsocket
+        options |= {"transport_type": over, "custom_endpoint_address": address}
     return ServiceBusClient.from_connection_string(text, retry_total=0, **options)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from busproof.cli import audit_generated, github, values
+from busproof.cli.console import say
 from busproof.cli.frame import FORMAT, Command, Options, argument, flag, option
 from busproof.errors import UsageError
 from busproof.extras import need
@@ -44,7 +45,13 @@ def run(args: Options) -> int:
     if args.generated:
         return audit_generated.run(args)
     chosen = [fault(each) for each in args.fault] or MUTANTS
-    found = list(_audited(chosen, args))
+    found: list[Audited] = []
+    try:
+        found.extend(_audited(chosen, args))
+    except KeyboardInterrupt:
+        if not found:
+            raise
+        say(f"interrupted; {len(found)} of {len(chosen)} faults were tried, and are told")
     if args.format == "json":
         print(json.dumps({"faults": [_view(each) for each in found]}, indent=2))  # noqa: T201
     else:
@@ -56,11 +63,14 @@ def run(args: Options) -> int:
     )
     silent = sum(each.result is Result.SILENT for each in found)
     killed = sum(each.result is Result.KILLED for each in found)
+    if len(found) < len(chosen) and (args.by == "exploration" or not silent):
+        return INCOMPLETE
     if args.by == "exploration":
         return 0 if killed >= KILLED_AT_LEAST * (killed + silent) else 1
     return 1 if silent else 0
 
 
+INCOMPLETE = 3
 KILLED_AT_LEAST = 0.9
 """Minimum share of the faults that exploration must find; the scenarios must find all."""
 

@@ -38,6 +38,8 @@ __all__ = [
 
 HISTORY: Final = "history.jsonl"
 LOG: Final = "log.txt"
+ADAPTER_ERROR: Final = "adapter-error.txt"
+TRACEBACK: Final = b"Traceback (most recent call last):"
 ALLURE: Final = "allure-results"
 USAGE: Final = 2
 NAME: Final = re.compile(r"\w[\w.+@-]*")
@@ -182,14 +184,27 @@ def record(request: Request, folder: Path, progress: Progress) -> Finished:
 
 
 def _refuse_empty(finished: Finished, folder: Path) -> None:
+    kept = _kept_traceback(folder) if finished.said and finished.code != USAGE else ""
     if finished.interrupted or finished.said:
         shutil.rmtree(folder, ignore_errors=True)
     if finished.interrupted:
         raise HistoryError("interrupted before anything was recorded")
     if not finished.said:
         raise AdapterError(f"the features did not run; {folder / LOG} tells why")
-    said = "\n".join(finished.said)
+    said = "\n".join(finished.said) + kept
     raise UsageError(said) if finished.code == USAGE else AdapterError(said)
+
+
+def _kept_traceback(folder: Path) -> str:
+    """Keep the log where a broken factory's traceback is in it, and say where; the run has none."""
+    kept = folder.parent.parent / ADAPTER_ERROR
+    try:
+        if TRACEBACK not in (folder / LOG).read_bytes():
+            return ""
+        shutil.move(folder / LOG, kept)
+    except OSError:
+        return ""
+    return f"; {kept} has its traceback"
 
 
 def pytest_arguments(request: Request, folder: Path) -> list[str]:
@@ -210,7 +225,10 @@ def pytest_arguments(request: Request, folder: Path) -> list[str]:
     ]
     if request.allure and importlib.util.find_spec("allure_pytest") is not None:
         options += ["-p", "allure_pytest.plugin", f"--alluredir={folder / ALLURE}"]
-    tests = f"{where}/test_exploration.py" if request.only == "exploration" else where
+    alone = {"exploration": "test_exploration.py", "distilled": "test_distilled.py"}
+    tests = f"{where}/{alone[request.only]}" if request.only in alone else where
+    if request.only == "features":
+        options.append(f"--ignore={where}/test_distilled.py")
     return [tests, *options, *request.options()]
 
 

@@ -32,6 +32,7 @@ class Work:
 
 MOST: Final = {
     "features": Work(entities=1_800, at_once=8, operations=28_000),
+    "distilled": Work(entities=400, at_once=8, operations=6_000),
     "quick": Work(entities=400, at_once=8, operations=6_000),
     "ci": Work(entities=2_500, at_once=8, operations=40_000),
     "network": Work(entities=120, at_once=8, operations=1_500),
@@ -44,10 +45,12 @@ def work_of(request: "Request", *, disposable: bool = False) -> str:
     """Return the work of a run in words; more if the namespace may be filled."""
     if request.replay is not None:
         return "the entities and commands of the file that is replayed"
-    parts = [] if request.only == "exploration" else ["features"]
+    parts = [request.only] if request.only in ("features", "distilled") else []
+    if request.only is None:
+        parts = ["features", "distilled"]
     if request.profile is not None:
         parts.append(request.profile)
-    if disposable and request.only != "exploration":
+    if disposable and "features" in parts:
         parts.append("filling")
     known = [MOST[part] for part in parts if part in MOST]
     if len(known) < len(parts):

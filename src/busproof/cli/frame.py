@@ -72,9 +72,9 @@ def flag(*names: str, help: str, **settings: Any) -> Option:
 def argument(name: str, metavar: str, help: str, **settings: Any) -> click.Argument:
     """Make an argument, which may be left out unless `required` is set."""
     required = settings.pop("required", False)
-    shown = f"{metavar}..." if settings.get("nargs") == -1 else metavar
-    shown = shown if required else f"[{shown}]"
-    return click.Argument([name], metavar=shown, help=help, required=required, **settings)
+    written = f"{metavar}..." if settings.get("nargs") == -1 else metavar
+    written = written if required else f"[{written}]"
+    return click.Argument([name], metavar=written, help=help, required=required, **settings)
 
 
 FORMAT: Final = option(

@@ -97,7 +97,8 @@ def _run_configurations(args: Options, manifest: "Manifest") -> int:
     _print_found(args, found)
     if any(ran.deviations for ran in found):
         return _DEVIATES
-    return _NO_VERDICT if any(ran.error for ran in found) else 0
+    whole = len(found) == len(chosen)
+    return 0 if whole and not any(ran.error for ran in found) else _NO_VERDICT
 
 
 def _told(
@@ -109,11 +110,16 @@ def _told(
     need("tla", "busproof modelcheck")
     find_java()
     find_jar()
-    found = []
-    with _progress(total, args) as tell:
-        for each in running(tell):
-            found.append(each)
-            tell.done()
+    found: list[_Found] = []
+    try:
+        with _progress(total, args) as tell:
+            for each in running(tell):
+                found.append(each)
+                tell.done()
+    except KeyboardInterrupt:
+        if not found:
+            raise
+        say(f"interrupted; {len(found)} of {total} were run, and are told")
     return found
 
 
@@ -167,7 +173,9 @@ def _run_mutants(args: Options, manifest: "Manifest") -> int:
         from busproof.tla.terminal import print_fates  # noqa: PLC0415
 
         print_fates(found)
-    return 0 if all(fate.killed for fate in found) else _DEVIATES
+    if not all(fate.killed for fate in found):
+        return _DEVIATES
+    return 0 if len(found) == len(mutants) else _NO_VERDICT
 
 
 class _Teller:

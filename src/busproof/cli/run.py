@@ -37,8 +37,8 @@ EVERY: Final = "all"
 def _profile(args: Options) -> str | None:
     """Return the profile of the exploration, or `None` for features, rules or a replay alone."""
     alone = [f"--{name}" for name in ("rule", "replay") if getattr(args, name, None)]
-    if getattr(args, "only", None) == "features":
-        alone.append("--only features")
+    if (only := getattr(args, "only", None)) in ("features", "distilled"):
+        alone.append(f"--only {only}")
     asked = [
         f"--{name}"
         for name in ("profile", "minutes", "seed")
@@ -236,8 +236,8 @@ HOW_MUCH: Final[tuple[Option, ...]] = (
     option(
         "--only",
         section=EXPLORATION,
-        type=click.Choice(("features", "exploration")),
-        help="run only one of the two",
+        type=click.Choice(("features", "distilled", "exploration")),
+        help="run only the scenarios, the distilled sequences or the exploration",
     ),
     option(
         "--profile",

@@ -5,6 +5,7 @@ from telling import (
     DONE,
     GONE,
     LOST,
+    SECOND,
     Told,
     down,
     is_allowed,
@@ -17,9 +18,16 @@ from telling import (
     up,
 )
 
-from busproof.vocabulary.commands import Abandon, GetQueue, Receive
+from busproof.vocabulary.commands import (
+    Abandon,
+    CancelScheduled,
+    GetQueue,
+    Receive,
+    Schedule,
+)
 from busproof.vocabulary.entity_settings import Availability
-from busproof.vocabulary.outcomes import Described, QueueDescription
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import Described, QueueDescription, Scheduled
 from busproof.vocabulary.values import ReceiveMode, Tier
 
 GET = GetQueue(queue="q")
@@ -207,3 +215,51 @@ def test_a_delivery_count_that_was_seen_says_how_often_a_message_was_delivered()
     again = received("m1", 1, delivery_count=3, lock_token="k")
     refuses(told, receive(), again, "DLQ-02")
     assert is_allowed(told, GET, told_of(message_count=0))
+
+
+@pytest.mark.parametrize(
+    ("reading", "before"), [("either", {0, 1}), ("counted", {1}), ("left-out", {0})]
+)
+def test_scheduled_messages_are_counted_as_they_are_read_to_be(
+    reading: str, before: set[int]
+) -> None:
+    told = telling({"SCHEDULED-COUNT": reading, "GET-LAG": "at-once"})
+    told.queue()
+    later = Schedule(queue="q", message=Message(body="s"), delay=9 * SECOND)
+    told.has(later, Scheduled(sequence_number=1))
+    counted = {
+        number for number in range(3) if is_allowed(told, GET, told_of(message_count=number))
+    }
+    assert before == counted
+    passes(told, 10)
+    assert is_allowed(told, GET, told_of(message_count=1))
+
+
+def test_scheduled_message_need_not_be_counted_while_it_may_be_cancelled_or_out_of_reach() -> None:
+    told = telling({"SCHEDULED-COUNT": "counted", "GET-LAG": "at-once"})
+    told.queue()
+    later = Schedule(queue="q", message=Message(body="s"), delay=9 * SECOND)
+    told.has(later, Scheduled(sequence_number=1))
+    told.has(down(1))
+    assert is_allowed(told, GET, told_of(message_count=0))
+    told.has(up(1))
+    assert not is_allowed(told, GET, told_of(message_count=0))
+    told.has(CancelScheduled(queue="q", sequence_number=1), LOST)
+    for number in (0, 1):
+        assert is_allowed(told, GET, told_of(message_count=number))
+
+
+@pytest.mark.parametrize(
+    ("reading", "right", "rule"), [("counted", 1, "MGMT-29"), ("left-out", 0, "MGMT-30")]
+)
+def test_count_of_scheduled_messages_is_held_against_the_rule_of_its_reading(
+    reading: str, right: int, rule: str
+) -> None:
+    told = telling({"SCHEDULED-COUNT": reading, "GET-LAG": "at-once"})
+    told.queue()
+    later = Schedule(queue="q", message=Message(body="s"), delay=9 * SECOND)
+    told.has(later, Scheduled(sequence_number=1))
+    shows(told, GET, told_of(message_count=right), rule)
+    refuses(told, GET, told_of(message_count=1 - right), rule)
+    passes(told, 10)
+    assert rule not in told.saw(GET, told_of(message_count=1)).rules

@@ -1,0 +1,209 @@
+"""The sessions and links of one connection, and the nodes that they are attached to."""
+
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+
+from proton import Event, Link, Terminus
+
+from busproof.broker.amqp import native
+from busproof.broker.amqp.backlog import Backlog
+from busproof.broker.amqp.kept import Kept
+from busproof.broker.amqp.nodes import Node, condition
+from busproof.broker.amqp.refusals import Refusal, not_found, too_many, unauthorized
+from busproof.broker.amqp.unreadable import readable
+from busproof.broker.auth.tokens import MANAGEMENT
+from busproof.broker.core import Hub
+
+__all__ = ["Links"]
+
+
+class Owner(Protocol):
+    """The connection whose links these are."""
+
+    hub: Hub
+    kept: Kept
+    backlog: Backlog
+    unfinished: native.Unfinished
+
+    @property
+    def name(self) -> str:
+        """How the model knows the connection."""
+
+    def permits(self, right: str, path: str) -> bool:
+        """Whether the client has shown a claim for this."""
+
+    def flush(self) -> None:
+        """Write what the engine has to send."""
+
+    def pump(self) -> None:
+        """Handle what the engine has to say, and write what it has to send."""
+
+    def close_after(self, refusal: Refusal) -> None:
+        """End the whole connection with an error."""
+
+    def drop(self) -> None:
+        """Let the client go without another word."""
+
+
+class Links:
+    """Opens links, refuses them, and ends them.
+
+    Args:
+        owner: the connection.
+        attach: decides which node a link that is being attached gets.
+    """
+
+    def __init__(self, owner: Owner, attach: Callable[[Link], None]) -> None:
+        self._owner = owner
+        self._attach = attach
+        self.nodes: dict[Link, Node] = {}
+        self._by_raw: dict[native.Raw, Node] = {}
+        """The same, by what Proton's library knows a link by."""
+        self._refused = 0
+        """Links that were refused or ended, and that the client has not ended."""
+        self.handlers: Final[dict[int, Callable[[Any], None]]] = {
+            Event.SESSION_REMOTE_OPEN.number: self._session_opened,
+            Event.SESSION_REMOTE_CLOSE.number: self._session_ended,
+            Event.LINK_REMOTE_OPEN.number: self._opened,
+            Event.LINK_REMOTE_CLOSE.number: self._ended,
+            Event.LINK_REMOTE_DETACH.number: self._ended,
+            Event.LINK_FLOW.number: self._flowed,
+        }
+        """What is done about an event, by the number of its kind."""
+
+    def attached(self, link: Link, node: Node) -> None:
+        """A link has got its node."""
+        self.nodes[link] = node
+        self._by_raw[native.raw(link)] = node
+        self._tell("link-attached", link)
+
+    def refuse(self, link: Link, refusal: Refusal) -> None:
+        """Let the client see its link attached, then detached with an error.
+
+        The attach has no node at our end, by which clients know that a detach follows, and has to
+        be written before it.
+        """
+        if not link.state & link.LOCAL_ACTIVE:
+            ours = link.target if link.is_receiver else link.source
+            ours.type = Terminus.UNSPECIFIED
+            link.open()
+            self._owner.flush()
+        self.detach(link, refusal)
+
+    def detach(self, link: Link, refusal: Refusal) -> None:
+        """End a link with an error."""
+        self._tell("link-refused", link, condition=refusal.condition, said=refusal.description)
+        link.condition = condition(refusal.condition, refusal.description)
+        link.close()
+        self._gone(link, by_client=False)
+        self._refused += 1
+        most = self._owner.hub.limits.links
+        if self._refused > most:
+            self._owner.close_after(too_many("links that were refused", most))
+
+    def review(self) -> None:
+        """End links that the client has no claim for any more, or that give what is disabled.
+
+        One to send on stays where that is disabled: each message is told so.
+        """
+        statuses = self._owner.hub.statuses
+        for link, node in list(self.nodes.items()):
+            if node.needs is None:
+                continue
+            refusal = statuses.refusal(*node.needs) if link.is_sender else None
+            if not self._owner.permits(*node.needs):
+                self.refuse(link, unauthorized(*node.needs))
+            elif refusal is not None:
+                self.refuse(link, refusal)
+        self._owner.pump()
+
+    def end_receivers(self, path: str) -> None:
+        """End links that give messages of an entity that was deleted, or of what was beneath it."""
+        for link, node in list(self.nodes.items()):
+            right, of = node.needs or ("", "")
+            is_beneath = of.startswith(f"{path}/") and not of.endswith(MANAGEMENT)
+            if right == "Listen" and (of == path or is_beneath):
+                self.refuse(link, not_found(of))
+        self._owner.pump()
+
+    def end_all(self, *, by_client: bool) -> None:
+        """The connection has ended."""
+        for link in list(self.nodes):
+            self._gone(link, by_client=by_client)
+
+    def delivered(self, delivery: native.Raw, *, batch: bool) -> None:
+        """A transfer, or a change of state of one."""
+        node = self._by_raw.get(native.link_of(delivery))
+        if node is None:
+            _throw_away(delivery)
+            return
+        try:
+            node.on_delivery(delivery, batch=batch)
+        except Refusal as refusal:
+            self._owner.close_after(refusal)
+            self._owner.flush()
+            self._owner.drop()
+
+    def _session_opened(self, event: Any) -> None:
+        self._owner.kept.open(event.session)
+        event.session.open()
+
+    def _session_ended(self, event: Any) -> None:
+        session = event.session
+        for link in [each for each in self.nodes if each.session == session]:
+            self._gone(link, by_client=True)
+        self._owner.kept.close(session)
+        session.close()
+        session.free()
+
+    def _opened(self, event: Any) -> None:
+        self._owner.kept.open(event.link.session, event.link)
+        try:
+            if len(self.nodes) >= (most := self._owner.hub.limits.links):
+                raise too_many("links", most)
+            self._attach(event.link)
+        except Refusal as refusal:
+            self.refuse(event.link, refusal)
+
+    def _ended(self, event: Any) -> None:
+        link = event.link
+        if link not in self.nodes and self._refused:
+            self._refused -= 1
+        self._gone(link, by_client=True)
+        self._owner.kept.close(link.session, link)
+        link.close()
+        link.free()
+
+    def _flowed(self, event: Any) -> None:
+        node = self.nodes.get(event.link)
+        if node is not None:
+            node.on_flow()
+
+    def _gone(self, link: Link, *, by_client: bool) -> None:
+        node = self.nodes.pop(link, None)
+        raw = native.raw(link)
+        self._by_raw.pop(raw, None)
+        self._owner.unfinished.pop(raw, None)
+        self._owner.backlog.forget(raw)
+        if node is not None:
+            self._tell("link-ended", link, by_client=by_client)
+            node.on_closed(by_client=by_client)
+
+    def _tell(self, event: str, link: Link, **told: Any) -> None:
+        ours = link.remote_target if link.is_receiver else link.remote_source
+        self._owner.hub.journal.info(
+            event,
+            connection=self._owner.name,
+            link=readable(lambda: link.name),
+            client="sends" if link.is_receiver else "receives",
+            address=readable(lambda: ours.address),
+            **told,
+        )
+
+
+def _throw_away(delivery: native.Raw) -> None:
+    """Keep nothing of what came over a link that has ended."""
+    link = native.link_of(delivery)
+    native.content(link, delivery)
+    if not native.is_partial(delivery):
+        native.settle(delivery)

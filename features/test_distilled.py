@@ -1,0 +1,14 @@
+"""The distilled situations: sequences found by machine, which the judge judges as they go."""
+
+import pytest
+
+from busproof.steps.distilled import Situation, situations
+
+
+@pytest.mark.parametrize(
+    "situation",
+    [pytest.param(each, id=each.name, marks=pytest.mark.rule(each.rule)) for each in situations()],
+)
+def test_situation(request: pytest.FixtureRequest, situation: Situation) -> None:
+    """The bus is asked what the situation asks, if its rule applies."""
+    situation.play(request.getfixturevalue("asking"))

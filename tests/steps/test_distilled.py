@@ -1,0 +1,81 @@
+"""The distilled situations: what they are, and that each notices what it is for."""
+
+from pathlib import Path
+
+import pytest
+
+from busproof.cli.mutation.search import broken, played
+from busproof.errors import SpecificationError, UsageError
+from busproof.history.render.gherkin import request_of
+from busproof.history.replay import Asked
+from busproof.model.rules import RULES, Rules
+from busproof.mutants.by_machine.made import mutant_named, rules_of
+from busproof.spec import load
+from busproof.steps.distilled import Situation, situations
+from busproof.vocabulary.profile import profile_for
+
+CATALOGUE = load()
+EDITION = "cs-2020-12"
+"""The edition that states the most, with which they were found."""
+ALL = situations()
+
+
+def asked(situation: Situation) -> list[Asked]:
+    """Return the commands of a situation."""
+    parts = [each.partition(" asks: ") for each in situation.commands]
+    return [
+        Asked(number=number, connection=connection, command=request_of(request))
+        for number, (connection, _, request) in enumerate(parts, 1)
+    ]
+
+
+def accused(situation: Situation, rules: Rules) -> tuple[str, ...] | None:
+    """Return what a bus by these rules is charged with; `None` if it is not accused."""
+    profile = profile_for(CATALOGUE, edition=EDITION, tier=situation.tier.value)
+    return broken(profile, played(rules, profile, asked(situation)))
+
+
+def test_there_are_situations_and_each_has_a_name_of_its_own():
+    assert ALL
+    assert len(ALL) == len({each.name for each in ALL})
+
+
+def test_each_situation_is_charged_to_a_rule_of_the_catalogue():
+    assert {each.rule for each in ALL} <= {rule.id for rule in CATALOGUE.rules}
+
+
+def test_each_situation_says_what_it_is_for():
+    assert [] == [each.name for each in ALL if not each.about.endswith(".")]
+
+
+@pytest.mark.slow
+def test_no_situation_accuses_the_model():
+    assert [] == [each.name for each in ALL if accused(each, RULES) is not None]
+
+
+@pytest.mark.slow
+def test_each_situation_accuses_its_mutant_of_its_rule():
+    wrong = []
+    for each in ALL:
+        try:
+            rules = rules_of(mutant_named(each.name))
+        except UsageError:  # the model has changed since; `make distilled` finds another
+            continue
+        if each.rule not in (accused(each, rules) or ()):
+            wrong.append(each.name)
+    assert [] == wrong
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "no JSON",
+        "[]",
+        '{"id": "a"}',
+        '{"id": "a", "about": "b", "rule": "c", "tier": "none", "commands": []}',
+    ],
+)
+def test_a_line_that_is_no_situation_is_named(tmp_path: Path, line: str):
+    (tmp_path / "keys.jsonl").write_text(f"{line}\n", encoding="utf-8")
+    with pytest.raises(SpecificationError, match=r"keys\.jsonl, line 1 is no distilled situation"):
+        situations(tmp_path)

@@ -1,0 +1,282 @@
+"""A plugin of pytest that lets the live tests of azure-servicebus run on a broker here.
+
+The tests come with the source distribution of the client and are not changed. They ask for a
+namespace of Azure, for which tools are needed that are not published. This stands in for those
+tools: the namespace is the broker, entities are made by administration, and names that end as the
+service's do lead to this machine (`namespace_here.py`).
+"""
+
+import asyncio
+import functools
+import inspect
+import itertools
+import os
+import re
+import sys
+import types
+from collections import namedtuple
+
+from namespace_here import CONNECTION, HOST, KEY, NAMESPACE, POLICY, SUFFIX, WEB_PORT
+
+import aiohttp
+import pytest
+import websocket
+
+Resource = namedtuple("Resource", "name id")
+_numbers = (f"{os.getpid()}-{number}" for number in itertools.count(1))
+
+from azure.servicebus._base_handler import ServiceBusSharedKeyCredential
+from azure.servicebus.aio._base_handler_async import (
+    ServiceBusSharedKeyCredential as AsyncCredential,
+)
+from azure.servicebus.management import ServiceBusAdministrationClient
+
+
+def _over_websockets():
+    """The service has WebSockets and administration at one port, the broker at two."""
+    create, connect = websocket.create_connection, aiohttp.ClientSession.ws_connect
+
+    def moved(url):
+        return re.sub(rf"^wss://{HOST}(:443)?/", f"wss://{HOST}:{WEB_PORT}/", str(url))
+
+    websocket.create_connection = lambda url, **options: create(moved(url), **options)
+    aiohttp.ClientSession.ws_connect = lambda self, url, **options: connect(
+        self, moved(url), **options
+    )
+
+
+def get_credential(is_async=False, **_):
+    """Show a rule's name and its key, where the live tests show who runs them."""
+    return AsyncCredential(POLICY, KEY) if is_async else ServiceBusSharedKeyCredential(POLICY, KEY)
+
+
+class AzureRecordedTestCase:
+    """What test classes are made from."""
+
+    is_live = True
+    in_recording = False
+
+    @staticmethod
+    def await_prepared_test(function):
+        """Run a test of asyncio that needs nothing else."""
+        return _given()(function)
+
+    def get_credential(self, *_, **options):
+        """As the function of this name."""
+        return get_credential(**options)
+
+    def get_resource_name(self, name):
+        """A name that nothing has."""
+        return f"{name}{next(_numbers)}"
+
+    def create_random_name(self, name):
+        """A name that nothing has."""
+        return f"{name}{next(_numbers)}"
+
+
+def _called(function, args, kwargs):
+    """Call a test with the arguments that it takes, in a loop if it needs one."""
+    known = inspect.signature(function).parameters.values()
+    if not hasattr(function, "is_prepared") and all(
+        each.kind is not each.VAR_KEYWORD for each in known
+    ):
+        names = {each.name for each in known}
+        kwargs = {name: value for name, value in kwargs.items() if name in names}
+    found = function(*args, **kwargs)
+    return asyncio.run(found) if inspect.isawaitable(found) else found
+
+
+def _wrapping(prepare):
+    """Decorate a test: `prepare` yields what it is given, and tidies up."""
+
+    def decorate(function):
+        @functools.wraps(function)
+        def prepared(*args, **kwargs):
+            steps = prepare(kwargs)
+            given = next(steps)
+            try:
+                return _called(function, args, {**kwargs, **given})
+            finally:
+                next(steps, None)
+
+        # By its signature pytest would take what is given here for fixtures.
+        known = inspect.signature(function).parameters.values()
+        kept = [each for each in known if not each.name.startswith("servicebus_")]
+        prepared.__signature__ = inspect.Signature(kept)
+        prepared.is_prepared = True
+        return prepared
+
+    return decorate
+
+
+def _given(**values):
+    """Decorate a test with what is there in any case."""
+
+    def prepare(_):
+        yield values
+
+    return _wrapping(prepare)
+
+
+def recorded_by_proxy(function):
+    """Decorate a test of which nothing is recorded."""
+    return _given()(function)
+
+
+def _powershell(*_, **fakes):
+    known = {
+        "servicebus_connection_str": CONNECTION,
+        "servicebus_fully_qualified_namespace": HOST,
+        "servicebus_sas_policy": POLICY,
+        "servicebus_sas_key": KEY,
+    }
+    return _given(**{name: known.get(name, fake) for name, fake in fakes.items()})
+
+
+def _administration():
+    return ServiceBusAdministrationClient(HOST, ServiceBusSharedKeyCredential(POLICY, KEY))
+
+
+def _resource_group(*_, **__):
+    group = Resource("group", "group")
+    return _given(resource_group=group, location="here")
+
+
+def _namespace(*_, parameter_name="servicebus_namespace", **__):
+    names = ("", "_connection_string", "_key_name", "_primary_key")
+    values = (Resource(NAMESPACE, NAMESPACE), CONNECTION, POLICY, KEY)
+    return _given(
+        **{parameter_name + name: value for name, value in zip(names, values, strict=True)}
+    )
+
+
+def _entity(create, delete, parameter):
+    """A decorator that makes an entity; one that is kept is made once for all who want it so."""
+    kept = {}
+
+    def preparer(name_prefix="", use_cache=False, parameter_name=parameter, **options):
+        settings = {
+            name: value
+            for name, value in options.items()
+            if name.startswith(("requires_", "dead_", "enable_", "lock_"))
+        }
+
+        def prepare(given):
+            key = (name_prefix, tuple(sorted(settings.items())), given.get("servicebus_topic"))
+            name = kept.get(key) if use_cache else None
+            with _administration() as client:
+                if name is None:
+                    name = f"{name_prefix or 'entity'}-{next(_numbers)}"
+                    create(client, name, given, settings)
+                if use_cache:
+                    kept[key] = name
+                yield {parameter_name: Resource(name, name)}
+                if not use_cache:
+                    delete(client, name, given)
+
+        return _wrapping(prepare)
+
+    return preparer
+
+
+def _create_queue(client, name, _, settings):
+    client.create_queue(name, **{"lock_duration": "PT30S", **settings})
+
+
+def _create_subscription(client, name, given, settings):
+    client.create_subscription(given["servicebus_topic"].name, name, **settings)
+
+
+def _delete_subscription(client, name, given):
+    client.delete_subscription(given["servicebus_topic"].name, name)
+
+
+def _without_rules(*_, **__):
+    def decorate(_):
+        def test_needs_a_rule(_):
+            pytest.skip("keys of an entity's own are not served")
+
+        return test_needs_a_rule
+
+    return decorate
+
+
+def _module(name, **contents):
+    made = types.ModuleType(name)
+    vars(made).update(contents)
+    sys.modules[name] = made
+    return made
+
+
+class _Rights:
+    manage, send, listen = "Manage", "Send", "Listen"
+
+
+_queue = _entity(
+    _create_queue, lambda client, name, _: client.delete_queue(name), "servicebus_queue"
+)
+_topic = _entity(
+    lambda client, name, _, settings: client.create_topic(name, **settings),
+    lambda client, name, _: client.delete_topic(name),
+    "servicebus_topic",
+)
+_subscription = _entity(_create_subscription, _delete_subscription, "servicebus_subscription")
+_cached = functools.partial(functools.partial, use_cache=True)
+
+
+def _nothing(*_, **__):
+    """Nothing is recorded, so nothing has to be hidden."""
+
+
+class _Nothing(types.ModuleType):
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _nothing
+
+
+sys.modules["devtools_testutils.sanitizers"] = _Nothing("devtools_testutils.sanitizers")
+_module("devtools_testutils.aio", recorded_by_proxy_async=recorded_by_proxy)
+_module(
+    "devtools_testutils",
+    __path__=[],
+    AzureMgmtRecordedTestCase=AzureRecordedTestCase,
+    AzureRecordedTestCase=AzureRecordedTestCase,
+    CachedResourceGroupPreparer=_resource_group,
+    PowerShellPreparer=_powershell,
+    RandomNameResourceGroupPreparer=_resource_group,
+    get_credential=get_credential,
+    recorded_by_proxy=recorded_by_proxy,
+    set_custom_default_matcher=_nothing,
+)
+_module(
+    "servicebus_preparer",
+    SERVICEBUS_ENDPOINT_SUFFIX=SUFFIX,
+    ServiceBusResourceGroupPreparer=_resource_group,
+    CachedServiceBusResourceGroupPreparer=_resource_group,
+    ServiceBusNamespacePreparer=_namespace,
+    CachedServiceBusNamespacePreparer=_namespace,
+    ServiceBusQueuePreparer=_queue,
+    CachedServiceBusQueuePreparer=_cached(_queue),
+    ServiceBusTopicPreparer=_topic,
+    CachedServiceBusTopicPreparer=_cached(_topic),
+    ServiceBusSubscriptionPreparer=_subscription,
+    CachedServiceBusSubscriptionPreparer=_cached(_subscription),
+    ServiceBusNamespaceAuthorizationRulePreparer=_without_rules,
+    ServiceBusQueueAuthorizationRulePreparer=_without_rules,
+)
+_module("azure.mgmt", __path__=[])
+_module("azure.mgmt.servicebus", __path__=[])
+_module("azure.mgmt.servicebus.models", AccessRights=_Rights)
+_over_websockets()
+
+
+def pytest_configure(config):
+    """Know the marks of the tests."""
+    for mark in ("liveTest", "live_test_only", "playback_test_only"):
+        config.addinivalue_line("markers", f"{mark}: of the client's tests")
+
+
+@pytest.fixture(scope="session")
+def test_proxy():
+    """Nothing is recorded."""

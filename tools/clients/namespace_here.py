@@ -1,0 +1,39 @@
+"""Lets names of a namespace of Azure lead to the broker, for clients that insist on such names.
+
+Whoever imports this first has it trust the broker's certificates, too. People would write the name
+into their hosts file and the certificate into their bundle; a nightly check cannot.
+"""
+
+import os
+import socket
+
+import certifi
+
+AUTHORITY = os.environ["BUSPROOF_CA"]
+os.environ["SSL_CERT_FILE"] = os.environ["REQUESTS_CA_BUNDLE"] = AUTHORITY
+certifi.where = lambda: AUTHORITY
+
+SUFFIX = ".servicebus.windows.net"
+NAMESPACE = "busproof"
+HOST = NAMESPACE + SUFFIX
+POLICY, KEY = "RootManageSharedAccessKey", "SAS_KEY_VALUE"
+CONNECTION = f"Endpoint=sb://{HOST}/;SharedAccessKeyName={POLICY};SharedAccessKey={KEY}"
+PORTS = {
+    5671: int(os.environ["BUSPROOF_TLS_PORT"]),
+    443: int(os.environ["BUSPROOF_ADMIN_PORT"]),
+}
+WEB_PORT = int(os.environ["BUSPROOF_WEB_PORT"])
+_real_getaddrinfo = socket.getaddrinfo
+
+
+def _getaddrinfo(host, port, *args, **options):
+    """The broker's address, for names of the namespace."""
+    name = host.decode() if isinstance(host, bytes) else host
+    if name == HOST:
+        return _real_getaddrinfo("127.0.0.1", PORTS.get(port, port), *args, **options)
+    if name is not None and name.endswith(SUFFIX):
+        raise socket.gaierror(socket.EAI_NONAME, "there is no such namespace")
+    return _real_getaddrinfo(host, port, *args, **options)
+
+
+socket.getaddrinfo = _getaddrinfo
