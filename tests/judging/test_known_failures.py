@@ -142,7 +142,7 @@ def test_no_list_is_written_where_nothing_is_broken(tmp_path) -> None:
 ENTRY = "known_failures:\n- rule: KEY-08\n  reason: so\n"
 WRONG = {
     "": "the file is empty",
-    "[1, 2]": "is no mapping of named fields",
+    "[1, 2]": "is not a mapping of named fields",
     "known_failures: KEY-08": "known_failures: 'KEY-08' is not allowed; allowed: a list",
     "known: []": "known_failures: this field is missing",
     "known_failures:\n- rule: KEY-08\n": "KEY-08: reason: this field is missing",
