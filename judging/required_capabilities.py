@@ -97,10 +97,28 @@ NEEDED: Final[dict[type[Command], Capability]] = {
 }
 
 
+FILTERED: Final = (
+    "correlation_id",
+    "to",
+    "reply_to",
+    "subject",
+    "reply_to_session_id",
+    "content_type",
+)
+"""Properties that messages have with the capability `filters`, beside an application's own."""
+
+
 def _is_mortal(told: object) -> bool:
     """Return whether an entity or a message has a time to live."""
     life = getattr(told, "time_to_live", None)
     return life is not None or getattr(told, "dead_letter_expired", False)
+
+
+def _has_filtered(told: object) -> bool:
+    """Return whether a message has a property that comes with filters."""
+    return isinstance(told, Message) and (
+        bool(told.properties) or any(getattr(told, name) is not None for name in FILTERED)
+    )
 
 
 def _needs_of_message(command: Command) -> Iterator[Capability]:
@@ -111,6 +129,8 @@ def _needs_of_message(command: Command) -> Iterator[Capability]:
         yield Capability.DISPOSABLE_NAMESPACE
     if _is_mortal(command) or any(map(_is_mortal, messages)):
         yield Capability.TIME_TO_LIVE
+    if any(map(_has_filtered, messages)):
+        yield Capability.FILTERS
 
 
 def _needs_of_destinations(command: Command) -> Iterator[Capability]:

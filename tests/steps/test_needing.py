@@ -1,8 +1,11 @@
 """What has to be declared before something is asked."""
 
+import pytest
+
 from busproof.judging.required_capabilities import needs
 from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import CreateQueue, CreateTopic
+from busproof.vocabulary.commands import CreateQueue, CreateTopic, Send, SendBatch
+from busproof.vocabulary.messages import Message
 
 
 def test_a_size_is_asked_only_of_who_has_sizes() -> None:
@@ -21,3 +24,15 @@ def test_topic_of_a_size_or_a_version_needs_what_a_queue_needs() -> None:
     asked = CreateTopic(topic="t", partitioned=False, api_version="2013-08", max_size=1)
     assert {Capability.REGULAR_QUEUES, Capability.API_VERSIONS, Capability.SIZES} <= {*needs(asked)}
     assert Capability.SIZES not in needs(CreateTopic(topic="t"))
+
+
+@pytest.mark.parametrize("carried", [{"subject": ""}, {"to": "there"}, {"properties": {"a": 0}}])
+def test_properties_for_filters_are_sent_only_to_buses_with_filters(
+    carried: dict[str, object],
+) -> None:
+    """docs/protocol.md gives them to no other bus; the JavaScript one was errored by scenarios."""
+    message = Message(body="m", **carried)
+    assert Capability.FILTERS in needs(Send(queue="q", message=message))
+    assert Capability.FILTERS in needs(SendBatch(queue="q", messages=(message,)))
+    plain = Message(body="m", session_id="s", partition_key="s", message_id="i")
+    assert Capability.FILTERS not in needs(Send(queue="q", message=plain))
