@@ -38,7 +38,7 @@ class Declaration:
 
     @property
     def observability(self) -> Observability:
-        """What an observer can see of the implementation."""
+        """Facts about the implementation that an observer can see."""
         return observability_from(self.clock, self.slack, self.capabilities)
 
 
@@ -63,7 +63,7 @@ class Adapter(Protocol):
 
     @property
     def declaration(self) -> Declaration:
-        """What the implementation can do; known before `start`."""
+        """Capabilities and clock of the implementation; known before `start`."""
 
     def start(self, profile: Profile) -> None:
         """Forget everything and begin with an empty namespace of this profile, at time 0."""

@@ -53,7 +53,9 @@ class Connection:
         self._engine = Transport(Transport.CLIENT)
         self._engine.max_frame_size = LARGEST_FRAME
         sasl = self._engine.sasl()
+        # The socket does TLS, so Proton takes the connection as unencrypted and would refuse PLAIN.
         sasl.allow_insecure_mechs = True
+        # Service Bus authorizes later, with tokens sent to $cbs.
         sasl.allowed_mechs("PLAIN" if target.plain and target.key_name else "ANONYMOUS")
         self._endpoint = Endpoint()
         if target.plain and target.key_name:
@@ -247,6 +249,7 @@ class Connection:
             return "the server speaks AMQP 0-9-1, and AMQP 1.0 is needed"
         if first.startswith(b"HTTP/"):
             return "the server speaks HTTP; is this the port of its administration?"
+        # TLS records: an alert or a handshake.
         if first[:1] in (b"\x15", b"\x16"):
             return "the server speaks TLS; an address for that begins with amqps://"
         return "" if first.startswith(AMQP) else "the server speaks no AMQP"
