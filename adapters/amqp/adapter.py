@@ -25,7 +25,7 @@ from busproof.vocabulary.profile import Profile
 __all__ = ["SLACK", "EmbeddedAdapter"]
 
 SLACK: Final = 1000
-"""Times travel in milliseconds; the unit here is the microsecond, as everywhere."""
+"""Resolution of times on the wire, a millisecond, in microseconds."""
 
 RESTARTS: Final = 3
 """Most replacements of an ended broker in a run."""

@@ -25,7 +25,7 @@ TRIES: Final = 3
 
 
 class Clients:
-    """Execute commands over connections that are opened when they are first named.
+    """Clients of one service; each connection is opened when it is first named.
 
     Args:
         target: the service.

@@ -216,7 +216,7 @@ class Connection:
             self._engine.pop(len(data))
 
     def _read(self, seconds: float, most: float) -> bool:
-        """Read what arrives, and return whether anything did within `seconds` and within `most`."""
+        """Wait for bytes up to the shorter of `seconds` and `most`; return whether any came."""
         room = self._engine.capacity()
         if room <= 0:
             self._lost = self._lost or "the service has closed the connection"

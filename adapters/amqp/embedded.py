@@ -126,7 +126,7 @@ class Embedded:
         return Done()
 
     def restore(self, command: RestoreQueue) -> Outcome:
-        """Begin with a partitioned queue from the time when the tier still permitted it."""
+        """Restore a partitioned queue, created when the tier still permitted it."""
         asked = {
             "entity": command.queue,
             "requires_session": command.requires_session,

@@ -201,7 +201,7 @@ def received_several(client: Client, link: Any, count: int, wait: float) -> list
     Args:
         client: the receiver.
         link: its link.
-        count: most messages.
+        count: largest number of messages.
         wait: longest wait for the first message before the drain, in seconds.
 
     Raises:

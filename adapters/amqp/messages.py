@@ -81,7 +81,7 @@ def encoded(message: Message, due: int | None = None, *, counted: bool = False) 
 
 
 def enveloped(messages: Sequence[Message], *, counted: bool) -> bytes:
-    """Return several messages as one transfer: an envelope with the first one's keys, and each.
+    """Return a batch as one transfer: an envelope with the first message's keys, then each.
 
     Args:
         messages: the messages.

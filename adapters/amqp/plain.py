@@ -1,8 +1,8 @@
 """A plain AMQP 1.0 broker without the dialect of Service Bus: no management, no administration.
 
 Its queues are created by the first attach, as RabbitMQ does under `/queue/`, and cannot be removed
-over AMQP: use a broker or a virtual host only for this. Settings of a queue are not sent. Without
-partitions, a broker is judged by what a client sees.
+over AMQP: reserve a broker or a virtual host for them. Settings of a queue are not sent. A broker
+without partitions is judged by what a client sees.
 """
 
 import time
