@@ -1,1 +1,1 @@
-"""Adapters: translations between the vocabulary and the implementations under test."""
+"""Adapters translate between the vocabulary and the implementations under test."""

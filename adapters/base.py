@@ -1,4 +1,4 @@
-"""What an adapter is: a translation between the vocabulary and one implementation."""
+"""Interface of adapters, which translate between the vocabulary and one implementation."""
 
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
@@ -17,7 +17,7 @@ __all__ = ["Adapter", "Declaration", "Hearing", "Implementation", "Observed"]
 
 @attrs.frozen(kw_only=True)
 class Implementation:
-    """Who is judged; `url` and `contact` are of those who answer for it."""
+    """Implementation under test; `url` and `contact` are those of its maintainers."""
 
     name: str
     version: str = ""
@@ -29,7 +29,7 @@ class Implementation:
 
 @attrs.frozen(kw_only=True)
 class Declaration:
-    """What an adapter says of its implementation; `slack` is in microseconds."""
+    """Declaration of an adapter about its implementation; `slack` is in microseconds."""
 
     implementation: Implementation
     capabilities: frozenset[Capability]
@@ -38,13 +38,13 @@ class Declaration:
 
     @property
     def observability(self) -> Observability:
-        """What this declaration lets the model take as seen."""
+        """Facts about the implementation that an observer can see."""
         return observability_from(self.clock, self.slack, self.capabilities)
 
 
 @attrs.frozen
 class Observed:
-    """What came of one command, and the choice of the bus that was seen with it."""
+    """Outcome of one command, and the choice of the bus that was observed with it."""
 
     outcome: Outcome
     witness: Witness | None = None
@@ -52,24 +52,24 @@ class Observed:
 
 @runtime_checkable
 class Hearing(Protocol):
-    """An implementation that takes long for each question, and less for many at once."""
+    """Implementation that answers many commands at once faster than one by one."""
 
     def hear(self, commands: Sequence[Command], connection: str) -> None:
-        """Hear what is asked next over a connection, in this order; something else may be."""
+        """Prefetch answers to commands expected next over a connection; others may come instead."""
 
 
 class Adapter(Protocol):
-    """One implementation under test; every method may raise `AdapterError`, and only that."""
+    """Translation for one implementation under test; methods raise nothing but `AdapterError`."""
 
     @property
     def declaration(self) -> Declaration:
-        """What the implementation can do; known before `start`."""
+        """Capabilities and clock of the implementation; known before `start`."""
 
     def start(self, profile: Profile) -> None:
         """Forget everything and begin with an empty namespace of this profile, at time 0."""
 
     def do(self, command: Command, connection: str) -> Observed:
-        """Ask one command over the named connection and tell what came of it."""
+        """Execute one command over the named connection and return the observed outcome."""
 
     def stop(self) -> None:
-        """End the implementation and free what it holds; safe to call twice."""
+        """End the implementation and free its resources; safe to call twice."""

@@ -1,7 +1,7 @@
-"""One child process: lines in and out against a deadline, its log, and its end.
+"""Child process: lines in and out with deadlines, its log, and its end.
 
-The child has a session of its own and is killed with its whole process group. Its streams are
-polled, so that nothing it does, or leaves undone, can hold busproof up.
+The child runs in a new session and is killed with its whole process group. Its streams are
+polled, so that nothing that it does, or fails to do, can block busproof.
 """
 
 import os
@@ -22,7 +22,7 @@ from busproof.history.lines import LIMIT, excerpt
 __all__ = ["FAREWELL", "Broken", "Child", "Deadline"]
 
 FAREWELL: Final = 2.0
-"""How long a child may take to end, in seconds."""
+"""Longest time that a child may take to end, in seconds."""
 
 _CHUNK: Final = 65536
 _TAIL_LINES: Final = 20
@@ -30,19 +30,19 @@ _TAIL_WIDTH: Final = 200
 _CONTROL: Final = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
-class Broken(Exception):  # noqa: N818 - what the child did, before it becomes an AdapterError
-    """What the child did wrong, worded to follow its name."""
+class Broken(Exception):  # noqa: N818 - what the child did wrong, not yet an AdapterError
+    """Misbehaviour of the child, worded to follow its name."""
 
 
 @attrs.frozen
 class Deadline:
-    """A moment, `seconds` after this was made."""
+    """Moment `seconds` after the creation of this object."""
 
     seconds: float
     _made: float = attrs.field(factory=time.monotonic, init=False)
 
     def left(self) -> float:
-        """The seconds until then; 0 once it is past."""
+        """Return the seconds until then; 0 once it is past."""
         return max(0.0, self._made + self.seconds - time.monotonic())
 
     def __str__(self) -> str:
@@ -50,10 +50,10 @@ class Deadline:
 
 
 class Child:
-    """One process: lines in and out against a deadline, its log, its end."""
+    """Child process with deadlines for its lines, a log, and an end."""
 
     def __init__(self, arguments: list[str]) -> None:
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the child lives
         try:
             self._process = subprocess.Popen(  # noqa: S603 - the user's own command
                 arguments,
@@ -71,7 +71,7 @@ class Child:
         self._in, self._out = _descriptors(self._process)
 
     def check_silence(self) -> None:
-        """Break if anything came that no request asked for."""
+        """Raise `Broken` if the child wrote anything without a request."""
         if not self._pending and _ready(self._out, select.POLLIN, Deadline(0)):
             self._pending += self._chunk("between two requests")
         if self._pending:
@@ -81,7 +81,7 @@ class Child:
             )
 
     def send(self, line: bytes, name: str, deadline: Deadline) -> None:
-        """Write a request, and break if it is not read by the deadline."""
+        """Write a request; raise `Broken` if it is not read by the deadline."""
         rest = memoryview(line)
         while rest:
             if not _ready(self._in, select.POLLOUT, deadline):
@@ -94,7 +94,7 @@ class Child:
                 raise Broken(f"{self._ending()} before it read {name}") from None
 
     def receive(self, name: str, deadline: Deadline) -> bytes:
-        """The next line without its end, and break if it has not come by the deadline."""
+        """Return the next line without its end; raise `Broken` if it misses the deadline."""
         searched = 0
         while (end := self._pending.find(b"\n", searched)) < 0 and len(self._pending) <= LIMIT:
             searched = len(self._pending)
@@ -108,14 +108,14 @@ class Child:
         return line
 
     def await_end(self, deadline: Deadline) -> None:
-        """Break if the process still runs at the deadline."""
+        """Raise `Broken` if the process still runs at the deadline."""
         try:
             self._process.wait(deadline.left())
         except subprocess.TimeoutExpired:
             raise Broken("answered bye and went on running: it must end by itself") from None
 
     def end(self) -> str:
-        """Kill what still runs, free everything, and give the log's tail."""
+        """Kill the process if it still runs, free its resources, and return the tail of its log."""
         self._kill()
         with self._log:
             return _tail(self._log.fileno())

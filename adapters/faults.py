@@ -1,4 +1,4 @@
-"""The seeded faults as adapters: mutants of the model, for the suite to be tested by."""
+"""Adapters with a seeded fault: mutants of the model that test the suite."""
 
 from difflib import get_close_matches
 from typing import Final
@@ -15,7 +15,7 @@ _BY_ID: Final = {each.id: each for each in MUTANTS}
 
 
 class Careless(ModelAdapter):
-    """The model behind a client library that leaves everything as it is."""
+    """Model behind a client library that changes no message."""
 
     def _prepared(self, command: v.Command) -> v.Command:
         return command
@@ -51,7 +51,7 @@ def adapter_of(mutant: Mutant) -> Adapter:
 
 
 def conforming(mutant: Mutant) -> str:
-    """Return the name of the adapter that is without the fault and otherwise the same."""
+    """Return the name of the adapter that differs only in not having the fault."""
     return "model?library=true" if _needs_library(mutant) else "model"
 
 

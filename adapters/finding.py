@@ -1,4 +1,4 @@
-"""Finding an adapter by the name that `--adapter` takes."""
+"""Find an adapter by the name that `--adapter` takes."""
 
 import difflib
 import importlib
@@ -23,7 +23,7 @@ from busproof.extras import MODULES, need
 __all__ = ["GROUP", "Available", "available", "check_name", "find", "is_address", "resolved"]
 
 GROUP: Final = "busproof.adapters"
-"""The entry point group under which installed packages offer adapters."""
+"""Entry point group for the adapters of installed packages."""
 
 _METHODS: Final = ("start", "do", "stop")
 _MODEL_SETTINGS: Final[dict[str, tuple[Callable[[str], object], str]]] = {
@@ -32,18 +32,18 @@ _MODEL_SETTINGS: Final[dict[str, tuple[Callable[[str], object], str]]] = {
     "clock": ({"real": "real", "virtual": "virtual"}.__getitem__, "real or virtual"),
     "library": ({"true": True, "false": False}.__getitem__, "true or false"),
 }
-"""How a setting of the model is read, and what it must be."""
+"""Parser of each setting of the model, and a description of valid values."""
 
 _BROKER_SETTINGS: Final[dict[str, tuple[Callable[[str], object], str]]] = {
     **{name: _MODEL_SETTINGS[name] for name in ("policy", "seed")},
     "fault": (str, "the id of a seeded fault"),
 }
-"""The same of the embedded broker, whose clock is always a virtual one."""
+"""The same for the embedded broker, whose clock is always virtual."""
 
 _SPARK_SETTINGS: Final[dict[str, tuple[Callable[[str], object], str]]] = {
     "master": (str, "where Spark runs, such as local[2]"),
 }
-"""The same of the bus on Spark."""
+"""The same for the bus on Spark."""
 
 _SETTINGS: Final = {
     "model": _MODEL_SETTINGS,
@@ -52,14 +52,14 @@ _SETTINGS: Final = {
 }
 
 _ADDRESSES: Final = ("amqp://", "amqps://", "endpoint=")
-"""What the address of a service begins with, in lower case."""
+"""Prefixes of a service's address, in lower case."""
 
 _FROM_ENVIRONMENT: Final = "env:"
 
 
 @attrs.frozen(kw_only=True)
 class Available:
-    """One way to name an adapter: what to write, of which kind it is, what one gets."""
+    """One way to name an adapter: the name, its kind, and a summary."""
 
     name: str
     kind: str
@@ -119,7 +119,7 @@ _BUILT_IN: Final = (
 
 
 def available() -> list[Available]:
-    """Every way to name an adapter, those of installed packages last."""
+    """Return every way to name an adapter, those of installed packages last."""
     installed = [
         Available(name=point.name, kind="installed", summary=_origin(point))
         for point in sorted(entry_points(group=GROUP), key=attrgetter("name"))
@@ -128,15 +128,15 @@ def available() -> list[Available]:
 
 
 def find(name: str, *, timeout: float) -> Adapter:
-    """The adapter of this name; nothing is started yet.
+    """Return the adapter with this name, not yet started.
 
     Args:
         name: what `--adapter` takes; `available` lists it.
-        timeout: how long an adapter in another process may take for an answer, in seconds.
+        timeout: longest wait for an answer of an adapter in another process, in seconds.
 
     Raises:
         UsageError: there is no such adapter, or its extra is not installed.
-        AdapterError: there is, and its own code fails or returns no adapter.
+        AdapterError: the adapter exists, but its code fails or returns no adapter.
     """
     name = resolved(name)
     _need_extra(name)
@@ -150,7 +150,7 @@ def find(name: str, *, timeout: float) -> Adapter:
 
 
 def check_name(name: str) -> None:
-    """Look at all of a name that can be looked at without importing what it names.
+    """Check a name as far as possible without importing the named adapter.
 
     Raises:
         UsageError: there is no such adapter, or its extra is not installed.
@@ -226,15 +226,15 @@ def _process(command: str, timeout: float) -> Adapter:
 
 
 def is_address(name: str) -> bool:
-    """Return whether this names a service that somebody else runs."""
+    """Return whether a name is the address of a service that somebody else runs."""
     return name.lower().startswith(_ADDRESSES)
 
 
 def resolved(name: str) -> str:
-    """The name of an adapter, taken from the environment if it is to be looked up there.
+    """Return the name of an adapter, looked up in the environment if it begins with `env:`.
 
     Raises:
-        UsageError: the environment says nothing under that name.
+        UsageError: the environment variable is not set.
     """
     if not name.startswith(_FROM_ENVIRONMENT):
         return name
@@ -304,7 +304,7 @@ def _made(factory: object, name: str) -> Adapter:
 
 
 def _declares(adapter: object) -> bool:
-    """Return whether there is a declaration, without asking for it where that can be told."""
+    """Return whether the adapter has a declaration, if possible without evaluating it."""
     missing = object()
     found = inspect.getattr_static(adapter, "declaration", missing)
     return found is not missing or hasattr(adapter, "declaration")
@@ -323,5 +323,5 @@ def _unknown(name: str) -> str:
     by_start = {each.partition(":")[0].partition("?")[0]: each for each in reversed(names)}
     near = difflib.get_close_matches(name.partition(":")[0], by_start, n=1)
     hint = f" (did you mean {by_start[near[0]]}?)" if near else ""
-    shown = name.partition(";")[0]  # what follows in a connection string is secret
+    shown = name.partition(";")[0]  # the rest of a connection string is secret
     return f"there is no adapter {shown!r}{hint}; there are {', '.join(names)}"

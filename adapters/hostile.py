@@ -1,8 +1,7 @@
-"""What makes a conforming bus hard to judge: timers that go wrong, and answers that never come.
+"""Wrappers that make a conforming bus hard to judge: wrong timers and lost answers.
 
-Both are wrappers around a bus that knows nothing of them. Timers go wrong by up to the slack that
-the bus declares. A request without answer may have taken effect, may take effect much later, or
-never does.
+The bus inside does not know of them. Timers are wrong by up to the slack that the bus declares. A
+request without an answer may have taken effect, may take effect much later, or never does.
 """
 
 import sys
@@ -19,18 +18,18 @@ __all__ = ["HOSTILE_SLACK", "Ask", "LostAnswers", "WrongTimers"]
 
 HOSTILE_SLACK: Final = 2 * v.MICROSECONDS
 LATE: Final = 0.3
-"""How often something comes late of which nobody says that it is punctual."""
+"""Probability that a late request takes effect now, and that a schedule is slow."""
 LOST: Final = 0.04
-"""How often an answer is lost, where any are."""
+"""Probability that an answer is lost, unless the bus is calm."""
 CALM: Final = 0.5
-"""How often none are lost until the next start: no long scenario would ever come to its end."""
+"""Probability that no answer is lost until the next start, so that long scenarios can complete."""
 
 DURATIONS: Final = {
     "lock_duration": (1, 5 * 60 * v.MICROSECONDS),
     "duplicate_window": (20 * v.MICROSECONDS, 7 * 86_400 * v.MICROSECONDS),
     "time_to_live": (1, sys.maxsize),
 }
-"""The durations of an entity, the shortest and the longest of each: one that can be had stays one.
+"""Shortest and longest value of each duration of an entity; a valid duration stays valid.
 
 LOCK-03, DUP-03.
 """
@@ -43,14 +42,14 @@ LOSABLE: Final = (
     | (v.CreateQueue | v.CreateSubscription | v.UpdateQueue | v.UpdateTopic)
     | (v.DeleteQueue | v.DeleteTopic)
 )
-"""Whose answers are lost: an observer knows what to make of that."""
+"""Commands whose answers may be lost, because an observer can judge both cases."""
 
 Ask = Callable[[v.Command, str], Answer]
-"""A bus: what comes of a command over a connection."""
+"""Bus: a function from a command and a connection to an answer."""
 
 
 class LostAnswers:
-    """A bus of whose answers some are lost."""
+    """Bus that loses some answers."""
 
     def __init__(self, ask: Ask, random: Random) -> None:
         self._ask = ask
@@ -59,7 +58,7 @@ class LostAnswers:
         self._calm = random.random() < CALM
 
     def __call__(self, command: v.Command, connection: str) -> Answer:
-        """Ask, or lose the answer; what was lost before may take effect first."""
+        """Execute a command, or lose its answer; an earlier lost request may take effect first."""
         if self._late and self._random.random() < LATE:
             self._ask(*self._late.pop(0))
         losable = isinstance(command, LOSABLE) and not self._calm
@@ -74,12 +73,12 @@ class LostAnswers:
 
 
 class WrongTimers:
-    """A bus whose timers are shorter or longer than was asked for, and which says what was asked.
+    """Bus with wrong timers that reports the requested durations.
 
     Args:
         ask: the bus.
-        random: by which timers go wrong.
-        punctual: whether what is scheduled comes within the slack (SCHEDULE-DELAY).
+        random: source of the errors.
+        punctual: whether scheduled messages are enqueued within the slack (SCHEDULE-DELAY).
     """
 
     def __init__(self, ask: Ask, random: Random, *, punctual: bool) -> None:
@@ -90,13 +89,13 @@ class WrongTimers:
         self._created: dict[v.Command, v.Command] = {}
 
     def __call__(self, command: v.Command, connection: str) -> Answer:
-        """Ask for wrong durations, and answer with the right ones."""
+        """Execute a command with wrong durations, and report the requested ones."""
         answer = self._ask(self._taken(command), connection)
         answer.outcome = self._told(answer.outcome)
         return answer
 
     def _taken(self, command: v.Command) -> v.Command:
-        """Return the request as such a bus takes it."""
+        """Return the command with wrong durations, as the bus receives it."""
         if isinstance(command, v.Send | v.Schedule):
             message = self._mortal(command.message)
             command = attrs.evolve(command, message=message)
@@ -106,13 +105,13 @@ class WrongTimers:
             return attrs.evolve(command, delay=self._delay(command.delay))
         if not isinstance(command, v.CreateQueue | v.CreateTopic | v.CreateSubscription):
             return command
-        # One that is asked for again, because the first was not answered, is the same to the bus.
+        # A creation that is repeated after a lost answer has to be the same for the bus.
         if command not in self._created:
             self._created[command] = self._creation(command)
         return self._created[command]
 
     def _told(self, outcome: v.Outcome) -> v.Outcome:
-        """Return the answer with the durations that were asked for, and a wrong end of a lock."""
+        """Return the outcome with the requested durations, and with wrong lock ends."""
         if isinstance(outcome, v.Described | v.TopicDescribed):
             return attrs.evolve(outcome, description=self._announced(outcome.description))
         if isinstance(outcome, v.Renewed) and outcome.locked_until is not None:
@@ -132,12 +131,12 @@ class WrongTimers:
         return attrs.evolve(command, **changes)  # type: ignore[arg-type]
 
     def _announced(self, told: Any) -> Any:
-        """Return a description with the durations that were asked for."""
+        """Return a description with the requested durations."""
         path = told.topic if isinstance(told, v.TopicDescription) else told.queue
         return attrs.evolve(told, **self.asked(path, told))
 
     def asked(self, path: str, taken: Any) -> dict[str, Any]:
-        """Return the durations that were asked for, of the entity that was created with others."""
+        """Return the requested durations of an entity that was created with others."""
         named = [name for name in DURATIONS if hasattr(taken, name)]
         durations = {name: self._asked.get((path, name, getattr(taken, name))) for name in named}
         return {name: asked for name, asked in durations.items() if asked}
@@ -153,7 +152,7 @@ class WrongTimers:
         return min(max(self._moment(asked), shortest), longest)
 
     def _delay(self, delay: int) -> int:
-        """Return a delay of a service that is slow now and then."""
+        """Return the delay of a service that is sometimes slow."""
         slow = self._random.random() < LATE and not self._punctual
         return delay + self._random.randint(-HOSTILE_SLACK, HOSTILE_SLACK * (5 if slow else 1))
 

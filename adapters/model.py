@@ -1,8 +1,8 @@
-"""The reference model as an implementation, under each policy.
+"""The reference model as an implementation, with a choice of policies.
 
-`round-robin` is a bus at its most regular. `random` chooses whatever the documents allow. `hostile`
-conforms too, in the ways that are hardest to judge: it makes the least regular choices, its timers
-go wrong by up to the declared slack, and some of its answers never come.
+`round-robin` is the most regular bus. `random` chooses whatever the documents allow. `hostile`
+conforms too, but is the hardest to judge: it makes the least regular choices, its timers are wrong
+by up to the declared slack, and some of its answers never come.
 """
 
 import time
@@ -37,15 +37,15 @@ CAPABILITIES: Final = frozenset(v.Capability) - {
     v.Capability.PREFETCH,
     v.Capability.TIMESTAMPS,
 }
-"""What the model does by itself; a client library is set before it."""
+"""Capabilities of the model without a client library, which may be put in front of it."""
 
 
 class ModelAdapter:
-    """An adapter with the model behind it; conforming under every policy, unless a rule is wrong.
+    """Adapter for the model; it conforms under every policy unless a rule is faulty.
 
     Args:
         policy: one of `POLICIES`.
-        seed: of the random and the hostile policy.
+        seed: seed of the random and the hostile policy.
         clock: `virtual` or `real`.
         library: whether sends pass through a client library that assigns MessageIds (KEY-13).
         rules: the model's, or those of a mutant.
@@ -75,7 +75,7 @@ class ModelAdapter:
 
     @property
     def declaration(self) -> Declaration:
-        """Everything, and slack where the policy uses it."""
+        """All capabilities of the model, with slack if the policy uses it."""
         library = {v.Capability.CLIENT_LIBRARY} if self._library else set()
         return Declaration(
             implementation=Implementation(
@@ -102,7 +102,7 @@ class ModelAdapter:
         self._namespace = None
 
     def do(self, command: v.Command, connection: str) -> Observed:
-        """Do a command, and show the partition that took what it sent."""
+        """Execute a command, and report the partition that stored a sent message."""
         if self._clock is v.Clock.REAL:
             self._let_time_pass()
         answer = self._ask(self._prepared(command), connection)
@@ -122,13 +122,13 @@ class ModelAdapter:
         return kind(self._random)
 
     def _let_time_pass(self) -> None:
-        """Move the model's clock by what has passed since it was read."""
+        """Advance the model's clock by the real time since the last reading."""
         passed = int((time.monotonic() - self._read) * v.MICROSECONDS)
         self._read += passed / v.MICROSECONDS
         self._step(v.AdvanceClock(duration=passed), "")
 
     def _prepared(self, command: v.Command) -> v.Command:
-        """Return what a client library makes of a request: every message has a MessageId."""
+        """Return the command as a client library sends it: every message has a MessageId."""
         if self._library and isinstance(command, v.Send | v.Schedule):
             return attrs.evolve(command, message=self._identified(command.message))
         if self._library and isinstance(command, v.SendBatch):
@@ -143,7 +143,7 @@ class ModelAdapter:
 
 
 def timeless(outcome: v.Outcome) -> v.Outcome:
-    """Return an answer without the ends of locks: the model's clock means nothing to a client."""
+    """Return an outcome without lock ends: the model's clock means nothing to a client."""
     if isinstance(outcome, v.Received):
         return v.Received(message=attrs.evolve(outcome.message, locked_until=None))
     if isinstance(outcome, v.ReceivedSeveral):

@@ -1,4 +1,4 @@
-"""An adapter in a process of its own, in any language, over the process protocol."""
+"""Adapter in a separate process, in any language, over the process protocol."""
 
 import itertools
 import shlex
@@ -20,28 +20,28 @@ from busproof.vocabulary.values import MICROSECONDS, Clock
 __all__ = ["DEFAULT_TIMEOUT", "RESTARTS", "ProcessAdapter"]
 
 DEFAULT_TIMEOUT: Final = 10.0
-"""How long an answer may take, in seconds."""
+"""Longest wait for an answer, in seconds."""
 
 STARTING: Final = 10.0
-"""Seconds that a child may take to its first answer at least: to start is slower than to answer."""
+"""Shortest timeout of a child's first answer, in seconds: starting is slower than answering."""
 
 RESTARTS: Final = 3
-"""How often a child that broke is replaced in a run."""
+"""Most replacements of broken children in a run."""
 
 A = TypeVar("A", bound=protocol.Answer)
 
 
 class ProcessAdapter:
-    """An adapter that asks a child process, one request at a time; not for several threads.
+    """Adapter that sends requests to a child process, one at a time; not thread-safe.
 
     Args:
         command: the program and its arguments, quoted as for a shell; no shell runs it.
-        timeout: how long an answer may take, in seconds; the first one has `STARTING` at least.
+        timeout: longest wait for an answer, in seconds; at least `STARTING` for the first one.
 
     Raises:
         UsageError: `command` or `timeout` makes no sense.
-        AdapterError: from every method, where the child breaks the protocol; it is dead then, and
-            the next `start` begins a new one, `RESTARTS` times at most.
+        AdapterError: from every method, if the child breaks the protocol; the child is dead then,
+            and the next `start` begins a new one, at most `RESTARTS` times.
     """
 
     def __init__(self, command: str, timeout: float = DEFAULT_TIMEOUT) -> None:
@@ -57,11 +57,11 @@ class ProcessAdapter:
 
     @property
     def declaration(self) -> Declaration:
-        """What the child said of itself in its first answer; starts it if need be."""
+        """Declaration in the child's first answer; reading it starts the child if necessary."""
         return self._declaration or self._launch()
 
     def start(self, profile: Profile) -> None:
-        """Have the child, a new one if the last broke, begin with an empty namespace."""
+        """Begin with an empty namespace, in a new child if the last one broke."""
         if self._child is None:
             self._launch()
         namespace = protocol.Namespace.of(profile)
@@ -72,7 +72,7 @@ class ProcessAdapter:
         )
 
     def do(self, command: Command, connection: str) -> Observed:
-        """Have the child ask its bus; under a real clock time passes here, by itself."""
+        """Execute a command in the child; with a real clock, `AdvanceClock` sleeps here instead."""
         if isinstance(command, AdvanceClock) and self.declaration.clock is Clock.REAL:
             time.sleep(command.duration / MICROSECONDS)
             return Observed(Done())
@@ -83,7 +83,7 @@ class ProcessAdapter:
         return Observed(answer.outcome, answer.witness)
 
     def stop(self) -> None:
-        """Say bye and see the child end, within two seconds; what remains is killed."""
+        """Say bye, and wait for at most two seconds for the child to end before it is killed."""
         if self._child is None:
             return
         deadline = Deadline(min(self._timeout, FAREWELL))

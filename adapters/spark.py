@@ -62,15 +62,15 @@ SETTINGS: Final = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.subexpressionElimination.enabled": "false",
 }
-"""For many small jobs one after another: compiled soon and lightly, planned once."""
+"""Spark options for many small jobs in sequence: fast and light compilation, no replanning."""
 
 
 _AT_ONCE: Final = 1_000
-"""How many of the commands that were heard are folded in one job."""
+"""Most prefetched commands in one job."""
 
 
 class SparkAdapter:
-    """A bus that lives in one row of a table, and in the expression that folds its commands."""
+    """Bus with its state in one row of a table, and an expression that folds commands into it."""
 
     def __init__(self, master: str = "local[1]") -> None:
         self._master = master
@@ -80,7 +80,7 @@ class SparkAdapter:
 
     @property
     def declaration(self) -> Declaration:
-        """All that the expressions cover, on a virtual clock that is exact."""
+        """All capabilities that the expressions cover, on an exact virtual clock."""
         return Declaration(
             implementation=Implementation(
                 name="busproof on Spark", version=__version__, language="Spark SQL"
@@ -89,7 +89,7 @@ class SparkAdapter:
         )
 
     def start(self, profile: Profile) -> None:
-        """Begin with an empty namespace; Spark is started before the first."""
+        """Begin with an empty namespace; start Spark before the first one."""
         if self._asking is None:
             try:
                 session = spark_session(master=self._master, conf=SETTINGS)
@@ -100,7 +100,7 @@ class SparkAdapter:
         self._ahead = _Ahead()
 
     def hear(self, commands: Sequence[Command], connection: str) -> None:
-        """Fold all of them at once, and answer each when it is asked."""
+        """Fold commands of one kind together, and keep the answers for `do`."""
         requests = [request(each, connection) for each in commands]
         kinds = {each["command"]["type"] for each in requests}
         if len(kinds) == 1 and kinds <= COMMANDS.keys():
@@ -112,7 +112,7 @@ class SparkAdapter:
             self._ahead = _Ahead(before, requests, told)
 
     def do(self, command: Command, connection: str) -> Observed:
-        """Fold one command over the state of the row."""
+        """Fold one command into the state of the row."""
         asked = request(command, connection)
         kind = asked["command"]["type"]
         if kind not in COMMANDS:
@@ -137,7 +137,7 @@ class SparkAdapter:
         return told
 
     def _leave_what_was_heard(self) -> None:
-        """Have the state after what was asked indeed, where something was heard that was not."""
+        """Drop unused prefetched answers, and restore the state after those that were used."""
         ahead, self._ahead = self._ahead, _Ahead()
         if ahead.is_over:
             return
@@ -152,10 +152,10 @@ class SparkAdapter:
 
 @attrs.define
 class _Ahead:
-    """What was heard to be asked next, and told of it already.
+    """Prefetched commands and their answers.
 
     Attributes:
-        before: the state before it.
+        before: the state before the first of them.
     """
 
     before: str = ""
@@ -165,16 +165,16 @@ class _Ahead:
 
     @property
     def is_over(self) -> bool:
-        """Whether all of it was asked."""
+        """Whether all of them were executed."""
         return self._place == len(self._requests)
 
     @property
     def asked(self) -> list[dict[str, Any]]:
-        """What of it was asked indeed."""
+        """The commands that were executed."""
         return list(self._requests[: self._place])
 
     def next(self, asked: dict[str, Any]) -> Any:
-        """What was told of this request, if it is the next; `None` if it is not."""
+        """Return the answer to a request if it is the next one, or else `None`."""
         if self.is_over or self._requests[self._place] != asked:
             return None
         self._place += 1
@@ -182,7 +182,7 @@ class _Ahead:
 
 
 def fresh(profile: Profile) -> dict[str, Any]:
-    """The state of an empty namespace, as the table of the expressions has it."""
+    """Return the state of an empty namespace in the schema of the expressions."""
     return {
         "tier": profile.tier,
         "most_partitions": profile.partitions,
@@ -192,14 +192,14 @@ def fresh(profile: Profile) -> dict[str, Any]:
 
 
 def request(command: Command, connection: str) -> dict[str, Any]:
-    """A command as the table has it."""
+    """Return a command in the schema of the expressions."""
     asked = unstructure(command, full=True)
     _change_properties(asked, json.dumps)
     return {"connection": connection, "command": asked}
 
 
 def observed(told: Mapping[str, Any]) -> Observed:
-    """What the table tells of a command."""
+    """Return the outcome of a command, and its witness, from the row of an answer."""
     outcome = {name: value for name, value in told.items() if name != "partition"}
     for holder in (outcome, *({"message": each} for each in outcome.get("messages", ()))):
         _change_properties(holder, json.loads)
@@ -209,7 +209,7 @@ def observed(told: Mapping[str, Any]) -> Observed:
 
 
 def _change_properties(holder: dict[str, Any], change: Callable[[Any], Any]) -> None:
-    """Put an application's properties as the table has them, each a text of JSON, or back."""
+    """Convert application properties in place: to JSON texts, as in the table, or back."""
     message = holder.get("message")
     if message and message.get("properties"):
         properties = message["properties"]

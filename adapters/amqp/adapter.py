@@ -1,4 +1,4 @@
-"""Asks an AMQP service what the vocabulary asks, and tells in its words what came."""
+"""Adapter for the embedded broker, which it starts as a process and addresses over AMQP."""
 
 from typing import Final
 
@@ -25,10 +25,10 @@ from busproof.vocabulary.profile import Profile
 __all__ = ["SLACK", "EmbeddedAdapter"]
 
 SLACK: Final = 1000
-"""Times travel in milliseconds; in microseconds, as everything here."""
+"""Resolution of times on the wire, a millisecond, in microseconds."""
 
 RESTARTS: Final = 3
-"""How often a broker that has ended is replaced in a run."""
+"""Most replacements of an ended broker in a run."""
 
 CAPABILITIES: Final = frozenset(
     {
@@ -73,17 +73,17 @@ CAPABILITIES: Final = frozenset(
         Capability.WITNESS,
     }
 )
-"""What our own broker serves."""
+"""Capabilities that our own broker serves."""
 
 
 class EmbeddedAdapter:
-    """Our own broker, started as a process, its clock moved and its partitions taken by request.
+    """Our own broker in a process, whose clock and partitions the adapter controls.
 
     Args:
-        policy: how the broker chooses where it may.
-        seed: of its choices.
-        timeout: how long an answer may take, in seconds.
-        fault: the id of a seeded fault that is served in the model's place.
+        policy: how the broker chooses where the rules allow it.
+        seed: seed of its choices.
+        timeout: longest wait for an answer, in seconds.
+        fault: the id of a seeded fault to serve in place of the model.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class EmbeddedAdapter:
 
     @property
     def declaration(self) -> Declaration:
-        """All that the broker serves."""
+        """All capabilities that the broker serves."""
         return Declaration(
             implementation=Implementation(
                 name=f"busproof serve ({self._decides})", language="Python"
@@ -120,7 +120,7 @@ class EmbeddedAdapter:
         )
 
     def start(self, profile: Profile) -> None:
-        """Let the broker, a new one if it has ended, begin with an empty namespace."""
+        """Begin with an empty namespace, in a new broker if the last one has ended."""
         self._let_go()
         broker = self._running()
         epoch = broker.begin(profile)
@@ -130,7 +130,7 @@ class EmbeddedAdapter:
         self._clients = Clients(broker.target, self._timeout)
 
     def do(self, command: Command, connection: str) -> Observed:
-        """Ask one thing over the wire; time and outages are asked of the broker itself."""
+        """Execute a command over AMQP; the clock and outages are controlled over HTTP."""
         broker, scenario = self._broker, self._scenario
         if broker is None or scenario is None:
             raise AssertionError("an adapter is asked only between start and stop")
@@ -163,7 +163,7 @@ class EmbeddedAdapter:
         return outcome
 
     def _witness(self, broker: Embedded) -> Witness | None:
-        """The partition that took what was sent last, if one was chosen."""
+        """Return the partition that stored the last message, if the broker chose one."""
         partition = None
         for each in broker.decisions(self._decided):
             self._decided, partition = each["number"], each["partition"]

@@ -1,4 +1,4 @@
-"""Which request of the vocabulary is asked how."""
+"""Dispatch commands of the vocabulary to requests over AMQP and HTTP."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -51,16 +51,16 @@ ASKED: Final[dict[type[c.Command], Callable[[Scenario, Any, Client], Outcome]]] 
     c.UpdateQueue: managing.update_queue,
     c.UpdateTopic: managing.update_topic,
 }
-"""Time and outages are not here: no client of the service can ask for them."""
+"""Handlers of commands; the clock and outages have none, because no client can control them."""
 
 
 def ask(scenario: Scenario, command: c.Command, client: Client) -> Outcome:
-    """What comes of a request.
+    """Return the outcome of a command.
 
     Raises:
         Rejected: the service refuses it.
         Silent: no answer came.
-        Lost: the connection is gone.
+        Lost: the connection is lost.
     """
     asked = ASKED.get(type(command))
     if asked is None:

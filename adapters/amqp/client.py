@@ -1,4 +1,4 @@
-"""One client of the service: its connection, and the links that it has made so far."""
+"""Client of the service: a connection, and the links opened so far."""
 
 import time
 from collections.abc import Callable
@@ -17,18 +17,18 @@ CBS: Final = "$cbs"
 MANAGEMENT: Final = "/$management"
 GRANTED: Final = range(200, 300)
 RENEWED_BEFORE: Final = 300
-"""How long before its end a token is replaced, in seconds."""
+"""Time before its expiry when a token is replaced, in seconds."""
 
 Reply = tuple[int, Any]
-"""The status of an answer, and its body."""
+"""Status of an answer, and its body."""
 
 
 class Client:
-    """A connection to the service, made when it is first needed.
+    """Connection to the service, opened on first use.
 
     Args:
         target: the service.
-        timeout: how long an answer may take, in seconds.
+        timeout: longest wait for an answer, in seconds.
     """
 
     def __init__(self, target: Target, timeout: float) -> None:
@@ -43,7 +43,7 @@ class Client:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the service speaks AMQP 1.0 and no dialect of it."""
+        """Whether the service speaks plain AMQP 1.0 without a dialect."""
         return self._target.plain
 
     @property
@@ -56,7 +56,7 @@ class Client:
         return self._connection
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Close the connection and forget its links."""
         if self._connection is not None:
             self._connection.close()
         self._forget()
@@ -73,10 +73,10 @@ class Client:
             each.clear()
 
     def prove(self, path: str) -> None:
-        """Show that we may use an entity.
+        """Authorize the connection for an entity, unless its token is still valid.
 
         Raises:
-            Rejected: we may not.
+            Rejected: the service refuses the token.
         """
         now = time.time()
         if self._target.plain:
@@ -100,10 +100,10 @@ class Client:
     def request(
         self, path: str, operation: str, body: Any, transaction: bytes | None = None
     ) -> Reply:
-        """What an entity's management answers.
+        """Return the answer of an entity's management node.
 
         Raises:
-            Rejected: it refuses.
+            Rejected: the service refuses the request.
         """
         self.prove(path)
         request: Any = Message(body=body, inferred=False)
@@ -121,7 +121,7 @@ class Client:
         return found
 
     def sender(self, path: str) -> Any:
-        """The link on which we send to an entity."""
+        """Return the link that sends to an entity."""
         self.prove(path)
 
         def made() -> Any:
@@ -134,22 +134,22 @@ class Client:
         return self._kept(self._senders, path, made)
 
     def receiver(self, path: str, kind: object, made: Callable[[], Any]) -> Any:
-        """The link of a kind on which we receive from an entity; `made` if there is none yet."""
+        """Return the link of a kind that receives from an entity; make it with `made` if needed."""
         self.prove(path)
-        # The service may have ended it since, for example because the entity was deleted.
+        # The service may have closed the link meanwhile, for example by deleting the entity.
         self.beat()
         return self._kept(self._receivers, (path, kind), made)
 
     def held(self, path: str, kind: object) -> Any | None:
-        """That link, if there is one."""
+        """Return the link of a kind that receives from an entity, if there is one."""
         return self._receivers.get((path, kind)) if self.connection else None
 
     def keep(self, path: str, kind: object, link: Any) -> None:
-        """Have this link for that from now on."""
+        """Use a link as the one of this kind from now on."""
         self._receivers[path, kind] = link
 
     def drop(self, path: str, kind: object) -> Any | None:
-        """Forget that link."""
+        """Forget and return the link of a kind, if there is one."""
         return self._receivers.pop((path, kind), None)
 
     def _kept(self, links: dict[Any, Any], name: Any, made: Callable[[], Any]) -> Any:
@@ -170,10 +170,10 @@ class Client:
         return links[name]
 
     def control(self, described: int, *fields: Any) -> Settled:
-        """What the coordinator of transactions says to a declaration or a discharge.
+        """Return the coordinator's answer to a declaration or discharge of a transaction.
 
         Raises:
-            Rejected: it refuses.
+            Rejected: the coordinator refuses.
         """
         connection = self.connection
         if self._coordinator is None or not _is_open(self._coordinator):
@@ -197,10 +197,10 @@ def _is_open(kept: Any) -> bool:
 
 
 def _check(answer: Message, code: str, words: str) -> int:
-    """The status of an answer.
+    """Return the status of an answer.
 
     Raises:
-        Rejected: it is no success.
+        Rejected: the status is not a success.
     """
     said: dict[Any, Any] = answer.properties or {}
     status = int(said.get(code, 0))

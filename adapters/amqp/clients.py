@@ -1,4 +1,4 @@
-"""The clients of a service, one for each connection, and what failures come to."""
+"""Clients of a service, one for each connection, and the outcomes of their failures."""
 
 import contextlib
 import threading
@@ -18,19 +18,19 @@ from busproof.vocabulary.outcomes import Indeterminate, Outcome
 __all__ = ["Clients"]
 
 BEAT: Final = 5.0
-"""How often connections on which nobody asks are kept alive, in seconds."""
+"""Interval of heartbeats on idle connections, in seconds."""
 
 TRIES: Final = 3
-"""How often a service that cannot be reached is tried again in a run."""
+"""Most retries of an unreachable service in a run."""
 
 
 class Clients:
-    """Asks a service over connections that are made when they are first named.
+    """Clients of one service; each connection is opened when it is first named.
 
     Args:
         target: the service.
-        timeout: how long an answer may take, in seconds.
-        ask: what asks a request; by default in the dialect of Service Bus.
+        timeout: longest wait for an answer, in seconds.
+        ask: handler of commands; by default in the dialect of Service Bus.
     """
 
     def __init__(
@@ -49,14 +49,14 @@ class Clients:
         self._failure = ""
 
     def keep_alive(self) -> None:
-        """From now on, let no service close a connection because nobody asks for a while."""
+        """Keep idle connections open from now on."""
         threading.Thread(target=self._beat, daemon=True).start()
 
     def ask(self, scenario: Scenario, command: Command, connection: str) -> Outcome:
-        """What comes of a request; no answer is an outcome.
+        """Return the outcome of a command; `Indeterminate` if no answer came.
 
         Raises:
-            AdapterError: the service cannot be reached, or does not let us in.
+            AdapterError: the service cannot be reached, or denies access.
         """
         if self._failed > TRIES:
             raise AdapterError(f"{self._failure}; it is not tried again")
@@ -81,7 +81,7 @@ class Clients:
             return Indeterminate(detail=str(lost))
 
     def close(self) -> None:
-        """Let all connections go."""
+        """Close all connections."""
         with self._lock:
             for client in self._clients.values():
                 with contextlib.suppress(Lost):
@@ -89,7 +89,7 @@ class Clients:
             self._clients.clear()
 
     def end(self) -> None:
-        """Let all connections go, and keep none alive any more."""
+        """Close all connections, and stop their heartbeats."""
         self._ended.set()
         self.close()
 

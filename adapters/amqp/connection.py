@@ -1,7 +1,7 @@
-"""One AMQP connection: bytes between a socket and Proton's engine, moved by whoever waits.
+"""AMQP connection: the caller moves bytes between a socket and Proton's engine while it waits.
 
-No thread and no callback: who asks something waits until it is so, and whatever comes meanwhile is
-taken in. Between two questions nothing is read.
+There are no threads and no callbacks: a caller waits for a condition, and everything that arrives
+meanwhile is processed. Between two requests nothing is read.
 """
 
 import contextlib
@@ -24,24 +24,24 @@ __all__ = ["Connection"]
 PIECE: Final = 65_536
 LARGEST_FRAME: Final = 262_144
 HEARTBEAT: Final = 5.0
-"""How long to wait at a time, in seconds; in between we say that we are still there."""
+"""Longest single wait, in seconds, so that heartbeats are sent in between."""
 LEAST: Final = 0.001
 AMQP: Final = b"AMQP"
 HEADER: Final = 8
 LONGEST_NAME: Final = 60
-"""Of what a service calls itself, how much is taken over."""
+"""Most characters of a service's product name and version."""
 NUMBERS: Final = count(1)
 
 
 class Connection:
-    """A connection with one session, on which links are made.
+    """Connection with one session for all links.
 
     Args:
         target: the service.
-        timeout: how long opening it, or an answer, may take, in seconds.
+        timeout: longest wait for the opening of the connection, or for an answer, in seconds.
 
     Raises:
-        Unreachable: nobody answers there, or not in AMQP, or we are not wanted.
+        Unreachable: nobody answers, or not in AMQP, or the service denies access.
     """
 
     def __init__(self, target: Target, timeout: float) -> None:
@@ -53,7 +53,9 @@ class Connection:
         self._engine = Transport(Transport.CLIENT)
         self._engine.max_frame_size = LARGEST_FRAME
         sasl = self._engine.sasl()
+        # The socket does TLS, so Proton takes the connection as unencrypted and would refuse PLAIN.
         sasl.allow_insecure_mechs = True
+        # Service Bus authorizes later, with tokens sent to $cbs.
         sasl.allowed_mechs("PLAIN" if target.plain and target.key_name else "ANONYMOUS")
         self._endpoint = Endpoint()
         if target.plain and target.key_name:
@@ -76,26 +78,26 @@ class Connection:
 
     @property
     def is_lost(self) -> bool:
-        """Whether nothing can be asked any more."""
+        """Whether the connection can no longer be used."""
         return bool(self._lost or self._endpoint.state & Endpoint.REMOTE_CLOSED)
 
     def offers(self, capability: str) -> bool:
-        """Return whether the service has said that it has this, which is none of AMQP's own."""
+        """Return whether the service offers a capability that is not part of AMQP."""
         return capability in self._offered
 
     @property
     def product(self) -> tuple[str, str]:
-        """What the service calls itself, and its version; both empty where it does not say."""
+        """The product name and version of the service; both empty if it does not send them."""
         told = {str(key): str(value) for key, value in (self._properties or {}).items()}
         name, version = (_one_word(told.get(each, "")) for each in ("product", "version"))
         return name, version
 
     def sender(self, name: str = "") -> Any:
-        """A link to send on, not yet attached."""
+        """Return a link for sending, not yet attached."""
         return self._session.sender(name or self._named())
 
     def receiver(self, name: str = "") -> Any:
-        """A link to receive on, not yet attached."""
+        """Return a link for receiving, not yet attached."""
         return self._session.receiver(name or self._named())
 
     def _named(self) -> str:
@@ -105,18 +107,18 @@ class Connection:
         """Attach a link.
 
         Raises:
-            Rejected: the service does not want it.
+            Rejected: the service refuses it.
         """
         link.open()
         self.wait(lambda: bool(link.state & Link.REMOTE_ACTIVE) or _closed(link), what, timeout)
-        # A refused link is attached without an end of its own first; the detach follows.
+        # A service refuses a link by attaching it without a source or target; a detach follows.
         ours = link.remote_target if link.is_sender else link.remote_source
         if not ours.type and not _closed(link):
             self.wait(lambda: _closed(link), what, timeout)
         self.check(link)
 
     def check(self, link: Any) -> None:
-        """Insist that a link is attached.
+        """Check that a link is attached.
 
         Raises:
             Rejected: the service has closed it.
@@ -138,21 +140,21 @@ class Connection:
         self.wait(lambda: _closed(link), "closing a link")
 
     def wait(self, is_so: Callable[[], bool], what: str, timeout: float | None = None) -> None:
-        """Let bytes come and go until something is so.
+        """Exchange bytes until a condition holds.
 
         Raises:
-            Silent: it is not in time.
-            Lost: the connection is gone.
+            Silent: it does not hold in time.
+            Lost: the connection is lost.
         """
         seconds = self.timeout if timeout is None else timeout
         if not self.awaited(is_so, seconds):
             raise Silent(f"{what} was not answered within {seconds:g} s")
 
     def awaited(self, is_so: Callable[[], bool], seconds: float) -> bool:
-        """Return whether something is so before the time is over; bytes come and go meanwhile.
+        """Exchange bytes until a condition holds or the time is over, and return whether it holds.
 
         Raises:
-            Lost: the connection is gone.
+            Lost: the connection is lost.
         """
         end = time.monotonic() + seconds
         while True:
@@ -167,7 +169,7 @@ class Connection:
 
     @contextlib.contextmanager
     def sending_batches(self) -> Iterator[None]:
-        """What is transferred within it is told to be a batch."""
+        """Mark everything transferred in this context as a batch."""
         self._batching = True
         try:
             yield
@@ -175,12 +177,12 @@ class Connection:
             self._batching = False
 
     def beat(self) -> None:
-        """Take in what has come, and say that we are still there, without waiting."""
+        """Read what has arrived, and send a heartbeat if one is due, without waiting."""
         with contextlib.suppress(Lost):
             self.awaited(lambda: False, 0.0)
 
     def close(self) -> None:
-        """Say goodbye, without waiting for an answer."""
+        """Close the connection without waiting for an answer."""
         with contextlib.suppress(Lost, OSError, TransportException):
             self._endpoint.close()
             self._write()
@@ -214,7 +216,7 @@ class Connection:
             self._engine.pop(len(data))
 
     def _read(self, seconds: float, most: float) -> bool:
-        """Take in what comes; whether something did in time, or before the most of it passed."""
+        """Wait for bytes up to the shorter of `seconds` and `most`; return whether any came."""
         room = self._engine.capacity()
         if room <= 0:
             self._lost = self._lost or "the service has closed the connection"
@@ -232,12 +234,12 @@ class Connection:
         if len(self._first) < HEADER:
             self._first += data[:HEADER]
         with contextlib.suppress(TransportException):
-            # What is wrong with it is a condition of the engine's.
+            # An error in the data becomes a condition of the engine.
             self._engine.push(data)
         return True
 
     def _said_instead(self) -> str:
-        """What a server spoke that speaks something else."""
+        """Describe the protocol of a server that does not speak AMQP 1.0."""
         first = self._first
         if not first:
             return "the server closed the connection without a word" if self._lost else ""
@@ -247,6 +249,7 @@ class Connection:
             return "the server speaks AMQP 0-9-1, and AMQP 1.0 is needed"
         if first.startswith(b"HTTP/"):
             return "the server speaks HTTP; is this the port of its administration?"
+        # TLS records: an alert or a handshake.
         if first[:1] in (b"\x15", b"\x16"):
             return "the server speaks TLS; an address for that begins with amqps://"
         return "" if first.startswith(AMQP) else "the server speaks no AMQP"
@@ -265,7 +268,7 @@ def _closed(link: Any) -> bool:
 
 
 def _one_word(told: str) -> str:
-    """What was told, as far as it can stand in a line."""
+    """Return the printable start of a text."""
     return "".join(each for each in told if each.isprintable())[:LONGEST_NAME].strip()
 
 

@@ -1,7 +1,7 @@
-"""What a service can do: each capability is tried once, with entities of our own.
+"""Discover the capabilities of a service by trying each once, with entities created for that.
 
-What a service says that it does not have, it lacks. Any other refusal is no lack: the capability is
-declared, and what is wrong with it the features find.
+A service lacks what it reports as missing. After any other refusal the capability is declared, and
+the features find the fault.
 """
 
 from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ LACKING_WORDS: Final = ("not supported", "not implemented", "unsupported", "not 
 
 HOUR: Final = 3600 * MICROSECONDS
 SLACK: Final = 2 * MICROSECONDS
-"""How wrong a service's timers may be, by default."""
+"""Default for the error of a service's timers."""
 
 ALWAYS: Final = frozenset(
     {
@@ -41,24 +41,24 @@ ALWAYS: Final = frozenset(
         Capability.SEQUENCE_NUMBERS,
     }
 )
-"""What is a part of the dialect, and cannot be asked for."""
+"""Capabilities that are part of the dialect and cannot be probed."""
 
 Ask = Callable[[c.Command, str], o.Outcome]
 
 
 @attrs.frozen(kw_only=True)
 class Discovered:
-    """What was found: a declaration, and the namespace's tier where it is told."""
+    """Declaration of a service, and the namespace's tier if the service reports it."""
 
     declaration: Declaration
     tier: str | None
 
 
 def discovered(ask: Ask, entities: Entities, target: Target) -> Discovered:
-    """Try what a service can do.
+    """Discover the capabilities of a service.
 
     Raises:
-        AdapterError: the service cannot be reached, or does not let us in.
+        AdapterError: the service cannot be reached, or denies access.
     """
     try:
         told = entities.get("$namespaceinfo")
@@ -212,4 +212,4 @@ PROBES: Final[tuple[tuple[Capability, tuple[c.Command, ...]], ...]] = (
         ),
     ),
 )
-"""What is asked for each capability, in this order: later ones use what earlier ones created."""
+"""Commands that probe each capability, in order: later ones use what earlier ones created."""

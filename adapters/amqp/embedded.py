@@ -1,4 +1,4 @@
-"""The embedded broker as a process of its own, and what a test asks of it over HTTP."""
+"""The embedded broker in a separate process, and its control over HTTP."""
 
 import http.client
 import json
@@ -20,24 +20,24 @@ from busproof.vocabulary.values import Error
 __all__ = ["Embedded"]
 
 STARTED_IN: Final = 60.0
-"""How long a broker may take until it listens, in seconds."""
+"""Longest time until a broker listens, in seconds."""
 PAUSE: Final = 0.02
 ENDED_IN: Final = 5.0
 LIMITS: Final = ("--limit", "idle=0", "--limit", "http-idle=86400")
-"""Whoever judges may take long between two questions."""
+"""Limits of idle connections, because judging may take long between two requests."""
 LOG_TOLD: Final = 2_000
 READY: Final = re.compile(r"HTTP on (?P<admin>\S+:\d+),.*?(?P<endpoint>Endpoint=\S+)", re.DOTALL)
 
 
 class Embedded:
-    """A broker that was started here.
+    """Broker process.
 
     Args:
-        options: of `busproof serve`, beside its ports.
-        timeout: how long an answer over HTTP may take, in seconds.
+        options: options of `busproof serve` other than its ports.
+        timeout: longest wait for an answer over HTTP, in seconds.
 
     Raises:
-        AdapterError: it does not start, or does not answer; the end of its log is told.
+        AdapterError: it does not start, or does not answer; the message has the end of its log.
     """
 
     def __init__(self, options: tuple[str, ...], timeout: float) -> None:
@@ -74,22 +74,22 @@ class Embedded:
         return self._log.read()
 
     def tail(self) -> str:
-        """The end of its log, as a part of a sentence."""
+        """Return the end of the broker's log as part of a sentence."""
         said = self._said().strip()[-LOG_TOLD:]
         return f"\nits log ends with:\n{said}" if said else "; its log is empty"
 
     @property
     def process(self) -> int:
-        """The id of its process."""
+        """The id of the process."""
         return self._process.pid
 
     @property
     def is_over(self) -> bool:
-        """Whether it has ended."""
+        """Whether the process has ended."""
         return self._process.poll() is not None
 
     def stop(self) -> None:
-        """End it."""
+        """End the process."""
         self._process.terminate()
         try:
             self._process.wait(ENDED_IN)
@@ -99,7 +99,7 @@ class Embedded:
         self._log.close()
 
     def begin(self, profile: Profile) -> int:
-        """Begin with an empty namespace; its time 0, in microseconds since 1970."""
+        """Begin with an empty namespace; return its time 0, in microseconds since 1970."""
         answer = self.ask(
             "namespace",
             {
@@ -112,12 +112,12 @@ class Embedded:
         return int(answer["epoch"])
 
     def decisions(self, after: int) -> list[dict[str, Any]]:
-        """What was decided on sends since decision number `after`, oldest first."""
+        """Return the decisions on sends since decision number `after`, oldest first."""
         found: list[dict[str, Any]] = self.ask(f"decisions?after={after}")
         return found
 
     def disturb(self, queue: str, partition: int, *, down: bool) -> Outcome:
-        """Take a partition down, or bring it up; there may be none of this number."""
+        """Take a partition down, or bring it up; refuse if it does not exist."""
         end = "down" if down else "up"
         asked = {"entity": queue, "partition": partition, "planned": True}
         status, answer = self._asked(f"partitions/{end}", asked)
@@ -126,7 +126,7 @@ class Embedded:
         return Done()
 
     def restore(self, command: RestoreQueue) -> Outcome:
-        """Begin with a partitioned queue from when the tier still permitted it."""
+        """Restore a partitioned queue, created when the tier still permitted it."""
         asked = {
             "entity": command.queue,
             "requires_session": command.requires_session,
@@ -139,10 +139,10 @@ class Embedded:
         return Done()
 
     def ask(self, what: str, body: Mapping[str, Any] | None = None) -> Any:
-        """What is answered under `/busproof/`.
+        """Return the answer of a resource under `/busproof/`.
 
         Raises:
-            AdapterError: an error is, or nothing.
+            AdapterError: the answer is an error, or there is none.
         """
         status, answer = self._asked(what, body)
         if status >= http.client.BAD_REQUEST:

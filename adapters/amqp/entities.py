@@ -1,4 +1,4 @@
-"""Administration of entities over HTTP: requests of Atom and XML, and what is answered."""
+"""Administration of entities over HTTP, with Atom and XML."""
 
 import http.client
 import re
@@ -28,17 +28,17 @@ DURATION: Final = re.compile(
 )
 SECONDS: Final = {"days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1}
 FOR_EVER: Final = 10_000 * 86_400 * 1_000_000
-"""From here on, in microseconds, a time to live is none."""
+"""Shortest time to live, in microseconds, that means no expiry."""
 
 
 def duration(microseconds: int) -> str:
-    """A duration as XML has it."""
+    """Return a duration in XML's format."""
     seconds, rest = divmod(microseconds, 1_000_000)
     return f"PT{seconds}S" if not rest else f"PT{seconds}.{rest:06}S"
 
 
 def microseconds(text: str) -> int | None:
-    """A duration; `None` for one that is as good as for ever, or is none."""
+    """Return a duration in microseconds; `None` if it means no limit or is not a duration."""
     found = DURATION.fullmatch(text)
     if found is None or not any(found.groups()):
         return None
@@ -47,11 +47,11 @@ def microseconds(text: str) -> int | None:
 
 
 class Entities:
-    """Asks a service's administration, over one connection that is kept.
+    """Client of a service's administration, over one persistent connection.
 
     Args:
         target: the service.
-        timeout: how long an answer may take, in seconds.
+        timeout: longest wait for an answer, in seconds.
     """
 
     def __init__(self, target: Target, timeout: float) -> None:
@@ -60,7 +60,7 @@ class Entities:
         self._http: http.client.HTTPConnection | None = None
 
     def close(self) -> None:
-        """Let the connection go."""
+        """Close the connection."""
         if self._http is not None:
             self._http.close()
             self._http = None
@@ -74,22 +74,22 @@ class Entities:
         change: bool = False,
         version: str = API_VERSION,
     ) -> dict[str, str]:
-        """Create an entity, or change it; what is told of it then."""
+        """Create or update an entity, and return its new description."""
         fields = "".join(f"<{name}>{escape(text)}</{name}>" for name, text in said.items())
         body = ENTRY.format(atom=ATOM, sb=SB, kind=kind, fields=fields)
         headers = {"If-Match": "*"} if change else {}
         return _described(self._ask("PUT", path, body.encode(), headers, version))
 
     def get(self, path: str) -> dict[str, str]:
-        """What is told of an entity."""
+        """Return the description of an entity."""
         found = _described(self._ask("GET", path))
         if not found:
-            # Of what is not there, some versions tell an empty list.
+            # Some versions answer with an empty list if the entity does not exist.
             raise Rejected("http:404", f"nothing is told of {path}")
         return found
 
     def names(self, path: str) -> list[str]:
-        """The names of what is beneath a path, such as `$Resources/queues`."""
+        """Return the names of the entities beneath a path, such as `$Resources/queues`."""
         found: list[str] = []
         while True:
             query = {"$skip": str(len(found)), "$top": str(PAGE)}
@@ -152,7 +152,7 @@ class Entities:
 
 
 def _is_over(kept: http.client.HTTPConnection) -> bool:
-    """Whether a connection was closed while nobody asked: what is readable then is its end."""
+    """Return whether an idle connection was closed: anything readable then is its end."""
     return kept.sock is None or bool(select.select([kept.sock], [], [], 0)[0])
 
 
@@ -170,7 +170,7 @@ def _entries(top: ET.Element | None) -> list[ET.Element]:
 
 
 def _described(top: ET.Element | None) -> dict[str, str]:
-    """The fields of a description that are plain texts, its counts among them."""
+    """Return the fields of a description that are plain texts, including its counts."""
     content = None if top is None else top.find(f"{{{ATOM}}}content")
     if content is None or not len(content):
         return {}

@@ -1,4 +1,4 @@
-"""What a refusal says: the vocabulary's word for a condition, or for the status of HTTP."""
+"""Errors of the vocabulary for AMQP conditions and HTTP status codes."""
 
 from typing import Final
 
@@ -45,7 +45,7 @@ SAYING: Final = (
     ("amqp:not-allowed", "size of the message", Error.MESSAGE_TOO_LARGE),
     ("http:409", "another conflicting operation", Error.OTHER),
 )
-"""Conditions that are used for several things, and what tells them apart: words in lower case."""
+"""Conditions with several meanings, and the words, in lower case, that distinguish them."""
 
 UNANSWERED: Final = frozenset(
     {
@@ -58,7 +58,7 @@ UNANSWERED: Final = frozenset(
         "http:504",
     }
 )
-"""After these nobody knows whether the request took effect."""
+"""Conditions that leave open whether the request took effect."""
 
 UNAUTHORIZED: Final = frozenset(
     {"amqp:unauthorized-access", "com.microsoft:auth-failed", "http:401"}
@@ -66,10 +66,10 @@ UNAUTHORIZED: Final = frozenset(
 
 
 def outcome_of(rejected: Rejected) -> Outcome:
-    """What a refusal comes to.
+    """Return the outcome for a refusal.
 
     Raises:
-        AdapterError: the key that was given has no right to ask this.
+        AdapterError: the key lacks the right to make the request.
     """
     condition, said = rejected.condition, rejected.description.lower()
     detail = f"{condition}: {rejected.description}"

@@ -1,4 +1,4 @@
-"""What can go wrong between a question and its answer."""
+"""Failures between a request and its answer."""
 
 __all__ = ["Lost", "Rejected", "Silent", "Unreachable"]
 
@@ -8,7 +8,7 @@ class Rejected(Exception):  # noqa: N818 - the service's answer, not an error of
 
     Args:
         condition: the AMQP error condition, or the status of an HTTP answer as `http:404`.
-        description: what it says to people.
+        description: the text for people.
     """
 
     def __init__(self, condition: str, description: str = "") -> None:
@@ -17,13 +17,13 @@ class Rejected(Exception):  # noqa: N818 - the service's answer, not an error of
         self.description = description
 
 
-class Silent(Exception):  # noqa: N818 - what a request may come to
-    """No answer came in the time that was given."""
+class Silent(Exception):  # noqa: N818 - a possible end of a request
+    """No answer came in time."""
 
 
-class Lost(Exception):  # noqa: N818 - what may become of a connection
-    """The connection is gone; what was asked last may have taken effect."""
+class Lost(Exception):  # noqa: N818 - a possible end of a connection
+    """The connection is lost; the last request may have taken effect."""
 
 
 class Unreachable(Lost):
-    """There is no connection to be had; nothing was asked."""
+    """No connection could be opened; nothing was requested."""

@@ -1,4 +1,4 @@
-"""The format of a transfer, by which a batch is known; Proton gives its transfers none but 0."""
+"""Set the message format of transfers that carry batches, because Proton always writes 0."""
 
 import struct
 from typing import Any, Final
@@ -11,11 +11,11 @@ BATCH_FORMAT: Final = 0x80013700
 TRANSFER: Final = 0x14
 FORMAT_FIELD: Final = 3
 HEADER: Final = struct.Struct(">IBBH")
-"""Of a frame: its size, where its body begins in words of 4 bytes, its type, and the channel."""
+"""Frame header: size, start of the body in words of 4 bytes, type, and channel."""
 
 
 def as_batches(data: bytes) -> bytes:
-    """Frames as they are, but for transfers: these have the format of a batch."""
+    """Return frames with the message format of a batch in all transfers."""
     frames: list[bytes] = []
     place = 0
     while place + HEADER.size <= len(data):

@@ -1,4 +1,4 @@
-"""Links on which messages are received, the locks that come with them, and their settlement."""
+"""Receiving links, the locks of their messages, and settlement."""
 
 from typing import Any, Final
 from uuid import UUID
@@ -39,15 +39,15 @@ FINAL: Final = frozenset(
         "com.microsoft:store-lock-lost",
     }
 )
-"""After these a client holds a session no more."""
+"""Conditions that end a client's hold of a session."""
 DEAD: Final = "com.microsoft:dead-letter"
 
 
 @attrs.frozen(kw_only=True)
 class Lock:
-    """Where a message came from that is locked.
+    """Lock of a message, with the link and delivery that it came from.
 
-    `delivery` is `None` where it came as an answer of the entity's management.
+    `delivery` is `None` if the message came in an answer of the management node.
     """
 
     path: str
@@ -58,23 +58,23 @@ class Lock:
 
     @property
     def on_link(self) -> bool:
-        """Whether it can still be settled on the link on which it came."""
+        """Whether the message can still be settled on its link."""
         return self.delivery is not None and not is_closed(self.link)
 
 
 def array(kind: int, elements: list[Any]) -> Array:
-    """An array of elements of one type; Proton's own types do not allow it to be made."""
+    """Return an array with elements of one type; the call does not fit Proton's type hints."""
     none: Any = PLAIN
     return Array(none, kind, *elements)
 
 
 def several(value: Any) -> list[Any]:
-    """The elements of a list or an array; none of nothing."""
+    """Return the elements of a list or an array; none for `None`."""
     return [] if value is None else list(value)
 
 
 def uuid_of(token: str) -> UUID:
-    """A lock's token as the service takes it; one that nobody has for what is none."""
+    """Return a lock token as a UUID; the nil UUID, which no lock has, if it is not one."""
     try:
         return UUID(token)
     except ValueError:
@@ -82,10 +82,10 @@ def uuid_of(token: str) -> UUID:
 
 
 def plain_link(client: Client, path: str, mode: ReceiveMode) -> Any:
-    """A link to receive on, attached.
+    """Return an attached link that receives from an entity.
 
     Raises:
-        Rejected: the service does not give it.
+        Rejected: the service refuses it.
     """
     link = _receiver(client, path, mode)
     client.connection.attach(link, f"attaching a receiver to {path}")
@@ -93,16 +93,16 @@ def plain_link(client: Client, path: str, mode: ReceiveMode) -> Any:
 
 
 def session_link(client: Client, path: str, session_id: str | None, wait: float) -> Any:
-    """A link to one session, or to the next that is free, attached.
+    """Return an attached link to one session, or to the next free one.
 
     Args:
-        client: who asks.
-        path: of the entity.
-        session_id: which one; `None` for the next.
-        wait: for how long the service is to look for one, in seconds.
+        client: client that accepts the session.
+        path: path of the entity.
+        session_id: the session; `None` for the next one.
+        wait: longest time that the service looks for one, in seconds.
 
     Raises:
-        Rejected: the service does not give it.
+        Rejected: the service refuses it.
     """
     link = _receiver(client, path, ReceiveMode.PEEK_LOCK)
     link.source.filter.put_dict({SESSION: session_id})
@@ -114,19 +114,19 @@ def session_link(client: Client, path: str, session_id: str | None, wait: float)
 
 
 def held(client: Client, path: str, session_id: str) -> Any | None:
-    """The link to a session that the client holds; taken up again if the service has ended it.
+    """Return the link to a session that the client holds; attach it again if the service closed it.
 
     Raises:
-        Rejected: the service does not give it back.
+        Rejected: the service refuses to attach it again.
     """
-    # What the service has said of it meanwhile counts.
+    # The service may have closed the link meanwhile.
     client.beat()
     link = client.held(path, session_id)
     if link is None or not is_closed(link):
         return link
     if link.state & Link.LOCAL_ACTIVE:
         link.close()
-    # Proton attaches before it detaches, and no two links have one name.
+    # Proton attaches before it detaches, and two links cannot have the same name.
     client.beat()
     ended = link.remote_condition
     if ended is not None and ended.name in FINAL:
@@ -151,14 +151,14 @@ def _receiver(client: Client, path: str, mode: ReceiveMode, name: str = "") -> A
     link.target.address = link.name
     at_once = mode is ReceiveMode.RECEIVE_AND_DELETE
     link.snd_settle_mode = Link.SND_SETTLED if at_once else Link.SND_UNSETTLED
-    # Who settles second is told whether the settlement was taken; not every broker has that.
+    # With SECOND the service confirms each settlement; not every broker supports that.
     first = at_once or client.is_plain
     link.rcv_settle_mode = Link.RCV_FIRST if first else Link.RCV_SECOND
     return link
 
 
 def session_of(link: Any) -> str:
-    """Which session a link was given."""
+    """Return the session that the service assigned to a link."""
     tree = link.remote_source.filter
     tree.rewind()
     found: Any = tree.get_object() if tree.next() else {}
@@ -166,15 +166,15 @@ def session_of(link: Any) -> str:
 
 
 def received(client: Client, link: Any, wait: float) -> tuple[Any, bytes] | None:
-    """The next message, with its delivery; `None` if there is none.
+    """Return the next message, with its delivery; `None` if there is none.
 
-    The service is given credit for one message, and then asked to give it back: what is there comes
-    before that is answered.
+    The client gives credit for one message, and then drains it: the service delivers an available
+    message before it answers the drain, so an empty entity is noticed without a timeout.
 
     Args:
-        client: who asks.
-        link: to receive on.
-        wait: for how long a message may come before that, in seconds.
+        client: the receiver.
+        link: its link.
+        wait: longest wait for a message before the drain, in seconds.
 
     Raises:
         Rejected: the service has closed the link.
@@ -196,13 +196,13 @@ def received(client: Client, link: Any, wait: float) -> tuple[Any, bytes] | None
 
 
 def received_several(client: Client, link: Any, count: int, wait: float) -> list[tuple[Any, bytes]]:
-    """The next messages, each with its delivery, as many as there are and are asked for.
+    """Return the next messages, each with its delivery, up to a count.
 
     Args:
-        client: who asks.
-        link: to receive on.
-        count: how many at most.
-        wait: for how long the first of them may come before credit is asked back, in seconds.
+        client: the receiver.
+        link: its link.
+        count: largest number of messages.
+        wait: longest wait for the first message before the drain, in seconds.
 
     Raises:
         Rejected: the service has closed the link.
@@ -225,7 +225,7 @@ def received_several(client: Client, link: Any, count: int, wait: float) -> list
 
 
 def settled_on_link(lock: Lock, command: Settlement) -> None:
-    """Settle a message on the link on which it came.
+    """Settle a message on the link that it came on.
 
     Raises:
         Rejected: the service refuses.
@@ -245,7 +245,7 @@ def settled_on_link(lock: Lock, command: Settlement) -> None:
 
 
 def _wanted(delivery: Any, command: Settlement) -> Any:
-    """The state by which a settlement is asked for, its details written into the delivery."""
+    """Return the delivery state of a settlement, and write its details into the delivery."""
     if isinstance(command, Complete):
         return Delivery.ACCEPTED
     if isinstance(command, DeadLetter):
@@ -260,6 +260,7 @@ def _wanted(delivery: Any, command: Settlement) -> Any:
 STATUSES: Final = {
     Complete: "completed",
     Abandon: "abandoned",
+    # Misspelled in the protocol.
     Defer: "defered",
     DeadLetter: "suspended",
 }
@@ -272,7 +273,7 @@ def settled_by_request(
     session_id: str | None,
     transaction: bytes | None = None,
 ) -> None:
-    """Settle a message by asking the entity's management, in a transaction if one is named.
+    """Settle a message with a request to the management node, optionally in a transaction.
 
     Raises:
         Rejected: the service refuses.

@@ -1,4 +1,4 @@
-"""Requests about entities and rules of subscriptions."""
+"""Requests about entities and subscription rules."""
 
 from typing import Any, Final
 
@@ -36,7 +36,7 @@ __all__ = [
 
 PAGE: Final = 100
 MEGABYTES: Final = 1024
-"""Of a GB."""
+"""Megabytes in a gigabyte."""
 
 WORDS: Final = {
     "partitioned": "EnablePartitioning",
@@ -52,7 +52,7 @@ WORDS: Final = {
     "dead_letter_expired": "DeadLetteringOnMessageExpiration",
     "status": "Status",
 }
-"""A setting of the vocabulary, and what the service calls it."""
+"""Settings of the vocabulary, and their names in the service."""
 
 OF_TOPICS: Final = (
     "DefaultMessageTimeToLive",
@@ -91,7 +91,7 @@ ORDERS: Final[dict[str, tuple[str, ...]]] = {
     "TopicDescription": OF_TOPICS,
     "SubscriptionDescription": OF_SUBSCRIPTIONS,
 }
-"""A description is a sequence: a service that reads it as such finds nothing out of its place."""
+"""Order of the elements in a description: a service may ignore an element out of place."""
 
 STATUSES: Final = {
     EntityStatus.ACTIVE: "Active",
@@ -105,7 +105,7 @@ UNAVAILABLE_NAMES: Final = frozenset({"Limited", "Restoring", "Renaming", "Unkno
 
 
 def _said(scenario: Scenario, command: Any, kind: str) -> dict[str, str]:
-    """The settings of a request, in the service's words and order; what is `None` is left out."""
+    """Return the settings of a command that are not `None`, in the service's words and order."""
     found = {}
     for ours, theirs in WORDS.items():
         value = getattr(command, ours, None)
@@ -157,23 +157,23 @@ def create_subscription(
 
 
 def update_queue(scenario: Scenario, command: c.UpdateQueue, client: Client) -> o.Outcome:
-    """Change a queue or a subscription."""
+    """Update a queue or a subscription."""
     kind = "SubscriptionDescription" if SUBSCRIPTIONS in command.queue else "QueueDescription"
     return _updated(scenario, command.queue, command, kind)
 
 
 def update_topic(scenario: Scenario, command: c.UpdateTopic, client: Client) -> o.Outcome:
-    """Change a topic."""
+    """Update a topic."""
     return _updated(scenario, command.topic, command, "TopicDescription")
 
 
 def _updated(
     scenario: Scenario, name: str, command: c.UpdateQueue | c.UpdateTopic, kind: str
 ) -> o.Outcome:
-    """Change an entity: what it is now is told again, with what is to be otherwise."""
+    """Update an entity: send its current description with the changes."""
     entities, path = scenario.setting.entities, scenario.path(name)
     said = entities.get(path) | _said(scenario, command, kind)
-    # What forwards no more is described without where to.
+    # An empty ForwardTo ends forwarding, and is left out of the description.
     told = {name: text for name, text in said.items() if name != "ForwardTo" or text}
     entities.put(path, kind, _ordered(told, kind), change=True)
     return o.Done()
@@ -192,7 +192,7 @@ def delete_topic(scenario: Scenario, command: c.DeleteTopic, client: Client) -> 
 
 
 def get_topic(scenario: Scenario, command: c.GetTopic, client: Client) -> o.Outcome:
-    """What a topic is."""
+    """Return the description of a topic."""
     told = scenario.setting.entities.get(scenario.path(command.topic))
     description = o.TopicDescription(
         topic=command.topic,
@@ -208,7 +208,7 @@ def get_topic(scenario: Scenario, command: c.GetTopic, client: Client) -> o.Outc
 
 
 def get_queue(scenario: Scenario, command: c.GetQueue, client: Client) -> o.Outcome:
-    """What a queue or a subscription is and what it holds."""
+    """Return the description of a queue or a subscription."""
     told = scenario.setting.entities.get(scenario.path(command.queue))
     return o.Described(description=_description(command.queue, told))
 
@@ -232,7 +232,7 @@ def _description(queue: str, told: dict[str, str]) -> o.QueueDescription:
 
 
 def _counted(told: dict[str, str]) -> int | None:
-    """The messages that are there and no dead letters."""
+    """Return the number of messages without the dead letters."""
     whole, dead = _whole(told.get("MessageCount")), _whole(told.get("DeadLetterMessageCount"))
     return None if whole is None else whole - (dead or 0)
 
@@ -261,12 +261,12 @@ def _gigabytes(text: str | None) -> int | None:
 
 
 def list_queues(scenario: Scenario, command: c.ListQueues, client: Client) -> o.Outcome:
-    """The names of all queues of ours."""
+    """Return the names of the scenario's queues."""
     return _ours(scenario, "queues")
 
 
 def list_topics(scenario: Scenario, command: c.ListTopics, client: Client) -> o.Outcome:
-    """The names of all topics of ours."""
+    """Return the names of the scenario's topics."""
     return _ours(scenario, "topics")
 
 
@@ -280,7 +280,7 @@ def _ours(scenario: Scenario, kind: str) -> o.Outcome:
 def list_subscriptions(
     scenario: Scenario, command: c.ListSubscriptions, client: Client
 ) -> o.Outcome:
-    """The names of a topic's subscriptions."""
+    """Return the names of a topic's subscriptions."""
     path = scenario.path(command.topic)
     names = scenario.setting.entities.names(f"{path}/subscriptions")
     return o.Listed(names=tuple(names))
@@ -304,7 +304,7 @@ def remove_rule(scenario: Scenario, command: c.RemoveRule, client: Client) -> o.
 
 
 def list_rules(scenario: Scenario, command: c.ListRules, client: Client) -> o.Outcome:
-    """The rules of a subscription."""
+    """Return the rules of a subscription."""
     path = _subscription(scenario, command)
     found: list[SubscriptionRule] = []
     while True:

@@ -14,10 +14,10 @@ from busproof.vocabulary.messages import Message, MessageState, MessageView
 __all__ = ["STANDS_FOR", "decoded", "encoded", "enveloped"]
 
 MILLISECOND: Final = 1000
-"""In microseconds."""
+"""Microseconds in a millisecond."""
 
 ANNOTATIONS, PROPERTIES, DATA_SECTION = 0x72, 0x73, 0x75
-"""The codes of a message's sections."""
+"""Codes of a message's sections."""
 
 KEY: Final = symbol("x-opt-partition-key")
 DUE: Final = symbol("x-opt-scheduled-enqueue-time")
@@ -29,9 +29,9 @@ STATES: Final = {
     2: MessageState.SCHEDULED,
 }
 STANDS_FOR: Final = "x-opt-busproof-size"
-"""How many bytes a body stands for, where a service offers to count them: ours does."""
+"""Number of bytes that a body stands for, if the service offers to count them, as ours does."""
 STANDS_IN: Final = "x-opt-busproof-stands-in"
-"""Whether it does so for several messages, and may be larger than one."""
+"""Whether a body stands for several messages and may exceed the size of one."""
 PADDING: Final = b"\0"
 TEXTS: Final = {
     "correlation_id": "correlation_id",
@@ -41,16 +41,16 @@ TEXTS: Final = {
     "reply_to_session_id": "reply_to_group_id",
     "session_id": "group_id",
 }
-"""The vocabulary's name of a property, and Proton's."""
+"""Properties in the vocabulary, and their names in Proton."""
 
 
 def encoded(message: Message, due: int | None = None, *, counted: bool = False) -> bytes:
-    """A message as it is sent.
+    """Return a message as it is sent.
 
     Args:
-        message: what is sent; its body is padded to its size.
-        due: when it is to arrive, in milliseconds since 1970, if later.
-        counted: whether the service takes a size's word for its bytes; then nothing is padded.
+        message: the message; its body is padded to its size.
+        due: scheduled enqueue time, in milliseconds since 1970.
+        counted: whether the service counts the declared size; the body is not padded then.
     """
     body = message.body.encode()
     if message.size is not None and not counted:
@@ -75,17 +75,17 @@ def encoded(message: Message, due: int | None = None, *, counted: bool = False) 
     sent.annotations = annotations or None
     sent.properties = dict(message.properties) or None
     if message.time_to_live is not None:
-        # A little more, because Proton cuts off what the float lacks.
+        # Add half a millisecond, because Proton truncates the float.
         sent.ttl = (-(-message.time_to_live // MILLISECOND) + 0.5) / 1000
     return bytes(sent.encode())
 
 
 def enveloped(messages: Sequence[Message], *, counted: bool) -> bytes:
-    """Several messages as one transfer: an envelope with the keys of the first, and each of them.
+    """Return a batch as one transfer: an envelope with the first message's keys, then each.
 
     Args:
-        messages: what is sent.
-        counted: whether the service takes a size's word for its bytes.
+        messages: the messages.
+        counted: whether the service counts the declared size.
     """
     parts: list[bytes] = []
     if messages:
@@ -99,19 +99,19 @@ def enveloped(messages: Sequence[Message], *, counted: bool) -> bytes:
 
 
 def _section(code: int, value: Any) -> bytes:
-    """A section of a message, as it is on the wire."""
+    """Return an encoded section of a message."""
     tree = Data()
     tree.put_object(Described(ulong(code), value))
     return bytes(tree.encode())
 
 
 def decoded(raw: bytes, *, token: str | None = None, epoch: int | None = None) -> MessageView:
-    """A message that came; why it is a dead letter goes with it wherever dead letters go.
+    """Return a received message; it keeps its dead-letter reason wherever it is forwarded.
 
     Args:
         raw: its bytes.
-        token: of its lock, if it is locked.
-        epoch: microseconds since 1970 of the recording's time 0; `None` where that is not known.
+        token: lock token, if it is locked.
+        epoch: microseconds since 1970 of the recording's time 0; `None` if that is not known.
     """
     came: Any = Wire()
     came.decode(raw)

@@ -1,4 +1,4 @@
-"""What Proton's own library tells and its Python does not, or not as it is."""
+"""Values of Proton's C library that its Python API hides or changes."""
 
 from typing import Any
 
@@ -8,12 +8,12 @@ __all__ = ["content_type_of", "tag_of"]
 
 
 def tag_of(delivery: Any) -> bytes:
-    """A delivery's tag; Proton's Python takes it for a text, which it need not be."""
+    """Return a delivery's tag as bytes; Proton's Python API expects text, which it need not be."""
     raw = cproton.lib.pn_delivery_tag(delivery._impl)
     return bytes(cproton.ffi.buffer(raw.start, raw.size))
 
 
 def content_type_of(message: Any) -> str | None:
-    """A message's content type; Proton's Python says `None` as a text where there is none."""
+    """Return a message's content type, or `None`; Proton's Python API returns `None` as a text."""
     found: str | None = cproton.pn_message_get_content_type(message._msg)
     return found

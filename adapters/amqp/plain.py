@@ -1,8 +1,8 @@
-"""A standard AMQP 1.0 broker, without what Service Bus adds: no management, no administration.
+"""A plain AMQP 1.0 broker without the dialect of Service Bus: no management, no administration.
 
-Its queues come into being when they are first attached to, as RabbitMQ's do under `/queue/`, and
-cannot be removed over AMQP: it is for a broker, or a virtual host, of one's own. What is asked of a
-queue beside its name it is not told. A broker that has no partitions is held to what a client sees.
+Its queues are created by the first attach, as RabbitMQ does under `/queue/`, and cannot be removed
+over AMQP: reserve a broker or a virtual host for them. Settings of a queue are not sent. A broker
+without partitions is judged by what a client sees.
 """
 
 import time
@@ -37,7 +37,7 @@ NAMELESS: Final = "AMQP 1.0 broker"
 
 
 def ask(scenario: Scenario, command: c.Command, client: Client) -> Outcome:
-    """What comes of a request that AMQP itself knows."""
+    """Return the outcome of a command, if AMQP itself supports it."""
     match command:
         case c.CreateQueue(queue=queue):
             link = links.plain_link(client, scenario.path(queue), ReceiveMode.PEEK_LOCK)
@@ -53,10 +53,10 @@ def ask(scenario: Scenario, command: c.Command, client: Client) -> Outcome:
 
 
 def _receive(scenario: Scenario, command: c.Receive, client: Client) -> Outcome:
-    """Take what comes within a while, each message on a link of its own.
+    """Receive what arrives within a while, each message on a new link.
 
-    Credit is not drained, because there are brokers that break when it is. The link is closed when
-    nothing came, so that what is on its way then goes back.
+    Credit is not drained, because some brokers break on a drain. If nothing comes, the link is
+    closed, so that a message on its way is released.
     """
     path, connection = scenario.path(command.queue), client.connection
     link = links.plain_link(client, path, command.mode)
@@ -78,7 +78,7 @@ def _receive(scenario: Scenario, command: c.Receive, client: Client) -> Outcome:
 
 
 def _settle(scenario: Scenario, command: c.Complete | c.Abandon) -> Outcome:
-    """Settle first, which nobody answers; what is not locked here cannot be settled."""
+    """Settle without a confirmation; refuse if the lock is unknown or its link is closed."""
     lock = scenario.locks.pop(command.lock_token, None)
     if lock is None or lock.path != scenario.path(command.queue) or is_closed(lock.link):
         return Refused(error=Error.LOCK_LOST, detail="no such lock is held here")
@@ -90,18 +90,18 @@ def _settle(scenario: Scenario, command: c.Complete | c.Abandon) -> Outcome:
 
 
 def close(client: Client, link: Any) -> None:
-    """Close a link; that the broker has closed it too, some do not say."""
+    """Close a link without waiting for the broker to close it, because some never do."""
     link.close()
     client.connection.beat()
 
 
 class PlainAdapter:
-    """A broker that speaks AMQP 1.0 and no dialect of it.
+    """Broker that speaks AMQP 1.0 without a dialect.
 
     Args:
         target: the broker.
-        timeout: how long an answer may take, in seconds.
-        run: the run's name, with which the names of its queues begin.
+        timeout: longest wait for an answer, in seconds.
+        run: name of the run, with which the names of its queues begin.
     """
 
     def __init__(self, target: Target, timeout: float, run: str) -> None:
@@ -114,7 +114,7 @@ class PlainAdapter:
 
     @property
     def declaration(self) -> Declaration:
-        """What AMQP itself has: messages, and two ways to receive them."""
+        """Capabilities of AMQP itself: messages, and two receive modes."""
         slack = SLACK if self._target.slack is None else self._target.slack
         return Declaration(
             implementation=self._implementation,
@@ -127,7 +127,7 @@ class PlainAdapter:
 
     @cached_property
     def _implementation(self) -> Implementation:
-        """What the broker calls itself; one that cannot be reached is told of once it is asked."""
+        """Name and version of the broker; an unreachable one is reported at the first command."""
         try:
             connection = Connection(self._target, self._timeout)
         except Unreachable:
@@ -137,7 +137,7 @@ class PlainAdapter:
         return Implementation(name=name or NAMELESS, version=version)
 
     def start(self, profile: Profile) -> None:  # noqa: ARG002 - it has none
-        """Begin with queues that nobody has used."""
+        """Begin with new queue names."""
         self.stop()
         self._clients = Clients(self._target, self._timeout, ask)
         self._scenarios += 1
@@ -154,7 +154,7 @@ class PlainAdapter:
         )
 
     def do(self, command: c.Command, connection: str) -> Observed:
-        """Ask one thing of the broker."""
+        """Execute one command."""
         if self._clients is None or self._scenario is None:
             raise AssertionError("an adapter is asked only between start and stop")
         return Observed(self._clients.ask(self._scenario, command, connection))

@@ -1,4 +1,4 @@
-"""Requests to receive, to peek, to settle what was received and to keep it longer."""
+"""Requests to receive, peek, settle and renew locks."""
 
 from typing import Any, Final
 from uuid import UUID
@@ -33,7 +33,7 @@ NO_CONTENT: Final = 204
 
 
 def receive(scenario: Scenario, command: c.Receive, client: Client) -> o.Outcome:
-    """Take what is there now, locked or for good."""
+    """Receive an available message, with a lock or for good."""
     path, session_id = scenario.path(command.queue), command.session_id
     link = _link(client, path, command)
     if link is None:
@@ -42,7 +42,7 @@ def receive(scenario: Scenario, command: c.Receive, client: Client) -> o.Outcome
     try:
         came = r.received(client, link, scenario.setting.receive_wait)
     except Silent:
-        # What comes on it now would be taken for the answer to another receive.
+        # A late message would be taken as the answer to the next receive.
         client.drop(path, kind)
         raise
     if came is None:
@@ -53,14 +53,14 @@ def receive(scenario: Scenario, command: c.Receive, client: Client) -> o.Outcome
 
 
 def _link(client: Client, path: str, command: c.Receive | c.ReceiveBatch) -> Any | None:
-    """Where to receive: the link of a session if one is named, or none if that is not held."""
+    """Return the receiving link: of the session, if one is named; `None` if it is not held."""
     if command.session_id is not None:
         return r.held(client, path, command.session_id)
     return client.receiver(path, command.mode, lambda: r.plain_link(client, path, command.mode))
 
 
 def receive_batch(scenario: Scenario, command: c.ReceiveBatch, client: Client) -> o.Outcome:
-    """Take up to as many as are asked for of what is there now, locked or for good."""
+    """Receive available messages up to the count, with locks or for good."""
     path, session_id = scenario.path(command.queue), command.session_id
     link = _link(client, path, command)
     if link is None:
@@ -69,6 +69,7 @@ def receive_batch(scenario: Scenario, command: c.ReceiveBatch, client: Client) -
     try:
         came = r.received_several(client, link, command.count, scenario.setting.receive_wait)
     except Silent:
+        # As above: a late message must not answer the next receive.
         client.drop(path, kind)
         raise
     views = []
@@ -81,11 +82,11 @@ def receive_batch(scenario: Scenario, command: c.ReceiveBatch, client: Client) -
 def _taken(
     scenario: Scenario, queue: str, mode: ReceiveMode, lock: r.Lock, raw: bytes
 ) -> MessageView:
-    """A message that came, and its lock, if it keeps one."""
+    """Return a received message; register its lock, if it has one."""
     token = None if lock.delivery.settled else _token(lock.delivery, raw)
     view = scenario.seen(raw, token)
     if token is not None and mode is ReceiveMode.RECEIVE_AND_DELETE:
-        # A session's link was made before anybody said how messages would be taken from it.
+        # A session's link was attached before the receive mode was known, so it always locks.
         r.settled_on_link(lock, c.Complete(queue=queue, lock_token=token))
         return attrs.evolve(view, lock_token=None, locked_until=None, delivery_count=None)
     if token is not None:
@@ -94,7 +95,13 @@ def _taken(
 
 
 def not_held(client: Client, path: str, session_id: str) -> o.Outcome:
-    """What the service says to one who does not hold a session: it has to be accepted first."""
+    """Return the refusal for a session that the connection does not hold.
+
+    The session is accepted first, so that a refusal of the service comes before this one.
+
+    Raises:
+        Rejected: the service refuses to accept the session.
+    """
     client.prove(path)
     link = r.session_link(client, path, session_id, 0.0)
     client.connection.close_link(link)
@@ -104,7 +111,7 @@ def not_held(client: Client, path: str, session_id: str) -> o.Outcome:
 
 
 def settle(scenario: Scenario, command: c.Settlement, client: Client) -> o.Outcome:
-    """Settle on the link on which the message came; by request where that is not to be had."""
+    """Settle on the link that the message came on, or with a request if that is not possible."""
     if command.transaction is not None:
         return _settle_within(scenario, command, command.transaction, client)
     path, lock = scenario.path(command.queue), scenario.locks.pop(command.lock_token, None)
@@ -120,7 +127,7 @@ def settle(scenario: Scenario, command: c.Settlement, client: Client) -> o.Outco
 def _settle_within(
     scenario: Scenario, command: c.Settlement, transaction: str, client: Client
 ) -> o.Outcome:
-    """Settle by a request that is a part of the transaction; the lock may be needed again."""
+    """Settle with a request in the transaction; keep the lock, which may be needed again."""
     asker, identity = scenario.part_of(transaction, client)
     lock = scenario.locks.get(command.lock_token)
     session_id = None if lock is None else lock.session_id
@@ -130,7 +137,7 @@ def _settle_within(
 
 
 def receive_deferred(scenario: Scenario, command: c.ReceiveDeferred, client: Client) -> o.Outcome:
-    """Take deferred messages by their numbers."""
+    """Receive deferred messages by their sequence numbers."""
     path = scenario.path(command.queue)
     locked = command.mode is ReceiveMode.PEEK_LOCK
     body: dict[str, Any] = {
@@ -151,22 +158,22 @@ def receive_deferred(scenario: Scenario, command: c.ReceiveDeferred, client: Cli
 
 
 def renew_lock(scenario: Scenario, command: c.RenewLock, client: Client) -> o.Outcome:
-    """Keep a locked message for longer."""
+    """Renew the lock of a message."""
     body = {"lock-tokens": r.array(Data.UUID, [r.uuid_of(command.lock_token)])}
     _, answer = client.request(scenario.path(command.queue), "renew-lock", body)
     return renewed(scenario, several(answer.get("expirations")))
 
 
 def renewed(scenario: Scenario, until: list[Any]) -> o.Outcome:
-    """A lock that begins anew; the first of `until` is when it ends, in milliseconds."""
+    """Return the outcome of a renewal until the first of `until`, in milliseconds since 1970."""
     if not until or not scenario.setting.tells_time:
         return o.Renewed()
     return o.Renewed(locked_until=int(until[0]) * MILLISECOND - scenario.setting.epoch)
 
 
 def peek(scenario: Scenario, command: c.Peek, client: Client) -> o.Outcome:
-    """Look at messages without taking them."""
-    # No number is less than 1: a peek from the very beginning is told from one without a number.
+    """Peek messages."""
+    # Sequence numbers are at least 1, so 0 stands for a peek without one.
     first = command.from_sequence_number
     body: dict[str, Any] = {
         "from-sequence-number": 0 if first is None else max(1, first),
@@ -182,7 +189,7 @@ def peek(scenario: Scenario, command: c.Peek, client: Client) -> o.Outcome:
 
 
 def _token(delivery: Any, raw: bytes) -> str:
-    """The token of a message's lock: the service annotates it, and it is the delivery's tag."""
+    """Return a message's lock token: an annotation of the service, or else the delivery's tag."""
     came = Message()
     came.decode(raw)
     notes = {str(name): value for name, value in (came.instructions or {}).items()}

@@ -1,4 +1,4 @@
-"""A service that somebody else runs: in real time, in a namespace that may have other entities."""
+"""A service run by somebody else: in real time, in a namespace that may have other entities."""
 
 import re
 import time
@@ -24,22 +24,22 @@ from busproof.vocabulary.values import MICROSECONDS
 __all__ = ["RemoteAdapter", "removed"]
 
 RECEIVE_WAIT: Final = 1.0
-"""For how long a message may come before a receive is empty, in seconds."""
+"""Longest wait for a message before a receive is empty, in seconds."""
 SESSION_WAIT: Final = 2.0
 LONGEST_TOLD: Final = 5
-"""How many entities are named that could not be removed."""
+"""Most names of entities in a message about those that could not be removed."""
 TRACKING: Final = re.compile(
     r"\b(TrackingId|SystemTracker|Timestamp|Reference|G|B)\s*:\s*[^,\s]*", re.IGNORECASE
 )
 
 
 class RemoteAdapter:
-    """A Service Bus namespace, an emulator, or our own broker where it was started by hand.
+    """A Service Bus namespace, an emulator, or our own broker if it was started by hand.
 
     Args:
         target: the service.
-        timeout: how long an answer may take, in seconds.
-        run: the run's name, by which its entities are known from others.
+        timeout: longest wait for an answer, in seconds.
+        run: name of the run, which marks its entities.
     """
 
     def __init__(self, target: Target, timeout: float, run: str) -> None:
@@ -56,7 +56,7 @@ class RemoteAdapter:
 
     @property
     def declaration(self) -> Declaration:
-        """What the service was found to be able to do, asked once; touches entities of its own."""
+        """The discovered capabilities of the service; probed once, with entities for that."""
         if self._declaration is None:
             self._begin()
             try:
@@ -67,7 +67,7 @@ class RemoteAdapter:
         return self._declaration
 
     def start(self, profile: Profile) -> None:
-        """Remove what the last scenario has left, and begin under names that nobody has used."""
+        """Remove the last scenario's entities, and begin with new entity names."""
         if self._tier not in (None, profile.tier.value):
             raise UsageError(
                 f"the namespace is of tier {self._tier}, and the run is for {profile.tier.value}; "
@@ -76,14 +76,14 @@ class RemoteAdapter:
         self._begin()
 
     def do(self, command: Command, connection: str) -> Observed:
-        """Ask one thing of the service."""
+        """Execute one command."""
         return Observed(self._asked(command, connection))
 
     def stop(self) -> None:
         """Remove every entity that was created, and close all connections.
 
         Raises:
-            AdapterError: some are left.
+            AdapterError: some could not be removed.
         """
         self._let_go()
         if self._clients is not None:
@@ -131,14 +131,14 @@ class RemoteAdapter:
             self._left = dict.fromkeys(_remaining(self._entities, self._left))
 
     def _redacted(self, outcome: Outcome) -> Outcome:
-        """The outcome, whose detail tells of no host, key or request of the service's."""
+        """Return the outcome without host, key or request ids of the service in its detail."""
         if not isinstance(outcome, Refused | Indeterminate):
             return outcome
         return attrs.evolve(outcome, detail=redacted(outcome.detail, self._target))
 
 
 def redacted(text: str, target: Target) -> str:
-    """A sentence of the service's without what tells where it is and who has asked it."""
+    """Return a text of the service without its host, the key, or request ids."""
     text = TRACKING.sub(r"\1:…", text)
     for secret in (target.key, target.host, target.host.partition(".")[0]):
         if len(secret) > 2:
@@ -147,7 +147,7 @@ def redacted(text: str, target: Target) -> str:
 
 
 def _remaining(entities: Entities, names: Iterable[str]) -> list[str]:
-    """What of these could not be removed."""
+    """Delete entities, and return the names of those that could not be removed."""
     left = []
     for name in names:
         try:
@@ -161,15 +161,15 @@ def _remaining(entities: Entities, names: Iterable[str]) -> list[str]:
 
 
 def removed(target: Target, timeout: float, run: str | None) -> tuple[list[str], list[str]]:
-    """Remove what runs have left in a namespace; what was removed, and what could not be.
+    """Remove entities that runs have left in a namespace; return the removed and the remaining.
 
     Args:
         target: the service.
-        timeout: how long an answer may take, in seconds.
-        run: which run's; `None` for every run's.
+        timeout: longest wait for an answer, in seconds.
+        run: the run; `None` for all runs.
 
     Raises:
-        AdapterError: the namespace cannot be asked what it has.
+        AdapterError: the namespace's entities cannot be listed.
     """
     entities = Entities(target, timeout)
     try:
@@ -181,10 +181,10 @@ def removed(target: Target, timeout: float, run: str | None) -> tuple[list[str],
 
 
 def left_by(entities: Entities, run: str | None) -> list[str]:
-    """The queues and topics of a run, or of any.
+    """Return the queues and topics of a run, or of all runs.
 
     Raises:
-        AdapterError: the namespace cannot be asked what it has.
+        AdapterError: the namespace's entities cannot be listed.
     """
     try:
         names = [*entities.names("$Resources/queues"), *entities.names("$Resources/topics")]

@@ -1,4 +1,4 @@
-"""Rules of subscriptions as an entity's management takes and tells them."""
+"""Subscription rules in the format of the management node."""
 
 from typing import Any, Final
 
@@ -24,14 +24,14 @@ TEXTS: Final = (
     ("reply-to-session-id", "reply_to_session_id"),
     ("content-type", "content_type"),
 )
-"""The fields of a correlation filter, in the order in which they are told."""
+"""Fields of a correlation filter, in the order of a listed rule."""
 
 SQL_ACTION: Final = 0x13700000006
 SQL, TRUE, FALSE, CORRELATION = range(0x1370000006, 0x137000000A)
 
 
 def written(chosen: Filter, action: str | None = None) -> dict[str, Any]:
-    """A filter and an action, as a rule that is added has them."""
+    """Return a filter and an action as a request to add a rule."""
     acts = {} if action is None else {"sql-rule-action": {"expression": action}}
     return {**_written(chosen), **acts}
 
@@ -51,10 +51,10 @@ def _written(chosen: Filter) -> dict[str, Any]:
 
 
 def rule_of(told: Any) -> SubscriptionRule:
-    """A rule as it is listed.
+    """Return a listed rule.
 
     Raises:
-        AdapterError: its filter is of no kind that is known.
+        AdapterError: its filter is of an unknown kind.
     """
     described, action, name = (*told.value, None, None)[:3]
     acts = action is not None and int(action.descriptor) == SQL_ACTION
@@ -85,7 +85,7 @@ def _filter(told: Any) -> Filter:
 
 
 def plain(value: Any) -> str | int | float | bool:
-    """A value without the kinds that Proton has for each of AMQP's."""
+    """Return a value in the types of Python, without Proton's type for each of AMQP's."""
     if isinstance(value, bool):
         return value
     for kind in (int, float):

@@ -1,4 +1,4 @@
-"""Names that no entity of a customer's has: whose run they are of, and of which scenario."""
+"""Names of entities that contain the run and the scenario, and that no other entity has."""
 
 import os
 import re
@@ -10,39 +10,39 @@ from busproof.errors import UsageError
 __all__ = ["RUN", "is_of_a_run", "new_run", "prefix_of", "run_agreed_to", "run_of"]
 
 RUN: Final = "BUSPROOF_NAMESPACE_RUN"
-"""The environment's word that a namespace may be used, and the name of the run that may."""
+"""Environment variable with the name of a run, which gives consent to use the namespace."""
 
 NAME: Final = re.compile(r"busproof-(?P<run>[0-9a-z]{4,16})-\d+-")
 RUN_NAME: Final = re.compile(r"[0-9a-z]{4,16}")
 
 
 def new_run() -> str:
-    """A name that no other run has."""
+    """Return a name that no other run has."""
     return secrets.token_hex(4)
 
 
 def prefix_of(run: str, scenario: int) -> str:
-    """What the names of a scenario's entities begin with."""
+    """Return the prefix of a scenario's entity names."""
     return f"busproof-{run}-{scenario}-"
 
 
 def run_of(entity: str) -> str | None:
-    """The run that an entity is of, by its name; `None` for one of somebody else's."""
+    """Return the run that an entity belongs to, from its name; `None` if it belongs to none."""
     found = NAME.match(entity)
     return None if found is None else found["run"]
 
 
 def is_of_a_run(entity: str, run: str | None) -> bool:
-    """Return whether an entity is of this run, or of any if none is named."""
+    """Return whether an entity belongs to this run, or to any run if `run` is `None`."""
     found = run_of(entity)
     return found is not None and run in (None, found)
 
 
 def run_agreed_to() -> str:
-    """The run that a user has agreed to, with all that it does to the namespace.
+    """Return the name of the run that the user has consented to.
 
     Raises:
-        UsageError: to none.
+        UsageError: there is no consent, or the name is not valid.
     """
     run = os.environ.get(RUN, "")
     if not run:

@@ -1,4 +1,4 @@
-"""What a scenario goes by: how its service is asked, and where locks and transactions belong."""
+"""State of a scenario: the service's parameters, locks and transactions."""
 
 from collections.abc import Callable
 from typing import Final
@@ -24,16 +24,16 @@ ON_THE_WIRE: Final = {
 
 @attrs.frozen(kw_only=True)
 class Setting:
-    """How a service is asked.
+    """Parameters of a service.
 
     Attributes:
         entities: its administration.
         epoch: microseconds since 1970 of the recording's time 0.
-        now: tells the recording's time.
-        tells_time: whether the ends of locks can be told on the recording's clock.
-        receive_wait: for how long a message may come before a receive is empty, in seconds.
-        session_wait: for how long the next session is looked for, in seconds.
-        prefix: what the names of entities begin with there, and not here.
+        now: function that returns the recording's time.
+        tells_time: whether lock ends can be converted to the recording's clock.
+        receive_wait: longest wait for a message before a receive is empty, in seconds.
+        session_wait: longest wait for the next free session, in seconds.
+        prefix: prefix of entity names at the service, which the vocabulary does not have.
     """
 
     entities: Entities
@@ -47,17 +47,17 @@ class Setting:
 
 @attrs.frozen
 class Transaction:
-    """A transaction: who has begun it, and how the service calls it."""
+    """Transaction: the client that began it, and the service's id."""
 
     client: Client
     identity: bytes
 
 
 class Scenario:
-    """One scenario.
+    """State of one scenario.
 
     Args:
-        setting: how the service is asked.
+        setting: parameters of the service.
     """
 
     def __init__(self, setting: Setting) -> None:
@@ -65,31 +65,31 @@ class Scenario:
         self.locks: dict[str, Lock] = {}
         self.transactions: dict[str, Transaction] = {}
         self.open: set[str] = set()
-        """The names of those that have not ended."""
+        """Names of the transactions that have not ended."""
         self.entities: dict[str, None] = {}
-        """What was asked to be created, under the names of the service, oldest first."""
+        """Entities that were requested, by their names at the service, oldest first."""
 
     def made(self, name: str) -> str:
-        """Where the service will know a queue or topic, which is removed in the end."""
+        """Return the path of a queue or topic to create, and remember it for removal."""
         path = self.path(name)
         self.entities[path] = None
         return path
 
     def path(self, name: str) -> str:
-        """Where the service knows an entity."""
+        """Return the path of an entity at the service."""
         bare = owner_of(name)
         return self.setting.prefix + bare + ON_THE_WIRE[name[len(bare) :]]
 
     def seen(self, raw: bytes, token: str | None = None) -> MessageView:
-        """A message that came, and the token of its lock."""
+        """Return a received message, with its lock token."""
         epoch = self.setting.epoch if self.setting.tells_time else None
         return decoded(raw, token=token, epoch=epoch)
 
     def part_of(self, name: str | None, client: Client) -> tuple[Client, bytes | None]:
-        """Who asks for a part of a transaction, and how the service calls that.
+        """Return the client for a part of a transaction, and the service's id of the transaction.
 
-        A transaction belongs to the connection on which it was begun. What was never begun has a
-        name that the service has not given.
+        A transaction belongs to the connection that began it. A name that was never begun becomes
+        an id that the service did not issue.
         """
         if name is None:
             return client, None

@@ -1,4 +1,4 @@
-"""Requests to send, to schedule, and to begin and end transactions."""
+"""Requests to send and schedule, and to begin and end transactions."""
 
 from typing import Any, Final
 
@@ -30,7 +30,7 @@ def send(scenario: Scenario, command: c.Send, client: Client) -> o.Outcome:
 
 
 def send_batch(scenario: Scenario, command: c.SendBatch, client: Client) -> o.Outcome:
-    """Send several messages in one transfer, which is told by its format."""
+    """Send several messages in one transfer that has the message format of a batch."""
     sender, transaction = scenario.part_of(command.transaction, client)
     link = sender.sender(scenario.path(command.queue))
     seconds = command.timeout / MICROSECONDS + sender.connection.timeout
@@ -41,7 +41,7 @@ def send_batch(scenario: Scenario, command: c.SendBatch, client: Client) -> o.Ou
 
 
 def schedule(scenario: Scenario, command: c.Schedule, client: Client) -> o.Outcome:
-    """Send a message that is to arrive later."""
+    """Schedule a message."""
     asker, transaction = scenario.part_of(command.transaction, client)
     moment = scenario.setting.epoch + scenario.setting.now() + command.delay
     message = command.message
@@ -52,6 +52,7 @@ def schedule(scenario: Scenario, command: c.Schedule, client: Client) -> o.Outco
     }
     said: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
     counted = asker.connection.offers(STANDS_FOR)
+    # Rounded up to milliseconds, so that the message is not enqueued too early.
     said["message"] = encoded(message, -(-moment // MILLISECOND), counted=counted)
     body = {"messages": [said]}
     _, answer = asker.request(scenario.path(command.queue), "schedule-message", body, transaction)
@@ -60,14 +61,14 @@ def schedule(scenario: Scenario, command: c.Schedule, client: Client) -> o.Outco
 
 
 def cancel(scenario: Scenario, command: c.CancelScheduled, client: Client) -> o.Outcome:
-    """Take a scheduled message back."""
+    """Cancel a scheduled message."""
     body = {"sequence-numbers": array(Data.LONG, [command.sequence_number])}
     client.request(scenario.path(command.queue), "cancel-scheduled-message", body)
     return o.Done()
 
 
 def begin(scenario: Scenario, command: c.BeginTransaction, client: Client) -> o.Outcome:
-    """Declare a transaction; the service gives it a name of its own."""
+    """Declare a transaction, and record the id that the service gives it."""
     if command.transaction in scenario.open:
         return o.Refused(error=Error.ALREADY_EXISTS, detail="a name of ours, which is taken")
     settled = client.control(DECLARE, None)
@@ -80,12 +81,12 @@ def begin(scenario: Scenario, command: c.BeginTransaction, client: Client) -> o.
 
 
 def commit(scenario: Scenario, command: c.CommitTransaction, client: Client) -> o.Outcome:
-    """Discharge a transaction: what was asked in it takes effect."""
+    """Discharge a transaction, so that its parts take effect."""
     return _ended(scenario, command.transaction, client, failed=False)
 
 
 def roll_back(scenario: Scenario, command: c.RollBackTransaction, client: Client) -> o.Outcome:
-    """Discharge a transaction as failed: nothing that was asked in it takes effect."""
+    """Discharge a transaction as failed, so that none of its parts takes effect."""
     return _ended(scenario, command.transaction, client, failed=True)
 
 

@@ -1,4 +1,4 @@
-"""Requests about sessions: to hold them, what is stored with them, and which there are."""
+"""Requests about sessions: their locks, their state, and lists of them."""
 
 from typing import Any, Final
 
@@ -25,11 +25,11 @@ __all__ = [
 
 PAGE: Final = 100
 YEAR_10000: Final = 253_402_300_800_000
-"""By which a list of sessions is asked for all that have messages or a state."""
+"""Time, in milliseconds since 1970, that selects all sessions with messages or a state."""
 
 
 def accept(scenario: Scenario, command: c.AcceptSession, client: Client) -> o.Outcome:
-    """Hold a session."""
+    """Accept a session."""
     path, session_id = scenario.path(command.queue), command.session_id
     client.prove(path)
     link = r.session_link(client, path, session_id, 0.0)
@@ -38,7 +38,7 @@ def accept(scenario: Scenario, command: c.AcceptSession, client: Client) -> o.Ou
 
 
 def accept_next(scenario: Scenario, command: c.AcceptNextSession, client: Client) -> o.Outcome:
-    """Hold the next session that is free; none is no error."""
+    """Accept the next free session; return `Empty` if there is none."""
     path = scenario.path(command.queue)
     client.prove(path)
     try:
@@ -60,7 +60,7 @@ def _hold(client: Client, path: str, session_id: str, link: Any) -> None:
 
 
 def close_session(scenario: Scenario, command: c.CloseSession, client: Client) -> o.Outcome:
-    """Give a session back."""
+    """Close a session."""
     path, session_id = scenario.path(command.queue), command.session_id
     link = r.held(client, path, session_id)
     if link is None:
@@ -71,7 +71,7 @@ def close_session(scenario: Scenario, command: c.CloseSession, client: Client) -
 
 
 def renew_session(scenario: Scenario, command: c.RenewSessionLock, client: Client) -> o.Outcome:
-    """Hold a session for longer."""
+    """Renew the lock of a session."""
     body = {"session-id": command.session_id}
     _, answer = client.request(scenario.path(command.queue), "renew-session-lock", body)
     until = answer.get("expiration")
@@ -79,7 +79,7 @@ def renew_session(scenario: Scenario, command: c.RenewSessionLock, client: Clien
 
 
 def set_state(scenario: Scenario, command: c.SetSessionState, client: Client) -> o.Outcome:
-    """Store a text with a session."""
+    """Set the state of a session."""
     state = None if command.state is None else command.state.encode()
     body = {"session-id": command.session_id, "session-state": state}
     client.request(scenario.path(command.queue), "set-session-state", body)
@@ -87,7 +87,7 @@ def set_state(scenario: Scenario, command: c.SetSessionState, client: Client) ->
 
 
 def get_state(scenario: Scenario, command: c.GetSessionState, client: Client) -> o.Outcome:
-    """What is stored with a session."""
+    """Return the state of a session."""
     body = {"session-id": command.session_id}
     _, answer = client.request(scenario.path(command.queue), "get-session-state", body)
     state = answer.get("session-state")
@@ -95,7 +95,7 @@ def get_state(scenario: Scenario, command: c.GetSessionState, client: Client) ->
 
 
 def list_sessions(scenario: Scenario, command: c.ListSessions, client: Client) -> o.Outcome:
-    """The sessions that have messages or a state, page by page."""
+    """List the sessions that have messages or a state, page by page."""
     found: list[str] = []
     while True:
         body = {

@@ -1,4 +1,4 @@
-"""Where a service is and who asks it: connection strings and addresses."""
+"""Address and credentials of a service, from connection strings and addresses."""
 
 import base64
 import hashlib
@@ -17,7 +17,7 @@ AMQP, AMQPS, EMULATOR_HTTP = 5672, 5671, 5300
 LONGEST: Final = 3600
 DIALECTS: Final = ("service-bus", "plain")
 TOKEN_LIFE: Final = 3600
-"""For how long a token is good, in seconds."""
+"""Validity of a token, in seconds."""
 
 KEYS: Final = {
     "endpoint": "Endpoint",
@@ -30,7 +30,7 @@ KEYS: Final = {
     "receivewait": "ReceiveWait",
     "disposablenamespace": "DisposableNamespace",
 }
-"""What a connection string may say; `AdminEndpoint` and the last three are our own."""
+"""Keys of a connection string; `AdminEndpoint` and the last three are ours."""
 
 
 @attrs.frozen(kw_only=True)
@@ -39,16 +39,16 @@ class Target:
 
     Attributes:
         host: its name or address.
-        port: where it speaks AMQP.
-        tls: whether it speaks TLS there.
-        key_name: of the rule whose key proves what is claimed.
-        key: that key.
-        admin: where its entities are administrated, an address of HTTP or HTTPS.
-        emulator: whether it is one, or our own broker.
-        slack: how wrong its timers may be, in microseconds; `None` where that is not said.
-        receive_wait: for how long a message may take to come, in seconds; the same.
+        port: port for AMQP.
+        tls: whether that port expects TLS.
+        key_name: name of the access policy that the key belongs to, or of the user.
+        key: key of the access policy, or password.
+        admin: HTTP or HTTPS address of its administration.
+        emulator: whether it is an emulator or our own broker.
+        slack: largest error of its timers, in microseconds; `None` for the default.
+        receive_wait: longest wait for a message, in seconds; `None` for the default.
         disposable: whether its namespace may be filled.
-        plain: whether it speaks AMQP 1.0 alone: one logs in, and there is no administration.
+        plain: whether it speaks plain AMQP 1.0, with a login and without administration.
     """
 
     host: str
@@ -64,11 +64,11 @@ class Target:
     plain: bool = False
 
     def audience(self, path: str = "") -> str:
-        """What a token for an entity is about."""
+        """Return the resource that a token for an entity applies to."""
         return f"sb://{self.host}/{path}"
 
     def token(self, path: str = "", now: float | None = None) -> str:
-        """A shared access signature for an entity, or for everything."""
+        """Return a shared access signature for an entity, or for the whole namespace."""
         resource = quote_plus(self.audience(path).lower())
         expiry = int((time.time() if now is None else now) + TOKEN_LIFE)
         signed = hmac.new(self.key.encode(), f"{resource}\n{expiry}".encode(), hashlib.sha256)
@@ -80,10 +80,10 @@ class Target:
 
 
 def target_of(text: str) -> Target:
-    """The service that a connection string or an address names.
+    """Return the service at a connection string or an address.
 
     Raises:
-        UsageError: it is neither; the sentence shows no key.
+        UsageError: the text is not valid; the error shows no key.
     """
     if text.lower().startswith("endpoint="):
         return _of_connection_string(text)
@@ -156,7 +156,7 @@ def _seconds(said: dict[str, str], name: str) -> float | None:
 
 
 def _place(text: str, port: int) -> tuple[str, int]:
-    """A host and a port; IPv6 stands in brackets."""
+    """Return a host and a port; an IPv6 address is in brackets."""
     url = urlsplit(f"//{text}")
     try:
         found = url.port

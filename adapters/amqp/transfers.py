@@ -16,7 +16,7 @@ REJECTED: Final = 0x25
 
 
 class Settled:
-    """What became of a transfer or of a settlement: its state, and its error if it was refused."""
+    """Outcome of a transfer or a settlement: its state, and its error if it was refused."""
 
     def __init__(self, delivery: Any) -> None:
         self.state = delivery.remote_state
@@ -24,10 +24,10 @@ class Settled:
         self._condition = delivery.remote.condition
 
     def check(self) -> "Settled":
-        """Insist that it was not refused.
+        """Check that the outcome is not a refusal.
 
         Raises:
-            Rejected: it was.
+            Rejected: it is.
         """
         if self.state == Delivery.REJECTED and self._condition is not None:
             raise Rejected(str(self._condition.name), self._condition.description or "")
@@ -37,7 +37,7 @@ class Settled:
 
 
 def _check_outcome(told: Any) -> None:
-    """Insist that a part of a transaction was not refused, whose outcome stands in its state."""
+    """Check that a part of a transaction was not refused; its outcome is inside its state."""
     outcome = told[1] if isinstance(told, list) and len(told) > 1 else None
     if isinstance(outcome, Described) and outcome.descriptor == REJECTED:
         given: Any = outcome.value
@@ -51,13 +51,13 @@ TERMINAL: Final = (Delivery.ACCEPTED, Delivery.REJECTED, Delivery.RELEASED, Deli
 
 
 def transactional(delivery: Any, transaction: bytes) -> None:
-    """Let a transfer be a part of a transaction."""
+    """Make a transfer part of a transaction."""
     delivery.local.data = [transaction]
     delivery.update(TRANSACTIONAL)
 
 
 class Requests:
-    """A pair of links on which one asks and is answered."""
+    """Pair of links for requests and their answers."""
 
     def __init__(self, connection: Connection, address: str) -> None:
         self._connection = connection
@@ -77,10 +77,10 @@ class Requests:
         connection.attach(self.sender, f"attaching to {address}")
 
     def ask(self, request: Message, transaction: bytes | None = None) -> Message:
-        """The answer to a request.
+        """Return the answer to a request.
 
         Raises:
-            Rejected: it was not even taken, or the links are closed.
+            Rejected: the request was not accepted, or the links are closed.
         """
         connection, number = self._connection, next(self._numbers)
         connection.check(self.sender)
@@ -98,6 +98,7 @@ class Requests:
             answer.decode(taken(self.receiver)[1])
             if answer.correlation_id == request.id:
                 return answer
+            # A late answer to an earlier request: replace the credit that it used.
             self.receiver.flow(1)
 
 
@@ -108,10 +109,10 @@ def sent(
     transaction: bytes | None = None,
     timeout: float | None = None,
 ) -> Any:
-    """Transfer a message and wait for its outcome; returns the delivery, not yet settled.
+    """Transfer a message and wait for its outcome; return the delivery, not yet settled.
 
     Raises:
-        Rejected: the message, or the link, is.
+        Rejected: the service refuses the message or the link.
     """
     what = f"a message to {link.target.address}"
     connection.wait(lambda: link.credit > 0 or is_closed(link), what, timeout)
@@ -135,7 +136,7 @@ def sent(
 
 
 def taken(link: Any) -> tuple[Any, bytes]:
-    """The delivery that has arrived whole, and its bytes."""
+    """Return the delivery that has arrived completely, and its bytes."""
     delivery, raw = link.current, b""
     while waiting := delivery.pending:
         raw += bytes(link.recv(waiting) or b"")
@@ -146,7 +147,7 @@ def taken(link: Any) -> tuple[Any, bytes]:
 
 
 def arrived(link: Any) -> bool:
-    """Return whether a whole message has arrived, or none can any more."""
+    """Return whether a whole message has arrived, or the link is closed."""
     delivery = link.current
     whole = delivery is not None and delivery.readable and not delivery.partial
     return bool(whole) or is_closed(link)
@@ -158,7 +159,7 @@ def is_closed(link: Any) -> bool:
 
 
 def own(value: Any) -> Any:
-    """A value whose binaries are its own: Proton's are a view of what is freed with the message."""
+    """Copy the binaries in a value: Proton's are views of memory that is freed with the message."""
     if isinstance(value, memoryview):
         return bytes(value)
     if isinstance(value, dict):

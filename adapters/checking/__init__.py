@@ -1,6 +1,6 @@
-"""The protocol's own tests: whether an adapter translates as busproof expects, told to its author.
+"""Checks of the process protocol: whether an adapter translates as busproof expects.
 
-They ask whether requests are understood and answers well formed, one thing at a time, and say what
-was sent, what came, what the protocol says and what to do. Whether the bus keeps the rules is asked
-by the suite.
+They check one thing at a time, for the adapter's author: whether requests are understood and
+answers well formed. They report what was sent, what came back, what the protocol says, and what to
+do. The suite itself checks the rules of the bus.
 """

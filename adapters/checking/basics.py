@@ -1,4 +1,4 @@
-"""What every adapter has to be able to do."""
+"""Checks for every adapter."""
 
 from typing import Final
 
@@ -32,10 +32,10 @@ DECLARATION: Final = Lesson(
 
 
 def checked_declaration(declared: object) -> Declaration:
-    """The declaration, looked at closely.
+    """Return the declaration after checking all its fields.
 
     Raises:
-        Wrong: it is none.
+        Wrong: it is not a valid declaration.
     """
     if not isinstance(declared, Declaration):
         raise Wrong(f"it declares {declared!r}, and must declare a Declaration")
@@ -255,7 +255,7 @@ BASICS: Final = (
         run=_advances,
     ),
 )
-"""The checks that need no capability."""
+"""Checks that need no capability."""
 
 AFTER: Final = Check(
     lesson=Lesson(
@@ -267,4 +267,4 @@ AFTER: Final = Check(
     ),
     run=_stops_twice,
 )
-"""The check that comes last."""
+"""Last check."""

@@ -1,4 +1,4 @@
-"""What an adapter has to be able to do that declares a capability."""
+"""Checks for adapters that declare a capability."""
 
 from typing import Final
 
@@ -30,7 +30,7 @@ HOUR: Final = 3_600_000_000
 
 
 def _locked(talk: Talk, connection: str = "c1", session: str | None = None) -> MessageView:
-    """A message that is locked now; raises `Wrong` where there is no lock on it."""
+    """Receive and return a locked message; raise `Wrong` if it has no lock token."""
     view = talk.expect(Received, Receive(queue="q", session_id=session), connection).message
     talk.insist(
         bool(view.lock_token),
@@ -80,7 +80,7 @@ def _tells_lock_ends(talk: Talk) -> None:
             "leave it out",
         )
     elif until is not None:
-        # The lock may be off by the slack, and so may the clock that tells when it ends.
+        # The lock may be off by the slack, and so may the clock that measures its end.
         latest = LOCK + 2 * talk.declaration.slack
         talk.insist(
             -2 * talk.declaration.slack <= until <= latest,
@@ -90,7 +90,7 @@ def _tells_lock_ends(talk: Talk) -> None:
 
 
 PEEKS: Final = 20
-"""How often a peek is repeated that shows nothing: a partition without messages may answer."""
+"""Most repetitions of a peek without messages: an empty partition may answer it."""
 
 
 def _peeks(talk: Talk) -> None:
@@ -321,4 +321,4 @@ CAPABILITIES: Final = (
         run=_assigns_message_ids,
     ),
 )
-"""The checks of each capability."""
+"""Checks of each capability."""

@@ -1,4 +1,4 @@
-"""All checks on one adapter, whatever its kind."""
+"""All checks of one adapter of any kind."""
 
 import shlex
 from collections.abc import Iterator
@@ -31,23 +31,23 @@ MAKING: Final = Lesson(
 )
 
 PATIENCE: Final = 3
-"""How often an adapter may break before nothing more is tried."""
+"""Failures of an adapter that are tolerated; after one more, the remaining checks are skipped."""
 
 
 def lessons(name: str) -> tuple[Lesson, ...]:
-    """Everything that is checked of an adapter of this name, in order."""
+    """Return everything that is checked for an adapter of this name, in order."""
     wire = (*(lesson for lesson, _ in WIRE), SAME) if name.startswith("exec:") else ()
     rest = (check.lesson for check in (*BASICS, *CAPABILITIES, AFTER))
     return (*wire, MAKING, *rest)
 
 
 def checked(name: str, profile: Profile, timeout: float) -> Iterator[Finding]:
-    """What each check finds, as soon as it is found.
+    """Yield the finding of each check as soon as it is made.
 
     Args:
-        name: of the adapter, as `--adapter` takes it.
-        profile: what the adapter is started with.
-        timeout: how long a process may take for an answer, in seconds.
+        name: name of the adapter, as `--adapter` takes it.
+        profile: profile that the adapter is started with.
+        timeout: longest wait for an answer of a process, in seconds.
 
     Raises:
         UsageError: there is no such adapter.
@@ -105,7 +105,7 @@ def _declared(adapter: Adapter) -> Declaration:
 
 
 class _Checking:
-    """One adapter and its checks; it may break a few times."""
+    """Checks of one adapter, which may break a few times."""
 
     def __init__(
         self, adapter: Adapter, declaration: Declaration, profile: Profile, *, full: bool
@@ -117,7 +117,7 @@ class _Checking:
         self._broke = 0
 
     def all(self) -> Iterator[Finding]:
-        """What each check finds."""
+        """Yield the finding of each check."""
         for check in (*BASICS, *CAPABILITIES, AFTER):
             yield self._one(check)
 

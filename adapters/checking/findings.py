@@ -1,4 +1,4 @@
-"""What a check is, and what it finds."""
+"""Lessons, which are checked, and findings, which result from checks."""
 
 from enum import StrEnum
 
@@ -8,7 +8,7 @@ __all__ = ["Exchange", "Finding", "Lesson", "NoAnswer", "Result", "Wrong"]
 
 
 class Result(StrEnum):
-    """What came of a check."""
+    """Result of a check."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -17,17 +17,17 @@ class Result(StrEnum):
     NOT_APPLICABLE = "not applicable"
 
 
-class Wrong(Exception):  # noqa: N818 - what the adapter did, not an error of ours
-    """What the adapter did that the protocol does not allow, as a sentence."""
+class Wrong(Exception):  # noqa: N818 - a mistake of the adapter, not an error of ours
+    """Violation of the protocol by the adapter, described in a sentence."""
 
 
 class NoAnswer(Exception):  # noqa: N818 - neither passed nor failed
-    """An answer that a check depends on never came."""
+    """No answer came to a request that a check depends on."""
 
 
 @attrs.frozen(kw_only=True)
 class Exchange:
-    """One thing that was sent, and what came of it; empty where nothing did."""
+    """Message to the adapter and its answer, which is empty if none came."""
 
     sent: str
     came: str
@@ -35,13 +35,13 @@ class Exchange:
 
 @attrs.frozen(kw_only=True)
 class Lesson:
-    """One thing that the protocol says.
+    """Requirement of the protocol.
 
     Attributes:
         id: a short name.
         title: what is checked.
-        protocol: what the protocol says of it.
-        advice: what to do where an adapter does otherwise.
+        protocol: the text of the protocol.
+        advice: what to do if an adapter fails.
     """
 
     id: str
@@ -52,13 +52,13 @@ class Lesson:
 
 @attrs.frozen(kw_only=True)
 class Finding:
-    """What one check found.
+    """Finding of one check.
 
     Attributes:
-        lesson: what was checked.
-        result: what came of it.
-        said: what was wrong, or why nothing can be said.
-        exchanges: what was sent and what came; of a failure, the last one is it.
+        lesson: the requirement.
+        result: the result of the check.
+        said: what was wrong, or why there is no verdict.
+        exchanges: all requests and answers; in a failure, the last one is the cause.
     """
 
     lesson: Lesson

@@ -1,4 +1,4 @@
-"""Talking with an adapter: each request and its answer are noted, and looked at closely."""
+"""Conversation with an adapter: every exchange is recorded, and every answer checked."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,27 +28,27 @@ T = TypeVar("T")
 
 
 def shown(value: object, *, full: bool = False) -> str:
-    """A request or an answer as it stands on a line of the process protocol."""
+    """Return a request or an answer as a line of the process protocol."""
     return one_line(encode_line(unstructure(value, full=full)).decode())
 
 
 def one_line(text: str) -> str:
-    """The text without its line end, cut to what fits on a few lines of a terminal."""
+    """Return the text without its line end, cut to a few lines of a terminal."""
     line = text.rstrip("\n")
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}… ({len(line)} characters)"
 
 
 class Talk:
-    """One adapter, asked one thing at a time.
+    """Conversation with one adapter, one request at a time.
 
     Args:
-        adapter: who is asked.
-        declaration: what it declares.
-        profile: what it is started with.
-        full: whether requests are told with every field, as a process is sent them.
+        adapter: the adapter under check.
+        declaration: its declaration.
+        profile: the profile that it is started with.
+        full: whether requests are shown with every field, as a process receives them.
 
     Attributes:
-        exchanges: what was sent since the check began, and what came.
+        exchanges: requests and answers since the check began.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Talk:
 
     @property
     def virtual(self) -> bool:
-        """Whether time passes by `AdvanceClock`."""
+        """Whether time passes with `AdvanceClock`."""
         return self.declaration.clock is Clock.VIRTUAL
 
     def start(self) -> None:
@@ -74,11 +74,11 @@ class Talk:
         self._told("start", lambda: self._adapter.start(self.profile), "started")
 
     def stop(self) -> None:
-        """End the implementation; raises `Wrong` where it cannot be ended."""
+        """End the implementation; raise `Wrong` if that fails."""
         self._told("stop", self._adapter.stop, "stopped")
 
     def declared_now(self) -> object:
-        """What the adapter declares at this moment."""
+        """Return the current declaration of the adapter."""
         return self._told("declaration", lambda: self._adapter.declaration, "")
 
     def _told(self, sent: str, ask: Callable[[], T], came: str) -> T:
@@ -89,7 +89,7 @@ class Talk:
 
     @contextmanager
     def _noted(self, sent: str) -> Iterator[None]:
-        """Note what was sent where nothing but an exception comes of it."""
+        """Record a request that raises an exception."""
         try:
             yield
         except Exception as error:
@@ -103,16 +103,16 @@ class Talk:
             ) from error
 
     def ask(self, command: Command, connection: str = "c1") -> Outcome:
-        """What came of a command.
+        """Return the outcome of a command.
 
         Raises:
-            Wrong: what came is no outcome, or says that the command is not known.
-            NoAnswer: the adapter says that no answer came.
+            Wrong: the answer is not an outcome, or the command is unknown to the adapter.
+            NoAnswer: the adapter reports that no answer came.
         """
         return self.observe(command, connection).outcome
 
     def observe(self, command: Command, connection: str = "c1") -> Observed:
-        """What came of a command, with its witness; the errors are those of `ask`."""
+        """Return the outcome of a command with its witness; raise the same errors as `ask`."""
         sent = f"{shown(command, full=self._full)} on {connection}"
         with self._noted(sent):
             observed: object = self._adapter.do(command, connection)
@@ -128,10 +128,10 @@ class Talk:
         return checked
 
     def expect(self, kind: type[O], command: Command, connection: str = "c1") -> O:
-        """The outcome, of a kind that the check cannot go on without.
+        """Return an outcome of the kind that the check depends on.
 
         Raises:
-            Wrong: it is another one.
+            Wrong: it is of another kind.
         """
         outcome = self.ask(command, connection)
         if not isinstance(outcome, kind):
@@ -142,23 +142,23 @@ class Talk:
         return outcome
 
     def begin(self, **settings: object) -> None:
-        """Start anew, with one queue `q` of these settings."""
+        """Start again, with one queue `q` that has these settings."""
         self.start()
         create = CreateQueue(queue="q", **settings)  # type: ignore[arg-type]  # the checks' own
         self.expect(Done, create)
 
     def send(self, body: str = "m1", **properties: Any) -> Message:
-        """Send a message to `q`; raises `Wrong` where it is not taken."""
+        """Send a message to `q`; raise `Wrong` if the bus does not accept it."""
         message = Message(body=body, **properties)
         self.expect(Done, Send(queue="q", message=message))
         return message
 
     def take(self) -> Receive:
-        """A receive that takes a message from `q` for good."""
+        """Return a command that receives and deletes a message from `q`."""
         return Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
 
     def insist(self, holds: bool, said: str) -> None:
-        """Raise `Wrong` with this sentence unless something holds."""
+        """Raise `Wrong` with this sentence unless the condition holds."""
         if not holds:
             raise Wrong(said)
 
@@ -176,21 +176,21 @@ class Talk:
 
 
 def _described(observed: object) -> str:
-    """What came, as far as it can be written at all."""
+    """Return the answer as text, even if it cannot be encoded."""
     if not isinstance(observed, Observed):
         return one_line(repr(observed))
     try:
         told = shown(observed.outcome)
         return told if observed.witness is None else f"{told} {shown(observed.witness)}"
-    except Exception:  # noqa: BLE001 - whatever stands in a field that it must not
+    except Exception:  # noqa: BLE001 - a field may hold anything
         return one_line(repr(observed))
 
 
 def _checked(observed: object) -> Observed:
-    """What came, every field of the kind that the vocabulary gives it.
+    """Return the answer after checking that every field has its type in the vocabulary.
 
     Raises:
-        Wrong: one is not.
+        Wrong: a field has another type.
     """
     if not isinstance(observed, Observed) or not isinstance(observed.outcome, Outcome):
         raise Wrong("do() must return an Observed of busproof.adapters.base with an Outcome in it")
@@ -207,7 +207,7 @@ def _checked(observed: object) -> Observed:
 
 @attrs.frozen(kw_only=True)
 class Check:
-    """A lesson, and how it is checked; only where `needs` is declared, if it needs something."""
+    """Requirement and its check, which runs only if the capability in `needs` is declared."""
 
     lesson: Lesson
     run: Callable[[Talk], None]

@@ -1,4 +1,4 @@
-"""What a program has to do that speaks the process protocol, line by line."""
+"""Checks of a program that speaks the process protocol, line by line."""
 
 import json
 import time
@@ -19,7 +19,7 @@ from busproof.vocabulary.values import Tier
 __all__ = ["WIRE", "wire_findings"]
 
 QUIET: Final = 0.1
-"""How long a child is listened to that was asked for nothing, in seconds."""
+"""Time to listen to a child that has no request to answer, in seconds."""
 
 ODD_IDS: Final = (7, 1000, 2**31, 2**53 - 1)
 
@@ -29,7 +29,7 @@ _ANSWERS: Final[dict[str, type[protocol.Answer]]] = {
 
 
 class _Line:
-    """A child at the other end of a line."""
+    """Child process that exchanges lines with a check."""
 
     def __init__(self, arguments: list[str], timeout: float) -> None:
         self._timeout = timeout
@@ -40,10 +40,10 @@ class _Line:
             raise Wrong(f"it {broken}") from None
 
     def ask(self, identity: int, kind: str, content: Any, **more: str) -> protocol.Answer:
-        """The answer to a request, checked to be one; `kind` is the request's field.
+        """Return the valid answer to a request; `kind` is the request's field.
 
         Raises:
-            Wrong: it is none.
+            Wrong: the answer is not valid.
         """
         line = json.dumps({"id": identity, **more, kind: content}).encode() + b"\n"
         came = self._exchanged(line, kind)
@@ -68,7 +68,7 @@ class _Line:
         return came
 
     def listen(self) -> None:
-        """Raise `Wrong` if anything comes that nobody asked for."""
+        """Raise `Wrong` if the child writes anything without a request."""
         time.sleep(QUIET)
         try:
             self.child.check_silence()
@@ -76,7 +76,7 @@ class _Line:
             raise Wrong(f"it {broken}") from None
 
     def greet(self) -> protocol.Declared:
-        """What the child declares."""
+        """Return the child's declaration."""
         return cast(protocol.HelloAnswer, self.ask(1, "hello", {"protocol": 1})).hello
 
     def begin(self, identity: int = 2) -> None:
@@ -84,7 +84,7 @@ class _Line:
         self.ask(identity, "start", _NAMESPACE)
 
     def command(self, identity: int, **command: Any) -> protocol.CommandAnswer:
-        """What the child answers to a command."""
+        """Return the child's answer to a command."""
         answer = self.ask(identity, "command", command, connection="c1")
         return cast(protocol.CommandAnswer, answer)
 
@@ -132,7 +132,7 @@ def _repeats_ids(line: _Line) -> None:
 
 
 def _fills_in_defaults(line: _Line) -> None:
-    """Only the fields that have no default."""
+    """Send only the fields that have no default."""
     line.greet()
     line.begin()
     for command in (
@@ -166,7 +166,7 @@ def _leaves(line: _Line) -> None:
 
 
 def _leaves_at_once(line: _Line) -> None:
-    """Bye may come straight after hello, where nothing is to be tried."""
+    """Say bye straight after hello, as a run without scenarios does."""
     line.greet()
     line.ask(2, "bye", {})
 
@@ -251,7 +251,7 @@ WIRE: Final[tuple[tuple[Lesson, Callable[[_Line], None]], ...]] = (
         _leaves_at_once,
     ),
 )
-"""What is said of the lines themselves, and how each is checked with a child of its own."""
+"""Requirements for the lines themselves, each checked with a new child."""
 
 SAME: Final = Lesson(
     id="same-declaration",
@@ -262,7 +262,7 @@ SAME: Final = Lesson(
 
 
 def wire_findings(arguments: list[str], timeout: float) -> Iterator[Finding]:
-    """What came of each check; where hello fails, no other is tried."""
+    """Yield the finding of each check; skip the rest if hello fails."""
     greeted = True
     for lesson, run in WIRE:
         if greeted:
