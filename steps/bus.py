@@ -340,7 +340,7 @@ class Bus(Driver):
         self._pass(duration + self._adapter.declaration.slack + 1)
 
     def pass_only(self, duration: int, whole: int) -> None:
-        """Let `duration` microseconds pass, but no timer of `whole` fire before the next answer.
+        """Let `duration` microseconds pass; let no timer of `whole` fire before the next answer.
 
         The timer starts with the latest request.
 

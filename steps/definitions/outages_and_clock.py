@@ -68,7 +68,7 @@ def passes(bus: Bus, number: int) -> None:
 
 @when(parsers.parse("only {number:d} of {whole:d} seconds pass"))
 def passes_only(bus: Bus, number: int, whole: int) -> None:
-    """Let time pass, but no timer of `whole` seconds fire before the next answer."""
+    """Let time pass, but let no timer of `whole` seconds fire before the next answer."""
     bus.pass_only(seconds(number), seconds(whole))
 
 
