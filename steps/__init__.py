@@ -1,4 +1,4 @@
-"""The pytest plugin and the steps of the features."""
+"""pytest plugin and step definitions of the features."""
 
 from typing import Final
 
@@ -32,4 +32,4 @@ STEP_MODULES: Final = (
     "busproof.steps.definitions.situations",
     "busproof.steps.definitions.any_command",
 )
-"""The modules that define steps, in the order in which pytest-bdd looks them up."""
+"""Modules that define steps, in the order in which pytest-bdd looks them up."""

@@ -1,8 +1,8 @@
-"""Scenarios in Allure results: Gherkin steps, labels by rule, and who was judged as parameters.
+"""Allure results for scenarios: Gherkin steps, labels by rule, and the target as parameters.
 
-A pytest plugin beside allure-pytest, which alone knows nothing of Gherkin. It touches the tests of
-`busproof.features` and no others, and needs allure only when one of them runs. Register it where
-`is_active` says so: `config.pluginmanager.register(allure)`.
+A pytest plugin that adds Gherkin to allure-pytest. It changes only tests of `busproof.features`,
+and imports allure only when one of them runs. Register it if `is_active` returns true:
+`config.pluginmanager.register(allure)`.
 """
 
 import csv
@@ -29,38 +29,40 @@ _BESIDE: Final = {
     "test_paths.py": "Paths of the TLA+ specs",
     "test_replay.py": "Replay",
 }
-"""What is tried beside the scenarios, by the module that has it: it belongs to no rule."""
+"""Epics of the tests that are not scenarios, by module; these tests belong to no rule."""
 
 _ALLURE: Final = ("allure_pytest", "allure_pytest.plugin")
-"""What allure-pytest is called: found by itself, or named by `-p` where plugins are not loaded."""
+"""Plugin names of allure-pytest: as an entry point, or as named by `-p`."""
 
 _UNJUDGED: Final = frozenset({"NotApplicable", "Inconclusive"})
-"""Our exceptions that end a scenario which neither passed nor failed, by name: nothing of ours is
-imported here."""
+"""Names of our exceptions for scenarios that neither passed nor failed.
+
+Matched by name, because this plugin imports nothing of ours.
+"""
 
 _STEP: Final = pytest.StashKey[AbstractContextManager[object]]()
 _PARAMETERS: Final = ("adapter", "edition", "tier", "oracle", "partitions", "reading")
 _EXAMPLE: Final = "_pytest_bdd_example"
 
 _NAME: Final = re.compile(r"[\w.-]+(:\w+)?")
-"""An adapter's name or `package.module:factory`, which tells nothing that must stay private."""
+"""An adapter's name or `package.module:factory`, which contains nothing private."""
 
 _USER_INFO: Final = re.compile(r"(?<=://)[^/@]*@")
 _KIND: Final = re.compile(r"(amqps?|exec|Endpoint)\b")
 
 
 def is_active(config: pytest.Config) -> bool:
-    """Return whether allure-pytest is there and was asked for results."""
+    """Return whether allure-pytest is loaded and writes results."""
     installed = any(map(config.pluginmanager.hasplugin, _ALLURE))
     return installed and config.getoption("allure_report_dir", default=None) is not None
 
 
-# Labels are given at collection: a scenario that is skipped in its setup has them, too.
+# Labels are set at collection, so that scenarios skipped in their setup have them, too.
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Label our tests by the rules they are about, and title them with their scenarios."""
+    """Label our tests by their rules, and title them by their scenarios."""
     listener = config.pluginmanager.get_plugin("allure_listener")
     if listener is not None:
         config.pluginmanager.register(_Fixtures(listener.allure_logger))
@@ -86,13 +88,13 @@ def _labels(item: pytest.Item) -> Iterator[tuple[str, str]]:
 
 
 def _rules(item: pytest.Item) -> list[str]:
-    """Ids of the rules that the scenario's tags name, each once, in order."""
+    """Return the ids of the rules in the scenario's tags, sorted, without duplicates."""
     return sorted({str(rule) for mark in item.iter_markers("rule") for rule in mark.args})
 
 
 def _template(item: pytest.Item) -> "ScenarioTemplate | None":
-    """The scenario as written; `None` where a test is none."""
-    # pytest-bdd tells it by nothing public; the dependency is pinned to version 9 for this.
+    """Return the parsed scenario; `None` for a test that is not a scenario."""
+    # pytest-bdd has no public API for this; the dependency is pinned to version 9.
     from pytest_bdd.scenario import scenario_wrapper_template_registry  # noqa: PLC0415
 
     function = getattr(item, "obj", None)
@@ -100,7 +102,7 @@ def _template(item: pytest.Item) -> "ScenarioTemplate | None":
 
 
 def _name_after_scenario(item: pytest.Item) -> None:
-    """Title and describe a test by its scenario: pytest-bdd's own description is a path."""
+    """Title and describe a test by its scenario; pytest-bdd describes it by a path."""
     template = _template(item)
     if template is None or not isinstance(item, pytest.Function):
         return
@@ -112,13 +114,13 @@ def _name_after_scenario(item: pytest.Item) -> None:
     )
 
 
-# Parameters are part of a test's identity: without them a second adapter's results in one folder
-# would hide the first one's as earlier tries.
+# Allure identifies a test by its parameters: without them, the results of a second adapter in
+# the same folder would replace those of the first, as if they were retries.
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Tell who is judged, and the values of an outline's row."""
+    """Add the target's options, and the values of an outline's row, as parameters."""
     if not _is_ours(item) and not _beside(item.path):
         return
     import allure  # noqa: PLC0415
@@ -137,7 +139,10 @@ def _parameters(item: pytest.Item) -> Iterator[tuple[str, str]]:
 
 
 def _published(value: str) -> str:
-    """A plain name as it is; a command or an address as its kind and a digest, to tell it apart."""
+    """Return a plain name unchanged; replace a command or an address by its kind and a digest.
+
+    Commands and addresses may contain keys. The digest distinguishes two of them.
+    """
     if _NAME.fullmatch(value):
         return value
     public = _USER_INFO.sub("", value).partition(";")[0].partition("?")[0]
@@ -150,7 +155,7 @@ def _listed(value: str | list[str]) -> str:
     return value if isinstance(value, str) else ", ".join(value)
 
 
-# Each Gherkin step is a step of the test's result.
+# Each Gherkin step becomes a step of the test's result.
 
 
 def pytest_bdd_before_step_call(request: pytest.FixtureRequest, step: "Step") -> None:
@@ -160,14 +165,14 @@ def pytest_bdd_before_step_call(request: pytest.FixtureRequest, step: "Step") ->
 
 
 def pytest_bdd_after_step(request: pytest.FixtureRequest) -> None:
-    """End the step: it passed."""
+    """End the step as passed."""
     _end(request.node)
 
 
 def pytest_bdd_step_error(
     request: pytest.FixtureRequest, step: "Step", exception: BaseException
 ) -> None:
-    """End the step: it failed, perhaps before it was called."""
+    """End the step as failed; it may have failed before its function was called."""
     if _is_ours(request.node) and _STEP not in request.node.stash:
         _begin(request.node, step)
     _end(request.node, exception)
@@ -176,23 +181,23 @@ def pytest_bdd_step_error(
 def pytest_bdd_step_func_lookup_error(
     request: pytest.FixtureRequest, step: "Step", exception: BaseException
 ) -> None:
-    """A step that has no definition is a failed step."""
+    """Report a step without a definition as failed."""
     if _is_ours(request.node):
         _begin(request.node, step)
         _end(request.node, exception)
 
 
 def pytest_bdd_after_scenario(request: pytest.FixtureRequest) -> None:
-    """End the step that called `pytest.skip` or was interrupted: pytest-bdd tells of neither."""
+    """End a step that called `pytest.skip` or was interrupted: pytest-bdd has no hook for these."""
     _end(request.node, sys.exc_info()[1])
 
 
-# pytest-bdd makes a fixture of each step's definition, and Allure a file of each fixture: eleven
-# for a scenario, which say nothing that its steps do not say.
+# pytest-bdd makes a fixture of each step's definition, and Allure writes a file for each fixture:
+# eleven files in a scenario that repeat what its steps say.
 
 
 class _Fixtures:
-    """Drops what Allure would write of fixtures of our tests, unless one went wrong."""
+    """Filter that drops passed fixtures of our tests from Allure's results."""
 
     def __init__(self, reporter: Any) -> None:
         self._reporter = reporter
@@ -204,7 +209,7 @@ class _Fixtures:
     def pytest_fixture_post_finalizer(
         self, fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest
     ) -> Generator[None, None, None]:
-        """Notice whose fixture it is that has ended."""
+        """Remember whether the fixture that ends belongs to one of our tests."""
         self._ours = fixturedef.scope == "function" and _is_ours(request.node)
         try:
             yield
@@ -212,9 +217,9 @@ class _Fixtures:
             self._ours = False
 
     def stop_group(self, uuid: str, **facts: object) -> None:
-        """Drop the fixture, or let it be written."""
+        """Drop the fixture, or write it."""
         group = self._reporter.get_item(uuid)
-        # What is ending has no status yet.
+        # A fixture that is still ending has no status yet.
         passed = all(each.status in (None, "passed") for each in (*group.befores, *group.afters))
         if self._ours and passed:
             self._reporter.drop_test(uuid)
@@ -252,7 +257,7 @@ def _end(item: pytest.Item, error: BaseException | None = None) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Call skipped what was not judged, before allure-pytest calls it broken."""
+    """Report scenarios that were not judged as skipped; allure-pytest would call them broken."""
     report = yield
     error = call.excinfo.value if call.excinfo is not None else None
     if error is not None and _is_unjudged(error) and _is_ours(item):
@@ -278,7 +283,7 @@ def _is_ours(item: pytest.Item) -> bool:
 
 @cache
 def _beside(path: Path) -> str:
-    """What a module is filed under that has no scenarios; empty for any that is not ours."""
+    """Return the epic of a module without scenarios; an empty string for other modules."""
     here = path.resolve().parent == _OURS.parent
     return _BESIDE.get(path.name, "") if here else ""
 

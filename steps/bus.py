@@ -1,4 +1,4 @@
-"""The bus in the words of the steps: what scenarios ask again and again, on top of a driver."""
+"""Bus for scenarios: a driver with the operations that many steps use."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -53,24 +53,24 @@ from busproof.vocabulary.values import MICROSECONDS, Clock, Error, ReceiveMode
 __all__ = ["Bus"]
 
 ROUNDS = 1000
-"""Receives in a row, beyond those that what was sent explains, after which a scenario gives up."""
+"""Maximum number of receives in a row, in addition to the messages sent, in one scenario."""
 
 PEEKS = 20
-"""Peeks in a row after which a scenario takes it that there is nothing to be shown."""
+"""Number of empty peeks in a row that a scenario accepts as "nothing to show"."""
 
 PAUSES = (
     *(MICROSECONDS // 4,) * 8,
     *(MICROSECONDS,) * 18,
     *(BOUND // 12,) * 10,
 )
-"""Between tries for what has to come at some time: `BOUND` in all, and often to begin with."""
+"""Pauses between attempts to receive, in microseconds: short at first, `BOUND` in all."""
 
 DELAYS = ("SCHEDULE-DELAY", "FORWARD-DELAY", "DEAD-LETTER-DELAY")
-"""The ambiguities that say how late a message may come."""
+"""Ambiguities about how late a message may arrive."""
 
 
 class Bus(Driver):
-    """A driver that refuses what is not declared, and remembers what a scenario has sent."""
+    """Driver that rejects undeclared requests, and remembers the messages that a scenario sent."""
 
     def __init__(
         self, adapter: Adapter, profile: Profile, oracle: Oracle, recording: Recording
@@ -82,14 +82,14 @@ class Bus(Driver):
         self.settings: dict[str, CreateQueue] = {}
 
     def do(self, command: Command, connection: str = "c1") -> Outcome:
-        """Ask one thing and judge the answer.
+        """Send one command and judge the answer.
 
         Raises:
             NotConforming: no rule allows this answer.
-            Missed: no answer came, or too late.
-            NotApplicable: the adapter does not declare that it can ask it.
-            Undeclared: the adapter cannot ask it although it said it could.
-            AdapterError: the adapter broke.
+            Missed: no answer arrived, or it arrived too late.
+            NotApplicable: the adapter does not declare a capability that the command needs.
+            Undeclared: the adapter declared the capability, but does not support the command.
+            AdapterError: the adapter failed.
         """
         for capability in needs(command):
             self.need(capability)
@@ -106,10 +106,10 @@ class Bus(Driver):
         return event.outcome
 
     def do_all(self, commands: Sequence[Command]) -> Iterator[Outcome]:
-        """Ask one thing after another, as `do` does, of whoever is told before what will come.
+        """Send commands in order, as `do` does; announce them to an adapter that prefetches.
 
         Raises:
-            NotConforming: as `do`, and so are the others.
+            NotConforming: as `do`, which may also raise its other errors.
         """
         if isinstance(self._adapter, Hearing):
             with blaming_the_adapter():
@@ -125,29 +125,29 @@ class Bus(Driver):
         return Missed(f"{how}: {event_words(event)}", len(self._events) - 1)
 
     def message(self, **properties: Any) -> Message:
-        """A message with these properties and a body that no other message has."""
+        """Return a message with these properties and a unique body."""
         self._bodies += 1
         return Message(body=f"m{self._bodies}", **properties)
 
     def send(self, command: Send) -> Outcome:
-        """Send one message and remember that it was sent."""
+        """Send one message, and remember it if it was accepted."""
         outcome = self.do(command)
         if isinstance(outcome, Done):
             self.sent.append(command.message)
         return outcome
 
     def send_batch(self, command: SendBatch) -> Outcome:
-        """Send several messages at once and remember those that were sent."""
+        """Send a batch, and remember its messages if it was accepted."""
         outcome = self.do(command)
         if isinstance(outcome, Done):
             self.sent.extend(command.messages)
         return outcome
 
     def expect(self, outcome: Outcome, kind: type[Outcome]) -> None:
-        """Insist on the kind of an answer that a scenario goes on from.
+        """Check the type of an answer that the scenario depends on.
 
         Raises:
-            NotConforming: it is another one.
+            NotConforming: the answer has another type.
         """
         if not isinstance(outcome, kind):
             raise NotConforming(
@@ -155,7 +155,7 @@ class Bus(Driver):
             )
 
     def need(self, capability: Capability) -> None:
-        """Insist on a capability, which only this scenario of its rule may need.
+        """Check a capability that this scenario needs, even if its rule does not.
 
         Raises:
             NotApplicable: the adapter does not declare it.
@@ -164,10 +164,10 @@ class Bus(Driver):
             raise NotApplicable(f"capability: {capability.value}")
 
     def located(self, queue: str, bodies: Iterable[str], session_id: str | None) -> list[int]:
-        """The partitions that took the messages, as witnessed or named by a sequence number.
+        """Return the partitions that stored the messages, as witnessed or from sequence numbers.
 
         Raises:
-            NotApplicable: the adapter tells of no partitions.
+            NotApplicable: the adapter does not report partitions.
             NotConforming: a message cannot be received.
         """
         self.need(Capability.WITNESS)
@@ -184,10 +184,10 @@ class Bus(Driver):
     def received(
         self, queue: str, connection: str = "c1", session_id: str | None = None
     ) -> list[MessageView]:
-        """Receive and complete, one message after another, until the queue comes back empty.
+        """Receive and complete messages one by one until the queue is empty.
 
         Raises:
-            Inconclusive: it never does, and the judge could not tell whether it had to.
+            Inconclusive: the queue stays non-empty, and the judge cannot decide whether it may.
         """
         views: list[MessageView] = []
         for _ in range(len(self.sent) + ROUNDS):
@@ -199,9 +199,9 @@ class Bus(Driver):
         raise Inconclusive(f"the queue is still not empty after {len(views)} receives")
 
     def peeked(self, command: Peek) -> tuple[MessageView, ...]:
-        """What a peek shows; one that shows nothing is repeated.
+        """Return the messages that a peek shows; repeat an empty peek.
 
-        A partition without messages may have answered it (PEEK-EMPTY).
+        A partition without messages may have answered the first one (PEEK-EMPTY).
         """
         for _ in range(PEEKS):
             outcome = self.do(command)
@@ -213,7 +213,7 @@ class Bus(Driver):
     def awaited(
         self, queue: str, number: int, connection: str = "c1", session_id: str | None = None
     ) -> list[MessageView]:
-        """Receive and complete until so many messages have come, or the patience is over.
+        """Receive and complete until this number of messages has arrived, or the time is up.
 
         Raises:
             Inconclusive: as `tries`.
@@ -231,7 +231,7 @@ class Bus(Driver):
         return views
 
     def _received_yet(self, queue: str, connection: str, session_id: str | None) -> Outcome:
-        """What a receive gets; a session whose lock has ended while it was waited is taken anew."""
+        """Receive once; if the session's lock has expired, accept the session again and retry."""
         outcome = self.receive(queue, connection, session_id)
         lost = isinstance(outcome, Refused) and outcome.error is Error.SESSION_LOCK_LOST
         if session_id is None or not lost:
@@ -240,13 +240,13 @@ class Bus(Driver):
         return self.receive(queue, connection, session_id)
 
     def tries(self, *ambiguities: str) -> Iterator[None]:
-        """One try after another, with pauses between, for what has to come at some time.
+        """Yield once per attempt, with pauses between, to wait for an eventual effect.
 
         Args:
-            ambiguities: those that say how late it may be; by default those on messages.
+            ambiguities: those about how late the effect may be; by default those of messages.
 
         Raises:
-            Inconclusive: the last try was in vain, and by a reading of one of them nothing is late.
+            Inconclusive: the last attempt failed, but under a reading no delay is too long.
         """
         yield
         for pause in PAUSES:
@@ -257,30 +257,30 @@ class Bus(Driver):
                 raise Inconclusive(f"it has not come, and by {name}=unbounded it is never too late")
 
     def receive(self, queue: str, connection: str = "c1", session_id: str | None = None) -> Outcome:
-        """Receive one message: locked, or for good where the implementation has no locks."""
+        """Receive one message, in the mode of `mode`."""
         return self.do(Receive(queue=queue, mode=self.mode, session_id=session_id), connection)
 
     @property
     def mode(self) -> ReceiveMode:
-        """Locking, or for good where the implementation has no locks."""
+        """Peek-lock; receive-and-delete for an implementation without locks."""
         locks = Capability.PEEK_LOCK in self.capabilities
         return ReceiveMode.PEEK_LOCK if locks else ReceiveMode.RECEIVE_AND_DELETE
 
     def complete(self, queue: str, view: MessageView, connection: str = "c1") -> None:
-        """Complete a message, if it is locked; it has to succeed."""
+        """Complete a message if it is locked; this must succeed."""
         if view.lock_token is not None:
             outcome = self.do(Complete(queue=queue, lock_token=view.lock_token), connection)
             self.expect(outcome, Done)
 
     def abandon(self, queue: str, view: MessageView, connection: str = "c1") -> Outcome:
-        """Give a locked message back."""
+        """Abandon a locked message."""
         return self.do(Abandon(queue=queue, lock_token=view.lock_token or ""), connection)
 
     def kept(self, queue: str) -> MessageView:
         """Receive a message and leave it locked.
 
         Raises:
-            NotConforming: there is none.
+            NotConforming: no message arrived.
         """
         outcome = self.do(Receive(queue=queue))
         self.expect(outcome, Received)
@@ -289,7 +289,7 @@ class Bus(Driver):
         return outcome.message
 
     def all_kept(self, queue: str) -> list[MessageView]:
-        """Receive one message after another, and leave them locked, until nothing comes."""
+        """Receive messages one by one, and leave them locked, until none arrives."""
         views: list[MessageView] = []
         while len(views) <= len(self.sent) + ROUNDS:
             outcome = self.do(Receive(queue=queue))
@@ -299,27 +299,27 @@ class Bus(Driver):
         return views
 
     def listed(self) -> tuple[str, ...]:
-        """The names of all queues."""
+        """Return the names of all queues."""
         outcome = self.do(ListQueues())
         self.expect(outcome, Listed)
         return outcome.names if isinstance(outcome, Listed) else ()
 
     def take_down(self, queue: str, partition: int) -> None:
-        """Make a partition unavailable.
+        """Take a partition down.
 
         Raises:
-            NotApplicable: there are not that many partitions.
+            NotApplicable: the profile has fewer partitions.
         """
         if partition >= self.profile.partitions:
             raise NotApplicable(f"partitions: there are only {self.profile.partitions}")
         self.expect(self.do(TakePartitionDown(queue=queue, partition=partition)), Done)
 
     def bring_up(self, queue: str, partition: int) -> None:
-        """Make a partition available again."""
+        """Bring a partition up again."""
         self.expect(self.do(BringPartitionUp(queue=queue, partition=partition)), Done)
 
     def with_each_partition_down(self, queue: str, send: Callable[[], Outcome]) -> list[Outcome]:
-        """What a send answers while each partition in turn is down.
+        """Send once while each partition in turn is down; return the outcomes.
 
         Raises:
             NotApplicable: the adapter cannot take partitions down.
@@ -333,19 +333,19 @@ class Bus(Driver):
         return outcomes
 
     def pass_time(self, duration: int) -> None:
-        """Let `duration` microseconds pass, and so much more that no timer can be late for it.
+        """Let `duration` microseconds pass, and the adapter's slack, so that all timers have fired.
 
-        More than that would bring a scenario that stops short of a timer to its end.
+        Not more: a longer pause might fire a timer that the scenario must not reach.
         """
         self._pass(duration + self._adapter.declaration.slack + 1)
 
     def pass_only(self, duration: int, whole: int) -> None:
-        """Let `duration` microseconds pass, and no timer of `whole` end before the next request.
+        """Let `duration` microseconds pass; let no timer of `whole` fire before the next answer.
 
-        The timer is one that the latest request began.
+        The timer starts with the latest request.
 
         Raises:
-            NotApplicable: a timer of this implementation may fire as early as that.
+            NotApplicable: a timer of this implementation may fire that early.
         """
         slack = self._adapter.declaration.slack
         if duration + slack >= whole:
@@ -356,13 +356,14 @@ class Bus(Driver):
         self._pass(duration)
 
     def wait(self, duration: int) -> None:
-        """Let `duration` microseconds pass, whatever ends in them."""
+        """Let `duration` microseconds pass, regardless of timers."""
         self._pass(duration)
 
     def _pass(self, duration: int) -> None:
         if self.clock is Clock.REAL:
             time.sleep(duration / MICROSECONDS)
             return
+        # The deadline applies to the scenario's next command, not to advancing the clock.
         deadline, self._deadline = self._deadline, None
         self.expect(self.do(AdvanceClock(duration=duration)), Done)
         self._deadline = deadline

@@ -1,7 +1,7 @@
-"""Distilled situations: short sequences of commands, found by machine and kept as data.
+"""Distilled situations: short sequences of commands, found by search and stored as data.
 
-Each line of `features/distilled/*.jsonl` is one: what it is for, the rule that is charged, and its
-commands in the words of `history/render/gherkin.py`. `make distilled` writes them.
+Each line of `features/distilled/*.jsonl` holds one: its purpose, the rule that was charged, and its
+commands in the syntax of `history/render/gherkin.py`. `make distilled` writes them.
 """
 
 import json
@@ -25,11 +25,11 @@ class Situation:
     """One distilled sequence.
 
     Attributes:
-        name: names it among all.
-        about: what it is for, in a sentence.
+        name: unique name.
+        about: its purpose, in a sentence.
         rule: id of the rule that was charged when it was found.
-        tier: of the namespace that it was found in.
-        commands: each with its connection, as sentences.
+        tier: tier of the namespace in which it was found.
+        commands: commands with their connections, as sentences.
     """
 
     name: str
@@ -39,10 +39,10 @@ class Situation:
     commands: tuple[str, ...]
 
     def play(self, asking: Asking) -> None:
-        """Ask each command; the judge looks at each answer.
+        """Send each command; the judge checks each answer.
 
         Raises:
-            NotApplicable: it is of another tier, or would have a real clock wait.
+            NotApplicable: the run has another tier, or the sequence would wait on a real clock.
         """
         asking.insist(self.tier)
         if asking.clock is Clock.REAL and any("Advance clock" in each for each in self.commands):
@@ -54,10 +54,10 @@ class Situation:
 
 
 def situations(folder: Path = FOLDER) -> tuple[Situation, ...]:
-    """Return the distilled situations, in the order of their names.
+    """Return the distilled situations, sorted by name.
 
     Raises:
-        SpecificationError: a line is no situation.
+        SpecificationError: a line is not a situation.
     """
     read = [
         _situation(line, f"{path.name}, line {number}")

@@ -1,9 +1,9 @@
-"""Finding the definition of a step once for each text; and the name of a scenario.
+"""Fast lookup of step definitions, and the names of scenarios.
 
-pytest-bdd asks at every step every fixture of the session whether it is in reach and fits. That
-grows with steps times definitions, and takes longer than the scenarios themselves. All of our
-scenarios are in reach of the same definitions: those are looked for once, and what was found for
-a text is found again.
+At every step, pytest-bdd checks for every fixture of the session whether it is in scope and
+matches. The cost is the number of steps times the number of definitions, and exceeds that of the
+scenarios. All our scenarios have the same definitions in scope, so these are collected once, and
+the matches are cached by text.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -17,7 +17,7 @@ __all__ = ["remember_definitions", "scenario_name"]
 
 
 def scenario_name(item: pytest.Item) -> str:
-    """The scenario's name as the feature words it, with the values of its row; or the path's."""
+    """Return the scenario's name, with the values of its row; for a path, the path's name."""
     row = getattr(item, "callspec", None)
     params = {} if row is None else row.params
     for kind in ("path", "situation"):
@@ -30,11 +30,11 @@ def scenario_name(item: pytest.Item) -> str:
 
 
 def remember_definitions(is_ours: Callable[[pytest.Item], bool]) -> None:
-    """Let pytest-bdd remember the definitions of our scenarios' steps; of no other scenario's.
+    """Cache pytest-bdd's lookup of definitions, for our scenarios only.
 
-    Where its version has not what that takes, it goes on as it does.
+    A pytest-bdd version without the patched functions stays as it is.
     """
-    # By its name: pytest_bdd.scenario is the decorator, too.
+    # Imported by name, because `pytest_bdd.scenario` is also the decorator.
     scenario = import_module("pytest_bdd.scenario")
     if all(hasattr(scenario, name) for name in _NEEDED):
         remembering = _Remembering(scenario, is_ours)
@@ -50,7 +50,7 @@ _NEEDED: Final = (
 
 
 class _Remembering:
-    """Finds as pytest-bdd does, what is ours from memory."""
+    """Replacement for pytest-bdd's lookup, with a cache for our scenarios."""
 
     def __init__(self, scenario: Any, is_ours: Callable[[pytest.Item], bool]) -> None:
         self._scenario = scenario
@@ -59,7 +59,7 @@ class _Remembering:
         self._sessions: WeakKeyDictionary[Any, _Session] = WeakKeyDictionary()
 
     def found(self, step: Any, fixturemanager: Any, node: Any) -> Iterable[Any]:
-        """The definitions that fit a step."""
+        """Return the definitions that match a step."""
         if not self._is_ours(node):
             found: Iterable[Any] = self._find(step=step, fixturemanager=fixturemanager, node=node)
             return found
@@ -79,7 +79,7 @@ class _Remembering:
 
 
 class _Session:
-    """The definitions in reach of our scenarios, and which of them fit the texts asked for."""
+    """Definitions in scope of our scenarios, and the cached matches by text."""
 
     def __init__(self, definitions: list[tuple[Any, Any]]) -> None:
         self._definitions = definitions

@@ -1,4 +1,4 @@
-"""What a run of the features was asked for: the options of the plugin, each looked at closely."""
+"""Options of a run of the features, with validation."""
 
 import math
 from contextlib import suppress
@@ -28,31 +28,34 @@ __all__ = [
 
 DEFAULT_PARTITIONS = "16"
 FEWEST_PARTITIONS = 2
-"""Nothing can go round an outage of the only one."""
+"""Minimum number of partitions; with only one, no message can avoid an outage."""
 
 MOST_PARTITIONS = 32768
-"""As many as a sequence number can tell apart: it is signed, and 48 of its 64 bits only count."""
+"""Maximum number of partitions that a sequence number can encode.
+
+It is a signed number of 64 bits, and its lower 48 bits are the counter.
+"""
 
 MOST_DIGITS = 18
-"""Of a seed: what 64 bits hold."""
+"""Maximum number of digits of a seed; any such number fits into 64 bits."""
 
 DEFAULT_TIMEOUT = "10"
 LONGEST_TIMEOUT = 86400
-"""A day, in seconds."""
+"""Maximum timeout of an answer, in seconds: a day."""
 
 
 class Given(Protocol):
-    """What was given for the options of the plugin: pytest's configuration, or what becomes it."""
+    """Source of the plugin's options: pytest's configuration, or options yet to be passed to it."""
 
     def getoption(self, name: str) -> Any:
-        """What was given for one, such as `--bus-tier`; `None` or nothing where it was not."""
+        """Return the value of an option such as `--bus-tier`; `None` or empty if it is not set."""
 
 
 def check(given: Given) -> None:
-    """Look at all that can be looked at before the adapter is there.
+    """Check all options that can be checked without the adapter.
 
     Raises:
-        UsageError: an option names what does not exist.
+        UsageError: the value of an option is invalid.
     """
     rules_asked_for(given)
     profile_of(given, load(), commands_of(given))
@@ -63,13 +66,14 @@ def check(given: Given) -> None:
 
 
 def option(given: Given, name: str, default: str | None = None) -> str | None:
-    """What was given for an option of the plugin, as text, or else the default."""
+    """Return an option of the plugin as text, or the default."""
     value = given.getoption(f"--bus-{name}")
     return default if value is None else str(value)
 
 
 def _partitions(given: Given, default: str) -> int:
     text = option(given, "partitions", default) or ""
+    # Cut to nine digits, which exceed the maximum: int() refuses thousands of digits.
     number = int(text[:9]) if text.isascii() and text.isdecimal() else 0
     if not FEWEST_PARTITIONS <= number <= MOST_PARTITIONS:
         raise UsageError(
@@ -80,10 +84,10 @@ def _partitions(given: Given, default: str) -> int:
 
 
 def timeout_of(given: Given) -> float:
-    """Return how many seconds an answer may take.
+    """Return the timeout of an answer, in seconds.
 
     Raises:
-        UsageError: it is no such number.
+        UsageError: the value is not a valid number of seconds.
     """
     text = option(given, "timeout", DEFAULT_TIMEOUT) or ""
     seconds = math.nan
@@ -106,10 +110,10 @@ def _readings(texts: list[str]) -> dict[str, str]:
 
 
 def oracle_of(text: str | None) -> Oracle | None:
-    """The oracle of this name; `None` where none was named.
+    """Return the oracle with this name; `None` without a name.
 
     Raises:
-        UsageError: there is none of this name.
+        UsageError: no oracle has this name.
     """
     try:
         return None if text is None else Oracle(text)
@@ -118,7 +122,7 @@ def oracle_of(text: str | None) -> Oracle | None:
 
 
 def profile_of(given: Given, catalogue: Catalogue, commands: CommandFile | None) -> Profile:
-    """What was asked for; what was not is as it was where commands to replay were found.
+    """Return the profile of the run; options that are not set default to those of a replayed file.
 
     Raises:
         UsageError: an edition, tier, reading or number of partitions does not exist.
@@ -135,10 +139,10 @@ def profile_of(given: Given, catalogue: Catalogue, commands: CommandFile | None)
 
 
 def commands_of(given: Given) -> CommandFile | None:
-    """The commands that are to be replayed; `None` where none are.
+    """Return the commands to replay; `None` if the run is not a replay.
 
     Raises:
-        UsageError: the file holds no commands that could be read.
+        UsageError: the file cannot be read as commands.
     """
     path = option(given, "replay")
     try:
@@ -148,10 +152,10 @@ def commands_of(given: Given) -> CommandFile | None:
 
 
 def size_of(given: Given) -> Size | None:
-    """Return how much is to be explored; `None` where nothing is.
+    """Return the size of the exploration; `None` if the run does not explore.
 
     Raises:
-        UsageError: there is no profile of this name, or it takes no minutes.
+        UsageError: no profile has this name, or the profile takes no minutes.
     """
     name, minutes = option(given, "profile"), option(given, "minutes")
     if name is None and minutes is not None:
@@ -160,10 +164,10 @@ def size_of(given: Given) -> Size | None:
 
 
 def seed_of(given: Given) -> int:
-    """What random choices begin from: the number given, or else any.
+    """Return the seed of random choices; a random one if none is set.
 
     Raises:
-        UsageError: it is no number that a seed can be.
+        UsageError: the value is not a valid seed.
     """
     text = option(given, "seed")
     if text is None:
@@ -182,10 +186,10 @@ def _tier(text: str | None) -> str:
 
 
 def rules_asked_for(given: Given) -> frozenset[RuleId]:
-    """The rules whose scenarios alone are to run; none for all of them.
+    """Return the ids of the selected rules; the empty set selects all.
 
     Raises:
-        UsageError: there is no such rule, or none that a scenario could show.
+        UsageError: a rule does not exist, or no scenario can show it.
     """
     asked = list(given.getoption("--bus-rule") or ())
     if not asked:

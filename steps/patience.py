@@ -1,4 +1,4 @@
-"""Asking again where an answer may be of a while ago."""
+"""Queries of descriptions, repeated because an answer may be out of date (GET-LAG)."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -20,11 +20,11 @@ Description = TypeVar("Description", QueueDescription, TopicDescription)
 
 
 def described(bus: Bus, queue: str, field: str) -> QueueDescription:
-    """What is told of a queue, or of a subscription by its path.
+    """Return the description of a queue, or of a subscription by its path.
 
     Raises:
-        NotConforming: nothing is.
-        NotApplicable: this field is not told, or nothing is told in an outage (MGMT-23).
+        NotConforming: the answer is not a description.
+        NotApplicable: the field is not reported, or an outage prevents any answer (MGMT-23).
     """
     return until(bus, queue, field, lambda _: True)
 
@@ -32,24 +32,24 @@ def described(bus: Bus, queue: str, field: str) -> QueueDescription:
 def until(
     bus: Bus, queue: str, field: str, holds: Callable[[QueueDescription], bool]
 ) -> QueueDescription:
-    """What is told of a queue once it is as it should be, or after the last try.
+    """Return the description of a queue once the predicate holds, or after the last attempt.
 
     Raises:
-        NotConforming: nothing is told.
-        NotApplicable: this field is not told, or nothing is told in an outage (MGMT-23).
+        NotConforming: the answer is not a description.
+        NotApplicable: the field is not reported, or an outage prevents any answer (MGMT-23).
     """
     return _awaited(bus, lambda: _told(bus, queue, field), holds)
 
 
 def described_topic(bus: Bus, topic: str, field: str) -> TopicDescription:
-    """What is told of a topic; as `described`."""
+    """Return the description of a topic; raises as `described`."""
     return until_topic(bus, topic, field, lambda _: True)
 
 
 def until_topic(
     bus: Bus, topic: str, field: str, holds: Callable[[TopicDescription], bool]
 ) -> TopicDescription:
-    """What is told of a topic once it is as it should be, or after the last try; as `until`."""
+    """Return the description of a topic once the predicate holds; otherwise as `until`."""
     return _awaited(bus, lambda: _told_of_topic(bus, topic, field), holds)
 
 
@@ -67,7 +67,7 @@ def _awaited(
 
 
 def _told(bus: Bus, queue: str, field: str) -> QueueDescription | None:
-    """What is told of a queue; `None` where the judge permits that nothing is."""
+    """Return the description of a queue; `None` if the request was refused, as the judge allows."""
     outcome = bus.do(GetQueue(queue=queue))
     if isinstance(outcome, Refused):
         return None
@@ -78,7 +78,7 @@ def _told(bus: Bus, queue: str, field: str) -> QueueDescription | None:
 
 
 def _told_of_topic(bus: Bus, topic: str, field: str) -> TopicDescription | None:
-    """What is told of a topic; `None` where the judge permits that nothing is."""
+    """Return the description of a topic; `None` if the request was refused, as the judge allows."""
     outcome = bus.do(GetTopic(topic=topic))
     if isinstance(outcome, Refused):
         return None

@@ -1,7 +1,7 @@
-"""The pytest plugin that every project with busproof installed loads: options and a tag, no more.
+"""pytest plugin of every project that has busproof installed: only options and a tag.
 
-It imports nothing of ours, so that a host's coverage and start-up stay its own, and it touches no
-test, tag or option but those of busproof.features.
+It imports nothing of ours, because a host's start-up and coverage must not change. It affects only
+tests, tags and options of `busproof.features`.
 """
 
 import re
@@ -15,7 +15,7 @@ __all__ = ["OPTIONS", "features_asked_for", "loading_our_features"]
 
 RULE_ID = re.compile(r"[A-Z]+-\d\d")
 ANY_READING = "any-reading"
-"""On a scenario that holds however the documents are read, also where a rule of it says nothing."""
+"""Tag of a scenario that applies under any reading, even if one of its rules is not in force."""
 
 OPTIONS = {
     "adapter": "which implementation the features run on (default: model); see busproof adapters",
@@ -35,12 +35,12 @@ OPTIONS = {
 
 _loading: list[bool] = []
 _asked: list[str] = []
-"""What `--bus-rule` was given as; a module of tests cannot ask pytest for it."""
+"""Values of `--bus-rule`, for test modules, which have no access to pytest's configuration."""
 
 
 @contextmanager
 def loading_our_features() -> Iterator[None]:
-    """While this is open, tags are those of our features; pytest-bdd does not say whose."""
+    """Mark tags as ours while the features load; pytest-bdd does not pass their origin."""
     _loading.append(True)
     try:
         yield
@@ -49,10 +49,10 @@ def loading_our_features() -> Iterator[None]:
 
 
 def features_asked_for(folder: Path) -> list[str]:
-    """The feature files with a scenario of a rule that was asked for: to read all takes a second.
+    """Return the feature files that contain a scenario of a selected rule.
 
-    All of them where none was asked for, or none has a scenario of it; which scenarios of a file
-    run, or that there is no such rule, is said later.
+    Return all files if no rule is selected, or if no file matches; unknown rules are reported
+    later. This saves time: parsing all files takes a second.
     """
     files = sorted(folder.glob("*.feature"))
     tags = tuple(f"@{each}" for each in _asked)
@@ -61,7 +61,7 @@ def features_asked_for(folder: Path) -> list[str]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Options of the features; each is named --bus-… because a host may own the short name."""
+    """Add the options of the features, prefixed `--bus-` because a host may use the short names."""
     group = parser.getgroup("busproof", "conformance of a message bus (busproof.features)")
     for name, explained in OPTIONS.items():
         group.addoption(f"--bus-{name}", default=None, help=explained)
@@ -82,10 +82,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Remember which rules were asked for, and refuse one history for many processes.
+    """Remember the selected rules, and refuse a shared history for several processes.
 
     Raises:
-        UsageError: the run is spread over processes of pytest-xdist.
+        UsageError: pytest-xdist distributes the run over processes.
     """
     _asked[:] = config.getoption("--bus-rule")
     history = config.getoption("--bus-history")
@@ -98,7 +98,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_bdd_apply_tag(tag: str, function: Callable[..., object]) -> bool | None:
-    """Turn a tag of one of our scenarios into a mark; leave every other one to others."""
+    """Convert a tag of our scenarios to a mark; leave other tags to other plugins."""
     if not _loading or not (tag == ANY_READING or RULE_ID.fullmatch(tag)):
         return None
     mark = pytest.mark.any_reading if tag == ANY_READING else pytest.mark.rule(tag)

@@ -1,7 +1,7 @@
-"""Which scenarios are tried again after all others: those that chance may have kept from a verdict.
+"""Scenarios to repeat at the end of a run, because chance may have prevented a verdict.
 
-An answer that was lost, or that a bus need not give, says nothing against the bus; another time it
-may come. What was found in any of the tries counts, a violation above all.
+A lost answer, or one that a bus need not give, is not a violation, and may arrive in another
+attempt. The results of all attempts count, above all a violation.
 """
 
 from collections import defaultdict
@@ -14,23 +14,23 @@ from busproof.vocabulary.values import Clock, RuleId
 __all__ = ["Repeating"]
 
 MOST_TRIES: Final = 20
-"""Of a scenario that misses an answer."""
+"""Maximum number of attempts of a scenario that misses an answer."""
 
 NO_CHANCE: Final = 3
-"""Tries in a row that missed the same answer: whoever never gives it is not waited for."""
+"""Number of attempts in a row that miss the same answer before the scenario is given up."""
 
 ROUNDS: Final = {Clock.VIRTUAL: 8, Clock.REAL: 2}
-"""How often scenarios are tried again that have passed, and whose rule nothing has shown."""
+"""Number of times that passed scenarios are repeated if their rules have no evidence yet."""
 
 T = TypeVar("T")
 
 
 class Repeating(Generic[T]):
-    """What is still to be tried: each try has an empty namespace of its own.
+    """Queue of scenarios to repeat; each attempt starts with an empty namespace.
 
     Args:
-        planned: how many scenarios there are.
-        clock: of the implementation; on a real one tries are dear.
+        planned: number of scenarios.
+        clock: clock of the implementation; on a real one attempts are expensive.
     """
 
     def __init__(self, planned: int, clock: Clock) -> None:
@@ -42,29 +42,30 @@ class Repeating(Generic[T]):
         self._seen: set[RuleId] = set()
 
     def tried(self, scenario: str) -> bool:
-        """Return whether it has ended once before."""
+        """Return whether the scenario has ended before."""
         return scenario in self._ended
 
     def saw(self, rules: Set[RuleId]) -> None:
-        """Something decided these rules."""
+        """Record that evidence has decided these rules."""
         self._seen |= rules
 
     def after(
         self, test: T, scenario: str, rules: Set[RuleId], error: BaseException | None
     ) -> list[T]:
-        """What to try again, once this has ended.
+        """Return the tests to repeat after this one has ended.
 
         Args:
-            test: what is tried again.
+            test: the test that ended.
             scenario: its name.
-            rules: that it may show.
-            error: how it ended; `None` if it passed.
+            rules: rules that it may show.
+            error: the exception that ended it; `None` if it passed.
         """
         self._left -= 1
         self._ended.add(scenario)
         again = [test] if isinstance(error, Missed) and self._by_chance(scenario, error) else []
         if error is None:
             self._passed[scenario] = test, rules
+        # Passed scenarios come last: the attempts before may still bring the missing evidence.
         if not again and not self._left and self._rounds:
             self._rounds -= 1
             again = [each for each, shows in self._passed.values() if not shows <= self._seen]

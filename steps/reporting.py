@@ -1,6 +1,7 @@
-"""How our scenarios look in pytest's own output: skips, failures without our frames, verdicts.
+"""Our scenarios in pytest's output: skips, failures without our frames, verdicts.
 
-pytest formats the traceback of whatever is no skip of its own, which takes longer than a scenario.
+pytest formats a traceback for every exception except its own skips, which takes longer than a
+scenario; hence both are converted.
 """
 
 import shlex
@@ -24,7 +25,7 @@ _SKIPPED: Final = (ScenarioVerdict.NOT_APPLICABLE, ScenarioVerdict.INCONCLUSIVE)
 _OURS: Final = Path(__file__).parent.parent
 _HARNESS: Final = ("_pytest", "pluggy", "pytest_bdd", "contextlib.py")
 _NAMED: Final = 12
-"""How many rules of one verdict are named in the summary."""
+"""Maximum number of rules listed per verdict in the summary."""
 
 
 def as_pytest_says_it(
@@ -34,10 +35,10 @@ def as_pytest_says_it(
     detail: str,
     steps: Sequence[StepResult],
 ) -> None:
-    """Turn the exception of a scenario of ours into what pytest is to make of it.
+    """Convert a scenario's exception to the form that pytest reports.
 
-    What was not judged becomes a skip of pytest's own, with its reason; what failed is told in the
-    scenario's words. An exception that is a fault of ours keeps its whole traceback.
+    A scenario that was not judged becomes a skip with its reason; a failure is reported with the
+    scenario's steps. An exception that is a fault of ours keeps its whole traceback.
     """
     error = call.excinfo.value if call.excinfo is not None else None
     if error is None or isinstance(error, pytest.skip.Exception):
@@ -51,7 +52,7 @@ def as_pytest_says_it(
 
 def _skip(reason: str) -> pytest.ExceptionInfo[BaseException]:
     try:
-        # Raised, for pytest looks where it comes from.
+        # Raised, not only created, because pytest reads the traceback.
         raise pytest.skip.Exception(reason, _use_item_location=True)  # noqa: TRY301
     except pytest.skip.Exception:
         return pytest.ExceptionInfo.from_current()
@@ -59,7 +60,7 @@ def _skip(reason: str) -> pytest.ExceptionInfo[BaseException]:
 
 @attrs.frozen
 class _Place:
-    """Where a scenario is, and the first line of what went wrong: pytest's short summary."""
+    """Location of a scenario, and the first line of its failure, for pytest's short summary."""
 
     path: str
     lineno: int
@@ -68,13 +69,13 @@ class _Place:
 
 @attrs.frozen
 class ScenarioFailure:
-    """A scenario that failed, in the words of its steps."""
+    """Failure of a scenario, rendered with its steps."""
 
     reprcrash: _Place
     lines: tuple[str, ...]
 
     def toterminal(self, tw: Any) -> None:
-        """Print it as pytest prints a failure."""
+        """Print it in the style of pytest's failures."""
         for line in self.lines:
             tw.line(line)
 
@@ -85,7 +86,7 @@ class ScenarioFailure:
 def failure(
     item: pytest.Item, error: BaseException, detail: str, steps: Sequence[StepResult]
 ) -> ScenarioFailure:
-    """The steps up to the one that failed, what went wrong, and the frames of foreign code."""
+    """Return the steps up to the failed one, the failure, and the frames of foreign code."""
     path, line, _ = item.reportinfo()
     said = detail.splitlines() or [type(error).__name__]
     marked = [
@@ -99,13 +100,13 @@ def failure(
 
 
 def _foreign(error: BaseException) -> Iterator[str]:
-    """The frames of whoever's code raised: the adapter's, without the harness around it."""
+    """Yield the frames of the code that raised, usually an adapter, without the harness."""
     cause = error.__cause__
     if cause is None:
         return
     every = traceback.extract_tb(cause.__traceback__)
     foreign = [frame for frame in every if not _is_harness(frame.filename)]
-    # An adapter of ours that breaks has no other frames.
+    # If one of our adapters fails, all frames are ours; then show them all.
     told = (*traceback.format_list(foreign or every), *traceback.format_exception_only(cause))
     yield ""
     yield from "".join(told).splitlines()
@@ -117,7 +118,7 @@ def _is_harness(filename: str) -> bool:
 
 
 def verdict_lines(found: Conformance, rules: frozenset[RuleId], adapter: str) -> Iterator[str]:
-    """The verdicts on the rules whose scenarios were run, and on any other that was broken."""
+    """Yield the verdicts on the rules whose scenarios ran, and on any other violated rule."""
     told = [rule for rule in found.rules if rule.id in rules or rule.verdict is Verdict.VIOLATED]
     counted = Counter(rule.verdict for rule in told)
     counts = (f"{counted[each]} {each.value}" for each in Verdict if counted[each])
@@ -130,6 +131,6 @@ def verdict_lines(found: Conformance, rules: frozenset[RuleId], adapter: str) ->
             yield f"  {verdict.value} {rule.id}: {rule.title}{cause}"
         if named[_NAMED:]:
             yield f"  and {len(named) - _NAMED} more {verdict.value}"
-    # The address of a service has a key in it.
+    # The address of a service contains a key.
     public = "env:NAME" if is_address(adapter) else adapter
     yield f"Every rule with its evidence: busproof run --adapter {shlex.quote(public)}"

@@ -1,4 +1,4 @@
-"""One run of the features under pytest: its adapter, its history, and how each scenario ended."""
+"""One run of the features under pytest: its adapter, its history, and the scenarios' outcomes."""
 
 import os
 import sys
@@ -59,11 +59,11 @@ from busproof.vocabulary.values import Clock, RuleId
 __all__ = ["RUN", "Run", "give_up", "verdict_on"]
 
 LONGEST_DETAIL = 65536
-"""Of how a scenario ended, in characters."""
+"""Maximum length of a scenario's detail, in characters."""
 
 
 def _declaration(adapter: Adapter, name: str) -> Declaration:
-    """What the adapter declares, looked at closely: it may be anybody's code."""
+    """Return the adapter's declaration after validation; third-party code may declare anything."""
     with blaming_the_adapter():
         declared = adapter.declaration
     wrong = f"{_kind(name)} declares {declared!r}, and must declare "
@@ -79,7 +79,7 @@ def _declaration(adapter: Adapter, name: str) -> Declaration:
 
 
 def _raise(ended: Ended) -> None:
-    """Return how the exploration ended, as the test that ran it ends."""
+    """Raise the exception that ends a test as the exploration ended; return if it passed."""
     match ended.verdict:
         case ScenarioVerdict.FAILED:
             raise NotConforming(ended.detail)
@@ -90,11 +90,11 @@ def _raise(ended: Ended) -> None:
 
 
 class Run:
-    """What all scenarios of a run share.
+    """State shared by all scenarios of a run.
 
     Raises:
-        UsageError: an option names what does not exist.
-        AdapterError: the adapter cannot say what it is.
+        UsageError: the value of an option is invalid.
+        AdapterError: the adapter's declaration is invalid.
         HistoryError: the history cannot be written.
     """
 
@@ -123,7 +123,10 @@ class Run:
         self._bus: Bus | None = None
 
     def _open_history(self, path: str | None) -> None:
-        """Record where it was asked for; else for the summary, where one process has everything."""
+        """Record into the given file; without one, into a temporary file for the summary.
+
+        Workers of pytest-xdist write no summary, because none of them has all scenarios.
+        """
         if path is None and not hasattr(self._config, "workerinput"):
             handle, path = tempfile.mkstemp(prefix="busproof-", suffix=".jsonl")
             os.close(handle)
@@ -131,7 +134,7 @@ class Run:
         self._writer = HistoryWriter(path) if path else None
 
     def begin(self, planned: int, about: frozenset[RuleId] = frozenset()) -> None:
-        """Write the header, once it is known how many scenarios there will be, and on what."""
+        """Write the header, once the number of scenarios and their rules are known."""
         self._about = about
         self._repeating = Repeating(planned, self.declaration.clock)
         self.write(self._header(planned))
@@ -157,17 +160,19 @@ class Run:
         )
 
     def _asked_for(self) -> tuple[str, ...]:
-        """The rules and families that the run is limited to; a replay is about the one it broke."""
+        """Return the rules and families that limit the run; for a replay, the violated rule."""
         if self.commands is None:
             return tuple(dict.fromkeys(self._config.getoption("--bus-rule")))
         known = {rule.id for rule in self.catalogue.rules if rule.shown_by != "never"}
         return tuple(known & {self.commands.rule})
 
     def write(self, record: Record) -> None:
-        """Record, if the run is recorded; what no history can hold is no answer, as over the wire.
+        """Write a record, if the run is recorded.
+
+        An answer that does not fit into a history is an adapter error, as it is over the wire.
 
         Raises:
-            AdapterError: the adapter answered with more than a history can hold.
+            AdapterError: the adapter's answer is too large for a history.
         """
         if self._writer is None:
             return
@@ -186,12 +191,12 @@ class Run:
     def bus(
         self, scenario: str, rules: tuple[RuleId, ...], *, any_reading: bool = False
     ) -> Iterator[Bus]:
-        """A bus for one scenario, from empty, if its rules apply.
+        """Yield a bus with an empty namespace for one scenario, if its rules apply.
 
         Args:
             scenario: its name.
-            rules: that it shows.
-            any_reading: whether it holds as well where a reading leaves one of them out.
+            rules: rules that it shows.
+            any_reading: whether it also applies under readings that exclude one of its rules.
         """
         self._begin_scenario(scenario, rules)
         about = [self.catalogue.rule(rule) for rule in rules]
@@ -206,16 +211,16 @@ class Run:
         yield self._bus
 
     def explore(self) -> None:
-        """Explore the adapter as much as was asked for, recording each sequence.
+        """Explore the adapter to the given size, recording each sequence.
 
         Raises:
-            NotConforming: a rule was broken.
-            NotApplicable: there is nothing that could be explored.
-            AdapterError: the adapter broke.
+            NotConforming: a rule was violated.
+            NotApplicable: there is nothing to explore.
+            AdapterError: the adapter failed.
         """
         if self.size is None or self.seed is None:
             raise AssertionError("the exploration is selected only where it was asked for")
-        # Hypothesis takes a tenth of a second, which no scenario needs.
+        # Imported here, because Hypothesis takes a tenth of a second, and scenarios do not need it.
         from busproof.exploration.explorer import Exploration  # noqa: PLC0415
 
         exploration = Exploration(
@@ -226,11 +231,11 @@ class Run:
         _raise(ended)
 
     def replay(self) -> None:
-        """Ask the commands of the file that was named, recording what comes.
+        """Replay the commands of the given file, recording the answers.
 
         Raises:
-            NotConforming: a rule was broken.
-            AdapterError: the adapter broke.
+            NotConforming: a rule was violated.
+            AdapterError: the adapter failed.
         """
         if self.commands is None:
             raise AssertionError("the replay is selected only where it was asked for")
@@ -247,7 +252,7 @@ class Run:
         self._scenario, self._shows, self._open = name, frozenset(), True
 
     def again(self, test: pytest.Item, error: BaseException | None) -> list[pytest.Item]:
-        """The scenarios to try again once this one has ended so."""
+        """Return the tests to repeat after this one has ended with this exception, or passed."""
         if self._bus is not None:
             self._repeating.saw(self._bus.evidence)
             self._bus = None
@@ -257,7 +262,7 @@ class Run:
         return self.catalogue.rule(rule).statement
 
     def scenario_ended(self, verdict: ScenarioVerdict, detail: str) -> None:
-        """Write how a scenario ended, once."""
+        """Write the outcome of a scenario, once."""
         if self._open:
             self._open = False
             detail = _bounded(detail)
@@ -276,7 +281,7 @@ class Run:
             self._writer.close()
 
     def summary(self) -> Iterator[str]:
-        """The verdicts in a few lines, where nobody else has asked for the history."""
+        """Yield the verdicts in a few lines, unless a history file was given."""
         if self._own is None:
             return
         try:
@@ -289,7 +294,7 @@ class Run:
 
 
 def _bounded(detail: str) -> str:
-    """A detail that is fit to be told; what an adapter raises may be of any length."""
+    """Return the detail, truncated: an adapter's exception may have any length."""
     if len(detail) <= LONGEST_DETAIL:
         return detail
     return f"{detail[:LONGEST_DETAIL]}… and {len(detail) - LONGEST_DETAIL} characters more"
@@ -299,14 +304,14 @@ RUN: pytest.StashKey[Run] = pytest.StashKey()
 
 
 def _kind(name: str) -> str:
-    """The adapter's name without what may tell of a machine, a user or a key."""
+    """Return the kind of an adapter's name, without details of a machine, a user or a key."""
     if name.startswith("exec:"):
         return "exec"
     return name.partition("://")[0] if "://" in name else name
 
 
 def give_up(config: pytest.Config, error: ConformanceError) -> NoReturn:
-    """End the session with one sentence, after the traceback of the adapter's own code."""
+    """Exit the session with one sentence, after the traceback of the adapter's code."""
     if isinstance(error, AdapterError) and error.__cause__ is not None:
         _write_aside(config, "".join(traceback.format_exception(error.__cause__)))
     _say(config, error)
@@ -314,9 +319,9 @@ def give_up(config: pytest.Config, error: ConformanceError) -> NoReturn:
 
 
 def _say(config: pytest.Config, error: ConformanceError) -> None:
-    """Say a sentence to the user, past what pytest captures and has begun to write.
+    """Print a message to the user, bypassing pytest's capture, on a new line.
 
-    What belongs to it is indented, for `busproof run` to tell it from what does not.
+    Continuation lines are indented, so that `busproof run` recognizes them.
     """
     _write_aside(config, "\n" + f"busproof: {error}".replace("\n", "\n  "))
 
@@ -325,11 +330,11 @@ def _write_aside(config: pytest.Config, said: str) -> None:
     capture = config.pluginmanager.getplugin("capturemanager")
     released = nullcontext() if capture is None else capture.global_and_fixture_disabled()
     with released, suppress(OSError, ValueError):
-        print(said, file=sys.stderr, flush=True)  # noqa: T201 - nobody else would tell
+        print(said, file=sys.stderr, flush=True)  # noqa: T201 - stderr is the only channel here
 
 
 def verdict_on(error: BaseException | None) -> tuple[ScenarioVerdict, str]:
-    """Return how a scenario ended that raised this, or nothing."""
+    """Return the verdict and the detail of a scenario that raised this, or passed."""
     if error is None:
         return ScenarioVerdict.PASSED, ""
     detail = str(error)

@@ -1,4 +1,4 @@
-"""How the features word messages: `SessionId "a" and MessageId each its own`."""
+"""Parser of the features' wordings of messages: `SessionId "a" and MessageId each its own`."""
 
 import json
 import re
@@ -40,13 +40,13 @@ PROPERTY: Final = re.compile(
 
 @attrs.frozen
 class Properties:
-    """What messages of a step carry; `None` as a value means that each has its own."""
+    """Properties of a step's messages; the value `None` means a unique value for each message."""
 
     values: dict[str, str | None]
     own: dict[str, PropertyValue] = attrs.field(factory=dict)
 
     def message(self, bus: Bus) -> Message:
-        """The next message of this kind."""
+        """Return a new message with these properties."""
         message = bus.message()
         each = f"own-{message.body}"
         values: dict[str, Any] = {
@@ -56,25 +56,25 @@ class Properties:
 
     @property
     def session_id(self) -> str | None:
-        """The session that such messages belong to, if it is one."""
+        """The session of such messages, if the wording names one."""
         return self.values.get("SessionId")
 
     def fit(self, view: MessageView) -> bool:
-        """Return whether a received message carries these properties."""
+        """Return whether a received message has these properties."""
         carried = all(getattr(view, PROPERTIES[name]) == text for name, text in self.values.items())
         return carried and all(
             view.properties.get(name) == value
-            # Python takes true and 1 for equal.
+            # In Python, True equals 1.
             and isinstance(view.properties.get(name), bool) is isinstance(value, bool)
             for name, value in self.own.items()
         )
 
 
 def properties(text: str) -> Properties:
-    """Read `SessionId "a" and MessageId of 9 characters`, `property size 5`, or `without key`.
+    """Parse `SessionId "a" and MessageId of 9 characters`, `property size 5`, or `without key`.
 
     Raises:
-        ValueError: the text says something else.
+        ValueError: the text is not such a wording.
     """
     if text == "without key":
         return Properties({})
@@ -90,7 +90,7 @@ def properties(text: str) -> Properties:
 
 
 def _text(match: re.Match[str]) -> str | None:
-    """A text as it stands in quotes, or one of so many characters, no part of it like another."""
+    """Return the quoted text, or a text of the given length in which no two parts are alike."""
     if match["length"] is None:
         return match["text"]
     length = int(match["length"])
@@ -98,7 +98,7 @@ def _text(match: re.Match[str]) -> str | None:
 
 
 def _value(match: re.Match[str]) -> PropertyValue:
-    """A value as JSON writes it; texts stand in quotes."""
+    """Return the value, written as in JSON; texts are quoted."""
     if match["value"] is None:
         return str(match["words"])
     value: PropertyValue = json.loads(match["value"])
@@ -106,10 +106,10 @@ def _value(match: re.Match[str]) -> PropertyValue:
 
 
 def wanted(text: str) -> Filter:
-    """Read `everything`, `nothing`, `messages with Label "x"` or `messages where color = 'red'`.
+    """Parse `everything`, `nothing`, `messages with Label "x"` or `messages where color = 'red'`.
 
     Raises:
-        ValueError: the text says something else.
+        ValueError: the text is not such a wording.
     """
     if text in ("everything", "nothing"):
         return TrueFilter() if text == "everything" else FalseFilter()
@@ -122,7 +122,7 @@ def wanted(text: str) -> Filter:
 
 
 def seconds(number: int) -> int:
-    """Seconds as the vocabulary counts time."""
+    """Return this number of seconds in microseconds."""
     return number * MICROSECONDS
 
 
@@ -146,10 +146,10 @@ TRAITS: Final[dict[str, Callable[[int], dict[str, Any]]]] = {
 def queue_settings(
     queue: str, kind: str, traits: str, *, forward_to: str | None = None
 ) -> CreateQueue:
-    """Read what a queue is created with: `with locks of 5 seconds and that requires sessions`.
+    """Parse the settings of a queue: `with locks of 5 seconds and that requires sessions`.
 
     Raises:
-        ValueError: the text says something else.
+        ValueError: the text is not such a wording.
     """
     settings = _settings(traits)
     partitioned = kind == "partitioned"
@@ -157,19 +157,19 @@ def queue_settings(
 
 
 def topic_settings(topic: str, kind: str, traits: str) -> CreateTopic:
-    """Read what a topic is created with: `with duplicate detection`.
+    """Parse the settings of a topic: `with duplicate detection`.
 
     Raises:
-        ValueError: the text says something else.
+        ValueError: the text is not such a wording.
     """
     return CreateTopic(topic=topic, partitioned=kind == "partitioned", **_settings(traits))
 
 
 def subscription_settings(topic: str, name: str, traits: str) -> CreateSubscription:
-    """Read what a subscription is created with: `that requires sessions`.
+    """Parse the settings of a subscription: `that requires sessions`.
 
     Raises:
-        ValueError: the text says something else.
+        ValueError: the text is not such a wording.
     """
     return CreateSubscription(topic=topic, subscription=name, **_settings(traits))
 

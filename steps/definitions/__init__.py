@@ -1,1 +1,4 @@
-"""The step definitions of the features, one module a family."""
+"""Step definitions of the features, one module per family.
+
+A docstring "Try to …" leaves the outcome to later steps. Other requests must succeed.
+"""

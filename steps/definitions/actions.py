@@ -1,4 +1,4 @@
-"""Steps on actions of rules and the copies that they make, and on names of both."""
+"""Steps for rule actions and their copies, and for names of rules and subscriptions."""
 
 from pytest_bdd import parsers, then, when
 
@@ -24,7 +24,7 @@ LETTER = "x"
     target_fixture="outcome",
 )
 def adds_acting_rule(bus: Bus, rule: str, name: str, action: str, what: str) -> Outcome:
-    """Add a rule with an action, whatever becomes of it."""
+    """Try to add a rule with an action."""
     selecting = wanted(what)
     command = AddRule(topic=TOPIC, subscription=name, rule=rule, filter=selecting, action=action)
     return bus.do(command)
@@ -35,7 +35,7 @@ def adds_acting_rule(bus: Bus, rule: str, name: str, action: str, what: str) -> 
     target_fixture="outcome",
 )
 def adds_long_named_rule(bus: Bus, name: str, number: int) -> Outcome:
-    """Add a rule with a name of this length, whatever becomes of it."""
+    """Try to add a rule with a name of this length."""
     rule = LETTER * number
     return bus.do(AddRule(topic=TOPIC, subscription=name, rule=rule, filter=TrueFilter()))
 
@@ -45,13 +45,13 @@ def adds_long_named_rule(bus: Bus, name: str, number: int) -> Outcome:
     target_fixture="outcome",
 )
 def subscribes_by_long_name(bus: Bus, number: int) -> Outcome:
-    """Create a subscription with a name of this length, whatever becomes of it."""
+    """Try to create a subscription with a name of this length."""
     return bus.do(CreateSubscription(topic=TOPIC, subscription=LETTER * number))
 
 
 @when(parsers.parse('a subscription "{name}" is tried'), target_fixture="outcome")
 def subscribes(bus: Bus, name: str) -> Outcome:
-    """Create a subscription, whatever becomes of it."""
+    """Try to create a subscription."""
     return bus.do(CreateSubscription(topic=TOPIC, subscription=name))
 
 
@@ -60,7 +60,7 @@ def subscribes(bus: Bus, name: str) -> Outcome:
     target_fixture="outcome",
 )
 def asks_long_named(bus: Bus, number: int) -> Outcome:
-    """Receive from a subscription with a name of this length, whether there is one or not."""
+    """Try to receive from a subscription with a name of this length, which may not exist."""
     queue = f"{TOPIC}/subscriptions/{LETTER * number}"
     return bus.do(Receive(queue=queue, mode=ReceiveMode.RECEIVE_AND_DELETE))
 
@@ -68,25 +68,25 @@ def asks_long_named(bus: Bus, number: int) -> Outcome:
 @then(parsers.parse("exactly {number:d} copies were received"))
 @then(parsers.parse("exactly {number:d} copy was received"))
 def so_many_copies(bus: Bus, views: list[MessageView], number: int) -> None:
-    """So many copies came of the last message that was sent, with its body."""
+    """Check the number of copies of the latest message, by its body."""
     assert [view.body for view in views] == [bus.sent[-1].body] * number, views
 
 
 @then(parsers.parse("exactly one of them has {carried}"), converters=READ)
 def one_has(views: list[MessageView], carried: Properties) -> None:
-    """One copy has these properties, and no other one."""
+    """Check that exactly one copy has these properties."""
     assert sum(carried.fit(view) for view in views) == 1, views
 
 
 @then(parsers.parse("{number:d} of them have property {name}"))
 def have_property(views: list[MessageView], number: int, name: str) -> None:
-    """So many copies have a property of this name, whatever its value."""
+    """Check the number of copies that have a property with this name, whatever its value."""
     assert sum(name in view.properties for view in views) == number, views
 
 
 @then("exactly one of them is as it was sent")
 def one_is_as_sent(bus: Bus, views: list[MessageView]) -> None:
-    """One copy has what its sender set, and nothing else of the application's own."""
+    """Check that exactly one copy has the sender's properties and subject, and no others."""
     bus.need(Capability.FILTERS)
     sent = bus.sent[-1]
     same = [

@@ -1,4 +1,4 @@
-"""Steps that ask any command at all, as the scenarios do that an exploration writes."""
+"""Steps for arbitrary commands, as in scenarios written by an exploration."""
 
 from pytest_bdd import given, parsers, then, when
 
@@ -14,7 +14,7 @@ __all__ = ["Asking"]
 
 
 class Asking:
-    """Asks commands one after another; `@5` is the lock that the fifth was given."""
+    """Sequence of commands; `@5` refers to the lock that the fifth one received."""
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
@@ -27,16 +27,16 @@ class Asking:
         return self._bus.clock
 
     def insist(self, tier: Tier) -> None:
-        """Go on in this tier only.
+        """Check that the run is about this tier.
 
         Raises:
-            NotApplicable: the run is about another one.
+            NotApplicable: the run is about another tier.
         """
         if self._bus.profile.tier is not tier:
             raise NotApplicable(f"tier: {self._bus.profile.tier.value} is not {tier.value}")
 
     def ask(self, connection: str, request: str) -> None:
-        """Ask what a sentence says, if the locks that it needs were given."""
+        """Send the command of a sentence; skip it if a lock that it needs is missing."""
         self.count += 1
         command = resolved(request_of(request), self._tokens)
         if isinstance(command, AdvanceClock) and self._bus.clock is Clock.REAL:
@@ -47,7 +47,7 @@ class Asking:
                 self._tokens[self.count] = outcome.message.lock_token
 
     def conclude(self) -> None:
-        """Insist that each answer was judged; one that was not allowed has ended the scenario.
+        """Check that all answers were judged; a violation would have ended the scenario before.
 
         Raises:
             Inconclusive: the judge has given up.
@@ -60,11 +60,11 @@ class Asking:
 @given(parsers.re(ASKS))
 @when(parsers.re(ASKS))
 def asks(asking: Asking, connection: str, request: str) -> None:
-    """Ask one command, whatever comes."""
+    """Try one command."""
     asking.ask(connection, request)
 
 
 @then(VERDICT)
 def all_allowed(asking: Asking) -> None:
-    """The judge, who has looked at each answer as it came, objects to none."""
+    """Check that the judge, which sees each answer as it arrives, allowed all of them."""
     asking.conclude()

@@ -1,4 +1,4 @@
-"""Steps on several messages in one request."""
+"""Steps for several messages in one request."""
 
 from typing import Final
 
@@ -28,7 +28,7 @@ def _alike(bus: Bus, number: int, carried: Properties) -> list[Message]:
 
 @given(parsers.parse("{number:d} messages {carried} were sent at once"), converters=READ)
 def were_sent_at_once(bus: Bus, queue: str, number: int, carried: Properties) -> None:
-    """Send a batch, which has to be accepted."""
+    """Send a batch; it must be accepted."""
     bus.expect(_batch(bus, queue, _alike(bus, number, carried)), Done)
 
 
@@ -38,7 +38,7 @@ def were_sent_at_once(bus: Bus, queue: str, number: int, carried: Properties) ->
     target_fixture="outcome",
 )
 def sends_at_once(bus: Bus, queue: str, number: int, carried: Properties) -> Outcome:
-    """Send a batch, whatever becomes of it."""
+    """Try to send a batch."""
     return _batch(bus, queue, _alike(bus, number, carried))
 
 
@@ -50,7 +50,7 @@ def sends_at_once(bus: Bus, queue: str, number: int, carried: Properties) -> Out
 def sends_at_once_within(
     bus: Bus, queue: str, number: int, carried: Properties, transaction: str
 ) -> Outcome:
-    """Send a batch in the transaction, whatever becomes of it."""
+    """Try to send a batch in the transaction."""
     return _batch(bus, queue, _alike(bus, number, carried), transaction)
 
 
@@ -60,7 +60,7 @@ def sends_at_once_within(
     target_fixture="outcome",
 )
 def sends_two_at_once(bus: Bus, queue: str, first: Properties, second: Properties) -> Outcome:
-    """Send a batch of two messages that differ, whatever becomes of it."""
+    """Try to send a batch of two different messages."""
     return _batch(bus, queue, [first.message(bus), second.message(bus)])
 
 
@@ -69,7 +69,7 @@ def sends_two_at_once(bus: Bus, queue: str, first: Properties, second: Propertie
     target_fixture="outcome",
 )
 def sends_large_at_once(bus: Bus, queue: str, number: int, size: int, unit: str) -> Outcome:
-    """Send a batch of messages that tell their size and have one key, whatever becomes of it."""
+    """Try to send a batch of messages of a given size that share a partition key."""
     each = size * {"KB": KB, "MB": MB}[unit]
     stands_in = unit == "MB"
     messages = [
@@ -83,7 +83,7 @@ def sends_large_at_once(bus: Bus, queue: str, number: int, size: int, unit: str)
     target_fixture="several",
 )
 def receives_at_once(bus: Bus, queue: str, number: int) -> tuple[MessageView, ...]:
-    """Ask for several messages, of which there has to be one."""
+    """Receive a batch; at least one message must arrive."""
     outcome = bus.do(ReceiveBatch(queue=queue, count=number))
     bus.expect(outcome, ReceivedSeveral)
     assert isinstance(outcome, ReceivedSeveral)
@@ -97,7 +97,7 @@ def receives_at_once(bus: Bus, queue: str, number: int) -> tuple[MessageView, ..
 def receives_session_at_once(
     bus: Bus, queue: str, number: int, session_id: str
 ) -> tuple[MessageView, ...]:
-    """Ask for several messages of a session, of which there has to be one."""
+    """Receive a batch from a session; at least one message must arrive."""
     outcome = bus.do(ReceiveBatch(queue=queue, count=number, session_id=session_id))
     bus.expect(outcome, ReceivedSeveral)
     assert isinstance(outcome, ReceivedSeveral)
@@ -106,7 +106,7 @@ def receives_session_at_once(
 
 @when(parsers.parse("up to {number:d} messages are received at once and completed, to the end"))
 def receives_all_at_once(bus: Bus, queue: str, number: int, views: list[MessageView]) -> None:
-    """Ask for several messages again and again, and complete each."""
+    """Receive batches until one is empty, and complete each message."""
     for _ in range(len(bus.sent) + 1):
         outcome = bus.do(ReceiveBatch(queue=queue, count=number))
         if not isinstance(outcome, ReceivedSeveral):
@@ -118,27 +118,27 @@ def receives_all_at_once(bus: Bus, queue: str, number: int, views: list[MessageV
 
 @when("the first of them is completed")
 def completes_the_first(bus: Bus, queue: str, several: tuple[MessageView, ...]) -> None:
-    """Complete one of the messages, which has to succeed."""
+    """Complete the first message; this must succeed."""
     bus.complete(queue, several[0])
 
 
 @then(parsers.parse("at least 1 and at most {number:d} of them came"))
 def so_many_came(several: tuple[MessageView, ...], number: int) -> None:
-    """No more than were asked for, and each once."""
+    """Check that at least one message arrived, not more than requested, and none twice."""
     assert 1 <= len(several) <= number, several
     assert len({view.body for view in several}) == len(several), several
 
 
 @then("they stand in the order in which they were sent")
 def stand_in_order(bus: Bus, several: tuple[MessageView, ...]) -> None:
-    """From the first on, none left out."""
+    """Check that these are the first messages sent, in order and without a gap."""
     sent = [message.body for message in bus.sent]
     assert [view.body for view in several] == sent[: len(several)], several
 
 
 @then("each of them can be completed")
 def each_can_be_completed(bus: Bus, queue: str, several: tuple[MessageView, ...]) -> None:
-    """Each has a lock of its own."""
+    """Check that each message has a separate lock, by completing all of them."""
     for view in several:
         outcome = bus.do(Complete(queue=queue, lock_token=view.lock_token or ""))
         assert isinstance(outcome, Done), outcome
@@ -146,7 +146,7 @@ def each_can_be_completed(bus: Bus, queue: str, several: tuple[MessageView, ...]
 
 @then("a receive of several over another connection gives none of them")
 def gives_none_of_them(bus: Bus, queue: str, several: tuple[MessageView, ...]) -> None:
-    """What is locked is given to nobody else."""
+    """Check that a second receiver gets no locked message."""
     outcome = bus.do(ReceiveBatch(queue=queue, count=5), OTHER)
     assert isinstance(outcome, Empty | ReceivedSeveral), outcome
     given = outcome.messages if isinstance(outcome, ReceivedSeveral) else ()
@@ -155,20 +155,20 @@ def gives_none_of_them(bus: Bus, queue: str, several: tuple[MessageView, ...]) -
 
 @then("a receive of several finds nothing")
 def several_find_nothing(bus: Bus, queue: str) -> None:
-    """There is nothing to be received."""
+    """Check that a batch receive is empty."""
     outcome = bus.do(ReceiveBatch(queue=queue, count=5))
     assert isinstance(outcome, Empty), outcome
 
 
 @then(parsers.parse("either all {number:d} or none of them can be received"))
 def all_or_none(bus: Bus, queue: str, number: int, outcome: Outcome) -> None:
-    """All where the batch was accepted, none where it was refused."""
+    """Check that all messages of an accepted batch are received, and none of a refused one."""
     expected = 0 if isinstance(outcome, Refused) else number
     assert len(bus.received(queue)) == expected, outcome
 
 
 @when("a batch is sent of which the last message has too long a key", target_fixture="outcome")
 def sends_one_too_long(bus: Bus, queue: str) -> Outcome:
-    """Send a batch with a MessageId of more than 128 characters, whatever becomes of it."""
+    """Try to send a batch whose last MessageId exceeds 128 characters."""
     alike = [bus.message(partition_key="a") for _ in range(2)]
     return _batch(bus, queue, [*alike, bus.message(partition_key="a", message_id="x" * 129)])

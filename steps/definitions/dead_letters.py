@@ -1,4 +1,4 @@
-"""Steps on deliveries that are counted, and on the dead-letter queue."""
+"""Steps for delivery counts and the dead-letter queue."""
 
 from pytest_bdd import given, parsers, then, when
 
@@ -17,7 +17,7 @@ REASON = "unreadable"
 
 
 def _received(bus: Bus, queue: str) -> MessageView:
-    """Receive a message and leave it locked; there has to be one."""
+    """Receive a message and leave it locked; one must arrive."""
     outcome = bus.do(Receive(queue=queue))
     bus.expect(outcome, Received)
     assert isinstance(outcome, Received)
@@ -25,7 +25,7 @@ def _received(bus: Bus, queue: str) -> MessageView:
 
 
 def dead_letter_it(bus: Bus, queue: str, view: MessageView, reason: str = REASON) -> Outcome:
-    """Dead-letter a locked message, whatever becomes of it."""
+    """Try to dead-letter a locked message."""
     return bus.do(DeadLetter(queue=queue, lock_token=view.lock_token or "", reason=reason))
 
 
@@ -35,20 +35,20 @@ def _abandon(bus: Bus, queue: str) -> None:
 
 @when(parsers.parse("one message is received and abandoned, {number:d} times"))
 def abandons_so_often(bus: Bus, queue: str, number: int) -> None:
-    """Receive a message and give it back, several times."""
+    """Receive a message and abandon it, several times."""
     for _ in range(number):
         _abandon(bus, queue)
 
 
 @when("one message is received and abandoned, as often as permitted")
 def abandons_as_permitted(bus: Bus, queue: str) -> None:
-    """Receive a message and give it back until it has had every delivery that it may have."""
+    """Receive and abandon a message until it reaches the maximum delivery count."""
     _spend(bus, queue, bus.settings[queue].max_delivery_count, expiring_after=None)
 
 
 @when(parsers.parse("one message is received and abandoned, {number:d} times by default"))
 def abandons_by_default(bus: Bus, queue: str, number: int) -> None:
-    """Receive a message and give it back as often as a queue permits that says nothing."""
+    """Receive and abandon a message as often as the default maximum delivery count permits."""
     _spend(bus, queue, number, expiring_after=None)
 
 
@@ -58,12 +58,12 @@ def abandons_by_default(bus: Bus, queue: str, number: int) -> None:
     )
 )
 def expires_as_permitted(bus: Bus, queue: str, number: int) -> None:
-    """Receive a message and let its lock expire until it has had every delivery."""
+    """Receive a message and let its lock expire, until it reaches the maximum delivery count."""
     _spend(bus, queue, bus.settings[queue].max_delivery_count, expiring_after=number)
 
 
 def _spend(bus: Bus, queue: str, deliveries: int, *, expiring_after: int | None) -> None:
-    """Let a message have its deliveries; where it may have one more, take it (MAX-DELIVERIES)."""
+    """Use up the deliveries of a message, and one more if it may have one (MAX-DELIVERIES)."""
     reading = bus.profile.readings.get("MAX-DELIVERIES")
     for number in range(deliveries + (reading in ("one-more", "either"))):
         outcome = bus.do(Receive(queue=queue))
@@ -85,58 +85,58 @@ def completes_one(bus: Bus, queue: str) -> None:
 
 @then(parsers.parse("it is delivery {number:d}"))
 def counts_deliveries(kept: MessageView, number: int) -> None:
-    """The message kept tells how often it was delivered, this time included."""
+    """Check the delivery count of the locked message, which includes this delivery."""
     assert kept.delivery_count == number, kept
 
 
 @when(parsers.parse('a message is received and dead-lettered because of "{reason}"'))
 def dead_letters(bus: Bus, queue: str, reason: str) -> None:
-    """Receive a message and dead-letter it, which has to succeed."""
+    """Receive a message and dead-letter it; this must succeed."""
     bus.expect(dead_letter_it(bus, queue, _received(bus, queue), reason), Done)
 
 
 @given("a message was dead-lettered")
 def hasdead_letter_it(bus: Bus, queue: str) -> None:
-    """A message was sent, received and dead-lettered."""
+    """Send, receive and dead-letter a message."""
     bus.expect(bus.send(Send(queue=queue, message=bus.message(partition_key="a"))), Done)
     dead_letters(bus, queue, REASON)
 
 
 @when("the message kept is dead-lettered", target_fixture="outcome")
 def dead_letters_kept(bus: Bus, queue: str, kept: MessageView) -> Outcome:
-    """Dead-letter the locked message, whatever becomes of it."""
+    """Try to dead-letter the locked message."""
     return dead_letter_it(bus, queue, kept)
 
 
 @when("everything is received and dead-lettered")
 def dead_letters_everything(bus: Bus, queue: str) -> None:
-    """Receive and dead-letter until nothing comes."""
+    """Receive and dead-letter as many messages as were sent."""
     for _ in range(len(bus.sent)):
         dead_letter_it(bus, queue, _received(bus, queue))
 
 
 @when("all dead letters are received and completed")
 def receives_dead_letters(bus: Bus, queue: str, views: list[MessageView]) -> None:
-    """Receive and complete dead letters until none comes."""
+    """Receive and complete dead letters until none arrives."""
     bus.need(Capability.DEAD_LETTER)
     views.extend(bus.received(queue + DEAD_LETTERS))
 
 
 @when(parsers.parse("dead letters are received and completed until {number:d} has come"))
 def awaits_dead_letters(bus: Bus, queue: str, views: list[MessageView], number: int) -> None:
-    """Receive and complete dead letters, waiting a while for those that are on their way."""
+    """Receive and complete dead letters, with retries for those in transit."""
     views.extend(bus.awaited(queue + DEAD_LETTERS, number))
 
 
 @when("a dead letter is received and abandoned")
 def abandonsdead_letter_it(bus: Bus, queue: str) -> None:
-    """Receive a dead letter and give it back."""
+    """Receive a dead letter and abandon it."""
     _abandon(bus, queue + DEAD_LETTERS)
 
 
 @when(parsers.parse("a dead letter is received and abandoned, {number:d} times"))
 def abandons_dead_letter_so_often(bus: Bus, queue: str, number: int) -> None:
-    """Receive a dead letter and give it back, several times."""
+    """Receive a dead letter and abandon it, several times."""
     for _ in range(number):
         _abandon(bus, queue + DEAD_LETTERS)
 
@@ -149,19 +149,19 @@ def keepsdead_letter_it(bus: Bus, queue: str) -> MessageView:
 
 @when("the dead letter kept is dead-lettered", target_fixture="outcome")
 def dead_letters_again(bus: Bus, queue: str, kept: MessageView) -> Outcome:
-    """Dead-letter what is a dead letter, whatever becomes of it."""
+    """Try to dead-letter a dead letter."""
     return dead_letter_it(bus, queue + DEAD_LETTERS, kept)
 
 
 @when("dead letters are peeked", target_fixture="peeked")
 def peeks_dead_letters(bus: Bus, queue: str) -> tuple[MessageView, ...]:
-    """Look at the dead letters."""
+    """Peek at the dead letters."""
     return bus.peeked(Peek(queue=queue + DEAD_LETTERS, count=PEEKED_AT_ONCE))
 
 
 @when("a receive of dead letters is tried")
 def tries_dead_letters(bus: Bus, queue: str, views: list[MessageView]) -> None:
-    """Receive a dead letter, whatever comes; one that comes is counted."""
+    """Try to receive a dead letter, and remember one that arrives."""
     outcome = bus.do(Receive(queue=queue + DEAD_LETTERS, mode=ReceiveMode.RECEIVE_AND_DELETE))
     if isinstance(outcome, Received):
         views.append(outcome.message)
@@ -173,7 +173,7 @@ def tries_dead_letters(bus: Bus, queue: str, views: list[MessageView]) -> None:
     target_fixture="outcome",
 )
 def sends_to_dead_letters(bus: Bus, queue: str, carried: Properties) -> Outcome:
-    """Send a message where none may be sent."""
+    """Try to send to a dead-letter queue, which takes no messages from senders."""
     bus.need(Capability.DEAD_LETTER)
     return bus.do(Send(queue=queue + DEAD_LETTERS, message=carried.message(bus)))
 
@@ -186,7 +186,7 @@ def sends_to_dead_letters(bus: Bus, queue: str, carried: Properties) -> Outcome:
 def sends_to_dead_letters_within(
     bus: Bus, queue: str, carried: Properties, transaction: str
 ) -> Outcome:
-    """Send a message where none may be sent, in a transaction."""
+    """Try to send to a dead-letter queue in the transaction."""
     bus.need(Capability.DEAD_LETTER)
     message = carried.message(bus)
     return bus.do(Send(queue=queue + DEAD_LETTERS, message=message, transaction=transaction))
@@ -194,30 +194,30 @@ def sends_to_dead_letters_within(
 
 @then("a receive of dead letters finds nothing")
 def finds_nodead_letter_it(bus: Bus, queue: str) -> None:
-    """There is no dead letter to be received."""
+    """Check that the dead-letter queue is empty."""
     bus.need(Capability.DEAD_LETTER)
     assert isinstance(bus.receive(queue + DEAD_LETTERS), Empty)
 
 
 @then("a receive of the other queue's dead letters finds nothing")
 def finds_none_elsewhere(bus: Bus, other_queue: str) -> None:
-    """The other queue has no dead letter."""
+    """Check that the other queue's dead-letter queue is empty."""
     assert isinstance(bus.receive(other_queue + DEAD_LETTERS), Empty)
 
 
 @then(parsers.parse('it is a dead letter because of "{reason}"'))
 def tells_why(views: list[MessageView], reason: str) -> None:
-    """The first message received bears this reason, where the bus tells any."""
+    """Check the reason of the first dead letter, if the bus reports reasons."""
     assert views[0].dead_letter_reason in (None, reason), views[0]
 
 
 @then(parsers.parse("at most {number:d} message is shown"))
 def shows_at_most(peeked: tuple[MessageView, ...], number: int) -> None:
-    """The peek showed no more; on a partitioned queue it may have shown fewer."""
+    """Check the maximum number of messages shown; a partitioned queue may show fewer."""
     assert len(peeked) <= number, peeked
 
 
 @then(parsers.parse("exactly {number:d} message is shown"))
 def shows_so_many(peeked: tuple[MessageView, ...], number: int) -> None:
-    """The peek showed so many messages."""
+    """Check the number of messages shown."""
     assert len(peeked) == number, peeked

@@ -1,4 +1,4 @@
-"""Steps that set messages aside and receive them by their numbers."""
+"""Steps that defer messages and receive them by sequence number."""
 
 from pytest_bdd import parsers, then, when
 
@@ -13,14 +13,14 @@ from busproof.vocabulary.values import ReceiveMode
 
 
 def _number(view: MessageView) -> int:
-    """The message's sequence number, without which nobody can ask for it again."""
+    """Return the message's sequence number, which is needed to receive it again."""
     if view.sequence_number is None:
         raise NotApplicable("sequence numbers: the adapter tells none")
     return view.sequence_number
 
 
 def _defer(bus: Bus, queue: str, session_id: str | None = None) -> MessageView:
-    """Receive a message and set it aside, which has to succeed."""
+    """Receive a message and defer it; this must succeed."""
     outcome = bus.do(Receive(queue=queue, session_id=session_id))
     bus.expect(outcome, Received)
     assert isinstance(outcome, Received)
@@ -36,7 +36,7 @@ def _ask(
     connection: str = "c1",
     session_id: str | None = None,
 ) -> Outcome:
-    """Ask for messages by their numbers, whatever comes."""
+    """Try to receive deferred messages by their sequence numbers."""
     numbers = tuple(_number(view) for view in views)
     command = ReceiveDeferred(queue=queue, sequence_numbers=numbers, session_id=session_id)
     return bus.do(command, connection)
@@ -50,7 +50,7 @@ def _had(bus: Bus, outcome: Outcome) -> list[MessageView]:
 
 @when("a message is received and deferred", target_fixture="aside")
 def defers(bus: Bus, queue: str) -> MessageView:
-    """Receive a message and set it aside."""
+    """Receive a message and defer it."""
     return _defer(bus, queue)
 
 
@@ -59,13 +59,13 @@ def defers(bus: Bus, queue: str) -> MessageView:
     target_fixture="aside",
 )
 def defers_in_session(bus: Bus, queue: str, session_id: str) -> MessageView:
-    """Receive a message of a session and set it aside."""
+    """Receive a message of a session and defer it."""
     return _defer(bus, queue, session_id)
 
 
 @when("everything is received and deferred", target_fixture="all_aside")
 def defers_everything(bus: Bus, queue: str) -> list[MessageView]:
-    """Receive and set aside whatever was sent."""
+    """Receive and defer as many messages as were sent."""
     return [_defer(bus, queue) for _ in range(len(bus.sent))]
 
 
@@ -84,7 +84,7 @@ def completes_by_number(bus: Bus, queue: str, aside: MessageView, views: list[Me
 
 @when("it is received by its number and abandoned")
 def abandons_by_number(bus: Bus, queue: str, aside: MessageView) -> None:
-    """Receive the message by its number and give it back."""
+    """Receive the message by its number and abandon it."""
     bus.expect(bus.abandon(queue, keeps_by_number(bus, queue, aside)), Done)
 
 
@@ -102,19 +102,19 @@ def receives_elsewhere(bus: Bus, queue: str, aside: MessageView, views: list[Mes
 
 @when("it is tried by its number", target_fixture="outcome")
 def tries_by_number(bus: Bus, queue: str, aside: MessageView) -> Outcome:
-    """Ask for the message by its number, whatever becomes of it."""
+    """Try to receive the message by its number."""
     return _ask(bus, queue, [aside])
 
 
 @when("it is tried by its number over another connection", target_fixture="outcome")
 def tries_by_number_elsewhere(bus: Bus, queue: str, aside: MessageView) -> Outcome:
-    """Ask for the message by its number over a second connection."""
+    """Try to receive the message by its number over a second connection."""
     return _ask(bus, queue, [aside], OTHER)
 
 
 @when("the message kept is tried by its number", target_fixture="outcome")
 def tries_kept_by_number(bus: Bus, queue: str, kept: MessageView) -> Outcome:
-    """Ask by its number for a message that was never set aside."""
+    """Try to receive a message by its number although it was never deferred."""
     return _ask(bus, queue, [kept])
 
 
@@ -122,7 +122,7 @@ def tries_kept_by_number(bus: Bus, queue: str, kept: MessageView) -> Outcome:
 def receives_all(
     bus: Bus, queue: str, all_aside: list[MessageView], views: list[MessageView]
 ) -> None:
-    """Receive all messages that were set aside with one request."""
+    """Receive all deferred messages with one request."""
     views.extend(_had(bus, _ask(bus, queue, all_aside)))
 
 
@@ -130,7 +130,7 @@ def receives_all(
 def completes_each_by_number(
     bus: Bus, queue: str, all_aside: list[MessageView], views: list[MessageView]
 ) -> None:
-    """Receive the messages that were set aside one by one, and complete each."""
+    """Receive the deferred messages one by one, and complete each."""
     for each in all_aside:
         completes_by_number(bus, queue, each, views)
 
@@ -139,7 +139,7 @@ def completes_each_by_number(
 def receives_all_somehow(
     bus: Bus, queue: str, all_aside: list[MessageView], views: list[MessageView]
 ) -> None:
-    """Receive all messages with one request or, where that is refused, with one each."""
+    """Receive all deferred messages with one request or, if it is refused, one by one."""
     outcome = _ask(bus, queue, all_aside)
     if isinstance(outcome, Refused):
         for each in all_aside:
@@ -150,39 +150,39 @@ def receives_all_somehow(
 
 @then("it can be received by its number")
 def can_be_received(bus: Bus, queue: str, aside: MessageView) -> None:
-    """The message is deferred as before."""
+    """Check that the message is still deferred."""
     assert isinstance(_ask(bus, queue, [aside]), ReceivedSeveral)
 
 
 @then(parsers.parse('it can be received by its number in session "{session_id}"'))
 def can_be_received_in_session(bus: Bus, queue: str, aside: MessageView, session_id: str) -> None:
-    """Whoever holds the session can have it."""
+    """Check that the holder of the session can receive it."""
     assert isinstance(_ask(bus, queue, [aside], session_id=session_id), ReceivedSeveral)
 
 
 @then(parsers.parse('it is refused by its number outside of session "{session_id}"'))
 def is_refused_outside(bus: Bus, queue: str, aside: MessageView, session_id: str) -> None:
-    """Neither without a session nor over a connection that does not hold it can it be had."""
+    """Check that it is refused without a session, and over a connection that does not hold it."""
     assert isinstance(_ask(bus, queue, [aside]), Refused)
     assert isinstance(_ask(bus, queue, [aside], OTHER, session_id), Refused)
 
 
 @then(parsers.parse('it is refused by its number in session "{session_id}"'))
 def is_refused_in_session(bus: Bus, queue: str, aside: MessageView, session_id: str) -> None:
-    """The holder of another session cannot have it."""
+    """Check that it is refused to the holder of another session."""
     bus.expect(bus.do(AcceptSession(queue=queue, session_id=session_id)), Done)
     assert isinstance(_ask(bus, queue, [aside], session_id=session_id), Refused)
 
 
 @then("its number is the same as before")
 def keeps_number(aside: MessageView, views: list[MessageView]) -> None:
-    """The sequence number is the same, where it is told."""
+    """Check that the sequence number is unchanged, if it is reported."""
     assert views[0].sequence_number in (None, aside.sequence_number), views[0]
 
 
 @then("a receive finds something")
 def finds_something(bus: Bus, queue: str) -> None:
-    """A message can be received."""
+    """Check that a message can be received."""
     mode = ReceiveMode.RECEIVE_AND_DELETE
     assert isinstance(bus.do(Receive(queue=queue, mode=mode)), Received)
 
@@ -190,11 +190,11 @@ def finds_something(bus: Bus, queue: str) -> None:
 @then("it is shown as deferred")
 @then("it is shown as deferred, if it is shown")
 def shown_as_deferred(peeked: tuple[MessageView, ...]) -> None:
-    """What the peek tells of a message's state, where it tells any, is that it was set aside."""
+    """Check that the peek shows the messages as deferred, if it reports states."""
     assert all(view.state in (None, MessageState.DEFERRED) for view in peeked), peeked
 
 
 @then("it is received by that number")
 def is_received_by_number(outcome: Outcome) -> None:
-    """The receive by number was given its message."""
+    """Check that the receive by number returned the message."""
     assert isinstance(outcome, ReceivedSeveral), outcome

@@ -1,4 +1,4 @@
-"""Steps that create many entities, and what must come of one more."""
+"""Steps that create many entities, up to the quota and beyond."""
 
 from typing import Final
 
@@ -23,7 +23,7 @@ ONE_MORE: Final = "one-more"
 
 
 def _asked(count: int, kind: str, what: str) -> list[CreateQueue | CreateTopic]:
-    """The requests for so many queues or topics."""
+    """Return the requests for this number of queues or topics."""
     partitioned = kind == "partitioned"
     names = [f"{kind}-{what}-{number}" for number in range(count)]
     if what == "queue":
@@ -32,10 +32,10 @@ def _asked(count: int, kind: str, what: str) -> list[CreateQueue | CreateTopic]:
 
 
 def _need_room(bus: Bus, kind: str, what: str) -> None:
-    """Insist on a namespace that may be filled, in a tier that has such entities.
+    """Check that the namespace may be filled, and that the tier has such entities.
 
     Raises:
-        NotApplicable: it may not, or has none.
+        NotApplicable: it may not be filled, or the tier has no such entities.
     """
     bus.need(Capability.DISPOSABLE_NAMESPACE)
     refuse_where_missing(bus, CreateQueue(queue=QUEUE, partitioned=kind == "partitioned"))
@@ -47,7 +47,7 @@ def _need_room(bus: Bus, kind: str, what: str) -> None:
 
 @given(parsers.re(r"(?P<count>\d+) (?P<kind>partitioned|regular) (?P<what>queue|topic)s"))
 def created(bus: Bus, count: str, kind: str, what: str) -> None:
-    """Create so many, each of which has to succeed."""
+    """Create this number of entities; each must succeed."""
     _need_room(bus, kind, what)
     for outcome in bus.do_all(_asked(int(count), kind, what)):
         bus.expect(outcome, Done)
@@ -58,7 +58,7 @@ def created(bus: Bus, count: str, kind: str, what: str) -> None:
     target_fixture="outcomes",
 )
 def creates(bus: Bus, count: str, kind: str, what: str) -> list[Outcome]:
-    """Create so many, whatever becomes of them."""
+    """Try to create this number of entities."""
     _need_room(bus, kind, what)
     return list(bus.do_all(_asked(int(count), kind, what)))
 
@@ -68,7 +68,7 @@ def creates(bus: Bus, count: str, kind: str, what: str) -> list[Outcome]:
     target_fixture="outcome",
 )
 def asks_for_another(bus: Bus, kind: str) -> Outcome:
-    """Create a queue of another name, whatever becomes of it."""
+    """Try to create one more queue."""
     return bus.do(CreateQueue(queue=ONE_MORE, partitioned=kind == "partitioned"))
 
 
@@ -77,25 +77,25 @@ def asks_for_another(bus: Bus, kind: str) -> Outcome:
     target_fixture="outcome",
 )
 def asks_for_topic(bus: Bus, kind: str) -> Outcome:
-    """Create a topic, whatever becomes of it."""
+    """Try to create a topic."""
     return bus.do(CreateTopic(topic=TOPIC, partitioned=kind == "partitioned"))
 
 
 @given("one of them was deleted")
 def one_was_deleted(bus: Bus) -> None:
-    """Delete one of the queues that were created, which has to succeed."""
+    """Delete one of the queues; this must succeed."""
     deletes_one(bus)
 
 
 @when("one of the others is deleted")
 def deletes_one(bus: Bus) -> None:
-    """The same."""
+    """Delete one of the queues; this must succeed."""
     bus.expect(bus.do(DeleteQueue(queue=next(iter(bus.settings)))), Done)
 
 
 @when("a message is sent to it nevertheless", target_fixture="outcome")
 def sends_nevertheless(bus: Bus) -> Outcome:
-    """Send to a queue that was refused."""
+    """Try to send to a queue whose creation was refused."""
     return bus.do(Send(queue=QUEUE, message=bus.message()))
 
 
@@ -104,7 +104,7 @@ def sends_nevertheless(bus: Bus) -> Outcome:
     target_fixture="replaced",
 )
 def replaced_by_partitioned(bus: Bus) -> Outcome | None:
-    """Delete one and create a partitioned one, or where that is refused a regular one again."""
+    """Replace a queue by a partitioned one; if that is refused, create a regular one again."""
     if Capability.MANAGEMENT not in bus.capabilities:
         return None
     deletes_one(bus)
@@ -116,14 +116,14 @@ def replaced_by_partitioned(bus: Bus) -> Outcome | None:
 
 @then("that is accepted, where each queue counts once")
 def counts_once(bus: Bus, replaced: Outcome | None) -> None:
-    """A partitioned queue has room wherever a regular one has, unless it is read otherwise."""
+    """Check that a partitioned queue counts once, under that reading (QUOTA-WEIGHT)."""
     if bus.profile.readings.get("QUOTA-WEIGHT", "one") == "one":
         assert isinstance(replaced, Done | None), replaced
 
 
 @when("two of them are replaced by a topic with a subscription, where there are topics")
 def replaced_by_topic(bus: Bus) -> None:
-    """As many entities as before, if subscriptions count."""
+    """Replace two queues by a topic and a subscription: the same number, if subscriptions count."""
     there = {Capability.TOPICS, Capability.MANAGEMENT} <= bus.capabilities
     if there and bus.profile.tier is not Tier.BASIC:
         for name in list(bus.settings)[1:3]:
@@ -134,12 +134,12 @@ def replaced_by_topic(bus: Bus) -> None:
 
 @then("each of them was accepted")
 def all_accepted(outcomes: list[Outcome]) -> None:
-    """None was refused."""
+    """Check that all requests were accepted."""
     assert all(isinstance(each, Done) for each in outcomes), outcomes[-1]
 
 
 @then("it is accepted, or refused because the quota is exceeded")
 def accepted_or_too_many(outcome: Outcome) -> None:
-    """Nothing else was answered."""
+    """Check that the request was accepted, or refused because of the quota."""
     assert isinstance(outcome, Done | Refused), outcome
     assert isinstance(outcome, Done) or outcome.error is Error.QUOTA_EXCEEDED, outcome

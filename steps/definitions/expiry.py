@@ -1,4 +1,4 @@
-"""Steps on messages that live for a while."""
+"""Steps for messages with a time to live."""
 
 from collections.abc import Callable
 
@@ -29,7 +29,7 @@ READ: dict[str, Callable[[str], object]] = {"carried": properties}
     converters=READ,
 )
 def has_sent_mortal(bus: Bus, queue: str, carried: Properties, number: int) -> None:
-    """Send one message with a time to live, which has to be accepted."""
+    """Send one message with a time to live; it must be accepted."""
     message = attrs.evolve(carried.message(bus), time_to_live=seconds(number))
     bus.expect(bus.send(Send(queue=queue, message=message)), Done)
 
@@ -41,7 +41,7 @@ def has_sent_mortal(bus: Bus, queue: str, carried: Properties, number: int) -> N
     converters=READ,
 )
 def has_scheduled_mortal(bus: Bus, queue: str, carried: Properties, number: int, life: int) -> None:
-    """Schedule one message with a time to live, which has to be accepted."""
+    """Schedule one message with a time to live; it must be accepted."""
     message = attrs.evolve(carried.message(bus), time_to_live=seconds(life))
     command = Schedule(queue=queue, message=message, delay=seconds(number))
     bus.expect(bus.do(command), Scheduled)
@@ -50,25 +50,25 @@ def has_scheduled_mortal(bus: Bus, queue: str, carried: Properties, number: int,
 
 @when(parsers.parse("its time to live is updated to {number:d} seconds"), target_fixture="outcome")
 def updates_life(bus: Bus, queue: str, number: int) -> Outcome:
-    """Change how long messages live, whatever becomes of it."""
+    """Try to change the queue's default time to live."""
     return bus.do(UpdateQueue(queue=queue, time_to_live=seconds(number)))
 
 
 @given(parsers.parse("its time to live was updated to {number:d} seconds"))
 def has_updated_life(bus: Bus, queue: str, number: int) -> None:
-    """Change how long messages live, which has to succeed."""
+    """Change the queue's default time to live; this must succeed."""
     bus.expect(updates_life(bus, queue, number), Done)
 
 
 @then(parsers.parse("it is told to have a time to live of {number:d} seconds"))
 def told_life(bus: Bus, queue: str, number: int) -> None:
-    """What is got of the queue has this time to live."""
+    """Check the time to live in the queue's description."""
     assert described(bus, queue, "time_to_live").time_to_live == seconds(number)
 
 
 @then("a receive may find something")
 def may_find(bus: Bus, queue: str) -> None:
-    """A receive is given a message, or nothing."""
+    """Check that a receive returns a message or is empty."""
     mode = ReceiveMode.RECEIVE_AND_DELETE
     outcome = bus.do(Receive(queue=queue, mode=mode))
     assert isinstance(outcome, Received | Empty), outcome
@@ -76,11 +76,11 @@ def may_find(bus: Bus, queue: str) -> None:
 
 @then("it is had or refused")
 def is_had_or_refused(outcome: Outcome) -> None:
-    """The message was given by its number, or refused with whichever error."""
+    """Check that the receive by number returned the message, or was refused with any error."""
     assert isinstance(outcome, ReceivedSeveral | Refused), outcome
 
 
 @when("the message kept is deferred", target_fixture="outcome")
 def defers_kept(bus: Bus, queue: str, kept: MessageView) -> Outcome:
-    """Set the locked message aside, whatever is answered."""
+    """Try to defer the locked message."""
     return bus.do(Defer(queue=queue, lock_token=kept.lock_token or ""))

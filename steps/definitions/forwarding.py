@@ -1,6 +1,6 @@
-"""Steps on queues and subscriptions that forward.
+"""Steps for queues and subscriptions that forward.
 
-When a forwarded message arrives is not documented: what is awaited is asked for several times.
+The documents do not say when a forwarded message arrives, so receives are retried.
 """
 
 from typing import Final
@@ -31,7 +31,7 @@ def _create(bus: Bus, settings: CreateQueue) -> str:
     parsers.re(r'a (?P<kind>partitioned|regular) destination "(?P<name>[^"]+)"(?: (?P<traits>.+))?')
 )
 def created_destination(bus: Bus, kind: str, name: str, traits: str | None) -> None:
-    """A queue that others will forward to."""
+    """Create a queue for others to forward to."""
     _create(bus, queue_settings(name, kind, traits or ""))
 
 
@@ -40,7 +40,7 @@ def created_destination(bus: Bus, kind: str, name: str, traits: str | None) -> N
     target_fixture="queue",
 )
 def created_source(bus: Bus, kind: str, name: str, traits: str | None) -> str:
-    """A queue that forwards; what follows concerns it."""
+    """Create a queue that forwards; the next steps use it."""
     return _create(bus, queue_settings(SOURCE, kind, traits or "", forward_to=name))
 
 
@@ -51,20 +51,20 @@ def created_source(bus: Bus, kind: str, name: str, traits: str | None) -> str:
     target_fixture="outcome",
 )
 def tries_source(bus: Bus, kind: str, name: str, traits: str | None) -> Outcome:
-    """Create a queue that is to forward, whatever becomes of it."""
+    """Try to create a queue that forwards."""
     return bus.do(queue_settings(SOURCE, kind, traits or "", forward_to=name))
 
 
 @when(parsers.parse('the queue is changed to forward to "{name}"'), target_fixture="outcome")
 @when(parsers.parse('the source is changed to forward to "{name}"'), target_fixture="outcome")
 def redirects(bus: Bus, queue: str, name: str) -> Outcome:
-    """Let the queue forward from now on, whatever becomes of it."""
+    """Try to make the queue forward."""
     return bus.do(UpdateQueue(queue=queue, forward_to=name))
 
 
 @when("the source is changed to forward no more", target_fixture="outcome")
 def ends_forwarding(bus: Bus, queue: str) -> Outcome:
-    """End the queue's forwarding, whatever becomes of it."""
+    """Try to stop the queue's forwarding."""
     return bus.do(UpdateQueue(queue=queue, forward_to=""))
 
 
@@ -73,20 +73,20 @@ def ends_forwarding(bus: Bus, queue: str) -> Outcome:
     target_fixture="queue",
 )
 def created_burying(bus: Bus, kind: str, name: str) -> str:
-    """A queue that forwards its dead letters; what follows concerns it."""
+    """Create a queue that forwards its dead letters; the next steps use it."""
     settings = queue_settings(SOURCE, kind, "")
     return _create(bus, attrs.evolve(settings, forward_dead_letters_to=name))
 
 
 @when(parsers.parse('a source of dead letters for "{name}" is tried'), target_fixture="outcome")
 def tries_burying(bus: Bus, name: str) -> Outcome:
-    """Create a queue that is to forward its dead letters, whatever becomes of it."""
+    """Try to create a queue that forwards its dead letters."""
     return bus.do(CreateQueue(queue=SOURCE, partitioned=True, forward_dead_letters_to=name))
 
 
 @given(parsers.parse('subscription "{name}" whose dead letters go to "{destination}"'))
 def subscribed_burying(bus: Bus, name: str, destination: str) -> None:
-    """A subscription of the topic that forwards its dead letters."""
+    """Create a subscription that forwards its dead letters."""
     settings = CreateSubscription(
         topic=TOPIC, subscription=name, forward_dead_letters_to=destination
     )
@@ -95,7 +95,7 @@ def subscribed_burying(bus: Bus, name: str, destination: str) -> None:
 
 @when("senders turn to the source", target_fixture="queue")
 def turned_to_source() -> str:
-    """What follows concerns the source."""
+    """Use the source in the next steps."""
     return SOURCE
 
 
@@ -103,7 +103,7 @@ def turned_to_source() -> str:
     parsers.parse('a chain of {hops:d} {kind} queues that ends in "{name}"'), target_fixture="queue"
 )
 def chained(bus: Bus, hops: int, kind: str, name: str) -> str:
-    """Queues that forward one to the next; what follows concerns the first."""
+    """Create queues that forward one to the next; the next steps use the first."""
     for number in range(1, hops + 1):
         queue = _create(bus, queue_settings(f"hop-{number}", kind, "", forward_to=name))
         name = queue
@@ -112,14 +112,14 @@ def chained(bus: Bus, hops: int, kind: str, name: str) -> str:
 
 @given(parsers.parse('subscription "{name}" forwards to "{destination}"'))
 def subscribed_for(bus: Bus, name: str, destination: str) -> None:
-    """A subscription of the topic that forwards what it takes."""
+    """Create a subscription that forwards its messages."""
     settings = CreateSubscription(topic=TOPIC, subscription=name, forward_to=destination)
     bus.expect(bus.do(settings), Done)
 
 
 @when(parsers.parse('receivers turn to "{name}"'), target_fixture="queue")
 def turned_to(views: list[MessageView], name: str) -> str:
-    """What follows concerns this queue; what was received before is not counted on."""
+    """Use this queue in the next steps, and forget the messages received before."""
     views.clear()
     return name
 
@@ -127,7 +127,7 @@ def turned_to(views: list[MessageView], name: str) -> str:
 @when(parsers.parse("messages are awaited until there are {number:d}"))
 @when(parsers.parse("a message is awaited until there is {number:d}"))
 def awaits(bus: Bus, queue: str, views: list[MessageView], number: int) -> None:
-    """Receive and complete, several times, until so many have come; then once more."""
+    """Receive and complete until this number has arrived, then once more, for any excess."""
     for _ in bus.tries():
         views.extend(bus.received(queue))
         if len(views) >= number:
@@ -140,6 +140,6 @@ def awaits(bus: Bus, queue: str, views: list[MessageView], number: int) -> None:
 def awaits_session(
     bus: Bus, queue: str, views: list[MessageView], session_id: str, number: int
 ) -> None:
-    """Receive a session's messages and complete them, several times, until so many have come."""
+    """Receive and complete a session's messages until this number has arrived, then once more."""
     views.extend(bus.awaited(queue, number - len(views), session_id=session_id))
     views.extend(bus.received(queue, session_id=session_id))

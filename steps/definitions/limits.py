@@ -1,4 +1,4 @@
-"""Steps that ask for what is as long or as large as a limit allows, or more."""
+"""Steps for requests at the limits of lengths and sizes, and beyond."""
 
 from typing import Final
 
@@ -30,7 +30,7 @@ LETTER: Final = "x"
 
 
 def _long(bus: Bus, name: str, number: int) -> Message:
-    """A message with so many characters in one of its keys."""
+    """Return a message with a key of this length."""
     return bus.message(**{KEYS[name]: LETTER * number})
 
 
@@ -39,7 +39,7 @@ def _long(bus: Bus, name: str, number: int) -> Message:
     target_fixture="outcome",
 )
 def sends_long(bus: Bus, queue: str, name: str, number: int) -> Outcome:
-    """Send one message with a key of this length, whatever becomes of it."""
+    """Try to send one message with a key of this length."""
     return bus.send(Send(queue=queue, message=_long(bus, name, number)))
 
 
@@ -48,13 +48,13 @@ def sends_long(bus: Bus, queue: str, name: str, number: int) -> Outcome:
     target_fixture="outcome",
 )
 def schedules_long(bus: Bus, queue: str, name: str, number: int) -> Outcome:
-    """Schedule one message with a key of this length, whatever becomes of it."""
+    """Try to schedule one message with a key of this length."""
     return bus.do(Schedule(queue=queue, message=_long(bus, name, number), delay=seconds(1)))
 
 
 @when(parsers.parse("a body of {number:d} bytes is sent"), target_fixture="outcome")
 def sends_sized(bus: Bus, queue: str, number: int) -> Outcome:
-    """Send one message with a body of this size, whatever becomes of it."""
+    """Try to send one message with a body of this size."""
     return bus.send(Send(queue=queue, message=bus.message(size=number)))
 
 
@@ -67,14 +67,14 @@ def sends_sized(bus: Bus, queue: str, number: int) -> Outcome:
 def sends_sized_in_transaction(
     bus: Bus, queue: str, number: int, key: str, transaction: str
 ) -> Outcome:
-    """The same in the transaction."""
+    """Try to send one message with a body of this size in the transaction."""
     message = bus.message(size=number, partition_key=key)
     return bus.send(Send(queue=queue, message=message, transaction=transaction))
 
 
 @when(parsers.parse("a body of {number:d} bytes is scheduled"), target_fixture="outcome")
 def schedules_sized(bus: Bus, queue: str, number: int) -> Outcome:
-    """Schedule one message with a body of this size, whatever becomes of it."""
+    """Try to schedule one message with a body of this size."""
     return bus.do(Schedule(queue=queue, message=bus.message(size=number), delay=seconds(1)))
 
 
@@ -87,7 +87,7 @@ def schedules_sized(bus: Bus, queue: str, number: int) -> Outcome:
     target_fixture="outcome",
 )
 def sends_with_properties(bus: Bus, queue: str, number: int, size: int) -> Outcome:
-    """Send one message with so many texts among its properties, whatever becomes of it."""
+    """Try to send one message with this number of application properties of this size."""
     properties = {f"p{place}": LETTER * size for place in range(number)}
     return bus.send(Send(queue=queue, message=bus.message(properties=properties)))
 
@@ -99,7 +99,7 @@ def sends_with_properties(bus: Bus, queue: str, number: int, size: int) -> Outco
     target_fixture="outcome",
 )
 def creates_long(bus: Bus, kind: str, number: str) -> Outcome:
-    """Create a queue with a name of this length, whatever becomes of it."""
+    """Try to create a queue with a name of this length."""
     queue = CreateQueue(queue=LETTER * int(number), partitioned=kind == "partitioned")
     refuse_where_missing(bus, queue)
     return bus.do(queue)
@@ -112,7 +112,7 @@ def creates_long(bus: Bus, kind: str, number: str) -> Outcome:
     target_fixture="outcome",
 )
 def creates_long_topic(bus: Bus, kind: str, number: str) -> Outcome:
-    """Create a topic with a name of this length, whatever becomes of it."""
+    """Try to create a topic with a name of this length."""
     bus.need(Capability.TOPICS)
     if bus.profile.tier is Tier.BASIC:
         raise NotApplicable("tier: basic has no topics")
@@ -126,7 +126,7 @@ def creates_long_topic(bus: Bus, kind: str, number: str) -> Outcome:
     target_fixture="outcome",
 )
 def sends_to_long(bus: Bus, number: int) -> Outcome:
-    """Send one message to a queue with a name of this length, whether there is one or not."""
+    """Try to send one message to a queue with a name of this length, which may not exist."""
     return bus.send(Send(queue=LETTER * number, message=bus.message()))
 
 
@@ -135,14 +135,14 @@ def sends_to_long(bus: Bus, number: int) -> Outcome:
     target_fixture="outcome",
 )
 def gives_large_state(bus: Bus, queue: str, session_id: str, number: int) -> Outcome:
-    """Store so much with a session, whatever becomes of it."""
+    """Try to set a session state of this length."""
     state = LETTER * number
     return bus.do(SetSessionState(queue=queue, session_id=session_id, state=state))
 
 
 @then(parsers.parse('the state of session "{session_id}" has {number:d} characters'))
 def has_large_state(bus: Bus, queue: str, session_id: str, number: int) -> None:
-    """As much as this is stored with the session."""
+    """Check the length of the session state."""
     outcome = bus.do(GetSessionState(queue=queue, session_id=session_id))
     assert isinstance(outcome, SessionState), outcome
     assert len(outcome.state or "") == number
@@ -150,14 +150,14 @@ def has_large_state(bus: Bus, queue: str, session_id: str, number: int) -> None:
 
 @then("it is refused because it is too large")
 def is_too_large(outcome: Outcome) -> None:
-    """The request was refused, for no message may be so large."""
+    """Check that the request was refused because the message is too large."""
     assert isinstance(outcome, Refused), outcome
     assert outcome.error is Error.MESSAGE_TOO_LARGE, outcome
 
 
 @then("it is accepted, or refused because it is too large")
 def is_taken_or_too_large(outcome: Outcome) -> None:
-    """The entity takes such messages, or none so large."""
+    """Check that the message was accepted, or refused because it is too large."""
     if not isinstance(outcome, Done | Scheduled):
         is_too_large(outcome)
 
@@ -170,7 +170,7 @@ def is_taken_or_too_large(outcome: Outcome) -> None:
     target_fixture="taken",
 )
 def sends_copy_within(bus: Bus, maybe: str | None, gap: int, window: int) -> int:
-    """Send a MessageId twice, well within the window; how many messages then come."""
+    """Send a MessageId twice, well within the window; return the number of messages received."""
     if maybe is None:
         return 0
     _send_copy(bus, maybe)
@@ -186,10 +186,10 @@ def sends_copy_within(bus: Bus, maybe: str | None, gap: int, window: int) -> int
     target_fixture="taken",
 )
 def sends_copy_after(bus: Bus, maybe: str | None, gap: int) -> int:
-    """Send a MessageId twice, so long apart; how many messages then come.
+    """Send a MessageId twice, with this gap; return the number of messages received.
 
     Raises:
-        NotApplicable: time passes by itself.
+        NotApplicable: the clock is real, and the gap may be days.
     """
     if bus.clock is Clock.REAL:
         raise NotApplicable("clock: nobody waits for days")
@@ -208,5 +208,5 @@ def _send_copy(bus: Bus, queue: str) -> None:
 @then(parsers.parse("{number:d} of the two is received, if there is a queue"))
 @then(parsers.parse("{number:d} of the two are received, if there is a queue"))
 def so_many_of_two(maybe: str | None, taken: int, number: int) -> None:
-    """So many came, or there is no queue."""
+    """Check the number of messages received, if the queue exists."""
     assert maybe is None or taken == number

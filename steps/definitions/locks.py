@@ -1,4 +1,4 @@
-"""Steps on the locks of messages."""
+"""Steps for message locks."""
 
 from pytest_bdd import given, parsers, then, when
 
@@ -24,13 +24,13 @@ def _renew(bus: Bus, queue: str, view: MessageView) -> Outcome:
 
 @when("the lock of the message kept is renewed, which succeeds")
 def renews_kept(bus: Bus, queue: str, kept: MessageView) -> None:
-    """Renew the lock, which has to succeed."""
+    """Renew the lock; this must succeed."""
     bus.expect(_renew(bus, queue, kept), Renewed)
 
 
 @when("the lock of the message kept is renewed", target_fixture="outcome")
 def tries_to_renew_kept(bus: Bus, queue: str, kept: MessageView) -> Outcome:
-    """Renew the lock, whatever becomes of it."""
+    """Try to renew the lock."""
     return _renew(bus, queue, kept)
 
 
@@ -48,7 +48,7 @@ def renews_another(bus: Bus, queue: str) -> None:
 
 @when("each message is received, its lock renewed, and completed")
 def renews_each(bus: Bus, queue: str, views: list[MessageView]) -> None:
-    """Do so with as many messages as were sent."""
+    """Receive as many messages as were sent; renew the lock of each, and complete it."""
     views.extend(_renewed_and_completed(bus, queue) for _ in bus.sent)
 
 
@@ -61,20 +61,20 @@ def _renewed_and_completed(bus: Bus, queue: str) -> MessageView:
 
 @given(parsers.parse("another message {carried} was sent"), converters=READ)
 def sent_another(bus: Bus, queue: str, carried: Properties) -> None:
-    """Send one message more, which has to be accepted."""
+    """Send one more message; it must be accepted."""
     send_all(bus, queue, 1, carried)
 
 
 @then("the message kept can be completed")
 def can_complete_kept(bus: Bus, queue: str, kept: MessageView) -> None:
-    """The lock has lasted."""
+    """Check that the lock is still valid."""
     outcome = bus.do(Complete(queue=queue, lock_token=kept.lock_token or ""))
     assert isinstance(outcome, Done), outcome
 
 
 @then("the other receiver can complete it")
 def can_complete_elsewhere(bus: Bus, queue: str, kept_elsewhere: MessageView) -> None:
-    """The later lock was not affected."""
+    """Check that the other receiver's later lock is still valid."""
     token = kept_elsewhere.lock_token or ""
     outcome = bus.do(Complete(queue=queue, lock_token=token), OTHER)
     assert isinstance(outcome, Done), outcome
@@ -85,7 +85,7 @@ def can_complete_elsewhere(bus: Bus, queue: str, kept_elsewhere: MessageView) ->
     target_fixture="maybe",
 )
 def maybe_created(bus: Bus, kind: str, traits: str) -> str | None:
-    """A queue that may be refused: its name, or nothing where it was."""
+    """Try to create a queue; return its name, or `None` if it was refused."""
     settings = queue_settings(QUEUE, kind, traits)
     refuse_where_missing(bus, settings)
     outcome = bus.do(settings)
@@ -95,19 +95,19 @@ def maybe_created(bus: Bus, kind: str, traits: str) -> str | None:
 
 @given("a message without key was sent, if there is a queue")
 def maybe_sent(bus: Bus, maybe: str | None) -> None:
-    """Send a message, which has to be accepted."""
+    """Send a message if there is a queue; it must be accepted."""
     if maybe is not None:
         bus.expect(bus.send(Send(queue=maybe, message=bus.message())), Done)
 
 
 @when("a message is received and kept, if there is a queue")
 def maybe_kept(bus: Bus, maybe: str | None) -> None:
-    """Receive a message and leave it locked."""
+    """Receive a message, if there is a queue, and leave it locked."""
     if maybe is not None:
         _kept(bus, maybe)
 
 
 @then("a receive finds it, if there is a queue")
 def maybe_finds(bus: Bus, maybe: str | None) -> None:
-    """The lock has ended."""
+    """Check that the lock has ended, if there is a queue."""
     assert maybe is None or isinstance(bus.receive(maybe), Received)

@@ -1,4 +1,4 @@
-"""Steps that manage queues, and what must come of it."""
+"""Steps that create, update, query, list and delete queues."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ UPDATES: dict[str, dict[str, Any]] = {
 
 @given("an empty namespace")
 def empty(bus: Bus) -> None:
-    """Nothing has been created yet."""
+    """Start with an empty namespace, as every scenario does."""
     assert isinstance(bus, Bus)
 
 
@@ -50,7 +50,7 @@ def empty(bus: Bus) -> None:
     target_fixture="outcome",
 )
 def creates(bus: Bus, kind: str, traits: str | None) -> Outcome:
-    """Create a queue that the tier has, whatever becomes of it."""
+    """Try to create a queue; leave the scenario if Basic may lack such queues."""
     settings = queue_settings(QUEUE, kind, traits or "")
     basic_may_lack(bus, settings)
     return bus.do(settings)
@@ -61,13 +61,13 @@ def creates(bus: Bus, kind: str, traits: str | None) -> Outcome:
     target_fixture="outcome",
 )
 def asks_for(bus: Bus, kind: str, traits: str | None) -> Outcome:
-    """Create a queue, whatever becomes of it."""
+    """Try to create a queue."""
     return bus.do(queue_settings(QUEUE, kind, traits or ""))
 
 
 @given("a queue that is created without the option", target_fixture="queue")
 def created_without_option(bus: Bus) -> str:
-    """Leave out whether the queue is to be partitioned."""
+    """Create a queue without saying whether it is partitioned."""
     bus.expect(bus.do(CreateQueue(queue=QUEUE, partitioned=None)), Done)
     return QUEUE
 
@@ -77,7 +77,7 @@ def created_without_option(bus: Bus) -> str:
     target_fixture="outcome",
 )
 def creates_by_version(bus: Bus, version: str) -> Outcome:
-    """Create a queue by a request that names its api-version."""
+    """Try to create a queue with a given api-version."""
     bus.need(Capability.API_VERSIONS)
     version = "" if version == "none" else version
     return bus.do(CreateQueue(queue=QUEUE, api_version=version))
@@ -85,7 +85,7 @@ def creates_by_version(bus: Bus, version: str) -> Outcome:
 
 @given(parsers.re(r"a second queue, (?P<kind>partitioned|regular)"))
 def second(bus: Bus, kind: str) -> None:
-    """Another queue beside the first one."""
+    """Create a second queue."""
     create(bus, queue_settings("invoices", kind, ""))
 
 
@@ -94,44 +94,44 @@ def second(bus: Bus, kind: str) -> None:
     target_fixture="outcome",
 )
 def updates(bus: Bus, queue: str, change: str) -> Outcome:
-    """Try to change what cannot be changed."""
+    """Try to change a setting that is fixed after creation."""
     return bus.do(UpdateQueue(queue=queue, **UPDATES[change]))
 
 
 @when(parsers.parse("its locks are updated to {number:d} seconds"), target_fixture="outcome")
 def updates_locks(bus: Bus, queue: str, number: int) -> Outcome:
-    """Change the lock duration, whatever becomes of it."""
+    """Try to change the lock duration."""
     return bus.do(UpdateQueue(queue=queue, lock_duration=seconds(number)))
 
 
 @given(parsers.parse("its locks were updated to {number:d} seconds"))
 def has_updated_locks(bus: Bus, queue: str, number: int) -> None:
-    """Change the lock duration, which has to succeed."""
+    """Change the lock duration; this must succeed."""
     bus.expect(updates_locks(bus, queue, number), Done)
 
 
 @when("the queue is deleted", target_fixture="outcome")
 def deletes(bus: Bus, queue: str) -> Outcome:
-    """Delete it, whatever becomes of it."""
+    """Try to delete the queue."""
     return bus.do(DeleteQueue(queue=queue))
 
 
 @given("the queue was deleted")
 def has_deleted(bus: Bus, queue: str) -> None:
-    """Delete it, which has to succeed."""
+    """Delete the queue; this must succeed."""
     bus.expect(deletes(bus, queue), Done)
     bus.sent.clear()
 
 
 @when(parsers.re(r"it is created again as an? (?P<kind>partitioned|regular) queue(?P<traits>.*)"))
 def creates_again(bus: Bus, queue: str, kind: str, traits: str) -> None:
-    """Create a queue of the same name, which has to succeed where the tier has such queues."""
+    """Create a queue with the same name; this must succeed if the tier has such queues."""
     create(bus, queue_settings(queue, kind, traits.strip()))
 
 
 @given("a partition of a queue to come is down", target_fixture="partition")
 def part_of_future_down(bus: Bus) -> int:
-    """Take a partition down that the next queue will have."""
+    """Take a partition down before its queue exists."""
     bus.need(Capability.OUTAGES)
     outcome = bus.do(TakePartitionDown(queue=QUEUE, partition=0))
     if not isinstance(outcome, Done):
@@ -149,13 +149,13 @@ def one_down(bus: Bus, queue: str) -> int:
 
 @when("that partition is up again")
 def one_up(bus: Bus, partition: int) -> None:
-    """Bring it back; a queue that is gone may have taken its partitions along."""
+    """Try to bring the partition up again; a deleted queue may have taken it along."""
     bus.do(BringPartitionUp(queue=QUEUE, partition=partition))
 
 
 @when("a message is received, and the queue deleted and created again", target_fixture="outcome")
 def settles_what_was_deleted(bus: Bus, queue: str) -> Outcome:
-    """Settle with a lock that belongs to a queue that is gone."""
+    """Try to settle with a lock from a queue that was deleted and created again."""
     kept = bus.kept(queue)
     has_deleted(bus, queue)
     creates_again(bus, queue, "partitioned", "")
@@ -164,7 +164,7 @@ def settles_what_was_deleted(bus: Bus, queue: str) -> Outcome:
 
 @when(parsers.re(r"a queue that does not exist is (?P<asked>\w+)"), target_fixture="outcome")
 def asks_the_missing(bus: Bus, asked: str) -> Outcome:
-    """Ask something of a queue that there is not."""
+    """Try a command on a queue that does not exist."""
     commands: dict[str, Command] = {
         "sent": Send(queue="none", message=Message(body="m")),
         "received": Receive(queue="none"),
@@ -178,65 +178,65 @@ def asks_the_missing(bus: Bus, asked: str) -> Outcome:
 
 @when("all messages are received and kept", target_fixture="held")
 def keeps_all(bus: Bus, queue: str) -> list[MessageView]:
-    """Lock one message after another until none is left."""
+    """Lock messages one by one until none is left."""
     return bus.all_kept(queue)
 
 
 @then("it is accepted, or refused because it exists already")
 def is_there(outcome: Outcome) -> None:
-    """The queue is there from now on, if it was not before."""
+    """Check that the queue exists now: it was created, or existed before."""
     assert isinstance(outcome, Done | Refused), outcome
     assert isinstance(outcome, Done) or outcome.error is Error.ALREADY_EXISTS, outcome
 
 
 @then("it is accepted, or refused because it is not found")
 def is_gone(outcome: Outcome) -> None:
-    """The queue is gone from now on, if it was not before."""
+    """Check that the queue does not exist now: it was deleted, or did not exist before."""
     assert isinstance(outcome, Done | Refused), outcome
     assert isinstance(outcome, Done) or outcome.error is Error.NOT_FOUND, outcome
 
 
 @then(parsers.re(r"the queue is told to be (?P<kind>partitioned|regular)"))
 def told_kind(bus: Bus, queue: str, kind: str) -> None:
-    """What is got of the queue says whether it is partitioned."""
+    """Check in the queue's description whether it is partitioned."""
     assert described(bus, queue, "partitioned").partitioned is KINDS[kind]
 
 
 @then(parsers.parse("it is told to have locks of {number:d} seconds"))
 def told_locks(bus: Bus, queue: str, number: int) -> None:
-    """What is got of the queue has this lock duration."""
+    """Check the lock duration in the queue's description."""
     assert described(bus, queue, "lock_duration").lock_duration == seconds(number)
 
 
 @then(parsers.parse("it is told to detect duplicates over {number:d} seconds"))
 def told_window(bus: Bus, queue: str, number: int) -> None:
-    """What is got of the queue has duplicate detection, with this window."""
+    """Check duplicate detection and its window in the queue's description."""
     assert described(bus, queue, "duplicate_detection").duplicate_detection is True
     assert described(bus, queue, "duplicate_window").duplicate_window == seconds(number)
 
 
 @then(parsers.re(r"it is told to require (?P<none>no )?sessions"))
 def told_sessions(bus: Bus, queue: str, none: str | None) -> None:
-    """What is got of the queue says whether it requires sessions."""
+    """Check in the queue's description whether it requires sessions."""
     assert described(bus, queue, "requires_session").requires_session is (none is None)
 
 
 @then(parsers.re(r"it is told to detect (?P<none>no )?duplicates"))
 def told_detection(bus: Bus, queue: str, none: str | None) -> None:
-    """What is got of the queue says whether it detects duplicates."""
+    """Check in the queue's description whether it detects duplicates."""
     assert described(bus, queue, "duplicate_detection").duplicate_detection is (none is None)
 
 
 @then(parsers.parse("in the end its message count is {number:d}"))
 def counts(bus: Bus, queue: str, number: int) -> None:
-    """So many messages are counted, perhaps after a while (GET-LAG)."""
+    """Check the message count, possibly after a delay (GET-LAG)."""
     told = until(bus, queue, "message_count", lambda each: each.message_count == number)
     assert told.message_count == number
 
 
 @then(parsers.parse("at most {number:d} messages are counted, or it is refused"))
 def counts_at_most(bus: Bus, queue: str, number: int) -> None:
-    """What a partition that is down holds may be left out, and nothing is made up."""
+    """Check the maximum message count; messages in partitions that are down may be missing."""
     outcome = bus.do(GetQueue(queue=queue))
     assert isinstance(outcome, Described | Refused), outcome
     told = outcome.description.message_count if isinstance(outcome, Described) else None
@@ -245,7 +245,7 @@ def counts_at_most(bus: Bus, queue: str, number: int) -> None:
 
 @then(parsers.re(r"in the end its availability is (?P<text>available|limited)"))
 def has_availability(bus: Bus, queue: str, text: str) -> None:
-    """That is what is told of its partitions, perhaps after a while (GET-LAG)."""
+    """Check the availability of the queue's partitions, possibly after a delay (GET-LAG)."""
     bus.need(Capability.AVAILABILITY)
     wanted = Availability(text)
     told = until(bus, queue, "availability", lambda each: each.availability is wanted)
@@ -254,6 +254,6 @@ def has_availability(bus: Bus, queue: str, text: str) -> None:
 
 @then(parsers.re(r"the list of queues names (?P<names>.+)"))
 def lists(bus: Bus, names: str) -> None:
-    """The list names these queues, each once, and no other."""
+    """Check that the list contains exactly these queues, each once."""
     wanted = [] if names == "none" else names.split(" and ")
     assert sorted(bus.listed()) == sorted(wanted)

@@ -1,4 +1,4 @@
-"""Steps that a test takes and a client cannot: outages and the passing of time."""
+"""Steps for test controls that no client has: outages and the passing of time."""
 
 from pytest_bdd import given, parsers, when
 
@@ -17,7 +17,7 @@ def _set_all(bus: Bus, queue: str, *, down: bool) -> None:
 @given(parsers.parse("{number:d} partitions are down"), target_fixture="down")
 @when(parsers.parse("{number:d} partitions go down"), target_fixture="down")
 def some_down(bus: Bus, queue: str, number: int) -> set[int]:
-    """Take the first partitions down, one at the least being left."""
+    """Take the first partitions down, but leave at least one up."""
     bus.need(Capability.OUTAGES)
     down = range(min(number, bus.profile.partitions - 1))
     for partition in down:
@@ -34,20 +34,20 @@ def all_down(bus: Bus, queue: str) -> None:
 
 @when("every partition is down for a while")
 def all_down_and_up(bus: Bus, queue: str) -> None:
-    """Take all partitions down and bring them back."""
+    """Take all partitions down and bring them up again."""
     _set_all(bus, queue, down=True)
     _set_all(bus, queue, down=False)
 
 
 @when("every partition is up again")
 def all_up(bus: Bus, queue: str) -> None:
-    """Bring all partitions back."""
+    """Bring all partitions up again."""
     _set_all(bus, queue, down=False)
 
 
 @given("the partition that took it is down", target_fixture="partition")
 def that_one_down(bus: Bus, queue: str) -> int:
-    """Take the partition down that took the latest message."""
+    """Take the partition of the latest message down."""
     bus.need(Capability.OUTAGES)
     partition = bus.located(queue, [bus.sent[-1].body], None)[0]
     bus.take_down(queue, partition)
@@ -56,7 +56,7 @@ def that_one_down(bus: Bus, queue: str) -> int:
 
 @when("the partition is up again")
 def that_one_up(bus: Bus, queue: str, partition: int) -> None:
-    """Bring that partition back."""
+    """Bring that partition up again."""
     bus.bring_up(queue, partition)
 
 
@@ -68,11 +68,11 @@ def passes(bus: Bus, number: int) -> None:
 
 @when(parsers.parse("only {number:d} of {whole:d} seconds pass"))
 def passes_only(bus: Bus, number: int, whole: int) -> None:
-    """Let time pass, no timer of `whole` seconds being over at the next request."""
+    """Let time pass, but let no timer of `whole` seconds fire before the next answer."""
     bus.pass_only(seconds(number), seconds(whole))
 
 
 @when("a minute passes")
 def minute_passes(bus: Bus) -> None:
-    """Let more time pass than any default lock lasts."""
+    """Let more time pass than the default lock duration."""
     bus.pass_time(seconds(60))

@@ -1,4 +1,4 @@
-"""Steps that state what must have come; each outcome is a literal of the documents."""
+"""Steps that check outcomes against the documents."""
 
 from pytest_bdd import parsers, then
 
@@ -13,46 +13,46 @@ from busproof.vocabulary.values import Error
 
 @then("it is accepted")
 def is_accepted(outcome: Outcome) -> None:
-    """The request took effect."""
+    """Check that the request took effect."""
     assert isinstance(outcome, Done), outcome
 
 
 @then("all of them are accepted")
 def are_accepted(outcomes: list[Outcome]) -> None:
-    """Every request took effect."""
+    """Check that every request took effect."""
     assert all(isinstance(outcome, Done) for outcome in outcomes), outcomes
 
 
 @then("it is refused")
 def is_refused(outcome: Outcome) -> None:
-    """The request was refused; the documents do not name the error."""
+    """Check that the request was refused; the documents do not name the error."""
     assert isinstance(outcome, Refused), outcome
 
 
 @then("it is refused as an invalid operation")
 def is_invalid(outcome: Outcome) -> None:
-    """The request was refused with the one error that the documents name."""
+    """Check that the request was refused with the error that the documents name."""
     assert isinstance(outcome, Refused), outcome
     assert outcome.error is Error.INVALID_OPERATION, outcome
 
 
 @then("it is refused because it is not found")
 def is_not_found(outcome: Outcome) -> None:
-    """The request was refused, for what it concerns does not exist."""
+    """Check that the request was refused because its entity does not exist."""
     assert isinstance(outcome, Refused), outcome
     assert outcome.error is Error.NOT_FOUND, outcome
 
 
 @then("it is refused because it exists already")
 def is_there_already(outcome: Outcome) -> None:
-    """The request was refused, for its name is taken."""
+    """Check that the request was refused because an entity with its name exists."""
     assert isinstance(outcome, Refused), outcome
     assert outcome.error is Error.ALREADY_EXISTS, outcome
 
 
 @then("it, or the transaction's commit, is refused")
 def is_refused_in_the_end(bus: Bus, transaction: str, outcome: Outcome) -> None:
-    """The request was refused or, where refusals come at the commit (TXN-REFUSAL), the commit."""
+    """Check that the request was refused or, if refusals wait for it (TXN-REFUSAL), the commit."""
     if isinstance(outcome, Done):
         outcome = bus.do(CommitTransaction(transaction=transaction))
     assert isinstance(outcome, Refused), outcome
@@ -60,27 +60,27 @@ def is_refused_in_the_end(bus: Bus, transaction: str, outcome: Outcome) -> None:
 
 @then("it is accepted or refused")
 def is_either(outcome: Outcome) -> None:
-    """The documents permit both answers; the judge has checked that they do."""
+    """Check that the request was accepted or refused; the judge has checked that it may be."""
     assert isinstance(outcome, Done | Refused), outcome
 
 
 @then(parsers.parse("exactly {number:d} of the sends is refused"))
 @then(parsers.parse("exactly {number:d} of the sends are refused"))
 def so_many_refused(outcomes: list[Outcome], number: int) -> None:
-    """So many sends were refused, the others accepted."""
+    """Check the number of refused sends."""
     assert sum(isinstance(outcome, Refused) for outcome in outcomes) == number, outcomes
 
 
 @then("the same sends are refused as before")
 def same_refused(past: list[object]) -> None:
-    """Each partition's outage had the same effect both times."""
+    """Check that the outage of each partition had the same effect both times."""
     assert past[-1] == past[-2]
 
 
 @then(parsers.parse("exactly {number:d} messages were received"))
 @then(parsers.parse("exactly {number:d} message was received"))
 def so_many_received(views: list[MessageView], number: int) -> None:
-    """So many messages came, each once."""
+    """Check the number of messages received, each once."""
     assert sorted(view.body for view in views) == sorted({view.body for view in views})
     assert len(views) == number, [view.body for view in views]
 
@@ -88,52 +88,52 @@ def so_many_received(views: list[MessageView], number: int) -> None:
 @then(parsers.parse("at most {number:d} message was received"))
 @then(parsers.parse("at most {number:d} messages were received"))
 def not_more_received(views: list[MessageView], number: int) -> None:
-    """Not more messages came; the documents permit that fewer do."""
+    """Check the maximum number of messages received; the documents permit fewer."""
     assert len(views) <= number, [view.body for view in views]
 
 
 @then(parsers.parse("exactly {number:d} messages were received by then"))
 def so_many_by_then(views: list[MessageView], number: int) -> None:
-    """So many different messages came, some perhaps again after their lock had ended."""
+    """Check the number of distinct messages; some may repeat after their locks expired."""
     assert len({view.body for view in views}) == number, [view.body for view in views]
 
 
 @then("a receive finds nothing")
 def finds_nothing(bus: Bus, queue: str) -> None:
-    """There is nothing to be received."""
+    """Check that a receive is empty."""
     assert isinstance(bus.receive(queue), Empty)
 
 
 @then("a receive over another connection finds nothing")
 def finds_nothing_elsewhere(bus: Bus, queue: str) -> None:
-    """There is nothing to be received over a second connection either."""
+    """Check that a receive over a second connection is empty."""
     assert isinstance(bus.do(Receive(queue=queue), OTHER), Empty)
 
 
 @then("no message is shown")
 def shows_nothing(peeked: tuple[MessageView, ...]) -> None:
-    """The peek came back without messages."""
+    """Check that the peek is empty."""
     assert peeked == ()
 
 
 @then("they are all in one partition")
 @then("all that were ever sent were in one partition")
 def in_one_partition(bus: Bus, queue: str) -> None:
-    """One partition took every message that was sent."""
+    """Check that one partition stored all messages."""
     partitions = bus.located(queue, [each.body for each in bus.sent], bus.sent[0].session_id)
     assert len(set(partitions)) == 1, partitions
 
 
 @then("every partition took some of them")
 def everywhere(bus: Bus, queue: str) -> None:
-    """No partition was left out."""
+    """Check that every partition stored a message."""
     partitions = bus.located(queue, [message.body for message in bus.sent], None)
     assert set(partitions) == set(range(bus.profile.partitions))
 
 
 @then("none of them is in a partition that is down")
 def elsewhere(bus: Bus, queue: str, down: set[int]) -> None:
-    """Only partitions that were up took messages."""
+    """Check that only partitions that were up stored messages."""
     partitions = bus.located(queue, [message.body for message in bus.sent], None)
     assert not down & set(partitions), partitions
 
@@ -142,7 +142,7 @@ def elsewhere(bus: Bus, queue: str, down: set[int]) -> None:
 @then("they came in the order in which they were sent")
 @then("the messages of each key came in the order in which they were sent")
 def in_order(bus: Bus, views: list[MessageView]) -> None:
-    """Each key's messages came first sent, first received."""
+    """Check that the messages of each key arrived in the order of sending."""
     order = {message.body: number for number, message in enumerate(bus.sent)}
     for key in {(view.session_id, view.partition_key) for view in views}:
         numbers = [order[v.body] for v in views if (v.session_id, v.partition_key) == key]
@@ -151,26 +151,26 @@ def in_order(bus: Bus, views: list[MessageView]) -> None:
 
 @then(parsers.parse("it has {carried}"), converters={"carried": properties})
 def has_properties(views: list[MessageView], carried: Properties) -> None:
-    """The message received carries what was sent."""
+    """Check the properties of the message received."""
     assert carried.fit(views[0]), views[0]
 
 
 @then("every message received has a MessageId")
 def all_have_ids(views: list[MessageView]) -> None:
-    """No message came without MessageId."""
+    """Check that every message has a MessageId."""
     assert views
     assert all(view.message_id for view in views), views
 
 
 @then("no two of them have one sequence number")
 def numbers_differ(views: list[MessageView]) -> None:
-    """Where sequence numbers are told, each message has its own."""
+    """Check that sequence numbers are unique, where they are reported."""
     numbers = [view.sequence_number for view in views if view.sequence_number is not None]
     assert len(set(numbers)) == len(numbers), numbers
 
 
 @then("every sequence number names the partition that took the message")
 def numbers_name_partitions(bus: Bus, views: list[MessageView]) -> None:
-    """The bits above the sequence name the witnessed partition."""
+    """Check that the upper bits of each sequence number are the witnessed partition."""
     named = {view.body: (view.sequence_number or 0) >> SEQUENCE_BITS for view in views}
     assert named == {body: bus.partition_of[body] for body in named}

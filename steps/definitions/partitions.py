@@ -1,4 +1,4 @@
-"""Steps on what outages, front ends and several messages at once let a client see of partitions."""
+"""Steps for what outages, front ends and batches reveal about partitions."""
 
 from collections.abc import Callable
 from typing import Final
@@ -29,33 +29,33 @@ SETTLED: Final[dict[str, Callable[..., Command]]] = {
     "dead-lettered": DeadLetter,
     "renewed": RenewLock,
 }
-"""What can be done with a lock, by the word for it."""
+"""Commands that take a lock token, by the participle in the steps."""
 
 
 @given("its only store is down")
 @when("its only store goes down")
 def store_down(bus: Bus, queue: str) -> None:
-    """Make a queue unavailable that is not partitioned."""
+    """Make a queue without partitions unavailable."""
     bus.need(Capability.OUTAGES)
     bus.take_down(queue, 0)
 
 
 @when("its only store is up again")
 def store_up(bus: Bus, queue: str) -> None:
-    """Bring it back."""
+    """Make the queue available again."""
     bus.bring_up(queue, 0)
 
 
 @when("each of their keys is sent again", target_fixture="outcomes")
 def sends_keys_again(bus: Bus, queue: str) -> list[Outcome]:
-    """Send one more message with each PartitionKey that was sent before."""
+    """Try to send one more message with each PartitionKey used before."""
     keys = [message.partition_key for message in bus.sent]
     return [send(bus, queue, Properties({"PartitionKey": key})) for key in keys]
 
 
 @then("only keys of the partition that is down are refused")
 def only_its_keys(bus: Bus, partition: int, outcomes: list[Outcome]) -> None:
-    """A key is refused exactly if its messages are in the partition that is down."""
+    """Check that exactly the keys of the partition that is down are refused."""
     bodies = [message.body for message in bus.sent[: len(outcomes)]]
     at = [bus.partition_of.get(body) for body in bodies]
     refused = [isinstance(outcome, Refused) for outcome in outcomes]
@@ -64,7 +64,7 @@ def only_its_keys(bus: Bus, partition: int, outcomes: list[Outcome]) -> None:
 
 @given(parsers.parse("a message {carried} was sent to the other one"), converters=READ)
 def has_sent_elsewhere(bus: Bus, other_queue: str, carried: Properties) -> None:
-    """Send a message to the second queue, which has to be accepted."""
+    """Send a message to the second queue; it must be accepted."""
     send_all(bus, other_queue, 1, carried)
 
 
@@ -74,7 +74,7 @@ def has_sent_elsewhere(bus: Bus, other_queue: str, carried: Properties) -> None:
     target_fixture="outcome",
 )
 def sends_elsewhere(bus: Bus, other_queue: str, carried: Properties) -> Outcome:
-    """Send a message to the second queue, whatever becomes of it."""
+    """Try to send a message to the second queue."""
     return send(bus, other_queue, carried)
 
 
@@ -86,20 +86,20 @@ def sends_elsewhere(bus: Bus, other_queue: str, carried: Properties) -> Outcome:
 def sends_elsewhere_in_transaction(
     bus: Bus, other_queue: str, carried: Properties, transaction: str
 ) -> Outcome:
-    """Send a message to the second queue in the transaction, whatever becomes of it."""
+    """Try to send a message to the second queue in the transaction."""
     return send(bus, other_queue, carried, transaction=transaction)
 
 
 @then(parsers.parse("the other one gives exactly {number:d} messages"))
 def other_gives(bus: Bus, other_queue: str, number: int) -> None:
-    """Receive from the second queue until nothing comes."""
+    """Receive from the second queue until it is empty, and check the number of messages."""
     bodies = [view.body for view in bus.received(other_queue)]
     assert len(set(bodies)) == len(bodies) == number, bodies
 
 
 @when(parsers.parse("all that are held are {settled}, the latest first"), target_fixture="outcomes")
 def settles_all(bus: Bus, queue: str, held: list[MessageView], settled: str) -> list[Outcome]:
-    """Settle or renew every lock, whatever becomes of it."""
+    """Try to settle or renew every lock, the latest first."""
     assert held
     return [bus.do(_settling(settled, queue, view)) for view in reversed(held)]
 
@@ -110,7 +110,7 @@ def _settling(settled: str, queue: str, view: MessageView) -> Command:
 
 @then("all of it succeeds")
 def all_succeed(outcomes: list[Outcome]) -> None:
-    """Every lock was still good."""
+    """Check that every lock was still valid."""
     assert all(isinstance(outcome, Done | Renewed) for outcome in outcomes), outcomes
 
 
@@ -128,26 +128,26 @@ def completes_each(bus: Bus, queue: str) -> None:
     parsers.parse("{number:d} receives are tried over another connection"), target_fixture="given"
 )
 def tries_several_elsewhere(bus: Bus, queue: str, number: int) -> list[MessageView]:
-    """Receive over a second connection and leave what comes locked."""
+    """Receive over a second connection, and leave the messages locked."""
     outcomes = [bus.receive(queue, OTHER) for _ in range(number)]
     return [outcome.message for outcome in outcomes if isinstance(outcome, Received)]
 
 
 @then("what is held is not among what they gave")
 def held_apart(held: list[MessageView], given: list[MessageView]) -> None:
-    """No message was given to two receivers."""
+    """Check that no message was delivered to both receivers."""
     bodies = [view.body for view in (*held, *given)]
     assert len(set(bodies)) == len(bodies), bodies
 
 
 @when(parsers.parse("{number:d} messages are received and kept"), target_fixture="held")
 def keeps_several(bus: Bus, queue: str, number: int) -> list[MessageView]:
-    """Receive so many messages and leave them locked."""
+    """Receive this number of messages and leave them locked."""
     return [bus.kept(queue) for _ in range(number)]
 
 
 @given(parsers.parse("{number:d} large messages were sent, of {size:d} bytes each"))
 def sends_sized(bus: Bus, queue: str, number: int, size: int) -> None:
-    """Send messages whose bodies are as large, each of which has to be accepted."""
+    """Send messages with bodies of this size; each must be accepted."""
     for _ in range(number):
         bus.expect(bus.send(Send(queue=queue, message=bus.message(size=size))), Done)

@@ -1,7 +1,7 @@
-"""Following a path of a spec's graph on a bus: what the path asks is asked, the judge judges.
+"""Replay of a path through a TLA+ spec's state graph on a bus, under the judge.
 
-A bus may answer otherwise than the path, where it is free to. The path goes on from there as far as
-what it asks still means something.
+A bus may answer differently from the path where the rules leave a choice. The replay then continues
+as long as the path's commands still make sense.
 """
 
 from collections.abc import Mapping
@@ -32,12 +32,12 @@ from busproof.vocabulary.values import MICROSECONDS
 __all__ = ["follow"]
 
 SHORT: Final = {"lock_duration": 5 * MICROSECONDS, "duplicate_window": 20 * MICROSECONDS}
-"""On a clock that cannot be moved, time is waited for."""
+"""Short durations, because a real clock cannot be advanced."""
 
 
 @attrs.define
 class _Followed:
-    """What was sent and locked on the way, by the spec's numbers."""
+    """Messages and locks of the replay, by the spec's numbers."""
 
     attempts: int = 0
     bodies: list[str] = attrs.field(factory=list)
@@ -51,23 +51,23 @@ class _Followed:
         return f"m{self.attempts}"
 
     def token(self, message: int, *, held: bool) -> str | None:  # noqa: ARG002 - a protocol's
-        """The latest lock of the message: the path says whether it is to be held or lost by now."""
+        """Return the latest lock token of the message; the path defines whether it is held."""
         return self.tokens.get(message)
 
     def is_dead(self, message: int, *, held: bool) -> bool:  # noqa: ARG002 - a protocol's
-        """Return whether its latest lock was given in the dead-letter queue."""
+        """Return whether the latest lock is from the dead-letter queue."""
         return message in self.dead
 
     def scheduled(self, message: int) -> int:
-        """The number that was told when it was scheduled; else one that none can have."""
+        """Return the sequence number of the scheduled message, or one that no message has."""
         return self.later.get(message, NOBODYS + message)
 
     def number(self, message: int) -> int:
-        """The number that was told with it; else one that none can have in so short a path."""
+        """Return the sequence number of the message, or one too high for so short a path."""
         return self.numbers.get(message, NOBODYS + message)
 
     def note(self, outcome: Outcome, command: Command, *, dead: bool) -> None:
-        """Remember what later steps refer to; `dead`: whether dead letters were asked for."""
+        """Record what later commands may refer to; `dead` marks receives of dead letters."""
         if isinstance(outcome, Received):
             self._received(outcome.message, dead=dead)
         elif isinstance(outcome, ReceivedSeveral):
@@ -90,11 +90,11 @@ class _Followed:
 
 
 def follow(bus: Bus, path: Path_, setting: Setting) -> tuple[int, int]:
-    """Follow a path; how many of its steps were answered as in the spec, and how many it has.
+    """Replay a path; return how many answers were as in the spec, and the length of the path.
 
     Raises:
-        NotApplicable: the adapter, or the tier, lacks what the path is about.
-        NotConforming: the bus did what no rule allows.
+        NotApplicable: the adapter or the tier lacks something that the path needs.
+        NotConforming: the bus broke a rule.
     """
     if bus.profile.partitions < setting.partitions:
         raise NotApplicable(f"partitions: the path needs {setting.partitions}")
@@ -111,7 +111,7 @@ def follow(bus: Bus, path: Path_, setting: Setting) -> tuple[int, int]:
 
 
 def _kind(outcome: Outcome) -> str:
-    """The kind of reply that it is to a spec, which receives one message at a time."""
+    """Return the spec's type for an outcome: a batch counts as one message."""
     return type(outcome).__name__.removesuffix("Several")
 
 
@@ -142,7 +142,7 @@ def _ask(
 
 
 def _free(followed: _Followed, partition: int) -> int:
-    """A partition of the bus that stands for none of the spec's yet, this number if it can be."""
+    """Return a partition that is not yet mapped to one of the spec's, preferably this one."""
     taken = set(followed.places.values())
     free: int = next(each for each in (partition, *range(len(taken) + 1)) if each not in taken)
     return free

@@ -1,4 +1,4 @@
-"""Steps that peek: at one message, at several, or on from what was shown last."""
+"""Steps that peek: at one message, at several, or onward from the last one shown."""
 
 from pytest_bdd import parsers, then, when
 
@@ -18,13 +18,13 @@ def _peeked(bus: Bus, queue: str, count: int, start: int | None = None) -> tuple
 @when(parsers.parse("up to {number:d} messages are peeked"), target_fixture="peeked")
 @when(parsers.parse("up to {number:d} message is peeked"), target_fixture="peeked")
 def peeks_several(bus: Bus, queue: str, number: int) -> tuple[MessageView, ...]:
-    """Look at so many messages."""
+    """Peek at this number of messages."""
     return _peeked(bus, queue, number)
 
 
 @when(parsers.parse("one message is peeked at, {number:d} times"), target_fixture="shown")
 def peeks_often(bus: Bus, queue: str, number: int) -> list[MessageView]:
-    """Look at the first message again and again."""
+    """Peek at the first message several times."""
     return [view for _ in range(number) for view in _peeked(bus, queue, 1)]
 
 
@@ -33,7 +33,7 @@ def peeks_often(bus: Bus, queue: str, number: int) -> list[MessageView]:
     target_fixture="peeked",
 )
 def peeks_on(bus: Bus, queue: str, count: int) -> tuple[MessageView, ...]:
-    """Peek on until as many messages were shown as were sent, or nothing more is shown."""
+    """Peek onward until as many messages were shown as were sent, or none is left."""
     bus.need(Capability.SEQUENCE_NUMBERS)
     seen: dict[str, MessageView] = {}
     start = 0
@@ -49,13 +49,13 @@ def peeks_on(bus: Bus, queue: str, count: int) -> tuple[MessageView, ...]:
 
 @then(parsers.parse("the message shown is number {place:d} of those that were sent"))
 def shows_number(bus: Bus, peeked: tuple[MessageView, ...], place: int) -> None:
-    """One message is shown, and it is the one that was sent at this place."""
+    """Check that the only message shown is the one sent at this place."""
     assert [view.body for view in peeked] == [bus.sent[place - 1].body]
 
 
 @then("each is the oldest of its partition")
 def oldest_of_theirs(bus: Bus, queue: str, shown: list[MessageView]) -> None:
-    """Nothing that was sent before it is in the partition that it is in."""
+    """Check that each message shown is the oldest in its partition."""
     places = bus.located(queue, [message.body for message in bus.sent], None)
     first: dict[int, str] = {}
     for message, place in zip(bus.sent, places, strict=True):
@@ -65,18 +65,18 @@ def oldest_of_theirs(bus: Bus, queue: str, shown: list[MessageView]) -> None:
 
 @then("each is one of those that were sent")
 def sent_ones(bus: Bus, shown: list[MessageView]) -> None:
-    """Whichever the service chose."""
+    """Check that each message shown was sent; the service chooses among them."""
     assert {view.body for view in shown} <= {message.body for message in bus.sent}
 
 
 @then(parsers.parse("at most {number:d} messages are shown, none of them twice"))
 def shows_at_most(peeked: tuple[MessageView, ...], number: int) -> None:
-    """Not more than were asked for."""
+    """Check that no more messages are shown than requested, and none twice."""
     bodies = [view.body for view in peeked]
     assert len(set(bodies)) == len(bodies) <= number, bodies
 
 
 @then("every message that was sent was shown")
 def shows_all(bus: Bus, peeked: tuple[MessageView, ...]) -> None:
-    """Nothing was passed over."""
+    """Check that every message was shown."""
     assert {view.body for view in peeked} == {message.body for message in bus.sent}

@@ -1,4 +1,4 @@
-"""Steps on Premium: what is there from before, and what is created in its place."""
+"""Steps for Premium: entities from before a change of the tier, and their replacements."""
 
 from pytest_bdd import given, parsers, then, when
 
@@ -15,7 +15,7 @@ from busproof.vocabulary.outcomes import Done, Outcome, Refused
     target_fixture="queue",
 )
 def restored(bus: Bus, sessions: str | None) -> str:
-    """Begin with a queue that was created when the tier still permitted it."""
+    """Restore a queue that was created when the tier still permitted it."""
     bus.need(Capability.LEGACY_ENTITIES)
     restore = RestoreQueue(queue=QUEUE, requires_session=sessions is not None)
     bus.expect(bus.do(restore), Done)
@@ -24,14 +24,14 @@ def restored(bus: Bus, sessions: str | None) -> str:
 
 @when("it is deleted, and a partitioned queue asked for in its place", target_fixture="outcome")
 def asked_for_again(bus: Bus, queue: str) -> Outcome:
-    """Delete it, which has to succeed, and ask for one like it."""
+    """Delete the queue, which must succeed, and try to create it again."""
     bus.expect(bus.do(DeleteQueue(queue=queue)), Done)
     return bus.do(CreateQueue(queue=queue))
 
 
 @then("it is refused, or the queue is told to be regular")
 def is_not_partitioned(bus: Bus, outcome: Outcome) -> None:
-    """No queue is created partitioned."""
+    """Check that the queue was refused, or is not partitioned."""
     assert isinstance(outcome, Done | Refused), outcome
     if isinstance(outcome, Done):
         assert described(bus, QUEUE, "partitioned").partitioned is False

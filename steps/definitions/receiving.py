@@ -15,25 +15,25 @@ PEEKED_AT_ONCE = 64
 @given("everything was received and completed")
 @when("everything is received and completed")
 def receives_everything(bus: Bus, queue: str, views: list[MessageView]) -> None:
-    """Receive and complete until nothing comes."""
+    """Receive and complete until the queue is empty."""
     views.extend(bus.received(queue))
 
 
 @when("everything is received over another connection and completed")
 def receives_everything_elsewhere(bus: Bus, queue: str, views: list[MessageView]) -> None:
-    """Receive and complete over a second connection until nothing comes."""
+    """Receive and complete over a second connection until the queue is empty."""
     views.extend(bus.received(queue, OTHER))
 
 
 @when(parsers.parse('everything of session "{session_id}" is received and completed'))
 def receives_session(bus: Bus, queue: str, session_id: str, views: list[MessageView]) -> None:
-    """Receive and complete a session's messages until nothing comes."""
+    """Receive and complete a session's messages until none is left."""
     views.extend(bus.received(queue, session_id=session_id))
 
 
 @when("one message is received and abandoned")
 def abandons(bus: Bus, queue: str) -> None:
-    """Receive a message and give it back."""
+    """Receive a message and abandon it."""
     outcome = bus.receive(queue)
     bus.expect(outcome, Received)
     if isinstance(outcome, Received):
@@ -42,7 +42,7 @@ def abandons(bus: Bus, queue: str) -> None:
 
 @when(parsers.parse('one message of session "{session_id}" is received and abandoned'))
 def abandons_in_session(bus: Bus, queue: str, session_id: str) -> None:
-    """Receive a message of a session and give it back."""
+    """Receive a message of a session and abandon it."""
     outcome = bus.receive(queue, session_id=session_id)
     bus.expect(outcome, Received)
     if isinstance(outcome, Received):
@@ -60,32 +60,32 @@ def keeps(bus: Bus, queue: str) -> MessageView:
 
 @when("a message is received and deleted")
 def deletes(bus: Bus, queue: str) -> None:
-    """Receive a message for good."""
+    """Receive a message in the mode receive-and-delete."""
     mode = ReceiveMode.RECEIVE_AND_DELETE
     bus.expect(bus.do(Receive(queue=queue, mode=mode)), Received)
 
 
 @when("the message kept is completed", target_fixture="outcome")
 def completes_kept(bus: Bus, queue: str, kept: MessageView) -> Outcome:
-    """Complete the locked message, whatever becomes of it."""
+    """Try to complete the locked message."""
     return bus.do(Complete(queue=queue, lock_token=kept.lock_token or ""))
 
 
 @when("the message kept is abandoned", target_fixture="outcome")
 def abandons_kept(bus: Bus, queue: str, kept: MessageView) -> Outcome:
-    """Abandon the locked message, whatever becomes of it."""
+    """Try to abandon the locked message."""
     return bus.do(Abandon(queue=queue, lock_token=kept.lock_token or ""))
 
 
 @when("a receive is tried")
 def tries(bus: Bus, queue: str, views: list[MessageView]) -> None:
-    """Receive, whatever comes; a message that comes is counted."""
+    """Try to receive, and remember a message that arrives."""
     _counted(bus.do(Receive(queue=queue, mode=ReceiveMode.RECEIVE_AND_DELETE)), views)
 
 
 @when(parsers.parse("receives are tried until a message comes, or {number:d} have brought none"))
 def tries_until(bus: Bus, queue: str, views: list[MessageView], number: int) -> None:
-    """Receive until a message comes, which is counted, or give up: none has to come."""
+    """Receive until a message arrives, up to this number of attempts; none needs to arrive."""
     before = len(views)
     for _ in range(number):
         if len(views) == before:
@@ -94,7 +94,7 @@ def tries_until(bus: Bus, queue: str, views: list[MessageView], number: int) -> 
 
 @when("a receive is tried over another connection")
 def tries_elsewhere(bus: Bus, queue: str, views: list[MessageView]) -> None:
-    """Receive over a second connection, whatever comes; a message that comes is counted."""
+    """Try to receive over a second connection, and remember a message that arrives."""
     mode = ReceiveMode.RECEIVE_AND_DELETE
     _counted(bus.do(Receive(queue=queue, mode=mode), OTHER), views)
 
@@ -115,5 +115,5 @@ def receives_foreign_session(bus: Bus, queue: str, session_id: str) -> Outcome:
 
 @when("messages are peeked", target_fixture="peeked")
 def peeks(bus: Bus, queue: str) -> tuple[MessageView, ...]:
-    """Look at what is there."""
+    """Peek at the messages."""
     return bus.peeked(Peek(queue=queue, count=PEEKED_AT_ONCE))

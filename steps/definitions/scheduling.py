@@ -1,4 +1,4 @@
-"""Steps that send messages which are to come later, and take them back."""
+"""Steps that schedule messages and cancel them."""
 
 from collections.abc import Callable
 
@@ -17,7 +17,7 @@ READ: dict[str, Callable[[str], object]] = {"carried": properties}
 def _schedule(
     bus: Bus, queue: str, carried: Properties, number: int, transaction: str | None = None
 ) -> Outcome:
-    """Schedule the next message of a kind; one that is taken counts as sent."""
+    """Schedule the next message of a kind; an accepted one counts as sent."""
     message = carried.message(bus)
     command = Schedule(queue=queue, message=message, delay=seconds(number), transaction=transaction)
     outcome = bus.do(command)
@@ -27,7 +27,7 @@ def _schedule(
 
 
 def _number(outcome: Outcome) -> int:
-    """The number that cancels, without which nobody can."""
+    """Return the sequence number, which is needed to cancel the message."""
     assert isinstance(outcome, Scheduled), outcome
     if outcome.sequence_number is None:
         raise NotApplicable("sequence numbers: the adapter tells none for what is scheduled")
@@ -40,7 +40,7 @@ def _number(outcome: Outcome) -> int:
     target_fixture="scheduled",
 )
 def has_scheduled(bus: Bus, queue: str, carried: Properties, number: int) -> Outcome:
-    """Schedule one message, which has to be accepted."""
+    """Schedule one message; it must be accepted."""
     outcome = _schedule(bus, queue, carried, number)
     bus.expect(outcome, Scheduled)
     return outcome
@@ -54,7 +54,7 @@ def has_scheduled(bus: Bus, queue: str, carried: Properties, number: int) -> Out
 def has_scheduled_several(
     bus: Bus, queue: str, carried: Properties, several: int, number: int
 ) -> list[Outcome]:
-    """Schedule so many messages, each of which has to be accepted."""
+    """Schedule this number of messages; each must be accepted."""
     return [has_scheduled(bus, queue, carried, number) for _ in range(several)]
 
 
@@ -64,7 +64,7 @@ def has_scheduled_several(
     target_fixture="scheduled",
 )
 def has_scheduled_for_the_past(bus: Bus, queue: str, carried: Properties) -> Outcome:
-    """Schedule one message for a time that has passed, which has to be accepted."""
+    """Schedule one message for a past time; it must be accepted."""
     return has_scheduled(bus, queue, carried, -60)
 
 
@@ -74,7 +74,7 @@ def has_scheduled_for_the_past(bus: Bus, queue: str, carried: Properties) -> Out
     target_fixture="outcome",
 )
 def schedules(bus: Bus, queue: str, carried: Properties, number: int) -> Outcome:
-    """Schedule one message, whatever becomes of it."""
+    """Try to schedule one message."""
     return _schedule(bus, queue, carried, number)
 
 
@@ -86,19 +86,19 @@ def schedules(bus: Bus, queue: str, carried: Properties, number: int) -> Outcome
 def schedules_in_transaction(
     bus: Bus, queue: str, carried: Properties, number: int, transaction: str
 ) -> Outcome:
-    """Schedule one message in the transaction, whatever becomes of it."""
+    """Try to schedule one message in the transaction."""
     return _schedule(bus, queue, carried, number, transaction)
 
 
 @when("the scheduled message is cancelled", target_fixture="outcome")
 def cancels(bus: Bus, queue: str, scheduled: Outcome) -> Outcome:
-    """Take the message back, whatever is answered."""
+    """Try to cancel the scheduled message."""
     return bus.do(CancelScheduled(queue=queue, sequence_number=_number(scheduled)))
 
 
 @when("each of them is cancelled")
 def cancels_each(bus: Bus, queue: str, all_scheduled: list[Outcome]) -> None:
-    """Take every scheduled message back, which has to succeed."""
+    """Cancel every scheduled message; this must succeed."""
     for each in all_scheduled:
         bus.expect(cancels(bus, queue, each), Done)
 
@@ -106,7 +106,7 @@ def cancels_each(bus: Bus, queue: str, all_scheduled: list[Outcome]) -> None:
 @when(parsers.parse("{number:d} message is awaited"))
 @when(parsers.parse("{number:d} messages are awaited"))
 def awaits(bus: Bus, queue: str, number: int, views: list[MessageView]) -> None:
-    """Receive and complete until so many have come, or the patience is over."""
+    """Receive and complete until this number of messages has arrived, or the time is up."""
     views.extend(bus.awaited(queue, number))
 
 
@@ -114,13 +114,13 @@ def awaits(bus: Bus, queue: str, number: int, views: list[MessageView]) -> None:
 def awaits_in_session(
     bus: Bus, queue: str, number: int, session_id: str, views: list[MessageView]
 ) -> None:
-    """Receive and complete in a session until so many have come, or the patience is over."""
+    """Receive and complete in a session until this number has arrived, or the time is up."""
     views.extend(bus.awaited(queue, number, session_id=session_id))
 
 
 @when("a message is awaited and abandoned")
 def awaits_and_abandons(bus: Bus, queue: str) -> None:
-    """Receive a message once it comes, and give it back."""
+    """Receive a message once it arrives, and abandon it."""
     for _ in bus.tries():
         outcome = bus.receive(queue)
         if isinstance(outcome, Received):
@@ -131,13 +131,13 @@ def awaits_and_abandons(bus: Bus, queue: str) -> None:
 
 @then("it is scheduled")
 def is_scheduled(outcome: Outcome) -> None:
-    """The message was taken."""
+    """Check that the message was scheduled."""
     assert isinstance(outcome, Scheduled), outcome
 
 
 @then("it comes if it was scheduled, and otherwise never")
 def comes_if_scheduled(bus: Bus, queue: str, outcome: Outcome) -> None:
-    """The documents permit both answers, but not that a refused message comes."""
+    """Check that a scheduled message arrives, and that a refused one does not."""
     assert isinstance(outcome, Scheduled | Refused), outcome
     expected = 1 if isinstance(outcome, Scheduled) else 0
     assert len(bus.awaited(queue, expected)) == expected
@@ -146,14 +146,14 @@ def comes_if_scheduled(bus: Bus, queue: str, outcome: Outcome) -> None:
 
 @then("the scheduled message came last")
 def came_last(bus: Bus, views: list[MessageView]) -> None:
-    """It came behind what was sent before it was due."""
+    """Check that it arrived after the messages that were sent before it was due."""
     scheduled = bus.sent[0].body
     assert [view.body for view in views].index(scheduled) == len(views) - 1, views
 
 
 @then("its number is another one now")
 def has_another_number(scheduled: Outcome, views: list[MessageView]) -> None:
-    """The number under which it was scheduled names it no more."""
+    """Check that activation gave the message a new sequence number."""
     number = views[0].sequence_number
     assert number is not None, views[0]
     assert number != _number(scheduled), views[0]
@@ -162,5 +162,5 @@ def has_another_number(scheduled: Outcome, views: list[MessageView]) -> None:
 @then("it is shown as scheduled")
 @then("it is shown as scheduled, if it is shown")
 def shown_as_scheduled(peeked: tuple[MessageView, ...]) -> None:
-    """What the peek tells of a message's state, where it tells any, is that it is scheduled."""
+    """Check that the peek shows the messages as scheduled, if it reports states."""
     assert all(view.state in (None, MessageState.SCHEDULED) for view in peeked), peeked

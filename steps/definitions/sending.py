@@ -14,7 +14,7 @@ __all__ = ["send"]
 
 READ: dict[str, Callable[[str], object]] = {"carried": properties}
 KEYS_TRIED = 400
-"""Keys tried to find two that share a partition; 17 suffice where there are 16 partitions."""
+"""Maximum number of keys tried to find two in one partition; 17 suffice for 16 partitions."""
 
 
 def send(
@@ -24,7 +24,7 @@ def send(
     timeout: int = DEFAULT_TIMEOUT,
     transaction: str | None = None,
 ) -> Outcome:
-    """Send the next message of a kind."""
+    """Try to send the next message of a kind."""
     message = carried.message(bus)
     return bus.send(Send(queue=queue, message=message, timeout=timeout, transaction=transaction))
 
@@ -32,7 +32,7 @@ def send(
 def send_all(
     bus: Bus, queue: str, number: int, carried: Properties, transaction: str | None = None
 ) -> list[Outcome]:
-    """Send several messages of a kind; each has to be accepted."""
+    """Send several messages of a kind; each must be accepted."""
     outcomes = [send(bus, queue, carried, transaction=transaction) for _ in range(number)]
     for outcome in outcomes:
         bus.expect(outcome, Done)
@@ -41,7 +41,7 @@ def send_all(
 
 @when(parsers.parse("a message {carried} is sent"), converters=READ, target_fixture="outcome")
 def sends(bus: Bus, queue: str, carried: Properties) -> Outcome:
-    """Send one message, whatever becomes of it."""
+    """Try to send one message."""
     return send(bus, queue, carried)
 
 
@@ -49,13 +49,13 @@ def sends(bus: Bus, queue: str, carried: Properties) -> Outcome:
     parsers.parse("a message {carried} was sent"), converters=READ, target_fixture="sent_outcome"
 )
 def has_sent(bus: Bus, queue: str, carried: Properties) -> Outcome:
-    """Send one message, which has to be accepted."""
+    """Send one message; it must be accepted."""
     return send_all(bus, queue, 1, carried)[0]
 
 
 @given(parsers.parse("a message {carried} was refused"), converters=READ)
 def was_refused(bus: Bus, queue: str, carried: Properties) -> None:
-    """Send one message, which the judge knows must be refused."""
+    """Send one message that must be refused; the judge checks that."""
     send(bus, queue, carried)
 
 
@@ -70,7 +70,7 @@ def was_refused(bus: Bus, queue: str, carried: Properties) -> None:
     target_fixture="outcomes",
 )
 def sends_several(bus: Bus, queue: str, number: int, carried: Properties) -> list[Outcome]:
-    """Send several messages, each of which has to be accepted."""
+    """Send several messages; each must be accepted."""
     return send_all(bus, queue, number, carried)
 
 
@@ -80,7 +80,7 @@ def sends_several(bus: Bus, queue: str, number: int, carried: Properties) -> lis
     target_fixture="outcomes",
 )
 def sends_slowly(bus: Bus, queue: str, number: int, carried: Properties, gap: int) -> list[Outcome]:
-    """Send several messages with time passing in between."""
+    """Send several messages with pauses between them."""
     outcomes = []
     for _ in range(number):
         outcomes += send_all(bus, queue, 1, carried)
@@ -90,13 +90,13 @@ def sends_slowly(bus: Bus, queue: str, number: int, carried: Properties, gap: in
 
 @given(parsers.parse('messages with {name} "a", "b" and "c" were sent in turn, {number:d} of each'))
 def sends_in_turn(bus: Bus, queue: str, name: str, number: int) -> None:
-    """Send messages of three keys alternately."""
+    """Send messages of three keys in turn."""
     _in_turn(bus, queue, name, ("a", "b", "c"), number)
 
 
 @given(parsers.parse("messages with {keys:d} {name}s were sent in turn, {number:d} of each"))
 def sends_many_in_turn(bus: Bus, queue: str, keys: int, name: str, number: int) -> None:
-    """Send messages of so many keys alternately."""
+    """Send messages of this number of keys in turn."""
     _in_turn(bus, queue, name, [f"k{each}" for each in range(keys)], number)
 
 
@@ -117,7 +117,7 @@ def _in_turn(bus: Bus, queue: str, name: str, values: Sequence[str], number: int
     target_fixture="outcome",
 )
 def sends_in_a_hurry(bus: Bus, queue: str, carried: Properties, number: int) -> Outcome:
-    """Send one message with a timeout of the sender's own."""
+    """Try to send one message with a timeout set by the sender."""
     return send(bus, queue, carried, timeout=seconds(number))
 
 
@@ -129,7 +129,7 @@ def sends_in_a_hurry(bus: Bus, queue: str, carried: Properties, number: int) -> 
 def sends_through_outages(
     bus: Bus, queue: str, carried: Properties, past: list[object]
 ) -> list[Outcome]:
-    """Send one such message for each partition, with that partition down."""
+    """Try to send one message per partition while that partition is down."""
     outcomes = bus.with_each_partition_down(queue, lambda: send(bus, queue, carried))
     past.append([type(outcome) for outcome in outcomes])
     return outcomes
@@ -141,13 +141,13 @@ def sends_through_outages(
     target_fixture="outcome",
 )
 def sends_in_transaction(bus: Bus, queue: str, carried: Properties, transaction: str) -> Outcome:
-    """Send one message in the transaction, whatever becomes of it."""
+    """Try to send one message in the transaction."""
     return send(bus, queue, carried, transaction=transaction)
 
 
 @given(parsers.parse("a message {carried} was sent in the transaction"), converters=READ)
 def has_sent_in_transaction(bus: Bus, queue: str, carried: Properties, transaction: str) -> None:
-    """Send one message in the transaction, which has to be accepted."""
+    """Send one message in the transaction; it must be accepted."""
     send_all(bus, queue, 1, carried, transaction)
 
 
@@ -164,13 +164,13 @@ def has_sent_in_transaction(bus: Bus, queue: str, carried: Properties, transacti
 def sends_several_in_transaction(
     bus: Bus, queue: str, number: int, carried: Properties, transaction: str
 ) -> list[Outcome]:
-    """Send several messages in the transaction, each of which has to be accepted."""
+    """Send several messages in the transaction; each must be accepted."""
     return send_all(bus, queue, number, carried, transaction)
 
 
 @given("two keys that share a partition", target_fixture="shared_keys")
 def keys_of_one_partition(bus: Bus, queue: str) -> tuple[str, str]:
-    """Find two keys of one partition by sending a message with each until two have met."""
+    """Find two keys of one partition, by sending one message per key until two share one."""
     bus.need(Capability.WITNESS)
     found: dict[int, str] = {}
     for number in range(KEYS_TRIED):
@@ -195,6 +195,6 @@ def has_sent_first_key(
 def sends_second_key(
     bus: Bus, queue: str, transaction: str, shared_keys: tuple[str, str]
 ) -> Outcome:
-    """Send a message with the second of two keys, whatever becomes of it."""
+    """Try to send a message with the second of two keys."""
     second = Properties({"PartitionKey": shared_keys[1]})
     return send(bus, queue, second, transaction=transaction)

@@ -1,4 +1,4 @@
-"""Steps on what sequence numbers tell; where the adapter tells none, nothing can be said."""
+"""Steps for the order of sequence numbers, if the adapter reports them."""
 
 from pytest_bdd import then
 
@@ -8,7 +8,7 @@ from busproof.vocabulary.messages import MessageView
 
 
 def _rise(bus: Bus, views: list[MessageView]) -> None:
-    """The numbers of these messages rise in the order in which they were sent."""
+    """Check that the sequence numbers of these messages rise in the order of sending."""
     order = {message.body: place for place, message in enumerate(bus.sent)}
     numbers = [view.sequence_number for view in sorted(views, key=lambda view: order[view.body])]
     told = [number for number in numbers if number is not None]
@@ -25,19 +25,19 @@ def _rise_by_key(bus: Bus, views: list[MessageView]) -> None:
 
 @then("the sequence numbers of each key rise in the order of sending")
 def rise_by_key(bus: Bus, views: list[MessageView]) -> None:
-    """Of two messages of one key, the one that was sent later has the higher number."""
+    """Check that within each key, sequence numbers rise in the order of sending."""
     _rise_by_key(bus, views)
 
 
 @then("the sequence numbers shown of each key rise in the order of sending")
 def shown_rise_by_key(bus: Bus, peeked: tuple[MessageView, ...]) -> None:
-    """A peek tells the same, of what it shows."""
+    """Check the same for the messages that a peek shows."""
     _rise_by_key(bus, list(peeked))
 
 
 @then("the sequence numbers of all messages rise in the order of sending")
 def rise(bus: Bus, views: list[MessageView]) -> None:
-    """Whatever their keys are."""
+    """Check that sequence numbers rise in the order of sending across all keys."""
     bus.need(Capability.SEQUENCE_NUMBERS)
     assert views
     _rise(bus, views)
@@ -45,7 +45,7 @@ def rise(bus: Bus, views: list[MessageView]) -> None:
 
 @then("those that were peeked have the numbers that the peek showed")
 def same_as_peeked(views: list[MessageView], peeked: tuple[MessageView, ...]) -> None:
-    """Looking at a message and receiving it tell one number; a peek may show only some."""
+    """Check that peek and receive report the same numbers; a peek may show only some messages."""
     received = {view.body: view.sequence_number for view in views}
     shown = {view.body: view.sequence_number for view in peeked}
     assert shown == {body: received[body] for body in shown}
@@ -53,6 +53,6 @@ def same_as_peeked(views: list[MessageView], peeked: tuple[MessageView, ...]) ->
 
 @then("the message kept has the number that it had")
 def same_as_kept(views: list[MessageView], kept: MessageView) -> None:
-    """Giving a message back changes nothing about its number."""
+    """Check that an abandoned message keeps its sequence number."""
     (again,) = [view for view in views if view.body == kept.body]
     assert again.sequence_number == kept.sequence_number

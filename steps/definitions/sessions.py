@@ -1,4 +1,4 @@
-"""Steps about sessions: holding them, their state, listing them."""
+"""Steps for sessions: locks, state and listing."""
 
 from pytest_bdd import parsers, then, when
 
@@ -34,7 +34,7 @@ PEEKED_AT_ONCE = 64
 
 @when(parsers.parse('session "{session_id}" is accepted'), target_fixture="outcome")
 def accepted(bus: Bus, queue: str, session_id: str) -> Outcome:
-    """Lock a session, which has to succeed."""
+    """Accept a session; this must succeed."""
     outcome = bus.do(AcceptSession(queue=queue, session_id=session_id))
     bus.expect(outcome, Done)
     return outcome
@@ -42,7 +42,7 @@ def accepted(bus: Bus, queue: str, session_id: str) -> Outcome:
 
 @when(parsers.parse('session "{session_id}" is asked for'), target_fixture="outcome")
 def asked_for(bus: Bus, queue: str, session_id: str) -> Outcome:
-    """Try to lock a session, whatever becomes of it."""
+    """Try to accept a session."""
     return bus.do(AcceptSession(queue=queue, session_id=session_id))
 
 
@@ -51,7 +51,7 @@ def asked_for(bus: Bus, queue: str, session_id: str) -> Outcome:
     target_fixture="outcome",
 )
 def accepted_elsewhere(bus: Bus, queue: str, session_id: str) -> Outcome:
-    """Try to lock a session over a second connection."""
+    """Try to accept a session over a second connection."""
     return bus.do(AcceptSession(queue=queue, session_id=session_id), OTHER)
 
 
@@ -62,9 +62,9 @@ def accepted_elsewhere(bus: Bus, queue: str, session_id: str) -> Outcome:
     target_fixture="outcomes",
 )
 def accepted_through_outages(bus: Bus, queue: str, session_id: str) -> list[Outcome]:
-    """Lock a session and give it back, once for each partition, with that partition down.
+    """Accept and close a session once per partition, while that partition is down.
 
-    Where its own partition is down, to give it back may be refused, and is asked for again later.
+    While the session's partition is down, closing may be refused; it is then repeated later.
     """
     held = False
 
@@ -83,13 +83,13 @@ def accepted_through_outages(bus: Bus, queue: str, session_id: str) -> list[Outc
 
 @when(parsers.parse('session "{session_id}" is closed'))
 def closed(bus: Bus, queue: str, session_id: str) -> None:
-    """Give a session back."""
+    """Close a session."""
     bus.expect(bus.do(CloseSession(queue=queue, session_id=session_id)), Done)
 
 
 @when("the next session is accepted", target_fixture="accepted_sessions")
 def next_accepted(bus: Bus, queue: str) -> list[str]:
-    """Lock whichever session is next; there has to be one."""
+    """Accept the next session; there must be one."""
     return [_next(bus, queue)]
 
 
@@ -98,7 +98,7 @@ def next_accepted(bus: Bus, queue: str) -> list[str]:
     target_fixture="accepted_sessions",
 )
 def several_accepted(bus: Bus, queue: str, number: int) -> list[str]:
-    """Lock one session after the other; there have to be as many."""
+    """Accept this number of sessions, one after another."""
     return [_next(bus, queue) for _ in range(number)]
 
 
@@ -111,13 +111,13 @@ def _next(bus: Bus, queue: str) -> str:
 
 @when("the next session is asked for over another connection", target_fixture="outcome")
 def next_asked_for(bus: Bus, queue: str) -> Outcome:
-    """Try to lock whichever session is next over a second connection."""
+    """Try to accept the next session over a second connection."""
     return bus.do(AcceptNextSession(queue=queue), OTHER)
 
 
 @then("there is none")
 def none_is_next(outcome: Outcome) -> None:
-    """No session was given; whether by an empty answer or by a refusal is not said."""
+    """Check that no session was accepted; the answer may be empty or a refusal."""
     assert isinstance(outcome, Empty | Refused), outcome
 
 
@@ -126,7 +126,7 @@ def none_is_next(outcome: Outcome) -> None:
 )
 @then(parsers.re(r'the session (?P<names>"[^"]*") was accepted'))
 def these_accepted(accepted_sessions: list[str], names: str) -> None:
-    """Exactly these sessions were given."""
+    """Check that exactly these sessions were accepted."""
     assert sorted(accepted_sessions) == _named(names), accepted_sessions
 
 
@@ -136,7 +136,7 @@ def _named(names: str) -> list[str]:
 
 @when("a message is received in no session", target_fixture="outcome")
 def received_in_no_session(bus: Bus, queue: str) -> Outcome:
-    """Try to receive as if the queue required no sessions."""
+    """Try to receive without a session."""
     return bus.do(Receive(queue=queue, mode=bus.mode))
 
 
@@ -162,19 +162,19 @@ def kept_in_session(bus: Bus, queue: str, session_id: str) -> MessageView:
 def receives_session_elsewhere(
     bus: Bus, queue: str, session_id: str, views: list[MessageView]
 ) -> None:
-    """Receive and complete a session's messages over a second connection until nothing comes."""
+    """Receive and complete a session's messages over a second connection until none is left."""
     views.extend(bus.received(queue, OTHER, session_id=session_id))
 
 
 @then("its delivery count is as before")
 def counted_as_before(kept: MessageView, again: MessageView) -> None:
-    """The second delivery has the count of the first."""
+    """Check that the second delivery has the same delivery count as the first."""
     _counted(kept, again, 0)
 
 
 @then("its delivery count is greater by one")
 def counted_once_more(kept: MessageView, again: MessageView) -> None:
-    """The second delivery has the next count."""
+    """Check that the second delivery has a delivery count one higher."""
     _counted(kept, again, 1)
 
 
@@ -195,7 +195,7 @@ def _counted(kept: MessageView, again: MessageView, more: int) -> None:
     target_fixture="outcome",
 )
 def used_session(bus: Bus, queue: str, session_id: str, used: str) -> Outcome:
-    """Use a session, whatever becomes of it."""
+    """Try a command on a session."""
     return bus.do(_use(bus, queue, session_id, used))
 
 
@@ -207,7 +207,7 @@ def used_session(bus: Bus, queue: str, session_id: str, used: str) -> Outcome:
     target_fixture="outcome",
 )
 def used_elsewhere(bus: Bus, queue: str, session_id: str, used: str) -> Outcome:
-    """Try to use a session over a second connection."""
+    """Try a command on a session over a second connection."""
     return bus.do(_use(bus, queue, session_id, used), OTHER)
 
 
@@ -225,26 +225,26 @@ def _use(bus: Bus, queue: str, session_id: str, used: str) -> Command:
 
 @then("it is refused because the session's lock is lost")
 def is_lost(outcome: Outcome) -> None:
-    """The request was refused with the error for a session's lock that is lost."""
+    """Check that the request was refused because the session's lock is lost."""
     assert isinstance(outcome, Refused), outcome
     assert outcome.error is Error.SESSION_LOCK_LOST, outcome
 
 
 @when(parsers.parse('the state of session "{session_id}" is removed'))
 def removed(bus: Bus, queue: str, session_id: str) -> None:
-    """Set nothing as the state."""
+    """Remove the session state."""
     bus.expect(bus.do(SetSessionState(queue=queue, session_id=session_id)), Done)
 
 
 @then(parsers.parse('the state of session "{session_id}" is none'))
 def has_no_state(bus: Bus, queue: str, session_id: str) -> None:
-    """Nothing is stored with the session."""
+    """Check that the session has no state."""
     _has_state(bus, queue, session_id, None)
 
 
 @then(parsers.parse('the state of session "{session_id}" is "{state}"'))
 def has_state(bus: Bus, queue: str, session_id: str, state: str) -> None:
-    """This text is stored with the session."""
+    """Check the session state."""
     _has_state(bus, queue, session_id, state)
 
 
@@ -255,7 +255,7 @@ def _has_state(bus: Bus, queue: str, session_id: str, state: str | None) -> None
 
 @then(parsers.re(r'the sessions listed are (?P<names>"[^"]*"(?:(?:, | and )"[^"]*")*)'))
 def these_listed(bus: Bus, queue: str, names: str) -> None:
-    """The list names exactly these sessions."""
+    """Check that the list contains exactly these sessions."""
     outcome = bus.do(ListSessions(queue=queue))
     assert isinstance(outcome, SessionsListed), outcome
     assert sorted(outcome.session_ids) == _named(names), outcome
@@ -263,18 +263,18 @@ def these_listed(bus: Bus, queue: str, names: str) -> None:
 
 @when(parsers.parse('messages of session "{session_id}" are peeked'), target_fixture="peeked")
 def peeks_in_session(bus: Bus, queue: str, session_id: str) -> tuple[MessageView, ...]:
-    """Look at a session's messages."""
+    """Peek at a session's messages."""
     return bus.peeked(Peek(queue=queue, count=PEEKED_AT_ONCE, session_id=session_id))
 
 
 @then(parsers.parse('only messages of session "{session_id}" are shown'))
 def shows_session(peeked: tuple[MessageView, ...], session_id: str) -> None:
-    """Messages came, all of one session."""
+    """Check that messages are shown, all from this session."""
     assert {view.session_id for view in peeked} == {session_id}
 
 
 @then(parsers.parse("at most {number:d} of the requests is refused"))
 def so_many_at_most(outcomes: list[Outcome], number: int) -> None:
-    """No more requests were refused, the others accepted."""
+    """Check the maximum number of refused requests; the others were accepted."""
     assert sum(isinstance(outcome, Refused) for outcome in outcomes) <= number, outcomes
     assert all(isinstance(outcome, Done | Refused) for outcome in outcomes), outcomes

@@ -1,4 +1,4 @@
-"""Steps that set the scene: queues, sessions and transactions."""
+"""Steps that prepare a scenario: queues and transactions."""
 
 from pytest_bdd import given, parsers, when
 
@@ -22,9 +22,10 @@ OTHER = "c2"
 
 
 def create(bus: Bus, queue: CreateQueue) -> str:
-    """Create a queue, which has to succeed where the tier has such queues."""
+    """Create a queue; this must succeed if the tier must have such queues."""
     refuse_where_missing(bus, queue)
     outcome = bus.do(queue)
+    # Without PREM-07, the documents promise sizes only for Standard.
     unsaid = bus.profile.tier is Tier.BASIC or "PREM-07" in bus.profile.silent
     sized = queue.max_size is not None and bus.profile.tier is not Tier.STANDARD and unsaid
     if sized and isinstance(outcome, Refused):
@@ -34,10 +35,10 @@ def create(bus: Bus, queue: CreateQueue) -> str:
 
 
 def refuse_where_missing(bus: Bus, queue: CreateQueue) -> None:
-    """Insist that the tier has such queues.
+    """Check that the tier must have such queues.
 
     Raises:
-        NotApplicable: it need not have any.
+        NotApplicable: the tier may lack them.
     """
     if queue.partitioned and bus.profile.tier is Tier.PREMIUM:
         raise NotApplicable("tier: premium need not have partitioned queues")
@@ -45,10 +46,10 @@ def refuse_where_missing(bus: Bus, queue: CreateQueue) -> None:
 
 
 def basic_may_lack(bus: Bus, queue: CreateQueue) -> None:
-    """Leave the scenario where Basic need not have such a queue (MGMT-24, BASIC-REGULAR).
+    """Check that Basic, if it is the tier, must have such a queue (MGMT-24, BASIC-REGULAR).
 
     Raises:
-        NotApplicable: it need not.
+        NotApplicable: Basic may lack it.
     """
     basic = bus.profile.tier is Tier.BASIC
     if queue.requires_session and basic:
@@ -65,7 +66,7 @@ def basic_may_lack(bus: Bus, queue: CreateQueue) -> None:
     target_fixture="queue",
 )
 def created(bus: Bus, kind: str, traits: str | None) -> str:
-    """A queue of its kind with these traits, all else left as it is by default."""
+    """Create a queue of this kind with these traits, and defaults for the other settings."""
     return create(bus, queue_settings(QUEUE, kind, traits or ""))
 
 
@@ -74,13 +75,13 @@ def created(bus: Bus, kind: str, traits: str | None) -> str:
     target_fixture="other_queue",
 )
 def created_too(bus: Bus, kind: str, traits: str | None) -> str:
-    """A second queue of its kind with these traits."""
+    """Create a second queue of this kind with these traits."""
     return create(bus, queue_settings(OTHER_QUEUE, kind, traits or ""))
 
 
 @given("a transaction", target_fixture="transaction")
 def begun(bus: Bus) -> str:
-    """A transaction that nothing was sent in yet; Basic may have none (MGMT-24)."""
+    """Begin a transaction; Basic may have none (MGMT-24)."""
     outcome = bus.do(BeginTransaction(transaction="t1"))
     if bus.profile.tier is Tier.BASIC and isinstance(outcome, Refused):
         raise NotApplicable("tier: basic need not have transactions")
@@ -90,30 +91,30 @@ def begun(bus: Bus) -> str:
 
 @when("another transaction is begun", target_fixture="transaction")
 def begun_too(bus: Bus) -> str:
-    """A second transaction that nothing was sent in yet."""
+    """Begin a second transaction."""
     bus.expect(bus.do(BeginTransaction(transaction="t2")), Done)
     return "t2"
 
 
 @when("the transaction is committed")
 def committed(bus: Bus, transaction: str) -> None:
-    """Commit, which has to succeed."""
+    """Commit the transaction; this must succeed."""
     bus.expect(bus.do(CommitTransaction(transaction=transaction)), Done)
 
 
 @when("the transaction is rolled back")
 def rolled_back(bus: Bus, transaction: str) -> None:
-    """Roll back, which has to succeed."""
+    """Roll the transaction back; this must succeed."""
     bus.expect(bus.do(RollBackTransaction(transaction=transaction)), Done)
 
 
 @when("the transaction is committed, if it can be")
 def committed_perhaps(bus: Bus, transaction: str) -> None:
-    """Commit; a refusal before may have ended the transaction."""
+    """Try to commit the transaction, which an earlier refusal may have ended."""
     bus.do(CommitTransaction(transaction=transaction))
 
 
 @when("the transaction is rolled back, unless it has ended")
 def rolled_back_perhaps(bus: Bus, transaction: str) -> None:
-    """Roll back; a refusal before may have ended the transaction."""
+    """Try to roll the transaction back, which an earlier refusal may have ended."""
     bus.do(RollBackTransaction(transaction=transaction))

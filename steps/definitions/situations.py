@@ -1,4 +1,4 @@
-"""Steps for situations in which several things meet: an outage, an update, a refusal, a value."""
+"""Steps for combinations: of an outage, an update, a refusal and unusual values."""
 
 from typing import Final
 
@@ -30,19 +30,19 @@ SETTINGS: Final = (
     "max_delivery_count",
     "time_to_live",
 )
-"""What is told of a queue and was given when it was created."""
+"""Settings that are given at creation and appear in a description."""
 
 
 @given(parsers.parse('the text "{text}" was sent as a body'))
 def sent_text(bus: Bus, queue: str, text: str) -> None:
-    """Send one message with this body, which has to be accepted."""
+    """Send one message with this body; it must be accepted."""
     message = attrs.evolve(bus.message(), body=text)
     bus.expect(bus.send(Send(queue=queue, message=message)), Done)
 
 
 @given(parsers.parse("a text of {number:d} characters was sent as a body"))
 def sent_long(bus: Bus, queue: str, number: int) -> None:
-    """Send one message with so long a text, which has to be accepted."""
+    """Send one message with a body of this length; it must be accepted."""
     message = bus.message()
     longer = attrs.evolve(message, body=message.body.ljust(number, "x"))
     bus.expect(bus.send(Send(queue=queue, message=longer)), Done)
@@ -50,26 +50,26 @@ def sent_long(bus: Bus, queue: str, number: int) -> None:
 
 @then("each has the body that was sent")
 def has_bodies(bus: Bus, views: list[MessageView]) -> None:
-    """The bodies received are those that were sent."""
+    """Check that the bodies received are those that were sent."""
     assert sorted(view.body for view in views) == sorted(message.body for message in bus.sent)
 
 
 @then(parsers.parse("number {place:d} of them has {carried}"), converters=READ)
 def number_has(views: list[MessageView], place: int, carried: Properties) -> None:
-    """The message that came at this place carries what was sent."""
+    """Check the properties of the message that arrived at this place."""
     assert carried.fit(views[place - 1]), views
 
 
 @then(parsers.parse("the message shown has {carried}"), converters={"carried": properties})
 def shown_has(peeked: tuple[MessageView, ...], carried: Properties) -> None:
-    """The first message of a peek carries what was sent."""
+    """Check the properties of the first message that a peek shows."""
     assert peeked, "a peek shows the only message of the queue"
     assert carried.fit(peeked[0]), peeked
 
 
 @when("the partition that took the first message goes down", target_fixture="partition")
 def first_goes_down(bus: Bus, queue: str) -> int:
-    """Take the partition down that took the first message."""
+    """Take the partition of the first message down."""
     bus.need(Capability.OUTAGES)
     partition = bus.located(queue, [bus.sent[0].body], None)[0]
     bus.take_down(queue, partition)
@@ -78,7 +78,7 @@ def first_goes_down(bus: Bus, queue: str) -> int:
 
 @when("the commit is tried", target_fixture="outcome")
 def tries_commit(bus: Bus, transaction: str) -> Outcome:
-    """Commit, whatever becomes of it."""
+    """Try to commit the transaction."""
     return bus.do(CommitTransaction(transaction=transaction))
 
 
@@ -86,27 +86,27 @@ def tries_commit(bus: Bus, transaction: str) -> Outcome:
 def received_if_accepted(
     views: list[MessageView], number: int, fewer: int, outcome: Outcome
 ) -> None:
-    """So many where the request was accepted, and otherwise fewer."""
+    """Check the number of messages received, which is lower if the request was refused."""
     expected = fewer if isinstance(outcome, Refused) else number
     assert len({view.body for view in views}) == len(views) == expected, (outcome, views)
 
 
 @then(parsers.parse("exactly {number:d} messages were received, or 1 more if it was refused"))
 def received_if_refused(views: list[MessageView], number: int, outcome: Outcome) -> None:
-    """One more where the settlement was refused, for its message comes again."""
+    """Check the number of messages received, one more if the settlement was refused."""
     expected = number + isinstance(outcome, Refused)
     assert len({view.body for view in views}) == len(views) == expected, (outcome, views)
 
 
 @when(parsers.parse("its greatest delivery count is updated to {number:d}"))
 def updates_deliveries(bus: Bus, queue: str, number: int) -> None:
-    """Change how often messages are delivered, which has to succeed."""
+    """Change the maximum delivery count; this must succeed."""
     bus.expect(bus.do(UpdateQueue(queue=queue, max_delivery_count=number)), Done)
 
 
 @then(parsers.re(r"it is told to be (?P<kind>partitioned|regular), (?P<traits>.+)"))
 def told_all(bus: Bus, queue: str, kind: str, traits: str) -> None:
-    """What is got of the queue has these settings, and the default ones elsewhere."""
+    """Check these settings in the queue's description, and defaults for the others."""
     wanted = queue_settings(queue, kind, traits)
 
     def holds(told: QueueDescription) -> bool:
@@ -120,7 +120,7 @@ def told_all(bus: Bus, queue: str, kind: str, traits: str) -> None:
 def received_those_refused(
     held: list[MessageView], outcomes: list[Outcome], views: list[MessageView]
 ) -> None:
-    """Those came again whose settlement, the latest first, was refused."""
+    """Check that exactly the messages whose settlement was refused were received again."""
     refused = [
         view.body
         for view, outcome in zip(reversed(held), outcomes, strict=True)
@@ -131,7 +131,7 @@ def received_those_refused(
 
 @when("the dead letter kept is completed", target_fixture="outcome")
 def completes_dead_letter(bus: Bus, queue: str, kept: MessageView) -> Outcome:
-    """Complete a locked dead letter, whatever becomes of it."""
+    """Try to complete a locked dead letter."""
     return bus.do(Complete(queue=queue + DEAD_LETTERS, lock_token=kept.lock_token or ""))
 
 
@@ -139,18 +139,18 @@ def completes_dead_letter(bus: Bus, queue: str, kept: MessageView) -> Outcome:
 def state_if_accepted(
     bus: Bus, queue: str, session_id: str, new: str, old: str, outcome: Outcome
 ) -> None:
-    """The text that was set last, unless that was refused."""
+    """Check that the session has the new state, or the old one if the request was refused."""
     told = bus.do(GetSessionState(queue=queue, session_id=session_id))
     assert told == SessionState(state=old if isinstance(outcome, Refused) else new), told
 
 
 @then("no message was received, unless it was refused")
 def none_unless_refused(views: list[MessageView], outcome: Outcome) -> None:
-    """Where the request was refused, whatever came may come."""
+    """Check that no message was received, unless the request was refused."""
     assert not views or isinstance(outcome, Refused), (outcome, views)
 
 
 @when(parsers.parse('session "{session_id}" is accepted once more'))
 def accepted_once_more(bus: Bus, queue: str, session_id: str) -> None:
-    """Lock a session that is free again, which has to succeed."""
+    """Accept a session again after its release; this must succeed."""
     bus.expect(bus.do(AcceptSession(queue=queue, session_id=session_id)), Done)

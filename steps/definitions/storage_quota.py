@@ -1,9 +1,9 @@
-"""Steps that fill a queue or one of its partitions, and what must come of it.
+"""Steps that fill a queue or one of its partitions, up to the storage quota.
 
-A message declares how large its body is, and whoever has a wire pads it. A GB is a few thousand
-messages of the size that every tier takes, and some ten of the largest that any takes: the largest
-are tried first, and smaller ones where these are too large: they stand for several, so that a bus
-that is held to the limits of single messages (LIMIT) may take them all the same.
+A message declares the size of its body, and adapters with a wire pad it. A GB takes several
+thousand messages of a size that every tier accepts, but only some ten of the largest size that any
+tier accepts. Hence the largest size is tried first, then smaller ones. These messages stand in for
+several, so that a bus that enforces the limits of single messages (LIMIT) may still accept them.
 """
 
 from collections.abc import Callable, Iterator
@@ -26,25 +26,25 @@ from busproof.vocabulary.outcomes import Done, Outcome, Refused, Scheduled
 from busproof.vocabulary.values import Error, Tier
 
 FILLERS: Final = (100_000_000, 900_000, 240_000)
-"""Bytes of a message that fills: what Premium may take, what it surely takes, what all take."""
+"""Sizes of filling messages, in bytes: Premium may accept it, must accept it, all tiers do."""
 GB: Final = 2**30
-"""Bytes of a GB, at the most."""
+"""Maximum size of a GB, in bytes."""
 PAUSES: Final = tuple(seconds(2**power) for power in range(7))
-"""How long to wait before each further try where room is free again at some time: 2 minutes."""
+"""Pauses between attempts while the bus frees space, in microseconds: two minutes in all."""
 KEYS_TRIED: Final = 400
 DAY: Final = seconds(86_400)
 SIZES: Final = {
     Tier.STANDARD: (1, 2, 3, 4, 5),
     Tier.PREMIUM: (1, 2, 3, 4, 5, 10, 20, 40, 80),
 }
-"""GB that a queue can have, by its tier."""
+"""Sizes that a queue can have, in GB, by tier."""
 
 Sending = Callable[[Message], Outcome]
 
 
 @attrs.define
 class Filled:
-    """What filled a queue: the messages that it took, and how large each of them was."""
+    """The messages that filled a queue, and the size of each."""
 
     taken: list[str] = attrs.field(factory=list)
     size: int = FILLERS[0]
@@ -71,10 +71,10 @@ def sends_until_partition_is_full(bus: Bus, queue: str, carried: Properties) -> 
 
 
 def fills_partition(bus: Bus, queue: str, carried: Properties) -> tuple[Outcome, Filled]:
-    """The last answer to messages of one key, and what was taken before it.
+    """Send messages of one key until one is refused; return the last answer and the messages.
 
     Raises:
-        NotApplicable: it need not be that one partition is full by itself.
+        NotApplicable: a single partition need not become full.
     """
     if bus.profile.readings.get("FULL-PARTITION", "per-partition") != "per-partition":
         raise NotApplicable("reading: a partition need not be full before its entity")
@@ -87,13 +87,13 @@ def fills_partition(bus: Bus, queue: str, carried: Properties) -> tuple[Outcome,
 
 @given("messages without key have filled the queue", target_fixture="filled")
 def has_filled_queue(bus: Bus, queue: str) -> Filled:
-    """Send messages until one is refused, for a queue without partitions."""
+    """Send messages to a queue without partitions until one is refused."""
     return _sent_until_full(bus, queue)[1]
 
 
 @when("messages are sent until there is no room", target_fixture="outcome")
 def sends_until_full(bus: Bus, queue: str) -> Outcome:
-    """Send messages until one is refused, to a queue without partitions."""
+    """Send messages to a queue without partitions until one is refused."""
     return _sent_until_full(bus, queue)[0]
 
 
@@ -109,7 +109,7 @@ def _sent_until_full(bus: Bus, queue: str) -> tuple[Outcome, Filled]:
     target_fixture="outcome",
 )
 def takes_apart_until_full(bus: Bus, queue: str, fate: str) -> Outcome:
-    """Send one message after another, each of which is dealt with at once."""
+    """Send messages until one is refused; lock, defer or dead-letter each one at once."""
     needed = {"dead-lettered": Capability.DEAD_LETTER, "deferred": Capability.DEFERRAL}
     bus.need(needed.get(fate, Capability.PEEK_LOCK))
 
@@ -131,7 +131,7 @@ def _deal_with(bus: Bus, queue: str, view: MessageView, fate: str) -> None:
 
 @when("messages are scheduled until there is no room", target_fixture="outcome")
 def schedules_until_full(bus: Bus, queue: str) -> Outcome:
-    """Schedule messages for tomorrow; once they fill the queue, sending is refused."""
+    """Schedule messages for tomorrow until one is refused; if none is, try to send one."""
 
     def schedule(message: Message) -> Outcome:
         outcome = bus.do(Schedule(queue=queue, message=message, delay=DAY))
@@ -145,7 +145,7 @@ def schedules_until_full(bus: Bus, queue: str) -> Outcome:
 
 
 def _filled(bus: Bus, queue: str, send: Sending, carried: Properties) -> tuple[Outcome, Filled]:
-    """The first refusal for want of room, or the last answer once all room must be taken."""
+    """Return the first refusal, or the last answer once no space can be left; and the messages."""
     bus.need(Capability.DISPOSABLE_NAMESPACE)
     filled = Filled()
     outcome: Outcome = Done()
@@ -159,7 +159,7 @@ def _filled(bus: Bus, queue: str, send: Sending, carried: Properties) -> tuple[O
 
 
 def _sized(bus: Bus, send: Sending, carried: Properties, size: int) -> tuple[Outcome, Message]:
-    """The answer to a message of at most this size, and the message that was not too large."""
+    """Send a message of at most this size; return the answer and the message not too large."""
     for smaller in _sizes(size):
         message = attrs.evolve(carried.message(bus), size=smaller, stands_in=True)
         outcome = send(message)
@@ -174,7 +174,7 @@ def _sizes(size: int) -> Iterator[int]:
 
 @given(parsers.parse('a key in another partition than "{key}"'), target_fixture="distant_key")
 def key_elsewhere(bus: Bus, queue: str, key: str) -> str:
-    """Find a key whose messages another partition takes."""
+    """Find a key that maps to another partition."""
     bus.need(Capability.WITNESS)
     first = _partition_of(bus, queue, key)
     for number in range(KEYS_TRIED):
@@ -190,14 +190,14 @@ def _partition_of(bus: Bus, queue: str, key: str) -> int:
 
 @when("the other partition is sent a message", target_fixture="outcome")
 def sends_elsewhere(bus: Bus, queue: str, filled: Filled, distant_key: str) -> Outcome:
-    """Send a message as large as those that filled the partition, to another one."""
+    """Try to send a message of the same size to another partition."""
     message = attrs.evolve(bus.message(partition_key=distant_key), size=filled.size, stands_in=True)
     return bus.send(Send(queue=queue, message=message))
 
 
 @when(parsers.parse("a large message {carried} is sent"), converters=READ, target_fixture="outcome")
 def sends_large(bus: Bus, queue: str, filled: Filled, carried: Properties) -> Outcome:
-    """Send a message as large as those that filled the partition, whatever becomes of it."""
+    """Try to send a message as large as those that filled the partition."""
     message = attrs.evolve(carried.message(bus), size=filled.size, stands_in=True)
     return bus.send(Send(queue=queue, message=message))
 
@@ -210,7 +210,7 @@ def sends_large(bus: Bus, queue: str, filled: Filled, carried: Properties) -> Ou
 def sends_large_in_transaction(
     bus: Bus, queue: str, filled: Filled, carried: Properties, transaction: str
 ) -> Outcome:
-    """The same in the transaction."""
+    """Try to send a message as large as those that filled the partition, in the transaction."""
     message = attrs.evolve(carried.message(bus), size=filled.size, stands_in=True)
     return bus.send(Send(queue=queue, message=message, transaction=transaction))
 
@@ -223,7 +223,7 @@ def sends_large_in_transaction(
 def overfills_in_transaction(
     bus: Bus, queue: str, carried: Properties, transaction: str
 ) -> Outcome:
-    """Send more of one key than a partition holds; the last answer, or that of the commit."""
+    """Try to send more of one key than a partition holds; return the last answer."""
     if bus.profile.readings.get("FULL-PARTITION", "per-partition") != "per-partition":
         raise NotApplicable("reading: a partition need not be full before its entity")
 
@@ -244,20 +244,20 @@ def overfills_in_transaction(
 def sends_several_large(
     bus: Bus, queue: str, filled: Filled, number: int, carried: Properties
 ) -> list[Outcome]:
-    """Send several messages as large as those that filled a partition."""
+    """Try to send several messages as large as those that filled the partition."""
     return [sends_large(bus, queue, filled, carried) for _ in range(number)]
 
 
 @then("it is refused because the quota is exceeded")
 def is_full(outcome: Outcome) -> None:
-    """The request was refused for want of room."""
+    """Check that the request was refused because the quota is exceeded."""
     assert isinstance(outcome, Refused), outcome
     assert outcome.error is Error.QUOTA_EXCEEDED, outcome
 
 
 @then("each of them is accepted, or refused because the quota is exceeded")
 def are_taken_or_not(outcomes: list[Outcome]) -> None:
-    """Nothing else was answered."""
+    """Check that each request was accepted, or refused because the quota is exceeded."""
     assert all(
         isinstance(each, Done) or (isinstance(each, Refused) and each.error is Error.QUOTA_EXCEEDED)
         for each in outcomes
@@ -266,7 +266,7 @@ def are_taken_or_not(outcomes: list[Outcome]) -> None:
 
 @then("it, or the transaction's commit, is refused because the quota is exceeded")
 def is_full_in_the_end(bus: Bus, transaction: str, outcome: Outcome) -> None:
-    """There was no room, which the send said or the commit."""
+    """Check that the quota was exceeded, as reported by the send or by the commit."""
     if isinstance(outcome, Done):
         outcome = bus.do(CommitTransaction(transaction=transaction))
     is_full(outcome)
@@ -274,19 +274,19 @@ def is_full_in_the_end(bus: Bus, transaction: str, outcome: Outcome) -> None:
 
 @then("nothing that was sent in the transaction was received")
 def nothing_of_transaction(filled: Filled, views: list[MessageView]) -> None:
-    """What was received is what filled the partition before."""
+    """Check that only messages from before the transaction were received."""
     assert {view.body for view in views} <= set(filled.taken), views
 
 
 @then("no message was received")
 def none_received(views: list[MessageView]) -> None:
-    """Nothing came."""
+    """Check that no message was received."""
     assert views == []
 
 
 @then(parsers.parse("in the end a large message {carried} is accepted"), converters=READ)
 def is_taken_in_the_end(bus: Bus, queue: str, filled: Filled, carried: Properties) -> None:
-    """There is room again, perhaps after a while."""
+    """Check that there is space again, possibly after a delay."""
     outcome = sends_large(bus, queue, filled, carried)
     for pause in PAUSES:
         if isinstance(outcome, Done):
@@ -298,25 +298,25 @@ def is_taken_in_the_end(bus: Bus, queue: str, filled: Filled, carried: Propertie
 
 @then("every message that was taken was received")
 def all_received(filled: Filled, views: list[MessageView]) -> None:
-    """What is full gives what it holds."""
+    """Check that a full queue delivers all its messages."""
     assert {view.body for view in views} == set(filled.taken), views
 
 
 @then(parsers.parse("its greatest size is told to be {number:d} GB for each partition"))
 def told_size_of_partitions(bus: Bus, queue: str, number: int) -> None:
-    """What is got of the queue has the size of all partitions: 16 times as much."""
+    """Check that the size in the queue's description is the sum over all partitions."""
     assert described(bus, queue, "max_size").max_size == number * bus.profile.partitions
 
 
 @then(parsers.parse("its greatest size is told to be {number:d} GB"))
 def told_size(bus: Bus, queue: str, number: int) -> None:
-    """What is got of the queue has this size."""
+    """Check the size in the queue's description."""
     assert described(bus, queue, "max_size").max_size == number
 
 
 @then("it is refused, or has one of the sizes of the tier")
 def has_lawful_size(bus: Bus, outcome: Outcome) -> None:
-    """It has one of the tier's sizes, each partition or the whole; or there is none."""
+    """Check that the queue has a size of its tier, as a whole or per partition, or was refused."""
     if isinstance(outcome, Refused):
         return
     assert isinstance(outcome, Done), outcome

@@ -1,4 +1,4 @@
-"""Steps that manage topics and subscriptions, and what must come of it."""
+"""Steps that create, update, query, list and delete topics and subscriptions."""
 
 from typing import Any, Final
 
@@ -54,7 +54,7 @@ def _path(name: str) -> str:
 
 
 def _asked_of(path: str) -> dict[str, Command]:
-    """What can be asked of a subscription as of a queue."""
+    """Return the commands that apply to a subscription as to a queue."""
     return {
         "received from": Receive(queue=path),
         "peeked": Peek(queue=path),
@@ -69,13 +69,13 @@ def _asked_of(path: str) -> dict[str, Command]:
     target_fixture="outcome",
 )
 def creates_topic(bus: Bus, kind: str, traits: str | None) -> Outcome:
-    """Create a topic, whatever becomes of it."""
+    """Try to create a topic."""
     return bus.do(topic_settings(TOPIC, kind, traits or ""))
 
 
 @given("a topic that is created without the option", target_fixture="queue")
 def created_topic_without_the_option(bus: Bus) -> str:
-    """Leave out whether the topic is to be partitioned."""
+    """Create a topic without saying whether it is partitioned."""
     bus.expect(bus.do(CreateTopic(topic=TOPIC, partitioned=None)), Done)
     return TOPIC
 
@@ -85,26 +85,26 @@ def created_topic_without_the_option(bus: Bus) -> str:
     target_fixture="outcome",
 )
 def creates_topic_by_version(bus: Bus, version: str) -> Outcome:
-    """Create a topic by a request that names its api-version."""
+    """Try to create a topic with a given api-version."""
     version = "" if version == "none" else version
     return bus.do(CreateTopic(topic=TOPIC, api_version=version))
 
 
 @then(parsers.parse("the topic's greatest size is told to be {number:d} GB for each partition"))
 def told_size_of_partitions_of_topic(bus: Bus, queue: str, number: int) -> None:
-    """What is got of the topic has the size of all partitions: 16 times as much."""
+    """Check that the size in the topic's description is the sum over all partitions."""
     assert described_topic(bus, queue, "max_size").max_size == number * bus.profile.partitions
 
 
 @then(parsers.parse("the topic's greatest size is told to be {number:d} GB"))
 def told_size_of_topic(bus: Bus, queue: str, number: int) -> None:
-    """What is got of the topic has this size."""
+    """Check the size in the topic's description."""
     assert described_topic(bus, queue, "max_size").max_size == number
 
 
 @then(parsers.re("it is refused, or the (?P<kind>partitioned|regular) topic has a tier's size"))
 def topic_has_lawful_size(bus: Bus, outcome: Outcome, kind: str) -> None:
-    """It has one of the tier's sizes, each partition or the whole; or there is no topic."""
+    """Check that the topic has a size of its tier, as a whole or per partition, or was refused."""
     if isinstance(outcome, Refused):
         return
     assert isinstance(outcome, Done), outcome
@@ -115,7 +115,7 @@ def topic_has_lawful_size(bus: Bus, outcome: Outcome, kind: str) -> None:
 
 @when("a topic of the queue's name is created", target_fixture="outcome")
 def creates_topic_of_queue(bus: Bus) -> Outcome:
-    """Create a topic by the name of a queue, whatever becomes of it."""
+    """Try to create a topic with the name of a queue."""
     return bus.do(CreateTopic(topic=QUEUE, partitioned=bus.profile.tier is not Tier.PREMIUM))
 
 
@@ -124,19 +124,19 @@ def creates_topic_of_queue(bus: Bus) -> Outcome:
     target_fixture="outcome",
 )
 def creates_queue_of_topic(bus: Bus, kind: str) -> Outcome:
-    """Create a queue by the name of the topic, whatever becomes of it."""
+    """Try to create a queue with the name of the topic."""
     return bus.do(queue_settings(TOPIC, kind, ""))
 
 
 @given(parsers.re(r"a second topic, (?P<kind>partitioned|regular)"))
 def second_topic(bus: Bus, kind: str) -> None:
-    """Another topic beside the first one."""
+    """Create a second topic."""
     bus.expect(bus.do(CreateTopic(topic="events", partitioned=KINDS[kind])), Done)
 
 
 @given(parsers.re(r"a queue beside it, (?P<kind>partitioned|regular)"))
 def queue_beside(bus: Bus, kind: str) -> None:
-    """A queue beside the topic."""
+    """Create a queue in addition to the topic."""
     create(bus, queue_settings("invoices", kind, ""))
 
 
@@ -145,7 +145,7 @@ def queue_beside(bus: Bus, kind: str) -> None:
     target_fixture="outcome",
 )
 def creates_subscription(bus: Bus, name: str, traits: str | None) -> Outcome:
-    """Create a subscription, whatever becomes of it."""
+    """Try to create a subscription."""
     return bus.do(subscription_settings(TOPIC, name, traits or ""))
 
 
@@ -153,19 +153,19 @@ def creates_subscription(bus: Bus, name: str, traits: str | None) -> Outcome:
     parsers.re(r"the topic is created again as a (?P<kind>partitioned|regular) topic(?P<traits>.*)")
 )
 def creates_topic_again(bus: Bus, kind: str, traits: str) -> None:
-    """Create a topic of the same name, which has to succeed."""
+    """Create a topic with the same name; this must succeed."""
     bus.expect(bus.do(topic_settings(TOPIC, kind, traits.strip())), Done)
 
 
 @when(parsers.parse('subscription "{name}" is created again'))
 def creates_subscription_again(bus: Bus, name: str) -> None:
-    """Create a subscription of the same name, which has to succeed."""
+    """Create a subscription with the same name; this must succeed."""
     bus.expect(bus.do(CreateSubscription(topic=TOPIC, subscription=name)), Done)
 
 
 @when(parsers.re(r"the topic is updated (?P<change>to .+)"), target_fixture="outcome")
 def updates_topic(bus: Bus, change: str) -> Outcome:
-    """Try to change what cannot be changed."""
+    """Try to change a setting that is fixed after creation."""
     return bus.do(UpdateTopic(topic=TOPIC, **UPDATES[change]))
 
 
@@ -174,32 +174,32 @@ def updates_topic(bus: Bus, change: str) -> Outcome:
     target_fixture="outcome",
 )
 def updates_topic_life(bus: Bus, number: int) -> Outcome:
-    """Change how long messages live, whatever becomes of it."""
+    """Try to change the topic's default time to live."""
     return bus.do(UpdateTopic(topic=TOPIC, time_to_live=seconds(number)))
 
 
 @when("the topic is deleted", target_fixture="outcome")
 def deletes_topic(bus: Bus) -> Outcome:
-    """Delete it, whatever becomes of it."""
+    """Try to delete the topic."""
     return bus.do(DeleteTopic(topic=TOPIC))
 
 
 @given("the topic was deleted")
 def has_deleted_topic(bus: Bus) -> None:
-    """Delete it, which has to succeed."""
+    """Delete the topic; this must succeed."""
     bus.expect(deletes_topic(bus), Done)
     bus.sent.clear()
 
 
 @when(parsers.parse('subscription "{name}" is deleted'), target_fixture="outcome")
 def deletes_subscription(bus: Bus, name: str) -> Outcome:
-    """Delete a subscription, whatever becomes of it."""
+    """Try to delete a subscription."""
     return bus.do(DeleteQueue(queue=_path(name)))
 
 
 @given(parsers.parse('subscription "{name}" was deleted'))
 def has_deleted_subscription(bus: Bus, name: str) -> None:
-    """Delete a subscription, which has to succeed."""
+    """Delete a subscription; this must succeed."""
     bus.expect(deletes_subscription(bus, name), Done)
 
 
@@ -208,7 +208,7 @@ def has_deleted_subscription(bus: Bus, name: str) -> None:
     target_fixture="outcome",
 )
 def settles_what_went_with_topic(bus: Bus, name: str) -> Outcome:
-    """Settle with a lock that belongs to a subscription that is gone."""
+    """Try to settle with a lock from a subscription that was deleted and created again."""
     kept = bus.kept(_path(name))
     has_deleted_topic(bus)
     bus.expect(bus.do(CreateTopic(topic=TOPIC)), Done)
@@ -218,7 +218,7 @@ def settles_what_went_with_topic(bus: Bus, name: str) -> Outcome:
 
 @when("that partition of the topic is up again")
 def topic_up(bus: Bus, partition: int) -> None:
-    """Bring it back; a topic that is gone may have taken its partitions along."""
+    """Try to bring the partition up again; a deleted topic may have taken it along."""
     bus.do(BringPartitionUp(queue=TOPIC, partition=partition))
 
 
@@ -226,7 +226,7 @@ def topic_up(bus: Bus, partition: int) -> None:
     parsers.re(r"the topic is (?P<status>disabled|disabled for senders|active again)"),
 )
 def changes_topic_status(bus: Bus, status: str) -> None:
-    """Disable the topic or enable it again, which has to succeed."""
+    """Disable or enable the topic; this must succeed."""
     bus.expect(bus.do(UpdateTopic(topic=TOPIC, status=STATUSES[status])), Done)
 
 
@@ -237,13 +237,13 @@ def changes_topic_status(bus: Bus, status: str) -> None:
     ),
 )
 def changes_subscription_status(bus: Bus, name: str, status: str) -> None:
-    """Disable a subscription or enable it again, which has to succeed."""
+    """Disable or enable a subscription; this must succeed."""
     bus.expect(bus.do(UpdateQueue(queue=_path(name), status=STATUSES[status])), Done)
 
 
 @when("the topic is asked to be disabled for receivers", target_fixture="outcome")
 def asks_for_status_of_receivers(bus: Bus) -> Outcome:
-    """Disable a topic for those who have nothing to do with it, whatever becomes of it."""
+    """Try to disable a topic for receivers, which topics do not have."""
     return bus.do(UpdateTopic(topic=TOPIC, status=EntityStatus.RECEIVE_DISABLED))
 
 
@@ -252,13 +252,13 @@ def asks_for_status_of_receivers(bus: Bus) -> Outcome:
     target_fixture="outcome",
 )
 def asks_for_status_of_senders(bus: Bus, name: str) -> Outcome:
-    """Disable a subscription for those who have nothing to do with it, whatever comes of it."""
+    """Try to disable a subscription for senders, which subscriptions do not have."""
     return bus.do(UpdateQueue(queue=_path(name), status=EntityStatus.SEND_DISABLED))
 
 
 @when(parsers.parse("a topic that does not exist is {asked}"), target_fixture="outcome")
 def asks_missing_topic(bus: Bus, asked: str) -> Outcome:
-    """Ask something of a topic that there is not, in a tier that has some."""
+    """Try a command on a topic that does not exist, in a tier with topics."""
     if bus.profile.tier is Tier.BASIC:
         raise NotApplicable("tier: basic has no topics")
     return bus.do(MISSING_TOPIC[asked])
@@ -268,40 +268,40 @@ def asks_missing_topic(bus: Bus, asked: str) -> Outcome:
     parsers.re(r'subscription "(?P<name>[^"]+)" is asked: (?P<asked>.+)'), target_fixture="outcome"
 )
 def asks_subscription(bus: Bus, name: str, asked: str) -> Outcome:
-    """Ask something of a subscription, whether there is one or not."""
+    """Try a command on a subscription, which may not exist."""
     bus.need(Capability.TOPIC_MANAGEMENT)
     return bus.do(_asked_of(_path(name))[asked])
 
 
 @then(parsers.re(r"the topic is told to be (?P<kind>partitioned|regular)"))
 def told_kind_of_topic(bus: Bus, kind: str) -> None:
-    """What is got of the topic says whether it is partitioned."""
+    """Check in the topic's description whether it is partitioned."""
     assert described_topic(bus, TOPIC, "partitioned").partitioned is KINDS[kind]
 
 
 @then(parsers.re(r"the topic is told to detect (?P<none>no )?duplicates"))
 def told_detection_of_topic(bus: Bus, none: str | None) -> None:
-    """What is got of the topic says whether it detects duplicates."""
+    """Check in the topic's description whether it detects duplicates."""
     told = described_topic(bus, TOPIC, "duplicate_detection")
     assert told.duplicate_detection is (none is None)
 
 
 @then(parsers.parse("the topic is told to detect duplicates over {number:d} seconds"))
 def told_window_of_topic(bus: Bus, number: int) -> None:
-    """What is got of the topic has duplicate detection, with this window."""
+    """Check duplicate detection and its window in the topic's description."""
     told = described_topic(bus, TOPIC, "duplicate_window")
     assert (told.duplicate_detection, told.duplicate_window) == (True, seconds(number))
 
 
 @then(parsers.parse("the topic is told to have a time to live of {number:d} seconds"))
 def told_life_of_topic(bus: Bus, number: int) -> None:
-    """What is got of the topic has this time to live."""
+    """Check the time to live in the topic's description."""
     assert described_topic(bus, TOPIC, "time_to_live").time_to_live == seconds(number)
 
 
 @then(parsers.parse("in the end the topic is told to have {number:d} subscriptions"))
 def told_subscriptions(bus: Bus, number: int) -> None:
-    """So many subscriptions are counted, perhaps after a while (GET-LAG)."""
+    """Check the number of subscriptions, possibly after a delay (GET-LAG)."""
     told = until_topic(
         bus, TOPIC, "subscription_count", lambda each: each.subscription_count == number
     )
@@ -310,7 +310,7 @@ def told_subscriptions(bus: Bus, number: int) -> None:
 
 @then(parsers.re(r"in the end the topic's availability is (?P<text>available|limited)"))
 def has_topic_availability(bus: Bus, text: str) -> None:
-    """That is what is told of its partitions, perhaps after a while (GET-LAG)."""
+    """Check the availability of the topic's partitions, possibly after a delay (GET-LAG)."""
     bus.need(Capability.AVAILABILITY)
     wanted = Availability(text)
     told = until_topic(bus, TOPIC, "availability", lambda each: each.availability is wanted)
@@ -329,11 +329,11 @@ def _names(text: str) -> list[str]:
 
 @then(parsers.re(r"the list of topics names (?P<names>.+)"))
 def lists_topics(bus: Bus, names: str) -> None:
-    """The list names these topics, each once, and nothing else."""
+    """Check that the list contains exactly these topics, each once."""
     assert _listed(bus, ListTopics()) == _names(names)
 
 
 @then(parsers.re(r"the list of subscriptions names (?P<names>.+)"))
 def lists_subscriptions(bus: Bus, names: str) -> None:
-    """The list names these subscriptions, each once, and no other."""
+    """Check that the list contains exactly these subscriptions, each once."""
     assert _listed(bus, ListSubscriptions(topic=TOPIC)) == _names(names)

@@ -1,6 +1,6 @@
-"""Steps on topics and subscriptions: creating them, and turning from the one to the other.
+"""Steps that create topics, subscriptions and rules, and select the entity for later steps.
 
-Whatever is sent, received, settled or disturbed concerns the entity that was turned to last.
+The entity selected last is the one that later steps send to, receive from, settle in or take down.
 """
 
 from pytest_bdd import given, parsers, then, when
@@ -24,7 +24,7 @@ TOPIC = "news"
 
 
 def _basic_has_none(bus: Bus) -> None:
-    """Leave a scenario of a rule that holds in Basic too, where topics are not."""
+    """Leave the scenario in Basic, which has no topics; its rules may also apply there."""
     if bus.profile.tier is Tier.BASIC:
         raise NotApplicable("tier: basic has no topics")
 
@@ -34,7 +34,7 @@ def _basic_has_none(bus: Bus) -> None:
     target_fixture="queue",
 )
 def created_topic(bus: Bus, kind: str, traits: str | None) -> str:
-    """A topic of its kind with these traits, all else left as it is by default."""
+    """Create a topic of this kind with these traits, and defaults for the other settings."""
     _basic_has_none(bus)
     settings: CreateTopic = topic_settings(TOPIC, kind, traits or "")
     if settings.partitioned and bus.profile.tier is Tier.PREMIUM:
@@ -45,7 +45,7 @@ def created_topic(bus: Bus, kind: str, traits: str | None) -> str:
 
 @given("a topic", target_fixture="queue")
 def created_any_topic(bus: Bus) -> str:
-    """A topic, partitioned where the tier has such; what is tried does not depend on it."""
+    """Create a topic, partitioned except in Premium; the scenario does not depend on that."""
     _basic_has_none(bus)
     partitioned = bus.profile.tier is not Tier.PREMIUM
     bus.expect(bus.do(CreateTopic(topic=TOPIC, partitioned=partitioned)), Done)
@@ -54,33 +54,33 @@ def created_any_topic(bus: Bus) -> str:
 
 @given(parsers.re(r'subscription "(?P<name>[^"]+)"(?: (?P<traits>(?:with|that requires) .+))?'))
 def subscribed(bus: Bus, name: str, traits: str | None) -> None:
-    """A subscription of the topic, with these traits."""
+    """Create a subscription of the topic with these traits."""
     bus.expect(bus.do(subscription_settings(TOPIC, name, traits or "")), Done)
 
 
 @given(parsers.parse('subscriptions "s1" to "s{last:d}"'))
 def subscribed_often(bus: Bus, last: int) -> None:
-    """Several subscriptions of the topic."""
+    """Create several subscriptions of the topic."""
     for number in range(1, last + 1):
         bus.expect(bus.do(CreateSubscription(topic=TOPIC, subscription=f"s{number}")), Done)
 
 
 @when("a subscription of a topic that does not exist is created", target_fixture="outcome")
 def subscribed_to_nothing(bus: Bus) -> Outcome:
-    """Create a subscription where there is no topic, whatever becomes of it."""
+    """Try to create a subscription of a topic that does not exist."""
     return bus.do(CreateSubscription(topic="nowhere", subscription="one"))
 
 
 @when(parsers.parse('receivers turn to subscription "{name}"'), target_fixture="queue")
 def turned_to_subscription(views: list[MessageView], name: str) -> str:
-    """What follows concerns this subscription; what was received before is not counted on."""
+    """Use this subscription in the next steps, and forget the messages received before."""
     views.clear()
     return f"{TOPIC}/subscriptions/{name}"
 
 
 @when("senders turn to the topic", target_fixture="queue")
 def turned_to_topic() -> str:
-    """What follows concerns the topic."""
+    """Use the topic in the next steps."""
     return TOPIC
 
 
@@ -100,7 +100,7 @@ def _remove(bus: Bus, name: str, rule: str, transaction: str | None = None) -> O
 
 @given(parsers.re(r'subscription "(?P<name>[^"]+)" that takes (?P<what>.+)'))
 def subscribed_to_some(bus: Bus, name: str, what: str) -> None:
-    """A subscription with one rule, called `first`."""
+    """Create a subscription with one rule, named `first`."""
     bus.expect(bus.do(CreateSubscription(topic=TOPIC, subscription=name)), Done)
     bus.expect(_remove(bus, name, DEFAULT_RULE), Done)
     bus.expect(_add(bus, name, "first", wanted(what)), Done)
@@ -111,13 +111,13 @@ def subscribed_to_some(bus: Bus, name: str, what: str) -> None:
     target_fixture="outcome",
 )
 def adds_rule(bus: Bus, rule: str, name: str, what: str) -> Outcome:
-    """Add a rule, whatever becomes of it."""
+    """Try to add a rule."""
     return _add(bus, name, rule, wanted(what))
 
 
 @when(parsers.parse('rule "{rule}" of subscription "{name}" is removed'), target_fixture="outcome")
 def removes_rule(bus: Bus, rule: str, name: str) -> Outcome:
-    """Remove a rule, whatever becomes of it."""
+    """Try to remove a rule."""
     return _remove(bus, name, rule)
 
 
@@ -128,7 +128,7 @@ def removes_rule(bus: Bus, rule: str, name: str) -> Outcome:
     target_fixture="outcome",
 )
 def adds_rule_in_transaction(bus: Bus, name: str, transaction: str) -> Outcome:
-    """Add a rule in the transaction, whatever becomes of it."""
+    """Try to add a rule in the transaction."""
     return _add(bus, name, "in-transaction", TrueFilter(), transaction)
 
 
@@ -137,13 +137,13 @@ def adds_rule_in_transaction(bus: Bus, name: str, transaction: str) -> Outcome:
     target_fixture="outcome",
 )
 def removes_rule_in_transaction(bus: Bus, name: str, transaction: str) -> Outcome:
-    """Remove the only rule in the transaction, whatever becomes of it."""
+    """Try to remove the only rule in the transaction."""
     return _remove(bus, name, DEFAULT_RULE, transaction)
 
 
 @then(parsers.parse('the rules of subscription "{name}" are {names}'))
 def rules_are(bus: Bus, name: str, names: str) -> None:
-    """Each rule is listed, once."""
+    """Check that exactly these rules are listed, each once."""
     outcome = bus.do(ListRules(topic=TOPIC, subscription=name))
     assert isinstance(outcome, RulesListed), outcome
     assert sorted(f'"{rule.name}"' for rule in outcome.rules) == sorted(names.split(" and "))

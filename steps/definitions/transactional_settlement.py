@@ -1,4 +1,4 @@
-"""Steps on messages that are settled in transactions."""
+"""Steps that settle messages in transactions."""
 
 from typing import Final
 
@@ -38,7 +38,7 @@ def _settle(bus: Bus, queue: str, view: MessageView, how: str, transaction: str)
 
 @when(parsers.re(rf"the message kept is {HOW} in the transaction"), target_fixture="outcome")
 def settles_within(bus: Bus, queue: str, kept: MessageView, how: str, transaction: str) -> Outcome:
-    """Settle the locked message in the transaction, whatever becomes of it."""
+    """Try to settle the locked message in the transaction."""
     return _settle(bus, queue, kept, how, transaction)
 
 
@@ -47,7 +47,7 @@ def settles_within(bus: Bus, queue: str, kept: MessageView, how: str, transactio
     converters={"number": int},
 )
 def settles_several_within(bus: Bus, queue: str, number: int, how: str, transaction: str) -> None:
-    """Receive so many messages and settle each in the transaction, which has to be accepted."""
+    """Receive this number of messages and settle each in the transaction; each must be accepted."""
     for _ in range(number):
         received = bus.do(Receive(queue=queue))
         bus.expect(received, Received)
@@ -57,7 +57,7 @@ def settles_several_within(bus: Bus, queue: str, number: int, how: str, transact
 
 @when("it is received over another connection, if it comes", target_fixture="kept_elsewhere")
 def received_elsewhere_perhaps(bus: Bus, queue: str) -> MessageView | None:
-    """Receive over a second connection; what was settled may be kept back until its commit."""
+    """Try to receive over a second connection; an enlisted message may be held until the commit."""
     outcome = bus.do(Receive(queue=queue), OTHER)
     return outcome.message if isinstance(outcome, Received) else None
 
@@ -66,7 +66,7 @@ def received_elsewhere_perhaps(bus: Bus, queue: str) -> MessageView | None:
 def refused_for_another(
     bus: Bus, queue: str, transaction: str, kept_elsewhere: MessageView | None
 ) -> None:
-    """What somebody else was given is not settled by the commit."""
+    """Check that the commit does not settle a message that another receiver has locked."""
     outcome = bus.do(CommitTransaction(transaction=transaction))
     if kept_elsewhere is None:
         return

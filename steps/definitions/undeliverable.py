@@ -1,4 +1,4 @@
-"""Steps on queues that are disabled or gone, and on what cannot be forwarded to them."""
+"""Steps for disabled and deleted queues, and for messages that cannot be forwarded to them."""
 
 from typing import Final
 
@@ -28,7 +28,7 @@ STATUSES: Final = {
     parsers.re(r"the queue is (?P<status>disabled|disabled for (?:senders|receivers)|active again)")
 )
 def changes_status(bus: Bus, queue: str, status: str) -> None:
-    """Disable the queue or enable it again, which has to succeed."""
+    """Disable or enable the queue; this must succeed."""
     bus.expect(bus.do(UpdateQueue(queue=queue, status=STATUSES[status])), Done)
 
 
@@ -36,38 +36,38 @@ def changes_status(bus: Bus, queue: str, status: str) -> None:
     parsers.re(r'"(?P<name>[^"]+)" is (?P<status>disabled|disabled for senders|active again)'),
 )
 def changes_status_of(bus: Bus, name: str, status: str) -> None:
-    """Disable a queue by its name or enable it again, which has to succeed."""
+    """Disable or enable a queue by its name; this must succeed."""
     bus.expect(bus.do(UpdateQueue(queue=name, status=STATUSES[status])), Done)
 
 
 @when(parsers.parse('"{name}" is deleted'), target_fixture="outcome")
 def deletes_it(bus: Bus, name: str) -> Outcome:
-    """Delete a queue by its name, whatever becomes of it."""
+    """Try to delete a queue by its name."""
     return bus.do(DeleteQueue(queue=name))
 
 
 @when("a message is asked for", target_fixture="outcome")
 def asks(bus: Bus, queue: str) -> Outcome:
-    """Receive a message, whatever is answered."""
+    """Try to receive a message."""
     return bus.do(Receive(queue=queue, mode=ReceiveMode.RECEIVE_AND_DELETE))
 
 
 @then("it is refused because the entity is disabled")
 def is_disabled(outcome: Outcome) -> None:
-    """The request was refused, for nobody can do that with the entity now."""
+    """Check that the request was refused because the entity is disabled."""
     assert isinstance(outcome, Refused), outcome
     assert outcome.error is Error.ENTITY_DISABLED, outcome
 
 
 @when(parsers.parse("a message is awaited among the dead letters of the source"))
 def awaits_stranded(bus: Bus, views: list[MessageView]) -> None:
-    """Receive from both dead-letter queues of the source, several times, until one has come."""
+    """Receive from both dead-letter queues of the source, with retries, until a message arrives."""
     _awaited(bus, views, (SOURCE,))
 
 
 @when(parsers.parse('a message is awaited among the dead letters of the source and of "{name}"'))
 def awaits_buried(bus: Bus, views: list[MessageView], name: str) -> None:
-    """Receive from the dead-letter queues of both, several times, until one has come."""
+    """Receive from the dead-letter queues of both queues, with retries, until a message arrives."""
     _awaited(bus, views, (SOURCE, name))
 
 
@@ -83,7 +83,7 @@ def _awaited(bus: Bus, views: list[MessageView], names: tuple[str, ...]) -> None
 
 @when("a receive of dead letters of transfers is tried")
 def tries_transfers(bus: Bus, queue: str, views: list[MessageView]) -> None:
-    """Receive from the transfer dead-letter queue, whatever comes; what comes is counted."""
+    """Try to receive from the transfer dead-letter queue, and remember a message that arrives."""
     outcome = bus.do(Receive(queue=queue + TRANSFERS, mode=ReceiveMode.RECEIVE_AND_DELETE))
     if isinstance(outcome, Received):
         views.append(outcome.message)
@@ -91,7 +91,7 @@ def tries_transfers(bus: Bus, queue: str, views: list[MessageView]) -> None:
 
 @then(parsers.parse("in the end {number:d} dead letters of transfers are counted"))
 def counts_transfers(bus: Bus, queue: str, number: int) -> None:
-    """So many are counted, perhaps after a while (GET-LAG)."""
+    """Check the number of transfer dead letters, possibly after a delay (GET-LAG)."""
     told = until(
         bus, queue, "transfer_dead_letters", lambda each: each.transfer_dead_letters == number
     )
@@ -100,5 +100,5 @@ def counts_transfers(bus: Bus, queue: str, number: int) -> None:
 
 @when("dead letters of transfers are peeked", target_fixture="peeked")
 def peeks_transfers(bus: Bus, queue: str) -> tuple[MessageView, ...]:
-    """Look at the dead letters of transfers."""
+    """Peek at the transfer dead letters."""
     return bus.peeked(Peek(queue=queue + TRANSFERS, count=PEEKED_AT_ONCE))
