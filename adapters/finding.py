@@ -297,7 +297,7 @@ def _made(factory: object, name: str) -> Adapter:
         lacking.append("declaration")
     if lacking:
         raise AdapterError(
-            f"{name} returned a {type(adapter).__name__}, which is no adapter: "
+            f"{name} returned a {type(adapter).__name__}, which is not an adapter: "
             f"it lacks {', '.join(lacking)}"
         )
     return cast(Adapter, adapter)

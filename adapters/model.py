@@ -114,7 +114,7 @@ class ModelAdapter:
 
     def _step(self, command: v.Command, connection: str) -> Answer:
         if self._namespace is None:
-            raise AssertionError("an adapter is asked only between start and stop")
+            raise AssertionError("an adapter takes commands only between start and stop")
         return step(self._namespace, command, connection, self._choices)
 
     def _at_random(self) -> Choices:

@@ -125,7 +125,7 @@ class SparkAdapter:
 
     def _folded(self, requests: list[dict[str, Any]]) -> list[Any]:
         if self._asking is None:
-            raise AssertionError("an adapter is asked only between start and stop")
+            raise AssertionError("an adapter takes commands only between start and stop")
         try:
             self._state, told = self._asking.ask(self._state, requests)
         except Exception as error:

@@ -56,7 +56,7 @@ Feature: Batches
     @BATCH-02
     Scenario Outline: One message with too long a key keeps all others away
       Given a <kind> queue
-      When a batch is sent of which the last message has too long a key
+      When a batch is sent whose last message has too long a key
       Then it is accepted or refused
       And either all 3 or none of them can be received
 

@@ -7,17 +7,17 @@ Feature: Creating and managing queues
     @MGMT-01
     Scenario: A queue that is created with the option is partitioned
       Given a partitioned queue
-      Then the queue is told to be partitioned
+      Then the queue is described as partitioned
 
     @MGMT-03
     Scenario: A queue that is created without the option is not partitioned
       Given a queue that is created without the option
-      Then the queue is told to be regular
+      Then the queue is described as regular
 
     @MGMT-03
     Scenario: A queue whose option is false is not partitioned
       Given a regular queue
-      Then the queue is told to be regular
+      Then the queue is described as regular
 
     @MGMT-02
     Scenario Outline: A queue can be partitioned, whatever else it is
@@ -36,7 +36,7 @@ Feature: Creating and managing queues
     @MGMT-24
     Scenario Outline: Basic may refuse what only the other tiers have
       Given an empty namespace
-      When a partitioned queue <traits> is asked for
+      When a partitioned queue <traits> is requested
       Then it is accepted or refused
 
       Examples:
@@ -88,7 +88,7 @@ Feature: Creating and managing queues
         | regular     | partitioned |
 
     @MGMT-09
-    Scenario: A queue keeps its messages when its name is asked for again
+    Scenario: A queue keeps its messages when its name is requested again
       Given a partitioned queue
       And 32 messages without key were sent
       When a partitioned queue is created
@@ -149,9 +149,9 @@ Feature: Creating and managing queues
     @MGMT-11
     Scenario Outline: The settings are told
       Given a <kind> queue with locks of 5 seconds
-      Then it is told to have locks of 5 seconds
-      And it is told to require no sessions
-      And it is told to detect no duplicates
+      Then it is described with locks of 5 seconds
+      And it is described as requiring no sessions
+      And it is described as detecting no duplicates
 
       Examples:
         | kind        |
@@ -161,7 +161,7 @@ Feature: Creating and managing queues
     @MGMT-11
     Scenario Outline: Duplicate detection and its window are told
       Given a <kind> queue with duplicate detection over 30 seconds
-      Then it is told to detect duplicates over 30 seconds
+      Then it is described as detecting duplicates over 30 seconds
 
       Examples:
         | kind        |
@@ -171,7 +171,7 @@ Feature: Creating and managing queues
     @MGMT-11
     Scenario Outline: Sessions are told
       Given a <kind> queue that requires sessions
-      Then it is told to require sessions
+      Then it is described as requiring sessions
 
       Examples:
         | kind        |
@@ -185,7 +185,7 @@ Feature: Creating and managing queues
       Given a <kind> queue
       When the queue is updated to be <other>
       Then it is accepted or refused
-      And the queue is told to be <kind>
+      And the queue is described as <kind>
 
       Examples:
         | kind        | other       |
@@ -205,35 +205,35 @@ Feature: Creating and managing queues
       Given a <kind> queue <traits>
       When the queue is updated <change>
       Then it is accepted or refused
-      And it is told <told>
+      And it is described as <described>
 
       Examples:
-        | kind        | traits                 | change                 | told                   |
-        | partitioned | without sessions       | to require sessions    | to require no sessions |
-        | partitioned | that requires sessions | to require no sessions | to require sessions    |
-        | regular     | without sessions       | to require sessions    | to require no sessions |
-        | regular     | that requires sessions | to require no sessions | to require sessions    |
+        | kind        | traits                 | change                 | described             |
+        | partitioned | without sessions       | to require sessions    | requiring no sessions |
+        | partitioned | that requires sessions | to require no sessions | requiring sessions    |
+        | regular     | without sessions       | to require sessions    | requiring no sessions |
+        | regular     | that requires sessions | to require no sessions | requiring sessions    |
 
     @MGMT-14
     Scenario Outline: An update does not change whether duplicates are detected
       Given a <kind> queue <traits>
       When the queue is updated <change>
       Then it is accepted or refused
-      And it is told <told>
+      And it is described as <described>
 
       Examples:
-        | kind        | traits                   | change                  | told                    |
-        | partitioned | without sessions         | to detect duplicates    | to detect no duplicates |
-        | partitioned | with duplicate detection | to detect no duplicates | to detect duplicates    |
-        | regular     | without sessions         | to detect duplicates    | to detect no duplicates |
-        | regular     | with duplicate detection | to detect no duplicates | to detect duplicates    |
+        | kind        | traits                   | change                  | described               |
+        | partitioned | without sessions         | to detect duplicates    | detecting no duplicates |
+        | partitioned | with duplicate detection | to detect no duplicates | detecting duplicates    |
+        | regular     | without sessions         | to detect duplicates    | detecting no duplicates |
+        | regular     | with duplicate detection | to detect no duplicates | detecting duplicates    |
 
     @MGMT-12
     Scenario Outline: An update of the lock duration is told
       Given a <kind> queue
       When its locks are updated to 5 seconds
       Then it is accepted
-      And it is told to have locks of 5 seconds
+      And it is described with locks of 5 seconds
 
       Examples:
         | kind        |
@@ -245,7 +245,7 @@ Feature: Creating and managing queues
       Given a <kind> queue
       When its time to live is updated to 20 seconds
       Then it is accepted
-      And it is told to have a time to live of 20 seconds
+      And it is described with a time to live of 20 seconds
 
       Examples:
         | kind        |
@@ -343,7 +343,7 @@ Feature: Creating and managing queues
       Given a <before> queue
       And the queue was deleted
       When it is created again as a <after> queue
-      Then the queue is told to be <after>
+      Then the queue is described as <after>
 
       Examples:
         | before      | after       |
@@ -506,7 +506,7 @@ Feature: Creating and managing queues
       Given a <kind> queue
       And 4 messages with PartitionKey "a" were sent
       When the queue is <status>
-      And a message is asked for
+      And a message is requested
       Then it is refused because the entity is disabled
       When the queue is active again
       And everything is received and completed

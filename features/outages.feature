@@ -300,7 +300,7 @@ Feature: What an outage leaves as it is
     Scenario: A queue's settings are the same after an outage
       Given a partitioned queue with locks of 30 seconds and with 4 deliveries and with a time to live of 300 seconds
       When every partition is down for a while
-      Then it is told to be partitioned, with locks of 30 seconds and with 4 deliveries and with a time to live of 300 seconds
+      Then it is described as partitioned, with locks of 30 seconds and with 4 deliveries and with a time to live of 300 seconds
 
     @TTL-01
     Scenario: A message that expires in an outage does not come after it, unless its clock stood

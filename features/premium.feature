@@ -7,8 +7,8 @@ Feature: Premium
     @PREM-01
     Scenario Outline: A request for a partitioned queue is refused, or gives another one
       Given an empty namespace
-      When a partitioned queue <traits> is asked for
-      Then it is refused, or the queue is told to be regular
+      When a partitioned queue <traits> is requested
+      Then it is refused, or the queue is described as regular
 
       Examples:
         | traits                   |
@@ -21,7 +21,7 @@ Feature: Premium
     Scenario: A partitioned queue that was deleted does not come back partitioned
       Given an old partitioned queue
       When it is deleted, and a partitioned queue asked for in its place
-      Then it is refused, or the queue is told to be regular
+      Then it is refused, or the queue is described as regular
 
   Rule: Partitioned queues from before go on working
 
@@ -140,9 +140,9 @@ Feature: Premium
       And the state of session "a" is "half"
 
     @PREM-04
-    Scenario: It is told to be partitioned
+    Scenario: It is described as partitioned
       Given an old partitioned queue
-      Then the queue is told to be partitioned
+      Then the queue is described as partitioned
 
     @PREM-04
     Scenario: It is listed
@@ -174,7 +174,7 @@ Feature: Premium
     @PREM-07 @PREM-10
     Scenario Outline: A queue is as large as it is created, and not many times as large
       Given a regular queue of <size> GB
-      Then its greatest size is told to be <size> GB
+      Then its greatest size is described as <size> GB
 
       Examples:
         | size |
@@ -191,7 +191,7 @@ Feature: Premium
     @PREM-08
     Scenario Outline: Premium has no other sizes
       Given an empty namespace
-      When a regular queue of <size> GB is asked for
+      When a regular queue of <size> GB is requested
       Then it is refused, or has one of the sizes of the tier
 
       Examples:
@@ -204,7 +204,7 @@ Feature: Premium
     @PREM-09
     Scenario: A queue without a size has 1 GB
       Given a regular queue
-      Then its greatest size is told to be 1 GB
+      Then its greatest size is described as 1 GB
 
   Rule: There are sessions, and keys select nothing
 

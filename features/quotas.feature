@@ -13,7 +13,7 @@ Feature: How many entities there can be
     @QUOTA-02
     Scenario: The 101st partitioned queue is refused
       Given 100 partitioned queues
-      When a partitioned queue is asked for
+      When a partitioned queue is requested
       Then it is refused because the quota is exceeded
 
     @QUOTA-02
@@ -30,7 +30,7 @@ Feature: How many entities there can be
     @QUOTA-02 @MGMT-10
     Scenario: What was refused is not there
       Given 100 partitioned queues
-      When a partitioned queue is asked for
+      When a partitioned queue is requested
       And a message is sent to it nevertheless
       Then it is refused because it is not found
 
@@ -43,14 +43,14 @@ Feature: How many entities there can be
     @QUOTA-03
     Scenario: The 101st partitioned topic is refused
       Given 100 partitioned topics
-      When a partitioned topic is asked for
+      When a partitioned topic is requested
       Then it is refused because the quota is exceeded
 
     @QUOTA-04
     Scenario Outline: Queues and topics may share the 100
       Given 50 partitioned queues
       And 50 partitioned topics
-      When a partitioned <kind> is asked for
+      When a partitioned <kind> is requested
       Then it is accepted, or refused because the quota is exceeded
 
       Examples:
@@ -62,7 +62,7 @@ Feature: How many entities there can be
     Scenario Outline: Fewer than 100 of both are not too many
       Given 50 partitioned queues
       And 49 partitioned topics
-      When a partitioned <kind> is asked for
+      When a partitioned <kind> is requested
       Then it is accepted
 
       Examples:
@@ -74,7 +74,7 @@ Feature: How many entities there can be
     Scenario: A deleted queue makes room for another one
       Given 100 partitioned queues
       And one of them was deleted
-      When a partitioned queue is asked for
+      When a partitioned queue is requested
       Then it is accepted
 
     @QUOTA-05 @QUOTA-02
@@ -82,15 +82,15 @@ Feature: How many entities there can be
       Given 100 partitioned queues
       And one of them was deleted
       And a partitioned queue
-      When another partitioned queue is asked for
+      When another partitioned queue is requested
       Then it is refused because the quota is exceeded
 
     @QUOTA-05
     Scenario: What was refused takes no room
       Given 100 partitioned queues
-      When a partitioned queue is asked for
+      When a partitioned queue is requested
       And one of the others is deleted
-      And another partitioned queue is asked for
+      And another partitioned queue is requested
       Then it is accepted
 
     @QUOTA-06
@@ -102,13 +102,13 @@ Feature: How many entities there can be
     @QUOTA-06
     Scenario: With 100 partitioned topics others can be created
       Given 100 partitioned topics
-      When a regular topic is asked for
+      When a regular topic is requested
       Then it is accepted
 
     @QUOTA-06
     Scenario: With more than 100 others a partitioned queue can be created
       Given 101 regular queues
-      When a partitioned queue is asked for
+      When a partitioned queue is requested
       Then it is accepted
 
   Rule: There are 10,000 queues and topics at most
@@ -123,7 +123,7 @@ Feature: How many entities there can be
       When one of them is replaced by a partitioned queue, where queues can be deleted
       Then that is accepted, where each queue counts once
       When two of them are replaced by a topic with a subscription, where there are topics
-      And another regular queue is asked for
+      And another regular queue is requested
       Then it is accepted or refused
 
     @QUOTA-11

@@ -135,7 +135,7 @@ Feature: Scheduled messages
     Scenario Outline: It is not in its session before its time
       Given a <kind> queue that requires sessions
       And a message with SessionId "a" was scheduled in 30 seconds
-      When the next session is asked for over another connection
+      When the next session is requested over another connection
       Then there is none
 
       Examples:

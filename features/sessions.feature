@@ -144,7 +144,7 @@ Feature: Sessions
       Given a <kind> queue that requires sessions
       And a message with SessionId "a" was sent
       When session "a" is accepted
-      And the next session is asked for over another connection
+      And the next session is requested over another connection
       Then there is none
 
       Examples:
@@ -155,7 +155,7 @@ Feature: Sessions
     @SESS-07
     Scenario: Without messages there is no next session
       Given a partitioned queue that requires sessions
-      When the next session is asked for over another connection
+      When the next session is requested over another connection
       Then there is none
 
   Rule: A session is given back, or lost
@@ -405,7 +405,7 @@ Feature: Sessions
       Given a partitioned queue that requires sessions
       And a message with SessionId "a" was sent
       And every partition is down
-      When session "a" is asked for
+      When session "a" is requested
       Then it is accepted or refused
 
   Rule: On a regular queue a transaction may span sessions

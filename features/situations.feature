@@ -139,7 +139,7 @@ Feature: Situations that come late, change a setting or follow a refusal
     Scenario Outline: Other settings are told as before
       Given a <kind> queue with locks of 30 seconds and with 4 deliveries and with a time to live of 300 seconds
       When <update>
-      Then it is told to be <kind>, <told>
+      Then it is described as <kind>, <told>
 
       Examples:
         | kind        | update                                      | told                                                                                  |
@@ -390,7 +390,7 @@ Feature: Situations that come late, change a setting or follow a refusal
       When a message is received and kept
       And it is updated to be regular
       Then it is accepted or refused
-      And it is told to be partitioned, with locks of 5 minutes and with 4 deliveries
+      And it is described as partitioned, with locks of 5 minutes and with 4 deliveries
       And the message kept can be completed
       When everything is received and completed
       Then exactly 1 message was received
@@ -417,7 +417,7 @@ Feature: Situations that come late, change a setting or follow a refusal
       Given a partitioned queue with locks of 30 seconds
       When its locks are updated to 301 seconds
       Then it is refused
-      And it is told to be partitioned, with locks of 30 seconds
+      And it is described as partitioned, with locks of 30 seconds
 
     @MGMT-09
     Scenario Outline: A queue whose name is taken keeps its messages and its settings
@@ -425,7 +425,7 @@ Feature: Situations that come late, change a setting or follow a refusal
       And 3 messages with PartitionKey "a" were sent
       When a partitioned queue with locks of 20 seconds is created
       Then it is refused because it exists already
-      And it is told to be <kind>, with locks of 30 seconds
+      And it is described as <kind>, with locks of 30 seconds
       When everything is received and completed
       Then exactly 3 messages were received
 

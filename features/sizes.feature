@@ -8,7 +8,7 @@ Feature: Sizes, and what is full
     @SIZE-01 @SIZE-04
     Scenario Outline: A partitioned queue is as large as all its partitions
       Given a partitioned queue of <size> GB
-      Then its greatest size is told to be <size> GB for each partition
+      Then its greatest size is described as <size> GB for each partition
 
       Examples:
         | size |
@@ -21,7 +21,7 @@ Feature: Sizes, and what is full
     @SIZE-01 @SIZE-06
     Scenario Outline: A regular queue is as large as it is created
       Given a regular queue of <size> GB
-      Then its greatest size is told to be <size> GB
+      Then its greatest size is described as <size> GB
 
       Examples:
         | size |
@@ -34,7 +34,7 @@ Feature: Sizes, and what is full
     @SIZE-02
     Scenario Outline: There are no other sizes
       Given an empty namespace
-      When a <kind> queue of <size> GB is asked for
+      When a <kind> queue of <size> GB is requested
       Then it is refused, or has one of the sizes of the tier
 
       Examples:
@@ -47,12 +47,12 @@ Feature: Sizes, and what is full
     @SIZE-03
     Scenario: A partitioned queue without a size has 1 GB for each partition
       Given a partitioned queue
-      Then its greatest size is told to be 1 GB for each partition
+      Then its greatest size is described as 1 GB for each partition
 
     @SIZE-03
     Scenario: A regular queue without a size has 1 GB
       Given a regular queue
-      Then its greatest size is told to be 1 GB
+      Then its greatest size is described as 1 GB
 
     @SIZE-05
     Scenario Outline: There are as many partitions whatever the size

@@ -10,7 +10,7 @@ Feature: Deleting topics and subscriptions, and disabling them
       And subscription "one"
       And 4 messages with PartitionKey "a" were sent
       And the topic was deleted
-      When subscription "one" is asked: <asked>
+      When subscription "one" gets a request: <asked>
       Then it is refused because it is not found
 
       Examples:
@@ -31,7 +31,7 @@ Feature: Deleting topics and subscriptions, and disabling them
       And the topic was deleted
       When the topic is created again as a <kind> topic
       Then the list of subscriptions names none
-      When subscription "one" is asked: received from
+      When subscription "one" gets a request: received from
       Then it is refused because it is not found
 
       Examples:
@@ -81,7 +81,7 @@ Feature: Deleting topics and subscriptions, and disabling them
       Given a <before> topic
       And the topic was deleted
       When the topic is created again as a <after> topic
-      Then the topic is told to be <after>
+      Then the topic is described as <after>
 
       Examples:
         | before      | after       |
@@ -106,7 +106,7 @@ Feature: Deleting topics and subscriptions, and disabling them
       When receivers turn to subscription "three"
       And everything is received and completed
       Then exactly 8 messages were received
-      When subscription "two" is asked: received from
+      When subscription "two" gets a request: received from
       Then it is refused because it is not found
 
       Examples:
@@ -283,7 +283,7 @@ Feature: Deleting topics and subscriptions, and disabling them
       And 4 messages with PartitionKey "a" were sent
       When subscription "one" is <status>
       And receivers turn to subscription "one"
-      And a message is asked for
+      And a message is requested
       Then it is refused because the entity is disabled
       When receivers turn to subscription "two"
       And everything is received and completed
@@ -342,14 +342,14 @@ Feature: Deleting topics and subscriptions, and disabling them
         | regular     | disabled for senders |
 
     @MGMT-27
-    Scenario: A topic may refuse to be closed to receivers, of which it has none
+    Scenario: A topic may refuse to be closed to receivers, since it has none
       Given a topic
-      When the topic is asked to be disabled for receivers
+      When the topic is requested to be disabled for receivers
       Then it is accepted or refused
 
     @MGMT-26
-    Scenario: A subscription may refuse to be closed to senders, of which it has none
+    Scenario: A subscription may refuse to be closed to senders, since it has none
       Given a topic
       And subscription "one"
-      When subscription "one" is asked to be disabled for senders
+      When subscription "one" is requested to be disabled for senders
       Then it is accepted or refused

@@ -7,17 +7,17 @@ Feature: Managing topics and subscriptions
     @MGMT-01
     Scenario: A topic that is created with the option is partitioned
       Given a partitioned topic
-      Then the topic is told to be partitioned
+      Then the topic is described as partitioned
 
     @MGMT-03
     Scenario: A topic that is created without the option is not partitioned
       Given a regular topic
-      Then the topic is told to be regular
+      Then the topic is described as regular
 
     @MGMT-03
     Scenario: A topic that leaves the option out is not partitioned
       Given a topic that is created without the option
-      Then the topic is told to be regular
+      Then the topic is described as regular
 
     @MGMT-06
     Scenario: A request of api-version 2013-10 creates a partitioned topic
@@ -50,7 +50,7 @@ Feature: Managing topics and subscriptions
     @SIZE-01 @SIZE-04
     Scenario Outline: A partitioned topic is as large as all its partitions
       Given a partitioned topic of <size> GB
-      Then the topic's greatest size is told to be <size> GB for each partition
+      Then the topic's greatest size is described as <size> GB for each partition
 
       Examples:
         | size |
@@ -60,7 +60,7 @@ Feature: Managing topics and subscriptions
     @SIZE-01 @SIZE-06
     Scenario Outline: A regular topic is as large as it is created
       Given a regular topic of <size> GB
-      Then the topic's greatest size is told to be <size> GB
+      Then the topic's greatest size is described as <size> GB
 
       Examples:
         | size |
@@ -81,17 +81,17 @@ Feature: Managing topics and subscriptions
     @SIZE-03
     Scenario: A partitioned topic without a size has 1 GB for each partition
       Given a partitioned topic
-      Then the topic's greatest size is told to be 1 GB for each partition
+      Then the topic's greatest size is described as 1 GB for each partition
 
     @SIZE-03
     Scenario: A regular topic without a size has 1 GB
       Given a regular topic
-      Then the topic's greatest size is told to be 1 GB
+      Then the topic's greatest size is described as 1 GB
 
     @PREM-07 @PREM-10
     Scenario Outline: A topic is as large as it is created, and not many times as large
       Given a regular topic of <size> GB
-      Then the topic's greatest size is told to be <size> GB
+      Then the topic's greatest size is described as <size> GB
 
       Examples:
         | size |
@@ -112,12 +112,12 @@ Feature: Managing topics and subscriptions
     @PREM-09
     Scenario: A topic without a size has 1 GB in Premium
       Given a regular topic
-      Then the topic's greatest size is told to be 1 GB
+      Then the topic's greatest size is described as 1 GB
 
     @MGMT-11
     Scenario Outline: A topic's duplicate detection and its window are told
       Given a <kind> topic with duplicate detection over 30 seconds
-      Then the topic is told to detect duplicates over 30 seconds
+      Then the topic is described as detecting duplicates over 30 seconds
 
       Examples:
         | kind        |
@@ -125,10 +125,10 @@ Feature: Managing topics and subscriptions
         | regular     |
 
     @MGMT-11
-    Scenario Outline: A topic that detects no duplicates is told to detect none
+    Scenario Outline: A topic that detects no duplicates is described as detecting none
       Given a <kind> topic with a time to live of 60 seconds
-      Then the topic is told to detect no duplicates
-      And the topic is told to have a time to live of 60 seconds
+      Then the topic is described as detecting no duplicates
+      And the topic is described with a time to live of 60 seconds
 
       Examples:
         | kind        |
@@ -141,11 +141,11 @@ Feature: Managing topics and subscriptions
       And subscription "one" with locks of 5 seconds
       And subscription "two" that requires sessions
       When receivers turn to subscription "one"
-      Then it is told to have locks of 5 seconds
-      And it is told to require no sessions
+      Then it is described with locks of 5 seconds
+      And it is described as requiring no sessions
       When receivers turn to subscription "two"
-      Then it is told to have locks of 60 seconds
-      And it is told to require sessions
+      Then it is described with locks of 60 seconds
+      And it is described as requiring sessions
 
       Examples:
         | kind        |
@@ -231,7 +231,7 @@ Feature: Managing topics and subscriptions
     Scenario Outline: A subscription that does not exist cannot be used
       Given a topic
       And subscription "one"
-      When subscription "two" is asked: <asked>
+      When subscription "two" gets a request: <asked>
       Then it is refused because it is not found
 
       Examples:
@@ -290,9 +290,9 @@ Feature: Managing topics and subscriptions
       And subscription "one"
       And subscription "two"
       And subscription "three"
-      Then in the end the topic is told to have 3 subscriptions
+      Then in the end the topic is described with 3 subscriptions
       When subscription "two" is deleted
-      Then in the end the topic is told to have 2 subscriptions
+      Then in the end the topic is described with 2 subscriptions
 
       Examples:
         | kind        |
@@ -318,7 +318,7 @@ Feature: Managing topics and subscriptions
       Given a <kind> topic
       When the topic is updated to be <other>
       Then it is accepted or refused
-      And the topic is told to be <kind>
+      And the topic is described as <kind>
 
       Examples:
         | kind        | other       |
@@ -330,14 +330,14 @@ Feature: Managing topics and subscriptions
       Given a <kind> topic <traits>
       When the topic is updated <change>
       Then it is accepted or refused
-      And the topic is told <told>
+      And the topic is described as <described>
 
       Examples:
-        | kind        | traits                   | change                  | told                    |
-        | partitioned | without sessions         | to detect duplicates    | to detect no duplicates |
-        | partitioned | with duplicate detection | to detect no duplicates | to detect duplicates    |
-        | regular     | without sessions         | to detect duplicates    | to detect no duplicates |
-        | regular     | with duplicate detection | to detect no duplicates | to detect duplicates    |
+        | kind        | traits                   | change                  | described               |
+        | partitioned | without sessions         | to detect duplicates    | detecting no duplicates |
+        | partitioned | with duplicate detection | to detect no duplicates | detecting duplicates    |
+        | regular     | without sessions         | to detect duplicates    | detecting no duplicates |
+        | regular     | with duplicate detection | to detect no duplicates | detecting duplicates    |
 
     @MGMT-14
     Scenario: A topic that does not detect duplicates takes copies after an update that asks for it
@@ -358,11 +358,11 @@ Feature: Managing topics and subscriptions
       When receivers turn to subscription "plain"
       And it is updated to require sessions
       Then it is accepted or refused
-      And it is told to require no sessions
+      And it is described as requiring no sessions
       When receivers turn to subscription "sessions"
       And it is updated to require no sessions
       Then it is accepted or refused
-      And it is told to require sessions
+      And it is described as requiring sessions
 
       Examples:
         | kind        |
@@ -378,13 +378,13 @@ Feature: Managing topics and subscriptions
       When receivers turn to subscription "one"
       And its locks are updated to 5 seconds
       Then it is accepted
-      And it is told to have locks of 5 seconds
+      And it is described with locks of 5 seconds
       When a message is received and kept
       And 5 seconds pass
       And everything is received and completed
       Then exactly 1 message was received
       When receivers turn to subscription "two"
-      Then it is told to have locks of 60 seconds
+      Then it is described with locks of 60 seconds
 
       Examples:
         | kind        |
@@ -436,7 +436,7 @@ Feature: Managing topics and subscriptions
       And a message with MessageId "early" was sent
       When the topic's time to live is updated to 5 seconds
       Then it is accepted
-      And the topic is told to have a time to live of 5 seconds
+      And the topic is described with a time to live of 5 seconds
       When a message with MessageId "late" is sent
       And 20 seconds pass
       And receivers turn to subscription "one"

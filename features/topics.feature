@@ -398,7 +398,7 @@ Feature: Topics and subscriptions
       Given a topic
       When a subscription with a name of 51 characters is created
       Then it is refused
-      When a message is asked for from the subscription with 51 characters
+      When a message is requested from the subscription with 51 characters
       Then it is refused because it is not found
 
     @TOPIC-21

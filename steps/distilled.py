@@ -78,4 +78,4 @@ def _situation(line: str, where: str) -> Situation:
             commands=tuple(fields["commands"]),
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise SpecificationError(f"{where} is no distilled situation: {error}") from None
+        raise SpecificationError(f"{where} is not a distilled situation: {error}") from None

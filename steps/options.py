@@ -105,7 +105,7 @@ def _readings(texts: list[str]) -> dict[str, str]:
     pairs = [text.partition("=") for text in texts]
     wrong = [text for text, pair in zip(texts, pairs, strict=True) if not pair[2]]
     if wrong:
-        raise UsageError(f"{wrong[0]!r} is no reading; write AMBIGUITY=READING")
+        raise UsageError(f"{wrong[0]!r} is not a reading; write AMBIGUITY=READING")
     return {name: reading for name, _, reading in pairs}
 
 

@@ -90,4 +90,4 @@ def _told_of_topic(bus: Bus, topic: str, field: str) -> TopicDescription | None:
 
 def _insist(told: QueueDescription | TopicDescription, field: str) -> None:
     if getattr(told, field) is None:
-        raise NotApplicable(f"description: {field} is not told")
+        raise NotApplicable(f"description: {field} is missing")

@@ -21,7 +21,7 @@ OPTIONS = {
     "adapter": "which implementation the features run on (default: model); see busproof adapters",
     "edition": "id of the edition of the documents (default: the newest)",
     "tier": "basic, standard or premium (default: standard)",
-    "oracle": "strict or client (default: strict wherever partitions can be told apart)",
+    "oracle": "strict or client (default: strict if partitions are observable)",
     "partitions": "partitions of a partitioned queue (default: 16)",
     "timeout": "seconds to wait for an answer of an exec: adapter (default: 10)",
     "history": "file to record the run in (default: none)",

@@ -180,6 +180,8 @@ def _settings(traits: str) -> dict[str, Any]:
         number = re.search(r"\d+", trait)
         wording = re.sub(r"\d+", "#", trait)
         if wording not in TRAITS:
-            raise ValueError(f"{trait!r} is no trait of an entity; there are: {', '.join(TRAITS)}")
+            raise ValueError(
+                f"{trait!r} is not a trait of an entity; choose one of: {', '.join(TRAITS)}"
+            )
         settings |= TRAITS[wording](int(number[0]) if number else 0)
     return settings

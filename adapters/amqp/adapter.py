@@ -133,7 +133,7 @@ class EmbeddedAdapter:
         """Execute a command over AMQP; the clock and outages are controlled over HTTP."""
         broker, scenario = self._broker, self._scenario
         if broker is None or scenario is None:
-            raise AssertionError("an adapter is asked only between start and stop")
+            raise AssertionError("an adapter takes commands only between start and stop")
         match command:
             case AdvanceClock(duration=duration):
                 broker.ask("clock", {"microseconds": duration})

@@ -85,7 +85,7 @@ class Entities:
         found = _described(self._ask("GET", path))
         if not found:
             # Some versions answer with an empty list if the entity does not exist.
-            raise Rejected("http:404", f"nothing is told of {path}")
+            raise Rejected("http:404", f"{path} has no description")
         return found
 
     def names(self, path: str) -> list[str]:

@@ -156,7 +156,7 @@ class PlainAdapter:
     def do(self, command: c.Command, connection: str) -> Observed:
         """Execute one command."""
         if self._clients is None or self._scenario is None:
-            raise AssertionError("an adapter is asked only between start and stop")
+            raise AssertionError("an adapter takes commands only between start and stop")
         return Observed(self._clients.ask(self._scenario, command, connection))
 
     def stop(self) -> None:

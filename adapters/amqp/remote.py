@@ -117,7 +117,7 @@ class RemoteAdapter:
 
     def _asked(self, command: Command, connection: str) -> Outcome:
         if self._clients is None or self._scenario is None:
-            raise AssertionError("an adapter is asked only between start and stop")
+            raise AssertionError("an adapter takes commands only between start and stop")
         return self._redacted(self._clients.ask(self._scenario, command, connection))
 
     def _let_go(self) -> None:

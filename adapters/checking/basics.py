@@ -42,7 +42,7 @@ def checked_declaration(declared: object) -> Declaration:
     if not isinstance(declared.implementation, Implementation):
         raise Wrong(f"implementation is {declared.implementation!r}, and must be an Implementation")
     if not declared.implementation.name or not isinstance(declared.implementation.name, str):
-        raise Wrong("implementation has no name, by which reports call it")
+        raise Wrong("implementation has no name for reports")
     known = ", ".join(capability.value for capability in Capability)
     for each in set(declared.capabilities) - set(Capability):
         raise Wrong(f"capabilities has {each!r}, and may have only {known}")
@@ -169,7 +169,7 @@ BASICS: Final = (
         lesson=Lesson(
             id="properties",
             title="keeps the properties of a message",
-            protocol="The body and whichever of MessageId, SessionId and PartitionKey was set come "
+            protocol="The body and any of MessageId, SessionId and PartitionKey was set come "
             "back unchanged; null means that the sender did not set it.",
             advice="Pass all three on, set none that is null, and read them back on receiving.",
         ),
@@ -199,8 +199,8 @@ BASICS: Final = (
         lesson=Lesson(
             id="empty",
             title="tells an empty queue by Empty",
-            protocol="A receive that is given nothing succeeds with Empty; it does not wait, and "
-            "it is no error.",
+            protocol="A receive without a message succeeds with Empty; it does not wait, and "
+            "it is not an error.",
             advice="Turn your client's time-out on an empty queue into Empty.",
         ),
         run=_tells_empty,

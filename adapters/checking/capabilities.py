@@ -34,7 +34,7 @@ def _locked(talk: Talk, connection: str = "c1", session: str | None = None) -> M
     view = talk.expect(Received, Receive(queue="q", session_id=session), connection).message
     talk.insist(
         bool(view.lock_token),
-        "the message came without lock_token, by which it is to be completed or abandoned",
+        "the message came without the lock_token that completes or abandons it",
     )
     return view
 
@@ -208,7 +208,7 @@ CAPABILITIES: Final = (
         lesson=_lesson(
             Capability.PEEK_LOCK,
             "locks, completes and abandons a message",
-            "Receive in mode peek-lock gives a lock_token, by which Complete and Abandon succeed.",
+            "Receive in mode peek-lock gives a lock_token that Complete and Abandon accept.",
             "Keep each delivery under a token of your own if your client has no text for it.",
         ),
         run=_settles,

@@ -56,7 +56,7 @@ def subscribes(bus: Bus, name: str) -> Outcome:
 
 
 @when(
-    parsers.parse("a message is asked for from the subscription with {number:d} characters"),
+    parsers.parse("a message is requested from the subscription with {number:d} characters"),
     target_fixture="outcome",
 )
 def asks_long_named(bus: Bus, number: int) -> Outcome:

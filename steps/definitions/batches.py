@@ -167,7 +167,7 @@ def all_or_none(bus: Bus, queue: str, number: int, outcome: Outcome) -> None:
     assert len(bus.received(queue)) == expected, outcome
 
 
-@when("a batch is sent of which the last message has too long a key", target_fixture="outcome")
+@when("a batch is sent whose last message has too long a key", target_fixture="outcome")
 def sends_one_too_long(bus: Bus, queue: str) -> Outcome:
     """Try to send a batch whose last MessageId exceeds 128 characters."""
     alike = [bus.message(partition_key="a") for _ in range(2)]

@@ -96,7 +96,7 @@ def dead_letters(bus: Bus, queue: str, reason: str) -> None:
 
 
 @given("a message was dead-lettered")
-def hasdead_letter_it(bus: Bus, queue: str) -> None:
+def has_dead_letters(bus: Bus, queue: str) -> None:
     """Send, receive and dead-letter a message."""
     bus.expect(bus.send(Send(queue=queue, message=bus.message(partition_key="a"))), Done)
     dead_letters(bus, queue, REASON)
@@ -129,7 +129,7 @@ def awaits_dead_letters(bus: Bus, queue: str, views: list[MessageView], number: 
 
 
 @when("a dead letter is received and abandoned")
-def abandonsdead_letter_it(bus: Bus, queue: str) -> None:
+def abandons_dead_letter(bus: Bus, queue: str) -> None:
     """Receive a dead letter and abandon it."""
     _abandon(bus, queue + DEAD_LETTERS)
 
@@ -142,7 +142,7 @@ def abandons_dead_letter_so_often(bus: Bus, queue: str, number: int) -> None:
 
 
 @when("a dead letter is received and kept", target_fixture="kept")
-def keepsdead_letter_it(bus: Bus, queue: str) -> MessageView:
+def keeps_dead_letter(bus: Bus, queue: str) -> MessageView:
     """Receive a dead letter and leave it locked."""
     return _received(bus, queue + DEAD_LETTERS)
 
@@ -193,7 +193,7 @@ def sends_to_dead_letters_within(
 
 
 @then("a receive of dead letters finds nothing")
-def finds_nodead_letter_it(bus: Bus, queue: str) -> None:
+def finds_no_dead_letter(bus: Bus, queue: str) -> None:
     """Check that the dead-letter queue is empty."""
     bus.need(Capability.DEAD_LETTER)
     assert isinstance(bus.receive(queue + DEAD_LETTERS), Empty)

@@ -64,7 +64,7 @@ def creates(bus: Bus, count: str, kind: str, what: str) -> list[Outcome]:
 
 
 @when(
-    parsers.re(r"another (?P<kind>partitioned|regular) queue is asked for"),
+    parsers.re(r"another (?P<kind>partitioned|regular) queue is requested"),
     target_fixture="outcome",
 )
 def asks_for_another(bus: Bus, kind: str) -> Outcome:
@@ -73,7 +73,7 @@ def asks_for_another(bus: Bus, kind: str) -> Outcome:
 
 
 @when(
-    parsers.re(r"an? (?P<kind>partitioned|regular) topic is asked for"),
+    parsers.re(r"an? (?P<kind>partitioned|regular) topic is requested"),
     target_fixture="outcome",
 )
 def asks_for_topic(bus: Bus, kind: str) -> Outcome:

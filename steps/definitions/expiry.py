@@ -60,7 +60,7 @@ def has_updated_life(bus: Bus, queue: str, number: int) -> None:
     bus.expect(updates_life(bus, queue, number), Done)
 
 
-@then(parsers.parse("it is told to have a time to live of {number:d} seconds"))
+@then(parsers.parse("it is described with a time to live of {number:d} seconds"))
 def told_life(bus: Bus, queue: str, number: int) -> None:
     """Check the time to live in the queue's description."""
     assert described(bus, queue, "time_to_live").time_to_live == seconds(number)

@@ -57,7 +57,7 @@ def creates(bus: Bus, kind: str, traits: str | None) -> Outcome:
 
 
 @when(
-    parsers.re(r"an? (?P<kind>partitioned|regular) queue(?: (?P<traits>.+))? is asked for"),
+    parsers.re(r"an? (?P<kind>partitioned|regular) queue(?: (?P<traits>.+))? is requested"),
     target_fixture="outcome",
 )
 def asks_for(bus: Bus, kind: str, traits: str | None) -> Outcome:
@@ -196,32 +196,32 @@ def is_gone(outcome: Outcome) -> None:
     assert isinstance(outcome, Done) or outcome.error is Error.NOT_FOUND, outcome
 
 
-@then(parsers.re(r"the queue is told to be (?P<kind>partitioned|regular)"))
+@then(parsers.re(r"the queue is described as (?P<kind>partitioned|regular)"))
 def told_kind(bus: Bus, queue: str, kind: str) -> None:
     """Check in the queue's description whether it is partitioned."""
     assert described(bus, queue, "partitioned").partitioned is KINDS[kind]
 
 
-@then(parsers.parse("it is told to have locks of {number:d} seconds"))
+@then(parsers.parse("it is described with locks of {number:d} seconds"))
 def told_locks(bus: Bus, queue: str, number: int) -> None:
     """Check the lock duration in the queue's description."""
     assert described(bus, queue, "lock_duration").lock_duration == seconds(number)
 
 
-@then(parsers.parse("it is told to detect duplicates over {number:d} seconds"))
+@then(parsers.parse("it is described as detecting duplicates over {number:d} seconds"))
 def told_window(bus: Bus, queue: str, number: int) -> None:
     """Check duplicate detection and its window in the queue's description."""
     assert described(bus, queue, "duplicate_detection").duplicate_detection is True
     assert described(bus, queue, "duplicate_window").duplicate_window == seconds(number)
 
 
-@then(parsers.re(r"it is told to require (?P<none>no )?sessions"))
+@then(parsers.re(r"it is described as requiring (?P<none>no )?sessions"))
 def told_sessions(bus: Bus, queue: str, none: str | None) -> None:
     """Check in the queue's description whether it requires sessions."""
     assert described(bus, queue, "requires_session").requires_session is (none is None)
 
 
-@then(parsers.re(r"it is told to detect (?P<none>no )?duplicates"))
+@then(parsers.re(r"it is described as detecting (?P<none>no )?duplicates"))
 def told_detection(bus: Bus, queue: str, none: str | None) -> None:
     """Check in the queue's description whether it detects duplicates."""
     assert described(bus, queue, "duplicate_detection").duplicate_detection is (none is None)

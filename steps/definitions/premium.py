@@ -29,7 +29,7 @@ def asked_for_again(bus: Bus, queue: str) -> Outcome:
     return bus.do(CreateQueue(queue=queue))
 
 
-@then("it is refused, or the queue is told to be regular")
+@then("it is refused, or the queue is described as regular")
 def is_not_partitioned(bus: Bus, outcome: Outcome) -> None:
     """Check that the queue was refused, or is not partitioned."""
     assert isinstance(outcome, Done | Refused), outcome

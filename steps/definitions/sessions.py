@@ -40,7 +40,7 @@ def accepted(bus: Bus, queue: str, session_id: str) -> Outcome:
     return outcome
 
 
-@when(parsers.parse('session "{session_id}" is asked for'), target_fixture="outcome")
+@when(parsers.parse('session "{session_id}" is requested'), target_fixture="outcome")
 def asked_for(bus: Bus, queue: str, session_id: str) -> Outcome:
     """Try to accept a session."""
     return bus.do(AcceptSession(queue=queue, session_id=session_id))
@@ -109,7 +109,7 @@ def _next(bus: Bus, queue: str) -> str:
     return outcome.session_id
 
 
-@when("the next session is asked for over another connection", target_fixture="outcome")
+@when("the next session is requested over another connection", target_fixture="outcome")
 def next_asked_for(bus: Bus, queue: str) -> Outcome:
     """Try to accept the next session over a second connection."""
     return bus.do(AcceptNextSession(queue=queue), OTHER)

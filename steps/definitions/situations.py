@@ -104,7 +104,7 @@ def updates_deliveries(bus: Bus, queue: str, number: int) -> None:
     bus.expect(bus.do(UpdateQueue(queue=queue, max_delivery_count=number)), Done)
 
 
-@then(parsers.re(r"it is told to be (?P<kind>partitioned|regular), (?P<traits>.+)"))
+@then(parsers.re(r"it is described as (?P<kind>partitioned|regular), (?P<traits>.+)"))
 def told_all(bus: Bus, queue: str, kind: str, traits: str) -> None:
     """Check these settings in the queue's description, and defaults for the others."""
     wanted = queue_settings(queue, kind, traits)

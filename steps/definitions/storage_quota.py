@@ -302,13 +302,13 @@ def all_received(filled: Filled, views: list[MessageView]) -> None:
     assert {view.body for view in views} == set(filled.taken), views
 
 
-@then(parsers.parse("its greatest size is told to be {number:d} GB for each partition"))
+@then(parsers.parse("its greatest size is described as {number:d} GB for each partition"))
 def told_size_of_partitions(bus: Bus, queue: str, number: int) -> None:
     """Check that the size in the queue's description is the sum over all partitions."""
     assert described(bus, queue, "max_size").max_size == number * bus.profile.partitions
 
 
-@then(parsers.parse("its greatest size is told to be {number:d} GB"))
+@then(parsers.parse("its greatest size is described as {number:d} GB"))
 def told_size(bus: Bus, queue: str, number: int) -> None:
     """Check the size in the queue's description."""
     assert described(bus, queue, "max_size").max_size == number

@@ -90,13 +90,13 @@ def creates_topic_by_version(bus: Bus, version: str) -> Outcome:
     return bus.do(CreateTopic(topic=TOPIC, api_version=version))
 
 
-@then(parsers.parse("the topic's greatest size is told to be {number:d} GB for each partition"))
+@then(parsers.parse("the topic's greatest size is described as {number:d} GB for each partition"))
 def told_size_of_partitions_of_topic(bus: Bus, queue: str, number: int) -> None:
     """Check that the size in the topic's description is the sum over all partitions."""
     assert described_topic(bus, queue, "max_size").max_size == number * bus.profile.partitions
 
 
-@then(parsers.parse("the topic's greatest size is told to be {number:d} GB"))
+@then(parsers.parse("the topic's greatest size is described as {number:d} GB"))
 def told_size_of_topic(bus: Bus, queue: str, number: int) -> None:
     """Check the size in the topic's description."""
     assert described_topic(bus, queue, "max_size").max_size == number
@@ -241,14 +241,14 @@ def changes_subscription_status(bus: Bus, name: str, status: str) -> None:
     bus.expect(bus.do(UpdateQueue(queue=_path(name), status=STATUSES[status])), Done)
 
 
-@when("the topic is asked to be disabled for receivers", target_fixture="outcome")
+@when("the topic is requested to be disabled for receivers", target_fixture="outcome")
 def asks_for_status_of_receivers(bus: Bus) -> Outcome:
     """Try to disable a topic for receivers, which topics do not have."""
     return bus.do(UpdateTopic(topic=TOPIC, status=EntityStatus.RECEIVE_DISABLED))
 
 
 @when(
-    parsers.parse('subscription "{name}" is asked to be disabled for senders'),
+    parsers.parse('subscription "{name}" is requested to be disabled for senders'),
     target_fixture="outcome",
 )
 def asks_for_status_of_senders(bus: Bus, name: str) -> Outcome:
@@ -265,7 +265,8 @@ def asks_missing_topic(bus: Bus, asked: str) -> Outcome:
 
 
 @when(
-    parsers.re(r'subscription "(?P<name>[^"]+)" is asked: (?P<asked>.+)'), target_fixture="outcome"
+    parsers.re(r'subscription "(?P<name>[^"]+)" gets a request: (?P<asked>.+)'),
+    target_fixture="outcome",
 )
 def asks_subscription(bus: Bus, name: str, asked: str) -> Outcome:
     """Try a command on a subscription, which may not exist."""
@@ -273,33 +274,33 @@ def asks_subscription(bus: Bus, name: str, asked: str) -> Outcome:
     return bus.do(_asked_of(_path(name))[asked])
 
 
-@then(parsers.re(r"the topic is told to be (?P<kind>partitioned|regular)"))
+@then(parsers.re(r"the topic is described as (?P<kind>partitioned|regular)"))
 def told_kind_of_topic(bus: Bus, kind: str) -> None:
     """Check in the topic's description whether it is partitioned."""
     assert described_topic(bus, TOPIC, "partitioned").partitioned is KINDS[kind]
 
 
-@then(parsers.re(r"the topic is told to detect (?P<none>no )?duplicates"))
+@then(parsers.re(r"the topic is described as detecting (?P<none>no )?duplicates"))
 def told_detection_of_topic(bus: Bus, none: str | None) -> None:
     """Check in the topic's description whether it detects duplicates."""
     told = described_topic(bus, TOPIC, "duplicate_detection")
     assert told.duplicate_detection is (none is None)
 
 
-@then(parsers.parse("the topic is told to detect duplicates over {number:d} seconds"))
+@then(parsers.parse("the topic is described as detecting duplicates over {number:d} seconds"))
 def told_window_of_topic(bus: Bus, number: int) -> None:
     """Check duplicate detection and its window in the topic's description."""
     told = described_topic(bus, TOPIC, "duplicate_window")
     assert (told.duplicate_detection, told.duplicate_window) == (True, seconds(number))
 
 
-@then(parsers.parse("the topic is told to have a time to live of {number:d} seconds"))
+@then(parsers.parse("the topic is described with a time to live of {number:d} seconds"))
 def told_life_of_topic(bus: Bus, number: int) -> None:
     """Check the time to live in the topic's description."""
     assert described_topic(bus, TOPIC, "time_to_live").time_to_live == seconds(number)
 
 
-@then(parsers.parse("in the end the topic is told to have {number:d} subscriptions"))
+@then(parsers.parse("in the end the topic is described with {number:d} subscriptions"))
 def told_subscriptions(bus: Bus, number: int) -> None:
     """Check the number of subscriptions, possibly after a delay (GET-LAG)."""
     told = until_topic(

@@ -46,7 +46,7 @@ def deletes_it(bus: Bus, name: str) -> Outcome:
     return bus.do(DeleteQueue(queue=name))
 
 
-@when("a message is asked for", target_fixture="outcome")
+@when("a message is requested", target_fixture="outcome")
 def asks(bus: Bus, queue: str) -> Outcome:
     """Try to receive a message."""
     return bus.do(Receive(queue=queue, mode=ReceiveMode.RECEIVE_AND_DELETE))
@@ -60,13 +60,13 @@ def is_disabled(outcome: Outcome) -> None:
 
 
 @when(parsers.parse("a message is awaited among the dead letters of the source"))
-def awaits_stranded(bus: Bus, views: list[MessageView]) -> None:
+def awaits_undeliverable(bus: Bus, views: list[MessageView]) -> None:
     """Receive from both dead-letter queues of the source, with retries, until a message arrives."""
     _awaited(bus, views, (SOURCE,))
 
 
 @when(parsers.parse('a message is awaited among the dead letters of the source and of "{name}"'))
-def awaits_buried(bus: Bus, views: list[MessageView], name: str) -> None:
+def awaits_dead_lettered(bus: Bus, views: list[MessageView], name: str) -> None:
     """Receive from the dead-letter queues of both queues, with retries, until a message arrives."""
     _awaited(bus, views, (SOURCE, name))
 

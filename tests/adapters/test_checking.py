@@ -53,7 +53,7 @@ FAKES = {
     "KnowsOneConnection": ("connections", "it raised an exception, ValueError: no connection"),
     "KeepsEverything": ("start", "CreateQueue is to be answered with Done here"),
     "StandsStill": ("clock", "AdvanceClock is unsupported"),
-    "GivesNoTokens": ("peek-lock", "the message came without lock_token"),
+    "GivesNoTokens": ("peek-lock", "the message came without the lock_token"),
     "ReusesTokens": ("lock-token", "two messages are locked under the same lock_token"),
     "CompletesAnything": ("lock-token", "Complete is to be answered with Refused here"),
     "TellsCalendarTime": ("locked-until", "locked_until is 1700000000000000 right after start"),

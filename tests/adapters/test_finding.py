@@ -146,7 +146,7 @@ def test_an_installed_module_is_preferred_to_the_current_folder(module: str) -> 
         (
             "Half",
             AdapterError,
-            "returned a Half, which is no adapter: it lacks do, stop, decla",
+            "returned a Half, which is not an adapter: it lacks do, stop, decla",
         ),
     ],
 )

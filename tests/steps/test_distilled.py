@@ -77,5 +77,7 @@ def test_each_situation_accuses_its_mutant_of_its_rule():
 )
 def test_a_line_that_is_no_situation_is_named(tmp_path: Path, line: str):
     (tmp_path / "keys.jsonl").write_text(f"{line}\n", encoding="utf-8")
-    with pytest.raises(SpecificationError, match=r"keys\.jsonl, line 1 is no distilled situation"):
+    with pytest.raises(
+        SpecificationError, match=r"keys\.jsonl, line 1 is not a distilled situation"
+    ):
         situations(tmp_path)

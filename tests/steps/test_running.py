@@ -97,8 +97,8 @@ def test_a_timeout_is_handed_to_the_adapter(text, monkeypatch):
 @pytest.mark.parametrize(
     ("readings", "said"),
     [
-        (["KEY-ORDER"], "'KEY-ORDER' is no reading; write AMBIGUITY=READING"),
-        (["KEY-ORDER="], "'KEY-ORDER=' is no reading; write AMBIGUITY=READING"),
+        (["KEY-ORDER"], "'KEY-ORDER' is not a reading; write AMBIGUITY=READING"),
+        (["KEY-ORDER="], "'KEY-ORDER=' is not a reading; write AMBIGUITY=READING"),
         (["=x"], "There is no ambiguity ''"),
         (["KEY-ORDER=a=b"], "KEY-ORDER has no reading 'a=b'"),
     ],
