@@ -95,7 +95,7 @@ def long_names(world: World, queue: CreateQueue) -> Iterator[Command]:
 def topic_around(world: World, queue: CreateQueue) -> Iterator[Command]:
     """Take down every other partition of a topic, and send messages without a key around them.
 
-    Whichever partition is next, one of two neighbours is down. The last send has a short timeout.
+    One of two neighbouring partitions is always down. The last send has a short timeout.
     """
     world.theme = Theme.TOPICS
     topic = topic_like(world, queue)
