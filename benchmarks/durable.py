@@ -1,9 +1,9 @@
-"""How fast `busproof serve --store` is beside RabbitMQ's durable queue, and how soon it is back.
+"""Speed of `busproof serve --store` compared with RabbitMQ's durable queue, and time to recover.
 
-Durable messages of 256 bytes, pipelined, by the client of `serving.py`, in turns; the best of each
-counts. Ours are in a queue of 16 partitions, each with a database of its own; RabbitMQ's queue is
-durable, and both answer once a message is written. Then the queue is filled, the broker killed, and
-what is measured is how long it takes until it listens again and gives the first message.
+Durable messages of 256 bytes, pipelined by the client of `serving.py`; the brokers take turns, and
+the best turn of each counts. Our queue has 16 partitions, each with its own database; RabbitMQ's
+queue is durable, and both brokers answer once a message is written. Then the queue is filled and
+the broker killed, to measure the time until it listens again and delivers the first message.
 """
 
 import os
@@ -22,11 +22,11 @@ RECOVERED: Final = 1_000_000 if FULL else 100_000
 TURNS: Final = 3
 LEAST_RATIO: Final = 0.3
 MOST_SECONDS: Final = 20.0
-"""For a million messages; fewer may take as much less."""
+"""For a million messages; fewer messages get a proportional share."""
 
 
 def rates(targets: list[Target], messages: int) -> dict[tuple[str, bool], float]:
-    """Messages a second that each sends and receives, the best of some turns."""
+    """Return the messages a second that each target sends and receives, the best of its turns."""
     best: dict[tuple[str, bool], float] = {}
     for _ in range(TURNS):
         for target in targets:
@@ -37,7 +37,7 @@ def rates(targets: list[Target], messages: int) -> dict[tuple[str, bool], float]
 
 
 def side_by_side(messages: int, *options: str) -> tuple[dict[tuple[str, bool], float], float]:
-    """The rates of both brokers, and those of ours alone without a store."""
+    """Return the rates of both brokers, and the send rate of ours without a store."""
     with tempfile.TemporaryDirectory() as folder, rabbitmq() as theirs:
         with ours("--store", f"{folder}/store", *options) as (target, _, _):
             found = rates([target, theirs], messages)
@@ -46,7 +46,7 @@ def side_by_side(messages: int, *options: str) -> tuple[dict[tuple[str, bool], f
 
 
 def recovery(messages: int) -> tuple[float, float]:
-    """Seconds until a queue that holds so many is served again, and the broker's memory, in MB."""
+    """Return the seconds until this many messages are served again, and the memory in MB."""
     with tempfile.TemporaryDirectory() as folder:
         store = str(Path(folder, "store"))
         with ours("--store", store) as (target, _, _):
@@ -58,7 +58,7 @@ def recovery(messages: int) -> tuple[float, float]:
 
 
 def main() -> int:
-    """Measure and print; 1 if a bound does not hold."""
+    """Measure and print; return 1 if a bound does not hold."""
     options = parser(__doc__)
     options.add_argument("--messages", type=int, default=MESSAGES, metavar="N", help="in each turn")
     options.add_argument("--recovered", type=int, default=RECOVERED, metavar="N", help="messages")

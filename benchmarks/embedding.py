@@ -1,7 +1,7 @@
-"""How long a test waits for a fresh namespace of the embedded broker.
+"""Time that a test waits for a fresh namespace of the embedded broker.
 
-What the fixture `bus` does before each test, with a queue of every kind configured, after a test
-that left messages, an outage and a moved clock behind.
+This measures what the fixture `bus` does before each test, with a queue of every kind configured,
+after a test that left messages, an outage and an advanced clock.
 """
 
 import json
@@ -48,7 +48,7 @@ CONFIGURATION: Final = {
 
 
 def left_behind(broker: Embedded) -> None:
-    """What a test leaves: a client, messages, an outage, another time."""
+    """Leave what a test may leave: a client, messages, an outage, and an advanced clock."""
     connection = BlockingConnection(
         f"amqp://127.0.0.1:{broker.port}",
         allowed_mechs="PLAIN",
@@ -63,7 +63,7 @@ def left_behind(broker: Embedded) -> None:
 
 
 def measured(config: Path, namespaces: int) -> list[float]:
-    """Milliseconds that each of so many took."""
+    """Return the milliseconds for each of this many namespaces."""
     took = []
     with embedded(config) as broker:
         for _ in range(namespaces):
@@ -75,7 +75,7 @@ def measured(config: Path, namespaces: int) -> list[float]:
 
 
 def main() -> int:
-    """Measure and print; 1 if a bound does not hold."""
+    """Measure and print; return 1 if a bound does not hold."""
     options = parser(__doc__)
     options.add_argument("--namespaces", type=int, default=NAMESPACES, metavar="N")
     args = options.parse_args()

@@ -1,8 +1,8 @@
-"""How many seeded faults an exploration finds without any scenario, and by how few commands.
+"""Share of seeded faults that an exploration finds without scenarios, and the size of failures.
 
-Each fault is explored as `busproof audit --by exploration` does it: within the profile `ci`, until
-one rule is broken, which is then made small. Nothing of this depends on the clock, unless the
-machine is so slow that time ends the search for a smaller failure.
+Each fault is explored as in `busproof audit --by exploration`: within the profile `ci`, until one
+rule is broken, whose failure is then shrunk. The result does not depend on the clock, unless the
+machine is so slow that the time limit ends the shrinking.
 """
 
 import json
@@ -30,7 +30,7 @@ def main() -> int:
         check=False,
     )
     if ended.returncode > 1:
-        return ended.returncode  # it has said why
+        return ended.returncode  # it has printed the reason
     found = json.loads(ended.stdout)["faults"]
     killed = [each for each in found if each["result"] == "killed"]
     silent = [each for each in found if each["result"] == "silent"]

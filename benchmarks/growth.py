@@ -1,8 +1,8 @@
-"""How the cost of a judged round grows with what a namespace remembers.
+"""Growth of the cost of a judged round with the state of a namespace.
 
-Each situation has its own round, and something that grows: sessions with messages, MessageIds in
-the window of duplicate detection, scheduled messages, deferred messages, messages that came in
-transactions. The answers are those of a bus that keeps one list a partition; witnesses are given.
+Each situation has a round and a number that grows: sessions with messages, MessageIds in the window
+of duplicate detection, scheduled messages, deferred messages, messages sent in transactions. The
+answers are those of a bus with one list for each partition; witnesses are given.
 """
 
 import gc
@@ -57,13 +57,13 @@ Events = Iterator[Event]
 
 @attrs.define
 class Story:
-    """The events of one queue, told by a bus that numbers what it takes."""
+    """Events of one queue, on a bus that numbers its messages and locks."""
 
     numbers: Iterator[int] = attrs.field(factory=lambda: itertools.count(1))
     tokens: Iterator[int] = attrs.field(factory=lambda: itertools.count(1))
 
     def sent(self, name: str, **more: Any) -> tuple[Event, MessageView]:
-        """A send, and the message as receivers will see it."""
+        """Return a send, and the message as receivers will see it."""
         transaction = more.pop("transaction", None)
         number = next(self.numbers)
         partition = int(more.pop("at", number)) % PARTITIONS
@@ -72,7 +72,7 @@ class Story:
         return event, seen(message, (partition << SEQUENCE_BITS) + number)
 
     def given(self, view: MessageView, **more: Any) -> tuple[Event, str]:
-        """A receive of this message, and the lock that it gives."""
+        """Return a receive of this message, and its lock token."""
         token = f"t{next(self.tokens)}"
         locked = attrs.evolve(view, lock_token=token, locked_until=LOCK)
         if "numbers" in more:
@@ -82,7 +82,7 @@ class Story:
 
 
 def seen(message: Message, number: int) -> MessageView:
-    """A message as its receiver sees it."""
+    """Return a message as its receiver sees it."""
     return MessageView(
         body=message.body,
         message_id=message.message_id,
@@ -93,18 +93,18 @@ def seen(message: Message, number: int) -> MessageView:
 
 
 def told(command: Command, outcome: Outcome, partition: int | None = None) -> Event:
-    """An event at time zero."""
+    """Return an event at time zero."""
     witness = None if partition is None else Witness(partition=partition)
     return Event(command=command, outcome=outcome, witness=witness, returned=0)
 
 
 def done(command: Command) -> Event:
-    """An event that went well."""
+    """Return an event of a successful command."""
     return told(command, Done())
 
 
 def sessions(story: Story, held: int) -> tuple[Events, Callable[[int], Events]]:
-    """Sessions that have messages; a round takes the message of one and sends it another."""
+    """Return events that fill sessions; a round completes one message and sends another."""
     waiting: dict[int, MessageView] = {}
 
     def fill() -> Events:
@@ -127,7 +127,7 @@ def sessions(story: Story, held: int) -> tuple[Events, Callable[[int], Events]]:
 
 
 def _passed(story: Story, name: str) -> Events:
-    """A message is sent, received and completed."""
+    """Send, receive and complete a message."""
     event, view = story.sent(name)
     yield event
     event, token = story.given(view)
@@ -136,7 +136,7 @@ def _passed(story: Story, name: str) -> Events:
 
 
 def duplicates(story: Story, held: int) -> tuple[Events, Callable[[int], Events]]:
-    """MessageIds that the window remembers; a round sends one twice."""
+    """Return events that fill the duplicate window, and a round that sends one MessageId twice."""
 
     def fill() -> Events:
         for place in range(held):
@@ -152,7 +152,10 @@ def duplicates(story: Story, held: int) -> tuple[Events, Callable[[int], Events]
 
 
 def scheduled(story: Story, held: int) -> tuple[Events, Callable[[int], Events]]:
-    """Messages that are not due yet; a round schedules one, cancels it, and passes another."""
+    """Return events that schedule messages, and a round that schedules one and cancels it.
+
+    The round also sends, receives and completes another message.
+    """
 
     def planned(name: str) -> tuple[Event, int]:
         number = next(story.numbers)
@@ -174,7 +177,7 @@ def scheduled(story: Story, held: int) -> tuple[Events, Callable[[int], Events]]
 
 
 def deferred(story: Story, held: int) -> tuple[Events, Callable[[int], Events]]:
-    """Messages that were set aside; a round defers one, and receives and completes it."""
+    """Return events that defer messages, and a round that defers, receives and completes one."""
 
     def aside(name: str) -> tuple[tuple[Event, ...], MessageView]:
         sent, view = story.sent(name)
@@ -196,7 +199,7 @@ def deferred(story: Story, held: int) -> tuple[Events, Callable[[int], Events]]:
 
 
 def transactions(story: Story, held: int) -> tuple[Events, Callable[[int], Events]]:
-    """Messages that came in transactions of two; a round commits one more."""
+    """Return events that send pairs of messages in transactions; a round commits another pair."""
 
     def committed(name: str, key: int) -> Events:
         yield done(BeginTransaction(transaction=name))
@@ -225,14 +228,14 @@ SITUATIONS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 
 
 def judged(possible: tuple[Namespace, ...], event: Event) -> tuple[Namespace, ...]:
-    """The states that remain."""
+    """Return the states that remain possible."""
     possible = accept(possible, event).possible
     assert possible, event
     return possible
 
 
 def measured(name: str, held: int) -> float:
-    """Microseconds a judged round, the best of several runs."""
+    """Return the microseconds for a judged round, the best of several runs."""
     situation, settings = SITUATIONS[name]
     fill, turn = situation(Story(), held)
     profile = Profile(edition="de-2021-04", partitions=PARTITIONS)

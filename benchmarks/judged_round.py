@@ -1,7 +1,7 @@
-"""What judging one round costs, as messages held grow and beside a bus made of plain dicts.
+"""Cost of judging a round, as the number of messages grows, and compared with a bus of plain dicts.
 
-A round is send, receive, complete; every fifth receive is abandoned first and received again,
-every fifth round also peeks, every tenth lets no time pass. Witnesses are given.
+A round sends, receives and completes. Every fifth round also abandons, receives again and peeks;
+every tenth round advances the clock by zero. Witnesses are given.
 """
 
 import gc
@@ -38,7 +38,7 @@ LOCK = 60_000_000
 
 
 class PlainBus:
-    """The same bus with nothing but dicts and deques: no rules, no alternatives, no history."""
+    """The same bus with dicts and deques only: no rules, no alternatives, no history."""
 
     def __init__(self) -> None:
         self.stores: list[deque[int]] = [deque() for _ in range(PARTITIONS)]
@@ -47,7 +47,7 @@ class PlainBus:
         self.sent = self.turn = self.now = self.tokens = 0
 
     def answer(self, command: Command) -> tuple[Outcome, int | None]:
-        """What the bus says, and which partition took or gave a message."""
+        """Return the bus's answer, and the partition that accepted or delivered a message."""
         match command:
             case Send(message=message):
                 partition = self.sent % PARTITIONS
@@ -74,7 +74,7 @@ class PlainBus:
             case Peek():
                 store = next(store for store in self.stores if store)
                 here = store[0] >> SEQUENCE_BITS
-                # What is locked is shown as well, and comes before what was sent after it.
+                # Peek shows locked messages, too, in order of their sequence numbers.
                 locked = (each for each in self.locks.values() if each >> SEQUENCE_BITS == here)
                 return Peeked(messages=(self.view(min((store[0], *locked)), None),)), here
             case AdvanceClock(duration=duration):
@@ -82,7 +82,7 @@ class PlainBus:
         return Done(), None
 
     def view(self, number: int, token: str | None) -> MessageView:
-        """A message as its receiver sees it."""
+        """Return a message as its receiver sees it."""
         message = self.messages[number]
         return MessageView(
             body=message.body,
@@ -94,7 +94,7 @@ class PlainBus:
 
 
 def rounds(bus: PlainBus, first: int, count: int) -> Iterator[Event]:
-    """Rounds as events, played on the plain bus."""
+    """Yield rounds as events, with answers of the plain bus."""
 
     def event(command: Command) -> Event:
         outcome, partition = bus.answer(command)
@@ -121,13 +121,13 @@ def rounds(bus: PlainBus, first: int, count: int) -> Iterator[Event]:
 
 
 def sends(held: int) -> Iterator[Send]:
-    """What fills a bus before it is measured."""
+    """Yield the sends that fill a bus before the measurement."""
     for number in range(held):
         yield Send(queue="q", message=Message(body=f"h{number}", message_id=f"h{number}"))
 
 
 def filled(held: int) -> tuple[PlainBus, PlainBus, tuple[Namespace, ...]]:
-    """Two plain buses and the judge's state, all holding this many messages."""
+    """Return two plain buses and the judge's state, each with this many messages."""
     bus, twin = PlainBus(), PlainBus()
     profile = Profile(edition="de-2021-04", partitions=PARTITIONS)
     possible: tuple[Namespace, ...] = (fresh_namespace(profile, Observability()),)
@@ -141,7 +141,7 @@ def filled(held: int) -> tuple[PlainBus, PlainBus, tuple[Namespace, ...]]:
 
 
 def measured(held: int) -> tuple[float, float]:
-    """Microseconds a judged round and a plain round, the best of several runs."""
+    """Return the microseconds for a judged and for a plain round, the best of several runs."""
     bus, twin, possible = filled(held)
     judged, plain = [], []
     gc.collect()

@@ -1,8 +1,8 @@
-"""What the model costs: beside a toy bus, and with a million messages held beside a thousand.
+"""Cost of the model, compared with a toy bus, and with a million messages compared with a thousand.
 
-The toy has a dictionary of deques and the same commands and outcomes; it knows no rule. Both are
-timed in one process, by turns, in processor time: the ratios are worth comparing, the times are
-this machine's.
+The toy has a dictionary of deques and the same commands and outcomes, but no rules. Both are timed
+by turns in one process, in processor time: the ratios are comparable between machines, the times
+are not.
 """
 
 import gc
@@ -28,7 +28,7 @@ Ask = Callable[[v.Command], v.Outcome]
 
 
 class Toy:
-    """A bus without a rule: a queue is a deque, a lock an entry of a dictionary."""
+    """A bus without rules: a queue is a deque, and a lock an entry of a dictionary."""
 
     def __init__(self) -> None:
         self.queues: dict[str, deque[tuple[int, v.Message]]] = {"q": deque()}
@@ -59,7 +59,7 @@ class Toy:
 
 
 def model(partitions: int = 16) -> tuple[Namespace, Ask]:
-    """A model with a few queues, and how it is asked."""
+    """Return a model with a few queues, and a function that asks it a command."""
     namespace = new_namespace(v.profile_for(spec.load(), partitions=partitions))
     choices = RoundRobin()
 
@@ -73,7 +73,7 @@ def model(partitions: int = 16) -> tuple[Namespace, Ask]:
 
 
 def sending(ask: Ask) -> float:
-    """Microseconds of processor time for a send."""
+    """Return the microseconds of processor time for a send."""
     commands = [v.Send(queue="q", message=v.Message(body=f"b{n}")) for n in range(OPERATIONS)]
     start = process_time()
     for command in commands:
@@ -82,7 +82,7 @@ def sending(ask: Ask) -> float:
 
 
 def taking(ask: Ask) -> float:
-    """Microseconds of processor time for a receive and its completion."""
+    """Return the microseconds of processor time for a receive and its completion."""
     receive = v.Receive(queue="q")
     start = process_time()
     for _ in range(OPERATIONS):
@@ -93,7 +93,7 @@ def taking(ask: Ask) -> float:
 
 
 def fill(ask: Ask, messages: int) -> None:
-    """Hold so many messages more, and some with a session, a time to live, or a time to come."""
+    """Add this many messages, and some with a session, a time to live or a scheduled time."""
     for number in range(messages):
         ask(v.Send(queue="q", message=v.Message(body=f"m{number}")))
         if number % 8 == 0:
@@ -105,7 +105,7 @@ def fill(ask: Ask, messages: int) -> None:
 
 
 def others(ask: Ask) -> dict[str, float]:
-    """Microseconds of other operations."""
+    """Return the microseconds for other operations."""
     found: dict[str, float] = {}
 
     def timed(name: str, commands: list[v.Command]) -> list[v.Outcome]:
@@ -150,7 +150,7 @@ def others(ask: Ask) -> dict[str, float]:
 
 
 def figures(much: int) -> Iterator[Figure]:
-    """Return what the model costs beside the toy, and how each operation grows."""
+    """Yield the costs of the model relative to the toy, and the growth of each operation."""
     toy = Toy()
     _, ask = model()
     fill(ask, LITTLE)
@@ -183,7 +183,7 @@ def figures(much: int) -> Iterator[Figure]:
 
 
 def main() -> int:
-    """Print the figures; return 1 if one does not keep to its bound."""
+    """Print the figures; return 1 if a bound does not hold."""
     options = parser(__doc__)
     options.add_argument("--messages", type=int, default=MUCH, help="to be held")
     args = options.parse_args()

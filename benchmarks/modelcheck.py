@@ -1,8 +1,8 @@
-"""What checking the specs costs: edges read and compared, and our runner beside TLC alone.
+"""Cost of checking the specs: edges read and compared, and our runner compared with TLC alone.
 
-Reading and comparing are timed by this process' own CPU time, TLC beside TLC by turns in one run
-and by the CPU time of the processes, so that what else the machine does matters little.
-The sizes of what the gate and the nightly run compare are those that the manifest has pinned.
+Reading and comparing are measured in this process's CPU time. Our runner and TLC take turns in one
+run and are measured in the CPU time of their processes, so that other load matters little. The
+sizes compared at the gate and in the nightly run are those pinned in the manifest.
 """
 
 import os
@@ -23,13 +23,13 @@ from busproof.tla.tlc import run
 
 EDGES_A_SECOND, GATE_EDGES, FULL_EDGES, FULL_STATES = 4_000, 20_000, 700_000, 3_000_000
 BESIDE_TLC = 0.7
-"""Of TLC's own states a second; our runs also count actions, tell progress and make folders."""
+"""Least share of TLC's states a second; our runs also count actions and show progress."""
 
 TURNS = 3
 
 
 def edges_a_second(manifest: Manifest, configuration: Configuration) -> float:
-    """Edges of a graph, printed once, then read and compared; the fastest of a few times."""
+    """Return the edges a second to read and compare a graph, the best of a few turns."""
     lines: list[str] = []
     run(task_of(manifest, configuration), lines.append)
     rates = []
@@ -45,7 +45,7 @@ def edges_a_second(manifest: Manifest, configuration: Configuration) -> float:
 
 
 def tlc_alone(manifest: Manifest, configuration: Configuration) -> float:
-    """CPU seconds that TLC takes as a user would start it, without -tool and without us."""
+    """Return the CPU seconds of TLC alone, as a user would start it, without -tool."""
     task = task_of(manifest, configuration)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
@@ -61,13 +61,13 @@ def tlc_alone(manifest: Manifest, configuration: Configuration) -> float:
 
 
 def _children() -> float:
-    """CPU seconds of all processes that were started here and have ended."""
+    """Return the CPU seconds of all ended child processes."""
     used = os.times()
     return used.children_user + used.children_system
 
 
 def beside_tlc(manifest: Manifest, configuration: Configuration) -> float:
-    """Our states a CPU second over TLC's own, by turns, each side at its fastest."""
+    """Return the ratio of our states a CPU second to TLC's, each side at its fastest."""
     ours, alone = [], []
     for _ in range(TURNS):
         alone.append(tlc_alone(manifest, configuration))
@@ -102,7 +102,7 @@ def main() -> int:
 
 
 def _states(configurations: tuple[Configuration, ...]) -> int:
-    """Without those of graphs, which are mostly those of other configurations again."""
+    """Return the distinct states without those of graphs, which mostly repeat others."""
     return sum(each.distinct for each in configurations if each.graph is None)
 
 

@@ -1,9 +1,9 @@
-"""What judging a recorded history costs, by its length and by how many clients worked at once.
+"""Cost of judging a recorded history, by its length and by the number of concurrent clients.
 
-The histories are those of `busproof.judging.workload` on the reference model: sends with or without
-keys, receives in both modes, settlements, peeks, sessions, duplicates and transactions, on three
-queues, each request open for up to 20 ms. Beside each stands the same history judged in its true
-order, as if it were known.
+The histories are those of `busproof.judging.workload` on the reference model: sends with and
+without keys, receives in both modes, settlements, peeks, sessions, duplicates and transactions, on
+three queues, each request open for up to 20 ms. Each history is also judged in its true order, as
+if that were known.
 """
 
 import gc
@@ -35,7 +35,7 @@ KNOWN_ORDER: Final = Observability(clock=Clock.VIRTUAL)
 
 @attrs.frozen(kw_only=True)
 class Row:
-    """One history: its size, what an operation cost in microseconds and steps, and the verdict."""
+    """One history: its size, the cost per operation in microseconds and steps, and the verdict."""
 
     clients: int
     operations: int
@@ -64,7 +64,7 @@ def row(clients: int, operations: int) -> Row:
 
 
 def timed(events: list[Event], observability: Observability) -> tuple[float, Judged]:
-    """How many seconds judging took, and what it found."""
+    """Return the seconds that judging took, and its result."""
     profile = profile_for(load())
     gc.collect()
     began = time.perf_counter()
@@ -73,7 +73,7 @@ def timed(events: list[Event], observability: Observability) -> tuple[float, Jud
 
 
 def figures(rows: list[Row]) -> Iterator[Figure]:
-    """The figures and their bounds."""
+    """Yield the figures with their bounds."""
     steps = max(each.steps for each in rows)
     yield at_most("events tried for an operation, at most", steps, STEPS_BOUND)
     dearest = max(each.searched / each.ordered for each in rows)
@@ -82,7 +82,7 @@ def figures(rows: list[Row]) -> Iterator[Figure]:
 
 
 def main() -> int:
-    """Measure and print; 1 if a bound does not hold."""
+    """Measure and print; return 1 if a bound does not hold."""
     options = parser(__doc__)
     options.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     args = options.parse_args()

@@ -1,8 +1,8 @@
-"""What the page of many implementations weighs, how long it takes to be made and to be usable.
+"""Size of the page of many implementations, and the time until it is made and usable.
 
-Ten made-up implementations, each with a fifth of its rules violated by runs of a dozen commands:
-beside the first 150 rules of the catalogue, which is what the bounds are for, and beside all.
-Making is the whole command with its start; usable means drawn, with filters that answer.
+Ten generated implementations, each with a fifth of its rules violated by runs of a dozen commands:
+once with the first 150 rules of the catalogue, to which the bounds apply, and once with all. The
+time to make the page includes the start of the command; a usable page is drawn and can be filtered.
 """
 
 import random
@@ -55,7 +55,7 @@ CHOOSE: Final = """() => {
 
 
 def example(number: int) -> Counterexample:
-    """A run of a dozen commands with bodies and keys of its own."""
+    """Return a run of a dozen commands with distinct bodies and keys."""
     sends = [
         Event(
             command=Send(
@@ -78,8 +78,8 @@ def example(number: int) -> Counterexample:
 
 
 def implementation(number: int, rules: tuple[spec.Rule, ...]) -> Conformance:
-    """Verdicts by chance, the same each time."""
-    chance = random.Random(number)  # noqa: S311 - only shall look like many runs
+    """Return random verdicts, the same each time."""
+    chance = random.Random(number)  # noqa: S311 - only has to look like many runs
     verdicts = []
     for place, rule in enumerate(rules):
         told = chance.choice(VERDICTS)
@@ -106,7 +106,7 @@ def implementation(number: int, rules: tuple[spec.Rule, ...]) -> Conformance:
 
 @attrs.frozen
 class Measured:
-    """A page: megabytes, seconds until it is written, until it is usable, for one filter."""
+    """A page: its size in MB, and the seconds to build it, to load it, and to apply a filter."""
 
     size: float
     building: float
@@ -115,7 +115,7 @@ class Measured:
 
 
 def measured(rules: tuple[spec.Rule, ...], browser: Browser, folder: Path) -> Measured:
-    """The best of some turns."""
+    """Return the best of several turns."""
     runs = [folder / f"{len(rules)}-{number}" for number in range(IMPLEMENTATIONS)]
     for number, run in enumerate(runs):
         write(implementation(number, rules), run)
@@ -132,7 +132,7 @@ def measured(rules: tuple[spec.Rule, ...], browser: Browser, folder: Path) -> Me
 
 
 def _visited(browser: Browser, page: Path) -> tuple[float, float]:
-    """Milliseconds until the page was usable, and for a filter."""
+    """Return the milliseconds until the page is usable, and for a filter."""
     opened = browser.new_page(viewport={"width": 1600, "height": 900})
     opened.add_init_script(WATCH)
     opened.goto(page.as_uri())

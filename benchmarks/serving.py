@@ -1,12 +1,12 @@
-"""How fast `busproof serve` is beside RabbitMQ's AMQP 1.0, by the same client in the same run.
+"""Speed of `busproof serve` compared with RabbitMQ's AMQP 1.0, with the same client in one run.
 
 Messages of 256 bytes without a key, pipelined, in memory; the model decides each of ours, in a
-queue of 16 partitions. A turn sends messages to a queue that holds some already, and receives and
-accepts as many, over one or more connections; both brokers take their turns one after the other,
-and the best of each counts. A million messages held take some minutes more: `--held 1000 1000000`.
+queue of 16 partitions. A turn sends messages to a queue that already holds some, and receives and
+accepts as many, over one or more connections. The brokers take turns, and the best turn of each
+counts. A million messages held take a few more minutes: `--held 1000 1000000`.
 
-RabbitMQ is started from Debian's package in a folder of its own, with its AMQP 1.0 plugin; where it
-is not installed, the ratios are missing and the run fails.
+RabbitMQ is started from Debian's package in a temporary folder, with its AMQP 1.0 plugin. If it is
+not installed, the run fails, because there are no ratios.
 """
 
 import json
@@ -46,7 +46,7 @@ QUEUE: Final = {"Name": "q", "Properties": {"EnablePartitioning": True}}
 
 @attrs.frozen
 class Target:
-    """A broker that runs: where it is, who may enter, and what its queue is called."""
+    """A running broker: its name, port, login, queue address and process id."""
 
     name: str
     port: int
@@ -56,7 +56,7 @@ class Target:
 
 
 class Turn(Handler):
-    """Sends or receives a number of messages over some connections, and says how long it took."""
+    """Send or receive a number of messages over some connections, and measure the time."""
 
     def __init__(
         self, target: Target, count: int, connections: int, *, sends: bool, durable: bool = False
@@ -100,7 +100,7 @@ class Turn(Handler):
                 link.flow(min(CREDIT, self.count))
 
     def on_link_flow(self, event: Any, link: Any = None) -> None:
-        """Send as much as there is credit for."""
+        """Send as many messages as there is credit for."""
         link = link or event.link
         if not self.sends or len(self.links) < self.connections:
             return
@@ -111,7 +111,7 @@ class Turn(Handler):
             link.advance()
 
     def on_delivery(self, event: Any) -> None:
-        """Count what was accepted, or accept what came."""
+        """Count accepted messages, or accept received ones."""
         delivery = event.delivery
         if self.sends:
             if not delivery.updated:
@@ -133,7 +133,7 @@ class Turn(Handler):
                 link.flow(min(self.left, CREDIT // 4))
 
     def counted(self) -> None:
-        """One more; after the last, everything is closed."""
+        """Count one message; close all connections after the last."""
         self.left -= 1
         if self.left == 0:
             self.seconds = time.perf_counter() - self.began
@@ -141,7 +141,7 @@ class Turn(Handler):
                 each.close()
 
     def on_link_remote_close(self, event: Any) -> None:
-        """The broker has refused something."""
+        """Exit with the error if the broker closes a link early."""
         if event.link.state & Endpoint.LOCAL_ACTIVE and self.left:
             raise SystemExit(f"{self.target.name}: {event.link.remote_condition}")
 
@@ -149,7 +149,7 @@ class Turn(Handler):
 def turn(
     target: Target, count: int, connections: int, *, sends: bool, durable: bool = False
 ) -> tuple[float, float]:
-    """Messages a second, and microseconds of the broker's processors for each."""
+    """Return the messages a second, and the broker's processor time for each in microseconds."""
     handler = Turn(target, count, connections, sends=sends, durable=durable)
     before = worked(target.process)
     Container(handler).run()
@@ -157,7 +157,7 @@ def turn(
 
 
 def worked(process: int) -> float:
-    """For how many seconds a process and those that it started have worked."""
+    """Return the seconds of processor time of a process and its descendants."""
     ticks, children = {}, dict[int, list[int]]()
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -177,10 +177,10 @@ def worked(process: int) -> float:
 
 @contextmanager
 def ours(*options: str) -> Iterator[tuple[Target, float, float]]:
-    """`busproof serve`; how many seconds its first message took, and its memory then, in MB.
+    """Run `busproof serve`; yield it with the seconds to its first message and its memory in MB.
 
     Args:
-        options: of the command, beside its ports and its configuration.
+        options: further options of the command.
     """
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder, "Config.json")
@@ -211,7 +211,7 @@ def ours(*options: str) -> Iterator[tuple[Target, float, float]]:
 
 @contextmanager
 def rabbitmq() -> Iterator[Target]:
-    """RabbitMQ with its AMQP 1.0 plugin, which keeps all in a folder that goes with it."""
+    """Run RabbitMQ with its AMQP 1.0 plugin, with its data in a temporary folder."""
     if not RABBITMQ.exists():
         raise SystemExit(
             "RabbitMQ is missing, beside which we measure; install it "
@@ -246,14 +246,14 @@ def rabbitmq() -> Iterator[Target]:
 
 
 def free_port() -> int:
-    """A port that nobody uses just now."""
+    """Return a port that is free now."""
     with socket.socket() as some:
         some.bind(("127.0.0.1", 0))
         return int(some.getsockname()[1])
 
 
 def wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
-    """Until somebody listens there."""
+    """Wait until a process listens on the port."""
     limit = time.monotonic() + 120
     while time.monotonic() < limit and process.poll() is None:
         with socket.socket() as some:
@@ -264,7 +264,7 @@ def wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
 
 
 def memory(process: int) -> float:
-    """What a process has in memory, in MB."""
+    """Return the resident memory of a process, in MB."""
     status = Path(f"/proc/{process}/status").read_text(encoding="ascii")
     found = re.search(r"VmRSS:\s+(\d+) kB", status)
     return int(found[1]) / 1024 if found else 0.0
@@ -272,10 +272,10 @@ def memory(process: int) -> float:
 
 @attrs.frozen(kw_only=True)
 class Row:
-    """What both brokers did: messages a second, ours and theirs.
+    """Messages a second of both brokers, ours first.
 
-    `efforts` is how long their processors worked for a message, in microseconds: for a send, ours
-    and theirs, and for a receive with its accept.
+    `efforts` is the processor time for a message, in microseconds: for sends, ours and theirs, and
+    for receives with accept.
     """
 
     held: int
@@ -286,12 +286,12 @@ class Row:
 
     @property
     def ratios(self) -> tuple[float, float]:
-        """Ours to theirs, of sends and of receives."""
+        """Ratio of our rate to theirs, for sends and for receives."""
         return self.sends[0] / self.sends[1], self.receives[0] / self.receives[1]
 
 
 def row(both: list[Target], held: int, messages: int, connections: int) -> Row:
-    """Turns of both brokers, whose queues hold so many messages."""
+    """Return the best turns of both brokers, whose queues hold this many messages."""
     best = {(target.name, sends): 0.0 for target in both for sends in (True, False)}
     work = {(target.name, sends): float("inf") for target in both for sends in (True, False)}
     for _ in range(TURNS):
@@ -310,7 +310,7 @@ def row(both: list[Target], held: int, messages: int, connections: int) -> Row:
 def measured(
     both: list[Target], sizes: Sequence[int], messages: int, show: Callable[[Row], None]
 ) -> Iterator[Row]:
-    """Every size, by every number of connections."""
+    """Yield the results of every size with every number of connections."""
     there = 0
     for held in sizes:
         for target in both:
@@ -323,7 +323,7 @@ def measured(
 
 
 def grown(rows: list[Row]) -> Iterator[Figure]:
-    """How the rates of ours change with what it holds, and with the connections."""
+    """Yield the change of our rates with the messages held, and with the connections."""
     first = rows[0]
     most, widest = rows[-len(CONNECTIONS)], rows[len(CONNECTIONS) - 1]
     for other, words in (
@@ -335,7 +335,7 @@ def grown(rows: list[Row]) -> Iterator[Figure]:
 
 
 def rates(rows: list[Row]) -> Iterator[Figure]:
-    """The rates themselves, which have no bounds: they are this machine's."""
+    """Yield the rates, without bounds, because they depend on the machine."""
     for one in rows:
         for what, both in (("sends", one.sends), ("receives", one.receives)):
             for who, rate in zip(("ours", "RabbitMQ's"), both, strict=True):
@@ -344,7 +344,7 @@ def rates(rows: list[Row]) -> Iterator[Figure]:
 
 
 def show(one: Row) -> None:
-    """A row of the table."""
+    """Print a row of the table."""
     sent, received = one.ratios
     print(
         f"{one.held:9,}  {one.connections:11}  {one.sends[0]:7,.0f}  {one.sends[1]:7,.0f}  "
@@ -355,7 +355,7 @@ def show(one: Row) -> None:
 
 
 def main() -> int:
-    """Measure and print; 1 if a bound does not hold."""
+    """Measure and print; return 1 if a bound does not hold."""
     options = parser(__doc__)
     options.add_argument("--held", type=int, nargs="+", default=HELD, metavar="N")
     options.add_argument("--messages", type=int, default=MESSAGES, metavar="N", help="in each turn")

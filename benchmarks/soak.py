@@ -1,10 +1,10 @@
-"""Whether `busproof serve` needs more and more memory, under clients that never stop.
+"""Growth of the memory of `busproof serve` under continuous load.
 
-Sixteen clients send, receive, and settle in every way over one partitioned queue; what is rejected
-is taken from the dead-letter queue, and each client leaves now and then and comes again. The
-messages are ever new and the queue holds about as many at any time, so that whatever grows is left
-behind. Looked at each second; the first tenth of the time is for warming up. `--store` keeps the
-messages in databases.
+Sixteen clients send, receive and settle in every way on one partitioned queue. Rejected messages
+are received from the dead-letter queue, and each client disconnects now and then and returns. All
+messages are new, and the queue holds about as many at any time, so any growth is a leak. The memory
+is read every second; the first tenth of the time is a warm-up. `--store` keeps the messages in
+databases.
 """
 
 import os
@@ -24,15 +24,15 @@ FULL: Final = os.environ.get("BUSPROOF_SIZE") == "full"
 MINUTES: Final = 20.0 if FULL else 3.0
 CLIENTS: Final = 16
 ON_THE_WAY: Final = 20
-"""Messages that each client has sent at first; for each that it settles for good it sends one."""
+"""Messages that each client sends at first; later it sends one for each that it accepts."""
 STAYS: Final = 1_000
-"""After how many messages a client leaves and comes again."""
+"""How many messages a client accepts before it reconnects."""
 MOST_GROWTH: Final = 1.05
 DEAD: Final = "/$deadletterqueue"
 
 
 class Client(MessagingHandler):
-    """One that sends as much as it takes away."""
+    """A client that sends as many messages as it accepts."""
 
     def __init__(self, soak: "Soak", number: int) -> None:
         super().__init__(prefetch=10, auto_accept=False)
@@ -58,18 +58,18 @@ class Client(MessagingHandler):
             container.create_receiver(self.connection, address)
 
     def on_sendable(self, _: Any) -> None:
-        """Send what is owed."""
+        """Send the messages that are due."""
         self.send()
 
     def send(self) -> None:
-        """Send what is owed, as far as there is credit."""
+        """Send the messages that are due, within the credit."""
         while self.owed and self.sender.credit:
             self.owed -= 1
             body = self.chance.randbytes(256)
             self.sender.send(Message(body, inferred=True, id=body[:16].hex()))
 
     def on_message(self, event: Any) -> None:
-        """Settle what came in one of the ways; dead letters for good."""
+        """Accept, release or reject a message; always accept dead letters."""
         ways = (Delivery.ACCEPTED, Delivery.RELEASED, Delivery.REJECTED)
         dead = (event.link.source.address or "").endswith(DEAD)
         how = Delivery.ACCEPTED if dead else self.chance.choices(ways, (8, 1, 1))[0]
@@ -86,13 +86,13 @@ class Client(MessagingHandler):
             self.send()
 
     def on_connection_closed(self, event: Any) -> None:
-        """Come again; what was on the way when it left is not sent anew."""
+        """Reconnect; messages in transit at the disconnect are not sent again."""
         if not self.soak.is_over:
             self.come(event.container)
 
 
 class Soak(Handler):
-    """All clients, and what is looked at meanwhile."""
+    """All clients, and the readings of the broker's memory."""
 
     def __init__(self, target: Target, seconds: float) -> None:
         super().__init__()
@@ -105,17 +105,17 @@ class Soak(Handler):
 
     @property
     def is_over(self) -> bool:
-        """Whether it has lasted long enough."""
+        """Whether the time is over."""
         return time.monotonic() - self.began > self.seconds
 
     def on_reactor_init(self, event: Any) -> None:
-        """Let all come."""
+        """Connect all clients."""
         for each in self.clients:
             each.come(event.container)
         event.reactor.schedule(1, self)
 
     def on_timer_task(self, event: Any) -> None:
-        """Look at the broker's memory."""
+        """Read the broker's memory."""
         self.looks.append((time.monotonic() - self.began, memory(self.target.process)))
         if self.is_over:
             for each in self.clients:
@@ -125,7 +125,7 @@ class Soak(Handler):
 
 
 def soaked(minutes: float, *options: str) -> tuple[Soak, float, float]:
-    """What came of it, and the most memory in its first tenth and after that, in MB."""
+    """Return the run, and the most memory in its first tenth and after that, in MB."""
     with ours(*options) as (target, _, _):
         soak = Soak(target, minutes * 60)
         Container(soak).run()
@@ -135,7 +135,7 @@ def soaked(minutes: float, *options: str) -> tuple[Soak, float, float]:
 
 
 def main() -> int:
-    """Measure and print; 1 if a bound does not hold."""
+    """Measure and print; return 1 if a bound does not hold."""
     options = parser(__doc__)
     options.add_argument("--minutes", type=float, default=MINUTES, metavar="N")
     options.add_argument("--store", action="store_true", help="keep the messages in databases")

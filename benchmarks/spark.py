@@ -1,8 +1,8 @@
-"""What judging on Spark costs beside judging in one process, by the size of the history.
+"""Cost of judging on Spark compared with judging in one process, by the size of the history.
 
 The histories are those of one client of `busproof.judging.workload` on the reference model, many in
-one file, on a virtual clock. Both sides are measured in the seconds that processors worked, of this
-process and of all that it has started; starting Spark is measured apart. Linux only.
+one file, on a virtual clock. Both sides are measured in processor seconds of this process and its
+descendants; the start of Spark is measured separately. Linux only.
 """
 
 import os
@@ -36,7 +36,7 @@ BOUND: Final = 1.7
 
 @attrs.frozen(kw_only=True)
 class Row:
-    """One file: its events, and what judging it cost on either side, in seconds of processors."""
+    """One file: its events, and the cost of judging it on either side, in processor seconds."""
 
     events: int
     local: float
@@ -44,7 +44,7 @@ class Row:
 
 
 def written(path: Path, events: int) -> None:
-    """Record so many events, in histories of the same length."""
+    """Record this many events, in histories of equal length."""
     profile = profile_for(load_catalogue())
     adapter = ModelAdapter()
     capabilities = tuple(sorted(adapter.declaration.capabilities))
@@ -58,7 +58,7 @@ def written(path: Path, events: int) -> None:
 
 
 def worked() -> float:
-    """For how many seconds processors have worked for this process and all below it."""
+    """Return the processor seconds of this process and its descendants."""
     ticks = {}
     parents = {}
     for place in Path("/proc").glob("[0-9]*/stat"):
@@ -79,14 +79,14 @@ def _above(number: int, parents: dict[int, int]) -> Iterator[int]:
 
 
 def cost(judge: Callable[[], Conformance]) -> tuple[float, Conformance]:
-    """What it took, and what it came to."""
+    """Return the cost of judging, and its result."""
     before = worked()
     found = judge()
     return worked() - before, found
 
 
 def row(spark: SparkSession, path: Path) -> Row:
-    """Judge one file on both sides, which must say the same."""
+    """Judge one file on both sides; their results must be equal."""
     local, one = cost(lambda: conformance(load(path), load_catalogue()))
     on_spark, other = cost(lambda: check(spark, find_source(str(path))).conformance)
     if one != other:
@@ -95,7 +95,7 @@ def row(spark: SparkSession, path: Path) -> Row:
 
 
 def main() -> int:
-    """Measure and print; 1 if a bound does not hold."""
+    """Measure and print; return 1 if a bound does not hold."""
     options = parser(__doc__)
     options.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     args = options.parse_args()
@@ -108,14 +108,14 @@ def main() -> int:
         for size in args.sizes:
             paths.append(Path(folder, f"{size}.jsonl"))
             written(paths[-1], size)
-        row(spark, paths[0])  # what is loaded once a process
+        row(spark, paths[0])  # warm-up: modules are loaded once per process
         rows = [row(spark, path) for path in paths]
     spark.stop()
     return tell(figures(rows, start), as_json=args.json)
 
 
 def figures(rows: list[Row], start: float) -> Iterator[Figure]:
-    """Yield what an event cost on either side, and the ratio of the largest history."""
+    """Yield the cost of an event on either side, and the ratio for the largest history."""
     yield Figure("seconds of processors to start Spark", start)
     for each in rows:
         of = f"{each.events:,} events"

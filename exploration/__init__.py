@@ -1,1 +1,1 @@
-"""Exploration: sequences of commands that no scenario lists, on any adapter, judged as they run."""
+"""Exploration: command sequences that no scenario lists, judged as they run on any adapter."""

@@ -1,9 +1,9 @@
-"""Exploring an implementation: sequences of commands, each recorded, each failure made small.
+"""Exploration of an implementation: generate sequences, record them, and shrink each failure.
 
-A failure is made small one rule at a time, by replays of fewer of its commands, which are not
-recorded; what they come to is asked three times more, and that is. Hypothesis only makes up the
-sequences: it shrinks what it drew, of which a command is a small part, and took ten to thirty times
-as long to come to failures of the same size.
+Hypothesis only generates the sequences. Its shrinker works on the choices it drew, and a command is
+a small part of those: it took ten to thirty times as long to reach failures of the same size. So
+each failure is shrunk here, one rule at a time, by replaying fewer of its commands. These replays
+are not recorded; the shrunk failure is then replayed three more times, with a record.
 """
 
 import sys
@@ -46,42 +46,44 @@ from busproof.vocabulary.values import MICROSECONDS, Clock, RuleId
 __all__ = ["Exploration", "Found"]
 
 ROUND: Final = 10
-"""New sequences that one run of Hypothesis makes up. After these it would go on with five variants
-of each new one, which find less than new ones do; and it remembers all of them, which takes room.
+"""New sequences for each run of Hypothesis.
+
+After these Hypothesis would try five variants of each new sequence. They find less than new
+sequences do, and Hypothesis keeps all of them in memory.
 """
 
 TURNS: Final = 2
-"""How often an exploration begins its sequences in each of the ways that there are."""
+"""How many sequences begin with each prologue in turn, before chance decides."""
 
 SHARE: Final = 2 / 3
-"""Of an exploration's sequences, how many begin so at most: the rest is for chance."""
+"""Largest share of an exploration's sequences that begin with a prologue in turn."""
 
 TIMES: Final = 3
-"""How often a small failure is asked once more."""
+"""Replays of a shrunk failure, to see whether it repeats."""
 
 BREAKDOWNS: Final = 3
-"""Breakdowns of the adapter after which nothing more is tried."""
+"""Breakdowns of the adapter that end the exploration."""
 
 MANY: Final = 10_000
-"""Replays of a failure where they are cheap; time ends them before."""
+"""Most replays of a failure where requests are cheap; the time limit comes first."""
 
 KEPT: Final = 3_000
-"""Sequences recorded in full by an exploration without end; later ones only if they do not pass."""
+"""Sequences that an endless exploration records in full; later ones only if they do not pass."""
 
 DEAR: Final = 0.005
-"""Seconds an answer from which on nothing is asked without need."""
+"""Seconds per answer above which requests are expensive, and unnecessary replays are avoided."""
 
 REAL_LOCK: Final = 5 * MICROSECONDS
-"""The queues' lock duration on a real clock, the shortest that the service takes."""
+"""The queues' lock duration on a real clock, the shortest that the service accepts."""
 
 
 class Enough(BaseException):
-    """Leave Hypothesis at once: an `Exception` would be taken for a failure of the test."""
+    """Signal to leave Hypothesis; it would report an `Exception` as a failure of the test."""
 
 
 @attrs.frozen(kw_only=True)
 class Found:
-    """A rule that was broken, by how few commands, and how often they broke it again."""
+    """A broken rule, the commands of its shrunk failure, and how many replays broke it again."""
 
     rule: RuleId
     commands: tuple[Asked, ...]
@@ -89,7 +91,7 @@ class Found:
 
     @property
     def repeats(self) -> bool:
-        """Whether it does so each time."""
+        """Whether every replay broke the rule."""
         return self.again == TIMES
 
 
@@ -98,11 +100,11 @@ class Exploration(Watch):
 
     Args:
         adapter: the implementation.
-        terms: what it is held to, and which oracle judges.
-        size: how much.
-        start: what the random choices begin from.
-        write: where records go.
-        lock: the queues' lock duration in microseconds; by default what suits the clock.
+        terms: the rules in force, and the oracle.
+        size: the size of the exploration.
+        start: the seed of the random choices.
+        write: receives the records.
+        lock: the queues' lock duration in microseconds; the default depends on the clock.
     """
 
     def __init__(
@@ -138,10 +140,10 @@ class Exploration(Watch):
         self.found: list[Found] = []
 
     def run(self) -> Ended:
-        """Explore until the size is reached; how the whole of it ended.
+        """Explore until the size is reached; return the outcome of the whole exploration.
 
-        The first sequence of each round is the simplest that there is, and is asked once; to
-        Hypothesis it is flaky.
+        Hypothesis begins each round with the simplest sequence. Only the first round asks it; in
+        later rounds that sequence is blank, which Hypothesis reports as flaky.
         """
         if not generators(self._scope):
             return Ended(
@@ -171,7 +173,7 @@ class Exploration(Watch):
             self._failure = None
 
     def _machine(self) -> type[Explored]:
-        """One for sequences about anything, as long as these have to begin in each way, or not."""
+        """Return a machine: for general themes while prologues are due, then for a random theme."""
         there = themes(self._scope)
         due = self.sequences < self._due(len(set(openings(self._scope))))
         theme = Theme.QUEUES if due else self._random.choice(there)
@@ -199,10 +201,10 @@ class Exploration(Watch):
         slow = self._asking > DEAR * max(1, self.commands)
         return self._size.dear or self._real or slow
 
-    # What the machine tells of its sequences.
+    # Calls from the machine about its sequences.
 
     def opened(self) -> Run:
-        """A sequence on an empty namespace; one that is over, where the adapter cannot start."""
+        """Start a sequence on an empty namespace, or a blank one if the adapter cannot start."""
         if not self._goes_on():
             raise Enough
         first, self._is_first = self._is_first, False
@@ -222,13 +224,13 @@ class Exploration(Watch):
             return run
 
     def _blank(self) -> Run:
-        """A sequence in which nothing is asked, because it was before or cannot be."""
+        """Return a sequence that asks nothing: a repeated one, or one that could not start."""
         run = Run(self.bus(self.record), self)
         run.over = True
         return run
 
     def record(self, event: Event) -> None:
-        """Write an event."""
+        """Count and record an event."""
         self.commands += 1
         self._keep(event)
 
@@ -244,29 +246,29 @@ class Exploration(Watch):
             self._write(record)
 
     def opening(self, ways: tuple[str, ...]) -> str | None:
-        """The first sequences begin in each way, a few times over."""
+        """Return the prologue that is due; `None` after the first sequences."""
         number = self.sequences - 1
         return ways[number % len(ways)] if number < self._due(len(ways)) else None
 
     def _due(self, ways: int) -> int:
-        """Return how many sequences begin in one of so many ways in turn."""
+        """Return how many sequences begin with one of these prologues in turn."""
         most = self._size.sequences
         turns = TURNS * ways
         return turns if most is None else min(turns, int(SHARE * most))
 
     def asked(self, seconds: float) -> None:
-        """Note how long an answer took."""
+        """Add the seconds that an answer took."""
         self._asking += seconds
 
     def waits(self, duration: int) -> None:
-        """Wait on a real clock, as long as there is time for it."""
+        """Wait on a real clock, up to the waiting time that the size allows."""
         seconds = duration / MICROSECONDS
         if self._waited + seconds <= self._size.waiting:
             self._waited += seconds
             time.sleep(seconds)
 
     def violated(self, sequence: Run, violation: Violation) -> None:
-        """Leave Hypothesis with a failure, unless its rule was found broken before."""
+        """Leave Hypothesis with the failure, unless its rule was already found broken."""
         rule = blamed(violation, self.terms)
         detail = str(sequence.bus.complaint(sequence.events[-1], violation))
         self._ending = ended_with(ScenarioVerdict.FAILED, detail)
@@ -276,13 +278,13 @@ class Exploration(Watch):
             raise Enough
 
     def broke(self, sequence: Run, error: Exception) -> None:  # noqa: ARG002
-        """The adapter broke: no violation, and after a few of them the end."""
+        """Record a breakdown as an error; a few of them end the exploration."""
         name = "" if isinstance(error, AdapterError | Undeclared) else f"{type(error).__name__}: "
         self._breakdowns += 1
         self._ending = ended_with(ScenarioVerdict.ERRORED, f"{name}{error}")
 
     def closed(self, sequence: Run) -> None:
-        """Write how a recorded sequence ended, once; one that was interrupted has no end."""
+        """Record the outcome of a sequence, once; an interrupted sequence has none."""
         if self._ending is None or isinstance(
             sys.exception(), KeyboardInterrupt | ConformanceError
         ):
@@ -296,7 +298,7 @@ class Exploration(Watch):
             self._write(ending)
         self._pending = None
 
-    # Making a failure small, and asking it again.
+    # Shrinking a failure and replaying it.
 
     def _settle(self, rule: RuleId, events: Sequence[Event]) -> None:
         commands = self._shrunk(rule, events)
@@ -332,7 +334,7 @@ class Exploration(Watch):
         return broken
 
     def _summary(self) -> Ended:
-        """Return how the whole exploration ended, in a sentence."""
+        """Return the outcome of the whole exploration, in a sentence."""
         told = f"{self.sequences} sequences, {self.commands} commands"
         if self.found:
             rules = ", ".join(found.rule for found in self.found)

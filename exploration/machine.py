@@ -1,6 +1,6 @@
-"""The machine that explores: any command, in any order, on any adapter, judged as it goes.
+"""The machine that explores: any command, in any order, on any adapter, judged as it runs.
 
-`machine_for(adapter)` makes a machine of Hypothesis; `accept` is its only assert.
+`machine_for(adapter)` makes a machine of Hypothesis; `accept` is its only assertion.
 """
 
 import time
@@ -56,15 +56,15 @@ LOCK = 30 * MICROSECONDS
 CONNECTIONS = ("c1", "c1", "c1", "c2")
 
 FILTERS = 3
-"""Subscriptions of a sequence that is about conditions."""
+"""Subscriptions of a sequence about conditions."""
 
 
 class Watch:
-    """Whoever runs the machine: opens its sequences and hears what becomes of them.
+    """Observer of the machine: it opens sequences and reacts to their outcomes.
 
     Args:
         adapter: the implementation.
-        terms: what it is held to, and which oracle judges.
+        terms: the rules in force, and the oracle.
     """
 
     def __init__(self, adapter: Adapter, terms: Terms) -> None:
@@ -72,33 +72,33 @@ class Watch:
         self.terms = terms
 
     def opened(self) -> "Sequence":
-        """A sequence on a namespace that is empty."""
+        """Start a sequence on an empty namespace."""
         with blaming_the_adapter():
             self.adapter.start(self.terms.profile)
         return Sequence(self.bus(self.record), self)
 
     def bus(self, record: Callable[[Event], None]) -> Driver:
-        """The bus behind the adapter, as it was started."""
+        """Return a driver for the adapter, as it was started."""
         catalogue = self.terms.catalogue
         recording = Recording(record=record, sentence=lambda rule: catalogue.rule(rule).statement)
         return Driver(self.adapter, self.terms.profile, self.terms.oracle, recording)
 
     def record(self, event: Event) -> None:
-        """Keep an event; kept nowhere, unless somebody does."""
+        """Record an event; this class does not keep it."""
 
-    def opening(self, ways: tuple[str, ...]) -> str | None:  # noqa: ARG002 - for whoever chooses
-        """Return how this sequence is to begin, of these ways; `None` leaves it to chance."""
+    def opening(self, ways: tuple[str, ...]) -> str | None:  # noqa: ARG002 - for subclasses
+        """Return the prologue of this sequence; `None` to choose one at random."""
         return None
 
     def asked(self, seconds: float) -> None:
-        """An answer took so long, judging included."""
+        """Take note of the seconds that an answer took, including judging."""
 
     def waits(self, duration: int) -> None:
         """Let real time pass, in microseconds."""
         time.sleep(duration / MICROSECONDS)
 
     def violated(self, sequence: "Sequence", violation: Violation) -> None:
-        """Nothing allowed the sequence's last event.
+        """Report that nothing allowed the sequence's last event.
 
         Raises:
             NotConforming: always.
@@ -106,7 +106,7 @@ class Watch:
         raise sequence.bus.complaint(sequence.events[-1], violation)
 
     def broke(self, sequence: "Sequence", error: Exception) -> None:  # noqa: ARG002
-        """The adapter broke, or did not understand what it had declared.
+        """Report that the adapter broke, or does not support a capability that it declared.
 
         Raises:
             Exception: the error, always.
@@ -114,15 +114,15 @@ class Watch:
         raise error
 
     def closed(self, sequence: "Sequence") -> None:
-        """The sequence is over."""
+        """Report the end of the sequence."""
 
 
 class Sequence:
-    """One run of commands on a namespace that began empty.
+    """One run of commands on a namespace that was empty at its start.
 
     Attributes:
-        events: what came so far.
-        over: whether nothing is asked any more.
+        events: the events so far.
+        over: whether no more commands are asked.
     """
 
     def __init__(self, bus: Driver, watch: Watch) -> None:
@@ -132,7 +132,7 @@ class Sequence:
         self.over = False
 
     def ask(self, command: Command, connection: str) -> Event | None:
-        """Ask one thing; what came, or `None` where nothing was asked."""
+        """Ask one command; return its event, or `None` if nothing was asked."""
         if self.over:
             return None
         if isinstance(command, AdvanceClock) and self.bus.clock is Clock.REAL:
@@ -161,7 +161,7 @@ class Sequence:
 
 
 class Explored(stateful.RuleBasedStateMachine):
-    """Hypothesis calls the rules, one for each row of the table of generators."""
+    """State machine of Hypothesis, with a rule for each row of the table of generators."""
 
     watch: ClassVar[Watch]
     scope: ClassVar[Scope]
@@ -172,7 +172,7 @@ class Explored(stateful.RuleBasedStateMachine):
         self.world = World(scope=self.scope)
 
     def issue(self, row: Generator, connection: str, times: int, drawn: dict[str, Any]) -> Any:
-        """Make up a command and ask it, so many times or until a receive comes back empty."""
+        """Make commands of a row and ask them, up to this many times or until the row ends."""
         receipt = Receipt(drawn["queue"].queue) if "queue" in drawn else None
         made: Command | None = None
         self.world.connection = connection
@@ -187,7 +187,7 @@ class Explored(stateful.RuleBasedStateMachine):
         return row.left_behind(made, receipt)
 
     def begin(self, row: Generator, opening: str, drawn: dict[str, Any]) -> Any:
-        """Make the first queue and begin in this way; what can be sent to and received from."""
+        """Create the first queue and run the prologue; return the entities for later commands."""
         queue = self.issue(row, CONNECTIONS[0], 1, drawn)
         for command in begun_with(opening, self.world, queue):
             event = self.sequence.ask(command, CONNECTIONS[0])
@@ -196,20 +196,20 @@ class Explored(stateful.RuleBasedStateMachine):
         return stateful.multiple(*self.world.at_hand())
 
     def teardown(self) -> None:
-        """Tell that the sequence is over."""
+        """Report the end of the sequence."""
         self.watch.closed(self.sequence)
 
 
 def scope_of(adapter: Adapter, terms: Terms, lock: int = LOCK) -> Scope:
-    """What may be asked: what was declared, as far as a rule in force is about it.
+    """Return the scope: the declared capabilities that a rule in force needs.
 
-    A tier that no rule of transactions applies to, for instance, is not asked for any.
+    A tier to which no rule about transactions applies, for example, gets no transactions.
     """
     declared = adapter.declaration.capabilities
     in_force = [rule for rule in terms.catalogue.rules if not terms.inapplicable(rule)]
     needed = {name for rule in in_force for need in rule.needs for name in need.split("|")}
     about = {each for each in declared if each.value in needed}
-    # That a queue is not partitioned is the lack of a feature, and needs no rule of its own.
+    # A regular queue only lacks partitions: no rule needs this capability.
     return Scope(
         capabilities=frozenset(about | (declared & {Capability.REGULAR_QUEUES})),
         tier=terms.profile.tier,
@@ -226,13 +226,13 @@ def machine_for(
     watch: Watch | None = None,
     lock: int = LOCK,
 ) -> type[Explored]:
-    """The machine that explores an adapter; its `TestCase` is a test for any pytest.
+    """Return the machine that explores an adapter; its `TestCase` runs under pytest.
 
     Args:
         adapter: the implementation.
-        profile: what it is held to; by default the newest edition, on the standard tier.
-        watch: who hears what becomes of it; by default a violation fails the test.
-        lock: the queues' lock duration in microseconds, short where the clock is real.
+        profile: the profile; by default the newest edition, on the standard tier.
+        watch: the observer; by default a violation fails the test.
+        lock: the queues' lock duration in microseconds; use a short one on a real clock.
 
     Raises:
         UsageError: the adapter can have no queue under this profile.
@@ -242,7 +242,7 @@ def machine_for(
 
 
 def terms_of(adapter: Adapter, profile: Profile | None = None) -> Terms:
-    """What an adapter is held to, judged by the oracle that suits it."""
+    """Return the rules in force for an adapter, and the oracle for its capabilities."""
     catalogue = load()
     capabilities = frozenset(each.value for each in adapter.declaration.capabilities)
     return Terms(
@@ -256,13 +256,13 @@ def terms_of(adapter: Adapter, profile: Profile | None = None) -> Terms:
 def machine_of(
     watch: Watch, scope: Scope, about: tuple[Theme, ...] | None = None
 ) -> type[Explored]:
-    """The machine for whoever watches it, within what may be asked.
+    """Return the machine for an observer and a scope.
 
     Args:
-        watch: who hears what becomes of it.
-        scope: what may be asked.
-        about: what its sequences may be about; by default all that there is. A machine for fewer
-            themes is quicker: Hypothesis looks at each of its rules in each step.
+        watch: the observer.
+        scope: the capabilities and limits to explore within.
+        about: themes of its sequences; by default all. A machine for fewer themes is faster:
+            Hypothesis checks each of its rules in each step.
     """
     about = themes(scope) if about is None else about
     rows = generators(scope)
@@ -277,7 +277,7 @@ def machine_of(
 
 
 def _started(rows: tuple[Generator, ...], scope: Scope, about: tuple[Theme, ...]) -> Any:
-    """The first step: what the sequence is about, its keys, and a queue."""
+    """Return the first step, which chooses the theme, the keys, the shapes and a queue."""
     row = next(row for row in rows if row.kind is CreateQueue)
     ways = tuple(dict.fromkeys(openings(scope)))
 

@@ -1,4 +1,4 @@
-"""Asking a list of commands again, of any adapter."""
+"""Replay of recorded commands on any adapter."""
 
 from collections.abc import Callable, Sequence
 
@@ -13,7 +13,7 @@ __all__ = ["Replay", "replay"]
 
 
 class Replay(Watch):
-    """Records what comes of commands that are asked again."""
+    """Observer that records the events of a replay."""
 
     def __init__(self, adapter: Adapter, terms: Terms, write: Callable[[Event], None]) -> None:
         super().__init__(adapter, terms)
@@ -27,7 +27,7 @@ class Replay(Watch):
 def replay(run: Run, commands: Sequence[Asked]) -> None:
     """Ask each command in turn, until the run is over.
 
-    A command is left out where the receive that it refers to was given no lock this time.
+    A command that refers to a receive is left out if that receive got no lock this time.
     """
     tokens: dict[int, str] = {}
     for asked in commands:

@@ -1,4 +1,4 @@
-"""How much is explored: the sizes by name."""
+"""Sizes of an exploration, by name."""
 
 from typing import Final
 
@@ -11,18 +11,18 @@ __all__ = ["SIZES", "Size", "size_named"]
 
 @attrs.frozen(kw_only=True)
 class Size:
-    """How much is explored, and how a failure is made small.
+    """Limits of an exploration, and of the shrinking of a failure.
 
     Attributes:
-        name: as `--profile` takes it.
-        sequences: how many begin with an empty namespace; `None` for as many as there is time.
-        steps: rules a sequence, each of which may ask several commands.
-        seconds: after which no further sequence begins.
-        shrinking: seconds in which replays may make a failure smaller.
-        rules: that are broken, after which nothing further is looked for.
-        replays: how often a failure may be replayed to make it smaller, where each is dear.
+        name: the value of `--profile`.
+        sequences: how many sequences to run; `None` for as many as the time allows.
+        steps: rules in a sequence; a rule may ask several commands.
+        seconds: after this time no further sequence begins.
+        shrinking: seconds for shrinking one failure.
+        rules: how many broken rules end the exploration.
+        replays: most replays to shrink a failure, where requests are expensive.
         waiting: seconds to wait in all for timers of a bus on a real clock.
-        dear: whether each request costs: failures are then made small off the wire.
+        dear: whether each request is expensive: failures are then first shrunk without requests.
     """
 
     name: str
@@ -59,14 +59,14 @@ SIZES: Final = {
 
 
 def size_named(name: str, minutes: str | None = None) -> Size:
-    """The size of this name.
+    """Return the size of this name.
 
     Args:
         name: one of `SIZES`.
         minutes: how long a soak lasts; by default ten.
 
     Raises:
-        UsageError: there is none, or the minutes are none or not for it.
+        UsageError: the name is unknown, or the minutes are invalid or not allowed for this size.
     """
     if name not in SIZES:
         raise UsageError(f"there is no profile {name!r}; choose one of {', '.join(SIZES)}")
@@ -84,7 +84,7 @@ def size_named(name: str, minutes: str | None = None) -> Size:
 
 
 SIZES["audit"] = attrs.evolve(SIZES["ci"], name="audit", rules=1)
-"""For the audit, to which one broken rule tells enough."""
+"""For the audit, where one broken rule is enough."""
 
 LONGEST: Final = 7 * 24 * 60
 """A week, in minutes."""

@@ -1,6 +1,6 @@
-"""What the commands of one exploration may refer to: small universes, and what was learned so far.
+"""State of one sequence: small sets of names and keys, and facts learned from answers.
 
-Nothing here tells what is drawn: a bus may answer differently the next time.
+What Hypothesis draws must not depend on these facts: a bus may answer differently the next time.
 """
 
 from enum import StrEnum
@@ -67,20 +67,21 @@ KEYS: Final = (
     ("order-2026-a", "order-2026-b"),
     tuple("abcdefghijkl"),
 )
-"""What a sequence's keys may be: few ones, ones that are alike but for their case or their end, and
-so many that some share a partition."""
+"""Possible keys of a sequence: a few, some that differ only in case or at the end, and enough that
+some share a partition.
+"""
 
 MOST_QUEUES: Final = 3
 MOST_HOPS: Final = 6
-"""How far forwarding is followed, which may go round in a circle."""
+"""How many hops of forwarding to follow; forwarding may be a cycle."""
 
 ANY_SESSION: Final = 2
 FALLBACK: Final = 4
-"""How many of the latest sends a number may stand for where a partition is chosen."""
+"""How many recent messages a drawn number may choose from, to take the partition of one."""
 
 
 class Theme(StrEnum):
-    """What a sequence is about; one about everything would come to nothing in particular."""
+    """Theme of a sequence; a sequence about everything would reach nothing in particular."""
 
     QUEUES = "queues"
     TOPICS = "topics"
@@ -93,24 +94,24 @@ class Theme(StrEnum):
 
 
 GENERAL: Final = (Theme.QUEUES, Theme.TOPICS, Theme.FORWARDING)
-"""Themes that leave out nothing of queues; the others are about little else than their matter."""
+"""Themes that include everything about queues; the others are limited to their subject."""
 
 OF_COPIES: Final = (Theme.COPIES, Theme.CONDITIONS)
-"""Themes of what subscriptions have, to which a queue is of no use."""
+"""Themes about subscriptions only, which make no use of queues."""
 
 FOCUSED: Final = tuple(each for each in Theme if each not in GENERAL)
 
 
 @attrs.frozen(kw_only=True)
 class Scope:
-    """What may be asked of an implementation.
+    """Capabilities and limits of an implementation that the exploration respects.
 
     Attributes:
-        capabilities: those declared that a rule in force is about.
-        tier: of the namespace.
-        partitions: of a partitioned queue.
+        capabilities: the declared capabilities that a rule in force needs.
+        tier: the tier of the namespace.
+        partitions: how many partitions a partitioned queue has.
         lock: the queues' lock duration in microseconds; other times are fractions of it.
-        clock: on which nobody waits for days, if it is real.
+        clock: the clock; on a real one, waits of days are left out.
     """
 
     capabilities: frozenset[Capability]
@@ -120,13 +121,13 @@ class Scope:
     clock: Clock = Clock.VIRTUAL
 
     def allows(self, command: Command) -> bool:
-        """Return whether an implementation may be asked this."""
+        """Return whether the implementation has the capabilities for this command."""
         return all(capability in self.capabilities for capability in needs(command))
 
 
 @attrs.define
 class Receipt:
-    """What a receive was given, which is known only once it was asked."""
+    """Result of a receive, filled in once the bus has answered."""
 
     queue: str
     lock_token: str | None = None
@@ -136,7 +137,7 @@ class Receipt:
 
 @attrs.define
 class World:
-    """What the commands of one sequence may refer to, and what was learned of it."""
+    """State of one sequence: entities and keys for its commands, and facts from answers."""
 
     scope: Scope
     theme: Theme = Theme.QUEUES
@@ -161,20 +162,20 @@ class World:
     is_waiting: bool = False
 
     def at_hand(self) -> list[CreateQueue]:
-        """What is sent to and received from, to begin with."""
+        """Return the entities that later steps send to and receive from."""
         of_queues = [] if self.theme in OF_COPIES else self.queues
         return [*of_queues, *self.subscriptions]
 
     def with_sessions(self) -> list[CreateQueue]:
-        """What requires sessions, the latest last."""
+        """Return the queues and subscriptions that require sessions, each in order of creation."""
         return [each for each in (*self.queues, *self.subscriptions) if each.requires_session]
 
     def sent_to(self, queue: CreateQueue) -> str:
-        """Where to send what is to come to this entity."""
+        """Return the address to send to for messages of this entity: a subscription's topic."""
         return queue.queue.partition("/subscriptions/")[0]
 
     def received_from(self, queue: CreateQueue) -> CreateQueue:
-        """Where to receive what was sent to this entity: where it forwards to, a subscription."""
+        """Return where to receive messages sent to this entity: follow forwarding and topics."""
         found = queue
         for _ in range(MOST_HOPS):
             onward = self._onward(found)
@@ -192,7 +193,7 @@ class World:
         return next((each for each in self.queues if each.queue == queue.forward_to), None)
 
     def message(self, queue: CreateQueue, place: int) -> Message:
-        """The next message, of one of the sequence's shapes; bodies are never repeated."""
+        """Make the next message: with a shape of this sequence, and a unique body."""
         shape = self.palette[place % len(self.palette)]
         self.bodies += 1
         body = f"m{self.bodies}"
@@ -209,7 +210,7 @@ class World:
         )
 
     def _life(self, shape: "Shape") -> int | None:
-        """Return how long a message of this shape lives, where there is such a thing."""
+        """Return the time to live of a message of this shape, if the bus supports it."""
         mortal = Capability.TIME_TO_LIVE in self.scope.capabilities
         return shape.life * self.scope.lock // 4 or None if mortal else None
 
@@ -217,28 +218,28 @@ class World:
         return None if place is None else self.keys[place % len(self.keys)]
 
     def session(self, place: int) -> str:
-        """A session that messages may belong to."""
+        """Return one of the SessionIds of this sequence."""
         return self.keys[place % len(self.keys)]
 
     def session_at_hand(self, queue: str, place: int) -> str:
-        """The session that this connection has accepted last, or another."""
+        """Return the session that this connection accepted last, or another one."""
         last = self.accepted.get((queue, self.connection))
         return self.session(place) if last is None or place == ANY_SESSION else last
 
     def partition(self, number: int) -> int:
-        """One that a message was sent to lately, or any."""
+        """Return the partition of a recent message, or any partition."""
         if number < min(FALLBACK, len(self.visited)):
             return self.visited[-1 - number]
         return number % self.scope.partitions
 
     def held(self, receipt: Receipt) -> Receipt | None:
-        """This receipt if it has a lock, else the latest that has."""
+        """Return this receipt if it has a lock, else the latest one with a lock."""
         if receipt.lock_token is not None:
             return receipt
         return self.locks[-1] if self.locks else None
 
     def learn(self, event: Event, receipt: Receipt | None) -> None:
-        """Remember what later commands may refer to."""
+        """Remember the facts of an event that later commands may use."""
         self._forget(event)
         match event.command, event.outcome:
             case Receive(queue=queue), Received(message=view):
@@ -267,7 +268,7 @@ class World:
                 self.visited.append(event.witness.partition)
 
     def _forget(self, event: Event) -> None:
-        """What was held is held no more: a session that was closed or lost, a lock likewise."""
+        """Forget locks and sessions that were settled, closed or lost."""
         lost = isinstance(event.outcome, Refused)
         why = event.outcome.error if isinstance(event.outcome, Refused) else None
         match event.command:
@@ -293,16 +294,16 @@ def _held(queue: str, view: MessageView) -> Receipt:
 
 @attrs.frozen
 class Shape:
-    """Which properties a message carries: places in the sequence's keys.
+    """Properties of a message, as indexes into the keys of the sequence.
 
     Attributes:
-        session: of the SessionId.
-        key: of the PartitionKey.
-        identity: of the MessageId.
+        session: index of the SessionId.
+        key: index of the PartitionKey.
+        identity: index of the MessageId.
         same: whether the PartitionKey is the SessionId.
-        own: whether the MessageId is one that no other message has.
+        own: whether the MessageId is unique.
         bare: whether the SessionId is left out even where one is required.
-        life: the time to live, in quarters of a lock's duration; 0 for ever.
+        life: time to live in quarters of the lock duration; 0 for no limit.
     """
 
     session: int | None = None
@@ -339,7 +340,7 @@ SHAPES: Final = (
     Shape(session=0, life=2),
     Shape(life=6),
 )
-"""Simple ones first, for a failure to shrink to them; the frequent ones several times."""
+"""Simple shapes first, because failures shrink towards them; frequent shapes several times."""
 
 PALETTE: Final = st.lists(st.sampled_from(SHAPES), min_size=1, max_size=4)
-"""The shapes of one sequence: few, so that its messages have much to do with each other."""
+"""Shapes of one sequence: only a few, so that its messages interact."""

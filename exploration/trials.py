@@ -1,4 +1,4 @@
-"""Asking found commands again: whether they break the same rule, and no other before it."""
+"""Replays of a failure: check whether its commands break the same rule, and no other rule first."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -21,31 +21,31 @@ from busproof.vocabulary.values import RuleId
 __all__ = ["Trial", "Trials", "blamed", "ended_with"]
 
 LONGEST_DETAIL: Final = 65536
-"""Of how a sequence ended, in characters; an adapter may raise anything."""
+"""Most characters of a cause and its detail; the text of an adapter's error may have any length."""
 
 
 def blamed(violation: Violation, terms: Terms) -> RuleId:
-    """The rule that a violation is charged to, as verdicts do."""
+    """Return the rule that a violation is attributed to, as in the verdicts."""
     return to_blame(violation.rules, (), terms)
 
 
 def ended_with(verdict: ScenarioVerdict, detail: str) -> Ended:
-    """An ending whose cause is the first line of its detail."""
+    """Return an outcome whose cause is the first line of its detail."""
     told = detail[:LONGEST_DETAIL]
     return Ended(verdict=verdict, cause=(told.splitlines() or [""])[0], detail=told)
 
 
 class Trial(Watch):
-    """Replays that are to break one rule.
+    """Replays that test whether commands break one rule.
 
     Args:
         adapter: the implementation.
-        terms: what it is held to, and which oracle judges.
+        terms: the rules in force, and the oracle.
         rule: the rule in question.
-        write: where events go; by default nowhere.
+        write: receives the events; by default they are not kept.
 
     Attributes:
-        ended: how the latest replay ended.
+        ended: the outcome of the latest replay.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Trial(Watch):
         self.ended = Ended(verdict=ScenarioVerdict.PASSED)
 
     def breaks(self, commands: Sequence[Asked]) -> bool:
-        """Return whether these commands break the rule, asked once on an empty namespace."""
+        """Return whether these commands break the rule, replayed once on an empty namespace."""
         self._broken, self.ended = False, Ended(verdict=ScenarioVerdict.PASSED)
         try:
             replay(self.opened(), commands)
@@ -71,28 +71,28 @@ class Trial(Watch):
         return self._broken
 
     def record(self, event: Event) -> None:
-        """Write an event, if it is to be kept."""
+        """Write an event, if events are kept."""
         if self._keep is not None:
             self._keep(event)
 
     def violated(self, sequence: Run, violation: Violation) -> None:
-        """Note whether it is the rule in question."""
+        """Note whether the broken rule is the one in question."""
         self._broken = blamed(violation, self.terms) == self._rule
         complaint = sequence.bus.complaint(sequence.events[-1], violation)
         self.ended = ended_with(ScenarioVerdict.FAILED, str(complaint))
 
     def broke(self, sequence: Run, error: Exception) -> None:  # noqa: ARG002
-        """A breakdown is no violation."""
+        """Record the breakdown as an error; it is not a violation."""
         self.ended = ended_with(ScenarioVerdict.ERRORED, str(error))
 
 
 class Trials:
-    """Replays within bounds, where each may be dear.
+    """Replays within limits of number and time, because each may be expensive.
 
     Args:
-        trial: what is replayed.
-        most: how many replays there may be.
-        seconds: how long they may take together.
+        trial: runs the replays.
+        most: most replays.
+        seconds: most seconds for all of them together.
     """
 
     def __init__(self, trial: Trial, *, most: int, seconds: float) -> None:
@@ -104,7 +104,7 @@ class Trials:
         """Return whether these commands break the rule.
 
         Raises:
-            Spent: no more may be tried.
+            Spent: a limit is reached.
         """
         if self._left == 0 or time.monotonic() > self._until:
             raise Spent

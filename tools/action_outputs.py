@@ -1,8 +1,8 @@
-"""Print the outputs of action.yml for a run: its verdict counts and where its reports are.
+"""Print the outputs of action.yml for a run: its verdict counts and the paths of its reports.
 
     tools/action_outputs.py reports/runs/conformance >>"$GITHUB_OUTPUT"
 
-It needs nothing but Python, as a project may bring a busproof of its own.
+It needs only Python, because a project may use another version of busproof.
 """
 
 import json
@@ -24,7 +24,7 @@ COUNTED: Final = (
 
 
 def outputs(folder: Path) -> Iterator[str]:
-    """Yield a line for each output; a run without a report has none."""
+    """Yield a line for each output; none for a run without a report."""
     report = folder / "conformance.json"
     if not report.exists():
         return

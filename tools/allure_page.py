@@ -1,6 +1,6 @@
-"""Makes one HTML file of Allure results, without the analytics that Allure puts into every page.
+"""Make one HTML file of Allure results, without the analytics that Allure adds to every page.
 
-`make allure` runs it. Allure itself is fetched by npm, as tools/allure/package-lock.json pins it.
+`make allure` runs it. npm fetches Allure in the version that tools/allure/package-lock.json pins.
 """
 
 import argparse
@@ -27,12 +27,12 @@ TRACKERS: Final = ("googletagmanager.com/gtag", "gtag('config'", 'gtag("config"'
 
 
 def fail(words: str) -> None:
-    """End with a sentence."""
+    """Exit with an error message."""
     sys.exit(f"tools/allure_page.py: {words}")
 
 
 def program(name: str) -> str:
-    """Where a program of Node.js is."""
+    """Return the path of a program of Node.js; exit with a message if it is missing."""
     found = shutil.which(name)
     if found is None:
         fail(
@@ -43,7 +43,7 @@ def program(name: str) -> str:
 
 
 def install() -> None:
-    """Fetch Allure, unless it is there in the version that is pinned."""
+    """Fetch Allure, unless the pinned version is already installed."""
     wanted = json.loads((HOME / "package.json").read_text(encoding="utf-8"))["dependencies"]
     described = ALLURE / "package.json"
     if described.exists():
@@ -59,7 +59,7 @@ def install() -> None:
 
 
 def generate(results: list[Path], history: Path | None, folder: Path) -> str:
-    """The page as Allure makes it."""
+    """Return the page that Allure generates."""
     command = [program("node"), str(ALLURE / "cli.js"), "generate"]
     options = ["--config", str(HOME / "allurerc.mjs"), "--output", str(folder)]
     told = {"BUSPROOF_ALLURE_HISTORY": str(history.resolve())} if history else {}
@@ -78,7 +78,7 @@ def generate(results: list[Path], history: Path | None, folder: Path) -> str:
 
 
 def without_analytics(page: str) -> str:
-    """The page, which then tells nobody that it is looked at."""
+    """Return the page without analytics; exit with a message if any are left."""
     clean = ANALYTICS.sub("", page)
     left = [each for each in TRACKERS if each in clean]
     if left:

@@ -1,9 +1,9 @@
-"""Tries clients that others wrote on a broker, and writes the table of docs/how-to/serve.md.
+"""Try third-party clients on a broker, and write the table of docs/how-to/serve.md.
 
-Each client and version gets an environment of its own in `.clients/`, made by pip or npm and kept
-for the next time; C++ is compiled against what the system has. A program of `tools/clients/` runs
-in it and prints a line for each step. What cannot be installed was not tried, and counts as failed.
-Port 5671 has to be free: older clients of Python know no other for TLS.
+Each client and version gets its own environment in `.clients/`, made with pip or npm and kept for
+the next run; C++ is compiled against the system's libraries. A program of `tools/clients/` runs in
+it and prints a line for each step. A client that cannot be installed is "not tried" and counts as
+failed. Port 5671 must be free: older Python clients support no other port for TLS.
 """
 
 import json
@@ -24,7 +24,7 @@ HERE, PLACES = ROOT / "tools" / "clients", ROOT / ".clients"
 PAGE: Final = ROOT / "docs" / "how-to" / "serve.md"
 TABLE: Final = re.compile(r"(?<=<!-- clients -->\n).*(?=<!-- end of clients -->)", re.DOTALL)
 LONGEST: Final = 300
-"""How many seconds a client may take."""
+"""Most seconds for one client."""
 HEAD: Final = "| client | version | over | does | does not |\n| --- | --- | --- | --- | --- |\n"
 STEPS: Final = {
     "sends_and_receives": "sends and receives",
@@ -35,7 +35,7 @@ STEPS: Final = {
     "administers": "administration",
     "runs_tasks": "tasks",
 }
-"""What programs call their steps, and the table does."""
+"""Names of the steps in the programs, and in the table."""
 ENTITIES: Final = {
     "Queues": [
         {"Name": "plain"},
@@ -68,15 +68,15 @@ ENTITIES: Final = {
 
 @attrs.frozen
 class Client:
-    """A client that is tried.
+    """A client to try.
 
     Attributes:
-        package: its name where it is had from.
-        version: which one.
-        program: what of `tools/clients/` tries it.
-        over: what AMQP is spoken over, and by which library if there are two.
-        steps: how many the program has.
-        beside: packages that it needs beside its own.
+        package: name in its package index.
+        version: version of the package.
+        program: program in `tools/clients/` that tries it.
+        over: transport below AMQP, and its library if there are two.
+        steps: steps of the program.
+        beside: further packages that it needs.
     """
 
     package: str
@@ -88,7 +88,7 @@ class Client:
 
     @property
     def place(self) -> Path:
-        """Its environment."""
+        """Folder of the client's environment."""
         name = f"{self.package.replace('/', '-')}-{self.version.replace(' ', '-')}"
         return PLACES / (f"{name}-with-more" if self.beside else name)
 
@@ -97,7 +97,7 @@ OVER: Final[dict[str, dict[str, str]]] = {
     "TLS": {"BUSPROOF_TLS": "1"},
     "WebSockets": {"BUSPROOF_WEB": "1"},
 }
-"""What programs are told by their environment."""
+"""Environment variables of the programs, by transport."""
 BARE: Final = ("sends_and_receives",)
 CLIENTS: Final = (
     *(
@@ -133,7 +133,7 @@ CLIENTS: Final = (
 
 
 def main() -> int:
-    """Try all of them; return 1 if one cannot do everything."""
+    """Try all clients; return 1 if one fails a step."""
     tried = {}
     for client in CLIENTS:
         with TemporaryDirectory() as folder, served(Path(folder)) as where:
@@ -146,7 +146,7 @@ def main() -> int:
 
 
 def row(client: Client, said: dict[str, str]) -> str:
-    """A line of the table."""
+    """Return the line of a client in the table."""
     done = [name for step, name in STEPS.items() if said.get(step) == "ok"]
     failed = [name for step, name in STEPS.items() if said.get(step, "ok") != "ok"]
     can, cannot = ", ".join(done) or "-", ", ".join(failed) or "-"
@@ -154,7 +154,7 @@ def row(client: Client, said: dict[str, str]) -> str:
 
 
 def outcome(client: Client, where: dict[str, str]) -> dict[str, str]:
-    """Each step, and `ok` or what went wrong."""
+    """Run the steps of a client; return `ok` or the error for each."""
     said = dict.fromkeys(client.steps, "not tried")
     environment = os.environ | where | OVER.get(client.over, {})
     environment.pop("PYTHONPATH", None)
@@ -173,7 +173,7 @@ def outcome(client: Client, where: dict[str, str]) -> dict[str, str]:
 
 
 def installed(client: Client) -> list[str]:
-    """Make the environment, if it is not there; returns the command that tries the client."""
+    """Make the client's environment if it is missing; return the command of its program."""
     place, wanted = client.place, f"{client.package}=={client.version}"
     if client.program.endswith(".py"):
         python = place / "bin" / "python"
@@ -187,7 +187,7 @@ def installed(client: Client) -> list[str]:
         made, source = place / "client", HERE / client.program
         run("g++", "-std=c++11", "-o", str(made), str(source), "-lqpid-proton-cpp")
         return [str(made)]
-    # Node looks for packages beside the program that needs them.
+    # Node looks for packages in the folder of the program.
     program = place / client.program
     program.write_text((HERE / client.program).read_text(encoding="utf-8"), encoding="utf-8")
     if not (place / "node_modules").exists():
@@ -197,13 +197,13 @@ def installed(client: Client) -> list[str]:
 
 
 def run(*command: str) -> None:
-    """Run a command that has to succeed."""
+    """Run a command that must succeed."""
     subprocess.run(command, check=True, capture_output=True)  # noqa: S603 - commands of this file
 
 
 @contextmanager
 def served(folder: Path) -> Iterator[dict[str, str]]:
-    """A broker, and what tells a client where it is."""
+    """Serve a broker; yield environment variables with its addresses and certificates."""
     authority = folder / "authority.pem"
     config = folder / "Config.json"
     config.write_text(json.dumps({"UserConfig": {"Namespaces": [{"Name": "n", **ENTITIES}]}}))

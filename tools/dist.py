@@ -1,8 +1,8 @@
-"""Builds the source distribution and the wheel into dist/, the same bytes wherever it is done.
+"""Build the source distribution and the wheel into dist/, with the same bytes on every machine.
 
-`make dist` runs it. The time of the last commit, or SOURCE_DATE_EPOCH, stands in both; who built
-them, where, when and under which umask does not. The wheel is built from what the source
-distribution has, in a folder of its own.
+`make dist` runs it. Both contain the time of the last commit, or SOURCE_DATE_EPOCH, but neither the
+user, the machine, the time of the build nor the umask. The wheel is built from the source
+distribution, in a separate folder.
 """
 
 import argparse
@@ -18,13 +18,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 OLDEST = 315_619_200
-"""A day after the first of 1980, with which the times of zip files begin."""
+"""A day after the start of 1980, the earliest time in a zip file."""
 
 
 def epoch() -> int:
-    """Seconds since 1970 that the files bear: SOURCE_DATE_EPOCH, else the last commit's.
+    """Return the time of all files in seconds since 1970: SOURCE_DATE_EPOCH, or the last commit's.
 
-    Where there is no history that git reads, it is the oldest time that a wheel can tell.
+    Without a git history, return the earliest time that a wheel can store.
     """
     named = os.environ.get("SOURCE_DATE_EPOCH")
     if named is None:
@@ -43,7 +43,7 @@ def epoch() -> int:
 
 
 def build(kind: str, source: Path, folder: Path, when: int) -> Path:
-    """Build a `sdist` or a `wheel` of a folder into another one; the file."""
+    """Build an sdist or a wheel of a source folder into another folder; return the file."""
     command = [sys.executable, "-m", "build", "--quiet", "--no-isolation", f"--{kind}"]
     subprocess.run(  # noqa: S603 - a fixed command
         [*command, "--outdir", str(folder), str(source)],
@@ -55,7 +55,7 @@ def build(kind: str, source: Path, folder: Path, when: int) -> Path:
 
 
 def evened(archive: Path, when: int) -> bytes:
-    """A .tar.gz with the same files, without what differs from machine to machine."""
+    """Return a .tar.gz with the same files, without differences between machines."""
     plain = io.BytesIO()
     with (
         tarfile.open(archive) as old,
@@ -70,7 +70,7 @@ def evened(archive: Path, when: int) -> bytes:
 
 
 def main() -> None:
-    """Build both."""
+    """Build both distributions."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--outdir", type=Path, default=ROOT / "dist")
     folder: Path = parser.parse_args().outdir

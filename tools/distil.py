@@ -1,10 +1,10 @@
-"""Writes features/distilled: short sequences that together kill what scenarios or a search kill.
+"""Write features/distilled: short sequences that kill mutants as the scenarios or a search do.
 
-`make distilled` runs it. It records the scenarios and a quick exploration on the model, and takes a
-sample of the mutants made by machine. For each it looks for the shortest recording by which the
-judge tells it from the model, or searches for a variant that does. What is found is minimised, and
-kept unless a sequence that is kept by then kills the mutant too. The same sources, seed and sample
-give the same files.
+`make distilled` runs it. It records the scenarios and a quick exploration on the model, and draws a
+sample of the generated mutants. For each mutant it takes the shortest recording in which the judge
+distinguishes it from the model, or searches for a variant that does. The sequence is minimised, and
+kept unless a sequence kept earlier kills the mutant, too. The same sources, seed and sample give
+the same files.
 """
 
 import argparse
@@ -33,18 +33,18 @@ from busproof.vocabulary.profile import Profile
 
 FOLDER: Final = Path("features/distilled")
 LONGEST: Final = 20
-"""Commands of a recording that is tried."""
+"""Most commands of a recording to try."""
 LINE: Final = 4_000
-"""Characters of a line; what needs long texts stays with the scenarios."""
+"""Most characters of a line; sequences with longer texts remain in the scenarios only."""
 MOST: Final = 12
-"""Recordings that are tried for each mutant, the shortest first."""
+"""Most recordings to try for each mutant, shortest first."""
 SECONDS: Final = 2.0
-"""What a mutant may take for one command."""
+"""Most seconds that a mutant may take for one command."""
 
 
 @attrs.frozen(kw_only=True)
 class Situation:
-    """What is written."""
+    """A sequence that kills a mutant, with the rule that the mutant breaks."""
 
     mutant: GeneratedMutant
     tier: str
@@ -53,7 +53,7 @@ class Situation:
     commands: tuple[Asked, ...]
 
     def line(self) -> str:
-        """The sequence as a line of a file, which a person can read."""
+        """Return the sequence as a line of JSON with readable commands."""
         shown = {
             "id": self.mutant.id,
             "about": about(self.mutant),
@@ -65,14 +65,14 @@ class Situation:
 
 
 def about(mutant: GeneratedMutant) -> str:
-    """What a sequence is for, in a sentence."""
+    """Return the purpose of a sequence, in a sentence."""
     where = f"{mutant.family}.{mutant.function}"
     when = f" ({mutant.context})" if mutant.context else ""
     return f"Notices {where} with {mutant.after!r} in the place of {mutant.before!r}{when}."
 
 
 def kills(rules: Rules, profile: Profile, commands: Sequence[Asked]) -> tuple[str, ...] | None:
-    """Return the rules that the judge charges a mutant with, if it is accused of any."""
+    """Return the rules that a mutant breaks in this sequence; `None` if it survives."""
     try:
         found = played(rules, profile, commands, seconds=SECONDS)
     except ModelBroke:
@@ -85,7 +85,7 @@ def kills(rules: Rules, profile: Profile, commands: Sequence[Asked]) -> tuple[st
 def distilled(
     mutant: GeneratedMutant, recorded: Sequence[Recording], material: Material, terms: Terms
 ) -> Situation | None:
-    """Return the shortest sequence that was found to kill a mutant."""
+    """Return the shortest sequence found that kills a mutant; `None` if there is none."""
     rules = rules_of(mutant)
     places = {(mutant.family, line) for line in mutant.lines}
     there = [
@@ -135,7 +135,7 @@ def _shortest(
 def sequences(
     mutants: Sequence[GeneratedMutant], recorded: Sequence[Recording], terms: Terms
 ) -> Iterator[Situation]:
-    """Yield a sequence for each mutant that no earlier one kills."""
+    """Yield a sequence for each mutant that no earlier sequence kills."""
     material = Material.of(event.command for each in recorded for event in each.scenario.events)
     kept: list[Situation] = []
     for place, mutant in enumerate(mutants, 1):
@@ -151,7 +151,7 @@ def sequences(
 
 
 def recordings(terms: Terms) -> list[Recording]:
-    """Return the scenarios and the explored sequences of every tier, as they go on the model."""
+    """Return the scenarios and the explored sequences of every tier, recorded on the model."""
     with tempfile.TemporaryDirectory(prefix="busproof-distil-") as scratch:
         return [
             each

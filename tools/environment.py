@@ -1,14 +1,14 @@
 """Make a virtual environment with the packages of a lock: `environment.py HOME LOCK...`.
 
-`make run` and `make test` call this; it needs nothing but Python and its venv module.
+`make run` and `make test` call this; it needs only Python and its venv module.
 
-A lock names every package with its version and hashes, so pip has nothing to resolve: it installs
-with `--no-deps`, and `pip check` proves afterwards that the lock is complete. Without `--no-deps`
-older versions of pip look past a pin for a requirement with an extra, and refuse a good lock as
-soon as the index has a newer release.
+A lock pins every package with its version and hashes, so pip has nothing to resolve: it installs
+with `--no-deps`, and `pip check` verifies afterwards that the lock is complete. Without `--no-deps`
+older versions of pip ignore the pin of a requirement with an extra, and refuse a valid lock as soon
+as the index has a newer release.
 
-The stamp `HOME/.installed` is written last and holds a digest of what was installed, so a broken
-environment is never taken for a whole one. A second call in the same checkout waits for the first.
+The stamp `HOME/.installed` is written last and holds a digest of the inputs, so that a broken
+environment never passes for a complete one. A second call in the same checkout waits for the first.
 """
 
 import argparse
@@ -34,13 +34,13 @@ BUILT_HERE: Final = {
     "python-qpid-proton": "a C compiler (apt-get install gcc libc6-dev python3-dev pkg-config "
     "libssl-dev)",
 }
-"""Packages that may have no wheel for this machine, and what building them needs.
+"""Packages that may have no wheel for this machine, and the tools to build them.
 
-Where that is missing they are left out, and the tests that need them are skipped.
+Without these tools the packages are left out, and the tests that need them are skipped.
 """
 
 REQUIRE_ALL: Final = "BUSPROOF_REQUIRE_ALL"
-"""With this variable set, what would be left out or skipped is a failure."""
+"""If this variable is set, packages and tests must not be left out or skipped."""
 
 STAMP: Final = ".installed"
 LEFT_OUT: Final = "left out:"
@@ -53,7 +53,7 @@ UNREACHABLE: Final = re.compile(
 
 
 class InstallError(Exception):
-    """The environment could not be made; the message is one sentence for the user."""
+    """Failure to make the environment; the message is one sentence for the user."""
 
 
 def main() -> int:
@@ -79,7 +79,7 @@ def main() -> int:
 
 
 def reason(error: OSError) -> str:
-    """Return why a file could not be written, with the way out."""
+    """Return why a file could not be written, and what to do."""
     if error.errno == errno.ENOSPC:
         return f"the disk is full ({free(ROOT)} free); it needs about 2 GB"
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
@@ -94,7 +94,7 @@ def free(folder: Path) -> str:
 
 @contextlib.contextmanager
 def only_one_at_a_time(home: Path) -> Iterator[None]:
-    """Hold the environment's lock file, waiting for whoever holds it now."""
+    """Hold the environment's lock file; wait while another process holds it."""
     with home.with_name(f"{home.name}.lock").open("w", encoding="utf-8") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -105,7 +105,7 @@ def only_one_at_a_time(home: Path) -> Iterator[None]:
 
 
 def make(home: Path, locks: list[str], *, index: str | None, project: bool) -> None:
-    """Make the environment, unless the one that is there is the same."""
+    """Make the environment, unless the existing one is current."""
     wanted = digest(locks)
     if is_made(home, wanted):
         return
@@ -125,7 +125,7 @@ def make(home: Path, locks: list[str], *, index: str | None, project: bool) -> N
 
 
 def digest(locks: list[str]) -> str:
-    """Return a digest of all that an environment depends on."""
+    """Return a digest of everything that the environment depends on."""
     digested = hashlib.sha256(f"{sys.version} {ROOT} {locks}".encode())
     for path in [ROOT / "pyproject.toml", *(lock_file(name) for name in locks), Path(__file__)]:
         digested.update(path.read_bytes())
@@ -138,7 +138,7 @@ def lock_file(name: str) -> Path:
 
 
 def is_made(home: Path, wanted: str) -> bool:
-    """Return whether the environment is whole, current, and as complete as it can be here."""
+    """Return whether the environment is complete and current, as far as this machine allows."""
     try:
         made, *left_out = (home / STAMP).read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError):
@@ -147,25 +147,25 @@ def is_made(home: Path, wanted: str) -> bool:
 
 
 def can_compile() -> bool:
-    """Return whether C extensions of this Python can be built here."""
+    """Return whether this machine can build C extensions for this Python."""
     header = Path(sysconfig.get_path("include"), "Python.h")
     return shutil.which(os.environ.get("CC", "cc")) is not None and header.exists()
 
 
 def requires_all() -> bool:
-    """Return whether nothing may be left out."""
+    """Return whether all packages are required."""
     return bool(os.environ.get(REQUIRE_ALL))
 
 
 class Pip:
-    """The pip of an environment, which says what it does and fails in one sentence."""
+    """The pip of an environment; it reports progress, and fails with a one-sentence error."""
 
     def __init__(self, home: Path, index: str | None) -> None:
         self._command = [str(home / "bin" / "python"), "-m", "pip", "--disable-pip-version-check"]
         self._settings = {"PIP_INDEX_URL": index} if index else {}
 
     def install(self, lock: Path) -> list[str]:
-        """Install what a lock pins; return the packages that had to be left out."""
+        """Install the packages of a lock; return those that had to be left out."""
         lock = lock.with_suffix(".lock")
         whole, apart = divided(lock.read_text(encoding="utf-8"))
         self._install_pinned(whole, lock)
@@ -188,10 +188,10 @@ class Pip:
             self.run("install", "--no-deps", "--require-hashes", "--requirement", str(pinned))
 
     def check(self, left_out: list[str]) -> None:
-        """Refuse an environment in which a package lacks another.
+        """Check that no package lacks another one.
 
         Raises:
-            InstallError: a lock is not complete.
+            InstallError: the lock is not complete.
         """
         ended = subprocess.run(  # noqa: S603 - pip of the environment
             [*self._command, "check"], capture_output=True, text=True, check=False
@@ -202,12 +202,12 @@ class Pip:
             raise InstallError(f"a lock is not complete: {lacking[0]}; `make lock` pins anew")
 
     def run(self, *arguments: str) -> None:
-        """Run pip; what it prints is kept back, but for how far it is."""
+        """Run pip; print its progress, but not its output."""
         run([*self._command, *arguments], "the packages", self._settings)
 
 
 def divided(lock: str) -> tuple[str, dict[str, str]]:
-    """Return a lock without the packages that may have to be built, and each of these."""
+    """Split a lock: the packages with wheels, and each package that may have to be built."""
     pins = re.findall(r"^[^\s#].*\n(?:[ \t].*\n)*", lock, re.MULTILINE)
     named = [(re.split(r"[=\s]", pin, maxsplit=1)[0], pin) for pin in pins]
     whole = "".join(pin for name, pin in named if name not in BUILT_HERE)
@@ -215,10 +215,10 @@ def divided(lock: str) -> tuple[str, dict[str, str]]:
 
 
 def run(command: list[str], what: str, settings: Mapping[str, str]) -> None:
-    """Run a command of the installation, and print now and then how far it is.
+    """Run a command of the installation, and print its progress now and then.
 
     Raises:
-        InstallError: it failed.
+        InstallError: the command failed.
     """
     with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
         process = subprocess.Popen(  # noqa: S603 - commands of this file
@@ -237,7 +237,7 @@ def run(command: list[str], what: str, settings: Mapping[str, str]) -> None:
 
 
 def why(said: str) -> str:
-    """Return what went wrong, of all that pip has printed."""
+    """Return the cause of a failure, from pip's output."""
     if UNREACHABLE.search(said):
         return "no package index can be reached; is there a network, and is pip set up for it?"
     if "No space left on device" in said:

@@ -1,6 +1,6 @@
-"""Prints docs/licences.md: every package that busproof brings along, and its licence.
+"""Print docs/licences.md: every package that comes with busproof, and its licence.
 
-What is told is what the installed packages say of themselves; `make licences` writes the file.
+The licences are those in the metadata of the installed packages; `make licences` writes the file.
 """
 
 import importlib.metadata
@@ -23,7 +23,7 @@ SHORT = {
     "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
     "Python Software Foundation License": "PSF-2.0",
 }
-"""The names that packages use, and one for each licence."""
+"""One short name for each licence, by the names that packages use."""
 
 HEAD = """\
 # Licences
@@ -39,7 +39,7 @@ busproof itself is under the Apache License 2.0; none of these is part of it.
 
 
 def wanted(name: str, extras: frozenset[str], seen: set[tuple[str, frozenset[str]]]) -> None:
-    """Put a package and all that it asks for on this machine into `seen`."""
+    """Add a package, and all packages that it requires on this machine, to `seen`."""
     if (name, extras) in seen:
         return
     seen.add((name, extras))
@@ -53,19 +53,19 @@ def wanted(name: str, extras: frozenset[str], seen: set[tuple[str, frozenset[str
 
 
 def plain(name: str) -> str:
-    """A package's name in its one spelling."""
+    """Return the normalized name of a package."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def packages(*extras: str) -> set[str]:
-    """What comes with busproof and these extras."""
+    """Return the packages that come with busproof and these extras."""
     seen: set[tuple[str, frozenset[str]]] = set()
     wanted("busproof", frozenset({"", *extras}), seen)
     return {name for name, _ in seen} - {"busproof"}
 
 
 def licence(name: str) -> str:
-    """A package's licence: as an expression, in a word, or by its classifiers."""
+    """Return a package's licence: from its expression, its licence field, or its classifiers."""
     told = importlib.metadata.metadata(name)
     expression = told.get("License-Expression", "")
     if expression:
@@ -82,7 +82,7 @@ def licence(name: str) -> str:
 
 
 def rows() -> Iterator[str]:
-    """A line for each package, those of the base install first."""
+    """Yield a line for each package, first those of the base install."""
     base, told = packages(), set[str]()
     for name, found in (("base", base), *((extra, packages(extra) - base) for extra in EXTRAS)):
         for package in sorted(found - told):
@@ -91,7 +91,7 @@ def rows() -> Iterator[str]:
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     return HEAD + "".join(rows())
 
 

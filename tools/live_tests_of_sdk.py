@@ -1,9 +1,9 @@
-"""Runs the live tests of azure-servicebus on a broker, and compares with known failures.
+"""Run the live tests of azure-servicebus on a broker, and compare with the known failures.
 
-The tests come with the source distribution of the client and are not changed; what they need of
-Azure is stood in for by `tools/clients/live_tests.py`. Usage: live_tests_of_sdk.py [PART], which is
-administration or data. What fails and is not in `tools/clients/live_tests.toml`, and what is there
-and does not fail, ends it with 1.
+The tests are those of the client's source distribution, unchanged; `tools/clients/live_tests.py`
+replaces the parts of Azure that they need. Usage: live_tests_of_sdk.py [PART], where PART is
+administration or data. The exit code is 1 if a failure is not in `tools/clients/live_tests.toml`,
+or if a test listed there passes.
 """
 
 import os
@@ -42,22 +42,22 @@ PARTS: Final = {
     "administration": ("-n", "0", "mgmt_tests"),
     "data": ("-n", "5", "--ignore=test_tracing.py", "--ignore=mgmt_tests", "."),
 }
-"""What is run of the tests, and how many beside each other: those of data wait most of the time.
+"""Options of pytest for each part; tests of data spend most time waiting, so several run at once.
 
-Those of administration delete all entities that there are, so each part has a broker of its own.
+Tests of administration delete all existing entities, so each part has a separate broker.
 """
 LONGEST: Final = 240
-"""How many seconds a test may take."""
+"""Most seconds for one test."""
 
 
 @attrs.frozen
 class Failure:
-    """A failure that is known.
+    """A known failure.
 
     Attributes:
-        test: its file, class and name, without parameters.
-        reason: why it fails.
-        sometimes: whether it may also pass.
+        test: file, class and name, without parameters.
+        reason: why the test fails.
+        sometimes: whether the test may also pass.
     """
 
     test: str
@@ -66,7 +66,7 @@ class Failure:
 
 
 def main(parts: list[str]) -> int:
-    """Run the tests, print what differs, and return 1 if something does."""
+    """Run the tests, print the differences, and return 1 if there are any."""
     tests, ran, failed = installed(), set[str](), set[str]()
     for part in parts or PARTS:
         some, wrong = results(tried(tests, PARTS[part]))
@@ -79,7 +79,7 @@ def main(parts: list[str]) -> int:
 
 
 def tried(tests: Path, options: Iterable[str]) -> str:
-    """Run some of the tests on a broker of their own; returns JUnit's XML of it."""
+    """Run tests on a separate broker; return JUnit's XML."""
     with TemporaryDirectory() as folder, served(Path(folder)) as where:
         report = Path(folder) / "report.xml"
         command = (
@@ -94,12 +94,12 @@ def tried(tests: Path, options: Iterable[str]) -> str:
 
 
 def known(text: str) -> list[Failure]:
-    """The failures that are known, as a text of TOML has them."""
+    """Return the known failures, from the text of a TOML file."""
     return [Failure(**each) for each in tomllib.loads(text).get("failure", [])]
 
 
 def results(report: str) -> tuple[set[str], set[str]]:
-    """The tests that ran, and those that failed, as JUnit's XML has them."""
+    """Return the tests that ran and the tests that failed, from JUnit's XML."""
     ran, failed = set[str](), set[str]()
     for case in ET.fromstring(report).iter("testcase"):  # noqa: S314 - written by pytest just now
         if case.find("skipped") is not None:
@@ -115,7 +115,7 @@ def results(report: str) -> tuple[set[str], set[str]]:
 def differences(
     ran: Collection[str], failed: Collection[str], expected: Iterable[Failure]
 ) -> list[str]:
-    """What fails and is not known, and what is known and does not fail though it ran."""
+    """Return unknown failures, and known failures whose tests ran and passed."""
     listed = {each.test: each for each in expected}
     said = [f"fails, and is not known: {test}" for test in sorted(set(failed) - set(listed))]
     for test, each in sorted(listed.items()):
@@ -125,7 +125,7 @@ def differences(
 
 
 def installed() -> Path:
-    """Make the environment and unpack the tests, if they are not there; returns their folder."""
+    """Make the environment and unpack the tests, if they are missing; return their folder."""
     python, tests = PLACE / "bin" / "python", PLACE / f"azure_servicebus-{VERSION}" / "tests"
     if not tests.exists():
         run(sys.executable, "-m", "venv", str(PLACE))

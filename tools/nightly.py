@@ -1,8 +1,8 @@
 """Run the checks at full size, part by part: `nightly.py [PART]`, `nightly.py --status`.
 
-Each part is a list of steps. What a step came to is kept in `reports/nightly/PART.json` with a
-digest of the files it depends on, so a part that was broken off goes on where it was, and without
-PART only what is missing, failed or older than its files is run. `make nightly` and
+Each part is a list of steps. `reports/nightly/PART.json` keeps the result of each step with a
+digest of the files it depends on, so an interrupted part continues with its next step. Without
+PART, only steps run whose results are missing, failed or out of date. `make nightly` and
 `make nightly-status` call this.
 """
 
@@ -27,7 +27,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 RESULTS: Final = ROOT / "reports" / "nightly"
 BIN: Final = Path(sys.executable).parent
 LONGEST: Final = 45 * 60
-"""Seconds that a part may take on two cores."""
+"""Most seconds for a part on two cores."""
 
 PRODUCT: Final = (
     "pyproject.toml",
@@ -35,14 +35,14 @@ PRODUCT: Final = (
     "src",
     *sorted(path.name for path in (ROOT / "src" / "busproof").iterdir() if path.is_symlink()),
 )
-"""What everything depends on: the package, whose rooms are linked into it, and its locks."""
+"""Files that every step depends on: the package, with the rooms linked into it, and its locks."""
 
 FIGURE: Final = re.compile(
     r"^(?P<figure>\S.*): (?P<value>[\d,.]+)"
     r"(?: \(at (?:most|least) (?P<bound>[\d,.]+)(?P<missed>, which does not hold)?\))?$",
     re.MULTILINE,
 )
-"""A line of `benchmarks/figures`."""
+"""A line that `benchmarks/figures` prints."""
 
 
 @attrs.frozen
@@ -50,9 +50,9 @@ class Step:
     """A command of a part.
 
     Attributes:
-        name: what it is called in results.
-        command: what is run, in the folder of the checkout.
-        files: what its result depends on, beside the product.
+        name: name in the results.
+        command: command line, run in the folder of the checkout.
+        files: files that the result depends on, besides the product.
     """
 
     name: str
@@ -74,7 +74,7 @@ def benchmark(name: str) -> Step:
 
 
 def busproof(arguments: str) -> Step:
-    """Return a step that runs our own command."""
+    """Return a step that runs busproof."""
     return Step(f"busproof {arguments}", f"{BIN / 'busproof'} {arguments}")
 
 
@@ -132,7 +132,7 @@ PARTS: Final[dict[str, tuple[Step, ...]]] = {
 
 
 def main() -> int:
-    """Run parts, or print the table; return 1 if something failed."""
+    """Run parts, or print the table; return 1 if a part failed."""
     parser = argparse.ArgumentParser(description="Run the checks at full size, part by part.")
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--status", action="store_true", help="print what is known of each part")
@@ -154,11 +154,11 @@ def main() -> int:
 
 
 def run_part(part: str, *, again: bool) -> None:
-    """Run the steps of a part whose results are missing, out of date, or failed.
+    """Run the steps of a part whose results are missing, failed or out of date.
 
     Args:
-        part: its name.
-        again: whether a part that is whole and current is run once more.
+        part: name of the part.
+        again: whether to run all steps again if the part has passed.
     """
     kept = known(part)
     if again and state(part) == "passed":
@@ -174,7 +174,7 @@ def run_part(part: str, *, again: bool) -> None:
 
 
 def result(step: Step, current: str) -> dict[str, Any]:
-    """Run a step, passing on what it prints, and return what it came to."""
+    """Run a step, print its output, and return its result."""
     environment = {**os.environ, "BUSPROOF_SIZE": "full", "PATH": f"{BIN}:{os.environ['PATH']}"}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     begun = time.monotonic()
@@ -224,7 +224,7 @@ def figures(text: str) -> Iterator[dict[str, Any]]:
 
 
 def failures(text: str) -> list[str]:
-    """Return what failed: tests and bounds by name, or else the last lines."""
+    """Return the failures: the names of tests and bounds, or else the last lines."""
     named = re.findall(r"^(?:FAILED|ERROR) (\S+)", text, re.MULTILINE)
     named += [found["figure"] for found in FIGURE.finditer(text) if found["missed"]]
     return named or text.strip().splitlines()[-3:]
@@ -245,14 +245,14 @@ def digest(step: Step) -> str:
 
 
 def commit() -> str:
-    """Return the commit that is checked out."""
+    """Return the current commit."""
     command = ["git", "rev-parse", "--short", "HEAD"]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S603
     return ended.stdout.strip()
 
 
 def known(part: str) -> dict[str, dict[str, Any]]:
-    """Return what is kept of a part, by step; nothing if the file cannot be read."""
+    """Return the results of a part, by step; nothing if the file cannot be read."""
     try:
         steps: dict[str, dict[str, Any]] = json.loads((RESULTS / f"{part}.json").read_text())[
             "steps"
@@ -263,7 +263,7 @@ def known(part: str) -> dict[str, dict[str, Any]]:
 
 
 def write(part: str, steps: dict[str, dict[str, Any]]) -> None:
-    """Keep what is known of a part, whole or not at all."""
+    """Write the results of a part atomically."""
     RESULTS.mkdir(parents=True, exist_ok=True)
     content = {
         "part": part,
@@ -278,7 +278,7 @@ def write(part: str, steps: dict[str, dict[str, Any]]) -> None:
 
 
 def state(part: str) -> str:
-    """Return how a part stands: passed, failed, out of date, broken off or not run."""
+    """Return the state of a part: passed, failed, out of date, broken off or not run."""
     kept = known(part)
     if not kept:
         return "not run"
@@ -293,7 +293,7 @@ def state(part: str) -> str:
 
 
 def print_table() -> None:
-    """Print each part: state, commit, age, minutes, and what failed."""
+    """Print each part: state, commit, age, minutes, and failed steps."""
     now = datetime.datetime.now(datetime.UTC)
     print(f"{'part':<12} {'result':<12} {'commit':<10} {'age':>8} {'minutes':>8}  failed")
     for part in PARTS:

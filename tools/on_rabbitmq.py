@@ -1,8 +1,8 @@
-"""Runs a command while a RabbitMQ of its own is there, whose address takes the place of ADDRESS.
+"""Run a command beside a fresh RabbitMQ, whose address replaces ADDRESS in the command.
 
     tools/on_rabbitmq.py busproof run --adapter ADDRESS --yes
 
-It exits as the command does, or with 2 where RabbitMQ is not installed.
+The exit code is that of the command, or 2 if RabbitMQ is not installed.
 """
 
 import subprocess
@@ -15,7 +15,7 @@ from serving import GUEST, RABBITMQ, rabbitmq
 
 
 def main(command: list[str]) -> int:
-    """Run the command."""
+    """Run the command; return its exit code."""
     if not command or not RABBITMQ.exists():
         missing = (
             "a command to run" if not command else "RabbitMQ (apt-get install rabbitmq-server)"

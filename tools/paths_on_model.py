@@ -1,4 +1,4 @@
-"""Go all paths of the TLA+ specs on the reference model; fail where one shows anything wrong."""
+"""Run all paths of the TLA+ specs on the reference model; fail if a verdict is wrong."""
 
 import json
 import subprocess
@@ -11,7 +11,7 @@ NOT_ALL_SHOWN: Final = 3
 
 
 def main() -> int:
-    """Run them; return 1 if a rule is violated, errored or inconclusive, or none is shown."""
+    """Run the paths; return 1 if a rule is violated, errored or inconclusive, or none is shown."""
     command = [sys.executable, "-m", "busproof", "run", "--from", "tla", "--name", "paths"]
     code = subprocess.run(command, cwd=ROOT, check=False).returncode  # noqa: S603 - our own command
     if code not in (0, NOT_ALL_SHOWN):

@@ -1,7 +1,7 @@
-"""Writes docs/results.md: what runs of several implementations came to, beside each other.
+"""Write docs/results.md: the verdicts of runs of several implementations, side by side.
 
-`make results` makes the runs and then this page. What the plots show is read from the tables of
-docs/benchmarks.md, so that there is one place for each figure.
+`make results` makes the runs and then this page. The plots use the tables of docs/benchmarks.md, so
+that each figure is in one place only.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from busproof.reports import conformance, overview
 BENCHMARKS: Final = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 ALWAYS_TOLD: Final = (Verdict.SHOWN, Verdict.VIOLATED, Verdict.NOT_APPLICABLE)
 OPEN: Final = (Verdict.NOT_SHOWN, Verdict.INCONCLUSIVE, Verdict.ERRORED)
-"""Verdicts that say neither that a rule holds nor that it does not."""
+"""Verdicts that leave open whether a rule holds."""
 
 INTRODUCTION: Final = """\
 # Results
@@ -41,7 +41,7 @@ SPEED: Final = "## Speed\n\nAs [measured](benchmarks.md), with the bounds and th
 
 @attrs.frozen
 class Plot:
-    """A plot of a table in docs/benchmarks.md: of a section, a column over the columns before."""
+    """A plot of a column of a table in docs/benchmarks.md, over the columns before it."""
 
     section: str
     column: str
@@ -64,7 +64,7 @@ PLOTS: Final = (
 
 
 def main() -> int:
-    """Write the page; 1 if something that it needs cannot be read."""
+    """Write the page; return 1 if a run cannot be read."""
     options = argparse.ArgumentParser(description=__doc__)
     told = "folders of runs, a line each; none: only the plots are drawn anew"
     options.add_argument("runs", nargs="*", type=Path, help=told)
@@ -85,7 +85,7 @@ def main() -> int:
 
 
 def verdicts(runs: list[Conformance], audit: Path | None) -> list[str]:
-    """What the runs and the audit came to; who has most rules comes first."""
+    """Return the verdicts of the runs and the audit, in order of applicable rules."""
     runs.sort(key=lambda run: -overview.applicable(run.rules))
     parts = [INTRODUCTION, table_of(runs), *families(runs), *violations(runs)]
     if audit is not None:
@@ -94,7 +94,7 @@ def verdicts(runs: list[Conformance], audit: Path | None) -> list[str]:
 
 
 def rows(lines: Iterable[Sequence[object]]) -> Iterator[str]:
-    """A Markdown table, the first line of which is its head; numbers stand right of the first."""
+    """Yield the lines of a Markdown table; the first is its head, and the first column is text."""
     for place, line in enumerate(lines):
         yield f"| {' | '.join(map(str, line))} |\n"
         if place == 0:
@@ -102,13 +102,13 @@ def rows(lines: Iterable[Sequence[object]]) -> Iterator[str]:
 
 
 def name_of(run: Conformance) -> str:
-    """The implementation, with its language, or else with its version, where it tells that."""
+    """Return the implementation's name, with its language or else its version."""
     name, language = run.subject.name, run.subject.language
     return f"{name} ({language})" if language else f"{name} {run.subject.version}".strip()
 
 
 def table_of(runs: Sequence[Conformance]) -> str:
-    """How many rules came to which verdict, a line for each implementation."""
+    """Return a table of the number of rules per verdict, a line for each implementation."""
     told = [each for each in Verdict if each in ALWAYS_TOLD or any(r.counted(each) for r in runs)]
     head = ("implementation", "oracle", "applicable", *(each.value for each in told))
     lines = [
@@ -125,7 +125,7 @@ def table_of(runs: Sequence[Conformance]) -> str:
 
 
 def families(runs: Sequence[Conformance]) -> Iterator[str]:
-    """Shown of applicable rules, family by family."""
+    """Yield a table of the share of applicable rules that are shown, family by family."""
     yield "## By family\n\nRules shown of the applicable ones, and in brackets those violated.\n"
     catalogue = spec.load()
     told = [
@@ -141,7 +141,7 @@ def families(runs: Sequence[Conformance]) -> Iterator[str]:
 
 
 def share(verdicts: Counter[Verdict], applicable: int) -> str:
-    """What is shown of what is applicable; a dash where nothing is."""
+    """Return how many of the applicable rules are shown; a dash if none is applicable."""
     if not applicable:
         return "-"
     broken = verdicts[Verdict.VIOLATED] + verdicts[Verdict.KNOWN_FAILURE]
@@ -149,7 +149,7 @@ def share(verdicts: Counter[Verdict], applicable: int) -> str:
 
 
 def violations(runs: Sequence[Conformance]) -> Iterator[str]:
-    """What each implementation breaks, and what is open of it."""
+    """Yield the violated and the open rules of each implementation."""
     for run in runs:
         broken = overview.violations(run)
         left = [rule for rule in run.rules if rule.verdict in OPEN]
@@ -166,7 +166,7 @@ def violations(runs: Sequence[Conformance]) -> Iterator[str]:
 
 
 def audited(faults: Sequence[dict[str, object]]) -> str:
-    """How many of the seeded faults are noticed."""
+    """Return how many of the seeded faults the scenarios notice."""
     results = Counter(str(each["result"]) for each in faults)
     told = ", ".join(f"{number} {result}" for result, number in results.most_common())
     return (
@@ -177,7 +177,7 @@ def audited(faults: Sequence[dict[str, object]]) -> str:
 
 
 def drawn(plot: Plot) -> str:
-    """The plot, as mermaid draws it."""
+    """Return the plot in the syntax of mermaid."""
     head, *lines = cells(plot.section, plot.column)
     place = head.index(plot.column)
     labels = ", ".join('"' + "/".join(map(short, line[: min(place, 2)])) + '"' for line in lines)
@@ -190,12 +190,12 @@ def drawn(plot: Plot) -> str:
 
 
 def short(number: str) -> str:
-    """A number as it has room below a bar."""
+    """Return a number in a short form, for the label of a bar."""
     return number.replace(",000,000", "M").replace(",000", "k")
 
 
 def cells(section: str, column: str) -> list[list[str]]:
-    """The table of a section that has this column, its head first."""
+    """Return the table of a section that has this column, its head first."""
     text = BENCHMARKS.read_text(encoding="utf-8").partition(f"\n## {section}\n")[2]
     for table in re.findall(r"(?:^\|.*\n)+", text.partition("\n## ")[0], re.MULTILINE):
         lines = [line.strip("|").split("|") for line in table.splitlines()]

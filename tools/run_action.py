@@ -1,10 +1,10 @@
-"""Runs the steps of action.yml on this machine, as GitHub would run them, in the current folder.
+"""Run the steps of action.yml on this machine as GitHub would, in the current folder.
 
     tools/run_action.py --with adapter=shelf --with fail-on=violation
 
-What a step uses of somebody else's is named and left out; everything else is done. The exit code
-is that of the first step that failed. The summary and the outputs go to the files that
-GITHUB_STEP_SUMMARY and GITHUB_OUTPUT name, or to the terminal.
+Steps that use third-party actions are named and left out; all others run. The exit code is that of
+the first step that failed. The summary and the outputs go to the files named by GITHUB_STEP_SUMMARY
+and GITHUB_OUTPUT, or to the terminal.
 """
 
 import argparse
@@ -27,12 +27,12 @@ Values = Mapping[str, str]
 
 
 def filled(text: str, values: Values) -> str:
-    """The text, its expressions replaced by what they stand for; what nobody has set is empty."""
+    """Return the text with its expressions replaced by their values; unset values are empty."""
     return EXPRESSION.sub(lambda found: values.get(found[1], ""), text)
 
 
 def applies(condition: str, values: Values, failed: bool) -> bool:
-    """Whether a step is run: by its condition, and by default only while none has failed."""
+    """Return whether a step runs: its condition holds, and no step failed unless `always()`."""
     terms = [term.strip() for term in condition.split("&&")] if condition else []
     holds = not failed or "always()" in terms
     for term in terms:
@@ -47,7 +47,7 @@ def applies(condition: str, values: Values, failed: bool) -> bool:
 
 
 def run(step: Mapping[str, Any], values: Values, python: str) -> tuple[int, dict[str, str]]:
-    """Run one step; its exit code and its outputs."""
+    """Run one step; return its exit code and its outputs."""
     told = {name: filled(str(each), values) for name, each in step.get("env", {}).items()}
     with tempfile.TemporaryDirectory() as scratch:
         output = Path(scratch, "output")
@@ -68,7 +68,7 @@ def run(step: Mapping[str, Any], values: Values, python: str) -> tuple[int, dict
 
 
 def inputs(action: Mapping[str, Any], given: list[str]) -> dict[str, str]:
-    """What every input stands for: as given, else as by default."""
+    """Return the value of every input: as given, or else the default."""
     values = {f"inputs.{name}": str(each["default"]) for name, each in action["inputs"].items()}
     for each in given:
         name, _, value = each.partition("=")
@@ -79,7 +79,7 @@ def inputs(action: Mapping[str, Any], given: list[str]) -> dict[str, str]:
 
 
 def main() -> int:
-    """Run all steps."""
+    """Run all steps; return the exit code of the first that failed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--with", dest="given", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--python", default=sys.executable, help="what `python` stands for")

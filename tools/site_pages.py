@@ -1,7 +1,7 @@
-"""What the site has beside docs/: the README and its like, and the reference, made from the code.
+"""Pages of the site besides docs/: the README and similar files, and the generated reference.
 
-MkDocs calls the functions whose names begin with `on_`. A document keeps the links by which a code
-host shows it; here they are turned to where the site has the same.
+MkDocs calls the functions whose names begin with `on_`. Documents use links that work on a code
+host; these functions replace them by the site's links.
 """
 
 import contextlib
@@ -31,31 +31,31 @@ TAKEN: Final = {
     "examples/node-adapter/README.md": "examples/node-adapter.md",
     "examples/python-package/README.md": "examples/python-package.md",
 }
-"""Documents outside docs/, and what the site calls them."""
+"""Documents outside docs/, and their names on the site."""
 
 MERMAID: Final = ROOT / "tools" / "mermaid" / "node_modules" / "mermaid" / "dist" / "mermaid.min.js"
-"""What draws diagrams; `make docs` installs it, as Material would ask a network for it."""
+"""The library that draws diagrams; `make docs` installs it, because Material would download it."""
 
 OURS: Final = re.compile(
     r"https://(?:github\.com/busproof/busproof/blob|raw\.githubusercontent\.com/busproof/busproof)"
     r"/main/"
 )
-"""How the README names files of this repository, so that package indexes show it too."""
+"""Absolute links of the README to this repository, which also work on package indexes."""
 
 BADGE: Final = re.compile(r"^\[!\[.*\n", re.MULTILINE)
-"""A line with a badge, whose image would be asked of another server."""
+"""A line with a badge, whose image would come from another server."""
 
 LINK: Final = re.compile(
     r"(?P<code>`[^`\n]+`)|\[(?P<words>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<target>[^)\s]+)\)"
 )
-"""A link, whose words may be code; code by itself is matched so that nothing in it is a link."""
+"""A link, whose words may contain code; other code is matched to find no links in it."""
 
 FENCE: Final = re.compile(r"^```(\w+) (\S+)$", re.MULTILINE)
 CODE: Final = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add what is not in docs/."""
+    """Add the pages outside docs/."""
     for source, name in TAKEN.items():
         text = (ROOT / source).read_text(encoding="utf-8")
         files.append(File.generated(config, name, content=text))
@@ -68,7 +68,7 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_config(config: Any) -> Any:
-    """Put the families of rules where the navigation names their folder."""
+    """Add the pages of rule families to the navigation."""
     families = spec.load().families
     rules = [{each.title: f"reference/rules/{each.id}.md"} for each in families]
     for part in config["nav"]:
@@ -81,14 +81,14 @@ def on_config(config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """A document with the site's links, and with the names of files above their blocks."""
+    """Return a document with the site's links, and with file names as titles of code blocks."""
     source = page.file.src_uri
     if source == "results.md":
         markdown += RESULTS
     markdown = BADGE.sub("", markdown)
     place = {name: path for path, name in TAKEN.items()}.get(source, f"docs/{source}")
     pieces = CODE.split(markdown)
-    # Only what stands between blocks of code can have links.
+    # Links are only outside of code blocks.
     pieces[::2] = [
         LINK.sub(lambda found: turned(found, place, source), each) for each in pieces[::2]
     ]
@@ -96,7 +96,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 
 def turned(link: re.Match[str], place: str, source: str) -> str:
-    """A link of the document at `place`, on the page `source`; plain text if it leads off site."""
+    """Turn a link of the document at `place` into one for the page `source`, or into plain text."""
     if link["code"]:
         return link[0]
     words, target = link["words"], link["target"]
@@ -123,11 +123,11 @@ Of this very revision, by `make site`:
 - <a href="report.html">The conformance page</a>: the reference model and the bus in JavaScript beside each other, rule by rule, with what moved since.
 - <a href="allure.html">The same runs in Allure</a>, with each step of each scenario.
 """  # noqa: E501 - one sentence a line
-"""What the page of results has on the site alone, where these pages are."""
+"""Section of the page of results that only the site has, next to the pages it links to."""
 
 
 def reference() -> Iterator[tuple[str, str]]:
-    """The generated pages, and the schemas that they link to."""
+    """Yield the generated pages, and the schemas that they link to."""
     catalogue = spec.load()
     yield from rules(catalogue)
     yield "reference/ambiguities.md", "".join(ambiguities(catalogue))
@@ -143,20 +143,20 @@ def reference() -> Iterator[tuple[str, str]]:
 
 
 def schema_files() -> list[Path]:
-    """The published schemas."""
+    """Return the published schemas."""
     folders = {Path(each.__file__ or "").parent for each in (history_schemas, report_schemas)}
     return sorted(file for folder in folders for file in (folder / "schemas").glob("*.json"))
 
 
 def title(file: Path) -> str:
-    """What a schema says of itself."""
+    """Return the title of a schema."""
     import json  # noqa: PLC0415
 
     return str(json.loads(file.read_text(encoding="utf-8")).get("title", file.stem))
 
 
 def commands() -> Iterator[str]:
-    """Every command's help."""
+    """Yield the help of every command."""
     yield "# Commands\n\nThe output of `busproof --help` and `busproof COMMAND --help`.\n\n"
     yield f"```text\n{said('--help')}```\n"
     for name in COMMANDS.list_commands(click.Context(COMMANDS)):
@@ -164,7 +164,7 @@ def commands() -> Iterator[str]:
 
 
 def said(*arguments: str) -> str:
-    """What the command line prints."""
+    """Return the output of the command line."""
     os.environ["COLUMNS"] = "80"
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed), contextlib.suppress(SystemExit):
@@ -173,7 +173,7 @@ def said(*arguments: str) -> str:
 
 
 def rules(catalogue: spec.Catalogue) -> Iterator[tuple[str, str]]:
-    """The catalogue: a page for each family, and one that leads there."""
+    """Yield the pages of the catalogue: one for each family, and an index."""
     shown = evidence(catalogue.rules)
     lines = [
         "# Rules\n\n",
@@ -204,7 +204,7 @@ def rules(catalogue: spec.Catalogue) -> Iterator[tuple[str, str]]:
 
 
 def ambiguities(catalogue: spec.Catalogue) -> Iterator[str]:
-    """The register of what the documents leave open."""
+    """Yield the page of open questions in the documents."""
     yield (
         "# Open questions\n\n"
         f"{len(catalogue.ambiguities)} questions that the documents leave open, or answer in two "
@@ -230,7 +230,7 @@ def ambiguities(catalogue: spec.Catalogue) -> Iterator[str]:
 
 
 def said_by(ambiguity: spec.Ambiguity) -> list[str]:
-    """What the sources say of a question, each thing once with all that say it."""
+    """Return the statements on a question, each once with all its sources."""
     sources: dict[str, list[str]] = {}
     for each in ambiguity.said:
         sources.setdefault(each.what, []).append(each.source)
@@ -238,7 +238,7 @@ def said_by(ambiguity: spec.Ambiguity) -> list[str]:
 
 
 def described(catalogue: spec.Catalogue, rule: spec.Rule, shown: dict[str, Any]) -> str:
-    """A rule as a part of its family's page."""
+    """Return the section of a rule on its family's page."""
     cited = overview.citations(catalogue, rule, catalogue.editions[-1].id)
     facts = {
         "modality": rule.modality,
@@ -270,6 +270,6 @@ def described(catalogue: spec.Catalogue, rule: spec.Rule, shown: dict[str, Any])
 
 
 def plain(text: str) -> str:
-    """Text that no table and no Markdown takes for its own."""
+    """Return text in one line, with the syntax of tables and Markdown escaped."""
     text = " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
     return re.sub(r"([\[\]*_])(?=[^`]*(?:`[^`]*`[^`]*)*$)", r"\\\1", text)

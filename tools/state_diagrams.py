@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Print docs/states.md: the life of a message in the reference model as a diagram."""
+"""Print docs/states.md: the life of a message in the reference model, as a diagram."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -21,7 +21,7 @@ A deferred message does not leave for its age (TTL-10).
 ## A message in one entity
 """
 BEGINNINGS: Final = ((State.ACTIVE, "arrive", "LIFE-01"), (State.SCHEDULED, "schedule", "SCHED-01"))
-"""Before these there is no message of which the table could say what becomes of it."""
+"""Arrows to the first states; the table has only changes of existing messages."""
 
 FOOT: Final = """
 ## Sessions and transactions
@@ -34,7 +34,7 @@ It ends when it is committed (TXN-12) or rolled back (TXN-13).
 
 
 def page() -> str:
-    """Return the page, in Markdown with a diagram of Mermaid."""
+    """Return the page: Markdown with a Mermaid diagram."""
     return "\n".join([HEAD, "```mermaid", "stateDiagram-v2", *_arrows(), "```", FOOT]).rstrip("\n")
 
 

@@ -1,6 +1,6 @@
 """Write docs/images/verdict.svg: a verdict as the terminal prints it.
 
-`make picture` runs the suite on a bus with one seeded fault and draws what `busproof run` prints.
+`make picture` runs the suite on a bus with one seeded fault and draws the output of `busproof run`.
 """
 
 import argparse
@@ -32,14 +32,14 @@ COLOURS: Final = (
     ("  Allowed:", "#8fe388"),
     ("Exit code", "#ffd479"),
 )
-"""How a line begins, and its colour; the first that fits counts."""
+"""Colours by the beginning of a line; the first match counts."""
 PLAIN: Final = "#dfe9e6"
 NO_BREAK: Final = "\N{NO-BREAK SPACE}"
-"""Other spaces are merged when a picture is drawn."""
+"""Replaces other spaces, which are merged in an SVG."""
 
 
 def printed() -> str:
-    """Return what the command prints, in a folder of its own."""
+    """Return the output of the command, run in a temporary folder."""
     with tempfile.TemporaryDirectory() as folder:
         ended = subprocess.run(  # noqa: S603 - a fixed command
             [sys.executable, "-m", *COMMAND, "--name", "broken", "--no-allure"],
@@ -55,7 +55,7 @@ def printed() -> str:
 
 
 def lines_of(text: str) -> Iterator[str]:
-    """Yield the lines of the picture, none wider than it."""
+    """Yield the lines of the picture, wrapped at its width."""
     yield f"$ {' '.join(COMMAND)}"
     for line in text.splitlines():
         if len(line) <= COLUMNS:

@@ -1,4 +1,4 @@
-"""Figures beside their bounds, as every benchmark tells them."""
+"""Figures of the benchmarks, with their bounds."""
 
 import argparse
 import json
@@ -11,13 +11,13 @@ __all__ = ["Figure", "at_least", "at_most", "parser", "tell"]
 
 @attrs.frozen
 class Figure:
-    """What was measured, and what it is held to.
+    """A measured value, and its bound.
 
     Attributes:
-        name: what it is a figure of, with its unit.
-        value: what was measured.
-        bound: what it may not be below, or above; `None` where it depends on the machine alone.
-        most: whether the bound is the greatest that is allowed.
+        name: name of the figure, with its unit.
+        value: the measured value.
+        bound: least or greatest allowed value; `None` if it depends on the machine alone.
+        most: whether the bound is the greatest allowed value.
     """
 
     name: str
@@ -27,13 +27,13 @@ class Figure:
 
     @property
     def holds(self) -> bool:
-        """Whether it keeps to its bound."""
+        """Whether the value is within its bound."""
         if self.bound is None:
             return True
         return self.value <= self.bound if self.most else self.value >= self.bound
 
     def __str__(self) -> str:
-        """A line of the table."""
+        """Return a line of the table."""
         value = f"{self.value:,.0f}" if abs(self.value) >= 1000 else f"{self.value:.2f}"
         if self.bound is None:
             return f"{self.name}: {value}"
@@ -42,24 +42,24 @@ class Figure:
 
 
 def at_least(name: str, value: float, bound: float) -> Figure:
-    """A figure that may not be below its bound."""
+    """Return a figure that must not be below its bound."""
     return Figure(name, value, bound)
 
 
 def at_most(name: str, value: float, bound: float) -> Figure:
-    """A figure that may not be above its bound."""
+    """Return a figure that must not be above its bound."""
     return Figure(name, value, bound, most=True)
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:
-    """Options of a benchmark, with `--json` among them."""
+    """Return the parser of a benchmark's options, which include `--json`."""
     made = argparse.ArgumentParser(description=description)
     made.add_argument("--json", action="store_true", help="print the figures as JSON, and no table")
     return made
 
 
 def tell(figures: Iterable[Figure], *, as_json: bool) -> int:
-    """Print the figures; the exit code: 1 if one does not keep to its bound."""
+    """Print the figures; return 1 if a value is outside its bound."""
     found = list(figures)
     if as_json:
         told = [

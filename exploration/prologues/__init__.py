@@ -1,1 +1,1 @@
-"""Prologues: how sequences of an exploration may begin, one module a family."""
+"""Prologues of exploration sequences, one module for each family."""

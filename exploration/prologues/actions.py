@@ -1,4 +1,4 @@
-"""How sequences about subscriptions may begin: actions, names, copies, sessions, going round."""
+"""Prologues about subscriptions: actions, names, duplicates, sessions, and partition outages."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -31,36 +31,36 @@ from busproof.vocabulary.values import MICROSECONDS, ReceiveMode
 __all__ = ["OPENINGS", "identified", "paths_of", "topic_like"]
 
 LONGEST: Final = 50
-"""Characters that the name of a subscription or of a rule may have."""
+"""Most characters in the name of a subscription or rule."""
 
 WHOLE: Final = {"a": 1, "color": "red", "size": 2}
-"""Properties that actions set anew and remove."""
+"""Properties that actions set and remove."""
 
 HASTY: Final = 15 * MICROSECONDS
-"""A sender's timeout within which no other partition need be tried."""
+"""A send timeout too short for a retry on another partition to be required."""
 
 
 def topic_like(world: World, queue: CreateQueue, **settings: Any) -> CreateTopic:
-    """A topic that is partitioned like this queue, and else has these settings only."""
+    """Return a topic that is partitioned like this queue, with no other settings than these."""
     name = f"n{len(world.topics) + 1}"
     return CreateTopic(topic=name, partitioned=bool(queue.partitioned), **settings)
 
 
 def paths_of(world: World) -> list[str]:
-    """Where the copies of the two latest subscriptions are received."""
+    """Return the paths of the two latest subscriptions."""
     return [each.queue for each in world.subscriptions[-2:]]
 
 
 def identified(world: World, name: str) -> Send:
-    """A message with a MessageId that others have as well."""
+    """Return a send of a message with a MessageId that other messages have, too."""
     return Send(queue=name, message=unkeyed(world, message_id=OTHER))
 
 
 def actions(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """Two rules with actions take a message, a third does not, and one without an action does.
+    """Send through two rules with actions, a rule that does not match, and one without an action.
 
-    What they change is changed in their copies alone: not in the copy beside these, nor in the
-    other subscription. Then comes a message that has nothing which could be removed.
+    Each action changes only the copy of its own rule: neither the other copies in the subscription
+    nor those in the other subscription. The second message has no property to remove.
     """
     world.theme = Theme.TOPICS
     topic = topic_like(world, queue)
@@ -77,7 +77,7 @@ def actions(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def long_names(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """Names of subscriptions and rules are as long as they may be, and longer by one."""
+    """Give subscriptions and rules names of the maximum length, and of one character more."""
     world.theme = Theme.TOPICS
     topic = topic_like(world, queue)
     yield from with_two_subscriptions(world, topic)
@@ -93,9 +93,9 @@ def long_names(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def topic_around(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """Every other partition of a topic is down, and messages without key go round them.
+    """Take down every other partition of a topic, and send messages without a key around them.
 
-    Whichever partition is next, one of two neighbours is down. The last sender is in a hurry.
+    One of two neighbouring partitions is always down. The last send has a short timeout.
     """
     world.theme = Theme.TOPICS
     topic = topic_like(world, queue)
@@ -111,9 +111,9 @@ def topic_around(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def copies_of_topic(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A MessageId is sent again when one subscription, both, and none has the first one any more.
+    """Send a MessageId again while both, one, and none of the subscriptions hold its first message.
 
-    At last the window is over, and a message with it is no copy.
+    At last the window is over, and a message with this MessageId is not a duplicate.
     """
     world.theme = Theme.TOPICS
     window = 2 * world.scope.lock
@@ -128,7 +128,7 @@ def copies_of_topic(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def session_of_subscription(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """The messages of a subscription's session come in order, though the first comes back twice."""
+    """Receive a subscription's session in order, although its first message is abandoned twice."""
     world.theme = Theme.TOPICS
     topic = topic_like(world, queue)
     yield from with_two_subscriptions(world, topic, requires_session=True)

@@ -1,4 +1,4 @@
-"""How sequences about deliveries may begin: locks, copies, dead letters, what comes later."""
+"""Prologues about deliveries: locks, duplicates, dead letters, and scheduled messages."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -37,7 +37,7 @@ __all__ = ["OPENINGS"]
 
 
 def lost_lock(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A lock ends, whoever had it settles too late, and the message is received again."""
+    """Let a lock expire, receive the message again, and settle it with the expired lock."""
     plain = ordinary(world, queue)
     yield plain
     yield Send(queue=plain.queue, message=keyed(world, plain, 0))
@@ -50,7 +50,7 @@ def lost_lock(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def expiry(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A message is received only when its time to live is over."""
+    """Receive a message only after its time to live is over."""
     message = keyed(world, queue, 0)
     life = max(1, world.scope.lock // 5)
     yield Send(queue=queue.queue, message=attrs.evolve(message, time_to_live=life))
@@ -62,7 +62,7 @@ def expiry(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def copies(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A MessageId is sent twice, within the window and after it, without and with a key."""
+    """Send a MessageId twice, three times over: at once, within the window, and after it."""
     name = f"q{len(world.queues) + 1}"
     window = 2 * world.scope.lock
     detecting = attrs.evolve(
@@ -81,9 +81,9 @@ def copies(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def dead_letters(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A receiver dead-letters a message, another one is abandoned once too often; both are got.
+    """Dead-letter one message, abandon another once too often, and receive both dead letters.
 
-    In between the partition of the second has an outage.
+    Before the receives, the partition of the second message goes down and comes up.
     """
     plain = ordinary(world, queue, max_delivery_count=1)
     dead = plain.queue + DEAD_LETTERS
@@ -101,7 +101,7 @@ def dead_letters(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def deferral(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """Two messages of a key are deferred, and after an outage received by their numbers."""
+    """Defer two messages of a key, and receive them by number after an outage."""
     plain = ordinary(world, queue)
     yield plain
     numbers: list[int] = []
@@ -117,7 +117,7 @@ def deferral(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def deferral_in_session(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """What is deferred in one session is asked for in another, and then in its own."""
+    """Defer a message in one session, and request it in another session and in its own."""
     held_in = ordinary(world, queue, requires_session=True)
     name, session = held_in.queue, world.session(0)
     yield held_in
@@ -133,7 +133,7 @@ def deferral_in_session(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def renewals(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A lock is renewed again and again, another is used near its end."""
+    """Renew a lock repeatedly, and use another one shortly before its end."""
     plain = ordinary(world, queue)
     lock = world.scope.lock
     yield plain
@@ -151,7 +151,7 @@ def renewals(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def session_state(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A session is renewed with a message in hand; its state outlasts an outage and a closing."""
+    """Renew a session while a message is locked; read its state after an outage and a close."""
     held_in = ordinary(world, queue, requires_session=True)
     name, session = held_in.queue, world.session(0)
     of_session = {"queue": name, "session_id": session}
@@ -172,9 +172,9 @@ def session_state(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def scheduled(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """Of two scheduled messages one is cancelled, and the other is received when it is due.
+    """Cancel one of two scheduled messages, and receive the other when it is due.
 
-    One is for a time that is past.
+    A third message is scheduled for a time in the past.
     """
     plain = ordinary(world, queue)
     yield plain
@@ -192,7 +192,7 @@ def scheduled(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def scheduled_in_outage(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """What was refused or cancelled is not received, whatever its partition has gone through."""
+    """Check that refused and cancelled scheduled messages never arrive, even after an outage."""
     plain = ordinary(world, queue)
     yield plain
     wait = max(1, world.scope.lock // 5)

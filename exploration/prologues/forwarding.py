@@ -1,4 +1,4 @@
-"""How sequences about forwarding may begin: chains, what a destination needs, dead letters."""
+"""Prologues about forwarding: chains, requirements of destinations, and dead letters."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -34,7 +34,7 @@ from busproof.vocabulary.values import Tier
 __all__ = ["OPENINGS"]
 
 HOPS: Final = (3, 2)
-"""A message is forwarded as often as it may by any reading, and then more often than it may."""
+"""Hops that every reading allows, and further hops that exceed the limit."""
 
 
 def _source(world: World, queue: CreateQueue, **onward: Any) -> CreateQueue:
@@ -44,7 +44,7 @@ def _source(world: World, queue: CreateQueue, **onward: Any) -> CreateQueue:
 
 
 def chain(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A message goes on from queue to queue, as often as it may, and another one more often."""
+    """Forward a message over the most hops allowed, and another over more."""
     world.theme = Theme.FORWARDING
     last = queue
     for hops in HOPS:
@@ -57,14 +57,14 @@ def chain(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def onward(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A message goes on from each kind of queue to each, and from a subscription to a topic."""
+    """Forward from each kind of queue to each kind, and from a subscription to a topic."""
     world.theme = Theme.FORWARDING
     kinds = (True, False) if world.scope.tier is not Tier.PREMIUM else (False,)
     for ours, theirs in product(kinds, kinds):
         end = ordinary(world, attrs.evolve(queue, partitioned=theirs))
         source = _source(world, attrs.evolve(queue, partitioned=ours), forward_to=end.queue)
         yield from (end, source)
-        # Without a key they take all partitions in turn.
+        # Messages without a key go to all partitions in turn.
         for _ in range(world.scope.partitions if (ours, theirs) == kinds[:1] + kinds[-1:] else 1):
             yield Send(queue=source.queue, message=unkeyed(world))
             yield from awaited(world, end.queue)
@@ -73,7 +73,7 @@ def onward(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def _through_topics(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """From a queue, by an update, through two topics to two ends."""
+    """Forward from a queue, after an update, through two topics to two queues."""
     first, second = (f"n{len(world.topics) + number}" for number in (1, 2))
     world.topics += [first, second]
     partitioned = bool(queue.partitioned)
@@ -97,9 +97,9 @@ def _through_topics(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def unique_end(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A MessageId that the end knows comes again from its source, at once and when it is forgotten.
+    """Forward a MessageId that the destination knows, within its window and after it.
 
-    What is forwarded to where sessions are required is for whoever has its session.
+    Then forward to a queue that requires sessions, and receive the message from its session.
     """
     world.theme = Theme.FORWARDING
     window = 2 * world.scope.lock
@@ -121,7 +121,7 @@ def unique_end(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def sources(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A key waits at the destination; a roll back is followed; sessions are asked at one end."""
+    """Forward to a partition that is down; roll back a send; forward from and to sessions."""
     world.theme = Theme.FORWARDING
     end = ordinary(world, queue)
     yield end
@@ -145,7 +145,7 @@ def sources(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def _within(world: World, queue: CreateQueue, message: Message) -> Iterator[Command]:
-    """A message is sent in a transaction that is rolled back."""
+    """Send a message in a transaction and roll it back."""
     world.transactions += 1
     name = f"t{world.transactions}"
     yield BeginTransaction(transaction=name)
@@ -154,7 +154,7 @@ def _within(world: World, queue: CreateQueue, message: Message) -> Iterator[Comm
 
 
 def buried(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """Dead letters are forwarded, with their reason, and are not where they were any more."""
+    """Forward dead letters with their reason; they leave the dead-letter queue."""
     end = ordinary(world, queue)
     yield end
     source = _source(world, queue, forward_dead_letters_to=end.queue)
@@ -168,7 +168,7 @@ def buried(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def closed_end(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """What was to go to a destination that is disabled for senders is not there, then or later."""
+    """Forward to a destination with sends disabled; the message does not arrive, then or later."""
     end = ordinary(world, queue)
     yield end
     source = _source(world, queue, forward_to=end.queue)

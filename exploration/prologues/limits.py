@@ -1,4 +1,4 @@
-"""How sequences about single requests may begin: as large or as long as they may be, and more."""
+"""Prologues about single requests: at a limit of size or length, and beyond it."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -30,27 +30,27 @@ from busproof.vocabulary.values import Tier
 __all__ = ["OPENINGS"]
 
 FITTING: Final = {Tier.BASIC: 250_000, Tier.STANDARD: 250_000, Tier.PREMIUM: 990_000}
-"""Bytes of a body that is just within what a tier takes, whatever a KB is."""
+"""Bytes of a body just within the limit of the tier, for a KB of 1,000 or 1,024 bytes."""
 
 TOO_LARGE: Final = 256 * 1024 + 1
-"""Bytes of a body that Basic and Standard do not take; what Premium does not, is 100 MB more."""
+"""Bytes of a body that Basic and Standard refuse; Premium accepts far larger ones."""
 
 THIRD: Final = 100 * 1024
-"""Bytes of a body of which two can be sent in one request, and three cannot."""
+"""Bytes of a body that fits twice into one request, but not three times."""
 
 FITTING_STATE: Final = 62_000
-"""Characters of a state that fits in, however many bytes each of them takes."""
+"""Characters of a state within the limit, for any encoding."""
 
 LONGEST_NAME: Final = 260
 FITTING_PROPERTY, LARGE_PROPERTY = 7_000, 22_000
-"""Two of the first fit in, however they are counted; three of the second are too large together."""
+"""Two of the first fit, however bytes are counted; three of the second are too large together."""
 
 IN_TRANSACTION: Final = 100
 AT_ONCE: Final = 20
-"""A transaction is sent as many messages as it takes in batches of so many."""
+"""Size of the batches that fill a transaction to its limit."""
 
 MANY: Final = 24
-"""Messages of a batch that has many, none of which is large."""
+"""Messages of a batch of many small messages."""
 
 
 def _carrying(world: World, queue: CreateQueue, **carried: Any) -> Message:
@@ -62,9 +62,9 @@ def _together(world: World, queue: CreateQueue, number: int, **carried: Any) -> 
 
 
 def large_messages(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A body is as large as it may be, and then larger; so are properties, each small enough.
+    """Send bodies within the limit and beyond it, and properties that are too large only together.
 
-    What was taken is received, and nothing else.
+    Then receive the accepted messages, and nothing else.
     """
     plain = ordinary(world, queue)
     yield plain
@@ -78,7 +78,7 @@ def large_messages(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def later_or_together(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """What is too large is scheduled, and sent and scheduled in a transaction, beside what fits."""
+    """Schedule and send a body that is too large, also in a transaction, beside one that fits."""
     plain = ordinary(world, queue)
     yield plain
     world.transactions += 1
@@ -97,9 +97,9 @@ def later_or_together(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def large_batches(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A batch has many messages, all of which come in their order; others are large, or too large.
+    """Send a batch of many messages and receive them in order; send large and too large batches.
 
-    Of Premium nothing says how large a batch may be.
+    The documents do not state a limit for batches on Premium.
     """
     plain = ordinary(world, queue)
     yield plain
@@ -113,7 +113,7 @@ def large_batches(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def long_transactions(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A transaction takes as many messages as it may; another one is sent one more."""
+    """Send as many messages in a transaction as it may hold; in another, one more."""
     plain = ordinary(world, queue)
     yield plain
     for ending, more in ((CommitTransaction, 0), (RollBackTransaction, 1)):
@@ -130,7 +130,7 @@ def long_transactions(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def long_names(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """Queues and topics have names that are as long as they may be, and longer."""
+    """Create queues and topics with names of the maximum length, and longer ones."""
     for length in (LONGEST_NAME, LONGEST_NAME + 1):
         named = ("q" * length, "n" * length)
         yield CreateQueue(queue=named[0], partitioned=queue.partitioned)
@@ -140,7 +140,7 @@ def long_names(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def large_states(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """The state of a session is as large as it may be; a larger one leaves it as it was."""
+    """Set a session state within the limit; a larger one is refused and changes nothing."""
     held_in = ordinary(world, queue, requires_session=True)
     of_session = {"queue": held_in.queue, "session_id": world.session(0)}
     yield held_in

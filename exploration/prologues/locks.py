@@ -1,4 +1,4 @@
-"""How sequences about locks may begin: settled in transactions, given again, closed in hand."""
+"""Prologues about locks: settlement in transactions, redelivery, and closed sessions."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -28,7 +28,7 @@ __all__ = ["OPENINGS"]
 
 
 def _held(world: World, queue: CreateQueue, times: int = 1) -> Iterator[Command]:
-    """So many messages of one key are sent, and then received."""
+    """Send this many messages of one key, and receive them."""
     for _ in range(times):
         yield Send(queue=queue.queue, message=keyed(world, queue, 0))
     for _ in range(times):
@@ -41,7 +41,7 @@ def _begun(world: World) -> BeginTransaction:
 
 
 def settled_within(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """Several messages are settled in one transaction, each in its way, and none comes back."""
+    """Settle several messages in one transaction; only the abandoned one is delivered again."""
     plain = ordinary(world, queue)
     yield plain
     kinds: tuple[type[Settlement], ...] = (Abandon, Complete, Complete)
@@ -63,13 +63,13 @@ def settled_within(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def undone(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """What is settled in a transaction is rolled back, or lost to another before the commit."""
+    """Roll back a settlement, and lose the lock of another before its commit."""
     yield from _withdrawn(world, queue)
     yield from _lost_before_commit(world, queue)
 
 
 def _withdrawn(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """What is settled in a transaction and rolled back stays with its receiver, and counts once."""
+    """Roll back a completion and an abandon: the lock stays valid, and neither takes effect."""
     plain = ordinary(world, queue, max_delivery_count=3)
     yield plain
     yield from _held(world, plain)
@@ -87,7 +87,7 @@ def _withdrawn(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def _lost_before_commit(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A lock ends between its settlement and the commit, when somebody else has the message."""
+    """Let a lock expire between settlement and commit, and another receive take the message."""
     plain = ordinary(world, queue)
     yield plain
     yield from _held(world, plain)
@@ -104,14 +104,14 @@ def _lost_before_commit(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def given_again(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """What was in hand is received again, with a lock of its own, and after its session closed."""
+    """Receive a message again under a new lock, also after its session was closed."""
     yield from _abandoned_and_lost(world, queue)
     if Capability.SESSIONS in world.scope.capabilities:
         yield from _closed_in_hand(world, queue)
 
 
 def _abandoned_and_lost(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A message is given back, or its lock ends; the lock of the next delivery alone is of use."""
+    """Abandon a message, then let its lock expire; only the lock of the next delivery is valid."""
     plain = ordinary(world, queue)
     name = plain.queue
     yield plain
@@ -132,7 +132,7 @@ def _abandoned_and_lost(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def _closed_in_hand(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A session is closed with messages in hand, more often than they may be delivered."""
+    """Close a session with locked messages more often than their delivery limit allows."""
     held_in = ordinary(world, queue, requires_session=True, max_delivery_count=2)
     name, session = held_in.queue, world.session(0)
     yield held_in
@@ -150,7 +150,7 @@ def _closed_in_hand(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def _latest(world: World) -> str:
-    """The lock that was given last; none where nothing was received."""
+    """Return the latest lock token; "none" if nothing is locked."""
     return world.locks[-1].lock_token or "none" if world.locks else "none"
 
 

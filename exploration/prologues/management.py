@@ -1,4 +1,4 @@
-"""How sequences about entities as a whole may begin: made again, changed, deleted in an outage."""
+"""Prologues about entities: create again, update, and delete during an outage."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -30,11 +30,11 @@ from busproof.vocabulary.commands import (
 __all__ = ["OPENINGS"]
 
 LATER: Final = "later"
-"""A name that nothing else has."""
+"""A name that no other entity has."""
 
 
 def fixed(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """Updates ask a queue for sessions, to detect copies, and for neither; then it is used."""
+    """Try to turn sessions and duplicate detection on and off by updates, then use the queue."""
     plain = ordinary(world, queue)
     name = plain.queue
     yield plain
@@ -52,9 +52,9 @@ def fixed(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def fixed_of_topic(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """Updates ask a topic to detect copies, and a subscription for sessions; neither gets them.
+    """Try to turn on a topic's duplicate detection and a subscription's sessions by updates.
 
-    Then the topic's time to live is updated, which is that of what comes later.
+    Then update the topic's time to live, which applies to later messages.
     """
     world.theme = Theme.TOPICS
     topic = topic_like(world, queue)
@@ -75,9 +75,9 @@ def fixed_of_topic(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def made_again(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A queue with messages in all its partitions, one of them identified, is made a second time.
+    """Delete a queue with messages in all partitions, and create it again.
 
-    Nothing of the first is left: no message, and no MessageId that would make another a copy.
+    The new queue is empty, and it remembers no MessageId of the old one.
     """
     detecting = ordinary(world, queue, duplicate_detection=True)
     name = detecting.queue
@@ -90,9 +90,9 @@ def made_again(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def topic_made_again(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A topic that has accepted a MessageId is made a second time, with a subscription.
+    """Delete a topic that has accepted a MessageId, and create it again with a subscription.
 
-    A name that differs from that of the subscription in its case is not a second one.
+    A name that differs from the subscription's only in case does not name a second one.
     """
     world.theme = Theme.TOPICS
     topic = topic_like(world, queue, duplicate_detection=True)
@@ -108,13 +108,13 @@ def topic_made_again(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def _outage(name: str) -> tuple[Command, Command]:
-    """A partition that every entity has goes down, and comes up again."""
+    """Return commands to take down and bring up partition 0, which every entity has."""
     down, up = (kind(queue=name, partition=0) for kind in (TakePartitionDown, BringPartitionUp))
     return down, up
 
 
 def refused_in_outage(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A queue is deleted in an outage, and once more after it; made again, it is empty."""
+    """Delete a queue during an outage, and again after it; create it again, and find it empty."""
     plain = ordinary(world, queue)
     gone = DeleteQueue(queue=plain.queue)
     down, up = _outage(plain.queue)
@@ -125,7 +125,7 @@ def refused_in_outage(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def creation_in_outage(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A queue is made in an outage, and once more after it; then it is one like others."""
+    """Create a queue during an outage, and again after it; then use it."""
     asked = CreateQueue(queue=LATER, partitioned=queue.partitioned, lock_duration=world.scope.lock)
     down, up = _outage(LATER)
     yield from (down, asked, up, asked)
@@ -134,7 +134,7 @@ def creation_in_outage(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def topic_refused_in_outage(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A topic is deleted in an outage and after it; made again, it never had one."""
+    """Delete a topic during an outage, and again after it; the new topic has no outage."""
     world.theme = Theme.TOPICS
     topic = topic_like(world, queue)
     yield from with_two_subscriptions(world, topic)

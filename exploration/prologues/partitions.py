@@ -1,4 +1,4 @@
-"""How sequences about partitions may begin: all of them down, all of them used, many settled."""
+"""Prologues about partitions: all down, all in use, and many settled messages."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -21,14 +21,14 @@ from busproof.vocabulary.values import ReceiveMode
 __all__ = ["OPENINGS"]
 
 ROUNDS = 25
-"""Rounds of messages without a key, by the last of which each partition has to have had one."""
+"""Rounds of messages without a key, enough that each partition must have received one."""
 
 MANY = 104
-"""Messages settled of one queue, and some more of the next partitions."""
+"""Messages to settle from one queue."""
 
 
 def blackout(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """All of a queue's partitions are down: it takes nothing, and the next queue knows nothing."""
+    """Take down all partitions of a queue: it accepts nothing, but another queue works."""
     mode = ReceiveMode.RECEIVE_AND_DELETE
     dark, other = ordinary(world, queue), ordinary(world, queue)
     partitions = range(world.scope.partitions if queue.partitioned else 1)
@@ -48,7 +48,7 @@ def blackout(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def spread(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """So many messages without a key that each partition has to take some of them."""
+    """Send so many messages without a key that each partition must receive some."""
     if not queue.partitioned:
         return
     plain = ordinary(world, queue)
@@ -58,7 +58,7 @@ def spread(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def many_settled(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """Message after message of any partition is received and settled, and none comes back."""
+    """Receive and complete message after message of any partition; none is delivered again."""
     plain = ordinary(world, queue)
     yield plain
     for _ in range(MANY):

@@ -1,4 +1,4 @@
-"""What a way to begin a sequence of an exploration is."""
+"""Definition of a prologue: the first commands of an exploration sequence."""
 
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -19,12 +19,12 @@ IN_TRANSACTIONS: Final = (Capability.PEEK_LOCK, Capability.TRANSACTIONAL_SETTLEM
 
 @attrs.frozen
 class Opening:
-    """A way to begin, as far as an implementation has what it needs.
+    """A prologue, and the capabilities that it needs.
 
     Attributes:
-        name: of the situation that it comes to; empty if the sequence begins at random.
-        needed: what an implementation has to declare.
-        commands: what is asked; it may look at what the world has learned from its last command.
+        name: name of the situation; empty for a sequence that begins at random.
+        needed: capabilities that the implementation has to declare.
+        commands: yields the commands; it may use what the previous command taught the world.
     """
 
     name: str
@@ -33,9 +33,9 @@ class Opening:
 
 
 def opening(name: str, commands: Commands, *needed: Capability) -> Opening:
-    """An opening that needs these capabilities.
+    """Return a prologue that needs these capabilities.
 
-    What takes hundreds of requests needs a disposable namespace: one that nobody else has a use
-    for.
+    A prologue of hundreds of requests needs a disposable namespace, because it would get in the
+    way of other users.
     """
     return Opening(name, frozenset(needed), commands)

@@ -1,4 +1,4 @@
-"""How sequences about queues may begin: keys, their order, outages, transactions, what is full."""
+"""Prologues about queues: keys, order, outages, transactions, and full partitions."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -41,15 +41,15 @@ __all__ = [
 
 OTHER: Final = "other"
 CROWD: Final = 101
-"""How many partitioned queues a namespace does not take."""
+"""More partitioned queues than a namespace accepts."""
 
 GB: Final = 2**30
 LARGE: Final = 100_000_000
-"""Bytes of the largest message that any tier takes; others refuse it as too large."""
+"""Bytes of the largest message that any tier accepts; other tiers refuse it as too large."""
 
 
 def keyed(world: World, queue: CreateQueue, place: int) -> Message:
-    """A message with one of two keys, its session's id too if the queue requires sessions."""
+    """Return a message with one of two keys, and with a SessionId if sessions are required."""
     key = (world.session(0), OTHER)[place]
     world.bodies += 1
     session = key if queue.requires_session else None
@@ -57,18 +57,18 @@ def keyed(world: World, queue: CreateQueue, place: int) -> Message:
 
 
 def unkeyed(world: World, **carried: Any) -> Message:
-    """A message without a key that carries this."""
+    """Return a message with these properties and no key."""
     world.bodies += 1
     return Message(body=f"m{world.bodies}", **carried)
 
 
 def taken(name: str, times: int = 1) -> Iterator[Command]:
-    """Receive so often, and keep nothing locked."""
+    """Yield this many receives that delete, so that no message stays locked."""
     return (Receive(queue=name, mode=ReceiveMode.RECEIVE_AND_DELETE) for _ in range(times))
 
 
 def ordinary(world: World, queue: CreateQueue, **settings: Any) -> CreateQueue:
-    """A new queue that is partitioned like this one, and else has these settings only."""
+    """Return a new queue that is partitioned like this one, with no other settings than these."""
     name = f"q{len(world.queues) + 1}"
     lock = world.scope.lock
     made = CreateQueue(queue=name, partitioned=queue.partitioned, lock_duration=lock, **settings)
@@ -77,7 +77,7 @@ def ordinary(world: World, queue: CreateQueue, **settings: Any) -> CreateQueue:
 
 
 def awaited(world: World, name: str, session_id: str | None = None) -> Iterator[Command]:
-    """A message is asked for until one comes, or as often as a receiver has patience."""
+    """Yield receives and waits until a message arrives, or until the liveness deadline."""
     before = len(world.received)
     mode = ReceiveMode.RECEIVE_AND_DELETE
     for _ in range(TRIES):
@@ -88,14 +88,14 @@ def awaited(world: World, name: str, session_id: str | None = None) -> Iterator[
 
 
 def interrupted(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """The partition that was seen last goes down, and comes up again."""
+    """Take down the partition of the latest message, and bring it up again."""
     partition = world.visited[-1] if world.visited and queue.partitioned else 0
     yield TakePartitionDown(queue=world.sent_to(queue), partition=partition)
     yield BringPartitionUp(queue=world.sent_to(queue), partition=partition)
 
 
 def outage(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A key's partition goes down and comes up again, and the key is used all the while."""
+    """Send messages of one key before, during and after an outage of its partition."""
     yield Send(queue=queue.queue, message=keyed(world, queue, 0))
     partition = world.visited[-1] if world.visited and queue.partitioned else 0
     yield TakePartitionDown(queue=queue.queue, partition=partition)
@@ -105,7 +105,7 @@ def outage(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def around(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """Messages without key are sent while a partition is down."""
+    """Send messages without a key while a partition is down."""
     name = f"q{len(world.queues) + 1}"
     plain = CreateQueue(queue=name, lock_duration=world.scope.lock)
     there = plain if world.scope.tier is not Tier.PREMIUM else queue
@@ -120,7 +120,7 @@ def around(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def two_keys(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """Transactions are sent messages with two keys, and of two sessions; a message has both."""
+    """Send messages with two keys or sessions in one transaction, and a message with both keys."""
     sessions = attrs.evolve(queue, queue=f"q{len(world.queues) + 1}", requires_session=True)
     if world.scope.allows(sessions):
         world.queues.append(sessions)
@@ -137,7 +137,7 @@ def two_keys(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def in_line(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """Messages of one key are received in their order, though one comes back or has an outage."""
+    """Receive messages of one key in order, in spite of an abandon and an outage."""
     plain = ordinary(world, queue)
     yield plain
     for _ in range(3):
@@ -152,9 +152,9 @@ def in_line(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def full(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """More of one key than a partition holds, between two messages of another key.
+    """Send more messages of one key than a partition can hold, between two of another key.
 
-    By the first of them it is known where the second has to go.
+    The first of these two shows which partition the second has to go to.
     """
     for place in (1, *(0,) * (GB // LARGE + 2), 1):
         message = attrs.evolve(keyed(world, queue, place), size=LARGE, stands_in=True)
@@ -162,7 +162,7 @@ def full(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def crowd(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """More queues than there may be with partitions, some of which are deleted again."""
+    """Create more partitioned queues than allowed, and delete some of them."""
     partitioned = world.scope.tier is not Tier.PREMIUM
     kinds = attrs.evolve(queue, forward_to=None, partitioned=partitioned)
     names = [f"{queue.queue}-{number}" for number in range(CROWD)]

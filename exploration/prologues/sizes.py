@@ -1,4 +1,4 @@
-"""How sequences about room may begin: what is full, how many entities there are, their sizes."""
+"""Prologues about storage quotas: full entities, numbers of entities, and entity sizes."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -30,10 +30,10 @@ from busproof.vocabulary.values import ReceiveMode, Tier
 __all__ = ["OPENINGS"]
 
 HELD: Final = 10**9 // LARGE
-"""Large messages that surely fit in a GB; of a GB that is nearly full one more may be taken."""
+"""Large messages that certainly fit in a GB; an entity just below its limit may accept one more."""
 
 SIZES: Final = (None, 5, 6, 80)
-"""GB that are asked for: none in particular, and what some tiers have or none has."""
+"""Sizes to request, in GB: the default, and sizes that only some tiers or no tier has."""
 
 
 def _large(world: World, queue: CreateQueue) -> Message:
@@ -41,12 +41,12 @@ def _large(world: World, queue: CreateQueue) -> Message:
 
 
 def _whole(world: World, queue: CreateQueue) -> CreateQueue:
-    """A queue of one GB without partitions, so that all that it holds is in one place."""
+    """Return a queue of one GB without partitions, so that a single limit applies."""
     return ordinary(world, attrs.evolve(queue, partitioned=False), max_size=1)
 
 
 def full_whole(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A queue without partitions is sent more than it holds, and again once some has gone."""
+    """Send more to a queue without partitions than it can hold, and again after removing some."""
     whole = _whole(world, queue)
     yield whole
     for _ in range(GB // LARGE + 2):
@@ -60,7 +60,7 @@ def full_whole(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def set_aside(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A queue is full of what is scheduled, locked, deferred and dead, and then sent more."""
+    """Fill a queue with scheduled, locked, deferred and dead-lettered messages, then send more."""
     whole = _whole(world, queue)
     yield whole
     for _ in range(2):
@@ -78,7 +78,7 @@ def set_aside(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def full_of_a_batch(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A batch with one key has room for some of its messages, and not for all; then all comes."""
+    """Send a batch with one key that fits only in part, then receive everything."""
     plain = ordinary(world, queue, max_size=1)
     yield plain
     messages = tuple(_large(world, plain) for _ in range(GB // LARGE + 2))
@@ -88,7 +88,7 @@ def full_of_a_batch(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def copies_at_once(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """One MessageId stands twice in a batch, and was accepted before in the next one."""
+    """Send a batch with a MessageId twice in it, and a batch with one already accepted."""
     times = {"duplicate_window": 2 * world.scope.lock}
     detecting = ordinary(world, queue, duplicate_detection=True, **times)
     yield detecting
@@ -102,9 +102,9 @@ def copies_at_once(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def sizes(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """Queues are asked for in sizes that there are and are not, with partitions and without.
+    """Request queues of valid and invalid sizes, with and without partitions.
 
-    Premium is asked for them too, to see that it has none.
+    Premium is included, although its queues have no such sizes.
     """
     kinds = [
         CreateQueue(queue="", partitioned=partitioned, max_size=size)
@@ -121,7 +121,7 @@ def sizes(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def from_before(world: World, _queue: CreateQueue) -> Iterator[Command]:
-    """A queue from before is used, and asked for again once it was deleted."""
+    """Use a legacy queue, delete it, and create it again."""
     if world.scope.tier is not Tier.PREMIUM:
         return
     old = CreateQueue(queue=f"q{len(world.queues) + 1}", lock_duration=world.scope.lock)
@@ -133,7 +133,7 @@ def from_before(world: World, _queue: CreateQueue) -> Iterator[Command]:
 
 
 def crowd_of_topics(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """More topics than there may be with partitions; others are created nevertheless."""
+    """Create more partitioned topics than allowed; other entities can still be created."""
     if world.scope.tier is Tier.PREMIUM:
         return
     names = [f"{queue.queue}-n{number}" for number in range(CROWD)]

@@ -1,8 +1,8 @@
-"""How sequences of an exploration may begin: by what is needed in each run, and is rarely drawn.
+"""Table of prologues: situations that every run needs and that are rarely drawn.
 
-Each of several situations needs some commands in a row. Their frequency would fall with each kind
-of command that is added; so some sequences begin with one of them, and go on at random. The first
-sequences of an exploration go through all of them, for what has to happen is not left to chance.
+Each situation needs several commands in a row. Its frequency would fall with each kind of command
+that is added, so some sequences begin with a prologue and continue at random. The first sequences
+of an exploration use each prologue in turn: required situations are not left to chance.
 """
 
 from collections.abc import Iterator
@@ -31,12 +31,12 @@ __all__ = ["begun_with", "openings", "themes"]
 
 _OPENINGS: Final = (
     opening("", lambda _world, _queue: iter(())),
-    # By which every run comes to its goals.
+    # Required by the coverage goals of every run.
     *queues.OPENINGS,
     *deliveries.OPENINGS,
     *topics.OPENINGS,
     *forwarding.OPENINGS,
-    # What a run has time for besides.
+    # Further situations, as far as the time allows.
     *management.OPENINGS,
     *actions.OPENINGS,
     *limits.OPENINGS,
@@ -56,20 +56,20 @@ _THEMES: Final = {
     Theme.COPIES: Capability.TOPICS,
     Theme.CONDITIONS: Capability.FILTERS,
 }
-"""What an implementation has to declare for a sequence to be about this."""
+"""The capability that each theme needs."""
 
 
 def openings(scope: Scope) -> tuple[str, ...]:
-    """The names of the ways to begin; that at random comes first, and as often as all others."""
+    """Return the names of prologues; the empty one comes first, as often as all others together."""
     there = [each.name for each in _OPENINGS if each.needed <= scope.capabilities]
     return ("",) * (len(there) - 2) + tuple(there)
 
 
 def begun_with(name: str, world: World, queue: CreateQueue) -> Iterator[Command]:
-    """The commands of an opening that an implementation can be asked.
+    """Yield the commands of a prologue that the implementation supports.
 
-    A sequence about one matter begins at random, one about copies with the subscriptions for them,
-    one about conditions with all that is to be decided on.
+    A focused sequence begins at random, except those about copies, which create a topic with two
+    subscriptions, and those about conditions, which use the prologue for filters.
     """
     if world.theme is Theme.COPIES:
         return topics.topic_alike(world, queue)
@@ -83,6 +83,6 @@ def begun_with(name: str, world: World, queue: CreateQueue) -> Iterator[Command]
 
 
 def themes(scope: Scope) -> tuple[Theme, ...]:
-    """What a sequence may be about, most often anything about queues."""
+    """Return the themes in scope; queues are listed twice, to be drawn more often."""
     there = (theme for theme, need in _THEMES.items() if need in scope.capabilities)
     return (Theme.QUEUES, Theme.QUEUES, *there)

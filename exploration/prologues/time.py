@@ -1,4 +1,4 @@
-"""How sequences about time may begin: what is remembered, what comes later, what ends by itself."""
+"""Prologues about time: duplicate windows, scheduled messages, and expiry."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -42,7 +42,7 @@ LONGEST_WINDOW: Final = 7 * DAY
 
 
 def _known(world: World, queue: CreateQueue, identity: str, key: str | None = None) -> Send:
-    """A message with this MessageId, and a PartitionKey if one is named."""
+    """Return a send of a message with this MessageId, and with this PartitionKey if given."""
     world.bodies += 1
     message = Message(body=f"m{world.bodies}", message_id=identity, partition_key=key)
     return Send(queue=queue.queue, message=message)
@@ -53,13 +53,13 @@ def _detecting(world: World, queue: CreateQueue, **settings: Any) -> CreateQueue
 
 
 def remembered(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """MessageIds come again within and beyond their window, and after sends without effect."""
+    """Repeat MessageIds within and after their window, and after sends without effect."""
     yield from _windows(world, queue)
     yield from _no_copies(world, queue)
 
 
 def _windows(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A MessageId comes again within its window and after it, while others come in between."""
+    """Repeat a MessageId within its window and after it, with other messages in between."""
     window = 2 * world.scope.lock
     detecting = _detecting(world, queue, duplicate_window=window)
     yield detecting
@@ -73,7 +73,7 @@ def _windows(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def limits_of_windows(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """Queues with the window that is the default, too short or too long; each is outlived."""
+    """Create queues with the default window, one too short and one too long; wait past each."""
     if world.scope.clock is Clock.REAL:
         return
     for asked, given in (
@@ -92,7 +92,7 @@ def limits_of_windows(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def _other_keys(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A MessageId comes again with another key: to a partitioned queue, and to a regular one."""
+    """Repeat a MessageId with another key, on a partitioned queue and on a regular one."""
     regular = attrs.evolve(queue, partitioned=False)
     for each in (queue, regular):
         detecting = _detecting(world, each)
@@ -103,7 +103,7 @@ def _other_keys(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def _no_copies(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """What was refused or rolled back is sent again, and is no copy; what was taken is one."""
+    """Send refused and rolled-back messages again: they are not duplicates; accepted ones are."""
     detecting = _detecting(world, queue)
     key = world.session(0)
     yield detecting
@@ -124,13 +124,13 @@ def _no_copies(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def elsewhere(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A MessageId comes again in another queue, or with another key."""
+    """Repeat a MessageId in another queue, or with another key."""
     yield from _other_queues(world, queue)
     yield from _other_keys(world, queue)
 
 
 def _other_queues(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """What one queue has taken, and given, comes to others as well, and to the first again."""
+    """Repeat a MessageId of one queue, already received there, in two others, twice in each."""
     of_session = world.session(0) if queue.requires_session else None
     message = attrs.evolve(keyed(world, queue, 0), message_id=OTHER)
     yield Send(queue=queue.queue, message=message)
@@ -146,13 +146,13 @@ def _other_queues(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def overtaken(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """Scheduled messages are not there before they are due, neither in line nor in a session."""
+    """Check that scheduled messages are not available before they are due, also in a session."""
     yield from _scheduled_in_line(world, queue)
     yield from _scheduled_in_session(world, queue)
 
 
 def _scheduled_in_line(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """Of one key a message is scheduled, others are sent before it is due and after it."""
+    """Schedule a message, and send others of its key before it is due and after it."""
     plain = ordinary(world, queue)
     wait = max(2, world.scope.lock // 5)
     yield plain
@@ -168,7 +168,7 @@ def _scheduled_in_line(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def _scheduled_in_session(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A session has nothing but what is scheduled: it is not the next one before that is due."""
+    """Schedule the only message of a session: the session is not the next one until it is due."""
     held_in = ordinary(world, queue, requires_session=True)
     name, session = held_in.queue, world.session(0)
     wait = max(2, world.scope.lock // 5)
@@ -187,13 +187,13 @@ def _scheduled_in_session(world: World, queue: CreateQueue) -> Iterator[Command]
 
 
 def lifetimes(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """Messages with and without a time to live, where a queue, subscription or topic has one."""
+    """Send messages with and without a time to live, where the entity has one."""
     yield from _queue_lifetimes(world, queue)
     yield from _subscription_lifetimes(world, queue)
 
 
 def _queue_lifetimes(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """Messages with a longer, a shorter and no time to live, where the queue has one of its own."""
+    """Send messages with a longer, a shorter and no time to live to a queue that has one."""
     life = max(4, world.scope.lock // 2)
     mortal = ordinary(world, queue, time_to_live=life)
     yield mortal
@@ -201,7 +201,7 @@ def _queue_lifetimes(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def _subscription_lifetimes(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """The same, where the subscription has a time to live, and where the topic has one."""
+    """Do the same where the subscription has a time to live, and where the topic has one."""
     life = max(4, world.scope.lock // 2)
     for of_topic, of_subscription in ((None, life), (life, None)):
         topic = f"n{len(world.topics) + 1}"
@@ -221,7 +221,7 @@ def _subscription_lifetimes(world: World, queue: CreateQueue) -> Iterator[Comman
 
 
 def _outlived(world: World, place: CreateQueue, path: str, life: int) -> Iterator[Command]:
-    """Messages of each age are sent: none is received after their time, and some are within it."""
+    """Send messages of each lifetime: some arrive in time, and none after they expire."""
     for wait, times in ((life + 1, 2), (life * 3 // 4, 3)):
         for own in (None, 4 * life, life // 2):
             message = attrs.evolve(keyed(world, place, 0), time_to_live=own)
@@ -231,14 +231,14 @@ def _outlived(world: World, place: CreateQueue, path: str, life: int) -> Iterato
 
 
 def expired(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """Messages expire while they are locked, deferred or scheduled, or their partition is down."""
+    """Let messages expire while locked, deferred, scheduled, or while their partition is down."""
     yield from _expired_in_hand(world, queue)
     yield from _expired_letters(world, queue)
     yield from _expired_in_outage(world, queue)
 
 
 def _expired_in_hand(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """Messages expire while they are locked, and are settled with that lock in each way."""
+    """Let messages expire while locked, and settle each in a different way with that lock."""
     plain = ordinary(world, queue)
     life = max(1, world.scope.lock // 6)
     yield plain
@@ -254,7 +254,7 @@ def _expired_in_hand(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def _expired_letters(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """Where the expired become dead letters one is deferred, one waits, and one is scheduled."""
+    """Dead-letter expired messages: one deferred and one active; a third one is scheduled."""
     burying = ordinary(world, queue, dead_letter_expired=True)
     life = max(1, world.scope.lock // 5)
     yield burying
@@ -274,7 +274,7 @@ def _expired_letters(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def _expired_in_outage(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A message expires while its partition is down, another one lives on."""
+    """Let one of two messages expire while their partition is down."""
     plain = ordinary(world, queue)
     life = max(1, world.scope.lock // 5)
     yield plain

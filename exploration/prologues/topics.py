@@ -1,4 +1,4 @@
-"""How sequences about topics may begin: what subscriptions take, and by which conditions."""
+"""Prologues about topics: copies for subscriptions, and their filters."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -29,7 +29,7 @@ __all__ = ["OPENINGS", "with_two_subscriptions"]
 
 
 def with_two_subscriptions(world: World, topic: CreateTopic, **settings: Any) -> Iterator[Command]:
-    """A new topic, and two subscriptions of it with these settings."""
+    """Create a topic and two subscriptions with these settings."""
     world.topics.append(topic.topic)
     yield topic
     for name in ("s0", "s1"):
@@ -42,7 +42,7 @@ def with_two_subscriptions(world: World, topic: CreateTopic, **settings: Any) ->
 
 
 def topic_alike(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """A topic with two subscriptions, all of which have the settings of this queue."""
+    """Create a topic with two subscriptions, all with the settings of this queue."""
     topic = CreateTopic(
         topic=f"n{len(world.topics) + 1}",
         partitioned=bool(queue.partitioned),
@@ -58,9 +58,9 @@ def topic_alike(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def copied(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """Messages go around a partition that is down, and in a transaction, to two subscriptions.
+    """Send to two subscriptions: around a partition that is down, and in a transaction.
 
-    One of them takes its copies first, each locked and completed.
+    Then lock and complete the copies of one subscription, and after it of the other.
     """
     topic = f"n{len(world.topics) + 1}"
     yield from with_two_subscriptions(
@@ -88,7 +88,7 @@ def copied(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def subscriptions(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """Of two subscriptions one takes only what has a certain key."""
+    """Send to two subscriptions, one of them with a filter for one SessionId."""
     world.theme = Theme.TOPICS
     yield CreateSubscription(topic="nowhere", subscription="s0")
     topic = CreateTopic(topic=f"n{len(world.topics) + 1}", partitioned=bool(queue.partitioned))
@@ -107,7 +107,7 @@ def subscriptions(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 
 def conditions(world: World, queue: CreateQueue) -> Iterator[Command]:
-    """Subscriptions with one filter each take what they want of some messages."""
+    """Send messages to subscriptions with one filter each, and receive from each."""
     world.theme = Theme.CONDITIONS
     topic = f"n{len(world.topics) + 1}"
     world.topics.append(topic)

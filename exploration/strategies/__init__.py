@@ -1,1 +1,1 @@
-"""Strategies: what an exploration may ask, as rows of a table, one module a family."""
+"""Strategies: the commands that an exploration may generate, as tables with a module per family."""

@@ -1,4 +1,4 @@
-"""Rows of the exploration's table for several messages in one request."""
+"""Generators for several messages in one request."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -18,7 +18,7 @@ _ALIKE: Final = st.tuples(st.integers(0, 3), st.integers(1, 4)).map(lambda one: 
 
 
 def rows_of_batches(scope: Scope) -> Iterator[Generator]:
-    """Sending several messages at once, alike or not, and receiving several."""
+    """Yield the rows that send batches, of equal or different shapes, and receive batches."""
     yield Generator(
         kind=SendBatch,
         draws={"queue": QUEUES, "shapes": st.one_of(_ALIKE, _SHAPES)},

@@ -1,8 +1,8 @@
-"""What subscriptions filter by in an exploration, and what messages carry for it to decide on.
+"""Filters of subscriptions in an exploration, and the message properties that they match on.
 
-Properties, values and conditions come from small universes, so that a message now and then meets a
-condition, and now and then fails it by very little. What a message carries is told by one number:
-any nine numbers in a row come to each pair of what `a` and `b` may be, to each color and each size.
+Properties, values and conditions come from small sets, so that some messages match a condition and
+others barely fail it. A single number determines the properties of a message: any nine numbers in a
+row give each pair of values of `a` and `b`, and each color and each size.
 """
 
 from collections.abc import Mapping
@@ -44,10 +44,10 @@ _PROPERTIES: Final[Mapping[str, tuple[PropertyValue, ...]]] = {
 }
 
 MARKED: Final = 9
-"""How many messages whose numbers follow each other carry whatever tells conditions apart."""
+"""Messages with consecutive numbers that together distinguish all conditions."""
 
 _HEADERS_MOD: Final = 11
-"""A header is there in some of so many numbers, each header in others."""
+"""Modulus that decides which numbers have a header; each header has other numbers."""
 
 _TEXT: Final = st.sampled_from(tuple(f"'{each}'" for each in _COLORS))
 _NUMBER: Final = st.sampled_from(tuple(map(str, _NUMBERS)))
@@ -56,7 +56,7 @@ _COLOR: Final = st.sampled_from(("color", "color", "Color", "user.color"))
 
 
 def _mostly(weight: int, often: st.SearchStrategy[T], other: st.SearchStrategy[T]) -> Any:
-    """The other one once in so many times; of `one_of`, Hypothesis takes each but once."""
+    """Draw `other` once in this many times; `one_of` of Hypothesis ignores repeated branches."""
     return st.integers(1, weight).flatmap(lambda drawn: other if drawn == weight else often)
 
 
@@ -100,11 +100,11 @@ _CONDITION: Final = st.one_of(
 _CONDITIONS: Final[st.SearchStrategy[Filter]] = _mostly(6, _CONDITION, _BROKEN).map(
     lambda written: SqlFilter(expression=written)
 )
-"""Conditions in the service's SQL, a few of which are none."""
+"""Conditions in the service's SQL, a few of them invalid."""
 
 
 def _some(most: int) -> st.SearchStrategy[dict[str, Any]]:
-    """One to so many fields of a message, and what is in them."""
+    """Draw up to this many fields of a message, at least one, with their values."""
     header = st.tuples(st.sampled_from(_HEADERS), st.sampled_from(_WORDS))
     return st.lists(header | _PROPERTY, min_size=1, max_size=most).map(_fields)
 
@@ -119,7 +119,7 @@ _PROPERTY: Final = st.sampled_from(
 )
 
 MARKS: Final = st.integers(0, 9 * len((*_COLORS, None)) * len((*_NUMBERS, None)) * 11 - 1)
-"""What a message carries besides its keys, by number."""
+"""Numbers that determine the properties of a message besides its keys."""
 
 _CORRELATIONS: Final[st.SearchStrategy[Filter]] = _mostly(
     2,
@@ -133,16 +133,16 @@ _CORRELATIONS: Final[st.SearchStrategy[Filter]] = _mostly(
         )
     ),
 )
-"""Filters of the other kinds."""
+"""Filters of other kinds than SQL."""
 
 
 def filters(*, sql: bool) -> st.SearchStrategy[Filter]:
-    """What a rule may take, mostly by conditions in SQL where there are any."""
+    """Draw filters for rules; mostly SQL conditions, if SQL is supported."""
     return _mostly(4, _CONDITIONS, _CORRELATIONS) if sql else _CORRELATIONS
 
 
 def marked(message: Message, number: int) -> Message:
-    """The message with the headers and properties of this number too."""
+    """Return the message with the headers and properties of this number."""
     carried = {
         "a": (None, 1, 2)[number % 3],
         "b": (None, 1, 2)[number // 3 % 3],

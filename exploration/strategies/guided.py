@@ -1,6 +1,7 @@
-"""Rows whose command is one that makes sense now: on the session at hand, on the lock that is held.
+"""Generators guided by state: commands on the accepted session, or on the current lock.
 
-A walk that draws each command by itself seldom comes far: most are refused, for nothing is held.
+A random walk that draws each command independently rarely gets far: without a lock or a session,
+most commands are refused.
 """
 
 from collections.abc import Callable, Iterator
@@ -42,7 +43,7 @@ _WEIGHT: Final = 8
 _OTHERS: Final = 6
 
 _WITHIN_KEYS: Final = "aaabcdefghijklmnopqrst"
-"""More keys than there are partitions, so that some share one."""
+"""More keys than there are partitions, so that some share a partition."""
 
 _Step = Callable[[World, str], Command]
 _OnLock = Callable[[World, Receipt], Command]
@@ -50,7 +51,7 @@ _Within = Callable[[World, str, str], Command]
 
 
 def guided_rows(scope: Scope) -> Iterator[Generator]:
-    """Rows for sequences about sessions, about deliveries and about transactions."""
+    """Yield the rows for sequences about sessions, deliveries and transactions."""
     if Capability.TRANSACTIONS in scope.capabilities:
         yield Generator(
             kind=BeginTransaction,
@@ -94,7 +95,7 @@ def guided_rows(scope: Scope) -> Iterator[Generator]:
 
 
 def _as_far_as_there_is(make: Made) -> Made:
-    """Nothing where it makes what an implementation cannot be asked."""
+    """Wrap a function: return nothing if the implementation does not support its command."""
 
     def made(world: World, **drawn: Any) -> Command | None:
         command = make(world, **drawn)
@@ -104,7 +105,7 @@ def _as_far_as_there_is(make: Made) -> Made:
 
 
 def _in_session(world: World, queue: CreateQueue, number: int) -> Command | None:
-    """Something with the session that this connection holds, or a session to hold."""
+    """Use the session that this connection holds, or accept one."""
     held = world.accepted.get((queue.queue, world.connection))
     if held is None:
         return AcceptSession(queue=queue.queue, session_id=world.session(number % 2))
@@ -167,21 +168,21 @@ _IN_SESSION: Final[tuple[_Step, ...]] = (
 
 
 def _on_delivery(world: World, queue: CreateQueue, number: int) -> Command | None:
-    """Something with the message that was received last, or a message to receive."""
+    """Use the latest lock, or receive a message."""
     if world.locks:
         return _ON_LOCK[number](world, world.locks[-1])
     return _next(world, queue, number)
 
 
 def _on_copy(world: World, queue: CreateQueue, number: int) -> Command | None:
-    """Something with the copy that was received last, or a copy of any subscription."""
+    """Use the latest lock, or receive a copy from a subscription."""
     if world.locks and number < len(_ON_LOCK):
         return _ON_LOCK[number](world, world.locks[-1])
     return _next(world, queue, number)
 
 
 def _next(world: World, queue: CreateQueue, number: int) -> Command:
-    """A message to receive: what is there, what is dead, or what was set aside."""
+    """Receive a message: an active, a dead-lettered or a deferred one."""
     queue = world.received_from(queue)
     dead = Capability.DEAD_LETTER in world.scope.capabilities and (
         number in _FROM_DEAD or (number in _DEAD_AGAIN and _was_dead(world))
@@ -199,7 +200,7 @@ def _next(world: World, queue: CreateQueue, number: int) -> Command:
 
 
 def _by_number(world: World, most: int) -> ReceiveDeferred:
-    """What was set aside last, and what was before it in the same partition and session."""
+    """Receive the latest deferred messages of one partition and session."""
     last = world.deferred[-1]
     there = [each for each in world.deferred if _place(each) == _place(last)]
     numbers = [each.number for each in reversed(there) if each.number is not None][:most]
@@ -241,11 +242,11 @@ _ON_LOCK: Final[tuple[_OnLock, ...]] = (
 _BY_NUMBER: Final = (0, 1, 2, 3, 4, 5)
 _FROM_DEAD: Final = (6, 7)
 _DEAD_AGAIN: Final = (8, 9, 10, 11, 12)
-"""Numbers by which something else is received than what comes next."""
+"""Numbers that select other messages than the next one."""
 
 
 def _in_transaction(world: World, queue: CreateQueue, number: int, key: str) -> Command:
-    """Something in the transaction that was begun last, or a transaction."""
+    """Use the latest transaction, or begin one."""
     if not world.transactions:
         return _begun(world, "", key)
     return _WITHIN[number](world, world.sent_to(queue), key)
@@ -261,7 +262,7 @@ def _begun(world: World, _queue: str, _key: str) -> BeginTransaction:
 
 
 def _sent(*fields: str, place: str = "") -> _Within:
-    """A message with the key as these of its properties."""
+    """Return a step that sends a message with the key in these properties."""
 
     def sent(world: World, queue: str, key: str) -> Send:
         world.bodies += 1
@@ -285,7 +286,7 @@ def _received(_world: World, queue: str, _key: str) -> Receive:
 
 
 def _settled_within(kind: type[Settlement]) -> _Within:
-    """What was received last is settled in the transaction, and forgotten here."""
+    """Return a step that settles the latest lock in the transaction; without one, it receives."""
 
     def settled(world: World, queue: str, key: str) -> Command:
         if not world.locks:

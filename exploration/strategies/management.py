@@ -1,4 +1,4 @@
-"""What the exploration asks about queues as a whole, as rows of the table."""
+"""Generators for management of queues."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -28,7 +28,7 @@ __all__ = ["rows_of_management"]
 
 
 def rows_of_management(scope: Scope) -> Iterator[Generator]:
-    """Requests to get, list, change, delete and create queues again."""
+    """Yield the rows that get, list, update, delete, and re-create queues."""
     one = {"queue": QUEUES}
     yield Generator(kind=GetQueue, draws=one, make=_on_queue(scope, GetQueue))
     yield Generator(kind=ListQueues, draws={}, make=lambda _world: ListQueues())
@@ -67,19 +67,19 @@ def rows_of_management(scope: Scope) -> Iterator[Generator]:
 
 
 def _fixed(scope: Scope, needed: Capability) -> st.SearchStrategy[bool | None]:
-    """What an update says of what creation fixed: seldom anything."""
+    """Draw an update of a setting that is fixed at creation: mostly none."""
     said = (True, False) if needed in scope.capabilities else ()
     return st.sampled_from((None,) * 6 + said)
 
 
 def _lives(scope: Scope) -> tuple[int, ...]:
-    """Times to live that updates ask for, where there is such a thing."""
+    """Return times to live for updates, if the implementation supports them."""
     mortal = Capability.TIME_TO_LIVE in scope.capabilities
     return (scope.lock // 4, scope.lock) if mortal else ()
 
 
 def _on_queue(scope: Scope, kind: Callable[..., Command]) -> Made:
-    """A request about an entity, of which subscriptions may be none."""
+    """Return a function for a request about an entity, or `None` if it is not supported for it."""
 
     def made(_world: World, queue: CreateQueue, **drawn: Any) -> Command | None:
         command = kind(queue=queue.queue, **drawn)
@@ -96,7 +96,7 @@ def _deleted(world: World, queue: CreateQueue, *, meant: bool) -> DeleteQueue | 
 def _created_again(
     scope: Scope, queue: CreateQueue, partitioned: bool | None
 ) -> CreateQueue | None:
-    """A queue of this name, as it was or with the other option; none by that of a subscription."""
+    """Re-create a queue, unchanged or with the other partitioning; `None` for a subscription."""
     if "/subscriptions/" in queue.queue:
         return None
     again = queue if partitioned is None else attrs.evolve(queue, partitioned=partitioned)

@@ -1,4 +1,4 @@
-"""Rows of the exploration's table for outages, for time, and for what comes with it."""
+"""Generators for outages, for the clock, and for delayed messages."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -31,7 +31,7 @@ _LESS: Final = st.sampled_from((1, 1, 1, 2, 3))
 
 
 def rows_of_the_world(scope: Scope) -> Iterator[Generator]:
-    """What no client asks: partitions that go down and come up, and time that passes."""
+    """Yield the rows for events outside of clients: partitions down and up, and time passing."""
     number = st.integers(0, max(FALLBACK, scope.partitions) - 1)
     yield Generator(
         kind=TakePartitionDown,
@@ -73,7 +73,7 @@ def rows_of_the_world(scope: Scope) -> Iterator[Generator]:
 
 
 def _awaited(world: World, queue: CreateQueue) -> Receive | AdvanceClock | None:
-    """By turns: a while passes, and what may have come by then is asked for."""
+    """Alternate between a wait and a receive, for messages that arrive with a delay."""
     end = world.received_from(queue)
     if end.requires_session:
         return None
@@ -88,7 +88,7 @@ def _passed(_world: World, duration: int) -> AdvanceClock:
 
 
 def _taken_down(world: World, queue: CreateQueue, number: int) -> TakePartitionDown:
-    """This partition, or the one after those that are down already."""
+    """Take down this partition, or the next one after those that are already down."""
     partition = world.partition(number) if queue.partitioned else 0
     down = TakePartitionDown(queue=world.sent_to(queue), partition=partition)
     for _ in world.down:
@@ -107,5 +107,5 @@ def _brought_up(world: World, number: int) -> BringPartitionUp | None:
 
 
 def _durations(lock: int) -> tuple[int, ...]:
-    """Short of a lock's end, at it, after it, and after that of a duplicate window."""
+    """Return durations before, at and after the end of a lock, and after a duplicate window."""
     return (lock + 1, 2 * lock + 1, lock, 1, lock // 3, 4 * lock)

@@ -1,4 +1,4 @@
-"""What a row of the exploration's table is, and what rows leave behind for each other."""
+"""Definition of a generator: a row of the table, and the values it leaves for other rows."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -22,30 +22,30 @@ from busproof.vocabulary.outcomes import Event, Received
 __all__ = ["QUEUES", "RECEIPTS", "TRANSACTIONS", "Generator", "Made"]
 
 QUEUES: Final = stateful.Bundle("queues")
-"""What can be sent to or received from: queues, topics and subscriptions."""
+"""Entities to send to or receive from: queues, topics and subscriptions."""
 
 RECEIPTS: Final = stateful.Bundle("receipts")
 TRANSACTIONS: Final = stateful.Bundle("transactions")
 
 Made = Callable[..., Command | None]
-"""Makes a command of the world so far and of what was drawn; `None` if there is nothing to ask."""
+"""A function that makes a command from the world and the drawn values; `None` for no command."""
 
 
 @attrs.frozen(kw_only=True)
 class Generator:
-    """How one kind of command is made up.
+    """Generator of one kind of command.
 
     Attributes:
-        kind: of command.
-        draws: what is drawn for it, by name.
-        make: the command, from the world and what was drawn; `None` if there is nothing to ask.
-        weight: how often, beside the other rows.
-        times: how many in a row, each made anew; an empty answer ends it.
-        into: the bundles for what it leaves behind: the queue, the transaction or the receipt.
-        when: whether there is anything to ask yet, whatever the bus has answered.
-        themes: of the sequences in which it is asked; none stands for all.
-        name: tells two rows of a kind apart.
-        patient: whether an empty answer does not end it, and a message does.
+        kind: the kind of command.
+        draws: strategies of the drawn values, by name.
+        make: makes the command from the world and the drawn values; `None` for no command.
+        weight: frequency, relative to the other rows.
+        times: how many commands in a row, each made anew; an empty answer ends them.
+        into: bundles that receive the queue, the transaction or the receipt.
+        when: whether the row makes sense yet; must not depend on answers of the bus.
+        themes: themes of the sequences that use the row; empty for all.
+        name: distinguishes rows of the same kind.
+        patient: whether a message ends the repetition, instead of an empty answer.
     """
 
     kind: type[Command]
@@ -60,18 +60,18 @@ class Generator:
     patient: bool = False
 
     def suits(self, world: World) -> bool:
-        """Return whether it can be asked now, in a sequence that is about this."""
+        """Return whether the row fits the theme and the state of the sequence."""
         if self.themes and world.theme not in self.themes:
             return False
         return self.when is None or self.when(world)
 
     def until(self, event: Event) -> bool:
-        """Whether a row of commands ends with this event: nothing was received, or at last."""
+        """Return whether this receive ends the repetition: it is empty, or not if patient."""
         came = isinstance(event.outcome, Received)
         return isinstance(event.command, Receive) and came is self.patient
 
     def left_behind(self, made: Command | None, receipt: Receipt | None) -> Any:
-        """What later commands may refer to; the same whatever the bus has answered."""
+        """Return the value for later commands; it does not depend on answers of the bus."""
         if not self.into:
             return None
         match made:
@@ -86,14 +86,14 @@ class Generator:
 
     @property
     def label(self) -> str:
-        """A name for the row, which is part of a Hypothesis rule's."""
+        """Name of the row, part of the name of its Hypothesis rules."""
         return self.name or self.kind.__name__.lower()
 
 
 def _as_queue(
     made: CreateQueue | RestoreQueue | CreateTopic | CreateSubscription,
 ) -> CreateQueue:
-    """A topic or a subscription as later commands refer to it: as a queue of its address."""
+    """Return a topic or a subscription in the form that later commands use: a queue at its path."""
     if isinstance(made, CreateQueue):
         return made
     if isinstance(made, RestoreQueue):

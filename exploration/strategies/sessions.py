@@ -1,4 +1,4 @@
-"""What the exploration asks about sessions, as rows of the table."""
+"""Generators for sessions."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -27,7 +27,7 @@ _INDEX: Final = st.integers(0, 2)
 
 
 def rows_of_sessions() -> Iterator[Generator]:
-    """Requests to hold sessions and on their states."""
+    """Yield the rows that accept sessions, close and renew them, and use their states."""
     one = {"queue": QUEUES, "session": _INDEX}
     yield Generator(kind=AcceptSession, draws=one, make=_accepted, weight=3, when=_has_sessions)
     for kind in (CloseSession, RenewSessionLock, GetSessionState):
@@ -38,7 +38,7 @@ def rows_of_sessions() -> Iterator[Generator]:
         make=_on_session(SetSessionState),
         when=_has_sessions,
     )
-    # Of names, Hypothesis draws the first one far more often than each of the others.
+    # Two rows, not one drawn name: Hypothesis draws the first of several far more often.
     for any_of, name in ((AcceptNextSession, "nextsession"), (ListSessions, "listsessions")):
         yield Generator(
             kind=any_of,
@@ -54,7 +54,7 @@ def _accepted(world: World, queue: CreateQueue, session: int) -> AcceptSession:
 
 
 def _on_session(kind: Callable[..., Command]) -> Made:
-    """A command on a session at hand, of this queue if it has any, else of another."""
+    """Return a function for a command on a session of this queue, or else of another queue."""
 
     def made(world: World, queue: CreateQueue, session: int, **drawn: Any) -> Command:
         name = _session_queue(world, queue)
@@ -68,7 +68,7 @@ def _on_session_queue(kind: Callable[..., Command]) -> Made:
 
 
 def _session_queue(world: World, queue: CreateQueue) -> str:
-    """This queue if it requires sessions, else the latest that does."""
+    """Return this queue if it requires sessions, else the latest entity that does."""
     if queue.requires_session:
         return queue.queue
     return world.with_sessions()[-1].queue

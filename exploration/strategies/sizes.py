@@ -1,4 +1,4 @@
-"""Rows of the exploration's table for messages that are large, and for what is beyond a limit."""
+"""Generators for large messages, and for messages beyond a limit."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -16,9 +16,10 @@ __all__ = ["rows_of_sizes"]
 _SHAPE: Final = st.integers(0, 3)
 _TIMES: Final = st.sampled_from((1, 1, 1, 2, 6, 40))
 _LARGE: Final = (100_000_000, 100_000_000, 330_000_000)
-"""Bytes of the largest message that any tier takes, and of one that none takes but of our own.
+"""Bytes of the largest message that any tier accepts, and of one that only our own buses accept.
 
-Two of these and four of those are more than 10^9 bytes and less than 2^30: a GB, or not yet.
+Two of these and four of those exceed 10^9 bytes but not 2^30: a GB or not, depending on its
+definition.
 """
 _KEYS: Final = ("message_id", "session_id", "partition_key")
 _CARRIED: Final[tuple[dict[str, Any], ...]] = (
@@ -27,11 +28,11 @@ _CARRIED: Final[tuple[dict[str, Any], ...]] = (
     {"properties": {"p": "v" * 32_768}},
     {"properties": {"p": "v" * 7_000}},
 )
-"""What messages carry that is just beyond a limit, or just within it."""
+"""Properties of messages just beyond a limit, or just within it."""
 
 
 def rows_of_sizes(scope: Scope) -> Iterator[Generator]:
-    """Messages that fill a partition, and such as are held to the limits of single ones."""
+    """Yield the rows for messages that fill a partition, and for messages at limits."""
     if Capability.DISPOSABLE_NAMESPACE in scope.capabilities:
         yield Generator(
             kind=Send,
@@ -52,12 +53,12 @@ def rows_of_sizes(scope: Scope) -> Iterator[Generator]:
 
 
 def _large(world: World, queue: CreateQueue, shape: int, size: int) -> Send:
-    """A message of which a few fill a partition; where it is too large, that is all it comes to."""
+    """Send a message so large that a few fill a partition; some tiers refuse it as too large."""
     message = attrs.evolve(world.message(queue, shape), size=size, stands_in=True)
     return Send(queue=world.sent_to(queue), message=message)
 
 
 def _at_a_limit(world: World, queue: CreateQueue, shape: int, limit: int) -> Send:
-    """A message with a key that is as long as it may be, or longer, or that carries too much."""
+    """Send a message with a key or properties at a limit, or beyond it."""
     message = attrs.evolve(world.message(queue, shape), **_CARRIED[limit])
     return Send(queue=world.sent_to(queue), message=message)

@@ -1,10 +1,10 @@
-"""What the exploration asks: one row of a table for each kind of command, from small universes.
+"""Table of generators: rows for every kind of command, with values from small sets.
 
-To explore a new command, add its row below: what is drawn for it, and the function that makes the
-command of what was drawn and of the `World` so far. A test fails while a row is missing.
+To explore a new command, add its row below: the values to draw, and a function that makes the
+command from them and the `World`. A test fails while a row is missing.
 
-Nothing that is drawn may depend on what the bus answered, for a bus may answer differently the
-next time: a row draws numbers and places, and the world tells what they stand for.
+Drawn values must not depend on answers of the bus, because a bus may answer differently the next
+time. A row draws numbers and indexes, and the world maps them to names.
 """
 
 from collections.abc import Iterable, Iterator
@@ -65,7 +65,7 @@ _LESS: Final = st.sampled_from((1, 1, 1, 2, 3))
 
 
 def queue_kinds(scope: Scope) -> tuple[CreateQueue, ...]:
-    """The kinds of queues that can be had, simplest first, all with the name ``q``."""
+    """Return the supported kinds of queues, simplest first, all with the name ``q``."""
     times: dict[str, Any] = {"lock_duration": scope.lock, "duplicate_window": 2 * scope.lock}
     mortal = {"time_to_live": scope.lock, "dead_letter_expired": True}
     too_long = {"lock_duration": 600 * MICROSECONDS}
@@ -131,7 +131,7 @@ def _scheduled(
 
 
 def _cancelled(world: World, number: int) -> CancelScheduled | None:
-    """One that was scheduled lately, whether it is due by now or not."""
+    """Cancel a recently scheduled message, whether it is due or not."""
     if not world.scheduled:
         return None
     queue, one = world.scheduled[-1 - number % len(world.scheduled)]
@@ -154,7 +154,7 @@ def _received_dead_letter(world: World, queue: CreateQueue, mode: ReceiveMode) -
 def _received_by_number(
     world: World, number: int, several: bool, mode: ReceiveMode
 ) -> ReceiveDeferred | None:
-    """What was received lately, by its number, whether it was set aside or not."""
+    """Receive a recently received message by its number, whether it is deferred or not."""
     if not world.received:
         return None
     queue, one, session = world.received[-1 - number % len(world.received)]
@@ -189,7 +189,7 @@ def _settled_within(kind: type[Complete | Abandon | DeadLetter | Defer]) -> Made
 
 
 def _delivered_again(world: World, queue: CreateQueue) -> Receive | Abandon:
-    """What was received is given back, or if nothing was, received."""
+    """Abandon the latest lock; receive a message if nothing is locked."""
     if world.locks:
         held = world.locks.pop()
         return Abandon(queue=held.queue, lock_token=held.lock_token or "")
@@ -197,7 +197,7 @@ def _delivered_again(world: World, queue: CreateQueue) -> Receive | Abandon:
 
 
 def _peeked(world: World, queue: CreateQueue, count: int, session: int) -> Peek:
-    """At all messages, or at those of a session where there are any."""
+    """Peek at all messages, or at those of a session if the queue requires sessions."""
     queue = world.received_from(queue)
     of_session = queue.requires_session and session != ANY_SESSION
     return Peek(
@@ -208,7 +208,7 @@ def _peeked(world: World, queue: CreateQueue, count: int, session: int) -> Peek:
 
 
 def _peeked_on(world: World, count: int, back: int) -> Peek | None:
-    """From behind what a peek has shown last, or from somewhat before."""
+    """Peek after the last message of the latest peek, or a few numbers before."""
     if not world.shown:
         return None
     queue, number = world.shown[-1]
@@ -221,7 +221,7 @@ def _begun(world: World) -> BeginTransaction:
 
 
 def generators(scope: Scope) -> tuple[Generator, ...]:
-    """The rows for what an implementation can be asked; none, if it can have no queue."""
+    """Return the rows that an implementation supports; none if it can have no queue."""
     kinds = queue_kinds(scope)
     if not kinds:
         return ()
@@ -242,7 +242,7 @@ def generators(scope: Scope) -> tuple[Generator, ...]:
 
 
 def _about(themes: tuple[Theme, ...], rows: Iterable[Generator]) -> Iterator[Generator]:
-    """The rows, in sequences that are about this."""
+    """Yield the rows, restricted to these themes."""
     return (attrs.evolve(row, themes=themes) for row in rows)
 
 
@@ -379,7 +379,7 @@ def _of_transactions(scope: Scope) -> Iterator[Generator]:
 
 
 def _settlements_within() -> Iterator[Generator]:
-    """Settling what was received, in a transaction; it may be settled otherwise as well."""
+    """Yield the rows that settle in a transaction; the lock may also be settled outside of it."""
     for kind in (Complete, Abandon, DeadLetter, Defer):
         yield Generator(
             kind=kind,

@@ -1,4 +1,4 @@
-"""What the exploration asks about topics and subscriptions as a whole, as rows of the table."""
+"""Generators for management of topics and subscriptions."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -32,7 +32,7 @@ _OF_TOPICS: Final = (EntityStatus.ACTIVE, *EntityStatus)
 
 
 def rows_of_topic_management(scope: Scope) -> Iterator[Generator]:
-    """Requests to get, list, change and delete topics and subscriptions, and to make them again."""
+    """Yield the rows that get, list, update, delete, and re-create topics and subscriptions."""
     if Capability.TOPIC_MANAGEMENT not in scope.capabilities:
         return
     one = {"number": _NUMBER}
@@ -66,7 +66,7 @@ def _row(kind: type[Command], draws: Mapping[str, Any], make: Made) -> Generator
 
 
 def _changes(scope: Scope) -> dict[str, Any]:
-    """What an update of a topic names; mostly one thing."""
+    """Return strategies for the settings of a topic update; most of them are usually left out."""
     mortal = Capability.TIME_TO_LIVE in scope.capabilities
     lives = (None, scope.lock // 4, scope.lock) if mortal else (None,)
     statuses = _OF_TOPICS if Capability.ENTITY_STATUS in scope.capabilities else ()
@@ -92,7 +92,7 @@ def _created_again(world: World, number: int, *, partitioned: bool) -> CreateTop
 
 
 def _of_subscriptions(scope: Scope) -> Iterator[Generator]:
-    """What is asked of queues elsewhere, of the subscriptions that are used."""
+    """Yield the rows that apply commands for queues to recent subscriptions."""
     one = {"number": _NUMBER}
     yield Generator(
         kind=GetQueue,
@@ -136,12 +136,12 @@ def _parted(world: World, number: int, *, meant: bool) -> DeleteQueue | None:
 
 
 def _topic(world: World, number: int) -> str:
-    """One of the latest topics."""
+    """Return one of the latest topics."""
     return world.topics[-1 - number % len(world.topics)]
 
 
 def _path(world: World, number: int) -> str:
-    """One of the latest subscriptions, which may be gone."""
+    """Return one of the latest subscriptions, which may be deleted."""
     return world.subscriptions[-1 - number % len(world.subscriptions)].queue
 
 

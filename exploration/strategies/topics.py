@@ -1,4 +1,4 @@
-"""Rows of the exploration's table for topics, subscriptions, their rules, and forwarding."""
+"""Generators for topics, subscriptions, their rules, and forwarding."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -32,7 +32,7 @@ TOPICS: Final = (Theme.TOPICS, Theme.FORWARDING)
 _DECIDED: Final = (Theme.TOPICS, Theme.CONDITIONS)
 MOST_TOPICS: Final = 2
 MOST_SOURCES: Final = 6
-"""Queues, with those that forward: as many as make a chain that is too long."""
+"""Most queues, including forwarding ones: enough for a chain that is too long."""
 
 
 _NUMBER: Final = st.integers(0, 1)
@@ -47,12 +47,12 @@ _ACTIONS: Final = st.sampled_from(
         "SET sys.SessionId = 'a'",
     )
 )
-"""The last but one is no SQL, and of the last it is not said what it does."""
+"""Actions of rules. The last but one is invalid SQL; the documents do not define the last."""
 _RULES: Final = st.sampled_from((DEFAULT_RULE, "r", "s"))
 
 
 def rows_of_topics(scope: Scope) -> Iterator[Generator]:
-    """The rows; those whose capability is not declared are left out by whoever asks."""
+    """Yield the rows; the caller leaves out those with undeclared capabilities."""
     partitioned = st.sampled_from((False,) if scope.tier is Tier.PREMIUM else (True, True, False))
     yield Generator(
         kind=CreateTopic,
@@ -98,7 +98,7 @@ def rows_of_topics(scope: Scope) -> Iterator[Generator]:
 
 
 def _redirecting(scope: Scope, partitioned: st.SearchStrategy[bool]) -> Iterator[Generator]:
-    """Forwarding that begins or ends with an update, and that of dead letters."""
+    """Yield the rows that start or stop forwarding by an update, or forward dead letters."""
     if Capability.REDIRECTION in scope.capabilities:
         yield Generator(
             kind=UpdateQueue,
@@ -120,7 +120,7 @@ def _redirecting(scope: Scope, partitioned: st.SearchStrategy[bool]) -> Iterator
 
 
 def _disturbing(scope: Scope) -> Iterator[Generator]:
-    """What stands in the way of messages that go on, and where they are then."""
+    """Yield the rows that obstruct forwarding, and that receive undeliverable messages."""
     if Capability.ENTITY_STATUS in scope.capabilities:
         yield Generator(
             kind=UpdateQueue,
@@ -151,7 +151,7 @@ def _redirected(world: World, queue: CreateQueue, number: int, ends: bool) -> Up
 
 
 def _sent_to_subscription(world: World, queue: CreateQueue) -> Send:
-    """Where nothing can be sent, if the entity is a subscription."""
+    """Send to an entity directly; a subscription must refuse it."""
     return Send(queue=queue.queue, message=world.message(queue, 0))
 
 
@@ -230,7 +230,7 @@ def _rules(scope: Scope) -> Iterator[Generator]:
 
 
 def _acting(scope: Scope) -> Iterator[Generator]:
-    """Rules with an action, some of which are no SQL or do what is not said."""
+    """Yield the rows for rules with actions, some invalid or undefined by the documents."""
     if Capability.RULE_ACTIONS in scope.capabilities:
         yield Generator(
             kind=AddRule,
@@ -259,13 +259,13 @@ def _topic(world: World, partitioned: bool) -> CreateTopic | None:
 
 
 def _place(world: World, number: int) -> dict[str, Any]:
-    """A subscription of the latest topic, or of the one before, that may be there or not."""
+    """Return a subscription of a recent topic; either may not exist."""
     topic = world.topics[-1 - number % len(world.topics)] if world.topics else "nowhere"
     return {"topic": topic, "subscription": f"s{number}"}
 
 
 def _there(world: World, number: int) -> dict[str, Any]:
-    """A subscription whose rules can be asked for: one of the latest."""
+    """Return one of the latest subscriptions, to address its rules."""
     latest = world.subscriptions[-1 - number % len(world.subscriptions)].queue
     topic, _, name = latest.partition("/subscriptions/")
     return {"topic": topic, "subscription": name}
@@ -279,7 +279,7 @@ def _subscription(
         place = _place(world, number + 2 * requires_session)
         destination = _destination(world, number) if onward else None
         if destination == place["topic"]:
-            # What comes back to its topic is copied anew at each hop: too many alike to tell apart.
+            # A loop to the same topic copies a message anew at each hop: too many equal copies.
             destination = None
         command = CreateSubscription(
             requires_session=requires_session,
@@ -299,7 +299,7 @@ def _subscription(
 
 
 def _destination(world: World, number: int) -> str:
-    """The latest queue, so that chains come to be, or a topic, or what does not exist."""
+    """Return the latest queue, so that chains form, or a topic, or a name that does not exist."""
     names = [each.queue for each in reversed(world.queues)] + world.topics
     if number and world.topics:
         return world.topics[-1]
@@ -329,7 +329,7 @@ def _added(
 
 
 def _sent_marked(world: World, shape: int, marks: int) -> Send:
-    """What conditions are about, to the latest subscription's topic."""
+    """Send a message for conditions to match on, to the topic of the latest subscription."""
     latest = world.subscriptions[-1]
     return Send(queue=world.sent_to(latest), message=marked(world.message(latest, shape), marks))
 

@@ -1,8 +1,8 @@
-"""A round with Microsoft's client of Python, of whatever version: one line for each step.
+"""Try any version of Microsoft's Python client: print one line for each step.
 
-It runs in an environment of its own, so it needs nothing of the project. The environment says where
-the broker is: BUSPROOF_CONNECTION, BUSPROOF_ADMIN, BUSPROOF_CA; with BUSPROOF_TLS, AMQP is spoken
-over TLS, because versions before 7.12 know nothing else.
+It runs in its own environment, without the project. Environment variables name the broker:
+BUSPROOF_CONNECTION, BUSPROOF_ADMIN, BUSPROOF_CA; with BUSPROOF_TLS, AMQP runs over TLS, the only
+transport of versions before 7.12.
 """
 
 import os
@@ -27,7 +27,7 @@ WAIT = 20
 
 
 def connected():
-    """A client that tries nothing again."""
+    """Return a client that does not retry."""
     text, options = CONNECTION, {}
     if TLS:
         text = re.sub(r"sb://[^;]+", "sb://localhost", text).replace(
@@ -42,18 +42,18 @@ def connected():
 
 
 def body(message):
-    """What a message says."""
+    """Return the body of a message as text."""
     return b"".join(message.body).decode()
 
 
 def send(client, queue, *messages):
-    """Send messages, several at once."""
+    """Send messages, several in one request."""
     with client.get_queue_sender(queue) as sender:
         sender.send_messages(list(messages))
 
 
 def taken(receiver, count):
-    """As many messages, in as many receives as that takes."""
+    """Receive this many messages, in as many receives as necessary."""
     found = []
     while len(found) < count:
         some = receiver.receive_messages(count - len(found), WAIT)
@@ -63,7 +63,7 @@ def taken(receiver, count):
 
 
 def sends_and_receives(client):
-    """Messages, one of which takes several frames; locks are renewed by a thread."""
+    """Receive messages, one of them in several frames, while a thread renews their locks."""
     send(client, "plain", ServiceBusMessage("x" * 200_000))
     send(client, "plain", *[ServiceBusMessage(str(each)) for each in range(5)])
     with client.get_queue_receiver("plain") as receiver, AutoLockRenewer() as renewer:
@@ -76,7 +76,7 @@ def sends_and_receives(client):
 
 
 def settles(client):
-    """Abandons, renews, defers and dead-letters one message of a partitioned queue."""
+    """Abandon, renew, defer and dead-letter one message of a partitioned queue."""
     send(client, "parted", ServiceBusMessage("settled"))
     with client.get_queue_receiver("parted") as receiver:
         receiver.abandon_message(taken(receiver, 1)[0])
@@ -94,7 +94,7 @@ def settles(client):
 
 
 def keeps_sessions(client):
-    """By name with its state, and the next one."""
+    """Accept a session by name, and the next one; use the state of each."""
     for session in ("named", "next"):
         send(client, "sessions", ServiceBusMessage("m", session_id=session))
     for session in ("named", NEXT_AVAILABLE_SESSION):
@@ -106,7 +106,7 @@ def keeps_sessions(client):
 
 
 def schedules(client):
-    """One that comes, and one that is cancelled."""
+    """Schedule a message and receive it; schedule another and cancel it."""
     with client.get_queue_sender("plain") as sender:
         now = datetime.utcnow()
         sender.schedule_messages(ServiceBusMessage("comes"), now + timedelta(seconds=2))
@@ -119,7 +119,7 @@ def schedules(client):
 
 
 def subscribes(client):
-    """A message that a topic copies to a subscription."""
+    """Receive a message of a topic from a subscription."""
     with client.get_topic_sender("topic") as sender:
         sender.send_messages(ServiceBusMessage("m", application_properties={"size": 4}))
     with client.get_subscription_receiver("topic", "some") as receiver:
@@ -127,7 +127,7 @@ def subscribes(client):
 
 
 def administers(_):
-    """Entities and rules are created, told, listed and deleted."""
+    """Create, get, list and delete entities and rules."""
     text = re.sub(r"sb://[^;]+", "sb://localhost", CONNECTION)
     admin = ServiceBusAdministrationClient.from_connection_string(text)
     admin._impl._client._base_url = ADMIN  # as Microsoft's sample for the emulator does it
@@ -144,7 +144,7 @@ for step in (sends_and_receives, settles, keeps_sessions, schedules, subscribes,
     try:
         with connected() as client:
             step(client)
-    except Exception as error:  # a step that failed is told, and the others are tried
+    except Exception as error:  # print the failed step, and try the others
         print(step.__name__, "failed:", repr(error).replace("\n", " ")[:300], flush=True)
     else:
         print(step.__name__, "ok", flush=True)

@@ -1,4 +1,4 @@
-"""A round with kombu and with celery, which insist on TLS and on names of the service."""
+"""Try kombu and celery, which require TLS and host names of the service."""
 
 import threading
 
@@ -14,7 +14,7 @@ WAIT = 60
 
 
 def sends_and_receives():
-    """Messages of kombu, in a queue that it creates."""
+    """Send and receive with kombu, on a queue that it creates."""
     with Connection(URL, transport_options=OPTIONS) as connection:
         queue = connection.SimpleQueue("kombu")
         for body in ("x" * 100_000, {"number": 1}):
@@ -26,7 +26,7 @@ def sends_and_receives():
 
 
 def runs_tasks():
-    """Tasks of celery, by a worker."""
+    """Run tasks of celery with a worker."""
     app, ran, done = Celery(broker=URL), [], threading.Event()
     app.conf.update(broker_transport_options=OPTIONS, task_default_queue="celery")
 
@@ -46,7 +46,7 @@ def runs_tasks():
 for step in (sends_and_receives, runs_tasks):
     try:
         step()
-    except Exception as error:  # a step that failed is told, and the others are tried
+    except Exception as error:  # print the failed step, and try the others
         print(step.__name__, "failed:", repr(error).replace("\n", " ")[:300], flush=True)
     else:
         print(step.__name__, "ok", flush=True)

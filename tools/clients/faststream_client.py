@@ -1,4 +1,4 @@
-"""A round with FastStream, by its broker for Service Bus."""
+"""Try FastStream with its broker for Service Bus."""
 
 import asyncio
 import os
@@ -10,7 +10,7 @@ WAIT = 30
 
 
 async def comes(given, broker, **subscription):
-    """What a handler is given of what is published."""
+    """Check that a handler receives the published message."""
     found, done = [], asyncio.Event()
 
     @broker.subscriber(**subscription)
@@ -26,13 +26,13 @@ async def comes(given, broker, **subscription):
 
 
 async def sends_and_receives():
-    """A message that a handler of a queue is given."""
+    """Receive a message of a queue in a handler."""
     broker = ServiceBusBroker(CONNECTION)
     await comes(lambda: broker.publish({"number": 1}, queue="parted"), broker, queue="parted")
 
 
 async def subscribes():
-    """A message that a handler of a subscription is given."""
+    """Receive a message of a subscription in a handler."""
     broker = ServiceBusBroker(CONNECTION)
     await comes(
         lambda: broker.publish({"number": 1}, topic="topic"),
@@ -45,7 +45,7 @@ async def subscribes():
 for step in (sends_and_receives, subscribes):
     try:
         asyncio.run(step())
-    except Exception as error:  # a step that failed is told, and the others are tried
+    except Exception as error:  # print the failed step, and try the others
         print(step.__name__, "failed:", repr(error).replace("\n", " ")[:300], flush=True)
     else:
         print(step.__name__, "ok", flush=True)

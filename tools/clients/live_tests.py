@@ -1,9 +1,9 @@
-"""A plugin of pytest that lets the live tests of azure-servicebus run on a broker here.
+"""Pytest plugin to run the live tests of azure-servicebus on a local broker.
 
-The tests come with the source distribution of the client and are not changed. They ask for a
-namespace of Azure, for which tools are needed that are not published. This stands in for those
-tools: the namespace is the broker, entities are made by administration, and names that end as the
-service's do lead to this machine (`namespace_here.py`).
+The tests are those of the client's source distribution, unchanged. They expect a namespace of Azure
+and tools that are not published. This plugin replaces those tools: the broker is the namespace,
+entities are created through administration, and host names of the service resolve to this machine
+(`namespace_here.py`).
 """
 
 import asyncio
@@ -33,7 +33,7 @@ from azure.servicebus.management import ServiceBusAdministrationClient
 
 
 def _over_websockets():
-    """The service has WebSockets and administration at one port, the broker at two."""
+    """Redirect WebSockets to their port: the service shares one port with administration."""
     create, connect = websocket.create_connection, aiohttp.ClientSession.ws_connect
 
     def moved(url):
@@ -46,36 +46,36 @@ def _over_websockets():
 
 
 def get_credential(is_async=False, **_):
-    """Show a rule's name and its key, where the live tests show who runs them."""
+    """Return the credential of an access policy, in place of the user's credential."""
     return AsyncCredential(POLICY, KEY) if is_async else ServiceBusSharedKeyCredential(POLICY, KEY)
 
 
 class AzureRecordedTestCase:
-    """What test classes are made from."""
+    """Replacement for the base class of the tests."""
 
     is_live = True
     in_recording = False
 
     @staticmethod
     def await_prepared_test(function):
-        """Run a test of asyncio that needs nothing else."""
+        """Decorate an asynchronous test without resources."""
         return _given()(function)
 
     def get_credential(self, *_, **options):
-        """As the function of this name."""
+        """Return the credential, as the function of the same name does."""
         return get_credential(**options)
 
     def get_resource_name(self, name):
-        """A name that nothing has."""
+        """Return a unique name."""
         return f"{name}{next(_numbers)}"
 
     def create_random_name(self, name):
-        """A name that nothing has."""
+        """Return a unique name."""
         return f"{name}{next(_numbers)}"
 
 
 def _called(function, args, kwargs):
-    """Call a test with the arguments that it takes, in a loop if it needs one."""
+    """Call a test with the arguments that it accepts, in an event loop if necessary."""
     known = inspect.signature(function).parameters.values()
     if not hasattr(function, "is_prepared") and all(
         each.kind is not each.VAR_KEYWORD for each in known
@@ -87,7 +87,7 @@ def _called(function, args, kwargs):
 
 
 def _wrapping(prepare):
-    """Decorate a test: `prepare` yields what it is given, and tidies up."""
+    """Decorate a test: `prepare` yields its arguments, and cleans up afterwards."""
 
     def decorate(function):
         @functools.wraps(function)
@@ -99,7 +99,7 @@ def _wrapping(prepare):
             finally:
                 next(steps, None)
 
-        # By its signature pytest would take what is given here for fixtures.
+        # Otherwise pytest would look for fixtures with the names of these arguments.
         known = inspect.signature(function).parameters.values()
         kept = [each for each in known if not each.name.startswith("servicebus_")]
         prepared.__signature__ = inspect.Signature(kept)
@@ -110,7 +110,7 @@ def _wrapping(prepare):
 
 
 def _given(**values):
-    """Decorate a test with what is there in any case."""
+    """Decorate a test with fixed arguments."""
 
     def prepare(_):
         yield values
@@ -119,7 +119,7 @@ def _given(**values):
 
 
 def recorded_by_proxy(function):
-    """Decorate a test of which nothing is recorded."""
+    """Decorate a test without recording it."""
     return _given()(function)
 
 
@@ -151,7 +151,7 @@ def _namespace(*_, parameter_name="servicebus_namespace", **__):
 
 
 def _entity(create, delete, parameter):
-    """A decorator that makes an entity; one that is kept is made once for all who want it so."""
+    """Return a decorator that creates an entity; tests that ask for a cached one share it."""
     kept = {}
 
     def preparer(name_prefix="", use_cache=False, parameter_name=parameter, **options):
@@ -225,7 +225,7 @@ _cached = functools.partial(functools.partial, use_cache=True)
 
 
 def _nothing(*_, **__):
-    """Nothing is recorded, so nothing has to be hidden."""
+    """Do nothing: no recording needs to be sanitized."""
 
 
 class _Nothing(types.ModuleType):
@@ -272,11 +272,11 @@ _over_websockets()
 
 
 def pytest_configure(config):
-    """Know the marks of the tests."""
+    """Register the marks of the tests."""
     for mark in ("liveTest", "live_test_only", "playback_test_only"):
         config.addinivalue_line("markers", f"{mark}: of the client's tests")
 
 
 @pytest.fixture(scope="session")
 def test_proxy():
-    """Nothing is recorded."""
+    """Replace the proxy for recordings; nothing is recorded."""

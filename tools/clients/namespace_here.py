@@ -1,7 +1,7 @@
-"""Lets names of a namespace of Azure lead to the broker, for clients that insist on such names.
+"""Resolve host names of an Azure namespace to the broker, for clients that require such names.
 
-Whoever imports this first has it trust the broker's certificates, too. People would write the name
-into their hosts file and the certificate into their bundle; a nightly check cannot.
+Importing this module first also makes clients trust the broker's certificate. A user would add the
+name to the hosts file and the certificate to a bundle; a nightly check cannot.
 """
 
 import os
@@ -27,7 +27,7 @@ _real_getaddrinfo = socket.getaddrinfo
 
 
 def _getaddrinfo(host, port, *args, **options):
-    """The broker's address, for names of the namespace."""
+    """Return the broker's address for the name of the namespace."""
     name = host.decode() if isinstance(host, bytes) else host
     if name == HOST:
         return _real_getaddrinfo("127.0.0.1", PORTS.get(port, port), *args, **options)

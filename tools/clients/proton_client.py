@@ -1,4 +1,4 @@
-"""A round with Proton's client of Python, which knows no Service Bus."""
+"""Try Proton's Python client, which has no support for Service Bus."""
 
 import os
 import re
