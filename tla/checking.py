@@ -25,7 +25,7 @@ In such short runs the optimizing compiler costs more than it gains, by a third.
 """
 
 _COVERAGE_COSTS: Final = 100_000
-"""Distinct states from which on actions are not counted.
+"""Number of distinct states at which a run stops counting states per action.
 
 Counting slows down large runs, and smaller configurations have the same actions.
 """

@@ -34,7 +34,7 @@ FOLDER: Final = Path(__file__).parent
 SUCCESS: Final = "success"
 _PROPERTIES: Final = re.compile(r"(INVARIANT|PROPERT|ACTION_CONSTRAINT)")
 _SLACK: Final = (20, 600.0)
-"""Factor and seconds by which a run may exceed its measured duration.
+"""Time limit of a run: a multiple of its measured duration, and seconds on top.
 
 The limit is generous: it stops runs that never end, not runs on a busy machine.
 """
@@ -53,7 +53,7 @@ class Kind(StrEnum):
 
 
 class Size(StrEnum):
-    """When a configuration runs: before each change (gate), or every night (full)."""
+    """The schedule of a configuration: before each change (gate), or every night (full)."""
 
     GATE = "gate"
     FULL = "full"

@@ -1,7 +1,7 @@
 """Mutants of the specs: each breaks one rule, and a check must fail on it.
 
 A mutant replaces one piece of text in one module and runs one configuration, reduced to the
-property that must fail. Otherwise the killer would depend on which violation TLC finds first.
+property that must fail. Otherwise the killer would be the violation that TLC happens to find first.
 """
 
 from difflib import get_close_matches
