@@ -23,7 +23,7 @@ def check(spark: "SparkSession", history: str) -> "Checked":
         HistoryError: the history cannot be read.
         UsageError: there is no history, or its files do not fit together.
     """
-    from busproof.pipeline import checking  # noqa: PLC0415 - pyspark is of an extra
+    from busproof.pipeline import checking  # noqa: PLC0415 - optional dependency
     from busproof.pipeline.sources import find_source  # noqa: PLC0415
 
     return checking.check(spark, find_source(history))

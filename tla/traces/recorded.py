@@ -173,7 +173,7 @@ class _Recording:
             return bool(others)
         return isinstance(command, Peek) and bool(self._deleters)
 
-    def _said(self, event: Event) -> "_Said | None":  # noqa: PLR0911 - one return a case
+    def _said(self, event: Event) -> "_Said | None":  # noqa: PLR0911 - one return per case
         match event.command:
             case Send():
                 return self._send(event, event.command)
