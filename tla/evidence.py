@@ -106,7 +106,7 @@ def _record_paths(manifest: Manifest, found: Sequence[Ran]) -> None:
     for ran in found:
         setting = ran.configuration.graph
         small = ran.configuration.size is Size.GATE and ran.comparison is not None
-        # Graphs beside the oracle get no paths: the specs that refine theirs have some.
+        # Graphs compared with the oracle get no paths: specs that refine theirs have them.
         small = small and setting is not None and setting.beside == "model"
         if ran.passed and small and ran.graph is not None and setting is not None:
             name = ran.configuration.name

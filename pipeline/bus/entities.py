@@ -31,8 +31,8 @@ def of_queue(body: Expression, *, to_topics: bool = False) -> Expression:
     """MGMT-10: run a request on the entity `e` at the path `q`, or refuse it.
 
     `grave` says whether the path is a dead-letter queue, and `unavailable` has the partitions that
-    are down. A missing entity refuses everything; topics take sends, and their subscriptions the
-    rest.
+    are down. Refused are requests to a missing entity, sends to a subscription, and other requests
+    to a topic.
     """
     misled = "e.kind = 'subscription' AND NOT grave" if to_topics else "e.kind = 'topic'"
     asked = (

@@ -73,7 +73,7 @@ NOBODYS: Final = 1 << 44
 _A_LITTLE: Final = 1
 """Microseconds added to each tick.
 
-A lock that lasts so many ticks has then certainly ended when they have passed.
+They ensure that a lock of so many ticks has ended once these have passed.
 """
 
 

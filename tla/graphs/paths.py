@@ -23,7 +23,7 @@ __all__ = ["FILE", "Path_", "Suite", "covering", "load_suites", "write_suites"]
 
 FILE: Final = "paths.jsonl"
 LONGEST: Final = 30
-"""Most steps of a path; a short path is easier to understand when it fails."""
+"""Length at which a path stops growing; a short path is easier to understand if it fails."""
 
 _AHEAD: Final = 3
 """Steps that a path may take to the next class that is not yet covered."""
