@@ -64,7 +64,7 @@ def judged(rows: DataFrame, header: Header, oracle: Oracle | None = None) -> Dat
 
     Returns:
         Rows of three kinds, with JSON in `told`: one summary per task, violations, and unusable
-            lines.
+        lines.
     """
     if header.clock is Clock.REAL:
         rows = with_components(rows)

@@ -1,4 +1,4 @@
-"""Read histories of any size as rows, one per record; every line is kept."""
+"""Read histories of any size as rows, one per record; no record is lost."""
 
 from collections import Counter
 from pathlib import Path
