@@ -1,4 +1,4 @@
-"""The data pipeline on Spark: histories of any size judged, and the rules once more as a bus."""
+"""The Spark pipeline: it judges histories of any size, and has a second bus for cross-checks."""
 
 from typing import TYPE_CHECKING
 
@@ -13,17 +13,17 @@ __all__ = ["check", "spark_session"]
 
 
 def check(spark: "SparkSession", history: str) -> "Checked":
-    """Every rule over a history file, a folder of them or a table, as `busproof check` judges it.
+    """Check every rule on a history file, a folder of files or a table, as `busproof check` does.
 
     Args:
-        spark: a session, classic or of Spark Connect.
-        history: where the history is.
+        spark: a Spark session, classic or over Spark Connect.
+        history: path or address of the history.
 
     Raises:
         HistoryError: the history cannot be read.
-        UsageError: there is none, or its parts do not fit together.
+        UsageError: there is no history, or its files do not fit together.
     """
-    from busproof.pipeline import checking  # noqa: PLC0415 - pyspark is of an extra
+    from busproof.pipeline import checking  # noqa: PLC0415 - optional dependency
     from busproof.pipeline.sources import find_source  # noqa: PLC0415
 
     return checking.check(spark, find_source(history))

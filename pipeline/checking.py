@@ -1,4 +1,4 @@
-"""Histories of any size, judged on Spark: the verdicts, every violation, every unusable line."""
+"""Check histories of any size on Spark: verdicts, all violations, and all unusable lines."""
 
 import json
 from typing import Final
@@ -32,18 +32,18 @@ _UNUSABLE: Final = "file STRING, line BIGINT, why STRING, text STRING"
 
 @attrs.frozen(kw_only=True, eq=False)
 class Checked:
-    """Histories that were judged.
+    """The result of a check.
 
     Attributes:
-        header: what they say of themselves.
-        summary: what all scenarios came to.
-        problems: sentences on lines that could not be used.
+        header: the header that all histories share.
+        summary: the merged results of all scenarios.
+        problems: sentences about unusable lines.
         conformance: the verdicts.
-        rows: one a record, as it was read.
-        violations: one a rule and component that breaks it: rule, history_id, scenario, entity,
-            seqs (the lines that show it), expected, actual.
-        unusable: one a line that could not be used: file, line, history_id, why, text.
-        plan: what was computed.
+        rows: one row per record, as read.
+        violations: one row per component and broken rule: rule, history_id, scenario, entity, seqs
+            (the lines that show the violation), expected, actual.
+        unusable: one row per unusable line: file, line, history_id, why, text.
+        plan: the judging as a query.
     """
 
     header: Header
@@ -62,21 +62,21 @@ def check(
     naming: Naming = AS_PUBLISHED,
     oracle: Oracle | None = None,
 ) -> Checked:
-    """Judge histories with the oracle itself, on Spark's executors.
+    """Judge histories with the oracle on Spark's executors.
 
     Args:
-        spark: a session.
-        source: where they lie.
-        naming: how the columns of a table are called.
-        oracle: how they are judged; by default as their header says.
+        spark: a Spark session.
+        source: the files or the table to read.
+        naming: mapping of a table's columns.
+        oracle: the oracle to use; by default the one in the header.
 
     Raises:
-        HistoryError: they cannot be read.
-        UsageError: they were held to different terms, or name what is not known here.
+        HistoryError: the histories cannot be read.
+        UsageError: the histories have different terms, or name terms that are unknown here.
     """
     found = read(spark, source, naming)
     terms = Checker(found.header, load(), oracle).terms
-    # To be cut into parts, lines are gone through several times.
+    # Splitting histories on a real clock reads the rows several times.
     rows = kept(found.rows) if found.header.clock is Clock.REAL else found.rows
     plan = judged(rows, found.header, oracle)
     said = kept(plan)
@@ -87,7 +87,7 @@ def check(
     unusable = _told(said, UNUSABLE, _UNUSABLE).select("file", "line", "history_id", "why", "text")
     violations = _told(said, VIOLATION, _VIOLATION)
     if problems := _problems(unusable):
-        # Parts of a history may have been judged before it was known that another is unusable.
+        # Parts of a history may already have violations when another part turns out unusable.
         unjudged = unusable.select("history_id").distinct()
         violations = violations.join(sf.broadcast(unjudged), "history_id", "left_anti")
     return Checked(
@@ -112,7 +112,7 @@ def _told(said: DataFrame, kind: str, fields: str) -> DataFrame:
 
 
 def _problems(unusable: DataFrame) -> tuple[str, ...]:
-    """What keeps the verdicts from being complete, in a sentence."""
+    """Return why the verdicts are incomplete, as at most one sentence."""
     counted = unusable.agg(
         sf.count("*").alias("lines"), sf.count_distinct("history_id").alias("histories")
     )

@@ -1,8 +1,8 @@
-"""Which records belong to one component, where histories on a real clock may be very long.
+"""Split long histories on a real clock into components that can be judged separately.
 
-A scenario that ended was recorded by a run, and is one component. One that has no end is what a
-production system recorded: it is cut into parts that have nothing to do with each other. What has
-to do with what is learned on the executors, put together here, and sent back to them.
+A scenario that ended comes from a test run and is one component. One without an end comes from a
+production system, and is cut into unrelated parts. The executors collect which names occur
+together; the driver joins these connections into parts and sends them back.
 """
 
 import json
@@ -25,10 +25,10 @@ from busproof.vocabulary.commands import Command
 __all__ = ["WHOLE", "with_components"]
 
 WHOLE: Final = -1
-"""The part that all records of a history belong to which is not cut."""
+"""Number of the only part of a history that is not cut."""
 
 OUTSIDE: Final = 0
-"""The part of lines that are no record of an event or a beginning, which judging says."""
+"""Number of the part for lines that are neither an event nor a start; judging reports them."""
 
 _LEARNED: Final = "history_id BIGINT, told STRING"
 _ARROW: Final = pa.schema([("history_id", pa.int64()), ("told", pa.string())])
@@ -36,16 +36,16 @@ _ARROW: Final = pa.schema([("history_id", pa.int64()), ("told", pa.string())])
 
 @attrs.frozen
 class Numbers:
-    """The parts of one history, numbered from 1.
+    """The numbers of a history's parts, from 1.
 
     Attributes:
-        of: what a command has to do with, to the number of its part; empty if there is one part.
+        of: name used by commands to the number of its part; empty if there is one part.
     """
 
     of: Mapping[Name, int] = attrs.field(factory=dict)
 
     def parts(self, record: Command | Started | None) -> Iterable[int]:
-        """The numbers of the parts that a record belongs to; all of them begin alike."""
+        """Return the numbers of a record's parts; a start belongs to all parts."""
         if record is None:
             return (OUTSIDE,)
         if isinstance(record, Started):
@@ -54,7 +54,7 @@ class Numbers:
 
 
 def with_components(rows: DataFrame) -> DataFrame:
-    """The same rows, with the number of each one's part of its history."""
+    """Return the rows with the number of their part of the history."""
     ended = rows.where(sf.col("record") == "ended").select("history_id").distinct()
     unended = rows.join(ended, "history_id", "left_anti").select(*rows.columns)
     learned = unended.select("history_id", "text").mapInArrow(_learned, _LEARNED).collect()
@@ -70,7 +70,7 @@ def _ddl(rows: DataFrame) -> str:
 
 
 def _put_together(learned: Iterable[Mapping[str, Any]]) -> dict[int, Numbers]:
-    """The parts of each history, from what the tasks learned."""
+    """Return the parts of each history from the connections that the tasks collected."""
     histories: dict[int, Connections] = {}
     for row in learned:
         _add(histories.setdefault(row["history_id"], Connections()), json.loads(row["told"]))
@@ -91,7 +91,7 @@ def _of(connections: Connections) -> Numbers:
 
 
 def _learned(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """What the commands of each batch have to do with each other, by their history."""
+    """Yield the connections between the commands of each batch, by history."""
     for batch in batches:
         found: dict[int, Connections] = {}
         for number, text in zip(*(column.to_pylist() for column in batch.columns), strict=True):
@@ -128,7 +128,7 @@ def _add(connections: Connections, told: dict[str, Any]) -> None:
 def _numbered(
     numbers: Mapping[int, Numbers], batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """The rows, each with the number of its part; the beginning of a scenario once a part."""
+    """Yield the rows with the numbers of their parts; a start is repeated for each part."""
     nothing = Numbers()
     for batch in batches:
         histories = batch.column("history_id").to_pylist()
@@ -144,7 +144,7 @@ def _numbered(
 
 
 def _read(text: str | None) -> Command | Started | None:
-    """The command of an event, or how a scenario began; `None` where a text is neither."""
+    """Return the command of an event, or the start of a scenario; `None` for other texts."""
     if text is None:
         return None
     try:

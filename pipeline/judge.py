@@ -1,10 +1,10 @@
-"""Judging with the oracle itself, on Spark's executors: the verdicts of the local engine.
+"""Judge histories with the oracle on Spark's executors; verdicts equal those of the local engine.
 
-A *component* is what can be judged alone: a recorded scenario, or of a history that nobody ended,
-on a real clock, a part that has nothing to do with the others (`judging.parts`). A task sorts its
-components and judges one after the other; what they came to leaves it as one summary.
+A *component* can be judged separately: it is a recorded scenario, or one unrelated part of a
+history without an end on a real clock (see `judging.linearization.decompose`). A task sorts its
+components, judges them in order, and returns one summary.
 
-The functions here run in the executors' Python, which needs this package and no session.
+The functions here run in the executors' Python, which needs this package but has no session.
 """
 
 import gc
@@ -35,33 +35,36 @@ __all__ = ["SUMMARY", "UNUSABLE", "VIOLATION", "judged"]
 SUMMARY: Final = "summary"
 VIOLATION: Final = "violation"
 UNUSABLE: Final = "unusable"
-"""The kinds of rows that judging leaves."""
+"""Row for a line that cannot be used; these three are the kinds of result rows."""
 
 _SAID: Final = "kind STRING, history_id BIGINT, told STRING"
 _ARROW: Final = pa.schema(
     [("kind", pa.string()), ("history_id", pa.int64()), ("told", pa.string())]
 )
 _AT_ONCE: Final = 1_000
-"""Rows of one batch."""
+"""Number of rows per batch."""
 
 _TEXT: Final = 400
-"""Characters that are kept of a line that cannot be used."""
+"""Number of characters kept from an unusable line."""
 
 _YOUNG: Final = 100_000
-"""Objects that are made between two looks for garbage, which beliefs hardly ever are."""
+"""Allocations between two garbage collections.
+
+Beliefs are hardly ever cyclic garbage, so frequent collections would only cost time.
+"""
 
 
 def judged(rows: DataFrame, header: Header, oracle: Oracle | None = None) -> DataFrame:
-    """Judge all records: what each task's components came to, what they broke, what is unusable.
+    """Judge all records; return a summary per task, the violations and the unusable lines.
 
     Args:
-        rows: as `reading.read` gives them.
-        header: of them all.
-        oracle: how they are judged; by default as the header says.
+        rows: rows from `reading.read`.
+        header: the header of all rows.
+        oracle: the oracle to use; by default the one in the header.
 
     Returns:
-        Rows of three kinds, with JSON in `told`: one summary a task, violations, and lines that
-        could not be used.
+        Rows of three kinds, with JSON in `told`: one summary per task, violations, and unusable
+        lines.
     """
     if header.clock is Clock.REAL:
         rows = with_components(rows)
@@ -80,7 +83,7 @@ def judged(rows: DataFrame, header: Header, oracle: Oracle | None = None) -> Dat
 
 
 class _Row(NamedTuple):
-    """One record, or a line that is none."""
+    """A record, or a line that is not a record."""
 
     history_id: int
     part: int
@@ -91,7 +94,7 @@ class _Row(NamedTuple):
 
 
 class _Unusable(NamedTuple):
-    """A line that cannot be used, and why."""
+    """An unusable line, with the reason."""
 
     row: _Row
     why: str
@@ -99,15 +102,15 @@ class _Unusable(NamedTuple):
 
 @attrs.define
 class _Component:
-    """The records of a component, as they are read.
+    """The records of a component.
 
     Attributes:
-        started: how it began, if that was recorded.
-        events: what happened.
-        lines: the line of each event.
-        ended: how it ended, if it did.
-        unusable: what cannot be read, or has no place here.
-        cut: whether its last line was cut off, which is left out.
+        started: the start of the scenario, if recorded.
+        events: the events.
+        lines: line number of each event.
+        ended: the end of the scenario, if recorded.
+        unusable: lines that cannot be read or are out of place.
+        cut: whether the last line is incomplete; it is then left out.
     """
 
     started: Started | None = None
@@ -119,12 +122,12 @@ class _Component:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was recorded, but perhaps a header."""
+        """Whether nothing was recorded, except perhaps a header."""
         return self.started is None and not self.events and self.ended is None
 
     @property
     def scenario(self) -> Scenario:
-        """The same as a history file has it."""
+        """The component as a scenario."""
         begun = self.started or Started(scenario="")
         return Scenario(
             name=begun.scenario,
@@ -135,7 +138,7 @@ class _Component:
         )
 
     def read(self, rows: Iterable[_Row]) -> None:
-        """Take all rows, in the order of their lines."""
+        """Read all rows, in the order of their lines."""
         before: int | None = None
         for row in rows:
             try:
@@ -174,7 +177,7 @@ def _record(text: str | None) -> object:
 
 
 def _is_cut(text: str | None) -> bool:
-    """Return whether a last line that cannot be read is one whose writing was broken off."""
+    """Return whether an unreadable last line was only written in part."""
     if text is None or not text.startswith("{"):
         return False
     try:
@@ -204,7 +207,7 @@ def _judge(
 
 @cache
 def _checker(header: str, oracle: str | None) -> Checker:
-    """Who judges; made once a process."""
+    """Return the checker, which is created once per process."""
     record = structure_union(json.loads(header), Record, "the header")
     checker = Checker(cast(Header, record), load(), None if oracle is None else Oracle(oracle))
     gc.collect()
@@ -222,7 +225,7 @@ def _rows_of(batches: Iterable[pa.RecordBatch]) -> Iterator[_Row]:
 def _one_judged(
     checker: Checker, summary: Summary, key: tuple[int, int], component: _Component
 ) -> Iterator[tuple[str, int | None, str]]:
-    """What is said of a component; what it came to goes into the summary."""
+    """Yield the result rows of a component, and add its verdicts to the summary."""
     place, part = key
     summary.cut = summary.cut or component.cut
     yield from (
@@ -247,18 +250,21 @@ def _one_judged(
 
 
 def _heard(checker: Checker, place: int, component: _Component, *, is_whole: bool) -> Heard:
-    """What a component came to; one that breaks the judge is no verdict, and stops no other."""
+    """Return the verdicts on a component.
+
+    If the checker fails on it, the component has no verdict, and the others are still judged.
+    """
     scenario = component.scenario
     try:
         return checker.check(scenario) if is_whole else checker.check_part(scenario)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the other components are judged
+    except Exception as error:  # noqa: BLE001 - still judge the other components
         name = repr(scenario.name) if scenario.name else f"history {place}"
         said = " ".join(f"{type(error).__name__}: {error}".split())
         return checker.unchecked(scenario, f"judging {name} broke off: {said[:_TEXT]}")
 
 
 def _violations(heard: Heard, lines: Sequence[int]) -> Iterator[Mapping[str, Any]]:
-    """Each rule that a component breaks, with the lines that show it, the one to blame last."""
+    """Yield each rule that a component breaks, with the lines that show it, culprit last."""
     example = heard.counterexample
     if example is None:
         return

@@ -1,4 +1,4 @@
-"""Keeping a table that much is made of, so that it is made once and its plan is read once."""
+"""Checkpoints of tables that are used several times, so that Spark computes them only once."""
 
 from pyspark.sql import DataFrame
 
@@ -6,13 +6,14 @@ __all__ = ["kept"]
 
 
 def kept(frame: DataFrame) -> DataFrame:
-    """The same rows, made now and kept until nothing refers to them.
+    """Return the rows, computed now and stored while anything refers to them.
 
-    Where `spark.checkpoint.dir` names a folder that all machines share they are kept there, and
-    survive the loss of a machine; else on the executors, whose loss then ends the check.
+    Rows are stored in the folder `spark.checkpoint.dir` if it is set. All machines must share it,
+    and the rows survive the loss of a machine. Otherwise they are stored on the executors, and the
+    loss of one ends the check.
 
-    What is made of a kept table has a short plan: Spark goes through the whole plan of a table each
-    time that something is added to it, and these plans would be thousands of steps long.
+    A stored table has a short plan. Spark traverses the whole plan of a table on each addition, and
+    without checkpoints the plans here would have thousands of steps.
     """
     place = frame.sparkSession.conf.get("spark.checkpoint.dir", "")
     return frame.checkpoint() if place else frame.localCheckpoint()

@@ -1,8 +1,7 @@
-"""Lines of history files: each has its place in its file, and the history that it belongs to.
+"""Number the lines of history files, and find the history that each belongs to.
 
-Spark reads a large file in blocks, side by side. A line's number, and the scenario that it belongs
-to, are found from its place within its block and from what the blocks before it hold, so that no
-file has to pass through one task.
+Spark reads a large file in parallel blocks. A line's number and scenario follow from its position
+in its block and from the counts of the blocks before, so no file has to pass through one task.
 """
 
 from collections.abc import Sequence
@@ -13,23 +12,23 @@ from pyspark.sql import functions as sf
 __all__ = ["first_lines", "placed", "record_of"]
 
 _HISTORIES_A_FILE = 32
-"""Bits of a history's number below that of its file."""
+"""Bits of a history's number below the number of its file."""
 
 
 def first_lines(spark: SparkSession, paths: Sequence[str]) -> dict[str, str]:
-    """The first line of each file that is not blank, by the file's address."""
+    """Return the first line of each file that is not blank, by the file's address."""
     raw = _raw(spark, paths).where((sf.col("block") == 0) & (sf.trim("text") != ""))
-    # Two passes: to keep the least text beside the least number would sort all lines.
+    # Two passes: selecting the text with the smallest id in one would sort all lines.
     first = raw.groupBy("file").agg(sf.min("id").alias("id"))
     found = raw.select("file", "id", "text").join(sf.broadcast(first), ["file", "id"])
     return {row["file"]: row["text"] for row in found.collect()}
 
 
 def placed(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
-    """Each line that is not blank, with its number, its history's number and its kind of record.
+    """Return each line that is not blank, with its number, history and kind of record.
 
-    Files are numbered by their addresses, and within a file the histories by their beginnings; 0
-    has what comes before the first scenario.
+    Files are numbered by address, and the histories in a file by their starts; history 0 of a file
+    has the lines before the first scenario.
     """
     raw = _raw(spark, paths).withColumn("record", record_of("text"))
     started = sf.col("record").eqNullSafe("started").cast("long")
@@ -75,7 +74,7 @@ def placed(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
 
 
 def record_of(name: str) -> Column:
-    """The kind of record that the text of this column is; null where it is none."""
+    """Return the kind of record in this text column; null if it is not a record."""
     return sf.get_json_object(sf.col(name), "$.record")
 
 

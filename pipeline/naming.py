@@ -1,7 +1,7 @@
-"""Columns of a table that somebody else has named: which of theirs is which of ours.
+"""Map the columns of a user's table to the fields of an event.
 
-Ours are the fields of an event as a history file has them, such as `command.message.body`. What the
-table does not have is not set, as in a history file.
+Fields are named as in a history file, such as `command.message.body`. A field without a column is
+not set, as in a history file.
 """
 
 import tomllib
@@ -25,11 +25,11 @@ _EVENT: Final = ("client", "connection", "called", "returned", "witness")
 _PARTS: Final = ("command", "outcome")
 
 _Tree = dict[str, Any]
-"""Name of a field to the column that it is, or to its own fields; `""` has the column of both."""
+"""Name of a field to its column, or to its fields; the key `""` has the column of both."""
 
 
 def _known() -> Iterator[str]:
-    """All names that may be given."""
+    """Yield all field names that a mapping may contain."""
     yield from (*_PLACE, *_EVENT, *_PARTS, "witness.partition")
     yield from (f"command.{name}" for name in COMMAND)
     yield from (f"outcome.{name}" for name in OUTCOME)
@@ -41,22 +41,22 @@ def _known() -> Iterator[str]:
 
 @attrs.frozen
 class Naming:
-    """How a table's columns are called.
+    """A mapping of a table's columns.
 
     Attributes:
-        columns: the name of a field to its name in the table, where they differ.
-        place: the file that says so.
+        columns: name of a field to its column, where the two differ.
+        place: the file with the mapping.
     """
 
     columns: Mapping[str, str] = attrs.field(factory=dict)
     place: str = ""
 
     def records(self, table: DataFrame) -> DataFrame:
-        """The table's events: history_id, seq, and the text that a history file would have.
+        """Return the events of a table: history_id, seq, and the text as in a history file.
 
         Raises:
-            UsageError: something is said to be called what the table has not, or the table lacks
-                what no event can be without.
+            UsageError: the mapping names a field or column that does not exist, or the table lacks
+                a required column.
         """
         self._check(table)
         tree = self._tree(table)
@@ -91,7 +91,7 @@ class Naming:
                 )
 
     def _whole(self, name: str, theirs: str, schema: StructType) -> str:
-        """The path of a column; that of a field of an array's elements begins at the array."""
+        """Return the path of a column; for a field of an array's elements, from the array on."""
         above, _, _ = name.rpartition(".")
         array = self.columns.get(above)
         is_inner = array is not None and isinstance(_type_of(schema, array), ArrayType)
@@ -110,11 +110,11 @@ class Naming:
 
 
 AS_PUBLISHED: Final = Naming()
-"""A table whose columns are called as in the published schema."""
+"""The mapping of a table with the column names of the published schema."""
 
 
 def _text(tree: _Tree, schema: StructType) -> Column:
-    """The line of a history file that a row is; null where it has no command or no outcome."""
+    """Return a row as a line of a history file; null if it lacks a command or an outcome."""
     fields = [_value(tree[name], schema).alias(name) for name in _EVENT if name in tree]
     event = sf.to_json(sf.struct(sf.lit("event").alias("record"), *fields))
     command, outcome = (_json(tree[name], schema) for name in _PARTS)
@@ -126,7 +126,7 @@ def _text(tree: _Tree, schema: StructType) -> Column:
 
 
 def _json(tree: _Tree, schema: StructType) -> Column:
-    """A command or an outcome as JSON: the text that the table has, or what its columns make."""
+    """Return a command or an outcome as JSON: a text column, or the columns of its fields."""
     whole = tree.get("")
     if whole is not None and isinstance(_type_of(schema, whole), StringType):
         return sf.col(_quoted(whole))
@@ -134,7 +134,7 @@ def _json(tree: _Tree, schema: StructType) -> Column:
 
 
 def _value(tree: _Tree, schema: StructType) -> Column:
-    """A column, or a struct of the columns of its fields; null where none of them is set."""
+    """Return a column, or a struct of the columns of its fields; null if none of them is set."""
     theirs = tree.get("")
     inner = {name: below for name, below in tree.items() if name}
     if theirs is not None:
@@ -149,7 +149,7 @@ def _value(tree: _Tree, schema: StructType) -> Column:
 
 
 def _of(each: Column, inner: _Tree, kind: StructType) -> Column:
-    """An element of an array, with the fields that were named."""
+    """Return an element of an array, as a struct of the mapped fields."""
     fields = []
     for name, below in inner.items():
         value = each
@@ -160,12 +160,12 @@ def _of(each: Column, inner: _Tree, kind: StructType) -> Column:
 
 
 def _plain(value: Column, kind: DataType | None) -> Column:
-    """The same, a moment in microseconds."""
+    """Return a value, with a timestamp converted to microseconds."""
     return sf.unix_micros(value) if isinstance(kind, TimestampType) else value
 
 
 def _type_of(schema: StructType, path: str) -> DataType | None:
-    """What is at this path, `None` if nothing is; through arrays, what their elements have."""
+    """Return the type at a path, `None` if there is none; paths continue into array elements."""
     found: DataType = schema
     for part in path.split("."):
         if isinstance(found, ArrayType):
@@ -181,10 +181,10 @@ def _quoted(path: str) -> str:
 
 
 def read_naming(path: Path) -> Naming:
-    """The names that a file gives in its table `columns`, in TOML.
+    """Return the mapping in the table `columns` of a TOML file.
 
     Raises:
-        UsageError: it cannot be read, or is none.
+        UsageError: the file cannot be read, or is not a mapping.
     """
     try:
         said = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -202,7 +202,7 @@ def read_naming(path: Path) -> Naming:
 
 
 def _flat(columns: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """`command.queue = "x"` and `"command.queue" = "x"` are meant alike."""
+    """Return nested tables as dotted names: `command.queue` may be written either way."""
     found: dict[str, Any] = {}
     for name, value in columns.items():
         if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Histories of any size as rows: one record a row, with its place; no record vanishes."""
+"""Read histories of any size as rows, one per record; no record is lost."""
 
 from collections import Counter
 from pathlib import Path
@@ -18,11 +18,11 @@ __all__ = ["Read", "as_table", "read"]
 
 @attrs.frozen
 class Read:
-    """What was read.
+    """Histories that were read.
 
     Attributes:
-        rows: one a record: file, history_id, line, text, record, is_last.
-        header: what the histories say of themselves.
+        rows: one row per record: file, history_id, line, text, record, is_last.
+        header: the header that all histories share.
     """
 
     rows: DataFrame
@@ -30,17 +30,16 @@ class Read:
 
 
 def read(spark: SparkSession, source: Source, naming: Naming = AS_PUBLISHED) -> Read:
-    """The records of history files, or of a table, and the header of it all.
+    """Read the records and the header of history files or of a table.
 
     Args:
-        spark: a session.
-        source: where they lie.
-        naming: how the columns of a table are called.
+        spark: a Spark session.
+        source: the files or the table to read.
+        naming: mapping of a table's columns.
 
     Raises:
-        HistoryError: a file has no header, or one that cannot be read.
-        UsageError: two files were held to different terms, or the names are not those of the
-            table.
+        HistoryError: a file has no readable header.
+        UsageError: two files have different terms, or the mapping does not fit the table.
     """
     if source.is_table:
         place = source.paths[0]
@@ -62,8 +61,8 @@ def _rows_of_table(spark: SparkSession, place: str, naming: Naming) -> DataFrame
 
 
 def _shared(first: dict[str, str], source: Source) -> Header:
-    """The one header of all files; each begins with one."""
-    # Files of different folders may have one name.
+    """Return the header that all files share; each file must begin with one."""
+    # Files in different folders may have the same name.
     names = Counter(map(name_of, first))
     lacking = Counter(Path(path).name for path in source.paths) - names
     if lacking or not first:
@@ -76,7 +75,7 @@ def _shared(first: dict[str, str], source: Source) -> Header:
 
 
 def as_table(rows: DataFrame) -> DataFrame:
-    """The same in the published schema: the records, and columns for queries of one's own."""
+    """Return the rows in the published schema: the records, with columns for ad-hoc queries."""
     command, outcome = "$.command.", "$.outcome."
     columns = {
         "client": sf.coalesce(_field("$.client"), sf.lit("c1")),

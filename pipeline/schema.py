@@ -1,4 +1,4 @@
-"""The fields of commands, outcomes and messages, in Spark's own types, by name."""
+"""Spark types of the fields of commands, outcomes and messages."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -24,7 +24,7 @@ _PROPERTIES: Final = (
     "reply_to_session_id",
     "content_type",
 )
-"""What of a message comes back as it was sent and means nothing to the bus."""
+"""Message properties that the bus returns unchanged and does not interpret."""
 
 _TEXTS: Final = ("body", "message_id", "session_id", "partition_key", *_PROPERTIES)
 
@@ -48,7 +48,7 @@ VIEW: Final[Mapping[str, str]] = {
 
 
 def ddl(fields: Mapping[str, str]) -> str:
-    """The fields as Spark's language for schemas has them."""
+    """Return the fields as a Spark DDL schema."""
     return ", ".join(f"`{name}` {kind}" for name, kind in fields.items())
 
 
@@ -67,7 +67,7 @@ SETTINGS: Final[Mapping[str, str]] = {
     "forward_dead_letters_to": "STRING",
     "status": "STRING",
 }
-"""What an entity can be created or updated with."""
+"""Settings of an entity, for creation and update."""
 
 DESCRIPTION: Final[Mapping[str, str]] = {
     "queue": "STRING",
@@ -86,7 +86,7 @@ DESCRIPTION: Final[Mapping[str, str]] = {
     "transfer_dead_letters": "BIGINT",
     "subscription_count": "BIGINT",
 }
-"""What is told of a queue, a topic or a subscription."""
+"""Fields in the description of a queue, topic or subscription."""
 
 COMMAND: Final[Mapping[str, str]] = {
     "type": "STRING",

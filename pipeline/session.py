@@ -1,4 +1,4 @@
-"""A quiet Spark session: in this process's own Java, on a cluster, or over Spark Connect."""
+"""Create a quiet Spark session: in a local Java, on a cluster, or over Spark Connect."""
 
 import os
 import re
@@ -28,7 +28,7 @@ _ALWAYS: Final = {
     "spark.sql.session.timeZone": "UTC",
     "spark.ui.showConsoleProgress": "false",
 }
-"""Set wherever the session runs, unless the user sets it."""
+"""Settings of every session, unless the user overrides them."""
 
 _LOCAL: Final = {
     "spark.driver.bindAddress": "127.0.0.1",
@@ -37,19 +37,20 @@ _LOCAL: Final = {
     "spark.sql.shuffle.partitions": "16",
     "spark.ui.enabled": "false",
 }
-"""Set in this machine's own Java besides."""
+"""Further settings of a local session."""
 
 _LEAST_MEMORY: Final = 1
 _MOST_MEMORY: Final = 8
-"""In GB: what a local Spark takes, half of the machine's within these bounds."""
+"""Bounds in GB for a local Spark, which takes half of the machine's memory."""
 
 _LINES_TOLD: Final = 3
 
 
 def said_by_spark(error: Exception) -> str | None:
-    """What Spark or what it runs on complains about, in one line; `None` if it is none of theirs.
+    """Return an error of Spark or its libraries in one line; `None` for other errors.
 
-    Where Java's error comes as it is, its first lines tell which call of ours it was.
+    An unconverted Java error begins with lines about the Python call, so a line with an error class
+    in brackets is preferred.
     """
     if not type(error).__module__.startswith(("pyspark.", "py4j.", "grpc")):
         return None
@@ -61,7 +62,11 @@ def said_by_spark(error: Exception) -> str | None:
 
 
 def settings_from(texts: list[str]) -> dict[str, str]:
-    """`["spark.a=1"]` as settings; raises `UsageError` for what is no `name=value`."""
+    """Return Spark settings from texts such as `spark.a=1`.
+
+    Raises:
+        UsageError: a text is not of the form `spark.NAME=VALUE`.
+    """
     settings = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -74,17 +79,17 @@ def settings_from(texts: list[str]) -> dict[str, str]:
 def spark_session(
     *, master: str | None = None, remote: str | None = None, conf: Mapping[str, str] | None = None
 ) -> "SparkSession":
-    """The session of these settings; one that is there already is taken as it is.
+    """Return a session with these settings, or the session that is already running.
 
     Args:
-        master: where to run, such as `local[4]` or `spark://HOST:7077`; by default SPARK_MASTER's,
-            or all cores of this machine.
-        remote: the address of a Spark Connect server, `sc://HOST:PORT`, instead of a master.
-        conf: Spark's own settings, which outweigh ours.
+        master: where to run, such as `local[4]` or `spark://HOST:7077`; by default SPARK_MASTER, or
+            all cores of this machine.
+        remote: address of a Spark Connect server, `sc://HOST:PORT`, instead of a master.
+        conf: Spark settings, which override the defaults.
 
     Raises:
-        SparkError: there is no Java for Spark, or it does not start.
-        UsageError: both a master and a remote are named, or Spark is not installed.
+        SparkError: there is no Java for Spark, or Spark does not start.
+        UsageError: both a master and a remote are given, or Spark is not installed.
     """
     if master is not None and remote is not None:
         raise UsageError("--master and --remote name two places to run; leave one of them out")
@@ -100,9 +105,9 @@ def spark_session(
 def spark_session_for_now(
     *, master: str | None = None, remote: str | None = None, conf: Mapping[str, str] | None = None
 ) -> Iterator["SparkSession"]:
-    """The same until it is needed no more; one that is there already stays, with its settings."""
+    """Provide a session and stop it at the end; one already running is left as is."""
     need("spark", "Spark")
-    from pyspark.sql import SparkSession  # noqa: PLC0415 - of an extra
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - optional dependency
 
     running = SparkSession.getActiveSession()
     if running is not None:
@@ -116,7 +121,7 @@ def spark_session_for_now(
 
 
 def _connected(remote: str, settings: Mapping[str, str]) -> "SparkSession":
-    from pyspark.sql import SparkSession  # noqa: PLC0415 - of an extra
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - optional dependency
 
     builder = SparkSession.builder.remote(remote)
     if remote.startswith("local"):
@@ -124,7 +129,7 @@ def _connected(remote: str, settings: Mapping[str, str]) -> "SparkSession":
         for name, value in settings.items():
             builder = builder.config(name, value)
     os.environ.pop("SPARK_MASTER", None)
-    log = tempfile.TemporaryFile()  # noqa: SIM115 - Java writes to it as long as it lives
+    log = tempfile.TemporaryFile()  # noqa: SIM115 - Java writes to it until it exits
     try:
         with _heard_by(log):
             session = builder.getOrCreate()
@@ -132,29 +137,29 @@ def _connected(remote: str, settings: Mapping[str, str]) -> "SparkSession":
                 if name.startswith("spark.sql."):
                     session.conf.set(name, value)
             session.range(1).count()
-    except Exception as error:  # noqa: BLE001 - gRPC, Java and Spark raise what they like
+    except Exception as error:  # noqa: BLE001 - gRPC, Java and Spark raise all kinds of errors
         raise SparkError(f"cannot reach Spark at {remote}: {_why(error, log)}") from None
     return session
 
 
 def _started(master: str, settings: Mapping[str, str]) -> "SparkSession":
-    from pyspark.sql import SparkSession  # noqa: PLC0415 - of an extra
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - optional dependency
 
     _prepare()
     builder = SparkSession.builder.master(master)
     local = {"spark.driver.memory": f"{_memory()}g", **_LOCAL} if _is_local(master) else {}
     for name, value in {**local, **settings}.items():
         builder = builder.config(name, value)
-    log = tempfile.TemporaryFile()  # noqa: SIM115 - Java writes to it as long as it lives
+    log = tempfile.TemporaryFile()  # noqa: SIM115 - Java writes to it until it exits
     try:
         with _heard_by(log):
             return builder.getOrCreate()
-    except Exception as error:  # noqa: BLE001 - py4j, Java and Spark raise what they like
+    except Exception as error:  # noqa: BLE001 - py4j, Java and Spark raise all kinds of errors
         raise SparkError(f"Spark does not start on {master}: {_why(error, log)}") from None
 
 
 def _prepare() -> None:
-    """Point Spark to Java, to this Python, and to settings that keep its log short."""
+    """Point Spark to Java, to this Python, and to log settings that keep it quiet."""
     home = java_home()
     if home is not None:
         os.environ["JAVA_HOME"] = home
@@ -167,7 +172,7 @@ def _is_local(master: str) -> bool:
 
 
 def _memory() -> int:
-    """Return how many GB a local Spark may take."""
+    """Return the GB of memory that a local Spark may take."""
     try:
         whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 30
     except (AttributeError, OSError, ValueError):
@@ -177,7 +182,7 @@ def _memory() -> int:
 
 @contextmanager
 def _heard_by(log: IO[bytes]) -> Iterator[None]:
-    """Let what a Java says that is started here go to a file, for as long as it lives."""
+    """Redirect stderr to a file; a Java started meanwhile writes there for its lifetime."""
     sys.stderr.flush()
     kept = os.dup(2)
     os.dup2(log.fileno(), 2)
@@ -189,7 +194,7 @@ def _heard_by(log: IO[bytes]) -> Iterator[None]:
 
 
 def _why(error: Exception, log: IO[bytes]) -> str:
-    """The first sentence of an error, and the end of what Java said."""
+    """Return the first line of an error, and the last lines of Java's output."""
     first = next((line.strip() for line in str(error).splitlines() if line.strip()), repr(error))
     said: list[str] = []
     with suppress(OSError, ValueError):

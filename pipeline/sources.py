@@ -1,4 +1,4 @@
-"""Where a history's files are: files in JSON lines, or a table in Parquet with its header."""
+"""Find the files of a history: JSON lines, or a Parquet table with its header."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 HEADER_NAME: Final = "_header.json"
-"""Beside the Parquet files of a table: the header record of its histories."""
+"""File with the header record, in the folder of a Parquet table."""
 
 _RUN: Final = "history.jsonl"
 
@@ -35,7 +35,7 @@ class Source:
 
     Attributes:
         paths: the files, or the folder of a table.
-        is_table: whether they are Parquet in the published schema.
+        is_table: whether it is a Parquet table in the published schema.
     """
 
     paths: tuple[str, ...]
@@ -43,15 +43,15 @@ class Source:
 
     @property
     def size(self) -> int:
-        """Bytes of the files that are on this machine; 0 of others."""
+        """Total bytes of the local files; remote ones count as 0."""
         return sum(Path(path).stat().st_size for path in self.paths if Path(path).is_file())
 
 
 def find_source(place: str) -> Source:
-    """The files that are meant by a file, a folder, or an address that Spark can read.
+    """Return the files at a path, which may be a file, a folder or an address that Spark can read.
 
     Raises:
-        UsageError: there is nothing of the kind.
+        UsageError: there is no history at the path.
         HistoryError: the folder cannot be read.
     """
     if "://" in place:
@@ -75,7 +75,10 @@ def find_source(place: str) -> Source:
 
 
 def _whole(found: Source) -> Source:
-    """With whole paths: a Spark that was there before has a current folder of its own."""
+    """Return the source with absolute paths.
+
+    A Spark that was already running may have another working directory.
+    """
     paths = tuple(str(Path(path).absolute()) for path in found.paths)
     return Source(paths, is_table=found.is_table)
 
@@ -83,7 +86,7 @@ def _whole(found: Source) -> Source:
 def _of_folder(folder: Path) -> Source:
     if (folder / _RUN).is_file():
         return Source((str(folder / _RUN),), is_table=False)
-    list(folder.iterdir())  # what may not be read is told, where a search would pass it over
+    list(folder.iterdir())  # raises if unreadable; `rglob` would skip the folder
     if (folder / HEADER_NAME).is_file():
         return Source((str(folder),), is_table=True)
     found = sorted(
@@ -102,12 +105,16 @@ def _of_folder(folder: Path) -> Source:
 
 
 def name_of(address: str) -> str:
-    """The name of a file by the address that Spark gives it, in which a space is `%20`."""
+    """Return the name of a file from Spark's address, which encodes a space as `%20`."""
     return Path(unquote(address)).name
 
 
 def header_of(text: str, where: str) -> Header:
-    """The header that a line is; raises `HistoryError` where it is none."""
+    """Return the header in a line.
+
+    Raises:
+        HistoryError: the line is not a header.
+    """
     try:
         value = decode_line(text.encode("utf-8", "replace"))
         if value.get("record") == "header":
@@ -121,7 +128,7 @@ def header_of(text: str, where: str) -> Header:
 
 
 def header_of_table(folder: str) -> Header:
-    """The header of a table that is on this machine."""
+    """Return the header of a local table."""
     file = Path(folder) / HEADER_NAME
     try:
         text = file.read_text(encoding="utf-8")
@@ -131,10 +138,10 @@ def header_of_table(folder: str) -> Header:
 
 
 def one_header(headers: list[tuple[str, Header]]) -> Header:
-    """The terms that all files share.
+    """Return the header that all files share.
 
     Raises:
-        UsageError: two of them were held to different terms, or tell of different things.
+        UsageError: two files have different terms or implementations.
     """
     (first_file, first), *others = headers
     for file, other in others:
@@ -153,5 +160,5 @@ def _terms(header: Header) -> Header:
 
 
 def write_header(folder: Path, header: dict[str, object]) -> None:
-    """Put a header into a table's folder."""
+    """Write a header to a table's folder."""
     (folder / HEADER_NAME).write_text(json.dumps(header) + "\n", encoding="utf-8")

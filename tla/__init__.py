@@ -1,1 +1,1 @@
-"""The TLA+ modules, their configurations, and what is to come of checking them."""
+"""The TLA+ modules, their configurations, and the expected results of checking them."""

@@ -1,4 +1,4 @@
-"""One configuration against its entry in the manifest: any deviation fails."""
+"""Check a configuration against its entry in the manifest; any deviation fails."""
 
 import re
 from collections.abc import Iterator
@@ -19,24 +19,33 @@ _SECTION: Final = re.compile(
     r"|INVARIANTS?|PROPERTY|PROPERTIES)\b"
 )
 _BRIEF: Final = 3
-"""Seconds within which Java's own optimizing costs more than it gains, by a third."""
+"""Expected seconds up to which a run uses only Java's first compiler.
+
+In such short runs the optimizing compiler costs more than it gains, by a third.
+"""
 
 _COVERAGE_COSTS: Final = 100_000
-"""States above which the actions are not counted: smaller configurations have them too."""
+"""Number of distinct states at which a run stops counting states per action.
+
+Counting slows down large runs, and smaller configurations have the same actions.
+"""
 
 
 @attrs.frozen(kw_only=True)
 class Checked:
-    """What became of a configuration.
+    """The result of a configuration, compared with the manifest.
 
     Attributes:
-        configuration: what was run.
+        configuration: the configuration that was run.
         result: `success`, or the kind of violation.
-        violated: the name of what was violated.
-        distinct, generated, depth: as TLC has told.
-        seconds: how long it took.
-        deviations: sentences on what differs from the manifest; none is a pass.
-        trace: the counterexample, where there is one.
+        violated: name of the violated property.
+        distinct: distinct states, as reported by TLC.
+        generated: generated states, as reported by TLC.
+        depth: depth of the search, or length of the counterexample.
+        seconds: duration of the run.
+        deviations: differences from the manifest, as sentences; empty if it passed.
+        trace: the counterexample, if there is one.
+        actions: action to the (distinct, generated) states that it produced.
     """
 
     configuration: Configuration
@@ -52,7 +61,7 @@ class Checked:
 
     @property
     def rate(self) -> float:
-        """Distinct states a second."""
+        """Distinct states per second."""
         return self.distinct / self.seconds if self.seconds else 0.0
 
 
@@ -65,7 +74,7 @@ def checked(
     heap: str | None = None,
     progress: Progress | None = None,
 ) -> Checked:
-    """Run a configuration and compare it with the manifest.
+    """Run a configuration and compare the result with the manifest.
 
     Raises:
         TlcError: TLC gave no verdict.
@@ -82,7 +91,7 @@ def task_of(
     timeout: float | None = None,
     heap: str | None = None,
 ) -> Task:
-    """Return how to run a configuration; one worker wherever TLC is unsound with more."""
+    """Return the task for a configuration, with one worker where TLC is unsound with more."""
     alone = configuration.workers == 1 or _is_temporal(manifest, configuration)
     return Task(
         module=manifest.folder / f"{configuration.module}.tla",
@@ -97,14 +106,17 @@ def task_of(
 
 
 def _is_temporal(manifest: Manifest, configuration: Configuration) -> bool:
-    """Return whether liveness may be concerned; `[][A]_v` alone is safe with several workers."""
+    """Return whether a run may check liveness, which needs one worker.
+
+    Safety properties of the form `[][A]_v` are safe with several workers.
+    """
     if configuration.kind in (Kind.LIVENESS, Kind.UNFAIR, Kind.GRAPH):
         return True
     return "Fair" in "".join(properties_of(manifest.text(configuration), "SPECIFICATION"))
 
 
 def properties_of(text: str, *sections: str) -> tuple[str, ...]:
-    """The names that a configuration file lists under these headings."""
+    """Return the names that a configuration file lists in these sections."""
     wanted = {f"{name}{ending}" for name in sections for ending in ("", "S")} | set(sections)
     parts = _SECTION.split(_COMMENT.sub("", text))
     found: list[str] = []
@@ -115,7 +127,7 @@ def properties_of(text: str, *sections: str) -> tuple[str, ...]:
 
 
 def judged(manifest: Manifest, configuration: Configuration, ended: Ended) -> Checked:
-    """What a run came to, beside what was expected of it."""
+    """Compare the result of a run with the manifest."""
     reading = ended.reading
     violated = _violated(manifest, configuration, reading)
     found = Checked(
@@ -133,7 +145,10 @@ def judged(manifest: Manifest, configuration: Configuration, ended: Ended) -> Ch
 
 
 def _violated(manifest: Manifest, configuration: Configuration, reading: Reading) -> str:
-    """The name of what was violated; of a liveness property TLC tells none, so one is allowed."""
+    """Return the name of the violated property.
+
+    TLC does not name a violated liveness property, so the configuration must list exactly one.
+    """
     if reading.violation != "liveness":
         return reading.violated
     names = properties_of(manifest.text(configuration), "PROPERTY", "PROPERTIES")
@@ -159,7 +174,7 @@ def _deviations(found: Checked) -> Iterator[str]:
     if found.result == SUCCESS:
         yield from _counts(found, "distinct", "generated")
         yield from _idle_actions(found)
-    # Several workers find states in another order each time, and tell another depth.
+    # With several workers the order of the search, and so the reported depth, varies.
     if configuration.workers == 1 and configuration.depth:
         yield from _counts(found, "depth")
 
@@ -172,7 +187,10 @@ def _counts(found: Checked, *names: str) -> Iterator[str]:
 
 
 def _idle_actions(found: Checked) -> Iterator[str]:
-    """An action that generates nothing checks nothing; one that is said to be idle must be."""
+    """Report actions that generate no state, and actions that are wrongly listed as idle.
+
+    An action that never generates a state checks nothing, so the manifest must list it as idle.
+    """
     idle = found.configuration.idle
     for name, (_, generated) in found.actions.items():
         if not generated and name not in idle and name != "Init":

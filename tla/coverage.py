@@ -1,4 +1,4 @@
-"""What of the specs shows a rule: operators, properties, edges, mutants; all read from data."""
+"""Coverage of the rules by the specs: operators, properties, edges and mutants, read from data."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +18,7 @@ Shown = dict[str, list[dict[str, Any]]]
 
 
 def shown_in(folder: Path = FOLDER) -> dict[str, Shown]:
-    """What shows each rule that the specs speak of, by the rule's id.
+    """Return the coverage of each rule that the specs mention, by rule id.
 
     Raises:
         SpecificationError: one of the files is broken.
@@ -31,7 +31,7 @@ def shown_in(folder: Path = FOLDER) -> dict[str, Shown]:
 
 
 def reasons_in(folder: Path = FOLDER) -> dict[str, str]:
-    """Return why a rule has no operator, by the rule's id.
+    """Return why a rule has no operator, by rule id.
 
     Raises:
         SpecificationError: the file is broken.
@@ -70,7 +70,7 @@ def _has(folder: Path, name: str) -> bool:
 
 
 def _operators(folder: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Operators by rule; those that a configuration checks are its properties."""
+    """Yield operators by rule; an operator that a configuration checks is a property."""
     if not _has(folder, OPERATORS):
         return
     checked = _checked(folder)
@@ -88,7 +88,7 @@ def _operators(folder: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
 
 
 def _checked(folder: Path) -> set[str]:
-    """The names of everything that some configuration checks."""
+    """Return the names of all properties that some configuration checks."""
     names: set[str] = set()
     for path in sorted(folder.glob("*.cfg")):
         text = path.read_text(encoding="utf-8")

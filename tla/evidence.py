@@ -1,4 +1,7 @@
-"""What graphs and mutants have shown, as data: read without Java, void when specs change."""
+"""Recorded results of checks, graph comparisons and mutants.
+
+Other commands read them without Java. A record is void once the sources behind it change.
+"""
 
 import json
 from collections.abc import Sequence
@@ -28,7 +31,7 @@ FORMAT: Final = 2
 
 
 def load_evidence(folder: Path) -> dict[str, Any]:
-    """What was recorded: `checks`, `graphs` and `mutants`, each by name.
+    """Return the recorded results: `checks`, `graphs` and `mutants`, each by name.
 
     Raises:
         SpecificationError: the file cannot be read.
@@ -47,7 +50,7 @@ def load_evidence(folder: Path) -> dict[str, Any]:
 
 
 def record_configurations(manifest: Manifest, found: Sequence[Ran]) -> None:
-    """Keep what has passed; forget configurations that there are no more."""
+    """Record passed configurations, and drop records of removed configurations."""
     kept = load_evidence(manifest.folder)
     for ran in found:
         name = ran.configuration.name
@@ -74,7 +77,7 @@ def record_configurations(manifest: Manifest, found: Sequence[Ran]) -> None:
 
 
 def _hash_of(manifest: Manifest, configuration: Configuration) -> str:
-    """Of all that decides whether a configuration passes, but for TLC itself."""
+    """Return the hash of everything that decides a configuration's result, except TLC itself."""
     expected = attrs.evolve(configuration, seconds=0, title="")
     text = manifest.text(configuration)
     return sources_hash(manifest.folder, configuration.module, text, repr(expected))
@@ -83,9 +86,9 @@ def _hash_of(manifest: Manifest, configuration: Configuration) -> str:
 def to_check(
     manifest: Manifest, configurations: tuple[Configuration, ...]
 ) -> tuple[Configuration, ...]:
-    """Those of which nothing is recorded that still holds, and every graph.
+    """Return all graphs, and the configurations without a valid record.
 
-    A graph is compared with the model, of whose sources nothing is recorded.
+    Graphs are always compared again: a record does not cover the sources of the model.
     """
     recorded = load_evidence(manifest.folder)["checks"]
     return tuple(
@@ -97,13 +100,13 @@ def to_check(
 
 
 def _record_paths(manifest: Manifest, found: Sequence[Ran]) -> None:
-    """Keep the paths of graphs of the gate's size; larger ones would take too long to run."""
+    """Save the paths of graphs in the gate; paths of larger graphs would take too long to run."""
     path = manifest.folder / paths.FILE
     suites = {each.configuration: each for each in paths.load_suites(path)}
     for ran in found:
         setting = ran.configuration.graph
         small = ran.configuration.size is Size.GATE and ran.comparison is not None
-        # What the client oracle is compared with is refined by what the model is.
+        # Graphs compared with the oracle get no paths: specs that refine theirs have them.
         small = small and setting is not None and setting.beside == "model"
         if ran.passed and small and ran.graph is not None and setting is not None:
             name = ran.configuration.name
@@ -117,7 +120,7 @@ def _record_paths(manifest: Manifest, found: Sequence[Ran]) -> None:
 
 
 def record_mutants(manifest: Manifest, found: Sequence[Fate]) -> None:
-    """Keep which mutants died, and by what."""
+    """Record the killed mutants with their killers."""
     kept = load_evidence(manifest.folder)
     for fate in found:
         kept["mutants"].pop(fate.mutant.name, None)
@@ -138,7 +141,7 @@ def _write(folder: Path, kept: dict[str, Any]) -> None:
 
 
 def changed(manifest: Manifest, mutants: tuple[Mutant, ...]) -> tuple[Mutant, ...]:
-    """The mutants of which nothing is recorded that still holds."""
+    """Return the mutants without a valid record."""
     recorded = load_evidence(manifest.folder)["mutants"]
     return tuple(
         each
@@ -148,7 +151,7 @@ def changed(manifest: Manifest, mutants: tuple[Mutant, ...]) -> tuple[Mutant, ..
 
 
 def stale(manifest: Manifest, mutants: tuple[Mutant, ...]) -> tuple[str, ...]:
-    """What has no record of the sources as they are: the names of checks, graphs and mutants."""
+    """Return the names of all checks, graphs and mutants without a valid record."""
     recorded = load_evidence(manifest.folder)["graphs"]
     checks = [
         each.name

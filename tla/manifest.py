@@ -1,4 +1,4 @@
-"""What each configuration is expected to come to: `manifest.toml`, read and checked."""
+"""Read and check `manifest.toml`, which has the expected result of each configuration."""
 
 import re
 import tomllib
@@ -34,14 +34,14 @@ FOLDER: Final = Path(__file__).parent
 SUCCESS: Final = "success"
 _PROPERTIES: Final = re.compile(r"(INVARIANT|PROPERT|ACTION_CONSTRAINT)")
 _SLACK: Final = (20, 600.0)
-"""A run may take so many times as long as measured, and so many seconds more.
+"""Time limit of a run: a multiple of its measured duration, and seconds on top.
 
-The limit is for what never ends; a machine that is busy with other things is only slow.
+The limit is generous: it stops runs that never end, not runs on a busy machine.
 """
 
 
 class Kind(StrEnum):
-    """What a configuration is for."""
+    """The purpose of a configuration."""
 
     CHECK = "check"
     REFINEMENT = "refinement"
@@ -53,7 +53,7 @@ class Kind(StrEnum):
 
 
 class Size(StrEnum):
-    """When a configuration is run: before each change, or every night."""
+    """The schedule of a configuration: before each change (gate), or every night (full)."""
 
     GATE = "gate"
     FULL = "full"
@@ -84,30 +84,30 @@ class _Plain:
 
 @attrs.frozen(kw_only=True)
 class Configuration(_Plain):
-    """One question put to TLC, and its answer as it was when the specs were last changed.
+    """A configuration of TLC, with the result that is pinned for it.
 
     Attributes:
-        name: unique.
+        name: unique name.
         module: the root module.
-        config: the configuration's file, whole as it stands.
-        specification: takes the place of the one that the file names.
-        constants: constant to the value that takes the place of the file's; one that begins with
-            `<-` is an operator's name.
-        only: whether nothing but the expected property is checked.
-        size: when it is run.
-        kind: what it is for.
-        title: a sentence.
+        config: name of the configuration file.
+        specification: replaces the specification that the file names.
+        constants: constant to the value that replaces the file's; a value that begins with `<-`
+            names an operator.
+        only: whether to check only the expected property.
+        size: when it runs.
+        kind: its purpose.
+        title: a sentence for the list.
         expect: `success`, or the name of the property that must be violated.
-        violation: the kind of that violation.
-        distinct: states found; pinned where nothing is violated.
-        generated: states generated, likewise.
-        depth: of the search, or the length of the counterexample; pinned with one worker.
-        seconds: measured once, for the time limit and for the list.
-        workers: threads.
-        initial: initial states.
-        idle: actions that rightly generate nothing here.
-        rules: ids of the rules that it shows.
-        graph: for a graph, what the model is held to.
+        violation: expected kind of the violation.
+        distinct: distinct states; pinned if nothing is violated.
+        generated: generated states; pinned likewise.
+        depth: depth of the search, or length of the counterexample; pinned with one worker.
+        seconds: measured duration, for the time limit and the list.
+        workers: number of threads.
+        initial: number of initial states.
+        idle: actions that are expected to generate no state.
+        rules: ids of the rules that it demonstrates.
+        graph: for a graph, the setting of its comparison.
     """
 
     seconds: float = 0
@@ -116,22 +116,22 @@ class Configuration(_Plain):
 
     @property
     def timeout(self) -> float:
-        """Seconds after which something is wrong."""
+        """Time limit in seconds."""
         return _SLACK[0] * self.seconds + _SLACK[1]
 
 
 @attrs.frozen(kw_only=True)
 class Manifest:
-    """All configurations of a folder, and the folder."""
+    """All configurations of a folder."""
 
     folder: Path
     configurations: tuple[Configuration, ...]
 
     def configuration(self, name: str) -> Configuration:
-        """The configuration with this name.
+        """Return the configuration with this name.
 
         Raises:
-            UsageError: there is none.
+            UsageError: there is no such configuration.
         """
         names = {each.name: each for each in self.configurations}
         if name in names:
@@ -143,7 +143,10 @@ class Manifest:
         )
 
     def setting(self, configuration: Configuration) -> Setting | None:
-        """What the model is created with for it: its own, or a graph's of the same file or spec."""
+        """Return the setting that replays a configuration on the model, if any.
+
+        It is the configuration's own, or that of a graph with the same file or module.
+        """
         graphs = [each for each in self.configurations if each.graph is not None]
         alike = (
             [each.graph for each in graphs if each.config == configuration.config],
@@ -152,24 +155,24 @@ class Manifest:
         return configuration.graph or next((each[0] for each in alike if each), None)
 
     def of_size(self, size: Size) -> tuple[Configuration, ...]:
-        """Those to run at this size; the full size has those of the gate too."""
+        """Return the configurations of this size; the full size includes the gate."""
         return tuple(each for each in self.configurations if size in (Size.FULL, each.size))
 
     def text(self, configuration: Configuration) -> str:
-        """The configuration as TLC is given it: its file, varied as its entry says.
+        """Return the configuration file with the changes of its manifest entry.
 
         Raises:
-            SpecificationError: the entry varies what the file does not have.
+            SpecificationError: the entry changes a line that the file does not have.
         """
         text = (self.folder / configuration.config).read_text(encoding="utf-8")
         return varied(configuration, text, _alone(configuration))
 
 
 def load(folder: Path = FOLDER) -> Manifest:
-    """The manifest of a folder of specs; by default, of ours.
+    """Return the manifest of a folder of specs; by default, of busproof's own.
 
     Raises:
-        SpecificationError: it is broken; the sentence names the entry and the field.
+        SpecificationError: the manifest is broken; the message names the entry and the field.
     """
     path = folder / "manifest.toml"
     entries = read_toml(path).get("configuration", [])
@@ -184,10 +187,10 @@ def load(folder: Path = FOLDER) -> Manifest:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """The content of one of our TOML files.
+    """Return the content of a TOML file of this folder.
 
     Raises:
-        SpecificationError: it cannot be read, or is of another format.
+        SpecificationError: the file cannot be read, or has another format.
     """
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -238,7 +241,7 @@ def _setting(entry: Mapping[str, Any]) -> Setting:
 
 
 def _check(each: Configuration, folder: Path) -> None:
-    """Refuse what could not be meant."""
+    """Refuse inconsistent entries."""
     if (each.kind is Kind.GRAPH) is not (each.graph is not None):
         raise SpecificationError(f"{each.name}: kind graph and the table graph go together")
     careful = each.kind in (Kind.GRAPH, Kind.LIVENESS, Kind.UNFAIR)
@@ -258,7 +261,10 @@ def _check(each: Configuration, folder: Path) -> None:
 
 
 def _alone(each: Configuration) -> tuple[str, ...]:
-    """The lines that take the place of all properties, where it must be plain what is checked."""
+    """Return the lines that replace all properties of the file; none for an ordinary check.
+
+    A witness must fail by its own property, so nothing else is checked.
+    """
     if each.kind is Kind.GRAPH:
         return ("INVARIANT TypeOK", "ACTION_CONSTRAINT Printed")
     if each.kind in (Kind.WITNESS, Kind.DENIED) or each.only:
@@ -268,15 +274,15 @@ def _alone(each: Configuration) -> tuple[str, ...]:
 
 
 def varied(each: Configuration, text: str, alone: tuple[str, ...] = ()) -> str:
-    """A configuration file's text with the entry's specification and constants.
+    """Return the text of a configuration file with the specification and constants of its entry.
 
     Args:
         each: the entry.
-        text: of the file.
-        alone: lines that take the place of all invariants and properties, if there are any.
+        text: content of the file.
+        alone: lines that replace all invariants and properties, if any.
 
     Raises:
-        SpecificationError: the file has no such constant, or no properties.
+        SpecificationError: a line to replace does not occur exactly once.
     """
     lines = text.splitlines()
     if each.specification:

@@ -1,4 +1,4 @@
-"""What TLC says with `-tool`: numbered messages between marks, and what a spec prints."""
+"""Parse the output of TLC with `-tool`: numbered messages between marks, and printed lines."""
 
 import re
 from collections.abc import Callable
@@ -10,7 +10,7 @@ __all__ = ["ERRORS", "VIOLATIONS", "Code", "Listener", "Message", "Reading", "St
 
 
 class Code:
-    """The numbers of the messages that we act on (TLC 2.15, `tlc2/output/EC.java`)."""
+    """Numbers of the messages that busproof reads (TLC 2.15, `tlc2/output/EC.java`)."""
 
     INVARIANT_INITIALLY = 2107
     INVARIANT = 2110
@@ -39,10 +39,10 @@ VIOLATIONS: Final = {
     Code.DEADLOCK: "deadlock",
     Code.TEMPORAL: "liveness",
 }
-"""Message number to the kind of violation that it tells of."""
+"""Message number to the kind of violation that it reports."""
 
 ERRORS: Final = 1
-"""The severity of messages that tell of an error."""
+"""The severity of error messages."""
 
 _START: Final = re.compile(r"@!@!@STARTMSG (\d+):(\d) @!@!@")
 _END: Final = re.compile(r"@!@!@ENDMSG (\d+) @!@!@")
@@ -56,7 +56,7 @@ _MODULE_NOISE: Final = ("Parsing file ", "Semantic processing of module ")
 
 @attrs.frozen
 class Message:
-    """One message: its number, its severity, its text."""
+    """A message of TLC."""
 
     code: int
     severity: int
@@ -65,7 +65,7 @@ class Message:
 
 @attrs.frozen
 class State:
-    """One state of a counterexample: the action that led to it, and its variables as printed."""
+    """A state of a counterexample: the action that led to it, and its variables as printed."""
 
     action: str
     variables: dict[str, str]
@@ -73,22 +73,22 @@ class State:
 
 @attrs.define
 class Reading:
-    """What a run has told so far.
+    """The output of a run so far.
 
     Attributes:
-        distinct: states found so far.
-        generated: states generated so far, initial ones included.
-        initial: initial states.
-        depth: of the search; 0 until it is over.
-        success: whether TLC has said that no error was found.
-        violation: the kind of violation, empty if there was none.
-        violated: the name of what was violated, where TLC tells it.
-        trace: the counterexample's states.
-        loop: for a liveness violation, the number of the state that it goes back to, or stays in.
-        actions: each action to how many (distinct, all) states it has generated.
-        errors: what TLC has said with the severity of an error, in order.
-        parsing: what SANY has said.
-        printed: how many lines the spec has printed.
+        distinct: distinct states found so far.
+        generated: states generated so far, including initial ones.
+        initial: number of initial states.
+        depth: depth of the search; 0 until it is complete.
+        success: whether TLC has reported that it found no error.
+        violation: the kind of violation, empty if there is none.
+        violated: name of the violated property, if TLC reports it.
+        trace: states of the counterexample.
+        loop: for a liveness violation, number of the state where the loop begins.
+        actions: action to the (distinct, all) states that it generated.
+        errors: messages with the severity of an error, in order.
+        parsing: output of the parser SANY.
+        printed: number of lines printed by the spec.
     """
 
     distinct: int = 0
@@ -107,11 +107,11 @@ class Reading:
 
 
 class Listener:
-    """Reads TLC's output line by line.
+    """A parser of TLC's output, fed line by line.
 
     Args:
-        printed: is given each line that the spec prints, until a violation is told: TLC prints
-            again what it replays for a counterexample.
+        printed: called with each line that the spec prints before a violation; after one, TLC
+            evaluates the spec again for the counterexample and repeats lines.
     """
 
     def __init__(self, printed: Callable[[str], None] | None = None) -> None:
@@ -121,7 +121,7 @@ class Listener:
         self._in_sany = False
 
     def hear(self, line: str) -> None:
-        """Take in one line, without its end."""
+        """Parse one line, given without its end."""
         if line.startswith('"') and not self._open:
             self._take_printed(line)
         elif "@!@!@" in line:
@@ -149,7 +149,7 @@ class Listener:
         elif _END.search(line) and self._open:
             code, severity, lines = self._open.pop()
             if self._open:
-                # TLC nests the message of an evaluation error in the one of its failure.
+                # TLC nests the message of an evaluation error in the message about the failure.
                 self._open[-1][2].extend(lines)
             else:
                 self._take(Message(code, severity, "\n".join(lines).strip("\n")))
@@ -187,7 +187,7 @@ class Listener:
         first, *rest = message.text.splitlines()
         if message.code != Code.STATE:
             number = _int(first.partition(":")[0]) if ":" in first else 0
-            # A state is repeated for ever; where TLC names none to go back to, it is the last.
+            # The behavior ends in a loop; if TLC names no state to return to, the last one repeats.
             self.reading.loop = number - 1 if message.code == Code.STUTTERING else number
             return
         step = _STEP.match(first)
@@ -207,7 +207,7 @@ class Listener:
         self.reading.trace.append(State(action, variables))
 
     def _take_counts(self, text: str) -> None:
-        # A rate in parentheses stands between the two.
+        # A rate in parentheses separates the two counts.
         counts = _COUNTS.search(re.sub(r" \([^)]*\)", "", text))
         if counts is not None:
             self.reading.generated, self.reading.distinct = _int(counts[1]), _int(counts[2])

@@ -1,7 +1,7 @@
-"""Specs with one rule broken: a check that does not notice one checks too little.
+"""Mutants of the specs: each breaks one rule, and a check must fail on it.
 
-A mutant replaces one piece of text of one module and runs one configuration, cut down to what is to
-kill it, so that the killer is not a matter of what TLC happens to find first.
+A mutant replaces one piece of text in one module and runs one configuration, reduced to the
+property that must fail. Otherwise the killer would be the violation that TLC happens to find first.
 """
 
 from difflib import get_close_matches
@@ -33,17 +33,17 @@ KILLERS: Final = ("invariant", "property", "refinement", "liveness", GRAPH)
 
 @attrs.frozen(kw_only=True)
 class Mutant:
-    """One break of a spec.
+    """A mutant of a spec.
 
     Attributes:
-        name: unique.
+        name: unique name.
         rule: the rule that it breaks.
-        module: whose text is changed.
-        old: a text that the module has once.
-        new: what takes its place.
-        killed_by: the invariant or property that must fail; for a graph, what it is called.
-        killer: the kind of that.
-        configuration: in which it dies.
+        module: the changed module.
+        old: the replaced text, which occurs exactly once in the module.
+        new: the replacement.
+        killed_by: the invariant or property that must fail; for a graph, a label.
+        killer: kind of that property.
+        configuration: the configuration that must kill it.
     """
 
     name: str
@@ -58,14 +58,14 @@ class Mutant:
 
 @attrs.frozen(kw_only=True)
 class Fate:
-    """What became of a mutant.
+    """The result of running a mutant.
 
     Attributes:
-        mutant: which one.
-        killed: whether what was to notice it did.
-        told: by what, or what happened instead.
-        sources: hash of all that decided it.
-        seconds: how long it took.
+        mutant: the mutant.
+        killed: whether the expected killer noticed it.
+        told: the killer, or what happened instead.
+        sources: hash of everything that decided the result.
+        seconds: duration of the run.
     """
 
     mutant: Mutant
@@ -76,10 +76,11 @@ class Fate:
 
 
 def load_mutants(manifest: Manifest) -> tuple[Mutant, ...]:
-    """The mutants of a folder of specs.
+    """Return the mutants of a folder of specs.
 
     Raises:
-        SpecificationError: one is broken, or its text does not stand in its module exactly once.
+        SpecificationError: an entry is broken, or its text does not occur exactly once in its
+            module.
     """
     path = manifest.folder / "mutants.toml"
     if not path.exists():
@@ -101,10 +102,10 @@ def load_mutants(manifest: Manifest) -> tuple[Mutant, ...]:
 
 
 def chosen(mutants: tuple[Mutant, ...], names: tuple[str, ...]) -> tuple[Mutant, ...]:
-    """The mutants with these names, or of these modules or rules; all if none is named.
+    """Return the mutants with these names, modules or rules; all mutants if none are named.
 
     Raises:
-        UsageError: a name fits none.
+        UsageError: a name matches no mutant.
     """
     for name in names:
         if not any(name in (each.name, each.module, each.rule) for each in mutants):
@@ -133,7 +134,7 @@ def _mutated(manifest: Manifest, mutant: Mutant) -> str:
 
 
 def hash_of(manifest: Manifest, mutant: Mutant) -> str:
-    """Of all that decides a mutant's fate: a recorded one holds as long as it is the same."""
+    """Return the hash of everything that decides a mutant's result; a record with it is valid."""
     configuration = manifest.configuration(mutant.configuration)
     text = manifest.text(configuration)
     return sources_hash(manifest.folder, configuration.module, text, repr(mutant))
@@ -150,7 +151,7 @@ def tried(
     """Run a mutant.
 
     Raises:
-        TlcError: TLC gave no verdict on it, as on a mutant that does not parse.
+        TlcError: TLC gave no verdict, for example because the mutant does not parse.
     """
     configuration = manifest.configuration(mutant.configuration)
     task = _task(manifest, configuration, mutant, timeout=timeout, heap=heap)
@@ -208,7 +209,7 @@ def _task(
 def _by_graph(
     fate: Fate, configuration: Configuration, graph: Graph, deviations: tuple[str, ...]
 ) -> Fate:
-    """Killed by the model if it disagrees, else by the pinned counts if those differ."""
+    """Return the fate of a graph mutant: killed by the model, else by the pinned counts."""
     setting = configuration.graph
     if setting is not None:
         found = compared(graph, configuration, first=True)

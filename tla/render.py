@@ -1,4 +1,4 @@
-"""A counterexample as people read it: commands and answers, and a scenario in Gherkin."""
+"""Render a counterexample: as commands with replies, and as a scenario in Gherkin."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -22,14 +22,14 @@ __all__ = ["Said", "gherkin", "said_in", "story"]
 
 @attrs.frozen
 class Said:
-    """One step of a counterexample: the spec's command and reply."""
+    """A step of a counterexample: a command of the spec and its reply."""
 
     command: Mapping[str, Any]
     reply: Mapping[str, Any]
 
 
 def said_in(trace: Iterable[State]) -> tuple[Said, ...]:
-    """What was asked and answered, step by step; nothing where a spec keeps no `said`."""
+    """Return the commands and replies of a trace; none if the spec has no variable `said`."""
     found = []
     for state in list(trace)[1:]:
         value: Value = parse(state.variables["said"]) if "said" in state.variables else Map()
@@ -44,13 +44,13 @@ def _words(record: Any) -> dict[str, Any]:
 
 @attrs.define
 class _Told:
-    """What commands refer to, as far as the steps before have told.
+    """The values that later commands refer to, collected from the steps so far.
 
     Attributes:
-        sent: accepted sends.
-        asked: commands asked so far, as a scenario numbers them; locks are named by them.
-        receipts: message to the numbers of the receives that gave it.
-        dead: messages that were received as dead letters.
+        sent: number of accepted sends.
+        asked: number of commands so far; a scenario names locks by these numbers.
+        receipts: message to the numbers of the receives that returned it.
+        dead: messages received from a dead-letter queue.
     """
 
     sent: int = 0
@@ -62,22 +62,22 @@ class _Told:
         return body_of(self.sent + 1)
 
     def token(self, message: int, *, held: bool) -> str | None:
-        """The latest lock; or one that is surely lost, the one before if there was one."""
+        """Return the latest lock; if not `held`, one that is lost: the previous lock, if any."""
         received = self.receipts.get(message)
         if received is None:
             return None
         return f"{REFERENCE}{received[-1] if held else received[max(0, len(received) - 2)]}"
 
-    def is_dead(self, message: int, *, held: bool) -> bool:  # noqa: ARG002 - a protocol's
-        """Return whether the latest receive that gave it was one of dead letters."""
+    def is_dead(self, message: int, *, held: bool) -> bool:  # noqa: ARG002 - required by Known
+        """Return whether the message was received from a dead-letter queue."""
         return message in self.dead
 
-    def scheduled(self, message: int) -> int | None:  # noqa: ARG002 - a protocol's
-        """None, as below."""
+    def scheduled(self, message: int) -> int | None:  # noqa: ARG002 - required by Known
+        """Return no number; see `number`."""
         return None
 
-    def number(self, message: int) -> int | None:  # noqa: ARG002 - a protocol's
-        """None: what a bus will tell cannot be said in advance."""
+    def number(self, message: int) -> int | None:  # noqa: ARG002 - required by Known
+        """Return no number: the sequence numbers of a bus are not known in advance."""
         return None
 
     def heard(self, said: Said) -> None:
@@ -91,7 +91,7 @@ class _Told:
 
 
 def story(steps: Sequence[Said], setting: Setting | None = None) -> tuple[str, ...]:
-    """Each step as a line: what was asked, what came."""
+    """Return each step as a line with its command and its reply."""
     told = _Told()
     lines = []
     for said in steps:
@@ -106,7 +106,7 @@ def story(steps: Sequence[Said], setting: Setting | None = None) -> tuple[str, .
 
 
 def _asked(said: Said, setting: Setting, told: _Told) -> Command | None:
-    """The command in the vocabulary; `None` for what only the specs have words for."""
+    """Return the command in the vocabulary; `None` if the vocabulary lacks it."""
     try:
         return asked(said.command, setting, told)
     except (ConformanceError, KeyError):
@@ -133,9 +133,9 @@ def _reply_words(reply: Mapping[str, Any]) -> str:
 
 
 def gherkin(name: str, steps: Sequence[Said], setting: Setting | None = None) -> str:
-    """The steps as a scenario that asks the same of a bus, with the spec's replies beside it.
+    """Return the steps as a scenario for a bus, with the spec's replies as comments.
 
-    What the vocabulary has no command for stands as a comment, so that the whole story is told.
+    Commands that the vocabulary lacks also become comments, so that no step is missing.
     """
     setting = setting or Setting(edges=0)
     created = _created(steps, setting)
@@ -157,7 +157,7 @@ def gherkin(name: str, steps: Sequence[Said], setting: Setting | None = None) ->
 
 
 def _created(steps: Sequence[Said], setting: Setting) -> list[CreateQueue]:
-    """The queues that the steps speak of, if they speak of any in the vocabulary."""
+    """Return the commands that create the queues of the steps, if any step can be replayed."""
     commands = [said.command for said in steps if _asked(said, setting, _Told()) is not None]
     return creations(setting, iter(commands)) if commands else []
 
@@ -170,7 +170,7 @@ def _line(said: Said, command: Command | None, number: int) -> str:
 
 
 def _joined(lines: Sequence[str]) -> Iterator[str]:
-    """`And` where `When` would stand twice in a row."""
+    """Replace a repeated `When` with `And`."""
     before = False
     for line in lines:
         yield f"And{line.removeprefix('When')}" if before and line.startswith("When") else line

@@ -1,4 +1,4 @@
-"""Configurations and mutants, run one after another: what each came to, none left out."""
+"""Run configurations and mutants in sequence; a failed run does not stop the others."""
 
 import time
 from collections import Counter
@@ -23,7 +23,7 @@ Progress = Callable[[str, Reading, float], None]
 
 @attrs.frozen(kw_only=True)
 class Limits:
-    """What the user allows each run; `None` leaves it to the manifest."""
+    """The user's limits for each run; `None` uses the manifest's."""
 
     workers: int | None = None
     timeout: float | None = None
@@ -32,17 +32,17 @@ class Limits:
 
 @attrs.frozen(kw_only=True)
 class Ran:
-    """What a configuration came to.
+    """The result of running a configuration, with or without a verdict.
 
     Attributes:
-        configuration: which one.
-        checked: what TLC told; `None` where it gave no verdict.
-        comparison: of a graph, how it compares with the model.
-        graph: of a graph, itself.
-        comparing: seconds that the comparison took.
+        configuration: the configuration.
+        checked: the result of TLC; `None` if it gave no verdict.
+        comparison: for a graph, its comparison with the model.
+        graph: for a graph, the graph itself.
+        comparing: duration of the comparison in seconds.
         error: why there is no verdict.
-        sources: hash of all that decided it.
-        setting: what the model is created with to be asked the same, where that is known.
+        sources: hash of the sources that decided the result.
+        setting: how to replay its steps on the model, if known.
     """
 
     configuration: Configuration
@@ -56,7 +56,7 @@ class Ran:
 
     @property
     def deviations(self) -> tuple[str, ...]:
-        """What is not as it should be; none is a pass, if there is a verdict at all."""
+        """Differences from the manifest; empty if it passed or has no verdict."""
         found = () if self.checked is None else self.checked.deviations
         if self.comparison is not None and self.comparison.disagreeing:
             number = self.comparison.disagreeing
@@ -68,12 +68,12 @@ class Ran:
 
     @property
     def passed(self) -> bool:
-        """Whether there is a verdict, and the one that the manifest expects."""
+        """Whether there is a verdict and it matches the manifest."""
         return self.checked is not None and not self.deviations
 
     @property
     def rules(self) -> Counter[str]:
-        """Of a compared graph: rule id to how many edges show it."""
+        """Rule id to the number of edges of a compared graph that exercise it."""
         counted: Counter[str] = Counter()
         if self.comparison is not None:
             for (rule, _), number in self.comparison.rules.items():
@@ -87,7 +87,7 @@ def configurations(
     limits: Limits,
     progress: Progress | None = None,
 ) -> Iterator[Ran]:
-    """Run each configuration; what goes wrong with one keeps no other from running."""
+    """Run each configuration; one that TLC cannot check yields an error."""
     for configuration in chosen:
         try:
             yield _ran(manifest, configuration, limits, progress)
@@ -138,7 +138,7 @@ def mutants_tried(
     limits: Limits,
     progress: Progress | None = None,
 ) -> Iterator[Fate]:
-    """Run each mutant; one on which TLC gives no verdict is not killed, and says why."""
+    """Run each mutant; one without a verdict counts as not killed, with the reason."""
     for mutant in chosen:
 
         def tell(reading: Reading, seconds: float, name: str = mutant.name) -> None:

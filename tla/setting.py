@@ -1,4 +1,4 @@
-"""What a graph is compared with, how that is set up, and what is known to differ."""
+"""Settings of a graph's comparison: its counterpart, its setup, and the known differences."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -10,11 +10,11 @@ __all__ = ["Difference", "Pin", "Setting"]
 
 @attrs.frozen(kw_only=True)
 class Pin:
-    """One choice of the model that has one candidate only in a comparison.
+    """A choice of the model that is fixed during a comparison.
 
     Attributes:
-        to: the candidate's place.
-        why: the spec does not have the others.
+        to: index of the only allowed candidate.
+        why: why the spec lacks the other candidates.
     """
 
     to: int
@@ -23,14 +23,14 @@ class Pin:
 
 @attrs.frozen(kw_only=True)
 class Difference:
-    """Edges that only the spec or only the model has, where the documents leave it open.
+    """Edges that only the spec or only the model has, where the documents leave the behavior open.
 
     Attributes:
-        only: who has them.
+        only: the side that has them.
         op: the command's operation.
-        edges: how many there are.
-        why: what is left open.
-        reply: the kind of reply; any, if empty.
+        edges: number of such edges.
+        why: what the documents leave open.
+        reply: the kind of reply; empty for any.
     """
 
     only: str = attrs.field(validator=attrs.validators.in_(("spec", "model")))
@@ -54,25 +54,26 @@ def _differences(entries: Iterable[Any]) -> tuple[Difference, ...]:
 
 @attrs.frozen(kw_only=True)
 class Setting:
-    """What a graph is compared with, and how that is set up.
+    """The setting of a graph's comparison.
 
     Attributes:
-        edges: how many edges the graph has.
-        beside: the `model`, state by state, or the client `oracle`, answer by answer.
-        looser: for the oracle, operation to why it may allow more replies to it than the spec has.
-        bounded: operations that the spec need not offer wherever they would have an effect.
-        pinned: choice of the model to the candidate that is taken.
-        differences: the edges that only one of the two has.
-        unreached: how many states of the graph the model does not come to for that.
-        partitions: of a partitioned queue.
+        edges: number of edges of the graph.
+        beside: the counterpart: the `model`, state by state, or the client `oracle`, reply by
+            reply.
+        looser: for the oracle, operation to why it may accept more replies than the spec has.
+        bounded: operations that the spec may leave out even where they would have an effect.
+        pinned: choice of the model to its fixed candidate.
+        differences: edges that only one side has.
+        unreached: number of graph states that the model does not reach because of the differences.
+        partitions: number of partitions of a partitioned queue.
         readings: ambiguity to the reading that the spec takes.
-        places: key to its partition.
-        queue: what the queue is created with.
-        queues: queue to what it alone is created with besides.
-        elsewhere: queue to the partitions of keys there, where they are others.
-        silent: operations that nobody asks for: the model takes them at once.
-        lock_ticks: ticks of the spec's clock that make up a lock.
-        window_ticks: ticks of the spec's clock that make up a duplicate window.
+        places: partition key to its partition.
+        queue: settings of all queues.
+        queues: queue to its additional settings.
+        elsewhere: queue to the partitions of keys, where they differ from `places`.
+        silent: operations that no client requests; the model performs them at once.
+        lock_ticks: length of a lock in ticks of the spec's clock.
+        window_ticks: length of a duplicate detection window in ticks of the spec's clock.
     """
 
     edges: int = attrs.field(validator=attrs.validators.ge(0))

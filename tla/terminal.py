@@ -1,4 +1,4 @@
-"""What model checking found, as tables and stories for a terminal; this module imports rich."""
+"""Print results of model checking as tables and counterexamples; this module imports rich."""
 
 import os
 import sys
@@ -20,14 +20,14 @@ __all__ = ["print_configurations", "print_fates", "print_list", "print_ran"]
 
 _WIDTH_WITHOUT_TERMINAL: Final = 160
 _NARROW: Final = 110
-"""Below this width a table leaves out what is pinned in the manifest anyway."""
+"""Console width below which tables omit the columns that the manifest pins."""
 
 _COLUMNS: Final = (
     "configuration", "kind", "result", "distinct", "generated", "depth", "s", "states/s", "",
 )  # fmt: skip
 _NARROW_COLUMNS: Final = ("configuration", "result", "distinct", "s", "states/s", "")
 _SHOWN: Final = 3
-"""Disagreements that are told; they are often of one kind."""
+"""Number of disagreements that are printed; further ones are usually similar."""
 
 
 def _console() -> Console:
@@ -46,7 +46,7 @@ def _table(*headers: str, right: Sequence[str] = ()) -> Table:
 
 
 def print_list(configurations: Iterable[Configuration]) -> None:
-    """Print what there is to check and what is expected of it."""
+    """Print the configurations with their expected results."""
     table = _table(
         "configuration", "size", "kind", "expected", "distinct", "s", "what it asks",
         right=("distinct", "s"),
@@ -62,7 +62,7 @@ def print_list(configurations: Iterable[Configuration]) -> None:
 
 
 def print_configurations(found: Sequence[Ran]) -> None:
-    """Print one line for each configuration that was run."""
+    """Print one line for each configuration that ran."""
     console = _console()
     columns = _COLUMNS if console.width >= _NARROW else _NARROW_COLUMNS
     table = _table(*columns, right=("distinct", "generated", "depth", "s", "states/s"))
@@ -99,11 +99,11 @@ def _cells(ran: Ran) -> tuple[str, ...]:
 
 
 def print_ran(ran: Ran, *, trace: bool) -> None:
-    """Print what there is to say of a configuration beside its line.
+    """Print the details of a configuration's result, if there are any.
 
     Args:
-        ran: what it came to.
-        trace: whether a counterexample is told even if it was expected.
+        ran: the result.
+        trace: whether to print a counterexample that was expected.
     """
     console = _console()
     if ran.error:

@@ -1,7 +1,7 @@
-"""Running TLC: one process, its own folders, watched until its end, nothing left behind.
+"""Run TLC as a child process in temporary folders, with a time limit.
 
-TLC 2.15 is unsound for liveness with several workers (tlaplus #971), and its exit code is 0 under
-`-continue` whatever was violated: this module never asks for either.
+TLC 2.15 is unsound for liveness with several workers (tlaplus #971), and with `-continue` it exits
+with 0 despite violations; this module uses neither.
 """
 
 import os
@@ -27,29 +27,29 @@ Progress = Callable[[Reading, float], None]
 
 _CONFIG: Final = "Run.cfg"
 _PATIENCE: Final = 5.0
-"""Seconds between asking TLC to end and ending it."""
+"""Seconds between terminating and killing TLC."""
 
 _TOLD_EVERY: Final = 0.2
 _OUT_OF_MEMORY: Final = "OutOfMemoryError"
 _SHOWN: Final = 6
-"""Lines of TLC's own message that are shown."""
+"""Number of lines of TLC's output in an error message."""
 
 
 @attrs.frozen(kw_only=True)
 class Task:
-    """What to run.
+    """A run of TLC.
 
     Attributes:
-        module: the root module's file; the modules that it extends lie beside it.
-        name: what messages call the run.
-        config: the configuration's text.
-        files: modules by file name that take the place of the folder's, or come to them.
-        workers: threads; 1 wherever liveness, a graph or traces are involved.
+        module: file of the root module; the modules that it extends are in the same folder.
+        name: name of the run in messages.
+        config: text of the configuration.
+        files: file name to the text of a module that replaces or extends those of the folder.
+        workers: number of threads; 1 for liveness, graphs and traces.
         deadlock: whether a state without a successor is a violation.
-        coverage: whether each action's states are counted, which costs a little.
-        brief: whether it will end within seconds, so that Java had better not optimize much.
-        timeout: seconds until TLC is ended.
-        heap: the most memory of its heap, such as `4g`; by default a quarter of the machine's.
+        coverage: whether to count the states of each action, at some cost.
+        brief: whether the run takes only seconds, so that Java need not optimize much.
+        timeout: time limit in seconds.
+        heap: maximum heap size, such as `4g`; by default a quarter of the machine's memory.
     """
 
     module: Path
@@ -66,7 +66,7 @@ class Task:
 
 @attrs.frozen(kw_only=True)
 class Ended:
-    """How a run ended: what TLC has told, its exit code, how long it took in seconds."""
+    """The end of a run: TLC's output, its exit code, and the duration in seconds."""
 
     reading: Reading
     code: int
@@ -81,13 +81,13 @@ def run(
     """Run TLC to its end.
 
     Args:
-        task: what to run.
-        printed: is given each line that the spec prints, as TLC wrote it.
-        progress: is called a few times a second with what is known and the seconds so far.
+        task: the run.
+        printed: called with each line that the spec prints, as TLC writes it.
+        progress: called several times a second with the output so far and the elapsed seconds.
 
     Raises:
-        TlcError: TLC could not be run, or gave no verdict: no Java, a spec that does not parse,
-            too little memory, a time limit. An expected or unexpected violation is none of these.
+        TlcError: TLC did not run or gave no verdict: Java is missing, the spec does not parse, or
+            memory or time ran out. A violation, expected or not, is a verdict.
     """
     java, jar = find_java(), find_jar()
     begun = time.monotonic()
@@ -100,7 +100,7 @@ def run(
 
 
 def _command(task: Task, java: Path, jar: Path, folder: Path) -> list[str]:
-    """The command line; everything that TLC writes goes to folders of this run's own."""
+    """Return the command line, after copying the specs to the run's own folders."""
     specs, temporary = folder / "specs", folder / "tmp"
     for each in (specs, temporary, folder / "states"):
         each.mkdir()
@@ -136,7 +136,7 @@ def _watch(
     progress: Progress | None,
     begun: float,
 ) -> Ended:
-    # Ctrl-C is to reach us only; we end TLC.
+    # Its own process group: Ctrl-C reaches only busproof, which then ends TLC.
     process = subprocess.Popen(  # noqa: S603 - the user's Java, our arguments
         command,
         cwd=folder / "specs",
@@ -164,7 +164,7 @@ def _watch(
 
 @contextmanager
 def _ended(process: "subprocess.Popen[str]") -> Iterator[None]:
-    """Whatever happens within, the process is over afterwards."""
+    """Ensure on exit that the process has ended."""
     try:
         yield
     finally:
@@ -190,7 +190,7 @@ def _kill(process: "subprocess.Popen[str]") -> None:
 def _limited(
     process: "subprocess.Popen[str]", seconds: float, overdue: threading.Event
 ) -> Iterator[None]:
-    """End the process after so many seconds, and set `overdue`."""
+    """Kill the process after this many seconds, and set `overdue`."""
 
     def end() -> None:
         overdue.set()
@@ -207,7 +207,7 @@ def _limited(
 
 @contextmanager
 def _told(reading: Reading, progress: Progress | None, begun: float) -> Iterator[None]:
-    """Tell of progress from a thread of its own: TLC may be silent for a minute."""
+    """Report progress from a thread, because TLC may be silent for a minute."""
     over = threading.Event()
 
     def tell() -> None:
@@ -224,7 +224,7 @@ def _told(reading: Reading, progress: Progress | None, begun: float) -> Iterator
 
 
 def _refuse_broken(task: Task, ended: Ended) -> None:
-    """Insist on a verdict: success, or a violation that TLC tells of."""
+    """Raise an error unless TLC reports success or a violation."""
     reading, name = ended.reading, task.name
     said = _said(reading)
     if _OUT_OF_MEMORY in said:

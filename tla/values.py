@@ -1,4 +1,4 @@
-r"""TLA+ values as TLC prints them, as plain Python values.
+r"""Parse TLA+ values, as printed by TLC, into plain Python values.
 
 | TLA+ | Python |
 | --- | --- |
@@ -8,9 +8,9 @@ r"""TLA+ values as TLC prints them, as plain Python values.
 | a model value | `ModelValue` |
 | `<<1, 2>>` | tuple |
 | `{1, 2}`, `1..3` | frozenset |
-| `[a \|-> 1]`, `(1 :> 2 @@ 3 :> 4)` | `Function`: a persistent map, a record's keys being texts |
+| `[a \|-> 1]`, `(1 :> 2 @@ 3 :> 4)` | `Function`: a persistent map; a record has texts as keys |
 
-All of them hash, so that states can be told apart.
+All values are hashable, so that states can be compared.
 """
 
 import re
@@ -25,7 +25,7 @@ __all__ = ["Function", "ModelValue", "Value", "parse"]
 
 
 class ModelValue(str):
-    """A value that equals nothing but itself, by its name."""
+    """A model value, which equals only itself, by its name."""
 
     __slots__ = ()
 
@@ -47,10 +47,10 @@ _WORDS: Final[dict[str, bool]] = {"TRUE": True, "FALSE": False}
 
 
 def parse(text: str) -> Value:
-    """The value that TLC has printed.
+    """Parse a value that TLC has printed.
 
     Raises:
-        TlcError: it is none.
+        TlcError: the text is not a TLA+ value.
     """
     tokens = _Tokens(text)
     value = _value(tokens)
@@ -60,7 +60,7 @@ def parse(text: str) -> Value:
 
 
 class _Tokens:
-    """The tokens of a text, the next one in `kind` and `word`; at the end both are empty."""
+    """The tokens of a text; `kind` and `word` have the next one, and are empty at the end."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -80,7 +80,7 @@ class _Tokens:
             yield kind, found[kind]
 
     def take(self) -> str:
-        """The next word, and on to the one after it."""
+        """Return the next word and advance."""
         taken = getattr(self, "word", "")
         self.kind, self.word = next(self._tokens, ("", ""))
         return taken

@@ -1,4 +1,4 @@
-"""What model checking found as plain values for JSON; the keys are part of the interface."""
+"""Results of model checking as plain values for JSON; the keys are part of the interface."""
 
 from typing import Any
 
@@ -13,12 +13,12 @@ __all__ = ["view_configuration", "view_fate", "view_ran"]
 
 
 def view_configuration(configuration: Configuration) -> dict[str, Any]:
-    """A configuration as the manifest has it."""
+    """Return a configuration with its manifest fields."""
     return attrs.asdict(configuration)
 
 
 def view_ran(ran: Ran) -> dict[str, Any]:
-    """What a configuration came to."""
+    """Return the result of a configuration."""
     view: dict[str, Any] = {
         "name": ran.configuration.name,
         "kind": ran.configuration.kind.value,
@@ -52,7 +52,7 @@ def view_ran(ran: Ran) -> dict[str, Any]:
 
 
 def view_fate(fate: Fate) -> dict[str, Any]:
-    """What became of a mutant."""
+    """Return the result of a mutant."""
     return {
         "name": fate.mutant.name,
         "rule": fate.mutant.rule,

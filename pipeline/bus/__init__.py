@@ -1,1 +1,4 @@
-"""A bus of Spark expressions: the rules once more, without the model's, as a fold over commands."""
+"""A bus in Spark expressions: a fold over commands.
+
+It implements the rules independently of the model, so that the two can be compared.
+"""

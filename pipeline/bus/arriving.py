@@ -1,4 +1,4 @@
-"""What becomes of messages that arrive: copies are dropped, topics pass on, queues forward."""
+"""Arrival of messages: drop duplicates, copy to subscriptions, forward, or enqueue."""
 
 from typing import Final
 
@@ -21,7 +21,7 @@ __all__ = ["arrival", "arrived"]
 
 _HOPS: Final = 4
 _ROUNDS: Final = 2 * _HOPS + 2
-"""Each hop leads to an entity, and maybe from a topic to its subscriptions."""
+"""Most rounds until all messages rest: a hop may go from a topic to its subscriptions."""
 
 _GONE: Final = "DestinationNotFound"
 _NOBODY: Final = "SessionIdMissing"
@@ -29,12 +29,12 @@ _TOO_FAR: Final = "MaxTransferHopCountExceeded"
 
 
 def arrival(**given: Expression) -> Expression:
-    """A message that was sent to this entity itself."""
+    """Return a message that was sent to this entity directly."""
     return row(ARRIVAL, **{"hops": "0L", "direct": "true", "checked": "false", **given})
 
 
 def arrived(source: Expression, arrivals: Expression) -> Expression:
-    """The state after these messages, and all that comes of them, are where they stay."""
+    """Return the state after these messages, and all copies made of them, have come to rest."""
     first = let("s", source, state(coming=arrivals))
     each = (
         f"aggregate(w.coming, {state('w', coming='slice(w.coming, 1, 0)')}, (s, a) -> {_taken()})"
@@ -46,7 +46,7 @@ def arrived(source: Expression, arrivals: Expression) -> Expression:
 
 
 def _taken() -> Expression:
-    """One message `a` that reaches its entity, unless that was deleted."""
+    """Return the state after message `a` reaches its entity; a deleted entity takes nothing."""
     kept = let("s", _remembered(), _passed())
     taken = f"IF({_is_copy()}, s, {kept})"
     return let("e", entity("a.queue"), f"IF(e IS NULL, s, {taken})")
@@ -75,7 +75,7 @@ def _remembered() -> Expression:
 
 
 def _passed() -> Expression:
-    """To the subscriptions, to where it is forwarded, to the dead letters, or into the queue."""
+    """Publish, forward, dead-letter or enqueue a message."""
     lost = "NOT a.direct AND e.requires_session AND a.message.session_id IS NULL"
     return let(
         "to",
@@ -90,7 +90,7 @@ def _passed() -> Expression:
 
 
 def _published() -> Expression:
-    """TOPIC-01: a copy for each subscription, in the partition that took the message."""
+    """TOPIC-01: copy a message to each subscription, in the partition that took it."""
     message = made(
         MESSAGE, "a.message", time_to_live="least(e.time_to_live, a.message.time_to_live)"
     )
@@ -101,7 +101,7 @@ def _published() -> Expression:
 
 
 def _forwarded() -> Expression:
-    """FWD-08, FWD-09: a key places it anew; without one the destination's turn does."""
+    """FWD-08, FWD-09: forward to the partition of the key; without a key, to the next one."""
     up = where(
         "sequence(0L, to.partitions - 1)",
         "i",
@@ -119,12 +119,12 @@ def _forwarded() -> Expression:
 
 
 def _stranded(reason: str) -> Expression:
-    """FWD-18, FWD-20, FWD-27: a dead letter of the entity where it can go no further."""
+    """FWD-18, FWD-20, FWD-27: dead-letter a message in the entity that cannot forward it."""
     return _kept(queue=f"concat(e.name, {DEAD})", reason=f"'{reason}'")
 
 
 def _put() -> Expression:
-    """LIFE-01: the last message of its queue."""
+    """LIFE-01: enqueue a message at the end of its queue."""
     return _kept(queue="e.name", dies="a.at + least(e.time_to_live, a.message.time_to_live)")
 
 

@@ -1,7 +1,7 @@
-"""Asking the fold on Spark for one bus at a time, with one compiled plan for each kind of command.
+"""Run the fold on Spark for one bus, with one compiled plan for each type of command.
 
-To analyse and plan an expression costs far more than to run it, so a plan is made once: it reads
-one line from a file, and each question writes the file anew. Spark opens it for each run.
+Analysing and planning an expression costs far more than running it, so each plan is made once. It
+reads one line from a file; each request rewrites the file, and Spark opens it anew for each run.
 """
 
 import json
@@ -20,7 +20,7 @@ __all__ = ["Asking", "plan"]
 
 
 def plan(frame: "DataFrame", *kinds: str) -> "DataFrame":
-    """For each bus of the frame what was told, and its state as a text, in a line of JSON."""
+    """Return one JSON line for each bus of the frame: the outcomes, and the state as text."""
     kept = state("after", told="slice(after.told, 1, 0)")
     both = f"named_struct('told', after.told, 'state', to_json({kept}))"
     after = let("after", folded(kinds or tuple(COMMANDS)), both)
@@ -28,7 +28,7 @@ def plan(frame: "DataFrame", *kinds: str) -> "DataFrame":
 
 
 class Asking:
-    """A bus on Spark that is asked one command after another; its state is kept here between."""
+    """A bus on Spark that runs commands one after another; the caller keeps its state."""
 
     def __init__(self, spark: "SparkSession") -> None:
         self._spark = spark
@@ -36,7 +36,7 @@ class Asking:
         self._plans: dict[str, DataFrame] = {}
 
     def ask(self, before: str, requests: Sequence[dict[str, Any]]) -> tuple[str, list[Any]]:
-        """The state after these requests, and what was told of each; all are of one kind."""
+        """Return the state after these requests, all of one type, and their outcomes."""
         kind = requests[0]["command"]["type"]
         file = Path(self._folder.name, f"{kind}.json")
         line = f'{{"state": {before}, "requests": {json.dumps(requests)}}}\n'

@@ -1,4 +1,4 @@
-"""Very many buses folded in one job, each with its own commands, and its own fault if need be."""
+"""Run many buses in one job, each with its own commands and optionally its own mutant."""
 
 from typing import TYPE_CHECKING, Final
 
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
 __all__ = ["SEQUENCES", "told"]
 
 SEQUENCES: Final = f"seed BIGINT, mutant STRING, {SCHEMA}"
-"""One row a sequence; `mutant` names the fault that its bus has, null for none."""
+"""Schema with one row per sequence; `mutant` names the bus's mutant, null for none."""
 
 
 def told(sequences: "DataFrame", *, mutated: bool = False) -> "DataFrame":
-    """For each sequence what was told of its commands in their order, as a text of JSON.
+    """Return the outcomes of each sequence's commands in order, as JSON text.
 
     Args:
-        sequences: in the schema `SEQUENCES`.
-        mutated: whether faults are looked for; the plan is larger then.
+        sequences: rows in the schema `SEQUENCES`.
+        mutated: whether to support mutants, which makes the plan larger.
     """
     fold = folded(referring=True)
     after = guarded(fold) if mutated else fold

@@ -1,4 +1,4 @@
-"""Time that passes, and partitions that come and go."""
+"""The clock, and outages of partitions."""
 
 from busproof.pipeline.bus.arriving import arrival, arrived
 from busproof.pipeline.bus.entities import entity, owner
@@ -19,7 +19,7 @@ __all__ = ["advance", "bring_up", "take_down"]
 
 
 def advance() -> Expression:
-    """Time passes: locks end, what is due arrives, what has outlived its time to live dies."""
+    """Advance the clock: end locks, activate due messages, and expire messages."""
     later = state(now="s.now + c.duration")
     without = state(sessions=where("s.sessions", "x", "x.until > s.now"))
     steps = [released("b.until <= s.now"), without, _come(), died(), done()]
@@ -30,7 +30,7 @@ def advance() -> Expression:
 
 
 def _come() -> Expression:
-    """SCHED-02, SCHED-07: what is due arrives behind what is there, the earliest first."""
+    """SCHED-02, SCHED-07: enqueue due messages behind the present ones, the earliest first."""
     due = where("s.planned", "x", "x.due <= s.now")
     earlier = (
         "CASE WHEN x.due < y.due THEN -1 WHEN x.due > y.due THEN 1 "
@@ -45,7 +45,10 @@ def _come() -> Expression:
 
 
 def _switched(after: Expression) -> Expression:
-    """A partition goes down or comes up; of a queue that is not there, the one it would have."""
+    """Take a partition down or bring it up.
+
+    A queue that does not exist yet may have an outage in any partition that it could get.
+    """
     absent = "e IS NULL AND c.partition >= s.most_partitions OR c.partition >= e.partitions"
     body = (
         f"CASE WHEN coalesce({absent}, false) THEN {refused(Error.NOT_FOUND)} "
@@ -60,11 +63,11 @@ def _others() -> Expression:
 
 
 def take_down() -> Expression:
-    """KEY-03: the partition takes nothing and gives nothing."""
+    """KEY-03: take a partition down, so that it neither takes nor delivers messages."""
     new = row(TABLES["dark"], queue="q", partition="CAST(c.partition AS BIGINT)")
     return _switched(f"concat({_others()}, array({new}))")
 
 
 def bring_up() -> Expression:
-    """PART-04: the partition is there again, with all that it held."""
+    """PART-04: bring a partition up, with all its messages."""
     return _switched(_others())

@@ -1,4 +1,4 @@
-"""Which entity a request means, and what of it can be reached."""
+"""Look up the entity of a request, and its unavailable partitions."""
 
 from busproof.pipeline.bus.terms import DEAD, Expression, let, one, refused, where
 from busproof.vocabulary.values import Error
@@ -7,31 +7,32 @@ __all__ = ["down", "entity", "is_down", "of_queue", "owner"]
 
 
 def owner(path: Expression) -> Expression:
-    """The name of the entity that this path leads into."""
+    """Return the name of the entity that a path belongs to."""
     return f"IF(endswith({path}, {DEAD}), left({path}, length({path}) - length({DEAD})), {path})"
 
 
 def entity(name: Expression, state: Expression = "s") -> Expression:
-    """The entity of this name; null if there is none."""
+    """Return the entity with this name; null if there is none."""
     return one(f"{state}.entities", "known", f"known.name = {name}")
 
 
 def down(of: Expression = "e", state: Expression = "s") -> Expression:
-    """The partitions of an entity that are unavailable."""
+    """Return the unavailable partitions of an entity."""
     dark = where(f"{state}.dark", "d", f"d.queue = {of}.place AND d.partition < {of}.partitions")
     return f"transform({dark}, d -> d.partition)"
 
 
 def is_down(partition: Expression, unavailable: Expression = "unavailable") -> Expression:
-    """Return whether a partition is among those that are unavailable."""
+    """Return whether a partition is unavailable."""
     return f"array_contains({unavailable}, {partition})"
 
 
 def of_queue(body: Expression, *, to_topics: bool = False) -> Expression:
-    """What is asked of the entity `e`, by its path `q`; `grave` if of its dead-letter queue.
+    """MGMT-10: run a request on the entity `e` at the path `q`, or refuse it.
 
-    `unavailable` are its partitions that are down. MGMT-10: nothing is asked of what is not there;
-    a topic is sent to, its subscriptions are received from.
+    `grave` says whether the path is a dead-letter queue, and `unavailable` has the partitions that
+    are down. Refused are requests to a missing entity, sends to a subscription, and other requests
+    to a topic.
     """
     misled = "e.kind = 'subscription' AND NOT grave" if to_topics else "e.kind = 'topic'"
     asked = (

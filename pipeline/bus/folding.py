@@ -1,4 +1,4 @@
-"""The fold: a bus's state and its commands in, the state after them and what was told out."""
+"""The fold: from a bus's state and its commands to the next state and the outcomes."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Final
@@ -52,17 +52,17 @@ COMMANDS: Final[Mapping[str, Callable[[], Expression]]] = {
     "BringPartitionUp": clock.bring_up,
     "AdvanceClock": clock.advance,
 }
-"""What each command does to the state `s`, asked as `c` in the request `r`."""
+"""Effect of each command `c`, in the request `r`, on the state `s`."""
 
 SCHEMA: Final = f"state STRUCT<{ddl(STATE)}>, requests ARRAY<STRUCT<{ddl(REQUEST)}>>"
-"""One row for each bus: how it stands, and what it is asked."""
+"""Schema with one row per bus: its state and its requests."""
 
 
 def folded(kinds: Collection[str] = tuple(COMMANDS), *, referring: bool = False) -> Expression:
-    """The state of a row after its requests, all of which are of these kinds.
+    """Return the state of a row after its requests, whose commands have these types.
 
-    What was told of them stands in its `told`, in their order. `referring`: a lock token may be
-    `@` and the number of the request, from 1, that was given the lock.
+    The outcomes are in the field `told` of the state, in order. With `referring`, a lock token may
+    be `@` with the number, from 1, of the request that received the lock.
     """
     branches = " ".join(f"WHEN '{kind}' THEN {COMMANDS[kind]()}" for kind in kinds)
     strange = state(told=told("Unsupported"))
@@ -79,5 +79,5 @@ def _resolved() -> Expression:
 
 
 def _silent() -> Expression:
-    """The state as it is, with nothing told of it yet."""
+    """Return the state of the row without outcomes."""
     return state("state", told="slice(state.told, 1, 0)")

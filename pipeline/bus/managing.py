@@ -1,4 +1,4 @@
-"""Queues, topics and subscriptions being created, got, listed, updated and deleted."""
+"""Create, get, list, update and delete queues, topics and subscriptions."""
 
 from typing import Final
 
@@ -54,12 +54,12 @@ _QUEUE: Final = {
 
 
 def create_queue() -> Expression:
-    """MGMT-01, MGMT-03: a queue, once, if the tier allows it and all its partitions are up."""
+    """MGMT-01, MGMT-03: create a queue, if the tier allows it and all partitions are up."""
     return _created(_entity(_QUEUE), _too_many(), _has_no_size(), _forwards_badly())
 
 
 def create_topic() -> Expression:
-    """A topic, once; it is as partitioned as is asked."""
+    """Create a topic, partitioned or not as requested."""
     topic = {
         **_QUEUE,
         "name": "c.topic",
@@ -75,7 +75,7 @@ def create_topic() -> Expression:
 
 
 def create_subscription() -> Expression:
-    """A subscription of a topic that is there, with its partitions."""
+    """Create a subscription of an existing topic, in the topic's partitions."""
     subscription = {
         **_QUEUE,
         "name": f"concat(c.topic, '{SUBSCRIPTIONS}', c.subscription)",
@@ -97,7 +97,7 @@ def create_subscription() -> Expression:
 
 
 def restore_queue() -> Expression:
-    """PREM-03: a partitioned queue from before, whatever the tier creates now."""
+    """PREM-03: restore an old partitioned queue, even if the tier no longer creates any."""
     old = {
         **_QUEUE,
         "partitioned": "true",
@@ -137,7 +137,10 @@ def _created(new: Expression, *objections: Expression) -> Expression:
 
 
 def _too_many() -> Expression:
-    """QUOTA-02, QUOTA-08: 100 partitioned entities, and 10,000 in all, but in Premium."""
+    """QUOTA-02, QUOTA-08: refuse an entity beyond the quotas.
+
+    Standard and Basic allow 100 partitioned entities and 10,000 in all; Premium has no quota.
+    """
     counted = where("s.entities", "x", "x.kind <> 'subscription'")
     partitioned = where("s.entities", "x", "x.kind <> 'subscription' AND x.partitioned")
     full = (
@@ -148,7 +151,7 @@ def _too_many() -> Expression:
 
 
 def _has_no_size() -> Expression:
-    """SIZE-02, PREM-08: Standard and Premium have no other sizes."""
+    """SIZE-02, PREM-08: refuse sizes that Standard or Premium does not offer."""
     known = (
         "CASE s.tier WHEN 'standard' THEN array(1, 2, 3, 4, 5) "
         "WHEN 'premium' THEN array(1, 2, 3, 4, 5, 10, 20, 40, 80) ELSE array(c.max_size) END"
@@ -160,7 +163,10 @@ def _has_no_size() -> Expression:
 
 
 def _forwards_badly() -> Expression:
-    """FWD-25, FWD-29: from a source that needs no sessions, to a queue or topic that is there."""
+    """FWD-25, FWD-29: refuse invalid forwarding.
+
+    The source must not require sessions, and the destination must be an existing queue or topic.
+    """
     there = "exists(s.entities, x -> x.name = c.forward_to AND x.kind <> 'subscription')"
     return (
         f"WHEN c.forward_to IS NOT NULL AND (e.requires_session OR NOT {there}) "
@@ -174,7 +180,7 @@ def _managed(body: Expression) -> Expression:
 
 
 def get_queue() -> Expression:
-    """MGMT-11, MGMT-20, SIZE-04: what a queue was created with, and what all partitions hold."""
+    """MGMT-11, MGMT-20, SIZE-04: describe a queue's settings, and the totals of its partitions."""
     there = where("s.messages", "h", "h.queue = q AND NOT array_contains(unavailable, h.partition)")
     sizes = "0L, (n, h) -> n + coalesce(h.message.size, 0L)"
     held = f"aggregate(filter(s.messages, h -> h.owner = e.name), {sizes})"
@@ -191,13 +197,13 @@ def get_queue() -> Expression:
 
 
 def list_queues() -> Expression:
-    """MGMT-16: the name of every queue, once."""
+    """MGMT-16: return the name of every queue once."""
     names = "transform(filter(s.entities, x -> x.kind = 'queue'), x -> x.name)"
     return state(told=told("Listed", names=names))
 
 
 def update_queue() -> Expression:
-    """MGMT-04, MGMT-12 to MGMT-14, MGMT-18: every partition changes, or none."""
+    """MGMT-04, MGMT-12 to MGMT-14, MGMT-18: update every partition of a queue, or none."""
     fixed = " OR ".join(
         f"coalesce(c.{name} <> e.{name}, false)"
         for name in ("partitioned", "requires_session", "duplicate_detection")
@@ -216,7 +222,7 @@ def update_queue() -> Expression:
 
 
 def delete_queue() -> Expression:
-    """MGMT-15, MGMT-18: a queue goes with all that it holds, or stays whole."""
+    """MGMT-15, MGMT-18: delete a queue with all its contents, or refuse without effect."""
     gone = {
         name: where(f"s.{name}", "x", "x.queue <> q")
         for name in ("planned", "accepted", "sessions", "states", "staged")

@@ -1,6 +1,6 @@
-"""Faults of the bus on Spark: each breaks one rule, by one expression in place of another.
+"""Mutants of the bus on Spark: each breaks one rule by replacing one expression.
 
-All of them stand in one plan. Which of them a row has, its column `mutant` says.
+One plan contains all mutants; the column `mutant` selects the one for each row.
 """
 
 from typing import Final
@@ -15,7 +15,7 @@ __all__ = ["MUTANTS", "Mutant", "guarded"]
 
 @attrs.frozen
 class Mutant:
-    """One fault: the rule that it breaks, what stands there, and what it puts there."""
+    """A mutant: the rule that it breaks, the replaced expression and the replacement."""
 
     name: str
     rule: RuleId
@@ -104,15 +104,15 @@ MUTANTS: Final = (
 
 
 def guarded(fold: Expression) -> Expression:
-    """The fold with all faults in it, of which a row has the one that its `mutant` names.
+    """Return the fold with all mutants; each row runs the one that its column `mutant` names.
 
     Raises:
-        AssertionError: what a fault replaces does not stand in the fold.
+        AssertionError: the fold lacks an expression that a mutant replaces.
     """
     places: dict[Expression, list[Mutant]] = {}
     for mutant in MUTANTS:
         places.setdefault(mutant.old, []).append(mutant)
-    # The longer first: what a shorter one replaces may stand within it.
+    # Longest first, because a longer expression may contain a shorter one.
     for old in sorted(places, key=len, reverse=True):
         if old not in fold:
             raise AssertionError(f"no expression has {old}")

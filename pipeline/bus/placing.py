@@ -1,4 +1,4 @@
-"""Which partition takes a message, and when none does."""
+"""Selection of the partition for a message."""
 
 from typing import Final
 
@@ -14,7 +14,10 @@ _GB: Final = 2**30
 
 
 def key_of(message: Expression, entity: Expression = "e") -> Expression:
-    """KEY-04, KEY-07, KEY-10: the first of SessionId, PartitionKey and, maybe, MessageId."""
+    """KEY-04, KEY-07, KEY-10: return the partition key of a message.
+
+    It is the first of SessionId, PartitionKey and, with duplicate detection, MessageId that is set.
+    """
     return (
         f"CASE WHEN NOT {entity}.partitioned THEN CAST(NULL AS {KEY}) "
         f"WHEN {message}.session_id IS NOT NULL THEN {_key('SessionId', f'{message}.session_id')} "
@@ -35,12 +38,15 @@ def conflict(message: Expression = "m") -> Expression:
 
 
 def home(key: Expression, entity: Expression = "e") -> Expression:
-    """KEY-02: the partition that a key selects, by its value alone."""
+    """KEY-02: return the partition of a key, which depends only on its value."""
     return f"pmod(crc32(encode({key}.value, 'utf-8')), {entity}.partitions)"
 
 
 def has_room(partition: Expression, size: Expression, entity: Expression = "e") -> Expression:
-    """SIZE-07, SIZE-13: whether so many bytes more go into a partition, whatever lies there."""
+    """SIZE-07, SIZE-13: return whether a partition has room for so many more bytes.
+
+    Dead letters and scheduled messages take room, too.
+    """
     used = "used + coalesce(h.message.size, 0)"
     held = where("s.messages", "h", f"h.owner = {entity}.name AND h.partition = {partition}")
     late = where("s.planned", "h", f"h.queue = {entity}.name AND h.partition = {partition}")
@@ -55,14 +61,14 @@ def has_room(partition: Expression, size: Expression, entity: Expression = "e") 
 
 
 def free_partitions(first: Expression, entity: Expression = "e") -> Expression:
-    """KEY-15: the partitions that are up, by turns from the first."""
+    """KEY-15: return the partitions that are up, in turn from the first."""
     ahead = f"sequence(0L, {entity}.partitions - 1)"
     turns = f"transform({ahead}, i -> pmod({first} + i, {entity}.partitions))"
     return where(turns, "p", f"NOT {is_down('p')}")
 
 
 def placed(message: Expression, timeout: Expression) -> Expression:
-    """KEY-01: where a message `m` with the key `key` goes: its partition, or an error."""
+    """KEY-01: return the partition for a message `m` with the key `key`, or an error."""
     keyed = let(
         "at",
         home("key"),
@@ -76,7 +82,11 @@ def placed(message: Expression, timeout: Expression) -> Expression:
 
 
 def _keyless(message: Expression, timeout: Expression) -> Expression:
-    """KEY-14, KEY-15, KEY-18, SIZE-09: by turns, round what is down or full, if there is time."""
+    """KEY-14, KEY-15, KEY-18, SIZE-09: place a message without a key.
+
+    Partitions take turns. A full partition is skipped, and one that is down only if the timeout
+    allows.
+    """
     fitting = where("up", "p", has_room("p", f"{message}.size"))
     error = (
         f"CASE WHEN size(up) = 0 OR {is_down('first')} AND {timeout} <= {_REROUTING} "
@@ -94,6 +104,6 @@ def _answer(error: Expression, partition: Expression) -> Expression:
 
 
 def turned(name: Expression, partition: Expression, state: Expression = "s") -> Expression:
-    """The entities after a message without key went there: the next turn is the next one's."""
+    """Return the entities after a message without a key was placed: the turn passes on."""
     moved = changed(ENTITY, "t", turn=f"pmod({partition} + 1, t.partitions)")
     return f"transform({state}.entities, t -> IF(t.name = {name}, {moved}, t))"

@@ -1,4 +1,4 @@
-"""What receivers and browsers are given."""
+"""Receive and peek messages."""
 
 from busproof.pipeline.bus.entities import of_queue
 from busproof.pipeline.bus.tables import HELD
@@ -20,18 +20,18 @@ __all__ = ["outside_session", "peek", "receive", "receive_deferred", "view"]
 
 
 def view(held: Expression, **more: Expression) -> Expression:
-    """A message as its receiver or a browser sees it, unchanged."""
+    """Return a message as its receiver or a browser sees it."""
     sent = {name: f"{held}.message.`{name}`" for name in MESSAGE}
     return row(VIEW, **{**sent, "sequence_number": f"{held}.sequence_number", **more})
 
 
 def outside_session() -> Expression:
-    """SESS-02: return whether a session is named where none is required, or the reverse."""
+    """SESS-02: return whether a request lacks a required session, or names a needless one."""
     return "(e.requires_session AND NOT grave) <> (c.session_id IS NOT NULL)"
 
 
 def _is_not_holder() -> Expression:
-    """SESS-12: return whether a session is named that this connection does not hold."""
+    """SESS-12: return whether a request names a session that its connection does not hold."""
     return (
         "c.session_id IS NOT NULL AND NOT exists(s.sessions, x -> x.queue = q "
         "AND x.session_id = c.session_id AND x.connection = r.connection)"
@@ -46,7 +46,7 @@ def _receivable(given: Expression) -> Expression:
 
 
 def receive() -> Expression:
-    """LIFE-02, LIFE-09: the oldest message that nobody has, of whichever partition."""
+    """LIFE-02, LIFE-09: receive the oldest free message of any available partition."""
     free = where("s.messages", "h", f"h.queue = q AND {_is_free()}")
     oldest = f"get(array_sort({free}, (x, y) -> CAST(x.`order` - y.`order` AS INT)), 0)"
     gone = state(
@@ -70,13 +70,13 @@ def _other() -> Expression:
 
 
 def _until() -> Expression:
-    """LOCK-01, SESS-14: when a lock ends that begins now; in a session with the session's."""
+    """LOCK-01, SESS-14: return when a new lock ends; in a session, with the session's lock."""
     mine = one("s.sessions", "x", "x.queue = q AND x.session_id = c.session_id")
     return f"coalesce({mine}.until, s.now + e.lock_duration)"
 
 
 def _lock(held: Expression, ahead: Expression) -> Expression:
-    """LOCK-07: the message with one delivery more, under a lock of its own."""
+    """LOCK-07: lock a message under a new token, and count the delivery."""
     return changed(
         HELD,
         held,
@@ -107,7 +107,7 @@ def _locked() -> Expression:
 
 
 def receive_deferred() -> Expression:
-    """DEFER-02, DEFER-03, DEFER-10: all messages with these numbers, of one partition, or none."""
+    """DEFER-02, DEFER-03, DEFER-10: receive all these messages, in one partition, or none."""
     aside = (
         "h.queue = q AND h.sequence_number = n AND h.deferred AND h.token IS NULL "
         "AND NOT array_contains(unavailable, h.partition) "
@@ -148,7 +148,7 @@ def _several_locked() -> Expression:
 
 
 def peek() -> Expression:
-    """LIFE-07, PART-19: the oldest messages that can be reached, or those from a number on."""
+    """LIFE-07, PART-19: peek the oldest messages, or those from a sequence number on."""
     mine = "(c.session_id IS NULL OR h.message.session_id = c.session_id)"
     up = "NOT array_contains(unavailable, h.partition)"
     start = "(c.from_sequence_number IS NULL OR h.sequence_number >= c.from_sequence_number)"

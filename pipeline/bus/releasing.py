@@ -1,4 +1,4 @@
-"""How messages come back from their receivers, and how they become dead letters."""
+"""Release, dead-letter and expire messages."""
 
 from typing import Final
 
@@ -20,20 +20,20 @@ UNLOCKED: Final = {
     "until": "CAST(NULL AS BIGINT)",
     "session": "CAST(NULL AS STRING)",
 }
-"""What a message has that nobody has locked."""
+"""Fields of a message that is not locked."""
 
 _BACK: Final = "''"
-"""In the place of a token while it is not settled where a message that came back goes."""
+"""Token of a released message until it is either enqueued or dead-lettered."""
 
 _SPENT: Final = "'MaxDeliveryCountExceeded'"
 _EXPIRED: Final = "'TTLExpiredException'"
 
 _IS_DEAD: Final = "b.dies <= s.now AND b.token IS NULL AND NOT b.deferred"
-"""TTL-01, TTL-05, TTL-10: it has outlived its time to live, and nobody has it or set it aside."""
+"""TTL-01, TTL-05, TTL-10: an expired message, if it is neither locked nor deferred."""
 
 
 def buried(condition: Expression, reason: Expression, source: Expression = "s") -> Expression:
-    """DLQ-05, DLQ-13: the messages `b` of which this holds move to their dead-letter queues."""
+    """DLQ-05, DLQ-13: move the messages `b` that satisfy a condition to dead-letter queues."""
     order = f"{source}.arrivals + i + 1"
     letter = changed(
         HELD,
@@ -58,7 +58,10 @@ def buried(condition: Expression, reason: Expression, source: Expression = "s") 
 
 
 def released(condition: Expression) -> Expression:
-    """LIFE-04, LIFE-05, DLQ-02: messages `b` of which this holds come back, or are spent."""
+    """LIFE-04, LIFE-05, DLQ-02: release the messages `b` that satisfy a condition.
+
+    A message with too many deliveries is dead-lettered instead.
+    """
     freed = changed(HELD, "b", **{**UNLOCKED, "token": _BACK})
     marked = f"transform(s.messages, b -> IF({condition}, {freed}, b))"
     limit = "exists(s.entities, x -> x.name = b.owner AND b.deliveries >= x.max_delivery_count)"
@@ -73,7 +76,7 @@ def released(condition: Expression) -> Expression:
 
 
 def died() -> Expression:
-    """TTL-06 to TTL-08: what has outlived its time to live is gone, or a dead letter."""
+    """TTL-06 to TTL-08: remove or dead-letter expired messages."""
     wanted = "exists(s.entities, x -> x.name = b.owner AND x.dead_letter_expired)"
     alive = where("s.messages", "b", f"NOT coalesce({_IS_DEAD}, false)")
     return let("s", buried(f"{_IS_DEAD} AND {wanted}", _EXPIRED), state(messages=alive))

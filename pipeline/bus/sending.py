@@ -1,4 +1,4 @@
-"""Messages that are sent, at once or in a transaction."""
+"""Send, schedule and cancel messages."""
 
 from typing import Final
 
@@ -24,11 +24,11 @@ from busproof.vocabulary.values import Error
 __all__ = ["cancel", "schedule", "send"]
 
 PLANNED_FROM: Final = 2**40
-"""What numbers of scheduled messages begin with, so that no message that arrived has one."""
+"""Base of sequence numbers of scheduled messages, above those of arrived messages."""
 
 
 def send() -> Expression:
-    """KEY-01: one partition takes a message, or none does."""
+    """KEY-01: send a message to one partition, or refuse it."""
     ended = done(witness="at.partition")
     there = arrival(queue="e.name", key="key", partition="at.partition", message="m", at="s.now")
     stored = arrived(_after_turn(), f"array({there})")
@@ -37,7 +37,7 @@ def send() -> Expression:
 
 
 def schedule() -> Expression:
-    """SCHED-03, SCHED-09: a message is placed now, and arrives when it is due."""
+    """SCHED-03, SCHED-09: place a message now, and enqueue it when it is due."""
     number = sequence_number("at.partition", f"({PLANNED_FROM} + s.arrivals + 1)")
     ended = state(arrivals="s.arrivals + 1", planned=_with_planned(), told=_scheduled("number"))
     kept = let("s", _remembered(), ended)
@@ -53,7 +53,7 @@ def schedule() -> Expression:
 
 
 def _sendable(stored: Expression, timeout: Expression, in_transaction: Expression) -> Expression:
-    """A message `m` of key `key` is stored, `at` its place or in a transaction, or refused."""
+    """Store message `m` with key `key` at `at` or in a transaction, or refuse it."""
     barred = "grave OR e.requires_session AND m.session_id IS NULL"
     at_once = (
         f"IF(e.partitioned AND {conflict()}, {refused(Error.INVALID_OPERATION)}, "
@@ -77,7 +77,7 @@ def _scheduled(number: Expression) -> Expression:
 
 
 def _dropped() -> Expression:
-    """KEY-11: a copy is scheduled as if it were none, and never comes."""
+    """KEY-11: answer a scheduled duplicate as if it were stored, but drop it."""
     return state(arrivals="s.arrivals + 1", told=_scheduled("number"))
 
 
@@ -112,7 +112,7 @@ def _with_planned() -> Expression:
 
 
 def cancel() -> Expression:
-    """SCHED-04, SCHED-05: what is not due can be taken back."""
+    """SCHED-04, SCHED-05: cancel a scheduled message that is not yet due."""
     found = one("s.planned", "x", "x.queue = q AND x.sequence_number = c.sequence_number")
     rest = where("s.planned", "x", "x.sequence_number <> c.sequence_number OR x.queue <> q")
     return of_queue(

@@ -1,4 +1,4 @@
-"""Who holds which session, and what is stored with it."""
+"""Sessions: their locks, and their states."""
 
 from busproof.pipeline.bus.entities import of_queue
 from busproof.pipeline.bus.releasing import released
@@ -31,7 +31,7 @@ _LOCKED = "b.queue = q AND b.session = {id}"
 
 
 def _given(session_id: Expression, answer: Expression) -> Expression:
-    """The connection holds this session from now on; what it had taken in it comes back."""
+    """Lock a session for the connection, and release the messages locked in it before."""
     new = row(
         TABLES["sessions"],
         queue="q",
@@ -52,7 +52,7 @@ def _of_sessions(body: Expression) -> Expression:
 
 
 def accept() -> Expression:
-    """LIFE-10: one connection holds a session."""
+    """LIFE-10: accept a session, unless another connection holds it."""
     taken = (
         "exists(s.sessions, x -> x.queue = q AND x.session_id = c.session_id "
         "AND x.connection <> r.connection)"
@@ -63,7 +63,7 @@ def accept() -> Expression:
 
 
 def accept_next() -> Expression:
-    """SESS-06, SESS-07: the session of the oldest message there, of those that nobody holds."""
+    """SESS-06, SESS-07: accept the session of the oldest message whose session is free."""
     free = (
         "h.queue = q AND h.message.session_id IS NOT NULL "
         "AND NOT array_contains(unavailable, h.partition) "
@@ -75,7 +75,7 @@ def accept_next() -> Expression:
 
 
 def _held(body: Expression) -> Expression:
-    """What is asked by the connection that holds the session, and refused to all others."""
+    """Run a request of the connection that holds the session, and refuse those of others."""
     mine = (
         "exists(s.sessions, x -> x.queue = q AND x.session_id = c.session_id "
         "AND x.connection = r.connection)"
@@ -84,7 +84,7 @@ def _held(body: Expression) -> Expression:
 
 
 def renew() -> Expression:
-    """SESS-13, SESS-14: the lock of a session begins anew, and those of its messages with it."""
+    """SESS-13, SESS-14: renew the lock of a session and of the messages locked in it."""
     mine = "x.queue = q AND x.session_id = c.session_id"
     longer = changed(TABLES["sessions"], "x", until="ends")
     kept = changed(HELD, "b", until="ends")
@@ -98,7 +98,7 @@ def renew() -> Expression:
 
 
 def close() -> Expression:
-    """SESS-08, SESS-09: a session is given back; deliveries that end so do not count."""
+    """SESS-08, SESS-09: close a session; its open deliveries do not count."""
     locked = _LOCKED.format(id="c.session_id")
     uncounted = changed(HELD, "b", deliveries="b.deliveries - 1")
     counted = state(messages=f"transform(s.messages, b -> IF({locked}, {uncounted}, b))")
@@ -107,7 +107,7 @@ def close() -> Expression:
 
 
 def set_state() -> Expression:
-    """SESS-17, SESS-18: a text is stored with a session, or removed."""
+    """SESS-17, SESS-18: store or remove a session's state."""
     others = where("s.states", "x", "x.queue <> q OR x.session_id <> c.session_id")
     new = row(TABLES["states"], queue="q", session_id="c.session_id", state="c.state")
     stored = f"IF(c.state IS NULL, {others}, concat({others}, array({new})))"
@@ -115,13 +115,13 @@ def set_state() -> Expression:
 
 
 def get_state() -> Expression:
-    """SESS-16, SESS-21: what is stored with a session is told as it was stored."""
+    """SESS-16, SESS-21: return a session's state as it was stored."""
     stored = one("s.states", "x", "x.queue = q AND x.session_id = c.session_id")
     return _held(state(told=told("SessionState", state=f"{stored}.state")))
 
 
 def list_sessions() -> Expression:
-    """SESS-22: the sessions that have messages or a state."""
+    """SESS-22: return the sessions that have messages or a state."""
     with_messages = "transform(filter(s.messages, h -> h.queue = q), h -> h.message.session_id)"
     with_state = "transform(filter(s.states, x -> x.queue = q), x -> x.session_id)"
     names = f"array_distinct(filter(concat({with_messages}, {with_state}), n -> n IS NOT NULL))"

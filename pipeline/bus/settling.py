@@ -1,4 +1,4 @@
-"""What receivers do with the messages that they have locked."""
+"""Settle locked messages, and renew their locks."""
 
 from busproof.pipeline.bus.entities import of_queue
 from busproof.pipeline.bus.releasing import UNLOCKED, buried, released
@@ -22,23 +22,23 @@ _MINE = "b.queue = q AND b.token = c.lock_token"
 
 
 def _settled(settled: Expression) -> Expression:
-    """LIFE-06: what is done with the message `h` that is locked under this token, if one is."""
+    """LIFE-06: settle the message `h` locked under this token; without one, the lock is lost."""
     held = one("s.messages", "b", _MINE)
     return of_queue(let("h", held, f"IF(h IS NULL, {refused(Error.LOCK_LOST)}, {settled})"))
 
 
 def complete() -> Expression:
-    """LIFE-03: the message is gone."""
+    """LIFE-03: remove a message."""
     return _settled(done(messages=where("s.messages", "b", f"NOT coalesce({_MINE}, false)")))
 
 
 def abandon() -> Expression:
-    """LIFE-04: the message can be received again."""
+    """LIFE-04: release a message, so that it can be received again."""
     return _settled(let("s", released(_MINE), done()))
 
 
 def dead_letter() -> Expression:
-    """DLQ-05, DLQ-10: the message is a dead letter; one that is already cannot be."""
+    """DLQ-05, DLQ-10: dead-letter a message, unless it is in a dead-letter queue."""
     held = one("s.messages", "b", _MINE)
     moved = let("s", buried(_MINE, "c.reason"), done())
     return of_queue(
@@ -48,14 +48,14 @@ def dead_letter() -> Expression:
 
 
 def defer() -> Expression:
-    """DEFER-01: the message is set aside."""
+    """DEFER-01: defer a message."""
     free = changed(HELD, "b", deferred="true", **UNLOCKED)
     aside = f"transform(s.messages, b -> IF({_MINE}, {free}, b))"
     return _settled(done(messages=aside))
 
 
 def renew_lock() -> Expression:
-    """LOCK-04: a lock lasts for a whole duration from now; one of a session lasts as that does."""
+    """LOCK-04: renew a lock for a full duration; refuse it for a message in a session."""
     longer = changed(HELD, "b", until="s.now + e.lock_duration")
     renewed = state(
         messages=f"transform(s.messages, b -> IF({_MINE}, {longer}, b))",

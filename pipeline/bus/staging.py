@@ -1,4 +1,4 @@
-"""What is sent in a transaction, and what becomes of it at its end."""
+"""Sends in a transaction, and its commit or rollback."""
 
 from busproof.pipeline.bus.arriving import arrival, arrived
 from busproof.pipeline.bus.entities import entity, is_down
@@ -24,7 +24,7 @@ def _is_open(name: Expression) -> Expression:
 
 
 def begin() -> Expression:
-    """A transaction under a new name."""
+    """Begin a transaction under a new name."""
     new = row(TABLES["transactions"], name="c.transaction", open="true")
     return (
         f"IF(exists(s.transactions, x -> x.name = c.transaction), {refused(Error.ALREADY_EXISTS)}, "
@@ -33,7 +33,7 @@ def begin() -> Expression:
 
 
 def staged(answer: Expression, **planned: Expression) -> Expression:
-    """TXN-02 to TXN-08: a message `m` of key `key` waits for the commit, in its partition."""
+    """TXN-02 to TXN-08: buffer message `m` with key `key` in its partition until the commit."""
     new = row(
         STAGED,
         transaction="c.transaction",
@@ -62,7 +62,7 @@ def staged(answer: Expression, **planned: Expression) -> Expression:
 
 
 def _objected() -> Expression:
-    """TXN-03, TXN-04, TXN-07, TXN-08: no key, two that differ, or another than before."""
+    """TXN-03, TXN-04, TXN-07, TXN-08: return whether the key is missing or conflicts."""
     other = (
         "exists(s.staged, x -> x.transaction = c.transaction AND x.queue = e.name "
         "AND x.key.value <> key.value)"
@@ -71,7 +71,7 @@ def _objected() -> Expression:
 
 
 def _ended() -> Expression:
-    """The state once a transaction has ended, and nothing is left of it."""
+    """Return the state after a transaction has ended, without its buffered sends."""
     closed = changed(TABLES["transactions"], "x", open="false")
     return state(
         transactions=(f"transform(s.transactions, x -> IF(x.name = c.transaction, {closed}, x))"),
@@ -80,14 +80,14 @@ def _ended() -> Expression:
 
 
 def roll_back() -> Expression:
-    """TXN-13: forget all that was sent in the transaction."""
+    """TXN-13: roll back a transaction, and drop its sends."""
     return (
         f"IF({_is_open('c.transaction')}, {let('s', _ended(), done())}, {refused(Error.NOT_FOUND)})"
     )
 
 
 def commit() -> Expression:
-    """TXN-12: all that was sent takes effect together, or none of it."""
+    """TXN-12: commit a transaction: all sends take effect, or none."""
     unreached = (
         "exists(sent, x -> exists(s.entities, e -> e.name = x.queue AND exists(s.dark, d -> "
         "d.queue = e.place AND d.partition < e.partitions AND d.partition = x.partition)))"
@@ -105,7 +105,7 @@ def commit() -> Expression:
 
 
 def _overfull() -> Expression:
-    """SIZE-14: return whether there is no room for what was sent, all of one partition together."""
+    """SIZE-14: return whether a partition lacks room for all its sends together."""
     together = (
         "aggregate(filter(sent, y -> y.queue = x.queue AND y.partition = x.partition), 0L, "
         "(n, y) -> n + coalesce(y.message.size, 0L))"
@@ -115,7 +115,7 @@ def _overfull() -> Expression:
 
 
 def _stored() -> Expression:
-    """What was sent arrives; what was scheduled is planned."""
+    """Enqueue the sent messages, and store the scheduled ones."""
     going = arrival(
         queue="x.queue", key="x.key", partition="x.partition", message="x.message", at="s.now"
     )

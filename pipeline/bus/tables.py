@@ -1,6 +1,6 @@
-"""What the bus on Spark remembers: one struct whose fields are tables, arrays of flat rows.
+"""State of the bus on Spark: a struct whose fields are tables, that is, arrays of flat rows.
 
-Times are in microseconds on the bus's own clock; a partition of a regular entity is 0.
+Times are microseconds on the bus's clock. A regular entity has only partition 0.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ _MESSAGE: Final = f"STRUCT<{ddl(MESSAGE)}>"
 
 _KEY_FIELDS: Final[Fields] = {"property": "STRING", "value": "STRING"}
 KEY: Final = f"STRUCT<{ddl(_KEY_FIELDS)}>"
-"""The property that a partition key was taken from, and its value."""
+"""A partition key: the property that it comes from, and its value."""
 
 ENTITY: Final[Fields] = {
     "name": "STRING",
@@ -35,7 +35,10 @@ ENTITY: Final[Fields] = {
     "time_to_live": "BIGINT",
     "dead_letter_expired": "BOOLEAN",
 }
-"""A queue, topic or subscription; `place` is whose partitions it lies in, `turn` the next one."""
+"""A queue, topic or subscription.
+
+`place` is the entity whose partitions it uses, and `turn` the next partition without a key.
+"""
 
 HELD: Final[Fields] = {
     "queue": "STRING",
@@ -52,9 +55,9 @@ HELD: Final[Fields] = {
     "dies": "BIGINT",
     "reason": "STRING",
 }
-"""A message in an entity or in its dead-letter queue (`queue`), which is the `owner`'s.
+"""A message of the entity `owner`, in the entity or in its dead-letter queue (`queue`).
 
-`session` is that under whose lock it is locked.
+`session` is the session that it was locked in, if any.
 """
 
 PLANNED: Final[Fields] = {
@@ -92,7 +95,11 @@ ARRIVAL: Final[Fields] = {
     "direct": "BOOLEAN",
     "checked": "BOOLEAN",
 }
-"""A message on its way: sent to this entity itself or not, known to be no copy or not."""
+"""A message in transit.
+
+`direct` says whether it was sent to this entity itself, and `checked` whether it has passed
+duplicate detection.
+"""
 
 TABLES: Final[Mapping[str, Fields]] = {
     "entities": ENTITY,
@@ -113,7 +120,7 @@ TABLES: Final[Mapping[str, Fields]] = {
 }
 
 TOLD: Final[Fields] = {**OUTCOME, "partition": "BIGINT"}
-"""An outcome, and the partition that was chosen as the witness has it."""
+"""An outcome, with the partition chosen, as the witness records it."""
 
 STATE: Final[Fields] = {
     "tier": "STRING",
@@ -130,4 +137,4 @@ REQUEST: Final[Fields] = {
     "choice": "BIGINT",
     "command": f"STRUCT<{ddl(COMMAND)}>",
 }
-"""A command as it is asked; `choice` is the partition that a message without key takes first."""
+"""A command; `choice` is the first partition to try for a message without a key."""

@@ -1,7 +1,7 @@
-"""How expressions of the bus are put together: what is bound, looked up, made and changed.
+"""Build SQL expressions of the bus: bind, look up, create and change values.
 
-Spark's SQL has no way to name a value within an expression, and text that is repeated grows with
-each level. A lambda over an array of one element binds it: `let`.
+Spark SQL cannot name a value inside an expression, and repeated text multiplies with each level of
+nesting. A lambda over an array of one element binds a value to a name: see `let`.
 """
 
 from collections.abc import Mapping
@@ -28,28 +28,28 @@ __all__ = [
 ]
 
 Expression = str
-"""A piece of Spark's SQL."""
+"""A Spark SQL expression."""
 
 DEAD: Final = f"'{DEAD_LETTERS}'"
 
 
 def let(name: str, value: Expression, body: Expression) -> Expression:
-    """The body, in which the name stands for the value, which is found once."""
+    """Return the body with the name bound to the value, which is computed once."""
     return f"get(transform(array({value}), {name} -> {body}), 0)"
 
 
 def where(table: Expression, name: str, condition: Expression) -> Expression:
-    """The rows of a table for which the condition holds."""
+    """Return the rows of a table that satisfy a condition."""
     return f"filter({table}, {name} -> {condition})"
 
 
 def one(table: Expression, name: str, condition: Expression) -> Expression:
-    """The first row for which the condition holds; null if there is none."""
+    """Return the first row that satisfies a condition; null if there is none."""
     return f"get({where(table, name, condition)}, 0)"
 
 
 def row(fields: Mapping[str, str], **given: Expression) -> Expression:
-    """A new struct of these fields; what is not given is null."""
+    """Return a new struct with these fields; fields that are not given are null."""
     _check(fields, given)
     pairs = (
         f"'{name}', {given.get(name, f'CAST(NULL AS {kind})')}" for name, kind in fields.items()
@@ -58,7 +58,7 @@ def row(fields: Mapping[str, str], **given: Expression) -> Expression:
 
 
 def made(fields: Mapping[str, str], source: Expression, **given: Expression) -> Expression:
-    """A new struct that takes what is not given from the fields of the same name in another."""
+    """Return a new struct; it takes fields that are not given from another struct."""
     return row(
         fields, **{name: f"{source}.`{name}`" for name in fields if name not in given}, **given
     )
@@ -68,30 +68,30 @@ changed = made
 
 
 def state(source: Expression = "s", **given: Expression) -> Expression:
-    """The state with some of its fields changed."""
+    """Return the state with some fields changed."""
     return changed(STATE, source, **given)
 
 
 def told(kind: str, **given: Expression) -> Expression:
-    """The outcomes so far and one of this type more."""
+    """Return the outcomes so far with one more of this type."""
     one_more = row(TOLD, type=f"'{kind}'", **given)
     return f"concat(s.told, array({one_more}))"
 
 
 def done(witness: Expression | None = None, **given: Expression) -> Expression:
-    """The state changed so, after a request of which only the chosen partition is to be told."""
+    """Return the changed state after a successful request; the witness is the chosen partition."""
     partition = {} if witness is None else {"partition": witness}
     return state(told=told("Done", **partition), **given)
 
 
 def refused(error: Error | Expression) -> Expression:
-    """The state after a refusal: as it was."""
+    """Return the state after a refusal, which changes nothing but the outcomes."""
     text = f"'{error.value}'" if isinstance(error, Error) else error
     return state(told=told("Refused", error=text))
 
 
 def sequence_number(partition: Expression, order: Expression) -> Expression:
-    """The partition above 48 bits, the order of arrival below."""
+    """Return a sequence number: the partition above 48 bits, the order of arrival below."""
     return f"(shiftleft({partition}, 48) + {order})"
 
 

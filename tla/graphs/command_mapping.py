@@ -1,7 +1,7 @@
-"""The specs' commands and replies in the model's vocabulary.
+"""Map commands of the specs to the model's vocabulary.
 
-The specs count messages by accepted sends; here the n-th has the body `mn`. They know a lock as the
-one a message has or one that it had, and time by ticks.
+The specs number messages by accepted sends; here the n-th message has the body `mn`. They identify
+a lock as the message's current one or a lost one, and count time in ticks.
 """
 
 from collections.abc import Mapping
@@ -59,47 +59,50 @@ __all__ = [
 ]
 
 ANY: Final = "any"
-"""The error of a refusal of which the documents name none."""
+"""The error of a refusal whose error the documents do not name."""
 
 NONE: Final = "none"
 SHORT_TIMEOUT: Final = 15 * MICROSECONDS
 QUEUE: Final = "q"
 DEAD: Final = "dead-letter queue"
-"""Where a spec's message is from or to, if it is not the queue itself."""
+"""The `from` or `to` of a command that addresses the dead-letter queue."""
 
 NOBODYS: Final = 1 << 44
-"""A sequence number that no message comes to have in any run of ours."""
+"""Base of sequence numbers that no message has in any run."""
 
 _A_LITTLE: Final = 1
-"""Microseconds by which a tick is longer than its share, so that what ends with it has ended."""
+"""Microseconds added to each tick.
+
+They ensure that a lock of so many ticks has ended once these have passed.
+"""
 
 
 class Known(Protocol):
-    """What commands refer to that were asked before."""
+    """The values that a command may refer to."""
 
     def fresh_body(self) -> str:
-        """The body of the next message that is sent."""
+        """Return the body of the next message to send."""
 
     def token(self, message: int, *, held: bool) -> str | None:
-        """The lock token that the message has or, not `held`, one that it had, if any."""
+        """Return the message's current lock token or, if not `held`, a lost one, if any."""
 
     def is_dead(self, message: int, *, held: bool) -> bool:
-        """Return whether it has or had that lock in the dead-letter queue."""
+        """Return whether that lock is or was in the dead-letter queue."""
 
     def scheduled(self, message: int) -> int | None:
-        """The sequence number that was told when the message was scheduled, if one was."""
+        """Return the sequence number that scheduling the message returned, if known."""
 
     def number(self, message: int) -> int | None:
-        """The sequence number that a receiver of the message was told, if one was."""
+        """Return the sequence number that a receiver of the message saw, if known."""
 
 
 def body_of(message: int) -> str:
-    """The body of the n-th accepted message."""
+    """Return the body of the n-th accepted message."""
     return f"m{message}"
 
 
 def plain(value: Value) -> object:
-    """The value as JSON has it: records as objects, sequences and sets as lists."""
+    """Return the value for JSON: records as objects, sequences and sets as lists."""
     if isinstance(value, Map):
         return {str(name): plain(field) for name, field in sorted(value.items(), key=repr)}
     if isinstance(value, tuple):
@@ -110,15 +113,15 @@ def plain(value: Value) -> object:
 
 
 def connection_of(command: Mapping[str, object]) -> str:
-    """The connection that a command comes over."""
+    """Return the connection of a command."""
     return f"c{command.get('connection', 1)}"
 
 
 def asked(command: Mapping[str, object], setting: Setting, known: Known) -> Command | None:
-    """The command in the model's words; `None` if it needs a lock that nobody has.
+    """Return the command in the vocabulary; `None` if it needs a lock or number that is not known.
 
     Raises:
-        SpecificationError: there is no such command, or it says more than the vocabulary can.
+        SpecificationError: the vocabulary lacks the command or one of its fields.
     """
     name = str(command["op"])
     if name not in _READERS:
@@ -136,7 +139,7 @@ def asked(command: Mapping[str, object], setting: Setting, known: Known) -> Comm
 
 @attrs.frozen
 class _Asked:
-    """One command, with what it is to be read by."""
+    """A command of a spec, with the setting and the known values needed to map it."""
 
     command: Mapping[str, object]
     setting: Setting
@@ -154,7 +157,7 @@ class _Asked:
 
     @property
     def queue(self) -> str:
-        """The path that is asked: of a queue, or of its dead-letter queue."""
+        """The path of the queue, or of its dead-letter queue."""
         dead = self.command.get("from", self.command.get("to")) == DEAD
         return str(self.command.get("queue", QUEUE)) + DEAD_LETTERS * dead
 
@@ -269,7 +272,7 @@ def _tick(given: _Asked) -> int:
 
 
 def tick_of(setting: Setting, what: str) -> int:
-    """Microseconds of a tick of the spec's clock, of which a lock or a window has so many."""
+    """Return the microseconds in a tick of the spec's clock for locks, or for windows."""
     settings = CreateQueue(queue=QUEUE, **setting.queue)
     if what == "window":
         whole, ticks = settings.duplicate_window, setting.window_ticks
@@ -285,7 +288,7 @@ _FIELDS: Final = frozenset(
         *("from", "to", "delay", "fits"),
     }
 )
-"""What the readers read; a command with more would be read as another one than it is."""
+"""All fields that the readers read; a command with another field would lose its meaning."""
 
 _READERS: Final = {
     "Send": _send,

@@ -1,4 +1,4 @@
-"""A spec's graph beside the reference model, or beside the client oracle, as its setting says."""
+"""Compare a spec's graph with its counterpart: the reference model or the client oracle."""
 
 from collections.abc import Callable
 
@@ -21,13 +21,13 @@ def compared(
     """Compare a graph with the model or the oracle.
 
     Args:
-        graph: of the configuration.
-        configuration: with its setting.
-        progress: is called now and then with the edges compared.
+        graph: graph of the configuration.
+        configuration: the configuration, with its setting.
+        progress: called from time to time with the number of compared edges.
         first: whether to stop at the first disagreement.
 
     Raises:
-        SpecificationError: there is no setting, or the graph asks what the model has no words for.
+        SpecificationError: there is no setting, or the vocabulary lacks a command of the graph.
     """
     setting = configuration.graph
     if setting is not None and setting.beside == "oracle":

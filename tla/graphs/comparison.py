@@ -1,4 +1,4 @@
-"""What comparing a graph came to, with what differs, to be shown."""
+"""The result of comparing a graph, with the disagreements."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -12,16 +12,16 @@ from busproof.vocabulary.values import RuleId
 __all__ = ["Comparison", "Disagreement", "Edge"]
 
 KEPT: Final = 200
-"""Disagreements that are kept; the first ones are the ones to look at."""
+"""Number of disagreements that are kept; the first ones matter most."""
 
 Spoken = Mapping[str, object]
 
 
 @attrs.frozen
 class Edge:
-    """An edge that leaves the state in question: the reply, and the next state as text.
+    """An edge from the state in question: the reply, and the next state as text.
 
-    The next state is empty where only replies are compared.
+    The next state is empty if only replies are compared.
     """
 
     reply: Reply
@@ -30,15 +30,15 @@ class Edge:
 
 @attrs.frozen(kw_only=True)
 class Disagreement:
-    """A state in which the spec, and the model or the oracle, answer a command differently.
+    """A state in which the spec and its counterpart answer a command differently.
 
     Attributes:
-        way: the commands and replies that lead there.
-        states: the spec's states, as printed.
-        command: what was asked.
-        spec_only: the edges that only the spec has.
-        model_only: those that only the other side has.
-        rules: the rules by which that answers so.
+        way: the commands and replies that lead to the state.
+        states: the states of the spec, as printed.
+        command: the command.
+        spec_only: edges that only the spec has.
+        model_only: edges that only the model or the oracle has.
+        rules: rules behind the edges in `model_only`.
     """
 
     way: tuple[tuple[Spoken, Reply], ...]
@@ -51,16 +51,16 @@ class Disagreement:
 
 @attrs.define(kw_only=True)
 class Comparison:
-    """What comparing came to.
+    """The result of a comparison.
 
     Attributes:
-        states: how many states were compared.
-        edges: edges of the graph that were compared.
-        rules: rule id to how many edges the model decided by it, by command.
-        disagreements: none is a pass.
-        disagreeing: how many there were.
-        open: edges that only one side has, as the manifest says.
-        deviations: sentences on other numbers than the manifest has; none is a pass.
+        states: number of compared states.
+        edges: number of compared edges of the graph.
+        rules: (rule id, operation) to the number of edges that the rule decided.
+        disagreements: the first disagreements; empty if it passed.
+        disagreeing: number of all disagreements.
+        open: number of edges that only one side has, as listed in the manifest.
+        deviations: differences from the numbers in the manifest, as sentences; empty if it passed.
     """
 
     states: int = 0
@@ -72,7 +72,7 @@ class Comparison:
     deviations: list[str] = attrs.field(factory=list)
 
     def disagree(self, found: Disagreement) -> None:
-        """Note one more disagreement."""
+        """Record a disagreement."""
         self.disagreeing += 1
         if len(self.disagreements) < KEPT:
             self.disagreements.append(found)

@@ -1,7 +1,7 @@
-"""A spec's whole state graph, edge by edge, as a graph run prints it.
+"""The whole state graph of a spec, read edge by edge from a run that prints it.
 
-A line is `"E~command~reply~state~next state"`; each part is a TLA+ value, and no value has a `~` in
-it. Equal parts are equal texts, so most of reading is looking texts up.
+Each line is `"E~command~reply~state~next state"`, and each part is a TLA+ value without a `~`.
+Equal values are printed as equal texts, so most parts are looked up instead of parsed.
 """
 
 from collections import defaultdict
@@ -19,13 +19,13 @@ from busproof.tla.values import Function, Value, parse
 __all__ = ["Edge", "Graph", "Labels", "explored"]
 
 Edge = tuple[int, int]
-"""The reply's number and the next state's."""
+"""Number of the reply, and number of the next state."""
 
 _PARTS = 5
 
 
 class Labels:
-    """Values by their printed text: each distinct one has a number and is parsed once."""
+    """Values by their printed text; each distinct value has a number and is parsed once."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -36,7 +36,7 @@ class Labels:
         return len(self.texts)
 
     def number(self, text: str) -> int:
-        """The number of this text, a new one if it is new."""
+        """Return the number of a text; assign one to a new text."""
         found = self._numbers.get(text)
         if found is None:
             found = self._numbers[text] = len(self.texts)
@@ -44,18 +44,18 @@ class Labels:
         return found
 
     def value(self, number: int) -> Value:
-        """The value with this number."""
+        """Return the value with this number."""
         if number not in self._values:
-            # PrintT has escaped the quotes of what ToString gave.
+            # PrintT escapes the quotes in the result of ToString.
             text = self.texts[number].replace('\\"', '"').replace("\\\\", "\\")
             self._values[number] = parse(text)
         return self._values[number]
 
     def record(self, number: int) -> Function:
-        """The record with this number.
+        """Return the record with this number.
 
         Raises:
-            TlcError: it is another kind of value.
+            TlcError: the value is not a record.
         """
         value = self.value(number)
         if not isinstance(value, Map):
@@ -65,15 +65,15 @@ class Labels:
 
 @attrs.define
 class Graph:
-    """States, commands and replies by number, and where each command leads from each state.
+    """A state graph: states, commands and replies by number, with the edges between states.
 
     Attributes:
-        commands: what was asked.
-        replies: what was answered.
+        commands: all commands.
+        replies: all replies.
         states: all states.
-        out: state to command to (reply, next state).
-        initial: the state that the first edge leaves.
-        edges: how many edges there are.
+        out: state to command to edges (reply, next state).
+        initial: the source of the first edge.
+        edges: number of edges.
     """
 
     commands: Labels = attrs.field(factory=Labels)
@@ -84,10 +84,10 @@ class Graph:
     edges: int = 0
 
     def take(self, line: str) -> None:
-        """Take in one printed line.
+        """Add the edge of a printed line.
 
         Raises:
-            TlcError: it is no edge.
+            TlcError: the line is not an edge.
         """
         parts = line[1:-1].split("~")
         if len(parts) != _PARTS or parts[0] != "E":
@@ -112,13 +112,13 @@ def explored(
     heap: str | None = None,
     printed: Callable[[str], None] | None = None,
 ) -> tuple[Graph, Checked]:
-    """The graph of a configuration, and how its run compares with the manifest.
+    """Run a graph configuration; return its graph, and the comparison with the manifest.
 
-    A copy of the spec that had lost edges would go unnoticed: so their number must be that of the
-    states generated, but for the initial ones.
+    The number of edges must be that of generated states, without initial ones. Otherwise edges that
+    the run failed to print would go unnoticed.
 
     Raises:
-        TlcError: TLC gave no verdict, or printed what is no edge.
+        TlcError: TLC gave no verdict, or printed a line that is not an edge.
     """
     graph = Graph()
 

@@ -1,8 +1,8 @@
-"""What a client of the model remembers, and the model does not.
+"""A client's memory of a run on the model: facts about messages that the model forgets.
 
-The specs keep what became of each message for ever; the model forgets what is gone. So whoever
-compares them remembers, as a client would: what was sent, which locks it was given and lost, which
-sessions it held, how its transactions ended. Everything else is read from the model's state.
+The specs keep the state of each message for ever, but the model drops finished messages. A
+comparison therefore remembers as a client would: the messages sent, the locks received and lost,
+the sessions held, and how transactions ended. The model's state provides everything else.
 """
 
 from collections.abc import Mapping
@@ -32,25 +32,25 @@ TOO_MANY: Final = "MaxDeliveryCountExceeded"
 
 @attrs.frozen(kw_only=True)
 class Sent:
-    """One accepted message.
+    """An accepted message.
 
     Attributes:
-        message: as it was sent.
-        queue: to which.
-        told: the partition that the sender was told.
-        transaction: in which it was sent.
-        follows: the numbers of the messages of its key that were there before.
-        scheduled: the number under which it was scheduled.
-        path: the entity where it is, or was last.
-        partition: the one there.
+        message: the message as sent.
+        queue: the queue that it was sent to.
+        told: the partition in the reply to the sender.
+        transaction: the transaction that it was sent in.
+        follows: numbers of the earlier messages with its key in the queue.
+        scheduled: the sequence number that scheduling it returned.
+        path: path of the entity where it is, or was last.
+        partition: its partition there.
         number: its latest sequence number outside of dead-letter queues.
-        token: of the lock under way that a receiver was given.
-        lost: the token of such a lock that is over.
-        lost_in: the entity in which that lock was.
-        failed: how many of its deliveries have failed.
-        place: in the order in which messages were sent and became active.
-        waiting: whether it came to a partition that was down and has been down since.
-        gone: the operation with which it went.
+        token: token of its current lock, if a receiver has it.
+        lost: token of its last lock that is over.
+        lost_in: path of the entity where it had that lock.
+        failed: number of failed deliveries.
+        place: its place in the order in which messages were sent or became active.
+        waiting: whether it arrived at a partition that was down and has stayed down.
+        gone: the operation that removed it.
     """
 
     message: v.Message
@@ -73,7 +73,7 @@ class Sent:
 
 @attrs.frozen(kw_only=True)
 class Ended:
-    """How transactions ended or will: by their names."""
+    """Names of transactions that are committed, undone, or certain to be undone (`spoilt`)."""
 
     committed: frozenset[str] = frozenset()
     undone: frozenset[str] = frozenset()
@@ -82,14 +82,14 @@ class Ended:
 
 @attrs.frozen(kw_only=True)
 class Memory:
-    """What is remembered on one way; it knows what commands refer to.
+    """The memory along one path; it implements `Known` for commands.
 
     Attributes:
-        sent: the accepted messages, in their order.
+        sent: the accepted messages in order.
         holders: session to the connection that holds it.
-        expired: session to the connections whose lock of it expired.
-        places: how many places in the order of messages were taken.
-        ended: what became of transactions.
+        expired: session to the connections whose lock on it expired.
+        places: number of places assigned in the order of messages.
+        ended: how transactions ended.
     """
 
     sent: tuple[Sent, ...] = ()
@@ -99,30 +99,30 @@ class Memory:
     ended: Ended = Ended()
 
     def of(self, message: int) -> Sent | None:
-        """What is remembered of the n-th message."""
+        """Return the memory of the n-th message, if it was accepted."""
         return self.sent[message - 1] if message <= len(self.sent) else None
 
     def fresh_body(self) -> str:
-        """The body of the next message that is sent."""
+        """Return the body of the next message to send."""
         return body_of(len(self.sent) + 1)
 
     def token(self, message: int, *, held: bool) -> str | None:
-        """The lock token that the message has or, not `held`, one that it had, if any."""
+        """Return the message's current lock token or, if not `held`, its last lost one, if any."""
         sent = self.of(message)
         return None if sent is None else sent.token if held else sent.lost
 
     def is_dead(self, message: int, *, held: bool) -> bool:
-        """Return whether it has or had that lock in a dead-letter queue."""
+        """Return whether that lock is or was in a dead-letter queue."""
         sent = self.of(message)
         return sent is not None and is_dead_letter_queue(sent.path if held else sent.lost_in)
 
     def scheduled(self, message: int) -> int:
-        """The number under which it was scheduled; else one that no message has."""
+        """Return the number that scheduling it returned; else one that no message has."""
         sent = self.of(message)
         return NOBODYS + message if sent is None or sent.scheduled is None else sent.scheduled
 
     def number(self, message: int) -> int:
-        """Its latest sequence number; else one that no message has."""
+        """Return its latest sequence number; else one that no message has."""
         sent = self.of(message)
         return NOBODYS + message if sent is None or sent.number is None else sent.number
 
@@ -132,7 +132,7 @@ NOTHING: Final = Memory()
 
 @attrs.frozen
 class Happened:
-    """One command: what it was for the spec, and what came of it."""
+    """A command with its operation in the spec, its outcome and the chosen partition."""
 
     operation: str
     command: v.Command
@@ -142,7 +142,7 @@ class Happened:
 
 
 def held_in(namespace: Namespace) -> dict[str, Held] | None:
-    """What is where in the model, by body; `None` if something is in two places."""
+    """Return the messages in the model by body; `None` if a message is in two places."""
     held: dict[str, Held] = {}
     number = 0
     for entity in namespace.entities.values():
@@ -161,7 +161,7 @@ def held_in(namespace: Namespace) -> dict[str, Held] | None:
 def remembered(
     memory: Memory, namespace: Namespace, held: Mapping[str, Held], happened: Happened
 ) -> Memory:
-    """The memory after one more command."""
+    """Return the memory after one more command."""
     command, outcome = happened.command, happened.outcome
     sent, places = list(memory.sent), memory.places
     if isinstance(command, v.Send | v.Schedule) and isinstance(outcome, v.Done | v.Scheduled):
@@ -186,7 +186,7 @@ def remembered(
 def _sent(memory: Memory, held: Mapping[str, Held], happened: Happened, place: int) -> Sent:
     command, outcome, partition = happened.command, happened.outcome, happened.partition
     if not isinstance(command, v.Send | v.Schedule):
-        raise AssertionError(f"{command!r} sends nothing")  # noqa: TRY004 - our own belief
+        raise AssertionError(f"{command!r} sends nothing")  # noqa: TRY004 - an internal error
     message = command.message
     return Sent(
         message=message,
@@ -202,7 +202,7 @@ def _sent(memory: Memory, held: Mapping[str, Held], happened: Happened, place: i
 
 
 def _before(memory: Memory, held: Mapping[str, Held], command: v.Send | v.Schedule) -> list[int]:
-    """KEY-17: which messages of its key are in its queue when it is sent."""
+    """KEY-17: return the messages of the same key in the queue when this one is sent."""
     key = _key(command.message)
     return [
         number
@@ -218,7 +218,7 @@ def _key(message: v.Message) -> str | None:
 
 
 def _now(sent: Sent, found: Held | None, operation: str) -> Sent:
-    """A message's memory, brought up to where it is now."""
+    """Return a message's memory, updated from the model's state."""
     if found is None:
         if sent.gone:
             return sent
@@ -252,14 +252,14 @@ def _now(sent: Sent, found: Held | None, operation: str) -> Sent:
 
 
 def _unlocked(sent: Sent) -> Sent:
-    """A message's memory after its lock is over, if it had one."""
+    """Return a message's memory after the end of its lock, if it had one."""
     if sent.token is None:
         return sent
     return attrs.evolve(sent, token=None, lost=sent.token, lost_in=sent.path)
 
 
 def _has_arrived(sent: Sent) -> bool:
-    """Return whether what was scheduled is active; what waits for its partition is not yet."""
+    """Return whether a scheduled message is active; not while its partition is down."""
     return sent.scheduled is not None and sent.number is not None and not sent.waiting
 
 
@@ -269,7 +269,7 @@ def _arrival(held: Mapping[str, Held], sent: Sent) -> int:
 
 
 def _with_sessions(memory: Memory, namespace: Namespace, happened: Happened) -> Memory:
-    """The memory, with who holds sessions now and whose locks of them expired."""
+    """Return the memory with the current session holders and the expired session locks."""
     command, expired = happened.command, memory.expired
     sessions: dict[str, Session] = {}
     for entity in namespace.entities.values():
@@ -286,7 +286,7 @@ def _with_sessions(memory: Memory, namespace: Namespace, happened: Happened) -> 
 
 
 def _accepted(command: v.Command, outcome: v.Outcome) -> str | None:
-    """The session that was accepted just now."""
+    """Return the session that the command accepted, if any."""
     if isinstance(outcome, v.SessionAccepted):
         return outcome.session_id
     if isinstance(command, v.AcceptSession) and isinstance(outcome, v.Done):

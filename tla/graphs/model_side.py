@@ -1,4 +1,4 @@
-"""The reference model as a configuration finds it, asked in a spec's words."""
+"""The reference model, set up for a configuration and driven by a spec's commands."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -26,12 +26,12 @@ __all__ = ["Asked", "Model", "Went"]
 
 Spoken = Mapping[str, object]
 SILENT_FOR_CLIENTS: Final = (v.Refused, v.Empty, v.Peeked, v.SessionState, v.SessionsListed)
-"""Answers after which a client remembers nothing new, unless something has changed."""
+"""Outcomes that add nothing to a client's memory unless the state has changed."""
 
 
 @attrs.frozen
 class Asked:
-    """A spec's command in the vocabulary: what has to be asked before it, and over what."""
+    """A spec's command in the vocabulary, with its connection and the commands to run before it."""
 
     operation: str
     before: tuple[v.Command, ...]
@@ -41,14 +41,14 @@ class Asked:
 
 @attrs.frozen
 class Went:
-    """One way in which a command went.
+    """The result of one way to execute a command.
 
     Attributes:
-        script: the places of the chosen candidates.
-        reply: what a client saw, in the spec's words.
-        memory: what it remembers now.
-        changed: whether anything did.
-        rules: why it was answered so.
+        script: indexes of the chosen candidates.
+        reply: the reply, in the spec's form.
+        memory: the client's memory afterwards.
+        changed: whether the state or the memory may have changed.
+        rules: the rules behind the answer.
     """
 
     script: tuple[int, ...]
@@ -59,12 +59,12 @@ class Went:
 
 
 class Model:
-    """One namespace that goes from state to state.
+    """The model's namespace, which moves between states.
 
     Args:
-        setting: of the configuration.
-        commands: all that the graph asks.
-        rules: of the model.
+        setting: setting of the configuration.
+        commands: all commands of the graph.
+        rules: rules of the model.
     """
 
     def __init__(self, setting: Setting, commands: Sequence[Spoken], rules: Rules = RULES) -> None:
@@ -81,9 +81,9 @@ class Model:
             self.namespace.entities[creation.queue].homes.update(homes)
 
     def asked(self, spoken: Spoken, memory: Memory) -> Asked | None:
-        """The command in the vocabulary; `None` if it needs a lock that nobody has had.
+        """Return the command in the vocabulary; `None` if it needs a lock that no receiver has had.
 
-        The partitions that a spec takes down are those of all its queues, unless it names one.
+        An outage in a spec affects the partition in all queues, unless the command names a queue.
         """
         command = asked(spoken, self.setting, memory)
         if command is None:
@@ -98,7 +98,7 @@ class Model:
         return Asked(str(spoken["op"]), others, command, connection_of(spoken))
 
     def ways(self, asked: Asked, memory: Memory) -> Iterator[Went]:
-        """Each way in which a command can go; the namespace is as after it meanwhile."""
+        """Yield each way to execute a command; the namespace is in its state until the next."""
         journal = self.namespace.journal
         mark = journal.mark()
         for command in asked.before:
@@ -111,16 +111,16 @@ class Model:
         journal.undo(mark)
 
     def go(self, asked: Asked, script: Sequence[int]) -> None:
-        """Let a command go this way, for `undo` to take back."""
+        """Execute a command in one way; the journal's `undo` takes it back."""
         for command in asked.before:
             step(self.namespace, command, asked.connection, RoundRobin(), keep=True)
         step(self.namespace, asked.command, asked.connection, Scripted(script), keep=True)
         self._settle()
 
     def tidy(self) -> None:
-        """Drop from large indexes what is not there: undoing leaves more and more behind.
+        """Rebuild large indexes, because undoing leaves stale entries in them.
 
-        What a later undo brings back enters its indexes anew.
+        A later undo adds restored messages to the indexes again.
         """
         namespace = self.namespace
         timers = namespace.timers
@@ -138,14 +138,15 @@ class Model:
                         holder.line.append(queued, available=queued.state is State.ACTIVE)
 
     def standing(self, memory: Memory) -> Standing | None:
-        """What projections read; `None` if a message is in two places."""
+        """Return the input of projections; `None` if a message is in two places."""
         held = held_in(self.namespace)
         return None if held is None else Standing(self.namespace, memory, held, self.setting)
 
     def _settle(self) -> None:
-        """Let happen what is due at this moment, and forget what was read where a spec is open.
+        """Run timers that are due, and forget the readings chosen so far.
 
-        A bus does not change its mind; a spec that leaves a reading open does, at every step.
+        A bus chooses one reading for good; a spec that leaves the reading open chooses at every
+        step.
         """
         namespace = self.namespace
         heap, readings = namespace.timers.heap, namespace.readings
@@ -167,7 +168,7 @@ class Model:
         return Went(script, reply, memory, changed, answer.rules)
 
     def _told(self, command: v.Command, answer: Answer) -> int | None:
-        """The partition that an accepted message went to, where there are several."""
+        """Return the partition of an accepted message in a partitioned entity."""
         if not isinstance(command, v.Send | v.Schedule):
             return None
         entity = self.namespace.entities.get(command.queue)

@@ -1,4 +1,4 @@
-"""The model as it stands on one way, with what a client remembers of that way."""
+"""The input of projections: the model's state, with the memory of a client."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,13 +18,13 @@ __all__ = ["Standing", "connection_number", "record", "word"]
 
 @attrs.frozen
 class Standing:
-    """What a projection reads.
+    """The input of projections.
 
     Attributes:
-        namespace: the model.
-        memory: of a client.
-        held: what is where, by body.
-        setting: how the configuration's clock ticks.
+        namespace: the model's namespace.
+        memory: the client's memory.
+        held: the messages in the model, by body.
+        setting: setting of the configuration, with the ticks of its clock.
     """
 
     namespace: Namespace
@@ -33,37 +33,37 @@ class Standing:
     setting: Setting
 
     def queue(self, name: str = QUEUE) -> Entity:
-        """The queue with this name, by default the only one."""
+        """Return the queue with this name; by default the only one."""
         return self.namespace.entities[name]
 
     def up(self, name: str = QUEUE) -> frozenset[int]:
-        """The partitions of a queue that are up."""
+        """Return the partitions of a queue that are up."""
         queue = self.queue(name)
         return frozenset(range(len(queue.partitions))) - queue.base.down
 
     def of(self, sent: Sent) -> Held | None:
-        """Where a message is, if it is anywhere."""
+        """Return the message's entry in the model, if any."""
         return self.held.get(sent.message.body)
 
     def ticks(self, moment: int, what: str = "locks") -> int:
-        """Return how many ticks are left until then."""
+        """Return the number of ticks until a moment."""
         return max(0, -(-(moment - self.namespace.now) // tick_of(self.setting, what)))
 
     def lock(self, queued: QueuedMessage) -> int:
-        """Return how many ticks are left of the message's lock; 0 if it has none."""
+        """Return the remaining ticks of a message's lock; 0 if it is not locked."""
         return self.ticks(queued.locked_until) if queued.state in LOCKED_STATES else 0
 
 
 def record(**fields: Any) -> Function:
-    """A spec's record."""
+    """Return a record in TLA+."""
     return Map(fields)
 
 
 def word(value: str | None) -> str:
-    """A property as the specs have it."""
+    """Return a property as the specs write it."""
     return NONE if value is None else value
 
 
 def connection_number(connection: str | None) -> int:
-    """A connection's number; 0 for none."""
+    """Return the number of a connection; 0 for none."""
     return 0 if connection is None else int(connection.removeprefix("c"))

@@ -1,14 +1,14 @@
-"""The contract's graph beside the client oracle, which sees answers only.
+"""Compare the contract's graph with the client oracle, which sees only replies.
 
-The contract keeps what a client cannot see, and the oracle keeps several states possible: so a
-point of the comparison is the set of the graph's states in which a client may be, beside what the
-oracle holds possible after the same answers. At each point, every reply that the graph gives to a
-command anywhere is put before the oracle: it must accept those that the graph gives here, and no
-others. What the graph asks elsewhere and not here must be without effect, but for commands that the
-spec bounds. If that holds everywhere, no client could ever tell the two apart.
+A client may be in several states of the graph, and the oracle considers several namespaces
+possible. A point of the comparison therefore pairs a set of graph states with the oracle's belief
+after the same replies. At each point and for each command, the oracle must accept exactly the
+replies that the graph has there, out of all replies that the graph has to the command anywhere. A
+command that the graph lacks at a point must have no effect, unless the spec bounds it. If all this
+holds, no client can distinguish the graph from the oracle.
 
-A set of states is compared with the answers that led there first; some that are reached again, by
-other answers, are compared again.
+A set of states is compared when it is first reached, and only sometimes again when other replies
+lead to it.
 """
 
 from collections import deque
@@ -35,11 +35,11 @@ __all__ = ["observed"]
 TOLD_EVERY: Final = 500
 AGAIN_FIRST: Final = 1000
 AGAIN_EVERY: Final = 100
-"""Of points that are reached again, the first thousand and each hundredth are compared again."""
+"""Points reached again are compared up to the first thousand, then each hundredth."""
 
 WITHOUT_EFFECT: Final = ("Refused", "Empty", "Peeked")
 RUNNING: Final = {"OUTAGE-CLOCK": "runs"}
-"""The specs' clocks run in an outage, too; whether they do is left open otherwise."""
+"""Reading of the specs: clocks run during an outage, which the documents leave open."""
 
 Spoken = Mapping[str, object]
 
@@ -54,25 +54,25 @@ def observed(
     """Compare a graph with the client oracle.
 
     Args:
-        graph: of a spec of what clients see.
-        setting: how the oracle is asked.
-        progress: is called now and then with the edges compared.
+        graph: graph of a spec of the client's view.
+        setting: setting of the comparison.
+        progress: called from time to time with the number of compared edges.
         first: whether to stop at the first disagreement.
 
     Raises:
-        SpecificationError: the graph asks what the vocabulary has no words for.
+        SpecificationError: the vocabulary lacks a command of the graph.
     """
     return _Observing(graph, setting, progress).run(first=first)
 
 
 @attrs.frozen
 class _Client:
-    """What a client remembers on one way; it knows what commands refer to.
+    """A client's memory along one path; it implements `Known` for commands.
 
     Attributes:
-        sent: the accepted messages, in their order.
-        tokens: message to the lock token that its receiver was given last.
-        now: how much time has passed.
+        sent: the accepted messages in order.
+        tokens: message to the last lock token given to its receiver.
+        now: elapsed time.
     """
 
     sent: tuple[v.Message, ...] = ()
@@ -80,27 +80,27 @@ class _Client:
     now: int = 0
 
     def fresh_body(self) -> str:
-        """The body of the next message that is sent."""
+        """Return the body of the next message to send."""
         return body_of(len(self.sent) + 1)
 
     def token(self, message: int, *, held: bool) -> str | None:
-        """The last lock token of the message; for one that is lost, one that nobody holds."""
+        """Return the message's last lock token; if not `held`, a token that no receiver holds."""
         return self.tokens.get(message) if held else f"an earlier lock of {body_of(message)}"
 
-    def is_dead(self, message: int, *, held: bool) -> bool:  # noqa: ARG002 - a Known's
-        """Whether that lock is of a dead-letter queue, which no client of the contract asks."""
+    def is_dead(self, message: int, *, held: bool) -> bool:  # noqa: ARG002 - required by Known
+        """Return false: clients of the contract do not use dead-letter queues."""
         return False
 
     def scheduled(self, message: int) -> int:
-        """A number that no message has: the contract schedules none."""
+        """Return a number that no message has: the contract schedules none."""
         return NOBODYS + message
 
     def number(self, message: int) -> int:
-        """A number that no message has: the contract defers none."""
+        """Return a number that no message has: the contract defers none."""
         return NOBODYS + message
 
     def outcome(self, command: v.Command, reply: Reply, lock: int) -> v.Outcome | None:
-        """What a client would see that got this reply; `None` if it cannot."""
+        """Return the outcome of a reply for this client; `None` if the reply is impossible."""
         match reply:
             case ("Done", _):
                 return v.Done()
@@ -128,7 +128,7 @@ class _Client:
         return f"{self.tokens.get(message, 'lock of ' + body_of(message))}, again"
 
     def after(self, command: v.Command, outcome: v.Outcome) -> "_Client":
-        """What it remembers after this answer."""
+        """Return the memory after an outcome."""
         if isinstance(command, v.AdvanceClock):
             return attrs.evolve(self, now=self.now + command.duration)
         if isinstance(command, v.Send) and isinstance(outcome, v.Done):
@@ -142,7 +142,7 @@ class _Client:
 
 @attrs.frozen(eq=False)
 class _Point:
-    """The graph's states in which a client may be, what the oracle believes, and the way there."""
+    """A point of the comparison: graph states, the oracle's belief, and the path to them."""
 
     states: frozenset[int]
     possible: tuple[Namespace, ...]
@@ -152,7 +152,7 @@ class _Point:
     reply: Reply = ("Done", None)
 
     def way(self) -> tuple[tuple[Spoken, Reply], ...]:
-        """The commands and replies that lead here."""
+        """Return the commands and replies that lead here."""
         way, point = [], self
         while point.parent is not None:
             way.append((point.command, point.reply))
@@ -199,7 +199,7 @@ class _Observing:
         return self._found
 
     def _created(self) -> tuple[Namespace, ...]:
-        """What the oracle holds possible once the queues are created."""
+        """Return the oracle's belief after the queues are created."""
         profile = v.profile_for(
             load_catalogue(),
             readings={**RUNNING, **self._setting.readings},
@@ -213,7 +213,7 @@ class _Observing:
         return possible
 
     def _compare(self, point: _Point, *, counts: bool = True) -> Iterator[_Point]:
-        """Compare all commands of a point; the points that its replies lead to."""
+        """Compare all commands at a point; yield the points that the replies lead to."""
         leading: dict[int, dict[Reply, set[int]]] = {}
         for state in point.states:
             for command, edges in self._graph.out.get(state, {}).items():
@@ -234,7 +234,7 @@ class _Observing:
     def _accepted(
         self, point: _Point, spoken: Spoken, command: v.Command, replies: Iterable[Reply]
     ) -> dict[Reply, tuple[v.Outcome, Acceptance]]:
-        """Which of these replies the oracle accepts, and what it makes of them."""
+        """Return the replies that the oracle accepts, with their outcomes and beliefs."""
         accepted = {}
         for reply in replies:
             outcome = point.client.outcome(command, reply, self._lock)
@@ -247,7 +247,7 @@ class _Observing:
         return accepted
 
     def _compare_absent(self, point: _Point, command: int, asked_for: v.Command) -> None:
-        """What the spec does not ask here must be without effect for the oracle."""
+        """Check that a command the spec lacks here has no effect for the oracle."""
         spoken = self._commands[command]
         telling = [each for each in self._alphabet[command] if each[0] not in WITHOUT_EFFECT]
         accepted = self._accepted(point, spoken, asked_for, telling)
@@ -272,7 +272,7 @@ class _Observing:
         looser = spoken["op"] in self._setting.looser
         tried = {*wanted} if looser else {*self._alphabet[command]}
         if ANY_REFUSAL not in wanted and any(reply[0] == "Refused" for reply in wanted):
-            # Which error it is the oracle may leave open.
+            # The oracle may leave the error of a refusal open where the spec names one.
             tried.discard(ANY_REFUSAL)
         accepted = self._accepted(point, spoken, asked_for, tried)
         spec_only = tuple(reply for reply in wanted if reply not in accepted)

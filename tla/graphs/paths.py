@@ -1,8 +1,7 @@
-"""Paths through a spec's graph, for implementations to follow: every class of step is on one.
+"""Paths through a spec's graph for implementations to replay; they cover every class of step.
 
-A class is an operation in a context: what was asked and answered, what the message concerned was
-like, which kinds of others there were, and the rest of the state. The paths are kept as data, with
-the hash of the spec that they are from.
+A class is an operation in a context: the command and its reply, the state of its message, the kinds
+of the other messages, and the rest of the state. Paths are stored with the hash of their spec.
 """
 
 import json
@@ -24,10 +23,10 @@ __all__ = ["FILE", "Path_", "Suite", "covering", "load_suites", "write_suites"]
 
 FILE: Final = "paths.jsonl"
 LONGEST: Final = 30
-"""Steps of a path; shorter ones are easier to understand when they fail."""
+"""Length at which a path stops growing; a short path is easier to understand if it fails."""
 
 _AHEAD: Final = 3
-"""Steps that a path goes on for, to find a class that none is on yet."""
+"""Steps that a path may take to the next class that is not yet covered."""
 
 _MESSAGES: Final = ("messages", "goods")
 
@@ -35,14 +34,14 @@ Walk = tuple[int, int, int, int]
 """An edge: state, command, reply, next state."""
 
 Step = tuple[dict[str, Any], dict[str, Any]]
-"""A command and the reply that the spec has to it."""
+"""A command and the spec's reply."""
 
 
 @attrs.frozen
 class Path_:  # noqa: N801 - `Path` is pathlib's everywhere
-    """One path: each step's command and the reply that the spec has there.
+    """A path: its commands with the spec's replies.
 
-    Allure writes every parameter of a test out, so what is long is left out of the text.
+    The steps are left out of the `repr`, because Allure prints every parameter of a test.
     """
 
     name: str
@@ -51,14 +50,14 @@ class Path_:  # noqa: N801 - `Path` is pathlib's everywhere
 
 @attrs.frozen(kw_only=True)
 class Suite:
-    """The paths of one configuration.
+    """The paths of a configuration.
 
     Attributes:
-        configuration: its name.
+        configuration: name of the configuration.
         sources: hash of the spec.
-        setting: the queue that the paths are on.
-        classes: how many classes of steps they cover.
-        paths: all of them.
+        setting: setting of the queues that the paths run on.
+        classes: number of covered classes.
+        paths: the paths.
     """
 
     configuration: str
@@ -69,7 +68,7 @@ class Suite:
 
 
 def covering(graph: Graph, configuration: str, sources: str, setting: Setting) -> Suite:
-    """Paths from the initial state on that cover every class of step of a graph."""
+    """Return paths from the initial state that cover every class of step in a graph."""
     found = _Covering(graph)
     walks = list(found.walks())
     paths = tuple(
@@ -86,7 +85,7 @@ def covering(graph: Graph, configuration: str, sources: str, setting: Setting) -
 
 
 def _asked_for(graph: Graph, setting: Setting, walk: Sequence[Walk]) -> Iterator[Step]:
-    """The steps of a walk, but for those that a bus takes by itself."""
+    """Yield the steps of a walk, except those that a bus takes without a request."""
     for _, command, reply, _ in walk:
         words = (plain(graph.commands.value(command)), plain(graph.replies.value(reply)))
         step = cast(Step, words)
@@ -95,7 +94,7 @@ def _asked_for(graph: Graph, setting: Setting, walk: Sequence[Walk]) -> Iterator
 
 
 class _Covering:
-    """Finds the walks: each goes straight to a class not covered, then on while others are near."""
+    """A search for walks: each goes to a class not yet covered, then on while others are near."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
@@ -105,7 +104,7 @@ class _Covering:
         self._explore()
 
     def _explore(self) -> None:
-        """The shortest way to each state, and where each class is seen first."""
+        """Find the shortest way to each state, and the first edge of each class."""
         waiting = deque([self._graph.initial])
         while waiting:
             state = waiting.popleft()
@@ -123,7 +122,7 @@ class _Covering:
     def walks(self) -> Iterator[list[Walk]]:
         left = dict(self.first)
         while left:
-            # The farthest first: the way there covers others.
+            # The farthest class first: the way there covers others.
             edge = left[next(reversed(left))]
             walk = [*self._way(edge[0]), edge]
             self._cover(walk, left)
@@ -144,7 +143,7 @@ class _Covering:
             left.pop(self._class(edge), None)
 
     def _near(self, state: int, left: dict[object, Walk]) -> list[Walk] | None:
-        """The shortest way of a few steps from here to an edge of a class that is left."""
+        """Return the shortest way to an edge of an uncovered class nearby, if any."""
         waiting: deque[tuple[int, list[Walk]]] = deque([(state, [])])
         seen = {state}
         while waiting:
@@ -170,7 +169,7 @@ class _Covering:
 
 
 def _class_of(state: Value, command: Value, reply: Value) -> object:
-    """What is asked and answered, and what matters of the state."""
+    """Return the class of a step."""
     if not (isinstance(state, Map) and isinstance(command, Map) and isinstance(reply, Map)):
         raise SpecificationError("a graph's states, commands and replies must be records")
     touched = command.get("message", reply.get("message"))
@@ -190,7 +189,7 @@ def _class_of(state: Value, command: Value, reply: Value) -> object:
 
 
 def _rest(state: Map[Value, Value], messages: str) -> object:
-    """Of the rest of a state only how much there is: how many partitions are up, not which."""
+    """Return the rest of a state by sizes: how many partitions are up, not which."""
     rest = {str(key): value for key, value in state.items() if key != messages}
     return tuple(
         (key, len(value) if isinstance(value, tuple | frozenset) else value)
@@ -203,14 +202,14 @@ def _without_message(record: Map[Value, Value]) -> Map[Value, Value]:
 
 
 def _kind(message: Value) -> Value:
-    """Of another message only its words matter: whether it has a key, and its state."""
+    """Return the kind of another message: only its texts, such as its key and its state."""
     if isinstance(message, tuple):
         return tuple(part for part in message if isinstance(part, str))
     return message
 
 
 def write_suites(path: Path, suites: Sequence[Suite]) -> None:
-    """Write suites: a line for each with its distinct steps, then one for each of its paths."""
+    """Write suites: for each a line with its distinct steps, then a line for each path."""
     lines = []
     for suite in suites:
         texts = {_text(step): step for each in suite.paths for step in each.steps}
@@ -234,14 +233,14 @@ def _text(value: object) -> str:
 
 
 def _needed(setting: Setting) -> dict[str, Any]:
-    """What of a setting whoever follows a path must know."""
+    """Return the fields of a setting that are needed to replay a path."""
     names = ("edges", "partitions", "queue", "queues", "lock_ticks", "window_ticks")
     found = {name: getattr(setting, name) for name in names}
     return {name: value for name, value in found.items() if name != "queues" or value}
 
 
 def load_suites(path: Path = Path(__file__).parent.parent / FILE) -> tuple[Suite, ...]:
-    """The suites of a file; none if there is no file.
+    """Return the suites of a file; none if the file is missing.
 
     Raises:
         SpecificationError: the file is broken.

@@ -1,8 +1,8 @@
-"""A graph as it is compared: its states in plain form, and nothing that a bus does unasked.
+"""A graph in plain form, ready for comparison: normalized states, and no silent operations.
 
-States that differ in what makes no difference are one (see `projections`). What the setting calls
-silent is taken at once: only states in which nothing silent is left to do are compared, and an edge
-leads to all of them that it may come to.
+States that differ only in irrelevant details become one (see `projections`). Silent operations, as
+listed in the setting, are taken at once: only states without a pending one remain, and an edge
+leads to all such states that it may end in.
 """
 
 from collections.abc import Mapping
@@ -19,20 +19,20 @@ from busproof.tla.values import Value
 __all__ = ["PlainGraph", "Step", "plain_graph", "words_of"]
 
 Step = tuple[Reply, int]
-"""A reply and the state that it leads to."""
+"""A reply and the next state."""
 
 
 @attrs.frozen
 class PlainGraph:
-    """A graph as it is compared.
+    """A graph in plain form.
 
     Attributes:
-        commands: what is asked, by number; silent ones are empty.
-        initial: the first state.
-        states: the numbers of all states, by their values.
-        texts: a state's value as it was printed first.
-        out: state to command to the edges.
-        counts: state to how many edges of the graph as printed leave it, silent ones among them.
+        commands: the commands by number; silent ones are empty.
+        initial: the initial state.
+        states: value of a state to its number.
+        texts: text of each state, as first printed.
+        out: state to command to steps.
+        counts: state to the number of original edges that leave it.
     """
 
     commands: tuple[Mapping[str, object], ...]
@@ -44,12 +44,12 @@ class PlainGraph:
 
 
 def words_of(record: Any) -> dict[str, object]:
-    """A record of a spec with texts as keys."""
+    """Return a record of a spec with texts as keys."""
     return {str(name): value for name, value in record.items()}
 
 
 def plain_graph(graph: Graph, setting: Setting, projection: Projection) -> PlainGraph:
-    """The graph in plain form."""
+    """Return a graph in plain form."""
     return _Plain(graph, setting, projection).made()
 
 
@@ -102,7 +102,7 @@ class _Plain:
         )
 
     def _number(self, state: int) -> int:
-        """The number of a state's plain form."""
+        """Return the number of a state's plain form."""
         known = self._known.get(state)
         if known is None:
             value = self._plain(self._graph.states.record(state))
@@ -113,7 +113,7 @@ class _Plain:
         return known
 
     def _leads_to(self, state: int) -> frozenset[int]:
-        """Where a bus is that does at once what nobody asks for."""
+        """Return the states reached after all silent operations."""
         if not self._silent:
             return frozenset((self._number(state),))
         if state not in self._ends:

@@ -1,8 +1,8 @@
-"""The model's state in the variables of each spec that has a graph.
+"""Projections of the model's state to the variables of each spec that has a graph.
 
-What a module's `State` would be is read from the model, and from what a client remembers of what
-the model forgets. Where a spec keeps what makes no difference any more, such as when a message was
-due that was cancelled, its own states are brought to a plain form first.
+A projection computes a module's `State` from the model, and from a client's memory where the model
+forgets. Some specs keep irrelevant details, such as the due time of a cancelled message; their own
+states are first reduced to a plain form without them.
 """
 
 from collections.abc import Callable
@@ -28,12 +28,12 @@ Fields = tuple[Any, ...]
 
 @attrs.frozen
 class Projection:
-    """How a state of the model is compared with one of a spec.
+    """The projection to the variables of one spec.
 
     Attributes:
-        of_model: what the spec's state would be; it is given the spec's initial state too.
-        of_spec: the plain form of a spec's state.
-        tells: whether replies to sends are compared with the partition that they tell.
+        of_model: returns the spec's state for a model state, given the spec's initial state.
+        of_spec: returns the plain form of a spec's state.
+        tells: whether the partition in replies to sends is compared.
     """
 
     of_model: Callable[[Standing, Function], Value]
@@ -41,7 +41,7 @@ class Projection:
     tells: bool = True
 
     def reply(self, reply: Reply) -> Reply:
-        """The plain form of a reply."""
+        """Return the plain form of a reply."""
         return reply if self.tells or reply[0] != "Done" else ("Done", None)
 
 
@@ -50,7 +50,7 @@ def _is_dead(queued: QueuedMessage) -> bool:
 
 
 def _in_queue(standing: Standing, sent: Sent) -> tuple[str, int, int, int]:
-    """A message's state, failed and current deliveries, ticks of its lock, and its front end."""
+    """Return a message's state, delivery count, remaining ticks of its lock, and front end."""
     queued = standing.of(sent)
     if not isinstance(queued, QueuedMessage):
         return ("completed", 0, 0, 0)
@@ -65,7 +65,7 @@ def _in_queue(standing: Standing, sent: Sent) -> tuple[str, int, int, int]:
 
 
 def partitioned_entity(standing: Standing, _initial: Function) -> Value:
-    """Of `PartitionedEntity`."""
+    """Return the state of `PartitionedEntity`."""
 
     def brief(sent: Sent) -> Fields:
         key = word(sent.message.partition_key)
@@ -76,7 +76,7 @@ def partitioned_entity(standing: Standing, _initial: Function) -> Value:
 
 
 def regular_entity(standing: Standing, _initial: Function) -> Value:
-    """Of `RegularEntity`."""
+    """Return the state of `RegularEntity`."""
 
     def brief(sent: Sent) -> Fields:
         state, count, left, _ = _in_queue(standing, sent)
@@ -86,7 +86,7 @@ def regular_entity(standing: Standing, _initial: Function) -> Value:
 
 
 def partition_key(standing: Standing, _initial: Function) -> Value:
-    """Of `PartitionKey`."""
+    """Return the state of `PartitionKey`."""
 
     def brief(sent: Sent) -> Fields:
         message, is_here = sent.message, standing.of(sent) is not None
@@ -98,7 +98,7 @@ def partition_key(standing: Standing, _initial: Function) -> Value:
 
 
 def duplicate_detection(standing: Standing, _initial: Function) -> Value:
-    """Of `DuplicateDetection`."""
+    """Return the state of `DuplicateDetection`."""
 
     def brief(sent: Sent) -> Fields:
         state = "available"
@@ -119,7 +119,7 @@ def duplicate_detection(standing: Standing, _initial: Function) -> Value:
 
 
 def _property(source: str) -> str:
-    """A property's name as the specs have it."""
+    """Return the specs' name for a property."""
     return {"SessionId": "session_id", "PartitionKey": "partition_key"}.get(source, "message_id")
 
 
@@ -133,7 +133,7 @@ def _key(sent: Sent) -> tuple[str, str]:
 
 
 def _of_sessions(standing: Standing, names: list[str]) -> tuple[Value, Value, Value]:
-    """By session: who holds it, for how many ticks, and whose lock of it expired."""
+    """Return by session: its holder, the ticks of its lock, and connections that lost it."""
     sessions = standing.queue().sessions
     holders, times, expired = {}, {}, {}
     for name in names:
@@ -147,7 +147,7 @@ def _of_sessions(standing: Standing, names: list[str]) -> tuple[Value, Value, Va
 
 
 def sessions(standing: Standing, initial: Function) -> Value:
-    """Of `Sessions`."""
+    """Return the state of `Sessions`."""
 
     def brief(sent: Sent) -> Fields:
         state, count, _, _ = _in_queue(standing, sent)
@@ -169,7 +169,7 @@ def _names(function: Any) -> list[str]:
 
 
 def session_states(standing: Standing, initial: Function) -> Value:
-    """Of `SessionStates`."""
+    """Return the state of `SessionStates`."""
     names = _names(initial["holder"])
     holders, _, expired = _of_sessions(standing, names)
     states = {}
@@ -189,7 +189,7 @@ def session_states(standing: Standing, initial: Function) -> Value:
 
 
 def settlement(standing: Standing, _initial: Function) -> Value:
-    """Of `Settlement`, which counts failed deliveries only, up to the last one."""
+    """Return the state of `Settlement`, which counts failed deliveries up to the limit."""
     most = standing.queue().settings.max_delivery_count
 
     def brief(sent: Sent) -> Fields:
@@ -208,7 +208,10 @@ def settlement(standing: Standing, _initial: Function) -> Value:
 
 
 def scheduled(standing: Standing, _initial: Function) -> Value:
-    """Of `Scheduled`; what came to a partition that is down is active once that is up."""
+    """Return the state of `Scheduled`.
+
+    There a message activated in a partition that is down stays scheduled until that is up.
+    """
 
     def brief(sent: Sent) -> Fields:
         found, place, due = standing.of(sent), "active", 0
@@ -226,7 +229,7 @@ def scheduled(standing: Standing, _initial: Function) -> Value:
 
 
 def plain_scheduled(state: Function) -> Value:
-    """When a message was due that was cancelled makes no difference."""
+    """Return the state without due times of messages that are no longer scheduled."""
     messages: Any = state["messages"]
     return state.set(
         "messages",
@@ -249,14 +252,14 @@ PROJECTIONS: Final[dict[str, Projection]] = {
     "Forwarding": Projection(forwarding),
     "Transactions": Projection(transactions, plain_transactions, tells=False),
 }
-"""By the name of the spec, without what surrounds it."""
+"""Projections by the name of the spec, without the prefix `MC` and the suffix `Props`."""
 
 
 def projection_of(module: str) -> Projection:
-    """The projection for a root module.
+    """Return the projection for a root module.
 
     Raises:
-        SpecificationError: there is none.
+        SpecificationError: there is no projection for it.
     """
     name = module.removeprefix("MC").removesuffix("Props")
     if name not in PROJECTIONS:

@@ -1,4 +1,4 @@
-"""The model's state in the variables of the specs that have several queues or transactions."""
+"""Projections of the model's state to specs with several queues or with transactions."""
 
 from typing import Any
 
@@ -16,7 +16,10 @@ PROPERTIES = {"SessionId": "session_id", "PartitionKey": "partition_key", "Messa
 
 
 def forwarding(standing: Standing, initial: Function) -> Value:
-    """Of `Forwarding`; what came to a partition that is down is at its source until that is up."""
+    """Return the state of `Forwarding`.
+
+    There a message for a partition that is down stays in its source until that is up.
+    """
     names = [str(name) for name in initial["forward"]]  # type: ignore[union-attr]  # a function
     memory = standing.memory
     queues = {name: standing.queue(name) for name in names}
@@ -47,7 +50,7 @@ def _forwarded(standing: Standing, sent: Sent) -> Value:
 
 
 def _way(standing: Standing, source: str, last: str) -> list[str]:
-    """The queues through which a message came."""
+    """Return the queues that a message passed through."""
     way = [source]
     while way[-1] != last:
         onto = standing.queue(way[-1]).settings.forward_to
@@ -58,7 +61,7 @@ def _way(standing: Standing, source: str, last: str) -> list[str]:
 
 
 def _dropped(standing: Standing, sent: Sent) -> tuple[str, int]:
-    """Where a copy was found to be one, and the partition of its key there."""
+    """Return where a duplicate was detected: the queue, and the partition of its key there."""
     name = sent.queue
     while not (queue := standing.queue(name)).settings.duplicate_detection:
         if queue.settings.forward_to is None:
@@ -69,7 +72,7 @@ def _dropped(standing: Standing, sent: Sent) -> tuple[str, int]:
 
 
 def _seen(standing: Standing, name: str) -> list[Value]:
-    """What a queue remembers, but for what has yet to come to it."""
+    """Return the duplicate history of a queue, without messages that wait for a partition."""
     queue = standing.queue(name)
     coming = {
         sent.message.message_id
@@ -84,7 +87,7 @@ def _seen(standing: Standing, name: str) -> list[Value]:
 
 
 def transactions(standing: Standing, initial: Function) -> Value:
-    """Of `Transactions`."""
+    """Return the state of `Transactions`."""
     names = [str(name) for name in initial["phase"]]  # type: ignore[union-attr]  # a function
     spoilt = standing.memory.ended.spoilt
     return plain_transactions(
@@ -117,7 +120,7 @@ def _in_transaction(standing: Standing, sent: Sent) -> Value:
 
 
 def plain_transactions(state: Function) -> Value:
-    """Where lies what will never be there makes no difference, nor what it comes after."""
+    """Return the state without partitions and predecessors that no longer matter."""
     messages: Any = state["messages"]
     spoilt: Any = state["spoilt"]
     there = {number for number, each in enumerate(messages, start=1) if each[6] == "available"}

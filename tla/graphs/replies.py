@@ -1,4 +1,4 @@
-"""Replies as plain tuples: those of a spec, and the outcomes of model and oracle in its words."""
+"""Replies as plain tuples, from a spec's replies and from outcomes of the model or oracle."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -23,16 +23,16 @@ from busproof.vocabulary.outcomes import (
 __all__ = ["ANY_REFUSAL", "Reply", "reply_for", "reply_of"]
 
 Reply = tuple[Any, ...]
-"""A reply as a plain tuple: its kind, then what tells it from others of its kind."""
+"""A reply as a plain tuple: its kind, then the fields that distinguish it."""
 
 ANY_REFUSAL: Final[Reply] = ("Refused", ANY)
-"""A refusal of which the documents do not name the error."""
+"""A refusal whose error the documents do not name."""
 
 _NONE = "none"
 
 
 def _about_others(spoken: Mapping[str, Any]) -> Reply:
-    """A spec's reply as a plain tuple, if it is about sessions or has nothing but its kind."""
+    """Return a spec's reply about a session or a schedule, or one without fields."""
     kind = spoken["type"]
     if kind == "SessionAccepted":
         return (kind, spoken["session_id"])
@@ -60,12 +60,12 @@ def _reply_about_sessions(outcome: Outcome) -> Reply:
 
 
 def reply_for(outcome: Outcome, *, sent: int, partition: int | None) -> Reply:
-    """The spec's reply for what a client sees.
+    """Return the spec's reply for an outcome.
 
     Args:
-        outcome: what it sees.
-        sent: how many messages were sent by then.
-        partition: the partition that the reply names.
+        outcome: the outcome that a client sees.
+        sent: number of messages sent so far.
+        partition: the partition of an accepted message.
     """
     match outcome:
         case Done():
@@ -87,7 +87,7 @@ def _number(view: MessageView) -> int:
 
 
 def reply_of(spoken: Mapping[str, Any]) -> Reply:
-    """A spec's reply as a plain tuple."""
+    """Return a spec's reply as a plain tuple."""
     kind = spoken["type"]
     if kind == "Done":
         return ("Done", spoken.get("partition"))

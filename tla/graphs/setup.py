@@ -1,4 +1,4 @@
-"""The queues that a graph's commands are asked of, as its setting has them."""
+"""Create the queues of a graph, as its setting describes them."""
 
 from collections.abc import Iterator, Mapping
 from graphlib import TopologicalSorter
@@ -12,7 +12,7 @@ __all__ = ["creations"]
 
 
 def creations(setting: Setting, commands: Iterator[Mapping[str, object]]) -> list[CreateQueue]:
-    """The queues that the commands speak of, created as the setting says: destinations first."""
+    """Return the commands that create the graph's queues, destinations first."""
     names = {str(command.get("queue", QUEUE)) for command in commands} | setting.queues.keys()
     try:
         found = {name: _creation(setting, name) for name in sorted(names or {QUEUE})}

@@ -1,13 +1,13 @@
-"""A spec's graph and the reference model, compared state by state.
+"""Compare a spec's graph with the reference model, state by state.
 
-One namespace goes along a spanning tree of the graph, always the shortest way that the model knows:
-it takes back what leads away from the next state, and steps onward. In each state every command of
-the graph is asked, in all ways; each way ends in a state of the model whose projection is a state
-of the spec. The two sets of (reply, next state) must be equal. Where the documents leave something
-open that only one of the two has, the manifest names it, with the number of such edges.
+One namespace walks along a spanning tree of the graph by the shortest way: it undoes the steps that
+lead away from the next state, then steps onward. In each state it tries every command of the graph
+in every way; each way ends in a model state, which a projection maps to a state of the spec. The
+two sets of (reply, next state) must be equal. Where the documents leave behavior open and only one
+side has it, the manifest lists the difference with the number of edges.
 
-A state is compared as it was reached first. That it makes no difference how it was reached is what
-the projection claims; so a part of the states that are reached again are compared again there.
+A state is compared on the path that first reached it. The projection implies that the path does not
+matter; as a check, a fraction of the states reached again are compared again.
 """
 
 from collections import deque
@@ -31,15 +31,15 @@ __all__ = ["walked"]
 
 TOLD_EVERY: Final = 500
 AGAIN_EVERY: Final = 100
-"""Of the edges to states that are known, how many are followed by another comparison there."""
+"""One of this many edges to known states leads to another comparison there."""
 
 UNKNOWN: Final = -1
-"""A state that the spec does not have."""
+"""Number of a state that the spec lacks."""
 
 
 @attrs.frozen(eq=False)
 class _Node:
-    """A state, and how it was reached: from which other, by which command, in which way."""
+    """A state and how it was reached: its parent node, the command, and the way it went."""
 
     state: int
     memory: Memory = NOTHING
@@ -50,7 +50,7 @@ class _Node:
     reply: Reply = ("Done", None)
 
     def way(self) -> "list[_Node]":
-        """The nodes from the first state to this one, without the first."""
+        """Return the nodes from the initial state to this one, without the initial one."""
         way, node = [], self
         while node.parent is not None:
             way.append(node)
@@ -66,18 +66,18 @@ def walked(
     first: bool = False,
     rules: Rules = RULES,
 ) -> Comparison:
-    """Compare a graph with the model, as the manifest's setting says.
+    """Compare a graph with the model, as its setting describes.
 
     Args:
-        graph: of the configuration.
-        configuration: with its setting.
-        progress: is called now and then with the edges compared.
-        first: whether to stop at the first state that differs.
-        rules: of the model.
+        graph: graph of the configuration.
+        configuration: the configuration, with its setting.
+        progress: called from time to time with the number of compared edges.
+        first: whether to stop at the first state with a disagreement.
+        rules: rules of the model.
 
     Raises:
-        SpecificationError: the graph asks what the vocabulary has no words for, or there is no
-            projection to its variables.
+        SpecificationError: the vocabulary lacks a command of the graph, or there is no projection
+            to its variables.
     """
     setting = configuration.graph
     if setting is None:
@@ -124,7 +124,7 @@ class _Walk:
         return self._found
 
     def _deviations(self) -> Iterator[str]:
-        """Other numbers than the manifest has."""
+        """Yield the numbers that differ from the manifest."""
         for each, edges in self._open.items():
             if edges != each.edges:
                 reply = f" -> {each.reply}" if each.reply else ""
@@ -146,7 +146,7 @@ class _Walk:
         self._waiting.append(node)
 
     def _go(self, node: _Node) -> None:
-        """Lead the model from where it is to another state of the tree."""
+        """Move the model from its current state to another state of the tree."""
         way, here = node.way(), self._here
         common = 0
         while common < min(len(way), len(here)) and here[common][0] is way[common]:
@@ -162,7 +162,7 @@ class _Walk:
                 self._model.go(further.asked, further.script)
 
     def _state(self, memory: Memory) -> int:
-        """The number of the spec's state that the model is in now."""
+        """Return the number of the spec's state that matches the model's current state."""
         standing = self._model.standing(memory)
         if standing is None:
             return UNKNOWN
@@ -170,7 +170,7 @@ class _Walk:
         return self._graph.states.get(value, UNKNOWN)
 
     def _compare(self, node: _Node, *, grows: bool) -> None:
-        """Compare all edges that leave the state in which the model is."""
+        """Compare all edges that leave the model's current state."""
         leading = self._graph.out[node.state]
         for command, spoken in enumerate(self._graph.commands):
             wanted = leading.get(command)
@@ -181,7 +181,7 @@ class _Walk:
             if asked is not None:
                 self._take(node, command, asked, wanted, taken, grows=grows)
             if wanted is None:
-                # What changes nothing a spec need not have.
+                # A spec need not have commands that change nothing.
                 wanted = frozenset(step for step in taken if step[1] == node.state)
             if wanted != taken.keys():
                 self._differ(node, command, wanted, taken, counts=grows)
@@ -200,7 +200,7 @@ class _Walk:
         *,
         grows: bool,
     ) -> None:
-        """Take every way in which the model may answer; note new states on the way."""
+        """Collect every way in which the model may answer, and add new states to the walk."""
         errors = frozenset(reply for reply, _ in wanted or () if reply[0] == "Refused")
         for went in self._model.ways(asked, node.memory):
             state = self._state(went.memory) if went.changed else node.state
@@ -250,7 +250,7 @@ class _Walk:
     def _unexplained(
         self, only: str, spoken: Mapping[str, object], steps: Iterable[Step], counts: bool
     ) -> list[Step]:
-        """The edges that the manifest does not name as left open."""
+        """Return the edges that no difference in the manifest explains."""
         found = []
         for step in steps:
             each = next((each for each in self._open if _is_of(each, only, spoken, step[0])), None)
@@ -271,6 +271,6 @@ class _Walk:
 
 
 def _is_of(each: Difference, only: str, spoken: Mapping[str, object], reply: Reply) -> bool:
-    """Return whether a difference that the manifest names has an edge with this reply."""
+    """Return whether a difference in the manifest covers this reply."""
     known = ("", reply[0], f"{reply[0]} {reply[-1]}")
     return each.only == only and each.op == spoken["op"] and each.reply in known

@@ -1,4 +1,4 @@
-"""The clock of a history as the ticks of a spec's clock, where that loses nothing."""
+"""Map the clock of a history to ticks of a spec's clock, if that loses nothing."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -11,26 +11,26 @@ from busproof.vocabulary.outcomes import Event, Received
 __all__ = ["Ticks", "ticks_for"]
 
 _TRIED: Final = (1, 2, 3, 4, 6, 12)
-"""Ticks of a lock; more of them cost TLC states."""
+"""Numbers of ticks in a lock; larger numbers cost TLC more states."""
 
 
 @attrs.frozen
 class Ticks:
-    """A lock lasts `whole` ticks of `length` microseconds."""
+    """A division of the clock: a lock lasts `whole` ticks of `length` microseconds."""
 
     whole: int
     length: int
 
     def between(self, earlier: int, later: int) -> int:
-        """Ticks from one moment to another."""
+        """Return the number of ticks between two moments."""
         return later // self.length - earlier // self.length
 
 
 def ticks_for(lock: int, events: Sequence[Event]) -> Ticks | None:
-    """The coarsest ticks by which every lock ends where it does by the microsecond.
+    """Return the coarsest ticks that preserve the order of lock ends and requests.
 
-    `None`: there are none among those that are tried, or a request came just as a lock ended, when
-    both answers are allowed.
+    `None` if no tried number of ticks preserves it, or if a request came exactly as a lock ended:
+    there both answers are allowed.
     """
     taken = sorted({event.called for event in events if _takes(event)})
     asked = sorted({event.called for event in events})
@@ -41,7 +41,7 @@ def ticks_for(lock: int, events: Sequence[Event]) -> Ticks | None:
 
 
 def _takes(event: Event) -> bool:
-    """Return whether a lock, or a cache's, may begin with this event."""
+    """Return whether a lock, or the lock of a cached message, may begin with this event."""
     return isinstance(event.command, Receive) and isinstance(event.outcome, Received)
 
 

@@ -1,7 +1,7 @@
-"""Recorded histories judged by TLC: many traces in one run, a verdict and the failing step of each.
+"""Judge recorded histories with TLC: many traces per run, each with a verdict and its failing step.
 
-In every run there are also copies of some traces with one answer made impossible; a run that does
-not reject each of them at exactly that step is no verdict.
+Each run includes control traces: copies with one answer made impossible. TLC must reject each
+control at exactly that step; otherwise the run has no verdict.
 """
 
 import re
@@ -19,13 +19,13 @@ from busproof.tla.traces.recorded import UNKNOWN, Recorded, Step
 __all__ = ["BATCH", "Judged", "judged_traces", "spelt"]
 
 BATCH: Final = 1000
-"""Traces in one run of TLC."""
+"""Number of traces in one run of TLC."""
 
 _SHORT: Final = 16
-"""Messages, up to which all traces are short."""
+"""Number of messages up to which traces count as equally short."""
 
 _CONTROLS: Final = 20
-"""One corrupted copy for so many traces, and one at the least."""
+"""Number of traces per control; each run has at least one control."""
 
 _EXPLAINED: Final = re.compile(r'"T<<(\d+), (\d+)>>"')
 _MODULE: Final = "TraceData"
@@ -35,11 +35,11 @@ _SECONDS_A_TRACE: Final = 2.0
 
 @attrs.frozen(kw_only=True)
 class Judged:
-    """One trace's verdict.
+    """The verdict on a trace.
 
     Attributes:
-        trace: what was judged.
-        explained: how many of its steps the spec explains.
+        trace: the judged trace.
+        explained: number of its steps that the spec explains.
     """
 
     trace: Recorded
@@ -47,7 +47,7 @@ class Judged:
 
     @property
     def accepted(self) -> bool:
-        """Whether the spec explains all of it."""
+        """Whether the spec explains all steps."""
         return self.explained == len(self.trace.steps)
 
     @property
@@ -65,13 +65,13 @@ def judged_traces(
     timeout: float | None = None,
     heap: str | None = None,
 ) -> Iterator[Judged]:
-    """Let TLC judge all traces, those with the same constants in one run.
+    """Judge all traces with TLC, those with the same constants in one run.
 
-    The longest trace of a run says of how many messages the spec knows, and a state of any costs as
-    much as that: traces of like lengths are judged together.
+    The longest trace of a run sets the number of messages in the spec, and each state of any trace
+    costs accordingly; so traces of similar length share a run.
 
     Raises:
-        TlcError: TLC gave no verdict, or let a corrupted trace pass.
+        TlcError: TLC gave no verdict, or accepted a control.
     """
     groups: dict[object, list[Recorded]] = defaultdict(list)
     for trace in traces:
@@ -117,7 +117,7 @@ def _judge(
 
 
 def _corrupted(traces: Sequence[Recorded]) -> Iterator[tuple[int, int, tuple[Step, ...]]]:
-    """Copies that cannot be explained: which trace's and at which step, from 0, and all steps."""
+    """Yield the controls: index of the trace, index of the impossible step, and all steps."""
     able = [
         (index, place)
         for index, trace in enumerate(traces)
@@ -131,7 +131,7 @@ def _corrupted(traces: Sequence[Recorded]) -> Iterator[tuple[int, int, tuple[Ste
 
 
 def _last_answered(steps: Sequence[Step]) -> int | None:
-    """The last step whose answer can be made impossible."""
+    """Return the index of the last step whose answer can be made impossible."""
     for place in range(len(steps) - 1, -1, -1):
         if steps[place].command["op"] in ("Receive", "Complete", "Abandon", "Peek"):
             return place
@@ -139,7 +139,7 @@ def _last_answered(steps: Sequence[Step]) -> int | None:
 
 
 def _impossible(step: Step) -> Step:
-    """The same step with an answer that no state explains."""
+    """Return the step with an answer that no state explains."""
     op = step.command["op"]
     if op == "Receive":
         reply: dict[str, Any] = {"type": "Received", "message": UNKNOWN}
@@ -197,10 +197,13 @@ def _sends(trace: Recorded) -> int:
 
 
 def _module(traces: Iterable[Sequence[Step]]) -> Iterator[str]:
-    """The data module; one step a line, for SANY is quadratic in the length of lines."""
+    """Yield the lines of the data module.
+
+    Each step has its own line: SANY takes quadratic time in the length of a line.
+    """
     yield f"---- MODULE {_MODULE} ----"
     yield "EXTENDS TraceContract"
-    # In a register (see `Traces`), for TLC evaluates a definition anew at each use.
+    # Store the traces in a register (see `Traces`): TLC evaluates a definition at each use.
     yield "ASSUME TLCSet(1, <<"
     for number, steps in enumerate(traces):
         yield ", <<" if number else "<<"
@@ -214,7 +217,7 @@ def _module(traces: Iterable[Sequence[Step]]) -> Iterator[str]:
 
 
 def spelt(value: object) -> str:
-    """A plain value in TLA+."""
+    """Return a plain value in TLA+."""
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, int):
@@ -226,7 +229,7 @@ def spelt(value: object) -> str:
     if isinstance(value, frozenset):
         return f"{{{', '.join(sorted(map(spelt, value)))}}}"
     if isinstance(value, str):
-        # A text of a history may hold anything, and TLC reads plain ASCII in quotes.
+        # TLC reads only plain ASCII strings, but texts of a history may contain anything.
         plain = "".join(each if _is_plain(each) else f"_{ord(each):x}_" for each in value)
         return f'"{plain}"'
     raise AssertionError(f"{value!r} has no place in a trace")

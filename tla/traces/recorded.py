@@ -1,7 +1,7 @@
-"""A recorded scenario in the contract's words: one trace for each queue that the contract is about.
+"""Translate a recorded scenario to traces of the contract: one for each queue that it covers.
 
-What the contract has no words for is left out, by its cause and counted; what follows an answer
-that never came is not judged.
+Queues that the contract does not cover are reported with the cause. A trace ends before an event
+whose outcome is unknown.
 """
 
 from collections.abc import Iterator, Sequence
@@ -47,12 +47,12 @@ from busproof.vocabulary.values import ReceiveMode
 __all__ = ["Recorded", "Step", "recorded"]
 
 UNKNOWN: Final = 0
-"""The number of a message that nobody sent."""
+"""The number of a message that no client sent."""
 
 
 @attrs.frozen
 class Step:
-    """One step: the spec's command, the replies that fit what was seen, which event it was."""
+    """A step: the spec's command, the replies that match the outcome, and the recorded event."""
 
     command: dict[str, Any]
     replies: tuple[dict[str, Any], ...]
@@ -61,17 +61,17 @@ class Step:
 
 @attrs.frozen(kw_only=True)
 class Recorded:
-    """One queue's part of a scenario.
+    """The trace of one queue in a scenario.
 
     Attributes:
-        scenario: its name.
-        queue: the queue's name.
-        steps: what happened.
-        partitions: of the queue.
+        scenario: name of the scenario.
+        queue: name of the queue.
+        steps: the steps.
+        partitions: number of partitions of the queue.
         max_delivery: its `max_delivery_count`.
-        ticks: of the clock that make up a lock.
-        connections: how many there were.
-        cut: why the rest is not judged, if it is not.
+        ticks: length of a lock in ticks of the spec's clock.
+        connections: number of connections.
+        cut: why the rest of the events is not judged; empty if all are.
     """
 
     scenario: str
@@ -85,12 +85,12 @@ class Recorded:
 
 
 def recorded(scenario: Scenario, profile: Profile) -> Iterator[Recorded | LeftOut]:
-    """The traces of a scenario.
+    """Yield the traces of a scenario, and the queues that are left out.
 
     Args:
-        scenario: as it was recorded.
-        profile: of its history; it says how many partitions a partitioned queue has, and whether
-            what is cached for a receive that deletes stays (CACHE-DELETE).
+        scenario: the recorded scenario.
+        profile: profile of its history: the number of partitions of a partitioned queue, and
+            whether messages cached for a receive-and-delete receiver are kept (CACHE-DELETE).
     """
     name = scenario.name or "the history"
     yield from no_queues(name, scenario.events)
@@ -115,7 +115,7 @@ def _concerns(event: Event, queue: str) -> bool:
 
 
 class _Recording:
-    """Follows a queue's events and says each in the spec's words."""
+    """A translator of one queue's events to the spec's commands and replies."""
 
     def __init__(self, settings: CreateQueue, profile: Profile, ticks: Ticks) -> None:
         self._settings = settings
@@ -160,10 +160,10 @@ class _Recording:
         )
 
     def _may_be_deleted_unseen(self, event: Event) -> bool:
-        """CACHE-DELETE: return whether it may show that messages are gone which nobody was given.
+        """CACHE-DELETE: return whether an event may reveal the loss of cached messages.
 
-        The front end of a connection that receives and deletes may delete all that it caches. The
-        connection is given that itself; to the others it may be lost, and no peek may show it.
+        The front end of a receive-and-delete connection may delete all messages that it caches.
+        That connection still receives them; other connections and peeks may miss them.
         """
         command = event.command
         if isinstance(command, Receive):
@@ -173,7 +173,7 @@ class _Recording:
             return bool(others)
         return isinstance(command, Peek) and bool(self._deleters)
 
-    def _said(self, event: Event) -> "_Said | None":  # noqa: PLR0911 - one return a case
+    def _said(self, event: Event) -> "_Said | None":  # noqa: PLR0911 - one return per case
         match event.command:
             case Send():
                 return self._send(event, event.command)
@@ -193,7 +193,10 @@ class _Recording:
                 return _OUTSIDE
 
     def _before(self, event: Event) -> "_Said | None":
-        """Until the queue is created it refuses; only outages and the time reach beyond that."""
+        """Translate an event before the queue is created.
+
+        Requests are refused then; only outages and the clock have an effect that lasts.
+        """
         if isinstance(event.command, AdvanceClock | TakePartitionDown | BringPartitionUp):
             return self._said(event)
         if isinstance(event.outcome, Refused):
@@ -204,10 +207,10 @@ class _Recording:
     def _send(self, event: Event, command: Send) -> "_Said | None":
         message = command.message
         if command.transaction is not None or message.body in self._numbers:
-            # Of two messages with one body nobody can tell which was received.
+            # Two messages with the same body cannot be distinguished when one is received.
             return _OUTSIDE
         if _keys_differ(message):
-            # Key rules are not the contract's: what was refused has changed nothing.
+            # The contract has no key rules; a refused send has changed nothing.
             return None if isinstance(event.outcome, Refused) else _OUTSIDE
         if isinstance(event.outcome, Done):
             self._numbers[message.body] = len(self._numbers) + 1
@@ -235,7 +238,7 @@ class _Recording:
         if command.transaction is not None:
             return _OUTSIDE
         if token not in self._tokens:
-            # A lock that nobody was given: the contract speaks of those that somebody was.
+            # The contract has only locks that a receiver was given.
             return None if isinstance(event.outcome, Refused) else _OUTSIDE
         number, taken = self._tokens[token]
         over = self._ticks.between(taken, event.called) >= self._ticks.whole
@@ -267,7 +270,7 @@ class _Recording:
         return self._numbers.get(body, UNKNOWN)
 
     def _replies(self, event: Event) -> tuple[dict[str, Any], ...]:
-        """What the spec may have answered for this to be seen; it leaves errors open."""
+        """Return the spec's replies that match an outcome; any error matches a refusal."""
         outcome = event.outcome
         match outcome:
             case Refused():

@@ -1,4 +1,4 @@
-"""Which queues of a recorded scenario the contract has no words for, and why."""
+"""Find the queues of a recorded scenario that the contract does not cover, and why."""
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Final
@@ -17,7 +17,7 @@ __all__ = ["LeftOut", "created_queues", "destinations", "no_queues", "outside"]
 
 @attrs.frozen
 class LeftOut:
-    """A queue of a scenario that the contract cannot judge, and why."""
+    """A queue of a scenario that the contract cannot judge, and the reason."""
 
     scenario: str
     queue: str
@@ -25,7 +25,7 @@ class LeftOut:
 
 
 def created_queues(events: Iterable[Event]) -> Mapping[str, CreateQueue]:
-    """The queues that were surely created, as they are: no lock is longer than it may be."""
+    """Return the queues that were certainly created, with lock durations cut to the limit."""
     created: dict[str, CreateQueue] = {}
     for event in events:
         if isinstance(event.command, CreateQueue) and isinstance(event.outcome, Done):
@@ -35,13 +35,13 @@ def created_queues(events: Iterable[Event]) -> Mapping[str, CreateQueue]:
 
 
 def destinations(events: Iterable[Event]) -> set[str]:
-    """To which entities others forward."""
+    """Return the entities that others forward to."""
     commands = [event.command for event in events]
     return {name for command in commands for name in addressing.destinations(command)}
 
 
 def no_queues(scenario: str, events: Sequence[Event]) -> Iterator[LeftOut]:
-    """What was asked for by a queue's name and is no queue that was created."""
+    """Yield the names used as queues that belong to no created queue."""
     topics = _topics(events)
     named = {str(event.command.queue) for event in events if hasattr(event.command, "queue")}
     for name in sorted(named - set(created_queues(events))):
@@ -74,11 +74,11 @@ _BEYOND: Final = {
     "forward_dead_letters_to": "it forwards its dead letters",
     "time_to_live": "its messages have a time to live",
 }
-"""Settings that the contract has no words for, and how that is told."""
+"""Settings that the contract does not cover, each with the reason to report."""
 
 
 def _outside_for_messages(events: Sequence[Event]) -> str:
-    """Return why the contract is not about a queue with these messages; empty where it is."""
+    """Return why the contract does not cover these messages; empty if it does."""
     sent = [getattr(event.command, "message", None) for event in events]
     messages = [message for message in sent if message is not None]
     if any(message.time_to_live for message in messages):
@@ -91,18 +91,18 @@ def _outside_for_messages(events: Sequence[Event]) -> str:
 
 
 _LONGEST: Final = 64
-"""Characters of a key, or of a property's value, that no limit forbids however they are counted."""
+"""Characters of a key or property value that no limit forbids, however they are counted."""
 
 
 def _may_be_beyond_limits(message: Message) -> bool:
-    """Whether a key of a message, or what else it carries, is long enough to think of a limit."""
+    """Return whether a key or a property is so long that a limit may apply."""
     keys = (message.message_id, message.session_id, message.partition_key)
     carried = (str(each) for each in message.properties.values())
     return any(len(each or "") > _LONGEST for each in (*keys, *carried))
 
 
 def outside(settings: CreateQueue, events: Sequence[Event]) -> str:
-    """Return why the contract is not about a queue; empty where it is."""
+    """Return why the contract does not cover a queue; empty if it does."""
     if settings.partitioned is None or (settings.partitioned and settings.api_version is not None):
         return "its creation leaves open whether it is partitioned"
     for setting, why in _BEYOND.items():
