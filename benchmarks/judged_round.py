@@ -128,21 +128,21 @@ def sends(held: int) -> Iterator[Send]:
 
 def filled(held: int) -> tuple[PlainBus, PlainBus, tuple[Namespace, ...]]:
     """Return two plain buses and the judge's state, each with this many messages."""
-    bus, twin = PlainBus(), PlainBus()
+    bus, other = PlainBus(), PlainBus()
     profile = Profile(edition="de-2021-04", partitions=PARTITIONS)
     possible: tuple[Namespace, ...] = (fresh_namespace(profile, Observability()),)
     possible = accept(possible, Event(command=CreateQueue(queue="q"), outcome=Done())).possible
     for send in sends(held):
-        twin.answer(send)
+        other.answer(send)
         _, partition = bus.answer(send)
         witness = Witness(partition=partition or 0)
         possible = accept(possible, Event(command=send, outcome=Done(), witness=witness)).possible
-    return bus, twin, possible
+    return bus, other, possible
 
 
 def measured(held: int) -> tuple[float, float]:
     """Return the microseconds for a judged and for a plain round, the best of several runs."""
-    bus, twin, possible = filled(held)
+    bus, other, possible = filled(held)
     judged, plain = [], []
     gc.collect()
     gc.freeze()
@@ -156,7 +156,7 @@ def measured(held: int) -> tuple[float, float]:
         commands = [event.command for event in events]
         started = time.perf_counter()
         for command in commands:
-            twin.answer(command)
+            other.answer(command)
         plain.append((time.perf_counter() - started) / ROUNDS * 1e6)
     gc.unfreeze()
     return min(judged), min(plain)

@@ -191,7 +191,7 @@ def read_naming(path: Path) -> Naming:
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} is no TOML: {error}") from None
+        raise UsageError(f"{path} is not TOML: {error}") from None
     columns = said.get("columns")
     if said.keys() != {"columns"} or not isinstance(columns, dict):
         raise UsageError(f"{path} must have a table [columns], and nothing else")

@@ -197,7 +197,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise SpecificationError(f"cannot read {path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SpecificationError(f"{path.name} is no TOML: {error}") from None
+        raise SpecificationError(f"{path.name} is not TOML: {error}") from None
     if content.get("format") != FORMAT:
         raise SpecificationError(
             f"{path.name} has format {content.get('format')!r}, and must have {FORMAT}"

@@ -153,7 +153,7 @@ def _within(world: World, queue: CreateQueue, message: Message) -> Iterator[Comm
     yield RollBackTransaction(transaction=name)
 
 
-def buried(world: World, queue: CreateQueue) -> Iterator[Command]:
+def dead_lettered(world: World, queue: CreateQueue) -> Iterator[Command]:
     """Forward dead letters with their reason; they leave the dead-letter queue."""
     end = ordinary(world, queue)
     yield end
@@ -176,8 +176,8 @@ def closed_end(world: World, queue: CreateQueue) -> Iterator[Command]:
     yield UpdateQueue(queue=end.queue, status=EntityStatus.SEND_DISABLED)
     yield Send(queue=source.queue, message=unkeyed(world))
     yield from taken(end.queue)
-    for grave in DEAD_LETTER_SUFFIXES:
-        yield from taken(source.queue + grave)
+    for is_dlq in DEAD_LETTER_SUFFIXES:
+        yield from taken(source.queue + is_dlq)
     yield UpdateQueue(queue=end.queue, status=EntityStatus.ACTIVE)
     yield from taken(end.queue)
 
@@ -185,7 +185,7 @@ def closed_end(world: World, queue: CreateQueue) -> Iterator[Command]:
 OPENINGS: Final = (
     opening("chain", chain, Capability.FORWARDING),
     opening("sources", sources, Capability.FORWARDING),
-    opening("buried", buried, Capability.DEAD_LETTER_FORWARDING, Capability.PEEK_LOCK),
+    opening("buried", dead_lettered, Capability.DEAD_LETTER_FORWARDING, Capability.PEEK_LOCK),
     opening(
         "closed end",
         closed_end,

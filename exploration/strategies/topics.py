@@ -136,13 +136,13 @@ def _disturbing(scope: Scope) -> Iterator[Generator]:
         yield Generator(
             kind=Receive,
             draws={"queue": QUEUES},
-            make=_received_stranded,
+            make=_received_undeliverable,
             themes=(Theme.FORWARDING,),
             name="receivestranded",
         )
 
 
-def _received_stranded(_world: World, queue: CreateQueue) -> Receive:
+def _received_undeliverable(_world: World, queue: CreateQueue) -> Receive:
     return Receive(queue=queue.queue + TRANSFERS, mode=ReceiveMode.RECEIVE_AND_DELETE)
 
 

@@ -81,11 +81,11 @@ def _passed() -> Expression:
         "to",
         entity("e.forward_to"),
         f"CASE WHEN e.kind = 'topic' THEN {_published()} "
-        f"WHEN to IS NULL AND e.forward_to IS NOT NULL THEN {_stranded(_GONE)} "
-        f"WHEN to IS NULL AND {lost} THEN {_stranded(_NOBODY)} "
+        f"WHEN to IS NULL AND e.forward_to IS NOT NULL THEN {_undeliverable(_GONE)} "
+        f"WHEN to IS NULL AND {lost} THEN {_undeliverable(_NOBODY)} "
         f"WHEN to IS NULL THEN {_put()} "
         f"WHEN a.hops < {_HOPS} THEN {_forwarded()} "
-        f"ELSE {_stranded(_TOO_FAR)} END",
+        f"ELSE {_undeliverable(_TOO_FAR)} END",
     )
 
 
@@ -118,7 +118,7 @@ def _forwarded() -> Expression:
     return let("key", key_of("a.message", "to"), let("at", where_to, gone))
 
 
-def _stranded(reason: str) -> Expression:
+def _undeliverable(reason: str) -> Expression:
     """FWD-18, FWD-20, FWD-27: dead-letter a message in the entity that cannot forward it."""
     return _kept(queue=f"concat(e.name, {DEAD})", reason=f"'{reason}'")
 

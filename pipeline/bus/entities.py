@@ -30,15 +30,15 @@ def is_down(partition: Expression, unavailable: Expression = "unavailable") -> E
 def of_queue(body: Expression, *, to_topics: bool = False) -> Expression:
     """MGMT-10: run a request on the entity `e` at the path `q`, or refuse it.
 
-    `grave` says whether the path is a dead-letter queue, and `unavailable` has the partitions that
+    `is_dlq` says whether the path is a dead-letter queue, and `unavailable` has the partitions that
     are down. Refused are requests to a missing entity, sends to a subscription, and other requests
     to a topic.
     """
-    misled = "e.kind = 'subscription' AND NOT grave" if to_topics else "e.kind = 'topic'"
+    misled = "e.kind = 'subscription' AND NOT is_dlq" if to_topics else "e.kind = 'topic'"
     asked = (
         f"CASE WHEN e IS NULL THEN {refused(Error.NOT_FOUND)} "
         f"WHEN {misled} THEN {refused(Error.INVALID_OPERATION)} "
         f"ELSE {let('unavailable', down(), body)} END"
     )
-    found = let("e", entity(owner("q")), let("grave", f"endswith(q, {DEAD})", asked))
+    found = let("e", entity(owner("q")), let("is_dlq", f"endswith(q, {DEAD})", asked))
     return let("q", "c.queue", found)

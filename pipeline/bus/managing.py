@@ -175,7 +175,7 @@ def _forwards_badly() -> Expression:
 
 
 def _managed(body: Expression) -> Expression:
-    of_none = "grave OR e.kind = 'subscription'"
+    of_none = "is_dlq OR e.kind = 'subscription'"
     return of_queue(f"IF({of_none}, {refused(Error.INVALID_OPERATION)}, {body})")
 
 

@@ -27,7 +27,7 @@ def view(held: Expression, **more: Expression) -> Expression:
 
 def outside_session() -> Expression:
     """SESS-02: return whether a request lacks a required session, or names a needless one."""
-    return "(e.requires_session AND NOT grave) <> (c.session_id IS NOT NULL)"
+    return "(e.requires_session AND NOT is_dlq) <> (c.session_id IS NOT NULL)"
 
 
 def _is_not_holder() -> Expression:

@@ -13,7 +13,7 @@ from busproof.pipeline.bus.terms import (
     where,
 )
 
-__all__ = ["UNLOCKED", "buried", "died", "released"]
+__all__ = ["UNLOCKED", "dead_lettered", "died", "released"]
 
 UNLOCKED: Final = {
     "token": "CAST(NULL AS STRING)",
@@ -32,7 +32,9 @@ _IS_DEAD: Final = "b.dies <= s.now AND b.token IS NULL AND NOT b.deferred"
 """TTL-01, TTL-05, TTL-10: an expired message, if it is neither locked nor deferred."""
 
 
-def buried(condition: Expression, reason: Expression, source: Expression = "s") -> Expression:
+def dead_lettered(
+    condition: Expression, reason: Expression, source: Expression = "s"
+) -> Expression:
     """DLQ-05, DLQ-13: move the messages `b` that satisfy a condition to dead-letter queues."""
     order = f"{source}.arrivals + i + 1"
     letter = changed(
@@ -68,7 +70,7 @@ def released(condition: Expression) -> Expression:
     spent = f"b.token = {_BACK} AND NOT b.deferred AND b.queue = b.owner AND {limit}"
     plain = changed(HELD, "b", **{"token": f"nullif(b.token, {_BACK})"})
     unmarked = state(messages=f"transform(s.messages, b -> {plain})")
-    steps = [state(messages=marked), buried(spent, _SPENT), unmarked]
+    steps = [state(messages=marked), dead_lettered(spent, _SPENT), unmarked]
     body = died()
     while steps:
         body = let("s", steps.pop(), body)
@@ -79,4 +81,4 @@ def died() -> Expression:
     """TTL-06 to TTL-08: remove or dead-letter expired messages."""
     wanted = "exists(s.entities, x -> x.name = b.owner AND x.dead_letter_expired)"
     alive = where("s.messages", "b", f"NOT coalesce({_IS_DEAD}, false)")
-    return let("s", buried(f"{_IS_DEAD} AND {wanted}", _EXPIRED), state(messages=alive))
+    return let("s", dead_lettered(f"{_IS_DEAD} AND {wanted}", _EXPIRED), state(messages=alive))

@@ -54,7 +54,7 @@ def schedule() -> Expression:
 
 def _sendable(stored: Expression, timeout: Expression, in_transaction: Expression) -> Expression:
     """Store message `m` with key `key` at `at` or in a transaction, or refuse it."""
-    barred = "grave OR e.requires_session AND m.session_id IS NULL"
+    barred = "is_dlq OR e.requires_session AND m.session_id IS NULL"
     at_once = (
         f"IF(e.partitioned AND {conflict()}, {refused(Error.INVALID_OPERATION)}, "
         + let("at", placed("m", timeout), f"IF(at.error IS NULL, {stored}, {refused('at.error')})")

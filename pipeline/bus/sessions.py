@@ -47,7 +47,7 @@ def _given(session_id: Expression, answer: Expression) -> Expression:
 
 def _of_sessions(body: Expression) -> Expression:
     return of_queue(
-        f"IF(e.requires_session AND NOT grave, {body}, {refused(Error.INVALID_OPERATION)})"
+        f"IF(e.requires_session AND NOT is_dlq, {body}, {refused(Error.INVALID_OPERATION)})"
     )
 
 

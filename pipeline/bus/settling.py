@@ -1,7 +1,7 @@
 """Settle locked messages, and renew their locks."""
 
 from busproof.pipeline.bus.entities import of_queue
-from busproof.pipeline.bus.releasing import UNLOCKED, buried, released
+from busproof.pipeline.bus.releasing import UNLOCKED, dead_lettered, released
 from busproof.pipeline.bus.tables import HELD
 from busproof.pipeline.bus.terms import (
     Expression,
@@ -40,9 +40,9 @@ def abandon() -> Expression:
 def dead_letter() -> Expression:
     """DLQ-05, DLQ-10: dead-letter a message, unless it is in a dead-letter queue."""
     held = one("s.messages", "b", _MINE)
-    moved = let("s", buried(_MINE, "c.reason"), done())
+    moved = let("s", dead_lettered(_MINE, "c.reason"), done())
     return of_queue(
-        f"CASE WHEN grave THEN {refused(Error.INVALID_OPERATION)} "
+        f"CASE WHEN is_dlq THEN {refused(Error.INVALID_OPERATION)} "
         f"WHEN {held} IS NULL THEN {refused(Error.LOCK_LOST)} ELSE {moved} END"
     )
 

@@ -108,7 +108,7 @@ def test_a_name_that_is_none_is_told(table: DataFrame, columns, told) -> None:
         ("columns = 3", "must have a table"),
         ("[columns]\nseq = 3", "theirs as texts"),
         ("[names]\nseq = 'n'", "must have a table"),
-        ("[columns", "is no TOML"),
+        ("[columns", "is not TOML"),
         (None, "cannot read"),
     ],
 )

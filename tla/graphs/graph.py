@@ -91,7 +91,7 @@ class Graph:
         """
         parts = line[1:-1].split("~")
         if len(parts) != _PARTS or parts[0] != "E":
-            raise TlcError(f"a graph run printed what is no edge: {line[:120]}")
+            raise TlcError(f"a graph run printed a line that is not an edge: {line[:120]}")
         command = self.commands.number(parts[1])
         state = self.states.number(parts[3])
         edge = (self.replies.number(parts[2]), self.states.number(parts[4]))

@@ -56,7 +56,7 @@ def _reply_about_sessions(outcome: Outcome) -> Reply:
         case Renewed() | Empty():
             return (type(outcome).__name__,)
         case _:
-            raise AssertionError(f"step answers {outcome!r}, which is no answer of a bus")
+            raise AssertionError(f"step answers {outcome!r}, which is not an answer of a bus")
 
 
 def reply_for(outcome: Outcome, *, sent: int, partition: int | None) -> Reply:
