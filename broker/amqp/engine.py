@@ -315,6 +315,7 @@ class Connection(asyncio.Protocol):
 
     def _dispatch(self) -> None:
         if self._turns.is_between:
+            # Called outside of this client's turn: its events wait for the next one.
             return
         while event := native.next_event(self._collector):
             if self._turns.is_over():
@@ -332,6 +333,7 @@ class Connection(asyncio.Protocol):
         client = readable(lambda: self._endpoint.remote_container)
         self.hub.journal.info("connection-opened", connection=self.name, client=client)
         most = self._engine.remote_max_frame_size
+        # `clamped` has subtracted ROOM from the client's number, for the growth of frames.
         self._outgoing.most = most + (ROOM if most >= LEAST_FRAME + ROOM else 0)
         # Some clients send no message larger than a frame unless both ends state the same size.
         self._engine.max_frame_size = min(self.hub.limits.frame, self._outgoing.most)

@@ -84,6 +84,7 @@ class Handshake:
         if len(self._received) < len(SASL_HEADER):
             self.failed = not SASL_HEADER.startswith(self._received[:4])
             if self.failed:
+                # AMQP: answer an unsupported header with a supported one, then close.
                 self._send(SASL_HEADER)
             return False
         self._send(SASL_HEADER)
@@ -194,6 +195,7 @@ class Frames:
                 self.broken = True
                 yield data[start:place], False
                 return
+            # Look for the format's bytes first, because decoding each transfer is expensive.
             batch = data.find(BATCH_MARK, place, min(end, place + 128)) >= 0
             batch = batch and is_batch(data[place:end])
             if batch or changed is not None:

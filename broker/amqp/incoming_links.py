@@ -156,6 +156,7 @@ class Intake(Node):
         self._batches.discard(delivery)
         native.advance(self._raw)
         if (credit := native.credit(self._raw)) < LOW_CREDIT:
+            # Replenish in bulk rather than with a flow frame for each message.
             native.grant(self._raw, CREDIT - credit)
         transaction = transaction_of(delivery)
         try:

@@ -13,7 +13,7 @@ def condition(name: str, description: str) -> Condition:
 
 
 class Node:
-    """The target of a link; it translates and makes no decisions."""
+    """A node that a link is attached to; it translates and makes no decisions."""
 
     needs: tuple[str, str] | None = None
     """The right that the client needs while the link lasts, and the path it applies to."""

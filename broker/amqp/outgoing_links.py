@@ -170,6 +170,7 @@ class Outlet(Node):
                 self._connection.pump()
                 return False
         if link.drain_mode:
+            # AMQP: a drained link gives back its unused credit and does not wait.
             link.drained()
             waits = False
         if given:

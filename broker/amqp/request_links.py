@@ -184,6 +184,7 @@ class Requests(Node):
 
     def _reply(self, request: Message, transaction: str | None) -> None:
         replies = self._connection.replies.get((self._kind, request.reply_to or ""))
+        # Without a known reply address, use the client's latest reply link of this node.
         replies = replies or self._connection.replies.get((self._kind, ""))
         if replies is None:
             return

@@ -123,6 +123,7 @@ def _give_out(connection: Connection, link: Link, path: str) -> None:
     entity = bus.entity(path)
     if bus.is_trusted and (entity is None or entity.kind is EntityKind.TOPIC):
         raise Refusal("amqp:not-allowed", f"'{path}' is a topic; receive from a subscription.")
+    # A receiver that wants settled transfers is in receive-and-delete mode.
     settled = link.remote_snd_settle_mode == SETTLED
     mode = ReceiveMode.RECEIVE_AND_DELETE if settled else ReceiveMode.PEEK_LOCK
     filters = _filters(link)

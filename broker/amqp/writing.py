@@ -66,6 +66,7 @@ def encoded(
 
 
 def _header(content: Content, delivery_count: int | None, life: int | None) -> bytes:
+    # AMQP counts earlier deliveries only; the model counts this one too.
     count = max(0, (delivery_count or 1) - 1)
     ttl = b"\x40"
     if life is not None:

@@ -1,4 +1,4 @@
-"""Decisions of a bus on sends, which testers can compare with their expectations."""
+"""Record of a bus's decisions on sends, the source of their witnesses."""
 
 from collections import deque
 from itertools import islice

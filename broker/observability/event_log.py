@@ -63,7 +63,7 @@ class _File:
 
     Args:
         file: the file.
-        failed: called on the first error after a successful write.
+        failed: called on an error, once until a write succeeds again.
     """
 
     def __init__(self, file: TextIO, failed: Callable[[str], None]) -> None:
