@@ -263,7 +263,7 @@ def _loses(namespace: Namespace, enlisted: Enlisted) -> tuple[bool, bool]:
 
 
 def _queue_of(namespace: Namespace, enlisted: Enlisted) -> Queue | None:
-    """The queue in which something was settled; what was deleted leaves none, whatever came after.
+    """Return the queue of a settlement; `None` if it was deleted, even if it was created again.
 
     The documents do not say what a commit does with it.
     """
@@ -278,19 +278,13 @@ def settled_together(namespace: Namespace, transaction: Transaction, *, certain:
         # Without a waiting settlement it is settled as usual.
         namespace = released(namespace, transaction)
     for each in transaction.settlements:
-        if certain and each.certain and _queue_of(namespace, each) is not None:
-            namespace = _settled(namespace, each.command)
+        command = each.command
+        queue = _queue_of(namespace, each) if certain and each.certain else None
+        if queue is not None and locked(queue, command.lock_token) is not None:
+            namespace = next(_at_once(namespace, command)).next
         else:
-            namespace = _perhaps_settled(namespace, each.command)
+            namespace = _perhaps_settled(namespace, command)
     return namespace
-
-
-def _settled(namespace: Namespace, command: v.Settlement) -> Namespace:
-    """Return the namespace after a settlement, if the message is still under its lock."""
-    queue = namespace.queues.get(command.queue)
-    if queue is None or locked(queue, command.lock_token) is None:
-        return namespace
-    return next(_at_once(namespace, command)).next
 
 
 def _perhaps_settled(namespace: Namespace, command: v.Settlement) -> Namespace:

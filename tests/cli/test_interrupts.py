@@ -168,7 +168,7 @@ def test_interrupted_audit_tells_what_was_done(busproof, monkeypatch):
     other = next(each.id for each in MUTANTS if each.id != "mismatch-accepted")
     ended = busproof("audit", "mismatch-accepted", other)
     assert 3 == ended.code
-    assert "interrupted; 1 of 2 faults were tried, and are told" == ended.sentence
+    assert "interrupted; 1 of 2 faults were tried, and are listed" == ended.sentence
     assert "mismatch-accepted" in ended.out
     assert "1 killed" in ended.out
     nothing = busproof("audit", other)
@@ -190,5 +190,5 @@ def test_interrupted_modelcheck_tells_what_was_done(busproof, monkeypatch, forma
     names = ("regular-numbering", "numbering")
     ended = busproof("modelcheck", *names, "--format", format_)
     assert 3 == ended.code
-    assert "interrupted; 1 of 2 were run, and are told" == ended.sentence
+    assert "interrupted; 1 of 2 were run, and are listed" == ended.sentence
     assert "regular-numbering" in ended.out

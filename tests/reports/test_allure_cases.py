@@ -235,9 +235,9 @@ def test_the_command_writes_them(conformance, tmp_path, monkeypatch, capsys) -> 
     assert "Allure results: results\n" in capsys.readouterr().err
     assert len(results(tmp_path / "results")) == len(conformance.rules)
     assert main(["report", "run", "--allure-from", "results"]) == 2
-    assert "--allure-from is told in Allure results only" in capsys.readouterr().err
+    assert "--allure-from appears in Allure results only" in capsys.readouterr().err
     assert main(["report", "run", "--modelcheck", "m.json"]) == 2
-    assert "--modelcheck is told in Allure results only" in capsys.readouterr().err
+    assert "--modelcheck appears in Allure results only" in capsys.readouterr().err
 
 
 def test_results_of_other_tests_are_added_clean(conformance, tmp_path, monkeypatch) -> None:

@@ -25,7 +25,7 @@ def run(args: Options) -> int:
 
     table = Table("--adapter", "kind", "what it is", box=box.SIMPLE_HEAD)
     for each in found:
-        # busproof[amqp] is no markup.
+        # busproof[amqp] is not markup.
         table.add_row(*map(Text, (each.name, each.kind, each.summary)))
     Console().print(table)
     return 0

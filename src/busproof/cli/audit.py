@@ -28,7 +28,7 @@ __all__ = ["COMMAND", "run"]
 def run(args: Options) -> int:
     """Audit and print; return 0 if every fault was killed or is equivalent, else 1.
 
-    Of an exploration less is asked: `KILLED_AT_LEAST`.
+    Exploration alone has to kill the share `KILLED_AT_LEAST`.
 
     Raises:
         UsageError: an unknown fault.
@@ -51,7 +51,7 @@ def run(args: Options) -> int:
     except KeyboardInterrupt:
         if not found:
             raise
-        say(f"interrupted; {len(found)} of {len(chosen)} faults were tried, and are told")
+        say(f"interrupted; {len(found)} of {len(chosen)} faults were tried, and are listed")
     if args.format == "json":
         print(json.dumps({"faults": [_view(each) for each in found]}, indent=2))  # noqa: T201
     else:

@@ -19,7 +19,7 @@ __all__ = ["COMMAND", "run"]
 ENGINES: Final = ("local", "spark", "auto")
 
 LARGE: Final = 256 * 1024 * 1024
-"""Size of history files in bytes from which `auto` uses Spark; tables always use Spark."""
+"""Minimum size of history files, in bytes, for `auto` to use Spark; tables always do."""
 
 
 def run(args: Options) -> int:

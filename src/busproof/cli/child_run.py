@@ -116,13 +116,13 @@ def run_folder(name: str | None, adapter: str, root: Path | None = None) -> Path
     """Create a folder for a run, under `reports/runs/` of the current folder.
 
     Raises:
-        UsageError: the name is taken or is no name of a folder.
-        HistoryError: the folder cannot be made.
+        UsageError: the name is taken, or cannot name a folder.
+        HistoryError: the folder cannot be created.
     """
     root = root or Path("reports") / "runs"
     if name is not None and (name == LATEST or not NAME.fullmatch(name)):
         raise UsageError(
-            f"{name!r} is no name for a run; use letters, digits, '-', '_', '+', '@' and '.', "
+            f"{name!r} cannot name a run; use letters, digits, '-', '_', '+', '@' and '.', "
             f"a letter or digit first, and not {LATEST!r}, which points to the newest run"
         )
     return _made(root / (name or new_name(adapter)))

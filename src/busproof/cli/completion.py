@@ -1,4 +1,4 @@
-"""`busproof completion`: the script by which a shell completes commands, options and values."""
+"""`busproof completion`: print the script that completes commands, options and values."""
 
 import sys
 from typing import Final

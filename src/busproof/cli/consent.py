@@ -1,4 +1,4 @@
-"""What a run does to somebody else's namespace: told and agreed to before, removed after."""
+"""Consent to changes of a real namespace before a run, and their removal after it."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""What the command line says beside its output, wherever output and errors may lead."""
+"""Messages beside the output, also to closed pipes and full disks."""
 
 import os
 import sys
@@ -36,7 +36,7 @@ def write_aside(line: str) -> None:
 def give_up_output(error: OSError) -> None:
     """Print why the output could not be written, and keep Python from trying again at exit.
 
-    Who has stopped reading, as `head` does, need not be told.
+    A reader that has stopped reading, such as `head`, gets no message.
     """
     if not isinstance(error, BrokenPipeError):
         place = f" {error.filename}" if error.filename else ""

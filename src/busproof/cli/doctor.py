@@ -48,7 +48,7 @@ def _print(found: "list[Finding]") -> None:
     console.print(table)
     missing = [each for each in found if not each.there]
     for each in missing:
-        # No line of it is broken, and busproof[amqp] is no markup.
+        # Lines are not wrapped, and busproof[amqp] is not markup.
         line = f"{each.name}, for {each.purpose}: {each.told}"
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     if not missing:

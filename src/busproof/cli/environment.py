@@ -1,4 +1,4 @@
-"""What of this machine busproof can use, and what it is for; nothing is changed by looking."""
+"""Programs and packages that busproof can use; looking changes nothing."""
 
 import importlib.metadata
 import os
@@ -41,11 +41,11 @@ class Finding:
     """A program, package or service that busproof can use.
 
     Attributes:
-        name: what it is.
-        purpose: what it is for.
-        told: its version or place; where it is missing, a sentence on how to get it.
-        there: whether it is there.
-        need: the name by which it is asked for; empty for what every command needs.
+        name: its name.
+        purpose: its use in busproof.
+        told: version or place; if it is missing, a sentence on how to get it.
+        there: whether it is available.
+        need: the name that selects it; empty if every command needs it.
     """
 
     name: str

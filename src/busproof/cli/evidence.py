@@ -1,4 +1,4 @@
-"""What shows a rule: scenarios by their tags, seeded faults, TLA+ specs."""
+"""Evidence for a rule: scenarios by their tags, seeded faults, TLA+ specs."""
 
 from collections.abc import Iterable, Iterator
 from importlib import resources

@@ -103,12 +103,12 @@ class Command(click.Command):
 
     Args:
         name: the word on the command line.
-        run: does it, and returns the exit code.
-        description: what it does, for the help.
-        parameters: its arguments and options, in the order of the help.
+        run: function that runs the command and returns the exit code.
+        description: purpose, for the help.
+        parameters: arguments and options, in the order of the help.
         examples: command lines worth copying.
-        notes: what else the help has at its end.
-        exclusive: the names of parameters of which only one may be given.
+        notes: text at the end of the help.
+        exclusive: names of parameters that exclude each other.
     """
 
     context_class = _Context
@@ -214,12 +214,12 @@ def _is_in(ctx: click.Context, parameter: click.Parameter) -> bool:
 
 
 class Commands(click.Group):
-    """All commands, in groups; the module of one is imported when it is asked for.
+    """All commands, in groups; the module of a command is imported when it runs.
 
     Args:
         name: of the program.
-        groups: below each heading the commands and what each is for.
-        description: what the program does.
+        groups: commands and their purpose by heading.
+        description: purpose of the program.
         examples: command lines worth copying.
         notes: what else the help has at its end.
         parameters: the options that stand before a command.

@@ -25,9 +25,9 @@ POLL: Final = 0.05
 class Following(threading.Thread):
     """Thread that judges each scenario of a history as soon as it is recorded.
 
-    Used as a context manager around the recording; what it came to is asked for afterwards. What
-    is recorded by a real clock waits until the recording has ended: judging takes a processor,
-    and whoever is recorded may need it to answer in time.
+    Use it as a context manager around the recording, and read the verdicts afterwards. Scenarios on
+    a real clock are judged after the recording: judging takes processor time, which the
+    implementation may need to answer in time.
 
     Args:
         history: the file; it may not exist yet.
@@ -55,7 +55,7 @@ class Following(threading.Thread):
         """Read and judge until the recording has ended."""
         try:
             self._heard.set_result(self._follow())
-        except BaseException as error:  # noqa: BLE001 - raised again where the result is asked for
+        except BaseException as error:  # noqa: BLE001 - raised again by the methods
             self._heard.set_exception(error)
 
     @property

@@ -20,7 +20,7 @@ USAGE: Final = 2
 INCOMPLETE: Final = 3
 
 COMPLETE: Final = "_BUSPROOF_COMPLETE"
-"""Environment variable by which a shell asks for completions."""
+"""Environment variable that a shell sets to get completions."""
 
 GROUPS: Final = {
     "Read and run": {

@@ -119,7 +119,7 @@ def _told(
     except KeyboardInterrupt:
         if not found:
             raise
-        say(f"interrupted; {len(found)} of {total} were run, and are told")
+        say(f"interrupted; {len(found)} of {total} were run, and are listed")
     return found
 
 

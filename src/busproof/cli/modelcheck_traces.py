@@ -26,7 +26,7 @@ def run_traces(args: Options, folder: Path) -> int:
     """Judge histories; return 1 if a trace was rejected, 3 if there was none, else 0.
 
     Raises:
-        HistoryError: a file is no history.
+        HistoryError: a file is not a history.
         TlcError: TLC gave no verdict.
     """
     from busproof.history.files import load  # noqa: PLC0415 - the catalogue alone starts faster

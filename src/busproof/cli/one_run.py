@@ -134,7 +134,7 @@ def _recorded(request: "Request", folder: Path) -> "Finished":
 
 
 class _Lines:
-    """Prints the progress of a run every half minute."""
+    """Printer of a run's progress, every half minute."""
 
     def __init__(self) -> None:
         self._due = time.monotonic() + _EVERY
@@ -174,7 +174,7 @@ def _errors(scenarios: Sequence[Scenario]) -> Iterator[str]:
     told = [_shortened(detail) for detail in reversed(kinds.values())]
     yield from told[:_ERRORS_TOLD]
     if told[_ERRORS_TOLD:]:
-        yield f"{len(told) - _ERRORS_TOLD} kinds of errors more are told by the run's history"
+        yield f"{len(told) - _ERRORS_TOLD} more kinds of errors are in the run's history"
 
 
 def _shortened(detail: str) -> str:

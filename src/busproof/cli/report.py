@@ -70,7 +70,7 @@ def _refuse_idle(args: Options) -> None:
         raise UsageError("--label tells what a history of runs is of; give --history, too")
     for name, given in (("modelcheck", args.modelcheck), ("allure-from", args.allure_from)):
         if given and args.allure is None:
-            raise UsageError(f"--{name} is told in Allure results only; give --allure, too")
+            raise UsageError(f"--{name} appears in Allure results only; give --allure, too")
     for name, place in (("junit", args.junit), ("allure", args.allure)):
         if place is not None:
             need("report", f"--{name}")
@@ -138,7 +138,7 @@ def _now() -> str:
     """Return the time in UTC, such as `2026-11-22T05:50Z`, or that of SOURCE_DATE_EPOCH.
 
     Raises:
-        UsageError: SOURCE_DATE_EPOCH is no number of seconds.
+        UsageError: SOURCE_DATE_EPOCH is not a number of seconds.
     """
     named = os.environ.get("SOURCE_DATE_EPOCH")
     try:

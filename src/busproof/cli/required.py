@@ -1,4 +1,4 @@
-"""What a run must have claimed and shown: levels and capabilities that `--require` names."""
+"""Levels and capabilities that `--require` names: a run must claim and show them."""
 
 from typing import TYPE_CHECKING, Final
 

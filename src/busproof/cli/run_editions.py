@@ -42,7 +42,7 @@ def run_editions(args: Options) -> int:
         write_aside(f"Edition {edition.id}, {len(runs) + 1} of {len(editions)}")
         one = copy.copy(args)
         one.edition, one.name, one.format = edition.id, f"{name}-{edition.id}", "json"
-        # Whoever has agreed to the first run has agreed to them all.
+        # Consent to the first run covers all of them.
         one.yes = args.yes or bool(runs)
         ran = conducted(one, request_from(one, one.adapter), failures)
         runs.append(_reported(ran))

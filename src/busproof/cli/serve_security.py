@@ -34,7 +34,7 @@ class _Port(click.ParamType[int]):
         """Return the port, or fail with a sentence."""
         text = str(value)
         if not text.isdecimal() or int(text) > 65_535:
-            self.fail(f"{text!r} is no port; one is a number from 0 to 65535", param, ctx)
+            self.fail(f"{text!r} is not a port; give a number from 0 to 65535", param, ctx)
         return int(text)
 
 

@@ -82,7 +82,7 @@ def _mutants(spark: "SparkSession", profile: "Profile", args: Options, seeds: ra
         told = found.get(mutant.name)
         what = "not noticed" if told is None else f"seed {told.seed} breaks {', '.join(told.rules)}"
         _say(f"{mutant.name} ({mutant.rule}): {what}")
-    _say(f"{len(found)} of {len(MUTANTS)} faults are told apart")
+    _say(f"{len(found)} of {len(MUTANTS)} faults are caught")
     return 0 if len(found) == len(MUTANTS) else VIOLATION
 
 

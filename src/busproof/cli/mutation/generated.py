@@ -1,10 +1,10 @@
-"""Mutants made by machine, each against what the suite asks, and then against a search.
+"""Generated mutants: run the suite against each, then search for commands that kill the rest.
 
-What the suite asks is recorded on the model first. A mutant is asked the same, but only in those
-scenarios in which the changed place runs; where it answers otherwise, the judge says whether it
-may. A scenario may ask for more than the judge knows, so those in which a mutant is not accused are
-run as well. What no scenario kills is searched: a mutant that the judge can tell from the model
-should have been killed, and one that it cannot is undecided.
+The suite is recorded on the model first. A mutant replays only the scenarios that execute the
+changed line; if an answer differs, the judge decides whether it is allowed. A scenario may check
+more than the judge knows, so scenarios with different but allowed answers run as a whole. The
+search tries the mutants that no scenario kills: one that it catches should have been killed, any
+other is undecided.
 """
 
 import pickle
@@ -116,10 +116,10 @@ class Recording:
     """A scenario or explored sequence, recorded on the model.
 
     Attributes:
-        request: the run that it is of; `only` says which of the two it is.
-        profile: what the run was held to.
-        scenario: what was asked and answered.
-        lines: those of the model's rules that ran.
+        request: its run; `only` distinguishes scenarios from explored sequences.
+        profile: terms of the run.
+        scenario: commands and answers.
+        lines: executed lines of the model's rules.
     """
 
     request: Request

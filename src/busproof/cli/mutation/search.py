@@ -1,7 +1,7 @@
-"""Looking for commands that tell a mutant from the model, to the judge.
+"""Search for commands that let the judge distinguish a mutant from the model.
 
-Each try asks both the same. Where a mutant changes other records than the model does and answers
-alike, the fault has come to be and not yet to light, so that its commands are varied further.
+Each try sends both the same commands. If the mutant answers alike but changes other records than
+the model, the fault has infected the state without showing yet, so its commands are varied further.
 """
 
 from collections.abc import Callable, Sequence

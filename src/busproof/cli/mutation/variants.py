@@ -1,7 +1,7 @@
 """Variants of recorded commands: some left out, repeated, changed, or taken from other recordings.
 
-A variant ends in requests that show what is held, for a fault that changes only the state is seen
-by nobody before it is asked for.
+A variant ends with requests that show the held messages, because a fault that changes only the
+state stays hidden until a request reveals it.
 """
 
 from collections import defaultdict

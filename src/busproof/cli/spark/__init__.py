@@ -1,1 +1,1 @@
-"""What the command line does on Spark: checking, following a folder, simulating."""
+"""Commands on Spark: check, follow a folder, simulate."""

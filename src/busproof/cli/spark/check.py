@@ -26,7 +26,7 @@ def judged(args: Options) -> Conformance:
     """Judge a history on Spark and return the verdicts.
 
     Raises:
-        UsageError: the history, or what is asked of it, does not exist or does not fit.
+        UsageError: the history does not exist, or an option does not fit it.
         HistoryError: the history cannot be read.
         SparkError: Spark cannot be started, or broke off.
     """

@@ -40,7 +40,7 @@ PLACE: Final = "_busproof"
 MOST: Final = 1_000
 """Maximum number of files in a batch."""
 SETTLED: Final = 1.0
-"""Seconds without a change after which a file counts as complete."""
+"""Seconds without a change until a file counts as complete."""
 LOOKS: Final = 0.5
 """Seconds between two looks at the folder."""
 _A_BATCH: Final = 44

@@ -1,7 +1,7 @@
-"""The bus on Spark against the model: very many random sequences, all folded in one job.
+"""Comparison of the bus on Spark with the model, on many random sequences in one job.
 
-Spark answers every sequence, and the model judges each in processes beside, from the answers and
-the partitions that were told. What differs is made small by asking Spark again.
+Spark answers every sequence, and the model judges each in other processes, from the answers and
+partitions. Differences are shrunk by running them on Spark again.
 """
 
 import gc
@@ -62,11 +62,11 @@ class Difference:
     """The first answer of a sequence that the model does not allow.
 
     Attributes:
-        seed: of the sequence.
-        mutant: the fault that the bus on Spark had, if it had one.
-        place: of the command, from 1.
-        rules: what it breaks, the rule to blame first.
-        said: the command and what was told of it.
+        seed: seed of the sequence.
+        mutant: the fault of the bus on Spark, if any.
+        place: position of the command, from 1.
+        rules: broken rules, the most likely cause first.
+        said: the command and its answer.
     """
 
     seed: int
