@@ -1,1 +1,1 @@
-"""The embedded AMQP 1.0 broker: it serves the reference model to real Service Bus clients."""
+"""The embedded AMQP 1.0 broker, which serves the reference model to Service Bus clients."""

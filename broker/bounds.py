@@ -1,7 +1,7 @@
-"""The least and the greatest value of each number that a client sends.
+"""Bounds of the numbers that clients send.
 
-A number outside of its bounds is refused with a sentence before anything is decided or stored.
-Without bounds, a timestamp beyond 64 bits would reach the store, which cannot write it.
+A number outside its bounds is refused with a sentence before anything is decided or stored. Without
+bounds, a timestamp of more than 64 bits would reach the store, which cannot write it.
 """
 
 from typing import Any, Final
@@ -11,13 +11,13 @@ import attrs
 __all__ = ["LAST_MOMENT", "LAST_MOMENT_OF_CLOCK", "NUMBERS", "Bound", "bounded", "number_in"]
 
 FIRST_MOMENT: Final = -62_135_596_800_000
-"""The beginning of the year 1, before which clients know no time; milliseconds since 1970."""
+"""Start of the year 1, the earliest time that clients can represent; milliseconds since 1970."""
 LAST_MOMENT: Final = 253_402_300_799_999
-"""The end of the year 9999, after which clients know no time; milliseconds since 1970."""
+"""End of the year 9999, the latest time that clients can represent; milliseconds since 1970."""
 LAST_MOMENT_OF_CLOCK: Final = (LAST_MOMENT - 100 * 366 * 86_400_000) * 1000
-"""How far a virtual clock moves, in microseconds: locks that end later still have a time."""
+"""Limit of a virtual clock, in microseconds; locks that end later still have a valid time."""
 ANY_MOMENT: Final = (FIRST_MOMENT, LAST_MOMENT + 1)
-"""A moment that is only compared: some clients round their last one up."""
+"""Bounds of a time that is only compared; some clients round the last one up."""
 INT, UINT, LONG = 2**31 - 1, 2**32 - 1, 2**63 - 1
 LONGEST_SHOWN: Final = 40
 MOST_DIGITS: Final = 20
@@ -25,13 +25,13 @@ MOST_DIGITS: Final = 20
 
 @attrs.frozen
 class Bound:
-    """The least and the greatest value of one number."""
+    """The bounds of a number."""
 
     least: int
     most: int
 
     def __contains__(self, value: Any) -> bool:
-        """Whether this is a whole number within the bounds; true and false are not numbers."""
+        """Return whether a value is an integer within the bounds; booleans are not."""
         whole = isinstance(value, int) and not isinstance(value, bool)
         return whole and self.least <= value <= self.most
 
@@ -68,14 +68,14 @@ NUMBERS: Final = {
     "partitions": Bound(1, 64),
     "max_size": Bound(1, INT),
 }
-"""Each number that a client sends, by the name of its field."""
+"""Bounds of each number, by the name of its field."""
 
 
 def bounded(name: str, value: Any) -> int:
-    """Return the value of the field as a number.
+    """Return the value of a field as a number.
 
     Raises:
-        ValueError: it is not a whole number, or outside of the field's bounds.
+        ValueError: it is not an integer within the field's bounds.
     """
     bound = NUMBERS[name]
     if value not in bound:
@@ -88,10 +88,10 @@ def bounded(name: str, value: Any) -> int:
 
 
 def number_in(name: str, text: str) -> int:
-    """Return the number that a text says.
+    """Parse the number in a text.
 
     Raises:
-        ValueError: it says none, or one outside of the field's bounds.
+        ValueError: it is not an integer within the field's bounds.
     """
     plain = text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS
     return bounded(name, int(text) if plain else text)

@@ -1,4 +1,4 @@
-"""The model as a bus that serves clients: its state, its clock, and what it decided."""
+"""The model as a bus for clients: its state, its clock and its decisions."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,29 +34,29 @@ __all__ = ["SERVED", "Bus", "Description"]
 
 Description = v.QueueDescription | v.TopicDescription
 Heard = Callable[[Sequence[Change]], object]
-"""Is told what a step has changed."""
+"""Called with the changes of a step."""
 
 SERVED: Final = (EntityKind.QUEUE, EntityKind.TOPIC, EntityKind.SUBSCRIPTION)
-"""What is administered; dead-letter queues come and go with these."""
+"""Kinds of entities that are administered; their dead-letter queues come and go with them."""
 NOTED: Final = (v.Send, v.SendBatch, v.Schedule)
-"""What is decided on each of these is remembered."""
+"""Commands whose decisions are recorded."""
 ENDS: Final = (v.CommitTransaction, v.RollBackTransaction)
 
 
 class Bus:
-    """A namespace that the model decides, one request after another.
+    """A namespace whose requests the model decides in sequence.
 
     Args:
-        profile: what it is held to.
-        policy: how it chooses where it may.
-        seed: of its choices.
-        clock: whether time passes by itself or by request.
-        monotonic: tells the time of a real clock, in seconds.
-        rules: the model's, or those of a mutant.
+        profile: the rules and readings in force.
+        policy: how the model chooses among permitted behaviours.
+        seed: the seed of its choices.
+        clock: real or virtual.
+        monotonic: returns the time of the real clock, in seconds.
+        rules: the rules of the model, or of a mutant.
     """
 
     is_trusted = True
-    """Whether our broker goes by what its namespace holds, and refuses by itself what it will."""
+    """Whether the broker relies on the namespace's state and may refuse requests itself."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class Bus:
         self._started = monotonic()
         self.epoch = int(time.time() * v.MICROSECONDS)
         if self.clock is v.Clock.VIRTUAL:
-            # Clients are told milliseconds; whole ones of a virtual clock they are told as such.
+            # Clients see milliseconds: align the epoch, so that a virtual clock shows whole ones.
             self.epoch -= self.epoch % v.MICROSECONDS
         punctual = profile.readings.get("SCHEDULE-DELAY") == "at-once"
         hostile = policy == "hostile"
@@ -84,7 +84,7 @@ class Bus:
         self.namespace: Namespace = new_namespace(profile, rules)
         self.namespace.choices = self._choices
         self.listeners: list[Heard] = []
-        """Each is told what every step has changed, once it is sure."""
+        """Called with the changes of each step once it is certain."""
         self._names: dict[str, str] = {}
         self._is_held = self._is_kept = False
         self.decisions = Decisions()
@@ -92,11 +92,11 @@ class Bus:
 
     @property
     def slack(self) -> int:
-        """By how much any timer may be wrong, in microseconds."""
+        """The maximum error of a timer, in microseconds."""
         return 0 if self._timers is None else HOSTILE_SLACK
 
     def announced(self, entity: Entity) -> EntitySettings:
-        """What an entity was asked to be like, whatever its timers make of it."""
+        """Return the requested settings of an entity, without a hostile policy's errors."""
         if self._timers is None:
             return entity.settings
         wrong = self._timers.asked(entity.path, entity.settings)
@@ -109,16 +109,16 @@ class Bus:
         return self.namespace.now
 
     def epoch_ms(self, moment: int) -> int:
-        """A moment of the bus as clients are told it: milliseconds since 1970."""
+        """Convert a bus time to milliseconds since 1970, as clients have it."""
         return (self.epoch + moment) // 1000
 
     def anew(self, profile: v.Profile) -> "Bus":
-        """An empty namespace that is held to this profile; its choices are others than here."""
+        """Return an empty namespace with this profile and other choices than this one."""
         rules, seed = self.namespace.rules, self._seed + 1
         return type(self)(profile, self._policy, seed, self.clock, self._monotonic, rules)
 
     def resume(self, epoch: int) -> None:
-        """Go on with what the namespace holds, as though time had passed since and nothing else.
+        """Continue with the state in the namespace, as if only time had passed since.
 
         Args:
             epoch: its time 0, in microseconds since 1970.
@@ -130,29 +130,29 @@ class Bus:
         self._started = self._monotonic() - passed / v.MICROSECONDS
 
     def advance(self, duration: int, more: int = 1) -> None:
-        """Let time pass, in microseconds, and a moment more: what ends then has ended.
+        """Advance the clock, by microseconds and a moment, so that what ends then has ended.
 
         Raises:
-            UsageError: the clock is a real one.
+            UsageError: the clock is real.
         """
         if self.clock is v.Clock.REAL:
             raise UsageError("the clock is real and cannot be moved; start with --clock virtual")
         self.ask(v.AdvanceClock(duration=duration + more), "clock")
 
     def path(self, address: str) -> str:
-        """The path of an entity as it was created; letters may differ in case."""
+        """Return the path of an entity in the case in which it was created."""
         low = address.lower()
         bare = v.owner_of(low)
         known = self._names.get(bare, address[: len(bare)])
         return known + low[len(bare) :]
 
     def entity(self, path: str) -> Entity | None:
-        """The entity with this path, brought up to the present."""
+        """Return the entity with this path, after due timers have run."""
         self.keep_time()
         return self.namespace.entities.get(path)
 
     def known(self, path: str) -> Entity:
-        """The entity with this path, which there is."""
+        """Return the entity with this path, which must exist."""
         return self.namespace.entities[path]
 
     def ask(self, command: v.Command, connection: str) -> Answer:
@@ -161,7 +161,7 @@ class Bus:
         return self._decided(command, connection)
 
     def ask_all(self, commands: Sequence[v.Command], connection: str) -> list[Answer]:
-        """Decide several requests, which all take effect or none; then the refusal comes last."""
+        """Decide several requests atomically; if one is refused, its answer is the last."""
         if len(commands) == 1:
             return [self.ask(commands[0], connection)]
         self.keep_time()
@@ -187,7 +187,10 @@ class Bus:
         decided_before: int,
         refused: v.Refused,
     ) -> None:
-        """Let everything be as before; a refusal by itself shows something, such as a home."""
+        """Undo the answered requests.
+
+        A single refusal is not undone: it may have fixed a choice, such as the partition of a key.
+        """
         if len(answers) > 1:
             self.namespace.journal.undo(0)
         for command, answer in zip(commands, answers[:-1], strict=False):
@@ -195,7 +198,7 @@ class Bus:
         self.decisions.refuse(decided_before, refused)
 
     def managed(self, command: v.UpdateQueue | v.DeleteQueue) -> Answer:
-        """Change or delete an entity of any kind, of which the vocabulary names topics apart."""
+        """Update or delete an entity of any kind; topics have separate commands."""
         if getattr(self.entity(command.queue), "kind", None) is not EntityKind.TOPIC:
             return self.ask(command, "administration")
         if isinstance(command, v.DeleteQueue):
@@ -210,7 +213,7 @@ class Bus:
         return self.ask(changed, "administration")
 
     def updated(self, command: v.UpdateQueue, more: Mapping[str, Any]) -> Answer:
-        """Change an entity, and `more` of its settings than a command can; all of it or nothing."""
+        """Update an entity, and `more` settings that the command does not have: all or nothing."""
         entity = self.entity(command.queue)
         if entity is None or not more or not self.is_trusted:
             return self.managed(command)
@@ -225,20 +228,20 @@ class Bus:
         return answer
 
     def described(self, path: str) -> Description | None:  # noqa: ARG002 - for others
-        """What the bus itself tells of an entity; `None` where its state tells it."""
+        """Return the bus's description of an entity; `None` if the namespace has the facts."""
         return None
 
     def topics(self) -> list[str]:
-        """The names of all topics."""
+        """Return the names of all topics."""
         entities = self.namespace.entities
         return [name for name in self.names() if entities[name].kind is EntityKind.TOPIC]
 
     def subscriptions(self, topic: str) -> list[str]:
-        """The paths of a topic's subscriptions."""
+        """Return the paths of a topic's subscriptions."""
         return sorted(each.path for each in self.namespace.entities[topic].subscriptions or ())
 
     def ends(self, path: str, session_id: str) -> int:
-        """When the lock of a session ends."""
+        """Return when the lock of a session ends."""
         return self.namespace.entities[path].sessions[session_id].locked_until
 
     def delete(
@@ -248,13 +251,13 @@ class Bus:
         is_old: Callable[[v.Message], bool],
         session_id: str | None = None,
     ) -> int:
-        """Delete messages that nobody holds, the oldest first; returns how many.
+        """Delete messages that are not locked, oldest first; return how many.
 
         Args:
-            path: of the entity.
-            count: how many at most.
-            is_old: whether a message came early enough.
-            session_id: of the session that they have to be of.
+            path: the path of the entity.
+            count: the maximum number of messages.
+            is_old: whether a message was enqueued early enough.
+            session_id: the session of the messages, if only one.
         """
         entity = self.entity(path)
         old = () if entity is None else deletable(entity, session_id, is_old)
@@ -263,16 +266,17 @@ class Bus:
         return len(found)
 
     def held(self, path: str, token: str) -> str | None:
-        """The name of the message that this lock is of."""
+        """Return the name of the message with this lock token."""
         queued = locked_by(self.namespace.entities.get(path), token)
         return None if queued is None else queued.message.body
 
     def wait_for(
         self, command: v.Receive | v.AcceptNextSession | v.CloseSession, connection: str
     ) -> Answer | None:
-        """Decide a request that rather waits than is refused; `None` if it has to wait.
+        """Decide a request that can wait; `None` if it has to.
 
-        So does a receive in a session whose partition is down (SESS-25): a refusal ends its link.
+        A receive in a session whose partition is down waits too (SESS-25), because a refusal would
+        end its link.
         """
         self.keep_time()
         self._choosing = self._patient
@@ -286,20 +290,20 @@ class Bus:
         return answer
 
     def holds(self, path: str, session_id: str, connection: str) -> bool:
-        """Whether a session is locked for a connection."""
+        """Return whether a connection holds a session."""
         entity = self.entity(path)
         session = None if entity is None else entity.sessions.get(session_id)
         return session is not None and session.holder == connection
 
     def given(self, command: v.Receive, most: int, connection: str) -> Sequence[Answer]:  # noqa: ARG002 - one is not too many
-        """What a receiver that has room for so many messages is given next; it asks again."""
+        """Return the next answers for a receiver with credit for `most` messages."""
         answer = self.wait_for(command, connection)
         return () if answer is None else (answer,)
 
     def browse(self, queue: str, session_id: str | None, first: int, count: int) -> Answer:
-        """Decide a peek that begins at a sequence number.
+        """Decide a peek from a sequence number on.
 
-        It goes by the numbers from the first one on, so that the next peek can go on behind it.
+        It goes by sequence numbers, so that the next peek can continue behind it.
         """
         number = max(first, 1)
         command = v.Peek(
@@ -308,29 +312,29 @@ class Bus:
         return self.ask(command, "peek")
 
     def release(self, queue: str, token: str) -> None:
-        """Give a locked message back as though it had never been delivered."""
+        """Release a locked message as if it had never been delivered."""
         queued = locked_by(self.entity(queue), token)
         if queued is not None:
             self._act(lambda namespace: give_back(namespace, queued))
 
     def known_as(self, path: str) -> None:
-        """Remember an entity's name as it was given."""
+        """Record an entity's name as it was created."""
         self._names[path.lower()] = path
 
     def forget(self, path: str) -> None:
-        """Forget the name of an entity that is gone, and of all beneath it."""
+        """Remove the names of a deleted entity and of everything below it."""
         low = path.lower()
         for name in [each for each in self._names if each == low or each.startswith(f"{low}/")]:
             del self._names[name]
         self.traffic.forget(path)
 
     def names(self) -> list[str]:
-        """The paths of all queues, topics and subscriptions."""
+        """Return the paths of all queues, topics and subscriptions."""
         return sorted(p for p, each in self.namespace.entities.items() if each.kind in SERVED)
 
     @contextmanager
     def one_moment(self) -> Iterator[None]:
-        """What is asked for within it came at once, and is decided at the moment when it came."""
+        """Stop the clock for the requests within, which arrived at the same time."""
         self.keep_time()
         self._is_held = True
         try:
@@ -339,7 +343,7 @@ class Bus:
             self._is_held = False
 
     def keep_time(self) -> None:
-        """Let as much time have passed for the model as has passed, and what is due happen."""
+        """Advance a real clock to the present, and run due timers."""
         namespace, passed = self.namespace, 0
         if self.clock is v.Clock.REAL and not self._is_held:
             now = int((self._monotonic() - self._started) * v.MICROSECONDS)
@@ -371,6 +375,6 @@ class Bus:
                 command, connection, moment, answer.rules, answer.refused, partition
             )
         elif isinstance(command, ENDS):
-            # Its name is never used again, and what was sent in it need not be kept for it.
+            # Its name is never reused, so its sends need not be kept.
             self.namespace.transactions.pop(command.transaction, None)
         return answer

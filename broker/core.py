@@ -1,4 +1,4 @@
-"""What all connections share: the bus, what is kept of messages, and who waits for some."""
+"""State shared by all connections: the bus, the contents of messages and the waiting links."""
 
 import asyncio
 import time
@@ -32,25 +32,25 @@ from busproof.vocabulary.values import Tier
 __all__ = ["Hub"]
 
 TICK: Final = 0.05
-"""How often it is looked whether something has become due that somebody waits for, in seconds."""
+"""Interval between checks whether waiting links can be served, in seconds."""
 
 LARGEST: Final = 262_144
 LARGEST_OF_PREMIUM: Final = 1_048_576
-"""The largest message that is taken, and the largest batch of messages, in bytes."""
+"""Maximum size of a message or a batch, in bytes."""
 LARGEST_STOOD_FOR: Final = 100_000_000
-"""How many bytes a message may stand for: the largest that any tier takes."""
+"""Maximum size that a message may stand for, in bytes: the largest in any tier."""
 
 SAYS_AGAIN: Final = 10.0
-"""After how long a warning that lasts is said again, in seconds."""
+"""Interval between repetitions of a warning, in seconds."""
 
 
 class Hub:
-    """The broker's inside; everything in it runs in one thread.
+    """The broker's core; it runs in a single thread.
 
     Args:
-        bus: what decides.
-        keys: who may do what.
-        limits: how much each client may have.
+        bus: decides requests.
+        keys: the namespace's keys and their rights.
+        limits: limits on each client.
     """
 
     def __init__(self, bus: Bus, keys: Keys, limits: Limits = ALL_DEFAULT) -> None:
@@ -63,42 +63,42 @@ class Hub:
         self.contents = Contents(lasting=not bus.is_trusted)
         self.tallies = self._listening()
         self.configured: Callable[[], Bus] = lambda: bus.anew(bus.namespace.profile)
-        """Makes the namespace anew with which the broker began."""
+        """Creates the namespace that the broker started with."""
         self.renew: Callable[[], None] = _nothing_to_renew
-        """Reads the keys and certificates again, where they were read from."""
+        """Reads keys and certificates again from their sources."""
         self.warn: Callable[[str], None] = _be_silent
-        """Is told what whoever runs the broker should know."""
+        """Reports what the operator should know."""
         self.journal: Journal = Silent()
-        """Is told what happens."""
+        """Logs events."""
         self.opened = 0
-        """How many connections there ever were."""
+        """Number of connections since the start."""
         self.identifies = True
-        """Whether what was sent without a MessageId goes out with one."""
+        """Whether a message that was sent without a MessageId is given one."""
         self.connections: set[Client] = set()
         self.owners: dict[str, Client] = {}
-        """The client that has begun each transaction that has not ended."""
+        """The client that began each open transaction."""
         self.statuses = Statuses()
         self.saver: Saving | None = None
-        """Writes all that is decided to a store, if there is one."""
+        """Writes decisions to a store, if there is one."""
         self.era = ""
-        """What tells names of this run of a store from those of earlier ones."""
+        """Prefix of the names in this run of a store."""
         self.stated: dict[tuple[str, str], int] = {}
-        """Path and session id to when its state was last set, in milliseconds since 1970."""
+        """Path and session id to when the session's state was set, in milliseconds since 1970."""
         self.loop = asyncio.get_running_loop()
         self._waiting: dict[str, dict[str | None, OrderedDict[Waiter, None]]] = {}
-        """Of each path, and of each session or none, those who wait in their order."""
+        """Path and session id, if any, to the waiting links in order."""
         self._stirred: set[str] = set()
-        """Paths of entities that have changed since it was last looked who waits for them."""
+        """Paths of entities that changed since waiting links were last served."""
         self._called = False
         self._says_next = 0.0
         self._timer = self.loop.call_later(TICK, self._tick)
 
     def close(self) -> None:
-        """Look for nothing any more."""
+        """Stop the timer."""
         self._timer.cancel()
 
     def begin(self, bus: Bus) -> None:
-        """Serve another namespace, empty; all clients of this one are let go."""
+        """Serve another, empty namespace; all clients are disconnected."""
         for connection in list(self.connections):
             connection.drop()
         self.bus = bus
@@ -114,7 +114,7 @@ class Hub:
             self.saver.begin(bus)
 
     def renew_keys(self, rules: Iterable[Key]) -> None:
-        """Have other keys; what needs a claim that was proved by one that is gone ends."""
+        """Replace the keys; links whose claims rest on removed keys are ended."""
         renewed = tuple(rules)
         self.keys.renew(renewed)
         self.journal.info("keys-renewed", rules=[each.name for each in renewed])
@@ -122,24 +122,24 @@ class Hub:
             connection.renew_claims()
 
     def complain(self, who: str, error: Exception) -> None:
-        """Say where we failed on what a client sent; nothing of what it sent is told."""
+        """Report an error in handling a client's data, without any of the data."""
         last = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{Path(last.filename).name}:{last.lineno}"
         self.warn(f"{who} is ended, because of {type(error).__name__} at {place}")
 
     def refuse_for_files(self) -> None:
-        """Say, once in a while, that a connection was refused because too many files are open."""
+        """Report, at intervals, that connections are refused because too many files are open."""
         now = time.monotonic()
         if now >= self._says_next:
             self._says_next = now + SAYS_AGAIN
             self.warn("connections are refused: the process has as many files open as it may have")
 
     def parsed(self, raw: bytes) -> Parsed:
-        """A message that came in, under a name of its own.
+        """Parse a received message, under a new name.
 
         Raises:
-            ValueError: these bytes are no AMQP message.
-            Refusal: it stands for more bytes than any message has.
+            ValueError: the bytes are not an AMQP message.
+            Refusal: it stands for more bytes than a message can have.
         """
         name, now = self.contents.new_name(), self.now_ms()
         parsed = parse(raw, name, now, identified=self.identifies)
@@ -149,9 +149,9 @@ class Hub:
         return parsed
 
     def shown(self, view: MessageView) -> Content:
-        """What goes out of a message: what was kept, or what a bus says of it that may be wrong.
+        """Return the content to deliver: as it was sent, or as an untrusted bus presents it.
 
-        What a rule's action has changed is not as it was kept either.
+        The content also differs if a rule's action has changed the message.
         """
         kept = self.contents.get(view.body)
         if kept is not None and self.bus.is_trusted:
@@ -159,13 +159,13 @@ class Hub:
         return remade(view, kept)
 
     def wait(self, waiter: Waiter) -> None:
-        """Let a link be served when there is something for it."""
+        """Serve a link when there is something for it."""
         path, session_id = waiter.place
         lines = self._waiting.setdefault(path, {})
         lines.setdefault(session_id, OrderedDict()).setdefault(waiter)
 
     def leave(self, waiter: Waiter) -> None:
-        """Forget a link that waits no more."""
+        """Remove a link that no longer waits."""
         self._line(waiter.place).pop(waiter, None)
         self._tidy(waiter.place)
 
@@ -174,7 +174,7 @@ class Hub:
         return self._waiting.get(path, {}).get(session_id, OrderedDict())
 
     def _tidy(self, place: tuple[str, str | None]) -> None:
-        """Forget a line in which nobody waits."""
+        """Remove an empty line."""
         path, session_id = place
         if not self._line(place) and path in self._waiting:
             self._waiting[path].pop(session_id, None)
@@ -182,36 +182,36 @@ class Hub:
                 del self._waiting[path]
 
     def changed(self) -> None:
-        """Something happened; whoever waits is served before long."""
+        """Schedule serving the waiting links after a change."""
         self.note()
         if not self._called and self._waiting and (self._stirred or not self.bus.is_trusted):
             self._called = True
             self.loop.call_soon(self._serve)
 
     def count_in(self, transaction: str, size: int) -> None:
-        """Count bytes that are kept until a transaction ends, for whoever has begun it."""
+        """Count bytes that are kept until a transaction ends, for the client that began it."""
         owner = self.owners.get(transaction)
         if owner is not None:
             owner.stage(transaction, size)
 
     def say_status(self, path: str, status: str) -> None:
-        """Disable an entity or enable it; links that give what is disabled end."""
+        """Set the status of an entity; if that disables receiving, its receivers are ended."""
         self.statuses.say(path, status)
         for connection in list(self.connections):
             connection.review_links()
 
     def forget(self, path: str) -> None:
-        """An entity was deleted; links over which its messages were received end."""
+        """End the receivers of a deleted entity."""
         self.statuses.forget(path)
         for connection in list(self.connections) if self.bus.is_trusted else ():
             connection.end_receivers(path)
 
     def now_ms(self) -> int:
-        """The time as clients are told it."""
+        """Return the time in milliseconds since 1970, as clients have it."""
         return self.bus.epoch_ms(self.bus.now)
 
     def _listening(self) -> Tallies:
-        """Listen to what the bus changes from now on."""
+        """Listen to the bus's changes from now on."""
         self.bus.listeners.append(self._hear)
         return Tallies(self.bus.namespace)
 
@@ -231,20 +231,20 @@ class Hub:
                 self._serve_place((path, session_id))
 
     def _serve_place(self, place: tuple[str, str | None]) -> None:
-        """Serve those who wait here in turn, until there is nothing left for the next."""
+        """Serve the links of a line in turn, until there is nothing for the next."""
         for _ in range(len(self._line(place))):
             line = self._line(place)
             if not line:
                 break
             waiter, _ = line.popitem(last=False)
             if waiter.serve():
-                # By its name, and once: what came meanwhile may have put it into a line again.
+                # Add it with `wait`, which adds it only once: it may be in a line again by now.
                 self.wait(waiter)
                 break
         self._tidy(place)
 
     def _tick(self) -> None:
-        """Let time pass for those who wait: something may have become due."""
+        """Advance the clock for the waiting links, since something may be due."""
         self._timer = self.loop.call_later(TICK, self._tick)
         if not self._waiting:
             return
@@ -253,24 +253,24 @@ class Hub:
             self.changed()
 
     def note(self) -> None:
-        """A command is decided: whatever comes next is another."""
+        """Record that a command was decided."""
         if self.saver is not None:
             self.saver.note()
 
     def tell(self, telling: Callable[[], object]) -> None:
-        """Do this, which tells a client something, once all that was decided is kept for good."""
+        """Run a callback that answers a client once all decisions are durable."""
         if self.saver is None:
             telling()
         else:
             self.saver.tell(telling)
 
     async def saved(self) -> None:
-        """Wait until all that was decided is kept for good."""
+        """Wait until all decisions are durable."""
         if self.saver is not None:
             await self.saver.saved()
 
     def check_room(self) -> None:
-        """Insist that there is room for more messages.
+        """Check that there is room for more messages.
 
         Raises:
             Refusal: the disk of the store is full.
@@ -279,12 +279,12 @@ class Hub:
             self.saver.check_room()
 
     def wall(self) -> float:
-        """Seconds since 1970, by which tokens expire."""
+        """Return the wall-clock time for the expiry of tokens, in seconds since 1970."""
         return time.time()
 
 
 def _be_silent(_: str) -> None:
-    """Nobody is told."""
+    """Discard a warning."""
 
 
 def _nothing_to_renew() -> None:
@@ -292,12 +292,12 @@ def _nothing_to_renew() -> None:
 
 
 def _largest(bus: Bus) -> int:
-    """The largest message that is taken, in bytes."""
+    """Return the maximum size of a message, in bytes."""
     return LARGEST_OF_PREMIUM if bus.namespace.profile.tier is Tier.PREMIUM else LARGEST
 
 
 def _paths_of(record: Record) -> Iterable[str]:
-    """The entities that something was changed of: in an outage, all that share the partitions."""
+    """Return the entities that a change concerns: in an outage, all that share the partitions."""
     if isinstance(record, Entity):
         return [each.path for each in parts(record)]
     entity: Entity | None = getattr(record, "entity", None)

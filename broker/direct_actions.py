@@ -1,4 +1,4 @@
-"""What the bus does with records of the model that no command of the vocabulary asks for."""
+"""Actions of the bus on the model's records that no command of the vocabulary has."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
@@ -18,9 +18,9 @@ GONE: Final = Message(body="")
 
 
 def free(changes: Sequence[Change]) -> None:
-    """Let records that have left hold their messages no more.
+    """Remove the messages from records that have left.
 
-    An index may have such a record until it is tidied, and a message may be large.
+    An index may keep such a record until it is tidied, and a message may be large.
     """
     for table, key, before in changes:
         if isinstance(before, QueuedMessage | ScheduledMessage) and table.get(key) is not before:
@@ -30,7 +30,7 @@ def free(changes: Sequence[Change]) -> None:
 def deletable(
     entity: Entity, session_id: str | None, is_old: Callable[[Message], bool]
 ) -> Iterator[QueuedMessage]:
-    """Return the messages that nobody holds and that are old enough, in the order of numbers."""
+    """Yield the messages that are not locked and old enough, in order of sequence numbers."""
     for partition in entity.partitions:
         for queued in partition.line.behind(entity.messages, 0):
             wanted = session_id in (None, queued.message.session_id)
@@ -39,13 +39,13 @@ def deletable(
 
 
 def delete(namespace: Namespace, messages: Iterable[QueuedMessage]) -> None:
-    """Let messages be gone as though somebody had received and deleted them."""
+    """Delete messages as if they had been received and deleted."""
     for queued in messages:
         namespace.rules.messages.consume(namespace, queued, Action.RECEIVE_AND_DELETE)
 
 
 def locked_by(entity: Entity | None, token: str) -> QueuedMessage | None:
-    """Return the message whose lock has this token, as long as it lasts."""
+    """Return the message with this lock token, while the lock lasts."""
     number = token.partition("/")[0]
     if entity is None or not number.isdecimal():
         return None
@@ -54,10 +54,10 @@ def locked_by(entity: Entity | None, token: str) -> QueuedMessage | None:
 
 
 def check_change(namespace: Namespace, entity: Entity, after: EntitySettings) -> None:
-    """Insist that an entity may have these settings.
+    """Check that an entity may have these settings.
 
     Raises:
-        Refusal: it may not, as when it is created.
+        Refusal: it may not, by the rules for its creation.
     """
     rules = namespace.rules
     rules.forwarding.check_settings(namespace, after)
@@ -68,7 +68,7 @@ def check_change(namespace: Namespace, entity: Entity, after: EntitySettings) ->
 
 
 def change(namespace: Namespace, entity: Entity, after: EntitySettings) -> None:
-    """Change what no update of the vocabulary changes; it concerns what begins from now on."""
+    """Apply settings that no update command has; they affect later operations only."""
     journal, sizes = namespace.journal, namespace.rules.sizes
     if after.max_size != entity.settings.max_size:
         partitioned = after.partitioned
@@ -93,7 +93,7 @@ def _parts_of(entity: Entity) -> list[Entity]:
 
 
 def give_back(namespace: Namespace, queued: QueuedMessage) -> None:
-    """Give a locked message back as though it had never been delivered."""
+    """Release a locked message as if it had never been delivered."""
     namespace.journal.touch(queued)
     queued.failed -= 1
     namespace.rules.locks.release(namespace, queued, Action.ABANDON)

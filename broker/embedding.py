@@ -1,7 +1,7 @@
-"""A broker within a program: for tests of code that uses Service Bus.
+"""A broker within a program, for tests of code that uses Service Bus.
 
-It listens on two free ports of this machine, in a thread of its own, and is gone in the end. Its
-clock stands still until it is moved, and its partitions go down when a test says so.
+It listens on two free ports of this machine, in a separate thread, until its block ends. Its clock
+is virtual and moves on request, and its partitions go down when a test says so.
 """
 
 import asyncio
@@ -35,18 +35,18 @@ __all__ = ["Embedded", "embedded"]
 
 HOST: Final = "127.0.0.1"
 PATIENCE: Final = 30.0
-"""How long anything may take that is asked of it, in seconds."""
+"""Maximum time for a call to the broker, in seconds."""
 LOG: Final = logging.getLogger("busproof.broker")
 Created = CreateQueue | CreateTopic | CreateSubscription
 Found = TypeVar("Found")
 
 
 class Embedded:
-    """A broker that runs, and what a test does to it; made by `embedded`.
+    """A running broker, with controls for tests; created by `embedded`.
 
     Attributes:
-        connection_string: what Service Bus clients connect by.
-        admin_address: where entities are administered, and `/busproof/` is, over HTTP.
+        connection_string: the connection string for Service Bus clients.
+        admin_address: the HTTP address for administration and for `/busproof/`.
     """
 
     def __init__(self, configuration: "Configuration", chosen: Mapping[str, Any]) -> None:
@@ -70,16 +70,16 @@ class Embedded:
 
     @property
     def port(self) -> int:
-        """Where it speaks AMQP."""
+        """The AMQP port."""
         return self._broker.port
 
     def queue(self, name: str, *, partitioned: bool = True, **settings: Any) -> None:
         """Create a queue.
 
         Args:
-            name: of the queue.
-            partitioned: whether it has partitions.
-            settings: as `CreateQueue` has them; durations are `timedelta`.
+            name: the name of the queue.
+            partitioned: whether it is partitioned.
+            settings: the fields of `CreateQueue`; durations are `timedelta`.
 
         Raises:
             UsageError: there is no such setting, or the bus refuses.
@@ -87,7 +87,7 @@ class Embedded:
         self._create(CreateQueue, queue=name, partitioned=partitioned, **settings)
 
     def topic(self, name: str, *, partitioned: bool = True, **settings: Any) -> None:
-        """Create a topic, as `queue` does a queue.
+        """Create a topic; the arguments are as for `queue`.
 
         Raises:
             UsageError: there is no such setting, or the bus refuses.
@@ -95,7 +95,7 @@ class Embedded:
         self._create(CreateTopic, topic=name, partitioned=partitioned, **settings)
 
     def subscription(self, topic: str, name: str, **settings: Any) -> None:
-        """Create a subscription of a topic, with its partitions.
+        """Create a subscription of a topic, with the topic's partitions.
 
         Raises:
             UsageError: there is no such setting, or the bus refuses.
@@ -103,7 +103,7 @@ class Embedded:
         self._create(CreateSubscription, topic=topic, subscription=name, **settings)
 
     def take_down(self, entity: str, partition: int) -> None:
-        """Take a partition down, numbered from 0, with all that it holds.
+        """Take a partition down with everything in it; partitions are numbered from 0.
 
         Raises:
             UsageError: there is no such entity, or no such partition.
@@ -120,7 +120,7 @@ class Embedded:
 
     @contextmanager
     def outage(self, entity: str, *partitions: int) -> Iterator[None]:
-        """Have partitions down for a while: all of the entity if none is named.
+        """Take partitions down for the duration of a block; all of them if none is named.
 
         Raises:
             UsageError: there is no such entity, or no such partition.
@@ -135,18 +135,18 @@ class Embedded:
                 self.bring_up(entity, each)
 
     def advance(self, time: timedelta) -> None:
-        """Let so much time pass, and a moment: what ends then has ended.
+        """Advance the clock by a duration and a moment, so that what ends then has ended.
 
         Raises:
-            UsageError: its clock is the machine's, or that is no time to pass.
+            UsageError: the clock is real, or the duration is invalid.
         """
         self._ask("clock", {"advance": time.total_seconds()})
 
     def decisions(self, after: int = 0) -> list[dict[str, Any]]:
-        """What was decided on each send since decision number `after`, oldest first.
+        """Return the decisions on sends after decision number `after`, oldest first.
 
-        Each has its `number`, `entity`, `message_id`, `session_id`, `partition_key`, the
-        `partition` or by what it was `refused`, and the `rules` by which.
+        Each has its `number`, `entity`, `message_id`, `session_id` and `partition_key`, the
+        `partition` or the error that it was `refused` with, and the `rules` that decided.
         """
         found = list[dict[str, Any]]()
         while page := self._ask(f"decisions?{urlencode({'after': after})}"):
@@ -157,16 +157,16 @@ class Embedded:
         return found
 
     def state(self) -> dict[str, Any]:
-        """What it is held to, and of each entity what its partitions hold."""
+        """Return the profile of the namespace, and the contents of its entities and partitions."""
         found: dict[str, Any] = self._ask("state")
         return found
 
     def begin(self) -> None:
-        """Begin again with what was configured, at time 0; all clients are let go."""
+        """Start again with the configured namespace at time 0; all clients are disconnected."""
         self._ask("namespace", {"configured": True})
 
     def stop(self) -> None:
-        """End it; nobody can connect any more."""
+        """Stop the broker."""
         if self._thread.is_alive():
             self._broker.hub.loop.call_soon_threadsafe(self._ended.set)
             self._thread.join(PATIENCE)
@@ -189,7 +189,7 @@ class Embedded:
         from busproof.broker.observability.event_log import Logged  # noqa: PLC0415
         from busproof.broker.server import Places, bus_for, started  # noqa: PLC0415
 
-        # Whoever looks for a mistake may stop the program between two requests.
+        # A debugger may stop the program between two requests, so nothing may time out.
         limits = Limits(idle=0, http_idle=86_400)
 
         def configured() -> "Bus":
@@ -256,7 +256,7 @@ class Embedded:
         return found
 
     def _ask(self, what: str, body: Mapping[str, Any] | None = None) -> Any:
-        """What is answered under `/busproof/`, by way of no socket."""
+        """Send a request for `/busproof/` without a socket; return the answer."""
         from busproof.broker.admin.http import Request  # noqa: PLC0415
 
         data = b"" if body is None else json.dumps(body).encode()
@@ -269,7 +269,7 @@ class Embedded:
         return told
 
     def _within(self, do: Callable[[], Found]) -> Found:
-        """Do something where the broker runs, and wait for it."""
+        """Run a function in the broker's thread and return its result."""
         if not self._thread.is_alive():
             raise UsageError("the broker has ended; whatever is asked of it belongs into its block")
 
@@ -284,7 +284,7 @@ def _in_microseconds(value: Any) -> Any:
 
 
 class HeldTo(TypedDict, total=False):
-    """What the namespace is held to, in the place of what the configuration says."""
+    """Settings of the profile that override the configuration."""
 
     tier: str
     edition: str
@@ -301,18 +301,18 @@ def embedded(
     clock: str = "virtual",
     **held_to: Unpack[HeldTo],
 ) -> Iterator[Embedded]:
-    """A broker for as long as the block lasts.
+    """Run a broker for the duration of the block.
 
     Args:
-        config: the JSON of Microsoft's emulator, as `busproof serve --config` takes it.
-        policy: how the model chooses where it may: round-robin, random or hostile.
-        seed: of its choices.
-        clock: virtual, or real.
-        held_to: the `tier`, `edition`, `readings` of ambiguities, and how many `partitions` a
-            partitioned entity has, where the configuration is not to say.
+        config: a configuration file of Microsoft's emulator, as for `busproof serve --config`.
+        policy: how the model chooses among permitted behaviours: round-robin, random or hostile.
+        seed: the seed of its choices.
+        clock: virtual or real.
+        held_to: the `tier`, the `edition`, the `readings` of ambiguities and the number of
+            `partitions` of a partitioned entity; these override the configuration.
 
     Raises:
-        UsageError: the extra `busproof[amqp]` is missing, or something cannot be had.
+        UsageError: the extra `busproof[amqp]` is missing, or a setting is invalid.
     """
     need("amqp", "an embedded broker")
     from busproof.broker.configuration.emulator import Configuration, read_configuration  # noqa: PLC0415

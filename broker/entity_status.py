@@ -1,7 +1,7 @@
-"""Which entities are disabled: for who sends, for who receives, or for both.
+"""Disabled entities: for senders, for receivers, or for both.
 
-The model is told as well, for the sake of what is forwarded to them and of copies; a client that is
-kept away never gets to it.
+The model knows the status too, because it affects forwarding and the copies of topics; clients are
+refused here before a command reaches the model.
 """
 
 from collections.abc import Mapping
@@ -20,11 +20,11 @@ STATUSES: Final[Mapping[str, EntityStatus]] = {
     "SendDisabled": EntityStatus.SEND_DISABLED,
     "ReceiveDisabled": EntityStatus.RECEIVE_DISABLED,
 }
-"""What an entity's status may be, as clients call it."""
+"""Statuses of entities, by their names in client requests."""
 
 
 def status_of(entity: Entity, said: str) -> EntityStatus | None:
-    """What the model is told of a status; nothing of one that would mean nothing (ROLE-STATUS)."""
+    """Return the model's status for an entity; `None` if it has no effect there (ROLE-STATUS)."""
     status = STATUSES[said]
     if entity.kind is EntityKind.TOPIC and status is EntityStatus.RECEIVE_DISABLED:
         return None
@@ -34,37 +34,37 @@ def status_of(entity: Entity, said: str) -> EntityStatus | None:
 
 
 class Statuses:
-    """The status of each entity that was given one."""
+    """The statuses that entities were given."""
 
     def __init__(self) -> None:
         self._said: dict[str, str] = {}
 
     def say(self, path: str, status: str) -> None:
-        """Give an entity a status, which is one of `STATUSES`."""
+        """Set the status of an entity to one of `STATUSES`."""
         self._said[path] = status
 
     @property
     def said(self) -> Mapping[str, str]:
-        """Each entity that was given one, and which."""
+        """The statuses by path."""
         return self._said
 
     def forget(self, path: str) -> None:
-        """Forget an entity that is gone, and all beneath it."""
+        """Remove a deleted entity and everything below it."""
         for name in [each for each in self._said if each == path or each.startswith(f"{path}/")]:
             del self._said[name]
 
     def refusal(self, right: str, path: str) -> Refusal | None:
-        """What a client is told who sends to an entity, or receives from it, that is disabled."""
+        """Return the refusal for using an entity with this right; `None` if it is enabled."""
         said = self._said.get(path, "Active")
         status = STATUSES[said]
         permitted = {"Send": status.takes, "Listen": status.gives}
         return None if permitted.get(right, True) else disabled(path, said)
 
     def check(self, right: str, path: str) -> None:
-        """Insist that an entity is not disabled.
+        """Check that an entity is enabled for this right.
 
         Raises:
-            Refusal: it is.
+            Refusal: it is disabled.
         """
         if (refusal := self.refusal(right, path)) is not None:
             raise refusal

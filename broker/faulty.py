@@ -1,7 +1,7 @@
-"""A mutant of the model, served as the model is: what it answers goes out, right or wrong.
+"""A mutant of the model, served like the model: its answers go out, right or wrong.
 
-What our broker looks up in the state of a bus that it trusts, it asks this one for by commands, and
-it leaves every refusal to it.
+Where the broker would look into the state of a trusted bus, it sends commands to this one, and it
+leaves every refusal to it.
 """
 
 from collections.abc import Sequence
@@ -29,18 +29,18 @@ class FaultyBus(Bus):
         self._met: dict[str, Entity] = {}
 
     def entity(self, path: str) -> Entity | None:
-        """Return an entity, though it may be gone by now: that the bus itself is asked."""
+        """Return an entity, even one that is gone, so that the bus decides about it."""
         found = super().entity(path) or self._met.get(path)
         if found is not None:
             self._met[path] = found
         return found
 
     def known(self, path: str) -> Entity:
-        """Return an entity that there is, or was."""
+        """Return an entity that exists or existed."""
         return self.namespace.entities.get(path) or self._met[path]
 
     def given(self, command: v.Receive, most: int, connection: str) -> Sequence[Answer]:
-        """Ask for as many at once, where there is room for several."""
+        """Receive several messages at once, if there is credit for several."""
         if most == 1:
             return super().given(command, most, connection)
         several = v.ReceiveBatch(
@@ -52,17 +52,17 @@ class FaultyBus(Bus):
         return () if isinstance(outcome, v.Empty) else (Answer(outcome),)
 
     def browse(self, queue: str, session_id: str | None, first: int, count: int) -> Answer:
-        """Ask for a peek, from a number on only if that is not the first."""
+        """Decide a peek, with a sequence number unless it begins at the first."""
         command = v.Peek(
             queue=queue, count=count, session_id=session_id, from_sequence_number=first or None
         )
         return self.ask(command, "peek")
 
     def described(self, path: str) -> Description | None:
-        """Return what it tells of an entity.
+        """Return the bus's description of an entity.
 
         Raises:
-            Refusal: it refuses to.
+            Refusal: the bus refuses.
         """
         entity = self.entity(path)
         if entity is None:
@@ -73,24 +73,24 @@ class FaultyBus(Bus):
         return outcome.description if isinstance(outcome, v.Described | v.TopicDescribed) else None
 
     def topics(self) -> list[str]:
-        """Return the topics that it lists.
+        """Return the topics that the bus lists.
 
         Raises:
-            Refusal: it refuses to.
+            Refusal: the bus refuses.
         """
         return self._listed(v.ListTopics(), "")
 
     def subscriptions(self, topic: str) -> list[str]:
-        """Return the paths of the subscriptions that it lists.
+        """Return the paths of the subscriptions that the bus lists.
 
         Raises:
-            Refusal: it refuses to.
+            Refusal: the bus refuses.
         """
         names = self._listed(v.ListSubscriptions(topic=topic), topic)
         return [v.subscription_path(topic, name) for name in names]
 
     def names(self) -> list[str]:
-        """Return the queues that it lists, and the topics and subscriptions that there are."""
+        """Return the queues that the bus lists, and the existing topics and subscriptions."""
         outcome = self.ask(v.ListQueues(), BY).outcome
         listed = outcome.names if isinstance(outcome, v.Listed) else ()
         entities = self.namespace.entities.items()
@@ -98,7 +98,7 @@ class FaultyBus(Bus):
         return sorted({*listed, *others})
 
     def ends(self, path: str, session_id: str) -> int:
-        """Return when the lock of a session ends, of which it may know nothing."""
+        """Return when the lock of a session ends, even if the bus does not know the session."""
         entity = self.entity(path)
         if entity is not None and session_id in entity.sessions:
             return super().ends(path, session_id)
@@ -106,7 +106,7 @@ class FaultyBus(Bus):
         return self.now + settings.lock_duration
 
     def forget(self, path: str) -> None:
-        """Do nothing: it may know a name for longer than it should."""
+        """Keep all names, since the bus may know an entity for longer than it should."""
 
     def _listed(self, command: v.ListTopics | v.ListSubscriptions, path: str) -> list[str]:
         outcome = self._looked_up(command, path)

@@ -1,6 +1,6 @@
-"""Fixtures for who tests code of their own on partitioned entities.
+"""Fixtures for projects that test their own code on partitioned entities.
 
-A project has them by `pytest_plugins = ["busproof.broker.fixtures"]` in its outermost
+A project enables them with `pytest_plugins = ["busproof.broker.fixtures"]` in its top-level
 `conftest.py`.
 """
 
@@ -16,7 +16,7 @@ __all__ = ["bus", "bus_broker", "bus_options"]
 
 @pytest.fixture(scope="session")
 def bus_options() -> dict[str, Any]:
-    """What `embedded` is called with; a project that wants something else has its own."""
+    """Arguments of `embedded`; a project overrides this fixture to change them."""
     return {}
 
 
@@ -29,6 +29,6 @@ def bus_broker(bus_options: dict[str, Any]) -> Iterator[Embedded]:
 
 @pytest.fixture
 def bus(bus_broker: Embedded) -> Embedded:
-    """The broker, with a fresh namespace: what is configured, no messages, time 0."""
+    """The broker with a fresh namespace: the configured entities, no messages, time 0."""
     bus_broker.begin()
     return bus_broker

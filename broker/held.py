@@ -1,4 +1,4 @@
-"""A budget of bytes: what clients make the broker keep, one of them and all together."""
+"""The memory budget: bytes kept for each client and for all clients."""
 
 from typing import Final, Protocol
 
@@ -10,18 +10,18 @@ CONDITION: Final = "amqp:resource-limit-exceeded"
 
 
 class Holder(Protocol):
-    """A client for whom something is kept."""
+    """A client that memory is kept for."""
 
     def let_go(self, refusal: Refusal) -> None:
-        """End its connection, so that all of this is freed."""
+        """End the connection and free its memory."""
 
 
 class Budget:
-    """How many bytes are kept for each client, and for all.
+    """The bytes kept for each client and for all.
 
     Args:
-        most: for one client.
-        most_of_all: for all clients together.
+        most: maximum for one client.
+        most_of_all: maximum for all clients together.
     """
 
     def __init__(self, most: int, most_of_all: int) -> None:
@@ -31,10 +31,10 @@ class Budget:
         self.total = 0
 
     def hold(self, holder: Holder, size: int) -> None:
-        """Keep so many bytes for a client from now on, or let it go.
+        """Set the bytes kept for a client, and disconnect clients to stay within the limits.
 
-        If all clients hold too much, those that hold the most are let go: whoever holds little
-        keeps it, however many others hold much.
+        If all clients together exceed their limit, the largest are disconnected first, so that
+        others cannot crowd out a client with little memory.
         """
         self.total += size - self._held.get(holder, 0)
         self._held[holder] = size
@@ -53,7 +53,7 @@ class Budget:
             self._let_go(greatest, said)
 
     def release(self, holder: Holder) -> None:
-        """Keep nothing for a client any more."""
+        """Count nothing more for a client."""
         self.total -= self._held.pop(holder, 0)
 
     def _let_go(self, holder: Holder, said: str) -> None:

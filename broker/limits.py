@@ -1,4 +1,4 @@
-"""How much one client may have of the broker, and all of them together."""
+"""Limits on each client and on all clients together."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -22,7 +22,7 @@ LARGEST: Final = 2**31 - 1
 
 @attrs.frozen(kw_only=True)
 class Limits:
-    """Each limit; where the service has published one, it is the default."""
+    """The limits; the defaults are the service's published ones, where there are any."""
 
     connections: int = _limit(5_000, 1, 100_000, "AMQP connections")
     links: int = _limit(5_000, 1, 100_000, "links of a connection")
@@ -63,14 +63,14 @@ MEANINGS: Final = {
     each.name.replace("_", "-"): (each.default, each.metadata["meaning"])
     for each in attrs.fields(Limits)
 }
-"""What each limit is by default, and what it is of."""
+"""The default and the meaning of each limit."""
 
 
 def limits_in(said: Iterable[str]) -> Limits:
-    """The limits, those that are said among them, each as `NAME=NUMBER`.
+    """Return the limits with the given ones set, each as `NAME=NUMBER`.
 
     Raises:
-        UsageError: there is no such limit, or it cannot be so.
+        UsageError: there is no such limit, or its number is out of range.
     """
     found = dict[str, int]()
     for each in said:

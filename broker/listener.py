@@ -1,7 +1,7 @@
-"""Sockets that listen, and refuse connections before the process runs out of open files.
+"""Listening sockets that refuse connections before the process runs out of open files.
 
-Without this, a process that has run out can neither accept nor refuse: asyncio logs thousands of
-lines a second, and the health check gets no answer.
+Otherwise, a process without free files could neither accept nor refuse: asyncio would log thousands
+of lines a second, and the health check would get no answer.
 """
 
 import errno
@@ -15,15 +15,15 @@ from typing import Any, Final
 __all__ = ["SPARE", "SPARE_FOR_HTTP", "guarded", "need_files", "open_files"]
 
 SPARE: Final = 40
-"""Open files that AMQP connections leave to HTTP, to the store and to everything else."""
+"""Open files reserved for HTTP, the store and everything else besides AMQP connections."""
 SPARE_FOR_HTTP: Final = 20
-"""Open files that HTTP connections leave to everything else."""
+"""Open files reserved for everything else besides HTTP connections."""
 
 Opening = Callable[..., Coroutine[Any, Any, Any]]
 
 
 def open_files() -> int | None:
-    """Return how many files the process may have open; `None` where there is no such limit."""
+    """Return the maximum number of open files; `None` if there is no such limit."""
     if sys.platform == "win32":
         return None
     import resource  # noqa: PLC0415 - there is none on Windows
@@ -33,10 +33,10 @@ def open_files() -> int | None:
 
 
 def need_files(connections: int) -> int | None:
-    """Raise the limit of open files as far as so many connections need it, and as it may be.
+    """Raise the limit of open files for so many connections, as far as permitted.
 
     Returns:
-        how many connections there may be, if they are fewer.
+        the possible number of connections, if it is lower.
     """
     if sys.platform == "win32":
         return None
@@ -55,12 +55,13 @@ def need_files(connections: int) -> int | None:
 class Listener(socket.socket):
     """A listening socket that refuses connections once few files are left.
 
-    The number of an open file is the lowest that is free, so it says how many there are at least.
+    A new file gets the lowest free number, which is therefore a lower bound of the number of open
+    files.
 
     Args:
-        bound: a socket that is bound.
-        most: the number of the first file that is refused.
-        refused: is called for each connection that is refused.
+        bound: a bound socket.
+        most: the first file number to refuse.
+        refused: called for each refused connection.
     """
 
     def __init__(self, bound: Any, most: int, refused: Callable[[], None]) -> None:
@@ -73,7 +74,7 @@ class Listener(socket.socket):
         """Accept a connection, or refuse it.
 
         Raises:
-            ConnectionAbortedError: it was refused; asyncio then looks for the next one later.
+            ConnectionAbortedError: it was refused; asyncio then tries again later.
         """
         try:
             connection, address = super().accept()
@@ -89,14 +90,17 @@ class Listener(socket.socket):
         raise ConnectionAbortedError(errno.ECONNABORTED, "too many files are open")
 
     def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         if self._reserve >= 0:
             os.close(self._reserve)
             self._reserve = -1
         super().close()
 
     def _refuse_with_the_reserve(self) -> None:
-        """Refuse a connection when no other file can be opened; else it would wait for ever."""
+        """Refuse a connection with the reserved file, since no other can be opened.
+
+        Otherwise the connection would wait for ever.
+        """
         os.close(self._reserve)
         try:
             with suppress(OSError):
@@ -106,12 +110,12 @@ class Listener(socket.socket):
 
 
 async def guarded(opening: Opening, spare: int, refused: Callable[[], None]) -> list[Any]:
-    """Open servers that leave some files to others.
+    """Open servers that leave some files free.
 
     Args:
-        opening: opens a server, at its place or on the socket that it is given.
-        spare: how many files they leave.
-        refused: is called for each connection that is refused.
+        opening: opens a server, at its address or on a given socket.
+        spare: the number of files to leave free.
+        refused: called for each refused connection.
     """
     files = open_files()
     if files is None:

@@ -1,20 +1,20 @@
-"""Which names entities and rules may have."""
+"""Valid names of entities and rules."""
 
 from typing import Final
 
 __all__ = ["objection_to"]
 
 FORBIDDEN: Final = frozenset('\\@?#*"<>|')
-"""Characters that neither an address nor a path may have."""
+"""Characters that are invalid in addresses and paths."""
 
 
 def objection_to(name: str, *, what: str = "name", dollar: bool = False) -> str | None:
-    """Return the sentence that refuses a name, or `None` if there may be one like that.
+    """Return the sentence that refuses a name; `None` if the name is valid.
 
     Args:
-        name: of an entity, with slashes between its parts; or of a rule.
-        what: the name is called in the sentence.
-        dollar: whether it may begin with a dollar sign, as the rule that each subscription has.
+        name: the name of an entity, with slashes between its parts, or of a rule.
+        what: the word for the name in the sentence.
+        dollar: whether it may begin with a dollar sign, like the default rule of a subscription.
     """
     said = f"The {what} {name[:80]!r} is not allowed: it"
     parts = name.split("/")

@@ -1,8 +1,7 @@
-"""What is kept of messages beside what the model is told: it hangs on the name of each.
+"""Contents of messages that the model does not have, attached to the messages' names.
 
-The model knows a message by its `body`, which is a name here, and hands the very name back that it
-was given. So what is kept of a message is freed with the last record that has its name, and nobody
-has to look for what is not needed any more.
+The model knows a message by its `body`, which is a name here, and returns the same object that it
+was given. So a content is freed with the last record that has its name, and no cleanup is needed.
 """
 
 from collections.abc import Mapping
@@ -18,10 +17,10 @@ NOTHING: Final[Mapping[str, bytes]] = {}
 
 
 class Name(str):
-    """The name of a message, with what is kept of it.
+    """The name of a message, with its content.
 
     Attributes:
-        packed: what is kept, perhaps as bytes; `None` as long as the message is not accepted.
+        packed: the content, possibly encoded; `None` until the message is accepted.
         more: path of an entity to the properties that the message was given there.
     """
 
@@ -30,26 +29,26 @@ class Name(str):
     more: dict[str, dict[str, bytes]] | None
 
     def __new__(cls, text: str) -> "Name":
-        """Return a name that nothing is kept of."""
+        """Return a name without a content."""
         made = super().__new__(cls, text)
         made.packed = made.more = None
         return made
 
     @property
     def content(self) -> Content | None:
-        """What is kept of the message."""
+        """The content of the message."""
         if isinstance(self.packed, bytes):
             self.packed = unpacked(self.packed)
         return self.packed
 
 
 class Contents:
-    """Gives names to messages, and finds what is kept of them.
+    """The names of messages, and lookup of their contents.
 
     Args:
-        era: tells names of this run of a store from those of earlier ones.
-        lasting: whether the bus hands back other texts than it was given; then names are kept here,
-            for good.
+        era: prefix of the names in this run of a store.
+        lasting: whether the bus returns other strings than it was given; then all names are kept
+            here for ever.
     """
 
     def __init__(self, era: str = "", *, lasting: bool = False) -> None:
@@ -58,31 +57,31 @@ class Contents:
         self._named = 0
 
     def new_name(self) -> Name:
-        """Return a name that no message has had."""
+        """Return a new name."""
         self._named += 1
         return Name(f"m{self._era}{self._named}")
 
     def keep(self, body: str, content: Content) -> None:
-        """Keep what the model is not told of a message."""
+        """Attach the content of a message to its name."""
         if isinstance(body, Name):
             body.packed = content
             if self._lasting is not None:
                 self._lasting[body] = body
 
     def get(self, body: str) -> Content | None:
-        """Return what is kept of a message."""
+        """Return the content of a message."""
         name = self._name(body)
         return None if name is None else name.content
 
     def add(self, path: str, body: str, more: Mapping[str, bytes]) -> None:
-        """Keep properties that a message of an entity was given by its settlement."""
+        """Attach properties that a settlement added to a message of an entity."""
         name = self._name(body)
         if name is not None:
             given = name.more = name.more or {}
             given[path] = {**self.more(path, name), **more}
 
     def more(self, path: str, body: str) -> Mapping[str, bytes]:
-        """Return the properties that it was given; a dead letter has those from before, too."""
+        """Return the properties added to a message; a dead letter has those from its source too."""
         name = self._name(body)
         if name is None or name.more is None:
             return NOTHING

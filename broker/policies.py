@@ -1,4 +1,4 @@
-"""The policies of a bus that serves clients."""
+"""The policies of a bus with clients."""
 
 from collections.abc import Iterable
 from random import Random
@@ -17,8 +17,9 @@ WAITED_FOR: Final = {
     *("LIFE-08", "NEXT-IN-OUTAGE", "RECEIVE-IN-OUTAGE"),
     *("SESS-06", "SESS-07", "SESS-25"),
 }
-"""Choices by which a client would be refused, or come back empty, that can wait instead, or by
-which the front end of another client would keep from it what is there."""
+"""Choices that, for a waiting client, would end in a refusal or an empty receive, or that would let
+another client's front end withhold available messages from it.
+"""
 
 
 def choices_of(policy: str, random: Random) -> Choices:
@@ -35,21 +36,21 @@ def choices_of(policy: str, random: Random) -> Choices:
 
 
 class Patient:
-    """The choices for a client that waits: it is given what there is, and refused nothing."""
+    """The choices for a client that waits: available messages are delivered, nothing is refused."""
 
     def __init__(self, choices: Choices) -> None:
         self._choices = choices
 
     def pick(self, name: str, candidates: Iterable[T]) -> T:
-        """Return the regular candidate where another one would end the waiting."""
+        """Return the regular candidate if another would end the waiting."""
         if name in WAITED_FOR:
             return next(iter(candidates))
         return self._choices.pick(name, candidates)
 
     def partition(self, name: str, path: str, count: int, fits: Fits) -> int | None:
-        """Leave it to the policy."""
+        """Delegate to the policy."""
         return self._choices.partition(name, path, count, fits)
 
     def home(self, value: str, partitions: int) -> int | None:
-        """Leave it to the policy."""
+        """Delegate to the policy."""
         return self._choices.home(value, partitions)

@@ -1,4 +1,4 @@
-"""What the broker's core needs of its connections and of its store, which both import the core."""
+"""Protocols of connections and stores for the broker's core, which cannot import them."""
 
 from collections.abc import Callable, Sized
 from typing import Protocol
@@ -14,67 +14,67 @@ class Waiter(Protocol):
 
     @property
     def place(self) -> tuple[str, str | None]:
-        """The path, and the session, of what it waits for."""
+        """The path and the session that it waits on."""
 
     def serve(self) -> bool:
-        """Take what there is now; returns whether it goes on waiting."""
+        """Take what is available; return whether to continue waiting."""
 
 
 class Client(Protocol):
-    """A client that is connected."""
+    """A connected client."""
 
     @property
     def links(self) -> Sized:
         """Its links."""
 
     def drop(self) -> None:
-        """Let it go without another word."""
+        """Close the transport without another frame."""
 
     def let_go(self, refusal: Refusal) -> None:
-        """End its connection, and keep nothing for it."""
+        """End the connection and free the memory kept for it."""
 
     def stage(self, transaction: str, size: int) -> None:
-        """Count bytes that are kept for it until a transaction ends."""
+        """Count bytes that are kept until a transaction of this client ends."""
 
     def renew_claims(self) -> None:
-        """The keys are others."""
+        """Apply new keys."""
 
     def review_links(self) -> None:
-        """End links that it has no claim for any more, or that give what is disabled."""
+        """End links whose claims are gone, and receivers of entities with receiving disabled."""
 
     def end_receivers(self, path: str) -> None:
-        """End links that give messages of an entity that was deleted."""
+        """End the receivers of a deleted entity."""
 
 
 class Saving(Protocol):
-    """What writes all that is decided to a store."""
+    """A writer of decisions to a store."""
 
     @property
     def commits(self) -> int:
-        """How many commits there were."""
+        """The number of commits."""
 
     @property
     def seconds(self) -> float:
-        """How long they took."""
+        """The total time of the commits, in seconds."""
 
     @property
     def is_full(self) -> bool:
         """Whether the disk is full."""
 
     def begin(self, bus: Bus) -> None:
-        """Keep another namespace from now on."""
+        """Replace the namespace in the store with another."""
 
     def note(self) -> None:
-        """A command is decided: whatever comes next is another."""
+        """Record that a command was decided."""
 
     def tell(self, telling: Callable[[], object]) -> None:
-        """Do this once all that was decided is written."""
+        """Run a callback once all decisions are written."""
 
     async def saved(self) -> None:
-        """Wait until all that was decided is written."""
+        """Wait until all decisions are written."""
 
     def check_room(self) -> None:
-        """Insist that there is room for more."""
+        """Check that there is room for more messages."""
 
     def close(self) -> None:
-        """Write what is left, and nothing from then on."""
+        """Write what is left and close the store."""

@@ -1,4 +1,4 @@
-"""Starting a broker: its bus with what is in it, its two ports, and their end."""
+"""Startup of a broker: its bus with the configured entities, its ports, and its shutdown."""
 
 import asyncio
 import ssl
@@ -43,9 +43,9 @@ WEBSOCKET_PORT: Final = "--websocket-port"
 ADMIN_PORT: Final = "--admin-port"
 
 HANDSHAKE: Final = 20.0
-"""How long a client may take to agree on TLS, in seconds."""
+"""Time for a TLS handshake, in seconds."""
 GOODBYE: Final = 5.0
-"""How long it may take to end it."""
+"""Time for a TLS shutdown, in seconds."""
 
 
 def bus_for(
@@ -56,17 +56,17 @@ def bus_for(
     clock: str = "real",
     rules: Rules = RULES,
 ) -> Bus:
-    """A bus with the entities that a configuration names.
+    """Create a bus with the entities of a configuration.
 
     Args:
-        configuration: what is configured.
-        policy: how the model chooses where it may.
-        seed: of its choices.
-        clock: whether time passes by itself or by request.
-        rules: the model's, or those of a mutant.
+        configuration: the configuration.
+        policy: how the model chooses among permitted behaviours.
+        seed: the seed of its choices.
+        clock: real or virtual.
+        rules: the rules of the model, or of a mutant.
 
     Raises:
-        UsageError: an edition, a reading or an entity that cannot be had.
+        UsageError: an edition, a reading or an entity is not possible.
     """
     profile = profile_for(
         load(),
@@ -82,10 +82,10 @@ def bus_for(
 
 
 def create(bus: Bus, configuration: Configuration) -> None:
-    """Let a bus have the entities that a configuration names, beside those that it has.
+    """Create the entities of a configuration that a bus does not have yet.
 
     Raises:
-        UsageError: one that cannot be had.
+        UsageError: an entity is not possible.
     """
     places = configuration.places
     waiting = [each for each in configuration.created if not _is_there(bus, each)]
@@ -100,7 +100,7 @@ def create(bus: Bus, configuration: Configuration) -> None:
 
 
 def _is_there(bus: Bus, command: Created) -> bool:
-    """Whether an entity is there already, from when the broker last ran; its rules are with it."""
+    """Return whether an entity exists from an earlier run; its rules exist with it."""
     if isinstance(command, AddRule | RemoveRule):
         path = subscription_path(command.topic, command.subscription)
     else:
@@ -109,7 +109,7 @@ def _is_there(bus: Bus, command: Created) -> bool:
 
 
 def _is_ready(bus: Bus, command: Created) -> bool:
-    """Whether what it needs is there: its topic, its subscription, where it forwards to."""
+    """Return whether the prerequisites exist: topic, subscription and forwarding targets."""
     if isinstance(command, CreateSubscription) and bus.entity(command.topic) is None:
         return False
     if isinstance(command, AddRule | RemoveRule):
@@ -146,16 +146,17 @@ def _create(bus: Bus, command: Created, place: str) -> None:
 
 @attrs.frozen
 class Places:
-    """Where a broker is to listen; port 0 is any that is free.
+    """Addresses for a broker to listen on; port 0 is any free one.
 
     Args:
-        host: the address.
-        port: for AMQP; `None` for nowhere.
-        admin_port: for HTTP.
-        tls_port: for AMQP over TLS, which needs `tls`; `None` for nowhere.
-        tls: what AMQP over TLS is spoken by.
-        admin_tls: what HTTPS is spoken by, in the place of HTTP.
-        websocket_port: for AMQP over WebSockets, over TLS if there is `tls`; `None` for nowhere.
+        host: the host.
+        port: the port for AMQP; `None` for none.
+        admin_port: the port for HTTP.
+        tls_port: the port for AMQP over TLS, which needs `tls`; `None` for none.
+        tls: the TLS context for AMQP.
+        admin_tls: the TLS context for HTTPS in place of HTTP.
+        websocket_port: the port for AMQP over WebSockets, with TLS if there is `tls`; `None` for
+            none.
     """
 
     host: str
@@ -171,8 +172,8 @@ class Broker:
     """A broker that listens.
 
     Args:
-        hub: its inside.
-        servers: what listens, by the option that says where; one for each address of the host.
+        hub: its core.
+        servers: its servers by the option for their port, one for each address of the host.
     """
 
     def __init__(self, hub: Hub, servers: Mapping[str, list[asyncio.Server]]) -> None:
@@ -181,21 +182,21 @@ class Broker:
 
     @property
     def port(self) -> int:
-        """Where it speaks AMQP, if anywhere without TLS."""
+        """The port for AMQP without TLS; 0 if there is none."""
         return self.port_of(PORT)
 
     @property
     def admin_port(self) -> int:
-        """Where it speaks HTTP or HTTPS."""
+        """The port for HTTP or HTTPS."""
         return self.port_of(ADMIN_PORT)
 
     def port_of(self, option: str) -> int:
-        """Where it listens by this option; 0 for nowhere."""
+        """Return the port for this option; 0 if there is none."""
         servers = self._servers.get(option)
         return int(servers[0].sockets[0].getsockname()[1]) if servers else 0
 
     async def stop(self) -> None:
-        """Listen no more, and let all connections go."""
+        """Stop listening and disconnect all clients."""
         for server in chain.from_iterable(self._servers.values()):
             server.close()
         self.hub.close()
@@ -213,12 +214,12 @@ async def started(
     http: Callable[[Hub], Callable[..., Any]],
     limits: Limits = ALL_DEFAULT,
 ) -> Broker:
-    """Listen wherever it is to.
+    """Start a broker and listen on its ports.
 
-    `http` gets the hub before anybody can ask for something, and gives what answers HTTP.
+    `http` gets the hub before any request can arrive, and returns the handler for HTTP.
 
     Raises:
-        UsageError: a port is taken, or there is no such host.
+        UsageError: a port is in use, or the host is unknown.
     """
     hub = Hub(bus, keys, limits)
     servers = dict[str, list[asyncio.Server]]()
@@ -236,7 +237,7 @@ async def started(
 def _openings(
     hub: Hub, places: Places, answering: Callable[..., Any]
 ) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """What has to be opened, by the option that says where."""
+    """Yield the servers to open, by the option for their port."""
     loop, numbers = asyncio.get_running_loop(), count(1)
 
     def make() -> Connection:
@@ -260,12 +261,12 @@ def _openings(
 
 
 def _placed(place: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
-    """How a server is opened: on a socket that is bound already, or at a place."""
+    """Return the arguments for a server: its socket if it is already bound, or its address."""
     return how if "sock" in how else place | how
 
 
 def _secured(tls: ssl.SSLContext | None) -> dict[str, Any]:
-    """What a server is opened with to speak TLS, or not to; nobody may dawdle over it."""
+    """Return the arguments for TLS, with time limits for slow clients."""
     if tls is None:
         return {}
     return {"ssl": tls, "ssl_handshake_timeout": HANDSHAKE, "ssl_shutdown_timeout": GOODBYE}

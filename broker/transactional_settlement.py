@@ -1,7 +1,7 @@
-"""Settlements in transactions: what follows them here happens with the commit.
+"""Settlements in transactions: their effects outside of the model wait for the commit.
 
-The model lets them wait and take effect together with what was sent. What it is not told of a
-message, such as properties that it is given by who settles it, waits here for the same end.
+The model applies the settlements of a transaction together with its sends. Parts of a message that
+the model does not have, such as properties added by a settlement, wait here for the same end.
 """
 
 from collections.abc import Callable
@@ -18,10 +18,10 @@ Effect = Callable[[], None]
 
 
 class Stage:
-    """What waits for the ends of transactions.
+    """The effects that wait for the ends of transactions.
 
     Args:
-        bus: what decides.
+        bus: decides requests.
     """
 
     def __init__(self, bus: Bus) -> None:
@@ -31,7 +31,7 @@ class Stage:
     def settle(
         self, transaction: str, command: Settlement, connection: str, effect: Effect
     ) -> Answer:
-        """Settle a message in a transaction; what follows it waits for the commit."""
+        """Settle a message in a transaction; its effect waits for the commit."""
         within = attrs.evolve(command, transaction=transaction)
         answer = self._bus.ask(within, connection)
         if answer.refused is None:
@@ -39,7 +39,7 @@ class Stage:
         return answer
 
     def commit(self, transaction: str, connection: str) -> Answer:
-        """End a transaction with effect; if it is refused, it has ended without any."""
+        """Commit a transaction; if the commit is refused, the transaction ended without effect."""
         waiting = self._waiting.pop(transaction, [])
         answer = self._bus.ask(CommitTransaction(transaction=transaction), connection)
         for effect in waiting if answer.refused is None else ():
@@ -47,6 +47,6 @@ class Stage:
         return answer
 
     def roll_back(self, transaction: str, connection: str) -> Answer:
-        """End a transaction without effect."""
+        """Roll back a transaction."""
         self._waiting.pop(transaction, None)
         return self._bus.ask(RollBackTransaction(transaction=transaction), connection)

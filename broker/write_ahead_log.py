@@ -1,7 +1,7 @@
-"""The logs of a store's databases, whose damage SQLite does not report.
+"""Damage in a database's write-ahead log, which SQLite does not report.
 
-SQLite reads a log up to the first frame whose checksum is wrong, and takes the rest for what a
-crash has left. A frame there that ends a commit of the same log shows that commits are lost.
+SQLite reads a log up to the first frame with a wrong checksum and takes the rest for leftovers of a
+crash. If a later frame ends a commit of the same log, commits are lost.
 """
 
 import sys
@@ -13,25 +13,27 @@ from typing import Final
 __all__ = ["damage_in", "log_of"]
 
 HEADER: Final = Struct(">8I")
-"""Magic, format, bytes of a page, number of the log, two salts, two sums."""
+"""Magic number, format, page size, checkpoint number, two salts and two checksums."""
 FRAME: Final = Struct(">6I")
-"""Number of the page, pages after the commit that the frame ends or 0, two salts, two sums."""
+"""Page number, database size in pages if the frame ends a commit or else 0, two salts and two
+checksums.
+"""
 MAGIC: Final = {0x377F0682: "little", 0x377F0683: "big"}
-"""How a log begins, by the order of bytes in the words that are summed up."""
+"""Magic numbers, with the byte order of the checksums."""
 SUMMED: Final = 8
-"""How many bytes of a frame's header are summed up."""
+"""Number of bytes of a frame's header that the checksums cover."""
 WORD: Final = 2**32 - 1
 
 Sums = tuple[int, int]
 
 
 def log_of(database: Path) -> Path:
-    """Return where the log of a database is."""
+    """Return the path of a database's log."""
     return database.with_name(f"{database.name}-wal")
 
 
 def damage_in(log: Path) -> str | None:
-    """Return what is wrong with a log; `None` if SQLite reads every commit in it."""
+    """Return a description of a log's damage; `None` if SQLite reads every commit in it."""
     data = log.read_bytes() if log.exists() else b""
     if len(data) <= HEADER.size:
         return None
@@ -44,7 +46,7 @@ def damage_in(log: Path) -> str | None:
     for place in range(HEADER.size, len(data) - size + 1, size):
         _, ends, *its_salts, one, two = FRAME.unpack_from(data, place)
         if its_salts != salts:
-            # It is from before the log was last begun anew, or its header is damaged.
+            # The frame is from before the log was last reset, or its header is damaged.
             is_whole = False
         elif is_whole:
             sums = _summed(data[place : place + SUMMED], order, sums)
@@ -56,7 +58,7 @@ def damage_in(log: Path) -> str | None:
 
 
 def _summed(data: bytes, order: str, sums: Sums) -> Sums:
-    """Return the sums that SQLite makes of bytes, going on from those of the bytes before."""
+    """Continue SQLite's checksums with these bytes."""
     words = array("I", data)
     if order != sys.byteorder:
         words.byteswap()

@@ -1,1 +1,1 @@
-"""Administration over HTTP: health, what a test needs under `/busproof/`, and entities."""
+"""Administration over HTTP: health, control for tests under `/busproof/`, and entities."""

@@ -1,4 +1,4 @@
-"""Who may use what lies under `/busproof/`: nobody, this machine, or who has a token."""
+"""Access to the paths under `/busproof/`: off, from this machine only, or with a token."""
 
 import hmac
 import ipaddress
@@ -16,14 +16,14 @@ LOCAL_NAME: Final = "localhost"
 
 @attrs.frozen
 class Control:
-    """What was asked for when the broker was started: of the control endpoint, or of the metrics.
+    """Access to an endpoint, as chosen at the start: the control endpoint or the metrics.
 
     Args:
-        is_on: whether anybody may use it.
-        token: what has to be shown; without one, only this machine's own requests are answered.
-        is_seen: whether the page may be looked at, though nothing else is on.
-        what: is on or off, for people.
-        option: turns it on.
+        is_on: whether the endpoint is on.
+        token: the token that requests have to show; without one, only this machine has access.
+        is_seen: whether the page may be viewed though the endpoint is off.
+        what: the name of the endpoint, for messages.
+        option: the option that turns it on.
     """
 
     is_on: bool = False
@@ -33,11 +33,11 @@ class Control:
     option: str = "--control"
 
     def objection(self, request: Request, *, looks: bool = False) -> tuple[int, str] | None:
-        """Why a request is not answered, with HTTP's number for it; `None` if it is.
+        """Return the HTTP status and the reason for refusing a request; `None` if it is permitted.
 
         Args:
             request: the request.
-            looks: whether it only looks at what the page shows.
+            looks: whether it only reads what the page shows.
         """
         called = f"The {self.what} endpoint"
         if looks and not (self.is_on or self.is_seen):
@@ -62,7 +62,7 @@ class Control:
 
 
 def is_local(host: str) -> bool:
-    """Whether an address, or the name of this machine for itself, is reached from here only."""
+    """Return whether an address is a loopback address or the name `localhost`."""
     bare = host.removeprefix("[").removesuffix("]")
     if bare.lower() == LOCAL_NAME:
         return True
@@ -75,9 +75,10 @@ def is_local(host: str) -> bool:
 
 
 def _comes_from_here(request: Request) -> bool:
-    """Whether a program of this machine asks, and no page that a browser of it shows but our own.
+    """Return whether a program on this machine sent the request, and not a foreign web page.
 
-    A page says where it is from; one whose name was made to lead here says that name.
+    A page's requests state its origin. If its host name was rebound to this machine, they state
+    that name.
     """
     host = request.headers.get("host", "")
     name = host if host.endswith("]") else host.rpartition(":")[0] or host

@@ -1,4 +1,4 @@
-"""Descriptions of entities as the administration clients write and read them: Atom and XML."""
+"""Atom and XML descriptions of entities, as administration clients write and read them."""
 
 import math
 import re
@@ -40,10 +40,10 @@ XSI: Final = "http://www.w3.org/2001/XMLSchema-instance"
 XSD: Final = "http://www.w3.org/2001/XMLSchema"
 SPAN: Final = "http://schemas.microsoft.com/2003/10/Serialization/"
 ILLEGAL: Final = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
-"""Characters that XML cannot have; one of them would make a whole list unreadable."""
+"""Characters that XML cannot represent; one would make a whole list unreadable."""
 TYPE: Final = f"{{{XSI}}}type"
 PARAMETER: Final = re.compile(r"'(?:[^']|'')*'|@\w+")
-"""A text of a SQL expression, in which no parameter is one, or a parameter."""
+"""A string literal of a SQL expression, which contains no parameters, or a parameter."""
 CORRELATION: Final = (
     ("CorrelationId", "correlation_id"),
     ("MessageId", "message_id"),
@@ -57,7 +57,7 @@ CORRELATION: Final = (
 
 
 class Unreadable(Exception):  # noqa: N818 - what a client is answered, not an error of ours
-    """A description that is none, or asks for what is not served."""
+    """A description that cannot be parsed, or that requests an unsupported feature."""
 
     def __init__(self, sentence: str, status: int = 400) -> None:
         super().__init__(sentence)
@@ -66,14 +66,14 @@ class Unreadable(Exception):  # noqa: N818 - what a client is answered, not an e
 
 
 class Description:
-    """What a client writes of an entity: its kind, and what it says of each property."""
+    """An entity's description from a client: its kind and its properties."""
 
     def __init__(self, element: ET.Element) -> None:
         self.element = element
         self.kind = element.tag.removeprefix(f"{{{SB}}}")
 
     def said(self) -> dict[str, str]:
-        """The properties that are plain texts."""
+        """Return the properties with a plain text."""
         return {
             each.tag.removeprefix(f"{{{SB}}}"): each.text or ""
             for each in self.element
@@ -81,15 +81,15 @@ class Description:
         }
 
     def child(self, name: str) -> ET.Element | None:
-        """A property that is more than a text."""
+        """Return a property with child elements."""
         return self.element.find(f"{{{SB}}}{name}")
 
 
 def read_description(body: bytes) -> Description:
-    """What stands in an entry.
+    """Parse the description in an entry.
 
     Raises:
-        Unreadable: nothing does.
+        Unreadable: it has none.
     """
     try:
         text = body.decode("utf-8-sig")
@@ -108,10 +108,10 @@ def read_description(body: bytes) -> Description:
 
 
 def microseconds(text: str, name: str) -> int:
-    """A duration.
+    """Parse a duration into microseconds.
 
     Raises:
-        Unreadable: it is none.
+        Unreadable: it is not a duration.
     """
     found = microseconds_in(text)
     if found is None:
@@ -120,10 +120,10 @@ def microseconds(text: str, name: str) -> int:
 
 
 def filter_of(rule: ET.Element) -> Filter:
-    """The filter of a rule.
+    """Return the filter of a rule.
 
     Raises:
-        Unreadable: it has no filter that is known.
+        Unreadable: the filter's type is unknown.
     """
     given = rule.find(f"{{{SB}}}Filter")
     if given is None:
@@ -142,19 +142,19 @@ def filter_of(rule: ET.Element) -> Filter:
 
 
 def action_of(rule: ET.Element) -> str | None:
-    """The action of a rule, if it has one.
+    """Return the action of a rule, if it has one.
 
     Raises:
-        Unreadable: it names a parameter that it does not have.
+        Unreadable: the action uses a parameter without a value.
     """
     given = rule.find(f"{{{SB}}}Action")
     return None if given is None else _expression(given) or None
 
 
 def _expression(given: ET.Element) -> str:
-    """The SQL of a filter or an action, its parameters replaced by their values.
+    """Return the SQL of a filter or an action, with parameters replaced by their values.
 
-    A value is a constant wherever it stands; the text of one is quoted, and adds no condition.
+    A value becomes a constant; text is quoted, so that it cannot add a condition.
     """
     said = given.findtext(f"{{{SB}}}SqlExpression") or ""
     known = {
@@ -176,7 +176,7 @@ def _expression(given: ET.Element) -> str:
 
 
 def _constant(value: bool | float | str) -> str:
-    """A value as SQL writes it."""
+    """Return a value as a SQL literal."""
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, str):
@@ -188,10 +188,10 @@ def _constant(value: bool | float | str) -> str:
 
 
 def _values(given: ET.Element | None) -> dict[str, Any]:
-    """The values that a filter or an action is given by name.
+    """Return the named values of a filter or an action.
 
     Raises:
-        Unreadable: one has no type that is known, or cannot be read.
+        Unreadable: a value has an unknown type, or cannot be parsed.
     """
     found: dict[str, Any] = {}
     pairs = () if given is None else given.iter(f"{{{SB}}}KeyValueOfstringanyType")
@@ -223,7 +223,7 @@ def _truth(text: str) -> bool:
 
 
 def _moment(text: str) -> int:
-    """A moment as messages have it: milliseconds since 1970; of no time zone is in UTC."""
+    """Parse a time into milliseconds since 1970, as in messages; without a time zone it is UTC."""
     moment = datetime.fromisoformat(text)
     moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
     return (moment - EPOCH) // timedelta(milliseconds=1)
@@ -239,13 +239,14 @@ VALUE_TYPES: Final[dict[str, Callable[[str], Any]]] = {
     "dateTime": _moment,
     "duration": str,
 }
-"""The types of values that a filter compares with, and how they are read."""
+"""Types of the values that a filter can compare, and their parsers."""
 
 
 def written(kind: str, said: Mapping[str, str], counts: Mapping[str, int] | None) -> ET.Element:
-    """A description, in the order in which it is given; `counts` go where clients look for them.
+    """Return a description with its properties in the given order, followed by the counts.
 
-    Some clients know no namespaces: names are written as the service writes them.
+    The counts come after the message count. Names are written with the service's prefixes, because
+    some clients ignore namespaces.
     """
     element = ET.Element(kind, {"xmlns": SB, "xmlns:i": XSI})
     for name, text in said.items():
@@ -258,11 +259,11 @@ def written(kind: str, said: Mapping[str, str], counts: Mapping[str, int] | None
 
 
 def as_written(element: ET.Element) -> ET.Element:
-    """A part of a description as a client wrote it, with names that need no namespace."""
+    """Return part of a client's description, with names that need no namespace."""
     names = {name.replace(f"{{{XSI}}}", "i:"): text for name, text in element.attrib.items()}
     copied = ET.Element(element.tag.rpartition("}")[2], names)
     if (kind := names.get("i:type", "")) and element.tag == f"{{{SB}}}Value":
-        # Clients of JavaScript take what stands behind the fifth character for the type.
+        # The JavaScript client takes the text after the fifth character for the type.
         copied.set("xmlns:d6p1", SPAN if kind.endswith("duration") else XSD)
         copied.set("i:type", f"d6p1:{kind.rpartition(':')[2]}")
     copied.text = element.text
@@ -273,9 +274,9 @@ def as_written(element: ET.Element) -> ET.Element:
 def rule_element(
     rule: SubscriptionRule, created: str, given: ET.Element | None = None
 ) -> ET.Element:
-    """A rule's description, with the filter and the action as a client has given them, if it has.
+    """Return a rule's description, with the filter and action from the client if there are any.
 
-    The model has constants in the place of parameters.
+    The model has constants instead of parameters.
     """
     element = ET.Element("RuleDescription", {"xmlns": SB, "xmlns:i": XSI})
     chosen = None if given is None else given.find(f"{{{SB}}}Filter")
@@ -320,7 +321,7 @@ def _value_element(pair: ET.Element, value: Any) -> None:
     kinds = {bool: "boolean", int: "int", float: "double", str: "string"}
     kind = "long" if isinstance(value, int) and abs(value) >= 2**31 else kinds[type(value)]
     text = str(value).lower() if isinstance(value, bool) else str(value)
-    # Clients of JavaScript take what stands behind the fifth character for the type.
+    # The JavaScript client takes the text after the fifth character for the type.
     element = ET.SubElement(pair, "Value", {"i:type": f"d6p1:{kind}"})
     element.set("xmlns:d6p1", XSD)
     element.text = text
@@ -337,12 +338,12 @@ def _entry(title: str, url: str, moment: str, description: ET.Element) -> ET.Ele
 
 
 def entry(title: str, url: str, moment: str, description: ET.Element) -> bytes:
-    """One description as an answer."""
+    """Return one description as the body of an answer."""
     return _bytes(_entry(title, url, moment, description))
 
 
 def feed(title: str, url: str, moment: str, found: Iterable[tuple[str, str, ET.Element]]) -> bytes:
-    """Several descriptions as an answer, each with its title and address."""
+    """Return several descriptions, with titles and addresses, as the body of an answer."""
     element = ET.Element("feed", {"xmlns": ATOM})
     for name, text in (("id", url), ("title", title), ("updated", moment)):
         ET.SubElement(element, name).text = text
@@ -352,7 +353,7 @@ def feed(title: str, url: str, moment: str, found: Iterable[tuple[str, str, ET.E
 
 
 def error(status: int, detail: str) -> bytes:
-    """An error as an answer."""
+    """Return an error as the body of an answer."""
     element = ET.Element("Error")
     ET.SubElement(element, "Code").text = str(status)
     ET.SubElement(element, "Detail").text = detail

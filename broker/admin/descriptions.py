@@ -1,4 +1,4 @@
-"""Entities as administration clients are told of them."""
+"""Descriptions of entities for administration clients."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -18,7 +18,7 @@ from busproof.vocabulary.subscription_rules import CorrelationFilter
 __all__ = ["DEFAULTS", "Said", "described", "kind_of", "settings_of", "title"]
 
 Said = Mapping[str, str]
-"""What was written of an entity: name of a property to text."""
+"""Properties that a client wrote for an entity: name to text."""
 
 FOR_EVER: Final = "P10675199DT2H48M5.4775807S"
 DEFAULTS: Final = {
@@ -29,9 +29,9 @@ DEFAULTS: Final = {
     "EnableExpress": "false",
     "EntityAvailabilityStatus": "Available",
 }
-"""What is told of each entity and does not come from the model."""
+"""Properties of every entity that the model does not have."""
 OF_SUBSCRIPTIONS: Final = {"DeadLetteringOnFilterEvaluationExceptions": "true"}
-"""What is told of subscriptions beside it; clients of JavaScript cannot do without."""
+"""Further properties of subscriptions, which the JavaScript client requires."""
 
 TOLD: Final = {
     "partitioned": "EnablePartitioning",
@@ -47,26 +47,26 @@ TOLD: Final = {
     "availability": "EntityAvailabilityStatus",
     "subscription_count": "SubscriptionCount",
 }
-"""What the vocabulary calls what is told of an entity, and what clients call it."""
+"""Fields of the vocabulary's descriptions, with their names in Atom."""
 FORWARDING: Final = ("ForwardTo", "ForwardDeadLetteredMessagesTo")
-"""What is told as an address, as the service tells it."""
+"""Properties that are written as addresses, as the service does."""
 DURATIONS: Final = frozenset({"duplicate_window", "lock_duration", "time_to_live"})
 
 
 def kind_of(entity: Entity) -> str:
-    """What an entity is, as descriptions call it."""
+    """Return the kind of an entity, as descriptions spell it."""
     return entity.kind.value.capitalize()
 
 
 def described(bus: Bus, path: str, said: Said, times: Said, host: str) -> ET.Element:
-    """The description of an entity.
+    """Return the description of an entity.
 
     Args:
-        bus: with the entity in it.
+        bus: the bus that has the entity.
         path: its path.
-        said: what was written of it and is not the model's.
-        times: when it was created, changed and used.
-        host: by which the client knows the broker.
+        said: the properties that a client wrote and the model does not have.
+        times: when it was created, updated and accessed.
+        host: the broker's host, as the client knows it.
     """
     entity = bus.known(path)
     dead, stuck = entity.dead_letters, entity.transfers
@@ -102,7 +102,7 @@ def described(bus: Bus, path: str, said: Said, times: Said, host: str) -> ET.Ele
 
 
 def _as_told(description: Description | None) -> dict[str, str]:
-    """What a bus tells of an entity that is not the model."""
+    """Return the properties from a bus other than the model."""
     if description is None:
         return {}
     told: dict[str, object] = {}
@@ -121,7 +121,7 @@ def _as_told(description: Description | None) -> dict[str, str]:
 
 
 def settings_of(bus: Bus, entity: Entity) -> dict[str, str]:
-    """What an entity was created with or changed to."""
+    """Return the settings of an entity and the size that it uses."""
     settings, sizes = bus.announced(entity), bus.namespace.rules.sizes
     size = sizes.greatest_size(bus.namespace, entity)
     life = settings.time_to_live
@@ -154,5 +154,5 @@ def _written(duration: int) -> str:
 
 
 def title(path: str) -> str:
-    """The name of an entity, of a subscription without its topic."""
+    """Return the name of an entity; that of a subscription does not include the topic."""
     return path.partition(SUBSCRIPTIONS)[2] or path

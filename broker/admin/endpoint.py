@@ -1,4 +1,4 @@
-"""The administration endpoint: health, what a test needs under `/busproof/`, and entities."""
+"""The administration endpoint: health, control for tests under `/busproof/`, and entities."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -29,9 +29,9 @@ OVERVIEW: Final = "/busproof/overview"
 METRICS: Final = "/metrics"
 HEALTH: Final = "/health"
 BODILESS: Final = frozenset({OWN, OVERVIEW, METRICS, HEALTH})
-"""Paths that some may ask for who show no token; nothing of a body is ever read there."""
+"""Paths that some clients may request without a token; request bodies are never read there."""
 REFUSED: Final = 400
-"""The least status of HTTP that refuses."""
+"""The lowest HTTP status that reports an error."""
 NOBODY: Final = Control()
 
 
@@ -39,13 +39,13 @@ Answered = TypeVar("Answered", Answer, Answer | None)
 
 
 class Administration:
-    """Answers HTTP requests.
+    """The HTTP endpoint for administration.
 
     Args:
-        hub: the broker's inside.
-        warn: is told of what a client asks for that has no effect.
-        control: who may use what lies under `/busproof/`.
-        metrics: who may have what the broker counts.
+        hub: the broker's core.
+        warn: reports properties that have no effect.
+        control: access to the paths under `/busproof/`.
+        metrics: access to the metrics.
     """
 
     def __init__(
@@ -63,14 +63,14 @@ class Administration:
         self._entities = Entities(hub, warn)
 
     def admit(self, head: Request) -> Answer | None:
-        """Answer a request that is refused for what its head says, before its body is read."""
+        """Answer a request that its head is enough to refuse, before its body is read."""
         answer = self._replied(head, self._objection)
         if answer is not None:
             self._tell(head, answer)
         return answer
 
     def answer(self, request: Request) -> Answer:
-        """Answer one request; what changes something is told, and what is refused."""
+        """Answer a request; changes and refusals are logged."""
         answer = self._replied(request, self._answered)
         self._tell(request, answer)
         return answer
@@ -111,7 +111,7 @@ class Administration:
         path: str,
         query: Mapping[str, str],  # noqa: ARG002 - as `_answered`
     ) -> Answer | None:
-        """The answer to a request that may have no body; `None` if it may."""
+        """Return the refusal of a request that announces a body; `None` if it may have one."""
         if path in BODILESS:
             raise Problem(413, f"A request for {path} has no body.")
         if path.startswith(OWN):
@@ -141,7 +141,7 @@ class Administration:
         return self._metrics.answer(request.headers.get("accept", ""))
 
     def _seen(self, request: Request, path: str) -> Answer:
-        """The page, which holds nothing, and what it shows, which it asks for with the token."""
+        """Serve the page, which has no data, or the data, which requires the token, if any."""
         if path == OVERVIEW or self._control.token is None:
             self._check_control(request, looks=True)
         if path == OVERVIEW:
@@ -186,7 +186,7 @@ class Administration:
         return {"clock": bus.clock.value, "now": now, "time": time, "epoch": bus.epoch}
 
     def _advance(self, said: Mapping[str, Any]) -> dict[str, Any]:
-        """Let time pass: so many seconds and a moment, or exactly so many microseconds."""
+        """Advance the clock, by seconds and a moment or by exact microseconds."""
         bus, more = self._hub.bus, 0 if "microseconds" in said else 1
         if more:
             duration = round(number_of(said, "advance") * 1_000_000)
@@ -199,9 +199,9 @@ class Administration:
         return self._clock()
 
     def _begin(self, said: Mapping[str, Any]) -> dict[str, Any]:
-        """Serve an empty namespace, held to what is said and else to what this one is held to.
+        """Serve an empty namespace with the given profile; the current one has the defaults.
 
-        With `configured`, it is the one with which the broker began, with its entities.
+        With `configured`, serve the namespace that the broker started with, entities included.
         """
         if said.get("configured") is True:
             if len(said) > 1:
@@ -256,7 +256,7 @@ class Administration:
         return {} if known is None else self._described(known)
 
     def _restore(self, said: Mapping[str, Any]) -> dict[str, Any]:
-        """Begin with a partitioned queue from when the tier still permitted it (PREM-03)."""
+        """Add a partitioned queue from before the tier disallowed it (PREM-03)."""
         bus, name = self._hub.bus, said.get("entity")
         if not isinstance(name, str) or not name:
             raise Problem(400, f"entity is {name!r}; it has to be the name of the queue.")

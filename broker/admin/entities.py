@@ -1,4 +1,4 @@
-"""The administration of entities over HTTP: created, told, changed, listed and deleted."""
+"""Administration of entities over HTTP: create, read, update, list and delete."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -44,9 +44,9 @@ KEYS: Final = "AuthorizationRules"
 XML: Final = "application/atom+xml;type=entry;charset=utf-8"
 KINDS: Final = {"QueueDescription", "TopicDescription", "SubscriptionDescription"}
 LONGEST_PATH: Final = 260
-"""How long the name of a queue or topic may be, in characters."""
+"""Maximum length of the name of a queue or topic, in characters."""
 UNQUOTED: Final = "/$!'()*+,;:@&=~"
-"""What an address shows as it is, beside letters and digits."""
+"""Characters that addresses leave unescaped, besides letters and digits."""
 HARMLESS: Final = {"UserMetadata", "EnableBatchedOperations", "Status", "SupportOrdering"}
 READ_ONLY: Final = {
     "AccessedAt",
@@ -57,34 +57,34 @@ READ_ONLY: Final = {
     "SubscriptionCount",
     "UpdatedAt",
 }
-"""What clients are told, and write back when they change an entity."""
+"""Read-only properties, which clients send back when they update an entity."""
 
 
 class Entities:
-    """Answers what administration clients ask.
+    """The entities of the namespace, as administration clients manage them.
 
     Args:
-        hub: the broker's inside.
-        warn: is told of what a client asks for that has no effect.
+        hub: the broker's core.
+        warn: reports properties that have no effect.
     """
 
     def __init__(self, hub: Hub, warn: Callable[[str], None]) -> None:
         self._hub = hub
         self._warn = warn
         self._said: dict[str, dict[str, str]] = {}
-        """Path to what was written of an entity and is not the model's."""
+        """Path to the properties that a client wrote and the model does not have."""
         self._keys: dict[str, ET.Element] = {}
-        """Path to the authorization rules that were written of an entity; no key of them works."""
+        """Path to the authorization rules that a client wrote; their keys have no effect."""
         self._rules_said: dict[str, tuple[SubscriptionRule, ET.Element]] = {}
-        """Path of a subscription, and name of its rule, to the rule and how it was written."""
+        """Path of a subscription and name of a rule to the rule and its XML from the client."""
         self._times: dict[str, tuple[str, str]] = {}
-        """Path to when an entity was created and last changed."""
+        """Path to when an entity was created and last updated."""
         self._begun = self._moment()
         self._base = ""
-        """The address by which the client that is being answered knows the broker."""
+        """The broker's address, as the client of the current request knows it."""
 
     def answer(self, request: Request) -> Answer:
-        """Answer one request."""
+        """Answer a request."""
         url = urlsplit(request.target)
         path, self._base = unquote(url.path).strip("/"), request.base
         if (refused := self.admit(request)) is not None:
@@ -98,7 +98,7 @@ class Entities:
         return Answer(status, body, XML)
 
     def admit(self, head: Request) -> Answer | None:
-        """Answer a request without a token that permits it; `None` if there is one."""
+        """Refuse a request without a token that permits it; return `None` if it has one."""
         try:
             self._authorize(head, unquote(urlsplit(head.target).path).strip("/"))
         except atom.Unreadable as problem:
@@ -188,7 +188,7 @@ class Entities:
         return 201, self._entry(path)
 
     def _as_known(self, path: str) -> str:
-        """The path with the letters that its entity, or the topic above it, was created with."""
+        """Return the path in the case in which the entity, or the topic above it, was created."""
         place = path.lower().find(SUBSCRIPTIONS)
         if place < 0:
             return self._hub.bus.path(path)
@@ -351,12 +351,12 @@ class Entities:
         return atom.entry(rule.name, self._url(path, rule.name), moment, element)
 
     def _rule_element(self, path: str, rule: SubscriptionRule, moment: str) -> ET.Element:
-        """The rule's description, as it was written if that is what the bus goes by."""
+        """Return a rule's description, with the client's own XML if it still describes the rule."""
         known, element = self._rules_said.get(f"{path}/{rule.name}", (None, None))
         return atom.rule_element(rule, moment, element if known == rule else None)
 
     def _url(self, path: str, rule: str | None = None) -> str:
-        """The address of an entity or a rule, by which clients of JavaScript find out its name."""
+        """Return the address of an entity or a rule, which has its name for JavaScript clients."""
         topic, _, subscription = self._hub.bus.path(path).partition(SUBSCRIPTIONS)
         parts = [topic, *(["Subscriptions", subscription] if subscription else [])]
         parts += [] if rule is None else ["Rules", rule]
@@ -383,6 +383,6 @@ class Entities:
 
 
 def page_of(names: list[str], query: Mapping[str, str]) -> list[str]:
-    """What of a list is asked for."""
+    """Return the page of a list that a query selects."""
     skip, top = whole(query.get("$skip", "0"), "$skip"), whole(query.get("$top", "100"), "$top")
     return names[skip : skip + top]

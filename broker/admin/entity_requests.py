@@ -1,4 +1,4 @@
-"""What administration clients want of entities: how they are to be created, or changed."""
+"""Parsing of requests to create or update entities."""
 
 from typing import Any, Final
 from urllib.parse import unquote
@@ -24,7 +24,7 @@ WINDOW: Final = "DuplicateDetectionHistoryTimeWindow"
 SIZE: Final = "MaxSizeInMegabytes"
 MB_IN_GB: Final = 1024
 TODAY: Final = "2015"
-"""Later api-versions are those of clients by now; the documents speak of earlier ones (MGMT-06)."""
+"""First api-version of current clients; the documents name earlier ones (MGMT-06)."""
 OF_ALL: Final = {LIFETIME, "Name"}
 OF_RECEIVERS: Final = {
     "LockDuration",
@@ -44,7 +44,7 @@ APPLIED: Final = {
     "Topic": OF_ALL | OF_SENDERS | {SIZE},
     "Subscription": OF_ALL | OF_RECEIVERS,
 }
-"""For each kind of entity, the properties that have an effect here."""
+"""For each kind of entity, the properties that have an effect."""
 
 MESSAGE_SIZE: Final = "MaxMessageSizeInKilobytes"
 
@@ -52,10 +52,17 @@ MESSAGE_SIZE: Final = "MaxMessageSizeInKilobytes"
 def creation(
     bus: Bus, path: str, kind: str, said: Said, version: str | None = None
 ) -> CreateQueue | CreateTopic | CreateSubscription:
-    """The command for an entity that is to be created, by a request of this api-version.
+    """Return the command that creates an entity.
+
+    Args:
+        bus: the bus.
+        path: the path of the entity.
+        kind: the kind of its description.
+        said: its properties.
+        version: the api-version of the request.
 
     Raises:
-        Unreadable: there can be none like that.
+        Unreadable: such an entity is not possible.
     """
     _check_message_size(bus, said)
     named = version if version and version < TODAY else None
@@ -100,12 +107,12 @@ def creation(
 
 
 def update(bus: Bus, path: str, said: Said) -> UpdateQueue:
-    """The command for a description that is written anew; what it leaves out stays as it is.
+    """Return the command for an updated description; omitted properties keep their values.
 
-    Only one that leaves out where to forward to ends forwarding, as with the service.
+    An omitted forwarding target ends forwarding, as in the service.
 
     Raises:
-        Unreadable: it would change what cannot be changed here, or cannot be read.
+        Unreadable: a property cannot be changed here, or cannot be parsed.
     """
     _check_message_size(bus, said)
     entity = bus.known(path)
@@ -129,12 +136,12 @@ def update(bus: Bus, path: str, said: Said) -> UpdateQueue:
 
 
 def more_settings(bus: Bus, path: str, said: Said) -> dict[str, Any]:
-    """The settings that a description changes beside what an update has, by their names here.
+    """Return the settings that a description changes and an update command does not have.
 
-    One that leaves out where dead letters go on to ends that, as with the service.
+    An omitted forwarding target for dead letters ends that forwarding, as in the service.
 
     Raises:
-        Unreadable: it would change what cannot be changed here, or cannot be read.
+        Unreadable: a property cannot be changed here, or cannot be parsed.
     """
     entity = bus.known(path)
     before, told = entity.settings, settings_of(bus, entity)
@@ -157,13 +164,13 @@ def more_settings(bus: Bus, path: str, said: Said) -> dict[str, Any]:
 
 
 def _is_read(bus: Bus, name: str, reading: str) -> bool:
-    """Whether an ambiguity is read so, as far as that is decided."""
+    """Return whether an ambiguity has this reading, as far as that is decided."""
     namespace = bus.namespace
     return reading == (namespace.readings.get(name) or namespace.profile.readings.get(name))
 
 
 def _check_message_size(bus: Bus, said: Said) -> None:
-    """Insist on what the documents say of the size of messages: it is an option of Premium."""
+    """Check that the maximum message size is set in the Premium tier only, as documented."""
     if MESSAGE_SIZE in said and bus.namespace.profile.tier is not Tier.PREMIUM and bus.is_trusted:
         raise atom.Unreadable(
             f"{MESSAGE_SIZE} can only be set in the Premium tier; leave it out, or serve a "
@@ -172,13 +179,13 @@ def _check_message_size(bus: Bus, said: Said) -> None:
 
 
 def _redirected(bus: Bus, settings: EntitySettings, said: Said) -> str | None:
-    """Where a queue is to forward to from now on, none if nowhere; `None` if it is as before."""
+    """Return a new forwarding target, empty to end forwarding; `None` if it is unchanged."""
     wanted = _destination(bus, said, FORWARDING) or ""
     return None if wanted == (settings.forward_to or "") else wanted
 
 
 def _same(one: str, other: str) -> bool:
-    """Whether two texts say the same, one of which a client may have written in its own way."""
+    """Return whether two texts are equal, also as durations in different spellings."""
     if one.lower() == other.lower():
         return True
     try:
@@ -188,10 +195,10 @@ def _same(one: str, other: str) -> bool:
 
 
 def whole(text: str, name: str) -> int:
-    """Return the number that a client wrote into a field.
+    """Parse the number in a field.
 
     Raises:
-        Unreadable: it is not a number that the field may have.
+        Unreadable: it is not a number in the field's range.
     """
     try:
         return number_in(name, text)
@@ -215,7 +222,7 @@ def _window(said: Said) -> int:
 
 
 def _lifetime(said: Said) -> int | None:
-    """The time to live in microseconds; `None` for ever, or where nothing is said of it."""
+    """Return the time to live in microseconds; `None` if it is unlimited or omitted."""
     if LIFETIME not in said:
         return None
     duration = _positive(said[LIFETIME], LIFETIME)
@@ -223,7 +230,7 @@ def _lifetime(said: Said) -> int | None:
 
 
 def _size(said: Said) -> int | None:
-    """In GB."""
+    """Return the maximum size in GB."""
     if SIZE not in said:
         return None
     size, rest = divmod(whole(said[SIZE], SIZE), MB_IN_GB)
@@ -233,7 +240,7 @@ def _size(said: Said) -> int | None:
 
 
 def _destination(bus: Bus, said: Said, name: str) -> str | None:
-    """Where messages go on to, in the letters that it was created with.
+    """Return a forwarding target in the case in which it was created.
 
     Most clients write the address with its host.
     """

@@ -1,4 +1,4 @@
-"""The fields of JSON requests and of queries under `/busproof/`."""
+"""The fields of JSON requests and queries under `/busproof/`."""
 
 import json
 from collections.abc import Mapping
@@ -10,11 +10,11 @@ from busproof.broker.bounds import bounded, number_in
 __all__ = ["Problem", "body_of", "number_of", "whole_in", "whole_of"]
 
 AGES: Final = 10**11
-"""More than three thousand years, in seconds: more than a clock is ever moved by."""
+"""More than 3,000 years, in seconds: longer than any advance of a clock."""
 
 
 class Problem(Exception):  # noqa: N818 - what a client is answered, not an error of ours
-    """What a client is told instead of what it asked for."""
+    """A request that is refused."""
 
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
@@ -23,7 +23,7 @@ class Problem(Exception):  # noqa: N818 - what a client is answered, not an erro
 
 
 def body_of(request: Request) -> Mapping[str, Any]:
-    """Return the JSON object that a request carries.
+    """Return the JSON object in the body of a request.
 
     Raises:
         Problem: there is none.
@@ -38,10 +38,10 @@ def body_of(request: Request) -> Mapping[str, Any]:
 
 
 def number_of(said: Mapping[str, Any], name: str) -> float:
-    """Return a number of seconds.
+    """Return a field that is a number of seconds.
 
     Raises:
-        Problem: there is none.
+        Problem: it is not.
     """
     value = said.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < AGES:
@@ -50,10 +50,10 @@ def number_of(said: Mapping[str, Any], name: str) -> float:
 
 
 def whole_of(said: Mapping[str, Any], name: str) -> int:
-    """Return a whole number within the bounds of its field.
+    """Return a field that is an integer, within the field's bounds.
 
     Raises:
-        Problem: there is none.
+        Problem: it is not.
     """
     value = said.get(name)
     try:
@@ -63,10 +63,10 @@ def whole_of(said: Mapping[str, Any], name: str) -> int:
 
 
 def whole_in(text: str, name: str) -> int:
-    """Return the whole number that a text says, within the bounds of its field.
+    """Parse an integer, within the bounds of its field.
 
     Raises:
-        Problem: there is none.
+        Problem: the text is not such a number.
     """
     try:
         return number_in(name, text)

@@ -1,4 +1,4 @@
-"""HTTP for the administration endpoint: requests in, answers out, by h11."""
+"""HTTP for the administration endpoint, with h11."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -15,31 +15,31 @@ __all__ = ["Answer", "Request", "served"]
 
 PLAIN: Final = ("", "identity")
 MOST_CHUNKS: Final = 10_000
-"""The most chunks that a body may have; each costs as much as a small request."""
+"""Maximum number of chunks in a body; each costs as much as a small request."""
 AT_ONCE: Final = 100
-"""How many pieces of a body are read before others have a turn."""
+"""Number of pieces of a body that are read before other clients have a turn."""
 THROWN_AWAY: Final = 1_048_576
-"""Bytes that are read of a request after it was refused, so that its client gets the answer."""
+"""Bytes to read and discard after a refusal, so that the client gets the answer."""
 LINGERING: Final = 2.0
-"""For how long that is done, in seconds."""
+"""Time to read them, in seconds."""
 
 
 @attrs.frozen
 class Request:
-    """What a client asks; `headers` have names in small letters."""
+    """A request; the names of `headers` are in lower case."""
 
     method: str
     target: str
     headers: dict[str, str]
     body: bytes
     peer: str = ""
-    """The address that the client asks from."""
+    """The client's address."""
     secure: bool = False
-    """Whether it asks by HTTPS."""
+    """Whether the request came over HTTPS."""
 
     @property
     def base(self) -> str:
-        """The address that the client knows this endpoint by."""
+        """This endpoint's address, as the client knows it."""
         return f"http{'s' * self.secure}://{self.headers.get('host', 'localhost')}"
 
     @property
@@ -51,7 +51,7 @@ class Request:
 
 @attrs.frozen
 class Answer:
-    """What it is answered."""
+    """The answer to a request."""
 
     status: int
     body: bytes = b""
@@ -61,11 +61,11 @@ class Answer:
 
 Handler = Callable[[Request], Answer]
 Admission = Callable[[Request], Answer | None]
-"""Answers a request that is refused for what its head says; `None` if its body is to be read."""
+"""Answers a request that its head is enough to refuse; `None` if its body is to be read."""
 
 
 class Refused(Exception):  # noqa: N818 - what a client is answered, not an error of ours
-    """The answer to a request that is refused before its body is read."""
+    """A request that is refused before its body is read."""
 
     def __init__(self, answer: Answer) -> None:
         super().__init__(answer.status)
@@ -73,11 +73,11 @@ class Refused(Exception):  # noqa: N818 - what a client is answered, not an erro
 
 
 async def _at_once() -> None:
-    """Nothing has to be waited for."""
+    """Return at once; nothing has to become durable."""
 
 
 def _all(_: Request) -> Answer | None:
-    """Let everybody send a body."""
+    """Admit any body."""
     return None
 
 
@@ -87,12 +87,12 @@ def served(
     limits: Limits = ALL_DEFAULT,
     admit: Admission = _all,
 ) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
-    """What `asyncio.start_server` calls for each connection.
+    """Return the callback of `asyncio.start_server`.
 
     Args:
         handler: answers a request.
-        kept: waits until what the answer says is kept for good.
-        limits: how many may ask, how much, and for how long.
+        kept: waits until the decisions that the answer reports are durable.
+        limits: limits on connections, sizes and times.
         admit: answers a request that is refused before its body is read.
     """
     there = 0
@@ -106,7 +106,7 @@ def served(
         try:
             await _converse(Conversation(reader, writer, limits, admit), handler, kept)
         except asyncio.CancelledError:
-            # The broker ends while a client keeps its connection; Python 3.11 would print how.
+            # The broker stops while the client is connected; Python 3.11 would print a traceback.
             return
         finally:
             there -= 1
@@ -124,7 +124,7 @@ async def _converse(
             await kept()
             if not await conversation.answer(answer):
                 return
-            # A client may send thousands of requests at once; others have a turn in between.
+            # A client may pipeline thousands of requests; give others a turn in between.
             await asyncio.sleep(0)
     except TimeoutError:
         conversation.writer.transport.abort()
@@ -134,12 +134,12 @@ async def _converse(
         answer = Answer(error.error_status_hint or 400, f"{error}\n".encode(), "text/plain")
         await conversation.end(answer)
     except OSError:
-        return  # nobody is left to be told
+        return  # the client has disconnected
 
 
 @attrs.define
 class Conversation:
-    """One client's requests, one after another, none of which may take too long."""
+    """The requests of one client in sequence, each within a time limit."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
@@ -149,10 +149,10 @@ class Conversation:
     asks_for_no_body: bool = False
 
     async def request(self) -> Request | None:
-        """The next request; `None` if there is none.
+        """Return the next request; `None` if the client sends no more.
 
         Raises:
-            TimeoutError: it does not come to an end.
+            TimeoutError: it takes too long to arrive.
             Refused: its body is not to be read.
         """
         async with asyncio.timeout(self.limits.http_idle):
@@ -169,10 +169,10 @@ class Conversation:
             raise Refused(answer)
 
     async def answer(self, answer: Answer) -> bool:
-        """Answer it; whether another request may follow.
+        """Answer a request; return whether another may follow.
 
         Raises:
-            TimeoutError: the client does not read it.
+            TimeoutError: the client does not read the answer.
         """
         self._write(answer)
         async with asyncio.timeout(self.limits.http_idle):
@@ -184,10 +184,10 @@ class Conversation:
         return False
 
     async def end(self, answer: Answer) -> None:
-        """Answer a request whose rest is not read, while somebody may still listen.
+        """Answer a request whose rest is not read, if an answer is still possible.
 
-        What the client still sends is thrown away for a while: a connection that is closed before
-        takes the answer with it.
+        The rest is read and discarded for a while, because an earlier close of the connection would
+        lose the answer.
         """
         if self.connection.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
             return
@@ -225,7 +225,7 @@ class Conversation:
         return b"".join(pieces)
 
     async def _event(self) -> object:
-        """The next part of a request, once it is there."""
+        """Return the next part of a request."""
         while (event := self.connection.next_event()) is h11.NEED_DATA:
             self.connection.receive_data(await self.reader.read(65_536))
         return event

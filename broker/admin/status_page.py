@@ -1,6 +1,6 @@
-"""What somebody sees who looks at a broker: its entities, their partitions, sessions and locks.
+"""The status page: entities, with their partitions, sessions and locks.
 
-Nothing here goes through the messages, so that whoever looks again and again delays nobody.
+It never scans the messages, so frequent refreshes delay no client.
 """
 
 import base64
@@ -17,15 +17,15 @@ from busproof.model.state import Entity, QueuedMessage
 __all__ = ["MOST_LISTED", "entity_told", "kind_of", "overview", "page"]
 
 MOST_LISTED: Final = 50
-"""How many sessions, and how many locks, of an entity are told one by one."""
+"""Maximum number of sessions, and of locks, listed for an entity."""
 
 
 def overview(hub: Hub, *, may_disturb: bool) -> dict[str, Any]:
-    """All that the page shows, as JSON; moments are milliseconds since 1970.
+    """Return the data of the page, for JSON; times are milliseconds since 1970.
 
     Args:
-        hub: the broker's inside.
-        may_disturb: whether who looks may take partitions down.
+        hub: the broker's core.
+        may_disturb: whether the viewer may take partitions down.
     """
     bus = hub.bus
     namespace = bus.namespace
@@ -48,7 +48,7 @@ def _listed(hub: Hub, name: str) -> dict[str, Any]:
 
 
 def entity_told(hub: Hub, name: str) -> dict[str, Any]:
-    """What is told of an entity as a whole, and of each of its partitions."""
+    """Return the data of an entity and of each of its partitions."""
     entity = hub.bus.namespace.entities[name]
     tally = hub.tallies.of(entity)
     beneath = (entity.dead_letters, entity.transfers)
@@ -69,7 +69,7 @@ def entity_told(hub: Hub, name: str) -> dict[str, Any]:
 
 
 def kind_of(entity: Entity) -> str:
-    """What it is: a queue, a topic or a subscription."""
+    """Return the kind of an entity: queue, topic or subscription."""
     return entity.kind.value
 
 
@@ -116,7 +116,7 @@ def _until(queued: QueuedMessage) -> int:
 
 
 def page() -> tuple[bytes, str]:
-    """The page, and the policy that it is shown under: nothing but its own style and script."""
+    """Return the page and its content security policy: only its own style and script."""
     style, script = _file("page.css"), _file("page.js")
     whole = Template(_file("page.html")).substitute(style=style, script=script)
     policy = (

@@ -1,1 +1,1 @@
-"""AMQP frames as clients send and expect them, where Proton's engine is stricter or shorter."""
+"""AMQP as Service Bus clients speak it, in places where Proton's engine is stricter or terser."""

@@ -1,4 +1,4 @@
-"""What waits in the AMQP engine: messages for which their session has no window, or no credit."""
+"""Messages queued in the AMQP engine for lack of a session window or of credit."""
 
 from typing import Final
 
@@ -9,14 +9,14 @@ from busproof.broker.amqp.nodes import Node
 __all__ = ["Backlog"]
 
 DELIVERY: Final = 512
-"""Bytes that the engine keeps of a delivery beside its message, about."""
+"""Approximate overhead of a delivery in the engine, in bytes."""
 
 
 class Backlog:
-    """The links of a connection whose messages the engine cannot write.
+    """The links of a connection whose messages the engine cannot write yet.
 
-    A client may give a link all the credit there is, and its session no window. The engine would
-    keep whatever it is given for such a link, so it is given no more until the window opens.
+    A client may grant a link unlimited credit while its session has no window. The engine would
+    queue every message given to such a link, so the link gets no more until the window opens.
     """
 
     def __init__(self) -> None:
@@ -24,33 +24,33 @@ class Backlog:
         self._shut: dict[Raw, Node] = {}
 
     def wrote(self, link: Raw, node: Node) -> None:
-        """Something was given to the engine to write it over a link."""
+        """Record that the engine was given a message for a link."""
         self._written[link] = node
 
     def look(self) -> None:
-        """The engine has written what it could; what it has not written waits for a window."""
+        """Mark the links whose messages the engine could not write; they wait for a window."""
         for link, node in self._written.items():
             if native.queued(link) > 0:
                 self._shut[link] = node
         self._written.clear()
 
     def is_shut(self, link: Raw) -> bool:
-        """Whether messages wait in the engine for this link."""
+        """Return whether the engine still queues messages of this link."""
         return link in self._shut
 
     def opened(self) -> list[Node]:
-        """Links for which nothing waits any more; they may be given more."""
+        """Return the links whose messages have all been written; they can take more."""
         opened = [link for link in self._shut if native.queued(link) <= 0]
         return [self._shut.pop(link) for link in opened]
 
     def forget(self, link: Raw) -> None:
-        """A link is gone."""
+        """Drop a link that has ended."""
         self._written.pop(link, None)
         self._shut.pop(link, None)
 
     @property
     def size(self) -> int:
-        """Bytes that wait in the engine."""
+        """Bytes queued in the engine."""
         if not self._shut:
             return 0
         sessions = {native.session_of(link) for link in self._shut}

@@ -1,4 +1,4 @@
-"""The link on which a client begins and ends transactions."""
+"""Coordinator links, which begin and end a client's transactions."""
 
 from itertools import count
 from typing import Any
@@ -22,7 +22,10 @@ NUMBERS = count(1)
 
 
 class Coordinator(Node):
-    """Declares and discharges; when it is closed, what has not ended is rolled back."""
+    """A coordinator link: declares and discharges transactions.
+
+    When it closes, the transactions that are still open are rolled back.
+    """
 
     def __init__(self, connection: Connection, link: Link) -> None:
         self._connection = connection
@@ -31,11 +34,11 @@ class Coordinator(Node):
         self._open: set[str] = set()
 
     def grant(self) -> None:
-        """Let the client ask."""
+        """Give the client credit for requests."""
         self._link.flow(CREDIT)
 
     def on_delivery(self, delivery: Raw, *, batch: bool) -> None:  # noqa: ARG002 - nothing comes in batches here
-        """A request to begin a transaction, or to end one."""
+        """Begin or end a transaction."""
         raw = received(self._connection, native.raw(self._link), delivery, self._parts)
         if raw is None:
             return
@@ -56,14 +59,14 @@ class Coordinator(Node):
         self._connection.hub.changed()
 
     def on_closed(self, *, by_client: bool) -> None:  # noqa: ARG002 - both ends are the same here
-        """What was begun and not ended is rolled back."""
+        """Roll back the transactions that are still open."""
         for name in sorted(self._open):
             self._connection.hub.stage.roll_back(name, self._connection.name)
             self._ended(name)
         self._open.clear()
 
     def _asked(self, raw: bytes) -> str | None:
-        """Do what is asked; the name of a transaction that was begun."""
+        """Carry out a request; return the name of the transaction that it began, if any."""
         try:
             request = decoded(raw)
         except ValueError as error:

@@ -1,4 +1,4 @@
-"""How clients settle messages: what a disposition asks, and what it adds to a message."""
+"""Settlements on the wire: what a disposition requests and which properties it adds."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -40,12 +40,12 @@ NAMED: Final = {
 
 @attrs.frozen
 class Disposition:
-    """What a client wants done with a message.
+    """The settlement that a client requests.
 
     Attributes:
-        outcome: AMQP's number of it.
-        undeliverable: whether nobody is to be given it again as it is.
-        details: why it is a dead letter, and properties that it is to get.
+        outcome: the AMQP code of the outcome.
+        undeliverable: whether the message must not be delivered again as it is (deferred).
+        details: dead-letter reason and description, and properties to set on the message.
     """
 
     outcome: int
@@ -53,10 +53,10 @@ class Disposition:
     details: Mapping[str, Any] = attrs.field(factory=dict)
 
     def settlement(self, queue: str, token: str) -> Settlement:
-        """The command for it.
+        """Return the command for this settlement.
 
         Raises:
-            Refusal: it is none that settles a message.
+            Refusal: the outcome settles no message.
         """
         if self.outcome == ACCEPTED:
             return Complete(queue=queue, lock_token=token)
@@ -70,16 +70,16 @@ class Disposition:
         raise Refusal("amqp:not-allowed", f"No message is settled by outcome {self.outcome:#04x}.")
 
     def more(self) -> dict[str, bytes]:
-        """The properties that the message gets by it, as AMQP values.
+        """Return the properties that the settlement adds to the message, as encoded AMQP values.
 
-        The reason of a dead letter is not among them: the model knows it.
+        The dead-letter reason is left out, because the model keeps it.
         """
         given = {name: value for name, value in self.details.items() if name != REASON}
         return {name: value_of(value) for name, value in given.items() if value is not None}
 
 
 def value_of(value: Any) -> bytes:
-    """A value as AMQP has it."""
+    """Encode a value in AMQP."""
     if isinstance(value, str):
         return string_of(value)
     tree = Data()
@@ -88,7 +88,7 @@ def value_of(value: Any) -> bytes:
 
 
 def disposed(delivery: Delivery) -> Disposition:
-    """What a disposition says, outside of transactions."""
+    """Read a disposition outside of a transaction."""
     remote = delivery.remote
     outcome = int(delivery.remote_state)
     if outcome == REJECTED:
@@ -100,7 +100,7 @@ def disposed(delivery: Delivery) -> Disposition:
 
 
 def in_transaction(delivery: Delivery) -> Disposition:
-    """What a disposition says that is part of a transaction.
+    """Read a disposition that is part of a transaction.
 
     Raises:
         Refusal: it names no outcome, or cannot be read.
@@ -129,7 +129,7 @@ def _staged(delivery: Delivery) -> Disposition:
 
 
 def echoed(disposition: Disposition) -> Described:
-    """The outcome as clients are told it within the state of a transaction."""
+    """Return the outcome to echo within a transactional state."""
     fields: list[Any] = []
     if disposition.outcome == MODIFIED:
         fields = [True, disposition.undeliverable]
@@ -142,7 +142,7 @@ def _items(described: Described) -> list[Any]:
 
 
 def _texts(said: Any) -> dict[str, Any]:
-    """A map, whatever kind of text its keys are."""
+    """Return a map with its keys as strings."""
     if not isinstance(said, dict):
         return {}
     return {str(key): value for key, value in said.items()}

@@ -1,7 +1,7 @@
-"""AMQP's encoding of values, as far as sections of messages are looked into and put together.
+"""The AMQP type system, as far as message sections are read and written here.
 
-Proton's own access to values costs some ten microseconds for each, and what it gives of binaries is
-lost with the tree that it is from; this looks at the bytes themselves and takes slices of them.
+Reading a value through Proton takes about ten microseconds, and a binary from it is lost with the
+tree that it belongs to. This module reads the bytes directly and takes slices.
 """
 
 import struct
@@ -49,27 +49,27 @@ _SINGLE: Final = {0x40: None, 0x41: True, 0x42: False, 0x43: 0, 0x44: 0, 0x45: (
 _WIDTHS: Final = {0x4: 0, 0x5: 1, 0x6: 2, 0x7: 4, 0x8: 8, 0x9: 16}
 _TEXTS: Final = {0xA1: "utf-8", 0xB1: "utf-8", 0xA3: "ascii", 0xB3: "ascii"}
 _PASSED_ON: Final = frozenset({0x73, 0x74, 0x84, 0x94})
-"""Characters and decimal numbers, which are not looked into."""
+"""Characters and decimals, which are passed on unread."""
 DESCRIBED: Final = 0
 DEEPEST: Final = 32
-"""How often a descriptor, or what it describes, may itself be described; messages need once."""
+"""Maximum nesting of descriptors and described values; messages need one level."""
 MOST_NODES: Final = 65_535
-"""How many values the engine reads of anything, an array of endless nothing included."""
+"""Maximum number of values that the engine reads in one value, even in an array of nulls."""
 SMALL_ULONG: Final = 0x53
 
 
 class _Opaque:
-    """A value of a kind that is passed on and not looked into."""
+    """A value of a type that is passed on unread."""
 
 
 OPAQUE: Final = _Opaque()
 
 
 def end_of(data: bytes, place: int, deep: int = 0) -> int:
-    """Where the value ends that begins here.
+    """Return the position behind the value that begins here.
 
     Raises:
-        ValueError: it is cut off, is described too often, or there is no such type.
+        ValueError: it is truncated, has too many levels of descriptors, or is of an unknown type.
     """
     code = data[place]
     if code == DESCRIBED:
@@ -92,7 +92,7 @@ def end_of(data: bytes, place: int, deep: int = 0) -> int:
 
 
 def value_at(data: bytes, place: int) -> Any:
-    """The value that begins here, or `OPAQUE` if it is of no simple kind."""
+    """Return the value that begins here, or `OPAQUE` if it is not of a simple type."""
     code = data[place]
     unpack = _UNPACK.get(code)
     if unpack is not None:
@@ -113,22 +113,22 @@ def value_at(data: bytes, place: int) -> Any:
 
 
 def section(data: bytes, place: int) -> tuple[Any, int, int]:
-    """The section that begins here: its descriptor, where its value begins and where that ends.
+    """Return the descriptor of the section that begins here, and where its value begins and ends.
 
     Raises:
-        ValueError: there is none.
+        ValueError: there is no section here.
     """
     if data[place] != DESCRIBED:
         raise ValueError("a section has no descriptor")
     if data[place + 1] == SMALL_ULONG:
-        # As nearly everybody writes it.
+        # The form that nearly all clients write.
         return data[place + 2], place + 3, end_of(data, place + 3)
     begins = end_of(data, place + 1)
     return value_at(data, place + 1), begins, end_of(data, begins)
 
 
 def elements_of(data: bytes, place: int) -> tuple[int, int]:
-    """Where the elements of a list or map begin, and how many there are."""
+    """Return where the elements of a list or map begin, and their number."""
     code = data[place]
     if code == 0x45:
         return place + 1, 0
@@ -140,7 +140,7 @@ def elements_of(data: bytes, place: int) -> tuple[int, int]:
 
 
 def items(data: bytes, place: int) -> list[Any]:
-    """The elements of a list."""
+    """Return the elements of a list."""
     last = end_of(data, place)
     place, count = elements_of(data, place)
     found = []
@@ -152,7 +152,7 @@ def items(data: bytes, place: int) -> list[Any]:
 
 
 def pairs(data: bytes, place: int) -> Iterator[tuple[Any, Any, bytes]]:
-    """Each key of a map, its value, and the bytes of both."""
+    """Yield each key of a map, its value, and the bytes of both."""
     last = end_of(data, place)
     place, count = elements_of(data, place)
     if count % 2:
@@ -166,7 +166,7 @@ def pairs(data: bytes, place: int) -> Iterator[tuple[Any, Any, bytes]]:
 
 
 def check(data: bytes, place: int, deep: int = 0) -> int:
-    """Check a value with everything in it; returns where it ends.
+    """Validate a value and everything within it; return the position behind it.
 
     Raises:
         ValueError: it is not AMQP, or is nested too deeply.
@@ -192,7 +192,7 @@ def check(data: bytes, place: int, deep: int = 0) -> int:
 
 
 def values_in(data: bytes, place: int) -> int:
-    """How many values begin from here on, those within others too, as far as they can be read."""
+    """Count the values from here on, nested ones included, as far as they can be read."""
     count, last = 0, len(data) - 9
     while place <= last:
         code, count = data[place], count + 1
@@ -212,7 +212,7 @@ def values_in(data: bytes, place: int) -> int:
 
 
 def _check_array(data: bytes, place: int, deep: int) -> None:
-    """Check each element of an array as a value with the constructor that all of them have."""
+    """Validate each element of an array as a value with the array's constructor."""
     last, width = end_of(data, place), 1 if data[place] == 0xE0 else 4
     first = place + 1 + width
     count = int.from_bytes(data[first : first + width], "big")
@@ -234,7 +234,7 @@ def _check_array(data: bytes, place: int, deep: int) -> None:
 
 
 def _size_of(code: int, data: bytes, place: int) -> int:
-    """How many bytes follow the constructor of a value."""
+    """Return the number of bytes that follow a constructor."""
     width = _WIDTHS.get(code >> 4)
     if width is not None:
         return width
@@ -249,7 +249,9 @@ def _check_ends(place: int, last: int) -> None:
 
 
 def binary(value: Any) -> bytes:
-    """A binary that Proton has decoded; of a number Python would make as many zeros.
+    """Return a binary that Proton has decoded.
+
+    The type is checked because `bytes(number)` would make that many zeros.
 
     Raises:
         ValueError: it is of another type.
@@ -260,12 +262,12 @@ def binary(value: Any) -> bytes:
 
 
 def symbol_of(name: str) -> bytes:
-    """A symbol of up to 255 characters."""
+    """Encode a symbol of up to 255 characters."""
     return b"\xa3" + bytes([len(name)]) + name.encode("ascii")
 
 
 def string_of(text: str) -> bytes:
-    """A text."""
+    """Encode a string."""
     raw = text.encode()
     if len(raw) < 256:
         return b"\xa1" + bytes([len(raw)]) + raw
@@ -273,5 +275,5 @@ def string_of(text: str) -> bytes:
 
 
 def long_of(number: int) -> bytes:
-    """The eight bytes of a long or a timestamp, without the type."""
+    """Encode a long or a timestamp, without its constructor."""
     return struct.pack(">q", number)

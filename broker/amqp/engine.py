@@ -1,4 +1,4 @@
-"""One client's connection: bytes to Proton's engine and back, its events to the nodes of links."""
+"""A client's connection: moves bytes to and from Proton's engine, and its events to nodes."""
 
 import asyncio
 import time
@@ -30,19 +30,19 @@ from busproof.broker.core import Hub
 __all__ = ["Connection"]
 
 TICK: Final = 5.0
-"""How often idle connections are looked at, in seconds."""
+"""Maximum time between two ticks of the engine, which detect idle connections, in seconds."""
 
 PIECE: Final = 16_384
-"""Bytes that are handled before answers go out, with which the client can go on early."""
+"""Bytes handled before answers are written, so that the client can continue early."""
 
 
 class Connection(asyncio.Protocol):
-    """Speaks AMQP with one client.
+    """An AMQP connection with one client.
 
     Args:
-        hub: what all connections share.
-        number: of this connection.
-        attach: decides which node a link that is being attached gets.
+        hub: state shared by all connections.
+        number: the number of this connection.
+        attach: selects the node for a link that a client attaches.
     """
 
     def __init__(self, hub: Hub, number: int, attach: Callable[["Connection", Link], None]) -> None:
@@ -50,13 +50,13 @@ class Connection(asyncio.Protocol):
         self.number = number
         self._wire = Wire(hub, self._give)
         self.unfinished = native.Unfinished()
-        """Of each link, the bytes that came of a message whose end has not."""
+        """For each link, the bytes received of a message that is still incomplete."""
         self.answers = 0
-        """Bytes of answers that the client has asked for, and does not want yet."""
+        """Bytes of answers that the client requested but gave no credit for yet."""
         self.backlog = Backlog()
         self._is_let_go = False
         self.sessions: dict[tuple[str, str], str] = {}
-        """Path and session id to the name under which the model knows the link that holds it."""
+        """Path and session id to the model's name of the link that holds the session."""
         self.replies: dict[tuple[str, str], Any] = {}
         """Kind of node and reply address to the node that sends replies there."""
         numbering = Numbering()
@@ -72,11 +72,11 @@ class Connection(asyncio.Protocol):
             Event.CONNECTION_REMOTE_OPEN.number: self._opened,
             Event.CONNECTION_REMOTE_CLOSE.number: self._ended,
         }
-        """What is done about an event, by the number of its kind; deliveries are handled apart."""
+        """Handlers by the number of the event's type; deliveries are dispatched separately."""
         self._outgoing = Outgoing(numbering)
         self._batch = self._pumping = False
         self._pieces = deque[tuple[bytes, bool]]()
-        """What came and was not given to the engine, and whether it is the transfer of a batch."""
+        """Received bytes that the engine does not have yet, and whether they are a batch."""
         self._turns = Turns(hub.loop, lambda: self._watch(self._take_turn))
         self._handshake: Handshake | None = None
         self._whole = Engine.within(hub.limits)
@@ -87,23 +87,23 @@ class Connection(asyncio.Protocol):
 
     @property
     def name(self) -> str:
-        """How the model knows this connection."""
+        """The model's name of this connection."""
         return f"connection-{self.hub.era}{self.number}"
 
     def prove(self, claim: Claim) -> None:
-        """Remember a claim that the client has shown; when it expires, links end that need it."""
+        """Record a claim from the client; the links that depend on it end when it expires."""
         self._proving.add(claim)
 
     def renew_claims(self) -> None:
-        """The keys are others; links end that need a claim that was proved by one that is gone."""
+        """Apply new keys: end the links whose claims rest on a key that no longer exists."""
         self._proving.renew(self.hub.keys)
 
     def permits(self, right: str, path: str) -> bool:
-        """Whether the client has shown a claim for this."""
+        """Return whether the client has a valid claim for this right."""
         return self._proving.permit(right, path)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """A client has connected."""
+        """Accept a client, or drop it if there are too many connections."""
         connected = cast(asyncio.Transport, transport)
         peer = str((connected.get_extra_info("peername") or ("",))[0])
         if len(self.hub.connections) >= self.hub.limits.connections:
@@ -125,11 +125,11 @@ class Connection(asyncio.Protocol):
         self._proving.begin()
 
     def data_received(self, data: bytes) -> None:
-        """Bytes came, whatever they are."""
+        """Handle received bytes."""
         self._watch(lambda: self._take(data))
 
     def _watch(self, handle: Callable[[], None]) -> None:
-        """Handle what a client sent; if that fails, only its own connection ends."""
+        """Run a handler; if it fails, end this client's connection only."""
         try:
             handle()
         except Exception as error:  # noqa: BLE001 - one client's bytes are no other client's trouble
@@ -161,7 +161,7 @@ class Connection(asyncio.Protocol):
             self._take_turn()
 
     def _take_turn(self) -> None:
-        """Handle what came, until it is done or the turn is over."""
+        """Handle received bytes until they are used up or the turn is over."""
         self._turns.begin()
         try:
             with self.hub.bus.one_moment():
@@ -184,7 +184,7 @@ class Connection(asyncio.Protocol):
             node.on_flow()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The client is gone."""
+        """Clean up after a client that has disconnected."""
         if self._timer is not None:
             self._timer.cancel()
         self._turns.cancel()
@@ -207,25 +207,25 @@ class Connection(asyncio.Protocol):
 
     @property
     def paused(self) -> bool:
-        """Whether as much as may be is on its way to the client."""
+        """Whether the write limit is reached, so that nothing more is sent for now."""
         return self._wire.paused
 
     def pause_writing(self) -> None:
-        """The client reads too slowly."""
+        """Stop sending to a client that reads too slowly."""
         self._wire.slow_down()
 
     def resume_writing(self) -> None:
-        """The client has caught up."""
+        """Continue sending to a client that has caught up."""
         self._wire.go_on()
 
     def _give(self) -> None:
-        """Give what there is to all links."""
+        """Offer messages to all links."""
         for node in list(self.links.values()):
             node.on_flow()
         self.pump()
 
     def pump(self) -> None:
-        """Handle what the engine has to say, and write what it has to send."""
+        """Handle the engine's events and write its output."""
         if not self._wire.is_open or self._pumping:
             return
         self._pumping = True
@@ -239,31 +239,31 @@ class Connection(asyncio.Protocol):
         self.measure()
 
     def measure(self) -> None:
-        """Look whether the broker keeps more for this client than it may."""
+        """Check whether the memory kept for this client is within the limits."""
         if not self._is_let_go:
             self.hub.budget.hold(self, self.held)
 
     @property
     def held(self) -> int:
-        """Bytes that the broker keeps for this client, about."""
+        """Approximate bytes that the broker keeps for this client."""
         came = sum(len(piece) for piece, _ in self._pieces) + self._frames.waiting
         told = self._wire.waiting + self.answers + self.backlog.size
         return self.kept.size + self.unfinished.total + came + told
 
     def stage(self, transaction: str, size: int) -> None:
-        """Count bytes that are kept until a transaction ends that the client has begun."""
+        """Count bytes that are kept until a transaction of this client ends."""
         self.kept.stage(transaction, size)
         self.measure()
 
     def let_go(self, refusal: Refusal) -> None:
-        """End the connection, and keep nothing for it."""
+        """End the connection and free the memory kept for it."""
         self._is_let_go = True
         self._pieces.clear()
         self.end(refusal)
         self._wire.cut()
 
     def flush(self) -> None:
-        """Write what the engine has to send."""
+        """Write the engine's output."""
         while self._wire.is_open and (waiting := self._engine.pending()) > 0:
             if not (data := self._engine.peek(waiting)):
                 return
@@ -274,7 +274,7 @@ class Connection(asyncio.Protocol):
             self.drop()
 
     def close_after(self, refusal: Refusal) -> None:
-        """End the whole connection with an error."""
+        """End the connection with an error."""
         self.hub.journal.info(
             "connection-ended",
             connection=self.name,
@@ -286,18 +286,18 @@ class Connection(asyncio.Protocol):
         self.pump()
 
     def end(self, refusal: Refusal) -> None:
-        """End the whole connection with an error, if the client has come so far as to be told."""
+        """End the connection, with an error if the handshake is over."""
         if self._handshake is None:
             self.close_after(refusal)
         else:
             self.drop()
 
     def drop(self) -> None:
-        """Let the client go without another word."""
+        """Close the transport without another frame."""
         self._wire.close()
 
     def _push(self) -> None:
-        """Give the engine a piece of what came, once all is handled that came before."""
+        """Give the engine the next piece of the received bytes."""
         piece, self._batch = self._pieces.popleft()
         if self._engine.capacity() <= 0:
             self.flush()
@@ -315,6 +315,7 @@ class Connection(asyncio.Protocol):
 
     def _dispatch(self) -> None:
         if self._turns.is_between:
+            # Called outside of this client's turn: its events wait for the next one.
             return
         while event := native.next_event(self._collector):
             if self._turns.is_over():
@@ -332,8 +333,9 @@ class Connection(asyncio.Protocol):
         client = readable(lambda: self._endpoint.remote_container)
         self.hub.journal.info("connection-opened", connection=self.name, client=client)
         most = self._engine.remote_max_frame_size
+        # `clamped` has subtracted ROOM from the client's number, for the growth of frames.
         self._outgoing.most = most + (ROOM if most >= LEAST_FRAME + ROOM else 0)
-        # Some send no message that is larger than a frame, unless both ends agree on its size.
+        # Some clients send no message larger than a frame unless both ends state the same size.
         self._engine.max_frame_size = min(self.hub.limits.frame, self._outgoing.most)
         self._endpoint.open()
 

@@ -1,7 +1,8 @@
-"""What comes before and beneath the AMQP engine: protocol headers, SASL, the bounds of frames.
+"""The layer below the AMQP engine: protocol headers, SASL and frame boundaries.
 
-Proton's own server knows no PLAIN without Cyrus SASL, and tells nobody the message format of a
-transfer, by which a batch is known; so the bytes are looked at here before they reach it.
+Without Cyrus SASL, Proton's server does not support PLAIN, and it does not expose the message
+format of a transfer, which marks a batch. So the bytes are examined here before the engine gets
+them.
 """
 
 import struct
@@ -35,23 +36,23 @@ MECHANISMS: Final = ("MSSBCBS", "PLAIN", "ANONYMOUS")
 LARGEST_SASL_FRAME: Final = 4096
 OK, REFUSED = 0, 1
 VALUE: Final = 240
-"""Bytes that a value takes in two trees of the engine."""
+"""Bytes that the engine takes for a value in its two trees."""
 USUAL: Final = 64
-"""How many values the frame of a link has that is asked for as usual."""
+"""Number of values in an ordinary Attach frame, which cost nothing extra."""
 
 
 def array(kind: int, elements: list[Any]) -> Array:
-    """An array of elements of one type; Proton's own types do not allow it to be made."""
+    """Return an array of elements of one type, which Proton's own types cannot describe."""
     none: Any = UNDESCRIBED
     return Array(none, kind, *elements)
 
 
 class Handshake:
-    """A client saying who it is, until the engine takes over.
+    """The SASL handshake, until the engine takes over.
 
     Args:
-        keys: of the namespace, for PLAIN.
-        send: what writes bytes to the client.
+        keys: the namespace's keys, for PLAIN.
+        send: writes bytes to the client.
     """
 
     def __init__(self, keys: Keys, send: Callable[[bytes], None]) -> None:
@@ -64,9 +65,9 @@ class Handshake:
         self.done = False
 
     def feed(self, data: bytes) -> bytes:
-        """Take bytes that came; returns those that are for the engine, once it is done.
+        """Consume received bytes; return those for the engine once the handshake is over.
 
-        `failed` says that the connection is to be closed.
+        If `failed` is set, the connection must be closed.
         """
         self._received += data
         if not self._greeted and not self._greets():
@@ -83,6 +84,7 @@ class Handshake:
         if len(self._received) < len(SASL_HEADER):
             self.failed = not SASL_HEADER.startswith(self._received[:4])
             if self.failed:
+                # AMQP: answer an unsupported header with a supported one, then close.
                 self._send(SASL_HEADER)
             return False
         self._send(SASL_HEADER)
@@ -143,32 +145,33 @@ class Handshake:
 
 
 class Frames:
-    """Cuts a stream into pieces that end where a frame does; transfers of batches come alone.
+    """A splitter of the byte stream at frame boundaries; transfers of batches come alone.
 
     Args:
-        largest: how many bytes a frame may have.
-        numbering: how the engine numbers what the client sends.
-        most: how many bytes a frame may have that opens a connection, a session or a link.
+        largest: maximum size of a frame, in bytes.
+        numbering: the engine's delivery-ids of what the client sends.
+        most: maximum size of a frame that opens a connection, session or link, in bytes.
     """
 
     def __init__(self, largest: int, numbering: Numbering, most: int = 2**32) -> None:
         self._largest = largest
         self._most = most
         self.costs: dict[int, deque[int]] = {BEGIN: deque(), ATTACH: deque()}
-        """What it costs to keep each session and link that was opened, in their order."""
+        """Memory taken by each session and link that was opened, oldest first."""
         self.too_long = 0
-        """The size of a frame that opens something and is longer than it may be."""
+        """Size of an Open, Begin or Attach frame that exceeds the limit; 0 if none did."""
         self._numbering = numbering
         self._received = bytearray()
         self._wanted = 0
-        """How many bytes there have to be before the next frame is whole."""
+        """Bytes needed before the next frame can be complete."""
         self._begun = False
         self.broken = False
 
     def feed(self, data: bytes) -> Iterator[tuple[bytes, bool]]:
-        """Pieces of whole frames, and whether the piece is the first transfer of a batch.
+        """Yield pieces that end at a frame boundary, and whether a piece begins a batch.
 
-        The last piece ends with what is not a frame, if such a thing came; what follows is dropped.
+        If malformed data follows, the last piece includes it, for Proton to report, and the rest is
+        dropped.
         """
         if not (data := self._gathered(data)):
             return
@@ -181,7 +184,7 @@ class Frames:
         while place + 4 <= len(data):
             end = place + int.from_bytes(data[place : place + 4], "big")
             if not place + 8 <= end <= place + self._largest:
-                # Proton says what is wrong with it.
+                # Proton reports the error.
                 self.broken = True
                 yield data[start:], False
                 return
@@ -192,6 +195,7 @@ class Frames:
                 self.broken = True
                 yield data[start:place], False
                 return
+            # Look for the format's bytes first, because decoding each transfer is expensive.
             batch = data.find(BATCH_MARK, place, min(end, place + 128)) >= 0
             batch = batch and is_batch(data[place:end])
             if batch or changed is not None:
@@ -206,7 +210,7 @@ class Frames:
             yield data[start:place], False
 
     def _changed(self, data: bytes, place: int, end: int) -> bytes | None:
-        """What the engine is given in the place of a frame, if it is to be given something else."""
+        """Return the bytes that replace a frame for the engine, or `None` to leave it as it is."""
         code = place + data[place + 4] * 4 + 2
         if code >= end or data[code] not in LOOKED_AT:
             return None
@@ -220,7 +224,7 @@ class Frames:
         return clamped(frame)
 
     def _counted(self, frame: bytes, code: int) -> bool:
-        """Whether a frame that opens something is short enough; what it costs is noted."""
+        """Check the size of an opening frame and record its cost; return whether it is valid."""
         if len(frame) > self._most:
             self.too_long = self.too_long or len(frame)
             return False
@@ -230,15 +234,15 @@ class Frames:
 
     @property
     def waiting(self) -> int:
-        """Bytes of a frame whose end has not come."""
+        """Bytes of a frame that is still incomplete."""
         return len(self._received)
 
     def _gathered(self, data: bytes) -> bytes:
-        """Return what came so far, once a frame may be whole; else nothing."""
+        """Return the received bytes once a frame may be complete, and nothing until then."""
         if self.broken:
             return b""
         if self._received or self._wanted > len(data):
-            # A frame may come byte by byte: what came is added in place and looked at once.
+            # A frame may arrive byte by byte: append in place, so that the bytes are examined once.
             self._received += data
             if len(self._received) < self._wanted:
                 return b""
@@ -252,16 +256,16 @@ class Frames:
 
 
 def _cost_of(frame: bytes) -> int:
-    """About how many bytes are kept of what a frame opens, in the engine and here.
+    """Estimate the memory for what a frame opens, in the engine and here, in bytes.
 
-    The engine makes a tree of some values, in which each takes far more than it does in a frame.
+    The engine keeps some values in a tree, where each takes far more memory than in the frame.
     """
     values = values_in(frame, frame[4] * 4)
     return 2 * len(frame) + VALUE * max(0, values - USUAL)
 
 
 def is_batch(frame: bytes) -> bool:
-    """Whether a frame is a transfer with the message format of a batch."""
+    """Return whether a frame is a transfer with the batch message format."""
     tree = Data()
     try:
         tree.decode(frame[frame[4] * 4 :])

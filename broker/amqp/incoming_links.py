@@ -1,4 +1,4 @@
-"""Links over which clients send: transfers become sends, the answers dispositions."""
+"""Incoming links: transfers become sends, and answers become dispositions."""
 
 from typing import Any, Final
 
@@ -40,20 +40,20 @@ ACCEPTED: Final = Described(ulong(0x24), [])
 def received(
     connection: Connection, link: Raw, delivery: Raw, parts: dict[Raw, bytearray]
 ) -> bytes | None:
-    """The whole of what a client transfers, once it is there; `None` before, and `None` again.
+    """Return a message once all its transfers have arrived; `None` until then and afterwards.
 
-    What has come of a large message is kept in `parts` meanwhile.
+    The parts of a large message are kept in `parts` meanwhile.
 
     Raises:
-        Refusal: more has come than is kept of messages whose end has not.
+        Refusal: the incomplete messages exceed the limit.
     """
     if not native.is_readable(delivery):
-        # An event for each of its parts, where those of other links came between them.
+        # Proton emits one event per part when parts of other links arrive in between.
         return None
     data = native.content(link, delivery)
     most, is_partial = connection.hub.limits.unfinished, native.is_partial(delivery)
     if parts or is_partial:
-        # What came is added in place: a copy for each part would cost the square of its size.
+        # Append in place: copying on each part would take quadratic time.
         whole = parts.setdefault(delivery, bytearray())
         whole += data
         connection.unfinished[link] = size = sum(map(len, parts.values()))
@@ -69,10 +69,10 @@ def received(
 
 
 def transaction_of(delivery: Raw) -> str | None:
-    """The transaction that a transfer or a disposition is part of.
+    """Return the transaction of a transfer or disposition, if it has one.
 
     Raises:
-        Refusal: it names one by something that is no name.
+        Refusal: the transaction id cannot be read.
     """
     if native.state_of(delivery) != TRANSACTIONAL:
         return None
@@ -84,7 +84,7 @@ def transaction_of(delivery: Raw) -> str | None:
 
 
 def accept(delivery: Raw, transaction: str | None) -> None:
-    """Say that a transfer was taken, as part of its transaction if there is one."""
+    """Accept a transfer, within its transaction if it has one."""
     if transaction is None:
         native.update(delivery, native.ACCEPTED)
         return
@@ -92,7 +92,7 @@ def accept(delivery: Raw, transaction: str | None) -> None:
 
 
 def tell(delivery: Raw, state: int, *told: Any) -> None:
-    """Answer with a state that names the delivery's transaction, and more."""
+    """Answer with a state that names the delivery's transaction and has further fields."""
     whole = native.whole(delivery)
     named: Any = [*(whole.remote.data or [])[:1], *told]
     whole.local.data = named
@@ -100,7 +100,7 @@ def tell(delivery: Raw, state: int, *told: Any) -> None:
 
 
 def reject(delivery: Raw, refusal: Refusal) -> None:
-    """Say why a transfer was not taken, or a disposition not followed."""
+    """Reject a transfer or a disposition, with the reason."""
     whole = native.whole(delivery)
     whole.local.condition = condition(refusal.condition, refusal.description)
     whole.update(Delivery.REJECTED)
@@ -109,7 +109,7 @@ def reject(delivery: Raw, refusal: Refusal) -> None:
 def sending_of(
     connection: Connection, path: str, parsed: Parsed, transaction: str | None
 ) -> Send | Schedule:
-    """The command for a message that came in: to be sent, or scheduled if it is to come later."""
+    """Return the command for a received message: a send, or a schedule if it is due later."""
     message, delay = parsed.message, delay_of(connection, parsed)
     if delay > 0:
         return Schedule(queue=path, message=message, delay=delay, transaction=transaction)
@@ -117,7 +117,7 @@ def sending_of(
 
 
 def delay_of(connection: Connection, parsed: Parsed) -> int:
-    """In how long a message is to come, in microseconds; less than 0 if its time is over."""
+    """Return the delay until a message is due, in microseconds; negative if it is overdue."""
     if parsed.due is None:
         return 0
     bus = connection.hub.bus
@@ -125,7 +125,7 @@ def delay_of(connection: Connection, parsed: Parsed) -> int:
 
 
 class Intake(Node):
-    """A link over which a client sends to an entity."""
+    """A client's link for sending to an entity."""
 
     def __init__(self, connection: Connection, link: Link, path: str) -> None:
         self._connection = connection
@@ -137,11 +137,11 @@ class Intake(Node):
         self._batches: set[Raw] = set()
 
     def grant(self) -> None:
-        """Let the client send."""
+        """Give the client credit."""
         self._link.flow(CREDIT)
 
     def on_delivery(self, delivery: Raw, *, batch: bool) -> None:
-        """A message, or a part of one."""
+        """Take a message, or a part of one."""
         if native.is_aborted(delivery):
             self._parts.pop(delivery, None)
             self._connection.unfinished.pop(self._raw, None)
@@ -156,6 +156,7 @@ class Intake(Node):
         self._batches.discard(delivery)
         native.advance(self._raw)
         if (credit := native.credit(self._raw)) < LOW_CREDIT:
+            # Replenish in bulk rather than with a flow frame for each message.
             native.grant(self._raw, CREDIT - credit)
         transaction = transaction_of(delivery)
         try:
@@ -193,7 +194,7 @@ class Intake(Node):
     def _decided(
         self, parsed: list[Parsed], transaction: str | None, *, several: bool
     ) -> list[Answer]:
-        """What comes of a message, or of a batch; one with messages for later is taken apart."""
+        """Return the answers to a message or a batch; a batch with scheduled messages is split."""
         bus, connection = self._connection.hub.bus, self._connection
         commands = [sending_of(connection, self._path, each, transaction) for each in parsed]
         if several and commands and all(isinstance(each, Send) for each in commands):

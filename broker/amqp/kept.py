@@ -1,4 +1,4 @@
-"""What is kept for one client until it goes on: sessions, links, deliveries, transactions."""
+"""Memory accounting of one client: its sessions, links, deliveries and transactions."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -9,29 +9,29 @@ from busproof.broker.amqp.numbering import ATTACH, BEGIN
 __all__ = ["DELIVERY", "Kept"]
 
 OPENED: Final = {BEGIN: 4_096, ATTACH: 2_048}
-"""Bytes that a session and a link take beside what their frames have."""
+"""Bytes for a session or a link beyond the contents of its frame."""
 STAGED: Final = 1_024
-"""Bytes that are kept of each thing that was asked for in a transaction, beside its own."""
+"""Bytes of overhead for each request in a transaction."""
 DELIVERY: Final = 1_024
-"""Bytes that are kept of a delivery that is not settled, about."""
+"""Approximate bytes for an unsettled delivery."""
 
 
 class Kept:
-    """Counts bytes, about.
+    """An approximate count of the bytes kept for a client.
 
     Args:
-        costs: what the frame of each session and link costs that is opened next.
+        costs: memory for the next session or link that is opened, from its frame.
     """
 
     def __init__(self, costs: Mapping[int, deque[int]]) -> None:
         self._costs = costs
         self._opened: dict[Any, dict[Any, int]] = {}
-        """The costs of each session's links, and of itself."""
+        """The cost of each session and of its links."""
         self._staged: dict[str, int] = {}
         self.size = 0
 
     def open(self, session: Any, link: Any = None) -> None:
-        """A session was opened, or a link of it."""
+        """Count a session, or a link of it, that was opened."""
         code = BEGIN if link is None else ATTACH
         costs = self._costs[code]
         cost = OPENED[code] + (costs.popleft() if costs else 0)
@@ -39,22 +39,22 @@ class Kept:
         self.size += cost
 
     def close(self, session: Any, link: Any = None) -> None:
-        """A session has ended with all of its links, or one of them has."""
+        """Stop counting a link, or a session with all its links."""
         if link is None:
             self.size -= sum(self._opened.pop(session, {}).values())
         else:
             self.size -= self._opened.get(session, {}).pop(link, 0)
 
     def begin(self, transaction: str) -> None:
-        """A transaction has begun."""
+        """Count a transaction that has begun."""
         self._staged[transaction] = 0
         self.stage(transaction, 0)
 
     def stage(self, transaction: str, size: int) -> None:
-        """Something was asked for in a transaction, and waits for its end."""
+        """Count a request in a transaction, which is kept until the transaction ends."""
         self._staged[transaction] += size + STAGED
         self.size += size + STAGED
 
     def end(self, transaction: str) -> None:
-        """A transaction has ended; what was kept for it is free, or in its entity."""
+        """Stop counting a transaction that has ended: its requests are dropped or stored."""
         self.size -= self._staged.pop(transaction, 0)

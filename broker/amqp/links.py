@@ -1,4 +1,4 @@
-"""The sessions and links of one connection, and the nodes that they are attached to."""
+"""The sessions and links of one connection, and the nodes that the links are attached to."""
 
 from collections.abc import Callable
 from typing import Any, Final, Protocol
@@ -18,7 +18,7 @@ __all__ = ["Links"]
 
 
 class Owner(Protocol):
-    """The connection whose links these are."""
+    """The connection that the links belong to."""
 
     hub: Hub
     kept: Kept
@@ -27,30 +27,30 @@ class Owner(Protocol):
 
     @property
     def name(self) -> str:
-        """How the model knows the connection."""
+        """The model's name of the connection."""
 
     def permits(self, right: str, path: str) -> bool:
-        """Whether the client has shown a claim for this."""
+        """Return whether the client has a valid claim for this right."""
 
     def flush(self) -> None:
-        """Write what the engine has to send."""
+        """Write the engine's output."""
 
     def pump(self) -> None:
-        """Handle what the engine has to say, and write what it has to send."""
+        """Handle the engine's events and write its output."""
 
     def close_after(self, refusal: Refusal) -> None:
-        """End the whole connection with an error."""
+        """End the connection with an error."""
 
     def drop(self) -> None:
-        """Let the client go without another word."""
+        """Close the transport without another frame."""
 
 
 class Links:
-    """Opens links, refuses them, and ends them.
+    """The links of a connection: opens, refuses and ends them.
 
     Args:
         owner: the connection.
-        attach: decides which node a link that is being attached gets.
+        attach: selects the node for a link that a client attaches.
     """
 
     def __init__(self, owner: Owner, attach: Callable[[Link], None]) -> None:
@@ -58,9 +58,9 @@ class Links:
         self._attach = attach
         self.nodes: dict[Link, Node] = {}
         self._by_raw: dict[native.Raw, Node] = {}
-        """The same, by what Proton's library knows a link by."""
+        """The same nodes by Proton's pointer to the link."""
         self._refused = 0
-        """Links that were refused or ended, and that the client has not ended."""
+        """Number of links that were refused or ended and that the client has not detached."""
         self.handlers: Final[dict[int, Callable[[Any], None]]] = {
             Event.SESSION_REMOTE_OPEN.number: self._session_opened,
             Event.SESSION_REMOTE_CLOSE.number: self._session_ended,
@@ -69,19 +69,19 @@ class Links:
             Event.LINK_REMOTE_DETACH.number: self._ended,
             Event.LINK_FLOW.number: self._flowed,
         }
-        """What is done about an event, by the number of its kind."""
+        """Handlers by the number of the event's type."""
 
     def attached(self, link: Link, node: Node) -> None:
-        """A link has got its node."""
+        """Register the node of a link."""
         self.nodes[link] = node
         self._by_raw[native.raw(link)] = node
         self._tell("link-attached", link)
 
     def refuse(self, link: Link, refusal: Refusal) -> None:
-        """Let the client see its link attached, then detached with an error.
+        """Attach a link, then detach it with an error.
 
-        The attach has no node at our end, by which clients know that a detach follows, and has to
-        be written before it.
+        The Attach has no terminus at our end, which announces the Detach to the client; it has to
+        be written first.
         """
         if not link.state & link.LOCAL_ACTIVE:
             ours = link.target if link.is_receiver else link.source
@@ -102,9 +102,9 @@ class Links:
             self._owner.close_after(too_many("links that were refused", most))
 
     def review(self) -> None:
-        """End links that the client has no claim for any more, or that give what is disabled.
+        """End links whose claims are gone, and receivers of entities with receiving disabled.
 
-        One to send on stays where that is disabled: each message is told so.
+        A sender stays attached to a disabled entity; each of its messages is refused.
         """
         statuses = self._owner.hub.statuses
         for link, node in list(self.nodes.items()):
@@ -118,7 +118,7 @@ class Links:
         self._owner.pump()
 
     def end_receivers(self, path: str) -> None:
-        """End links that give messages of an entity that was deleted, or of what was beneath it."""
+        """End the receivers of a deleted entity and of everything below it."""
         for link, node in list(self.nodes.items()):
             right, of = node.needs or ("", "")
             is_beneath = of.startswith(f"{path}/") and not of.endswith(MANAGEMENT)
@@ -127,12 +127,12 @@ class Links:
         self._owner.pump()
 
     def end_all(self, *, by_client: bool) -> None:
-        """The connection has ended."""
+        """End all links of a connection that has ended."""
         for link in list(self.nodes):
             self._gone(link, by_client=by_client)
 
     def delivered(self, delivery: native.Raw, *, batch: bool) -> None:
-        """A transfer, or a change of state of one."""
+        """Handle a transfer or a disposition."""
         node = self._by_raw.get(native.link_of(delivery))
         if node is None:
             _throw_away(delivery)
@@ -202,7 +202,7 @@ class Links:
 
 
 def _throw_away(delivery: native.Raw) -> None:
-    """Keep nothing of what came over a link that has ended."""
+    """Discard a transfer on a link that has ended."""
     link = native.link_of(delivery)
     native.content(link, delivery)
     if not native.is_partial(delivery):

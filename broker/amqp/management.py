@@ -1,4 +1,4 @@
-"""What an entity's `$management` node answers: requests become commands, outcomes maps."""
+"""The `$management` node of an entity: requests become commands, and outcomes become maps."""
 
 from typing import Final
 
@@ -16,7 +16,7 @@ from busproof.broker.auth.tokens import MANAGEMENT
 __all__ = ["answerer"]
 
 UNREADABLE: Final = (AttributeError, LookupError, OverflowError, TypeError, ValueError)
-"""What Python raises of fields that are of other types than they should be."""
+"""Errors that Python raises for fields of an unexpected type."""
 
 PREFIX: Final = "com.microsoft:"
 
@@ -36,11 +36,11 @@ OPERATIONS: Final[dict[str, tuple[str, Operation]]] = {
     "remove-rule": ("Listen", rules.remove_rule),
     "enumerate-rules": ("Listen", rules.list_rules),
 }
-"""Each operation, and the right that it takes."""
+"""Each operation with the right that it requires."""
 
 
 def answerer(connection: Connection, path: str) -> Answerer:
-    """What answers the requests of one client about one entity."""
+    """Return the function that answers a client's requests about an entity."""
 
     def answer(request: Message, transaction: str | None) -> Reply:
         asked = str(said_in(request).get("operation", ""))

@@ -1,4 +1,4 @@
-"""What an entity's management answers about messages."""
+"""Management operations on messages."""
 
 from typing import Any, Final
 from uuid import UUID
@@ -49,9 +49,9 @@ __all__ = [
 
 NO_CONTENT: Final = 204
 MOST_PEEKED: Final = 250
-"""How many messages a peek shows at most, as the service does."""
+"""Maximum number of messages in a peek, as in the service."""
 MOST_DELETED: Final = 4000
-"""How many messages one request may delete."""
+"""Maximum number of messages that one request may delete."""
 
 STATUSES: Final = {
     "completed": Disposition(COMPLETED),
@@ -60,11 +60,11 @@ STATUSES: Final = {
     "deferred": Disposition(MODIFIED, undeliverable=True),
     "suspended": Disposition(REJECTED),
 }
-"""What requests call each settlement; `defered` is how the protocol spells it."""
+"""Settlements by their names in requests; `defered` is the protocol's spelling."""
 
 
 def peek(asking: Asking, said: Said) -> Reply:
-    """Show messages from a sequence number on."""
+    """Return messages from a sequence number on, without locking them."""
     first = bounded("from-sequence-number", said["from-sequence-number"])
     count = min(MOST_PEEKED, bounded("message-count", said["message-count"]))
     bus = asking.connection.hub.bus
@@ -78,7 +78,7 @@ def peek(asking: Asking, said: Said) -> Reply:
 
 
 def receive_deferred(asking: Asking, said: Said) -> Reply:
-    """Give messages that were set aside, by their sequence numbers."""
+    """Return deferred messages by their sequence numbers."""
     settle = bounded("receiver-settle-mode", int(said.get("receiver-settle-mode") or 0))
     command = ReceiveDeferred(
         queue=asking.path,
@@ -93,7 +93,7 @@ def receive_deferred(asking: Asking, said: Said) -> Reply:
 
 
 def _numbers(asking: Asking, said: Said) -> tuple[int, ...]:
-    """The sequence numbers that a request names."""
+    """Return the sequence numbers of a request."""
     name = "sequence-numbers"
     return tuple(bounded(name, number) for number in asking.several(said[name]))
 
@@ -106,7 +106,7 @@ def _handed_out(asking: Asking, view: MessageView) -> dict[str, Any]:
 
 
 def renew_lock(asking: Asking, said: Said) -> Reply:
-    """Let locks begin anew: all of them, or none."""
+    """Renew the locks of messages: all of them or none."""
     tokens = [token_of(_token(each)) for each in asking.several(said["lock-tokens"])]
     commands = [RenewLock(queue=asking.path, lock_token=token) for token in tokens]
     ends = [end_of_lock(asking, answer) for answer in asking.ask_all(commands)]
@@ -114,13 +114,13 @@ def renew_lock(asking: Asking, said: Said) -> Reply:
 
 
 def end_of_lock(asking: Asking, answer: Answer) -> timestamp:
-    """When a lock ends that was renewed."""
+    """Return when a renewed lock expires."""
     until = answer.outcome.locked_until if isinstance(answer.outcome, Renewed) else None
     return timestamp(asking.connection.hub.bus.epoch_ms(until or 0))
 
 
 def settle(asking: Asking, said: Said) -> Reply:
-    """Settle messages by their lock tokens: all of them, or none; in a transaction with its end."""
+    """Settle messages by their lock tokens: all of them or none, or with their transaction."""
     disposition = _disposition(said)
     tokens = [token_of(_token(each)) for each in asking.several(said["lock-tokens"])]
     settlements = [disposition.settlement(asking.path, token) for token in tokens]
@@ -157,7 +157,7 @@ def _disposition(said: Said) -> Disposition:
 
 
 def schedule(asking: Asking, said: Said) -> Reply:
-    """Take messages that are to come later: all of them, or none."""
+    """Schedule messages: all of them or none."""
     hub = asking.connection.hub
     hub.check_room()
     parsed = [hub.parsed(binary(each["message"])) for each in asking.several(said["messages"])]
@@ -182,7 +182,7 @@ def _later(asking: Asking, parsed: Parsed) -> Schedule:
 
 
 def cancel(asking: Asking, said: Said) -> Reply:
-    """Take scheduled messages back by their sequence numbers: all of them, or none."""
+    """Cancel scheduled messages by their sequence numbers: all of them or none."""
     numbers = _numbers(asking, said)
     asking.ask_all(
         [CancelScheduled(queue=asking.path, sequence_number=number) for number in numbers]
@@ -191,7 +191,7 @@ def cancel(asking: Asking, said: Said) -> Reply:
 
 
 def delete_batch(asking: Asking, said: Said) -> Reply:
-    """Delete messages that nobody holds, the oldest first, up to a number and a time."""
+    """Delete messages that are not locked, oldest first, up to a number and an enqueued time."""
     count = bounded("message-count", said["message-count"])
     if not 1 <= count <= MOST_DELETED:
         raise Refusal(

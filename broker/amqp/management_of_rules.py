@@ -1,4 +1,4 @@
-"""What a subscription's management answers about its rules."""
+"""Management operations on the rules of a subscription."""
 
 from busproof.broker.amqp.management_of_messages import NO_CONTENT
 from busproof.broker.amqp.management_requests import Asking, Said
@@ -53,7 +53,7 @@ def remove_rule(asking: Asking, said: Said) -> Reply:
 
 
 def list_rules(asking: Asking, said: Said) -> Reply:
-    """Tell the rules."""
+    """List the rules."""
     topic, subscription = asking.subscription()
     skip, top = bounded("skip", said.get("skip") or 0), bounded("top", said.get("top") or 100)
     outcome = asking.ask(ListRules(topic=topic, subscription=subscription)).outcome

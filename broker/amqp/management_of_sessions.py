@@ -1,4 +1,4 @@
-"""What an entity's management answers about sessions."""
+"""Management operations on sessions."""
 
 from typing import Final
 
@@ -21,20 +21,20 @@ from busproof.vocabulary.outcomes import SessionsListed, SessionState
 __all__ = ["get_state", "list_sessions", "renew_session_lock", "set_state"]
 
 TEXT: Final = "latin-1"
-"""A session's state is bytes to clients and a text to the model: one character for each byte."""
+"""Encoding of a session state: bytes to clients, one character per byte in the model."""
 END_OF_TIME: Final = 253_402_300_799_000
-"""Who asks for sessions since then asks for those that have messages."""
+"""A last-updated time from here on requests the sessions that have messages."""
 
 
 def renew_session_lock(asking: Asking, said: Said) -> Reply:
-    """Let the lock of a session begin anew."""
+    """Renew the lock of a session."""
     session_id = str(said["session-id"])
     answer = asking.ask(RenewSessionLock(queue=asking.path, session_id=session_id), session_id)
     return Reply({"expiration": end_of_lock(asking, answer)})
 
 
 def get_state(asking: Asking, said: Said) -> Reply:
-    """Tell what is stored with a session."""
+    """Return the state of a session."""
     session_id = str(said["session-id"])
     outcome = asking.ask(
         GetSessionState(queue=asking.path, session_id=session_id), session_id
@@ -44,7 +44,7 @@ def get_state(asking: Asking, said: Said) -> Reply:
 
 
 def set_state(asking: Asking, said: Said) -> Reply:
-    """Store something with a session, or nothing any more."""
+    """Set or clear the state of a session."""
     session_id, state = str(said["session-id"]), said.get("session-state")
     text = None if state is None else binary(state).decode(TEXT)
     asking.ask(SetSessionState(queue=asking.path, session_id=session_id, state=text), session_id)
@@ -54,7 +54,7 @@ def set_state(asking: Asking, said: Said) -> Reply:
 
 
 def list_sessions(asking: Asking, said: Said) -> Reply:
-    """Name the sessions that have messages, or those whose state was set since a time."""
+    """List the sessions that have messages, or those whose state was set since a time."""
     skip, top = bounded("skip", said.get("skip") or 0), bounded("top", said.get("top") or 100)
     since = said.get("last-updated-time")
     moment = None if since is None else bounded("last-updated-time", since)

@@ -1,4 +1,4 @@
-"""What one client asks of one entity's management, on its way to the model and back."""
+"""A management request of one client about one entity."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -21,27 +21,27 @@ Said = Mapping[str, Any]
 
 @attrs.frozen
 class Asking:
-    """A request's place: whose connection, which entity, and in which transaction, if in one."""
+    """The context of a request: its connection, its entity and its transaction, if any."""
 
     connection: Connection
     path: str
     transaction: str | None = None
 
     def ask(self, command: Command, session_id: str | None = None) -> Answer:
-        """Ask the model, for who holds the session if one is named.
+        """Run a command, as the holder of the session if one is named.
 
         Raises:
-            Refusal: it is refused.
+            Refusal: the command was refused.
         """
         answer = self.connection.hub.bus.ask(command, self.holder(session_id))
         insist(answer, self.path)
         return answer
 
     def ask_all(self, commands: Sequence[Command], session_id: str | None = None) -> list[Answer]:
-        """Ask for all of this, or nothing of it.
+        """Run all commands or none.
 
         Raises:
-            Refusal: something is refused.
+            Refusal: a command was refused.
         """
         answers = self.connection.hub.bus.ask_all(commands, self.holder(session_id))
         if answers:
@@ -49,10 +49,10 @@ class Asking:
         return answers
 
     def several(self, value: Any) -> list[Any]:
-        """The elements of a list or an array.
+        """Return the elements of a list or an array.
 
         Raises:
-            Refusal: there are more than one request may have.
+            Refusal: there are more than a request may have.
         """
         found = list(value.elements) if isinstance(value, Array) else list(value)
         if len(found) > (most := self.connection.hub.limits.at_once):
@@ -60,17 +60,17 @@ class Asking:
         return found
 
     def holder(self, session_id: str | None) -> str:
-        """Under which name the model knows the link of this connection that holds a session."""
+        """Return the model's name of the link on this connection that holds a session."""
         own = self.connection.name
         if session_id is None:
             return own
         return self.connection.sessions.get((self.path, session_id), own)
 
     def subscription(self) -> tuple[str, str]:
-        """The topic and the subscription that this is.
+        """Return the names of this subscription's topic and of the subscription.
 
         Raises:
-            Refusal: it is another kind of entity.
+            Refusal: the entity is not a subscription.
         """
         topic, found, subscription = self.path.partition(SUBSCRIPTIONS)
         if not found:
@@ -79,4 +79,4 @@ class Asking:
 
 
 Operation = Callable[[Asking, Said], Reply]
-"""Answers a request or raises `Refusal`; of a field that it needs and lacks, `KeyError`."""
+"""Answers a request; raises `Refusal`, or `KeyError` if a required field is missing."""

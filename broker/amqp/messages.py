@@ -1,7 +1,7 @@
-"""AMQP messages as they come in and go out: what the model is told of them, and all the rest.
+"""AMQP messages: the part that the model gets, and the rest that is kept for delivery.
 
-The model knows a message by a name (its `body`) and by the properties that mean something to the
-bus. What else was sent is kept here as it came, so that it goes out as it came.
+The model knows a message by a name (its `body`) and by the properties that matter to the bus.
+Everything else is kept here and delivered as it was sent.
 """
 
 import struct
@@ -65,9 +65,15 @@ NAMED: Final = {
 
 PARTITION_KEY: Final = "x-opt-partition-key"
 STANDS_FOR: Final = "x-opt-busproof-size"
-"""How many bytes a message's body stands for; our own, so that tests fill entities with few."""
+"""Annotation: the size that a message's body stands for, in bytes.
+
+It is our own, so that tests fill entities with little data.
+"""
 STANDS_IN: Final = "x-opt-busproof-stands-in"
-"""Whether it may do so for several messages, and be larger than one: unless this is false."""
+"""Annotation: whether the message may stand for several and exceed the message limit.
+
+It may unless this is false.
+"""
 SCHEDULED_TIME: Final = "x-opt-scheduled-enqueue-time"
 GIVEN_BY_THE_BUS: Final = frozenset(
     {
@@ -80,21 +86,21 @@ GIVEN_BY_THE_BUS: Final = frozenset(
         "x-opt-lock-token",
     }
 )
-"""Annotations that say where a message is; those of another message's life are not taken over."""
+"""Annotations that the bus sets; those that a sender copies from another message are dropped."""
 
 FOR_EVER_MS: Final = 0xFFFF_FFFF
-"""What clients send as the time to live that does not fit into the header."""
+"""Time to live that clients send when theirs does not fit into the header, in milliseconds."""
 
 Pairs = tuple[int, bytes]
-"""How many keys and values of a map, and their bytes."""
+"""Number of keys and values of a map, and their bytes."""
 
 
 @attrs.frozen
 class Content:
-    """What of a message goes out as it came in, section by section.
+    """The parts of a message that are delivered as they were sent.
 
-    `enqueued` is when it was taken, in milliseconds since 1970; `life` is the time to live that it
-    was sent with, in microseconds.
+    `enqueued` is the enqueued time, in milliseconds since 1970; `life` is the time to live that the
+    sender set, in microseconds.
     """
 
     durable: bool = False
@@ -110,14 +116,14 @@ class Content:
 
 @attrs.frozen
 class Annotated:
-    """What a sender has annotated.
+    """Annotations from the sender.
 
     Attributes:
-        passed_on: what goes out as it came.
+        passed_on: the annotations to deliver unchanged.
         partition_key: the partition key.
-        due: when the message is to come, in milliseconds since 1970, if later.
-        stands_for: how many bytes its body stands for.
-        stands_in: whether it may stand for more than one message has.
+        due: when a scheduled message is due, in milliseconds since 1970.
+        stands_for: the size that the body stands for, in bytes.
+        stands_in: whether the message may stand for several and exceed the message limit.
     """
 
     passed_on: Pairs = (0, b"")
@@ -129,7 +135,7 @@ class Annotated:
 
 @attrs.frozen
 class Parsed:
-    """A message that came in: what the model is told, what is kept, and when it is due, if later.
+    """A received message: the model's part, the rest, and when it is due if it is scheduled.
 
     `due` is in milliseconds since 1970.
     """
@@ -139,9 +145,9 @@ class Parsed:
     due: int | None = None
 
     def content_when_due(self) -> Content:
-        """What is kept of a scheduled message, which is enqueued when it is due.
+        """Return the content; the enqueued time of a scheduled message is when it is due.
 
-        One whose time was over when it came is enqueued at once.
+        A message that was overdue when it arrived is enqueued at once.
         """
         if self.due is None:
             return self.content
@@ -149,10 +155,10 @@ class Parsed:
 
 
 def _sections(raw: bytes) -> Iterator[tuple[int, int, int, int]]:
-    """Each section of a message: its code, where it begins, where its value does, where it ends.
+    """Yield each section of a message: its code, its start, and where its value begins and ends.
 
     Raises:
-        ValueError: these bytes are no AMQP message.
+        ValueError: the bytes are not an AMQP message.
     """
     place = 0
     while place < len(raw):
@@ -168,12 +174,12 @@ def _sections(raw: bytes) -> Iterator[tuple[int, int, int, int]]:
 
 
 def parse(raw: bytes, name: str, enqueued: int, *, identified: bool = True) -> Parsed:
-    """Read a message that came in; the model is to know it by `name`.
+    """Parse a received message, which the model will know by `name`.
 
-    Unless `identified` says otherwise, what was sent without a MessageId goes out with one.
+    If `identified` is set, a message without a MessageId is given one for its receivers.
 
     Raises:
-        ValueError: these bytes are no AMQP message.
+        ValueError: the bytes are not an AMQP message.
     """
     try:
         return _parsed(raw, name, enqueued, identified=identified)
@@ -182,13 +188,13 @@ def parse(raw: bytes, name: str, enqueued: int, *, identified: bool = True) -> P
 
 
 def decoded(raw: bytes) -> ProtonMessage:
-    """A message with all that is in it, as Proton's Python knows it.
+    """Decode a message completely, with Proton.
 
     Raises:
-        ValueError: these bytes are no AMQP message, or Python has no such values.
+        ValueError: the bytes are not an AMQP message, or Python cannot represent a value.
     """
     if values_in(raw, 0) > len(raw):
-        # The engine would read as many as it has room for, one by one.
+        # The engine would read as many elements as it has room for, one by one.
         raise ValueError("these bytes are no AMQP message: an array has more elements than bytes")
     found = ProtonMessage()
     try:
@@ -241,9 +247,9 @@ def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool) -> Parsed
 
 
 def _life(ttl: int | None, properties: list[Any]) -> int | None:
-    """The time to live that a message was sent with, in microseconds; `None` is for ever.
+    """Return the time to live that the sender set, in microseconds; `None` if it is unlimited.
 
-    One that is too long for the header is the time from its creation to its expiry.
+    One that is too long for the header is the difference of the creation and expiry times.
     """
     if ttl is not None and ttl != FOR_EVER_MS:
         return max(1, ttl * 1000)
@@ -254,10 +260,11 @@ def _life(ttl: int | None, properties: list[Any]) -> int | None:
 
 
 def _identified(properties: bytes) -> bytes:
-    """The properties with a MessageId, which the sender left out.
+    """Add a MessageId to properties that have none.
 
-    Clients expect each message that they receive to have one: JavaScript's cannot settle it
-    otherwise. The model is not told: what was not sent selects no partition and is no duplicate.
+    Clients expect every received message to have one; the JavaScript client cannot settle it
+    otherwise. The model does not get it: it was not sent, so it selects no partition and marks no
+    duplicate.
     """
     count, rest = 1, b""
     if properties:
@@ -289,10 +296,10 @@ def _annotated(raw: bytes, place: int) -> Annotated:
 
 
 def inner_messages(raw: bytes) -> list[bytes]:
-    """The messages of a batch: the envelope's data sections, each a whole message.
+    """Return the messages of a batch: each data section of the envelope is a whole message.
 
     Raises:
-        ValueError: these bytes are no AMQP message.
+        ValueError: the bytes are not an AMQP message.
     """
     found = [value_at(raw, begins) for code, _, begins, _ in _sections(raw) if code == DATA]
     return [each for each in found if isinstance(each, bytes)]
@@ -331,7 +338,7 @@ def _message(
 
 
 def _filterable(raw: bytes, place: int) -> dict[str, PropertyValue]:
-    """The properties of a kind that the model's filters know."""
+    """Return the application properties whose types the model's filters support."""
     found: dict[str, PropertyValue] = {}
     for key, value, both in pairs(raw, place):
         check_pair(key, value, both)

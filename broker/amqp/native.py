@@ -1,8 +1,8 @@
-"""What Proton's own library does, without the objects that its Python makes of each event.
+"""Calls into Proton's C library that avoid the objects its Python binding makes.
 
-Proton's Python wraps every event, link and delivery anew whenever it is looked at, which took a
-third of what a message cost. Here a delivery or a link is the pointer that the library knows it by;
-`whole` and `Link` make the object of it where something rare is asked.
+Proton's Python wraps every event, link and delivery anew on each access, which took a third of the
+time for a message. Here a delivery or a link is the library's pointer; `whole` and `Link` wrap it
+for the rare calls.
 """
 
 from typing import Any, Final
@@ -41,12 +41,12 @@ __all__ = [
 ]
 
 Raw = Any
-"""A delivery, a link or an event, as the library points to it; equal if it is the same one."""
+"""A pointer to a delivery, a link or an event; two are equal if they point to the same object."""
 
 ACCEPTED: Final = int(Delivery.ACCEPTED)
 RELEASED: Final = int(Delivery.RELEASED)
 DELIVERY: Final[int] = cproton.PN_DELIVERY
-"""The kind of events that tell of a transfer, or of a change of state of one."""
+"""Type of the events about a transfer or a disposition."""
 
 kind_of = cproton.pn_event_type
 delivery_of = cproton.pn_event_delivery
@@ -66,28 +66,28 @@ outgoing_bytes = cproton.pn_session_outgoing_bytes
 
 
 def raw(thing: Any) -> Raw:
-    """What the library knows a link by."""
+    """Return the library's pointer behind a Python wrapper."""
     return thing._impl
 
 
 def whole(delivery: Raw) -> Delivery:
-    """A delivery as Proton's Python knows it."""
+    """Return the Python wrapper of a delivery."""
     found: Delivery = Delivery.wrap(delivery)  # type: ignore[no-untyped-call] # Proton has no types
     return found
 
 
 def next_event(collector: Collector) -> Raw:
-    """The next event; a pointer to nothing, which counts as false, if there is none."""
+    """Return the next event, or a null pointer, which is false, if there is none."""
     return cproton.pn_collector_peek(raw(collector))
 
 
 def pop(collector: Collector) -> None:
-    """Go on to the event after it."""
+    """Remove the event from the queue."""
     cproton.pn_collector_pop(raw(collector))
 
 
 def content(link: Raw, delivery: Raw) -> bytes:
-    """What of a transfer has come and was not read yet."""
+    """Return the bytes of a transfer that have arrived and were not read yet."""
     data = b""
     while waiting := cproton.pn_delivery_pending(delivery):
         count, more = cproton.pn_link_recv(link, waiting)
@@ -98,12 +98,12 @@ def content(link: Raw, delivery: Raw) -> bytes:
 
 
 def advance(link: Raw) -> None:
-    """Be done with the transfer that is read or written."""
+    """Finish the current transfer of a link."""
     cproton.pn_link_advance(link)
 
 
 def send(link: Raw, tag: bytes, data: bytes) -> Raw:
-    """Transfer a message under this tag; returns its delivery."""
+    """Transfer a message under this tag; return its delivery."""
     delivery = cproton.pn_delivery(link, tag)
     cproton.pn_link_send(link, data)
     cproton.pn_link_advance(link)
@@ -111,7 +111,7 @@ def send(link: Raw, tag: bytes, data: bytes) -> Raw:
 
 
 class Unfinished(dict[Raw, int]):
-    """Bytes of each link, and of all together."""
+    """Bytes by link, with their total."""
 
     total = 0
 
@@ -120,6 +120,6 @@ class Unfinished(dict[Raw, int]):
         super().__setitem__(link, size)
 
     def pop(self, link: Raw, default: Any = None) -> Any:
-        """Forget a link."""
+        """Remove a link."""
         self.total -= self.get(link, 0)
         return super().pop(link, default)

@@ -1,4 +1,4 @@
-"""What links are attached to, and errors as clients are told them."""
+"""The nodes that links are attached to, and error conditions."""
 
 from proton import Condition, symbol
 
@@ -8,21 +8,21 @@ __all__ = ["Node", "condition"]
 
 
 def condition(name: str, description: str) -> Condition:
-    """An error as clients take it: some hang on one whose map of details is left out."""
+    """Return an error condition; some clients hang if it has no info map."""
     return Condition(name, description, {symbol("busproof"): name})
 
 
 class Node:
-    """What a link is attached to; it translates, and decides nothing."""
+    """A node that a link is attached to; it translates and makes no decisions."""
 
     needs: tuple[str, str] | None = None
-    """The right that the client has to have as long as the link lasts, and on which path."""
+    """The right that the client needs while the link lasts, and the path it applies to."""
 
     def on_flow(self) -> None:
-        """The client has changed its credit."""
+        """Handle a change of credit."""
 
     def on_delivery(self, delivery: Raw, *, batch: bool) -> None:
-        """A transfer, or a change of state of one."""
+        """Handle a transfer or a disposition."""
 
     def on_closed(self, *, by_client: bool) -> None:
-        """The link is gone: the client has closed it, or we did, or the connection broke."""
+        """Clean up: the client closed the link, the broker ended it, or the connection broke."""

@@ -1,9 +1,9 @@
-"""Delivery-ids that do not follow on each other.
+"""Tolerance for delivery-ids that are not consecutive.
 
-AMQP wants the ids of a session's deliveries to count up by one, and Proton ends the connection of
-whoever breaks that. The service tolerates it, and clients of Python rely on that: threads that
-share a session send two messages under one id, and then leave one out. Here the engine numbers such
-deliveries itself, and what it says of them is told under the ids that the client gave.
+AMQP requires the delivery-ids of a session to count up by one, and Proton ends the connection of a
+client that breaks the rule. The service tolerates it, and Python clients rely on that: threads that
+share a session send two messages under one id and then skip one. Here such deliveries get the
+engine's ids, and dispositions are translated back to the client's.
 """
 
 import struct
@@ -18,24 +18,24 @@ __all__ = ["ATTACH", "BEGIN", "DETACH", "DISPOSITION", "TRANSFER", "Numbering"]
 
 BEGIN, ATTACH, TRANSFER, DISPOSITION, DETACH = 0x11, 0x12, 0x14, 0x15, 0x16
 BODY: Final = 8
-"""Where the performative of a frame begins, if its header has no more than it must."""
+"""Offset of the performative in a frame with a header of minimum size."""
 NULL, TRUE, BOOLEAN, ZERO, SMALL, UINT = 0x40, 0x41, 0x56, 0x43, 0x52, 0x70
 SIZES: Final = {NULL: 1, TRUE: 1, 0x42: 1, ZERO: 1, SMALL: 2, BOOLEAN: 2, UINT: 5}
-"""How many bytes numbers and booleans take."""
+"""Encoded sizes of numbers and booleans, in bytes."""
 BINARY8, LIST8 = 0xA0, 0xC0
 FLAGS: Final = (4, 5, 9)
-"""Places of `settled`, `more` and `aborted` among the fields of a transfer."""
+"""Field positions of `settled`, `more` and `aborted` in a transfer."""
 ALL: Final = 2**32
 
 
 @attrs.define
 class _Session:
-    """What a client has sent over one session.
+    """The deliveries that a client has sent in one session.
 
     Attributes:
-        next: the id that the engine gives to the next delivery.
-        unfinished: the links by which a message has come in part, and the engine's id of it.
-        given: the engine's id of a delivery to that of the client, where they differ.
+        next: the engine's id for the next delivery.
+        unfinished: link handle to the engine's id of its incomplete delivery.
+        given: the engine's id of a delivery to the client's, where they differ.
     """
 
     next: int | None = None
@@ -48,16 +48,16 @@ class Numbering:
 
     def __init__(self) -> None:
         self._sessions: dict[int, _Session] = {}
-        """By the client's number of its channel."""
+        """Sessions by the client's channel number."""
         self._channels: dict[int, int] = {}
-        """The engine's number of a channel to the client's."""
+        """The engine's channel number to the client's."""
         self.differs = False
-        """Whether any id of the client was another than the engine's."""
+        """Whether any id of the client has differed from the engine's."""
 
     def follows(self, data: bytes, place: int) -> bool:
-        """Whether the transfer that begins here is all of the delivery that is next, as most are.
+        """Return whether the transfer here is a whole delivery with the expected id, as most are.
 
-        Of one for which that is not so, or that is written unusually, `take` finds out more.
+        All other transfers, and those in an unusual encoding, are examined by `take`.
         """
         session = self._sessions.get(int.from_bytes(data[place + 6 : place + 8], "big"))
         if session is None or session.unfinished or data[place + 11] != LIST8:
@@ -74,7 +74,7 @@ class Numbering:
             if said != session.next or kind == NULL or data[at] != BINARY8:
                 return False
             at += 2 + data[at + 1]
-            # In the place of fields that are left out is the zero by which the message begins.
+            # Where fields are omitted, the first byte of the message stands here, which is zero.
             at += SIZES.get(data[at], 0)
             at += SIZES.get(data[at], 0)
             if data[at] in (TRUE, BOOLEAN):
@@ -85,7 +85,7 @@ class Numbering:
         return True
 
     def take(self, frame: bytes) -> bytes | None:
-        """Look at a frame that came; returns what the engine is given instead, if anything."""
+        """Examine a received frame; return its replacement for the engine, if it needs one."""
         code, channel = frame[BODY + 2], int.from_bytes(frame[6:8], "big")
         try:
             if code == TRANSFER:
@@ -96,7 +96,7 @@ class Numbering:
                 place, _ = elements_of(frame, BODY + 3)
                 self._sessions[channel].unfinished.pop(value_at(frame, place), None)
         except (IndexError, KeyError, TypeError, ValueError, struct.error):
-            pass  # the engine says what is wrong with it
+            pass  # the engine reports the error
         return None
 
     def _transfer(self, session: _Session, frame: bytes) -> bytes | None:
@@ -106,7 +106,7 @@ class Numbering:
         said: int = value_at(frame, place)
         is_known = handle in session.unfinished
         if frame[place] not in (NULL if is_known else ZERO, ZERO, SMALL, UINT):
-            return None  # the engine says what is wrong with it
+            return None  # the engine reports the error
         is_settled, is_more, is_aborted = _flags_of(frame, after, count)
         if (number := session.unfinished.pop(handle, None)) is None:
             number = said if session.next is None else session.next
@@ -124,12 +124,12 @@ class Numbering:
         return _with_id(number, frame, place, after)
 
     def begun(self, frame: bytes) -> None:
-        """The engine answers a Begin on a channel of its own."""
+        """Record the channel that the engine answers a Begin on."""
         place, _ = elements_of(frame, BODY + 3)
         self._channels[int.from_bytes(frame[6:8], "big")] = value_at(frame, place)
 
     def told(self, frame: bytes) -> Iterator[bytes]:
-        """A disposition of the engine, as one or several that name the client's own ids."""
+        """Yield the engine's disposition, split and renumbered with the client's ids."""
         session = self._sessions.get(self._channels.get(int.from_bytes(frame[6:8], "big"), -1))
         fields, count = elements_of(frame, BODY + 3)
         if session is None or not session.given or frame[fields] != TRUE:
@@ -147,7 +147,7 @@ class Numbering:
 
 
 def _flags_of(frame: bytes, place: int, count: int) -> list[bool]:
-    """Whether the sender has settled a message, has more of it to send, and takes it back."""
+    """Return the flags of a transfer: settled, more and aborted."""
     found = dict.fromkeys(FLAGS, False)
     for number in range(2, min(count, FLAGS[-1] + 1)):
         if number in found:
@@ -157,7 +157,7 @@ def _flags_of(frame: bytes, place: int, count: int) -> list[bool]:
 
 
 def _with_id(number: int, frame: bytes, place: int, after: int) -> bytes:
-    """The transfer with another delivery-id."""
+    """Return the transfer with another delivery-id."""
     fields, count = elements_of(frame, BODY + 3)
     last = end_of(frame, BODY + 3)
     inner = frame[fields:place] + _uint(number) + frame[after:last]
@@ -165,14 +165,14 @@ def _with_id(number: int, frame: bytes, place: int, after: int) -> bytes:
 
 
 def _framed(frame: bytes, count: int, fields: bytes, rest: bytes = b"") -> bytes:
-    """A frame like this one, with these fields."""
+    """Return the frame with other fields."""
     size = (len(fields) + 4).to_bytes(4, "big") + count.to_bytes(4, "big")
     length = (BODY + 12 + len(fields) + len(rest)).to_bytes(4, "big")
     return b"".join((length, frame[4 : BODY + 3], b"\xd0", size, fields, rest))
 
 
 def _runs(ids: list[int]) -> Iterator[tuple[int, int]]:
-    """The ranges of ids that follow on each other."""
+    """Yield the ranges of consecutive ids."""
     first = last = ids[0]
     for each in ids[1:]:
         if each != last + 1:

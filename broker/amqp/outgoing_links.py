@@ -1,4 +1,4 @@
-"""Links over which clients receive: credit becomes receives, dispositions settlements."""
+"""Outgoing links: credit becomes receives, and dispositions become settlements."""
 
 from collections.abc import Callable, Sequence
 from struct import Struct
@@ -34,30 +34,30 @@ from busproof.vocabulary.values import ReceiveMode
 __all__ = ["Outlet", "effect_of", "outgoing", "token_of", "wire_token"]
 
 GIVEN_AT_ONCE: Final = 50
-"""After how many messages they go out, while the next are looked for."""
+"""Number of messages to deliver between writes, while the next are fetched."""
 
 WRITTEN_AT_ONCE: Final = 65_536
-"""After how many bytes they go out, so that it shows whether the client takes them."""
+"""Number of bytes to deliver between writes, to see whether the client reads them."""
 
 GIVEN_IN_A_TURN: Final = 500
-"""How many messages a link is given before all others have a turn."""
+"""Number of messages that a link gets before other clients have a turn."""
 
 TOKEN: Final = Struct(">QQ")
-"""A lock token's bytes: the sequence number, and which delivery of the message it is of."""
+"""A lock token in bytes: the sequence number and the number of the delivery."""
 
 
 def wire_token(token: str) -> UUID:
-    """A lock token of the model as clients know it: the sequence number, and which delivery."""
+    """Return the model's lock token as a UUID: sequence number and number of the delivery."""
     return UUID(bytes=_token(token))
 
 
 def token_of(token: UUID) -> str:
-    """The model's lock token that a client names."""
+    """Return the model's lock token for a client's UUID."""
     return f"{token.int >> 64}/{token.int & (2**64 - 1)}"
 
 
 def outgoing(connection: Connection, path: str, view: MessageView) -> bytes:
-    """A message as it goes to a client."""
+    """Encode a message for delivery."""
     hub = connection.hub
     content = hub.shown(view)
     more = hub.contents.more(path, view.body)
@@ -78,7 +78,7 @@ def outgoing(connection: Connection, path: str, view: MessageView) -> bytes:
 def effect_of(
     connection: Connection, settlement: Settlement, disposition: Disposition
 ) -> Callable[[], None]:
-    """What remains to be done once a message is settled: the properties that it gets by it."""
+    """Return what to do after the settlement: store the properties that it adds."""
     contents, path = connection.hub.contents, settlement.queue
     name, more = connection.hub.bus.held(path, settlement.lock_token), disposition.more()
     dead = isinstance(settlement, DeadLetter)
@@ -91,15 +91,15 @@ def effect_of(
 
 
 class Outlet(Node):
-    """A link over which a client receives from an entity, or from one session of it.
+    """A client's link for receiving from an entity or from one of its sessions.
 
     Args:
-        connection: the client's.
+        connection: the client's connection.
         link: the link.
-        path: of the entity.
-        mode: whether messages are locked, or removed at once.
-        session_id: of the session that the link holds.
-        holder: under which name the model knows who receives.
+        path: the path of the entity.
+        mode: whether messages are locked or removed at once.
+        session_id: the session that the link holds.
+        holder: the model's name of the receiver.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class Outlet(Node):
         self._path = path
         self.needs = ("Listen", path)
         self._given: dict[Raw, str] = {}
-        """Each delivery that the client has to settle, and its lock token."""
+        """Lock tokens of the deliveries that the client has to settle."""
         self._mode = mode
         self._session_id = session_id
         self._holder = holder
@@ -126,26 +126,26 @@ class Outlet(Node):
 
     @property
     def place(self) -> tuple[str, str | None]:
-        """What it waits for."""
+        """The entity and session that the link waits on."""
         return self._path, self._session_id
 
     @property
     def _room(self) -> int:
-        """How many more the client may be given before it reads, or settles, what it has."""
+        """Number of messages that may be delivered before the client reads or settles some."""
         connection = self._connection
         if connection.paused or connection.backlog.is_shut(self._raw):
             return 0
         return self._most - len(self._given)
 
     def on_flow(self) -> None:
-        """Give what there is, and wait for the rest."""
+        """Deliver available messages and wait for more."""
         if self.serve():
             self._connection.hub.wait(self)
         else:
             self._connection.hub.leave(self)
 
     def serve(self) -> bool:
-        """Give messages while there are some and the client has credit for them."""
+        """Deliver available messages while credit lasts; return whether to wait for more."""
         link, waits = self._link, False
         given = written = 0
         while (most := min(native.credit(self._raw), self._room)) > 0:
@@ -170,6 +170,7 @@ class Outlet(Node):
                 self._connection.pump()
                 return False
         if link.drain_mode:
+            # AMQP: a drained link gives back its unused credit and does not wait.
             link.drained()
             waits = False
         if given:
@@ -182,7 +183,7 @@ class Outlet(Node):
             self.on_flow()
 
     def on_delivery(self, delivery: Raw, *, batch: bool) -> None:  # noqa: ARG002 - nothing comes in batches here
-        """The client has settled a message, or said how it wants it settled."""
+        """Handle a settlement, or a request for one."""
         state, settled = native.state_of(delivery), native.is_settled(delivery)
         was_full = len(self._given) >= self._most
         token = self._given.pop(delivery, None) if state or settled else None
@@ -202,7 +203,7 @@ class Outlet(Node):
             elif state:
                 self._settle(native.whole(delivery), token)
         except Refusal as refusal:
-            # Its frames would keep the delivery for a while, and Proton answers no drain meanwhile.
+            # Its frames would keep the delivery alive; until it is freed Proton answers no drain.
             refusal.__traceback__ = None
             reject(delivery, refusal)
         native.settle(delivery)
@@ -211,10 +212,10 @@ class Outlet(Node):
             self.on_flow()
 
     def on_closed(self, *, by_client: bool) -> None:
-        """The link is gone; a session is given back if it was the client who closed it.
+        """Clean up; the session is released if the client closed the link.
 
-        Otherwise the session stays locked until its lock expires, and the client may take up the
-        link again under its name.
+        Otherwise the session stays locked until its lock expires, and the client may reattach the
+        link under the same name.
         """
         hub = self._connection.hub
         self._is_over = True
@@ -230,7 +231,7 @@ class Outlet(Node):
             hub.changed()
         is_ours = self._connection.sessions.get(place) == self._holder
         if is_ours and (by_client or not hub.bus.holds(*place, self._holder)):
-            # Unless another link of this client has it by now.
+            # Another link of this client may hold the session by now.
             del self._connection.sessions[place]
 
     def _next(self, most: int) -> Sequence[Answer]:
@@ -241,7 +242,7 @@ class Outlet(Node):
         return answers
 
     def _give(self, view: MessageView) -> int:
-        """Give a message; returns its size."""
+        """Deliver a message; return its size."""
         token = view.lock_token
         tag = _tag(_token(token or f"{view.sequence_number or 0}/0"))
         message = outgoing(self._connection, self._path, view)
@@ -255,7 +256,7 @@ class Outlet(Node):
         return len(message)
 
     def _complete(self, delivery: Raw, token: str) -> None:
-        """What most are asked: the message is done with."""
+        """Complete a message, the most frequent settlement."""
         command = Complete(queue=self._path, lock_token=token)
         answer = self._connection.hub.bus.ask(command, self._holder)
         insist(answer, self._path)
@@ -268,14 +269,14 @@ class Outlet(Node):
         answer = self._connection.hub.bus.ask(settlement, self._holder)
         insist(answer, self._path)
         effect()
-        # The echo of a rejection has no error, by which it would be a failure.
+        # An echoed rejection has no error; with one, clients would take it for a failed settlement.
         if disposition.outcome == MODIFIED:
             delivery.local.failed = delivery.remote.failed
             delivery.local.undeliverable = delivery.remote.undeliverable
         delivery.update(delivery.remote_state)
 
     def _settle_in_transaction(self, delivery: Raw, token: str) -> None:
-        """Let the settlement wait for the transaction's end; until then the message is locked."""
+        """Settle with the transaction's end; until then the message stays locked."""
         disposition = in_transaction(native.whole(delivery))
         settlement = disposition.settlement(self._path, token)
         effect = effect_of(self._connection, settlement, disposition)
@@ -293,5 +294,5 @@ def _token(token: str) -> bytes:
 
 
 def _tag(token: bytes) -> bytes:
-    """The tag of a delivery: its lock token in the order of .NET's Guid."""
+    """Return the delivery tag: the lock token in the byte order of a .NET Guid."""
     return token[3::-1] + token[5:3:-1] + token[7:5:-1] + token[8:]

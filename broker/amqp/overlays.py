@@ -1,8 +1,9 @@
-"""Messages that go out otherwise than they came in.
+"""Messages that are delivered with other contents than they were sent with.
 
-Of a bus that may show them wrongly nothing is taken from what was sent but the bytes of the body,
-where the bus names one that came in: a bus is told of a name, and handles that in its place. Of a
-message that a rule's action has changed everything is that the bus does not know.
+If the bus is not the model, it may deliver wrong contents. So only the body's bytes are taken from
+the sent message, and only if the bus returns its name, which it stores in place of the bytes. If a
+rule's action has changed a message, everything that the bus does not know is taken from the sent
+message.
 """
 
 import struct
@@ -28,11 +29,11 @@ __all__ = ["changed", "remade"]
 
 NOTHING = b"\x40"
 KNOWN_FIELDS = (0, 2, 3, 4, 5, 6, 10, 12)
-"""Places of those properties of AMQP's that the bus knows."""
+"""Positions of the AMQP properties that the bus knows."""
 
 
 def remade(view: MessageView, kept: Content | None) -> Content:
-    """What goes out of a message of which the bus shows this."""
+    """Return the content of a message as the bus presents it."""
     known = Content() if kept is None else kept
     count, annotations = 0, b""
     if view.partition_key is not None:
@@ -51,13 +52,13 @@ def remade(view: MessageView, kept: Content | None) -> Content:
 
 
 def changed(view: MessageView, kept: Content) -> Content:
-    """What goes out of a message that a rule's action has changed."""
+    """Return the content of a message that a rule's action has changed."""
     fields = _fields(view)
     if kept.properties:
         fields = [*_elements(kept.properties), *fields[len(_elements(kept.properties)) :]]
         for place in KNOWN_FIELDS:
             if place or view.message_id is not None:
-                # One that came without a MessageId has been given one.
+                # A message sent without a MessageId was given one for receivers: keep it.
                 fields[place] = _fields(view)[place]
     left, inside = dict(view.properties), list[bytes]()
     if kept.application:

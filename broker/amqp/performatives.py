@@ -1,7 +1,7 @@
-"""Frames as the service writes them: with every field of their lists.
+"""Frames as the service writes them, with all fields of their lists.
 
-Proton leaves out the last fields of a list that have no value, as AMQP permits. Clients of Python
-before 7.15 look up fields by their places without asking how many came, and end their connections.
+Proton omits trailing fields without a value, as AMQP permits. Python clients before 7.15 index
+fields without checking their number, and end the connection.
 """
 
 from typing import Final
@@ -11,30 +11,30 @@ from busproof.broker.amqp.numbering import BEGIN, DISPOSITION, Numbering
 __all__ = ["FIELDS", "Outgoing"]
 
 FIELDS: Final = dict(zip(range(0x10, 0x19), (10, 8, 14, 11, 11, 6, 3, 1, 1), strict=True))
-"""How many fields each has, from Open to Close."""
+"""Number of fields of each performative, from Open to Close."""
 LIST8, LIST32 = 0xC0, 0xD0
 NULLS: Final = b"\x40" * max(FIELDS.values())
 HEADER: Final = 8
-"""Bytes of the header of the protocol, and of that of a frame."""
+"""Size of the protocol header, and of a frame header, in bytes."""
 PROTOCOL: Final = int.from_bytes(b"AMQP", "big")
-"""What the header of the protocol has where a frame has its size."""
+"""First bytes of the protocol header, where a frame has its size."""
 
 
 class Outgoing:
-    """What the engine has written, with full lists and the client's own delivery-ids.
+    """A filter on the engine's output: full lists, and the client's delivery-ids.
 
     Args:
-        numbering: how the engine numbers what the client has sent.
+        numbering: the engine's delivery-ids of what the client sends.
     """
 
     def __init__(self, numbering: Numbering) -> None:
         self._numbering = numbering
         self._rest = b""
         self.most = 2**32 - 1
-        """How many bytes a frame may have, as the client says."""
+        """The client's maximum frame size, in bytes."""
 
     def feed(self, data: bytes) -> bytes:
-        """Return the frames that are whole by now."""
+        """Return the frames that are complete."""
         if self._rest:
             data = self._rest + data
         place, written, length = 0, list[bytes](), len(data)
@@ -45,7 +45,7 @@ class Outgoing:
                 break
             frame = data[place:end]
             if len(frame) == HEADER or frame[10] not in FIELDS:
-                # A header, nothing but a sign of life, or SASL where a client begins it once more.
+                # A protocol header, an empty frame (heartbeat), or SASL if a client restarts it.
                 written.append(frame)
             elif (code := frame[10]) == DISPOSITION and self._numbering.differs:
                 written.extend(self._full(each, code) for each in self._numbering.told(frame))
@@ -58,7 +58,7 @@ class Outgoing:
         return b"".join(written)
 
     def _full(self, frame: bytes, code: int) -> bytes:
-        """A frame as the engine writes it, whose header has 8 bytes and whose descriptor has 3."""
+        """Pad a frame of the engine, which has an 8-byte header and a 3-byte descriptor."""
         kind, wanted = frame[11], FIELDS[code]
         if kind == LIST8:
             size, count, fields = frame[12], frame[13], 14

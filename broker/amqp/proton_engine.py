@@ -1,4 +1,4 @@
-"""Proton's engine of one connection, as the broker uses it."""
+"""Proton's engine for one connection, configured for the broker."""
 
 import attrs
 from proton import Collector, Transport
@@ -13,7 +13,7 @@ __all__ = ["Engine"]
 
 @attrs.frozen
 class Engine:
-    """What Proton has of a connection: its frames, its state, and the events that tell of it."""
+    """Proton's objects for a connection: transport, endpoint and event collector."""
 
     transport: Transport
     endpoint: Endpoint
@@ -21,9 +21,9 @@ class Engine:
 
     @classmethod
     def within(cls, limits: Limits) -> "Engine":
-        """Return an engine that holds its client to these limits."""
+        """Return an engine that enforces these limits on its client."""
         transport, endpoint, collector = Transport(Transport.SERVER), Endpoint(), Collector()
-        # Proton would write to the terminal what a client makes it, and frames with tokens in them.
+        # By default Proton traces to the terminal: text that clients control, and tokens in frames.
         transport.tracer = _write_nothing
         transport.max_frame_size = limits.frame
         transport.channel_max = limits.sessions - 1
@@ -35,17 +35,17 @@ class Engine:
         return cls(transport, endpoint, collector)
 
     def free(self) -> None:
-        """Free what the library has allocated."""
+        """Free the memory allocated by the library."""
         self.transport.unbind()
         self.endpoint.free()
         self.collector.release()
 
     @property
     def reason(self) -> dict[str, str | None]:
-        """The error by which the client has ended the connection, or the engine has."""
+        """The error with which the client or the engine ended the connection."""
         error = readable(lambda: self.endpoint.remote_condition or self.transport.condition)
         return {} if error is None else {"condition": error.name, "said": error.description}
 
 
 def _write_nothing(*_: object) -> None:
-    """Nobody is to be told."""
+    """Discard a trace message."""

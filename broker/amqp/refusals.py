@@ -1,4 +1,4 @@
-"""How refusals are said in AMQP: conditions, status numbers, and a sentence for people."""
+"""Refusals in AMQP: conditions, status codes and sentences for people."""
 
 from functools import cache
 from typing import Final
@@ -53,21 +53,21 @@ SENTENCES: Final[dict[Error, str]] = {
 
 
 LONGEST: Final = 1_000
-"""Characters of a sentence that a client is told."""
+"""Maximum length of a description, in characters."""
 
 
 class Refusal(Exception):  # noqa: N818 - what the service answers, not an error of ours
-    """What a client is told instead of being given what it asked for.
+    """A request that the broker refuses.
 
     Args:
         condition: the AMQP error condition.
-        description: for people.
-        status: the number that management replies carry.
+        description: a sentence for people.
+        status: the status code in management replies.
     """
 
     def __init__(self, condition: str, description: str, status: int = 400) -> None:
         if len(description) > LONGEST:
-            # It may show what came, which is none of the broker's words.
+            # It may quote received data of any length.
             description = f"{description[:LONGEST]} …"
         super().__init__(description)
         self.condition = condition
@@ -79,7 +79,7 @@ NOT_FOUND: Final = CONDITIONS[Error.NOT_FOUND][0]
 
 
 def refusal_of(answer: Answer, about: str = "") -> Refusal | None:
-    """What a client is told of a refused request, with the rules that refuse it; else `None`."""
+    """Return the refusal of an answer, naming the rules behind it; `None` if it was not refused."""
     return None if answer.refused is None else _refusal(answer.refused, answer.rules, about)
 
 
@@ -98,42 +98,42 @@ def _refusal(refused: Refused, shown: tuple[str, ...], about: str) -> Refusal:
 
 @cache
 def _titles() -> dict[str, str]:
-    """What each rule of the catalogue is about."""
+    """Return the titles of the catalogue's rules."""
     return {rule.id: rule.title for rule in load().rules}
 
 
 def insist(answer: Answer, about: str = "") -> None:
-    """Insist that a request was not refused.
+    """Check that a request was not refused.
 
-    No frame here has a name for the refusal. One that had would be kept, with the message that was
-    refused, by the traceback of its own local variable.
+    No local variable here holds the refusal: its traceback would keep this frame, and with it the
+    refused message, alive.
 
     Raises:
-        Refusal: it was.
+        Refusal: the request was refused.
     """
     if answer.refused is not None:
         raise _refusal(answer.refused, answer.rules, about)
 
 
 def not_found(path: str) -> Refusal:
-    """What a client is told of an entity that does not exist."""
+    """Return the refusal for an entity that does not exist."""
     return Refusal(NOT_FOUND, f"The messaging entity '{path}' could not be found.", 404)
 
 
 def disabled(path: str, status: str) -> Refusal:
-    """What a client is told of an entity that is disabled for what it wants."""
+    """Return the refusal for an entity that is disabled for the operation."""
     condition, number = CONDITIONS[Error.ENTITY_DISABLED]
     return Refusal(condition, f"'{path}' is {status}: enable it by its Status.", number)
 
 
 def too_large(size: int, most: int) -> Refusal:
-    """What a client is told whose message has more bytes than are taken."""
+    """Return the refusal for a message that exceeds the size limit."""
     condition, status = CONDITIONS[Error.MESSAGE_TOO_LARGE]
     return Refusal(condition, f"The message has {size} bytes; at most {most} are taken.", status)
 
 
 def opening_too_large(size: int, most: int) -> Refusal:
-    """What a client is told that opens something with too many bytes."""
+    """Return the refusal for an opening frame that exceeds the size limit."""
     return Refusal(
         "amqp:resource-limit-exceeded",
         f"A frame that opens a connection, a session or a link has {size:,} bytes; at most "
@@ -143,7 +143,7 @@ def opening_too_large(size: int, most: int) -> Refusal:
 
 
 def too_many(things: str, most: int) -> Refusal:
-    """What a client is told whose connection has as many of something as it may have."""
+    """Return the refusal for a connection that has reached a limit."""
     return Refusal(
         "amqp:resource-limit-exceeded",
         f"The connection has {most:,} {things}, as many as one may have.",
@@ -152,7 +152,7 @@ def too_many(things: str, most: int) -> Refusal:
 
 
 def too_many_at_once(count: int, most: int) -> Refusal:
-    """What a client is told whose request has more in it than one may have."""
+    """Return the refusal for a request with too many items."""
     return Refusal(
         "amqp:resource-limit-exceeded",
         f"The request has {count:,} messages, lock tokens or sequence numbers; at most {most:,} "
@@ -162,7 +162,7 @@ def too_many_at_once(count: int, most: int) -> Refusal:
 
 
 def unauthorized(right: str, path: str) -> Refusal:
-    """What a client is told who has no claim for this, or has none any more."""
+    """Return the refusal for a missing or expired claim."""
     return Refusal(
         "amqp:unauthorized-access",
         f"Unauthorized access. '{right}' claim is required to perform this operation on '{path}'; "

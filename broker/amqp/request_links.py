@@ -1,4 +1,4 @@
-"""Pairs of links on which clients ask and are answered: `$cbs` and each entity's `$management`."""
+"""Request and reply links: `$cbs` and each entity's `$management`."""
 
 from collections import deque
 from collections.abc import Callable
@@ -26,13 +26,13 @@ __all__ = [
 
 MANAGEMENT_STATUS: Final = ("statusCode", "statusDescription", "errorCondition")
 WRITTEN_AT_ONCE: Final = 65_536
-"""After how many bytes answers go out, so that it shows whether the client reads them."""
+"""Number of bytes to answer between writes, to see whether the client reads them."""
 CBS_STATUS: Final = ("status-code", "status-description", None)
-"""The properties that carry the status, and the error's condition where there is one for it."""
+"""Property names of the status code, its description and, if any, the error condition."""
 
 
 def said_in(request: Message) -> dict[str, Any]:
-    """The properties of a request; some clients send their texts as bytes."""
+    """Return the properties of a request; some clients send strings as bytes."""
     given: dict[Any, Any] = request.properties or {}
     return {_text(key): _text(value) for key, value in given.items()}
 
@@ -44,12 +44,12 @@ def _text(value: Any) -> Any:
 
 
 class Reply:
-    """What is answered: a number, words for it, and what was asked for.
+    """A reply to a request.
 
     Args:
-        body: what was asked for.
-        status: the number; from 200 to 299 the request was granted.
-        description: in words.
+        body: the result.
+        status: the status code; 200 to 299 is success.
+        description: the status in words.
     """
 
     def __init__(self, body: Any = None, status: int = 200, description: str = "OK") -> None:
@@ -59,11 +59,11 @@ class Reply:
 
 
 Answerer = Callable[[Message, str | None], Reply]
-"""Answers one request, and is told its transaction if it is part of one; or raises `Refusal`."""
+"""Answers a request in its transaction, if it has one; raises `Refusal`."""
 
 
 class Replies(Node):
-    """The link on which answers go to the client."""
+    """The link for replies to the client."""
 
     def __init__(self, connection: Connection, link: Link, kind: str, addresses: set[str]) -> None:
         self._connection = connection
@@ -76,10 +76,10 @@ class Replies(Node):
             connection.replies[key] = self
 
     def send(self, message: Message) -> None:
-        """Send an answer as soon as the client wants it.
+        """Send a reply as soon as the client gives credit for it.
 
         Raises:
-            Refusal: it wants none, and too much is waiting.
+            Refusal: the client gives no credit, and too many bytes of replies wait.
         """
         encoded = bytes(message.encode())
         self._waiting.append(encoded)
@@ -94,7 +94,7 @@ class Replies(Node):
             )
 
     def on_flow(self) -> None:
-        """The client wants answers."""
+        """Send replies while the client has credit."""
         connection, raw = self._connection, native.raw(self._link)
         while self._waiting and self._link.credit > 0 and not connection.paused:
             if connection.backlog.is_shut(raw):
@@ -114,8 +114,8 @@ class Replies(Node):
         if self._link.drain_mode and not self._connection.paused:
             self._link.drained()
 
-    def on_closed(self, *, by_client: bool) -> None:  # noqa: ARG002 - nodes are told
-        """Nobody is answered here any more."""
+    def on_closed(self, *, by_client: bool) -> None:  # noqa: ARG002 - as `Node.on_closed`
+        """Discard the waiting replies and stop replying here."""
         self._connection.answers -= sum(map(len, self._waiting))
         self._waiting.clear()
         for key in self._keys:
@@ -124,13 +124,13 @@ class Replies(Node):
 
 
 class Requests(Node):
-    """The link on which a client asks.
+    """The link for a client's requests.
 
     Args:
-        connection: the client's.
+        connection: the client's connection.
         link: the link.
-        kind: which node it is, `$cbs` or the path of an entity's management.
-        answer: answers one request.
+        kind: the node: `$cbs`, or the path of the entity.
+        answer: answers a request.
         names: the properties that carry the status.
     """
 
@@ -150,11 +150,11 @@ class Requests(Node):
         self._parts: dict[Raw, bytearray] = {}
 
     def grant(self) -> None:
-        """Let the client ask."""
+        """Give the client credit for requests."""
         self._link.flow(CREDIT)
 
     def on_delivery(self, delivery: Raw, *, batch: bool) -> None:  # noqa: ARG002 - nothing comes in batches here
-        """A request."""
+        """Take a request and reply to it."""
         raw = received(self._connection, native.raw(self._link), delivery, self._parts)
         if raw is None:
             return
@@ -184,6 +184,7 @@ class Requests(Node):
 
     def _reply(self, request: Message, transaction: str | None) -> None:
         replies = self._connection.replies.get((self._kind, request.reply_to or ""))
+        # Without a known reply address, use the client's latest reply link of this node.
         replies = replies or self._connection.replies.get((self._kind, ""))
         if replies is None:
             return

@@ -1,4 +1,4 @@
-"""Which node a link gets: by its address, its direction and what the client may do."""
+"""Selection of a link's node by its address, its direction and the client's rights."""
 
 from functools import partial
 from typing import Any, Final
@@ -41,10 +41,10 @@ MAX_BATCH: Final = "com.microsoft:max-message-batch-size"
 
 
 def attach(connection: Connection, link: Link) -> None:
-    """Give a link its node, and open it.
+    """Attach a link to its node and open it.
 
     Raises:
-        Refusal: there is no such node, or the client may not use it so.
+        Refusal: there is no such node, or the client may not use it.
     """
     if link.is_receiver and link.remote_target.type == Terminus.COORDINATOR:
         _coordinate(connection, link)
@@ -64,7 +64,7 @@ def attach(connection: Connection, link: Link) -> None:
 
 
 def _bare(address: str) -> str:
-    """The path in an address, in small letters."""
+    """Return the path of an address, in lower case."""
     try:
         return path_of(address)
     except TokenError as error:
@@ -72,7 +72,7 @@ def _bare(address: str) -> str:
 
 
 def _entity(connection: Connection, path: str) -> str:
-    """The path of an entity as the model knows it."""
+    """Return the path of an entity as the model knows it."""
     bus = connection.hub.bus
     known = bus.path(path)
     if bus.is_trusted and bus.entity(known) is None:
@@ -81,9 +81,9 @@ def _entity(connection: Connection, path: str) -> str:
 
 
 def _opened(connection: Connection, link: Link, node: Node) -> None:
-    """The link as the client asked for it, its addresses word for word.
+    """Open the link as the client requested it, with the same addresses.
 
-    No filter is applied but that of a session, and by its echo a client knows that one is.
+    Only a session filter is applied; the client sees from the echo which filters are.
     """
     link.source.copy(link.remote_source)
     link.source.filter.clear()
@@ -103,7 +103,7 @@ def _permitted(connection: Connection, right: str, path: str) -> None:
 def _take_in(connection: Connection, link: Link, path: str) -> None:
     _permitted(connection, "Send", path)
     if VIA in properties_of(link):
-        # It would stay where it is to pass by.
+        # Without support for it, the message would stay in the entity that it should pass through.
         raise Refusal("amqp:not-implemented", "Nothing is sent via another entity here.", 501)
     bus = connection.hub.bus
     entity = bus.entity(path)
@@ -123,6 +123,7 @@ def _give_out(connection: Connection, link: Link, path: str) -> None:
     entity = bus.entity(path)
     if bus.is_trusted and (entity is None or entity.kind is EntityKind.TOPIC):
         raise Refusal("amqp:not-allowed", f"'{path}' is a topic; receive from a subscription.")
+    # A receiver that wants settled transfers is in receive-and-delete mode.
     settled = link.remote_snd_settle_mode == SETTLED
     mode = ReceiveMode.RECEIVE_AND_DELETE if settled else ReceiveMode.PEEK_LOCK
     filters = _filters(link)
@@ -151,7 +152,7 @@ def _filters(link: Link) -> dict[str, Any]:
 def _session(
     connection: Connection, link: Link, path: str, mode: ReceiveMode, session_id: Any
 ) -> None:
-    """A link to one session: to a certain one, or to the next that is free and has messages."""
+    """Attach a link to a session: the named one, or the next that is free and has messages."""
     holder = f"{connection.name}/{link.name}"
 
     def opened(taken: str, until: int) -> Outlet:
@@ -183,7 +184,7 @@ def _coordinate(connection: Connection, link: Link) -> None:
 
 
 def _ask(connection: Connection, link: Link, path: str) -> None:
-    """One of the two links of `$cbs`, or of an entity's management."""
+    """Attach a request or reply link of `$cbs` or of an entity's management."""
     if path == CBS:
         needs: tuple[str, str] | None = None
         answer: Answerer = partial(_put_token, connection)
@@ -202,7 +203,7 @@ def _ask(connection: Connection, link: Link, path: str) -> None:
 
 
 def _right_to_manage(connection: Connection, entity: str) -> tuple[str, str]:
-    """A right that the client has, with which it may ask something of an entity's management."""
+    """Return a right of the client that permits requests to an entity's management."""
     path = entity + MANAGEMENT
     if connection.permits("Send", path) and not connection.permits("Listen", path):
         return "Send", path
@@ -211,7 +212,7 @@ def _right_to_manage(connection: Connection, entity: str) -> tuple[str, str]:
 
 
 def _reply(connection: Connection, link: Link, path: str, needs: tuple[str, str] | None) -> None:
-    """The link on which answers go to the client."""
+    """Attach the link for replies to the client."""
     wanted = {link.remote_target.address or "", link.remote_source.address or "", ""}
     node = Replies(connection, link, path, wanted)
     node.needs = needs
@@ -221,7 +222,7 @@ def _reply(connection: Connection, link: Link, path: str, needs: tuple[str, str]
 
 
 def _put_token(connection: Connection, request: Message, _: str | None) -> Reply:
-    """A claim that the client proves by a token."""
+    """Record the claim of a token."""
     said = said_in(request)
     if said.get("operation") != "put-token":
         raise Refusal("amqp:not-implemented", f"$cbs knows no {said.get('operation')!r}.", 501)
@@ -250,12 +251,13 @@ def _put_token(connection: Connection, request: Message, _: str | None) -> Reply
 
 
 def _check_there(connection: Connection, path: str) -> None:
-    """Insist that a token is for something that there is, as the service does.
+    """Check that a token is for an existing entity, as the service does.
 
-    Only who has shown that a rule permits it hears what there is.
+    The check comes after the token's validation, so that only clients with a valid rule learn which
+    entities exist.
 
     Raises:
-        Refusal: there is no such entity.
+        Refusal: the entity does not exist.
     """
     entity = path.removesuffix(MANAGEMENT)
     if entity not in ("", CBS):

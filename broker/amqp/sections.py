@@ -1,4 +1,4 @@
-"""The sections of a message: their kinds, and what each may have in it."""
+"""The sections of a message: their codes, and the types allowed in each."""
 
 from typing import Any, Final
 
@@ -35,16 +35,16 @@ KINDS: Final[dict[int, frozenset[int]]] = {
     VALUE: frozenset(),
     FOOTER: MAPS,
 }
-"""The types that the value of a section may have; none named are all."""
+"""Types allowed for the value of a section; an empty set allows all."""
 READ_WHOLE: Final = frozenset({DELIVERY, SEQUENCE, VALUE, FOOTER})
-"""Sections that are passed on as they came, or thrown away: everything in them is checked."""
+"""Sections that are passed on or dropped unread; everything in them is validated."""
 PROPERTIES_AT_MOST: Final = 13
 
 
 def check_kind(code: int, raw: bytes, begins: int) -> None:
-    """Insist that a section is of its kind: clients that receive another one fail.
+    """Check that a section has an allowed type, because receiving clients fail on others.
 
-    What is in a header, in properties and in maps that are passed on is checked where it is read.
+    Headers, properties and passed-on maps are checked where they are read.
     """
     kinds = KINDS[code]
     if kinds and raw[begins] not in kinds:
@@ -54,14 +54,14 @@ def check_kind(code: int, raw: bytes, begins: int) -> None:
 
 
 def check_properties(properties: list[Any]) -> None:
-    """Insist that properties are no more than AMQP has, and that each of them is simple."""
+    """Check that properties have at most the fields of AMQP, all of simple types."""
     odd = any(value is OPAQUE or value == () for value in properties)
     if odd or len(properties) > PROPERTIES_AT_MOST:
         raise ValueError("the properties have more fields, or fields of other types, than AMQP has")
 
 
 def check_header(header: list[Any]) -> None:
-    """Insist that what goes out again is as AMQP has it: durable, priority, time to live."""
+    """Check the header fields that are passed on: durable, priority and time to live."""
     durable, priority, ttl = header[:3]
     for name, value in (("priority", priority), ("ttl", ttl)):
         if value is not None:
@@ -71,7 +71,7 @@ def check_header(header: list[Any]) -> None:
 
 
 def check_pair(key: Any, value: Any, both: bytes) -> None:
-    """Insist that a key is simple, and look into a value that is not."""
+    """Check that a key is simple, and validate a value that is not."""
     if key is None or key is OPAQUE:
         raise ValueError("a map of a message has a key that is neither a text nor a number")
     if value is OPAQUE:

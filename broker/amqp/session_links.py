@@ -18,13 +18,13 @@ __all__ = ["SESSION_FILTER", "SessionSeeker", "accepted", "locked_until", "prope
 SESSION_FILTER: Final = "com.microsoft:session-filter"
 TIMEOUT: Final = "com.microsoft:timeout"
 DEFAULT_WAIT: Final = 65.0
-"""For how long the next session is waited for where the client does not say, in seconds."""
+"""Time to wait for the next session if the client names none, in seconds."""
 TICKS_BEFORE_1970: Final = 621_355_968_000_000_000
-"""Hundreds of nanoseconds from year 1 to 1970, from where clients count here."""
+"""Ticks of 100 nanoseconds from year 1, where clients count from, to 1970."""
 
 
 def properties_of(link: Link) -> dict[str, Any]:
-    """The properties with which a client asks for a link.
+    """Return the properties of the Attach.
 
     Raises:
         Refusal: they are not a map.
@@ -38,19 +38,19 @@ def properties_of(link: Link) -> dict[str, Any]:
 
 
 def locked_until(connection: Connection, path: str, session_id: str) -> int:
-    """When a session's lock ends, in hundreds of nanoseconds since year 1."""
+    """Return when a session's lock ends, in ticks of 100 nanoseconds since year 1."""
     bus = connection.hub.bus
     return TICKS_BEFORE_1970 + (bus.epoch + bus.ends(path, session_id)) * 10
 
 
 def accepted(connection: Connection, path: str, session_id: str, holder: str) -> int:
-    """Lock a session; returns when its lock ends.
+    """Lock a session; return when its lock ends.
 
-    A link that the broker has ended, for example because the entity was disabled, is taken up
-    again under its name: what was received over it stays locked, and the lock ends when it did.
+    A link that the broker has ended, for example because the entity was disabled, can be reattached
+    under its name: the messages received on it stay locked, and the session lock ends when it did.
 
     Raises:
-        Refusal: another link holds it, or the entity has none.
+        Refusal: another link holds the session, or the entity has no sessions.
     """
     bus = connection.hub.bus
     if connection.sessions.get((path, session_id)) == holder:
@@ -64,7 +64,7 @@ def accepted(connection: Connection, path: str, session_id: str, holder: str) ->
 
 
 class SessionSeeker(Node):
-    """A link that waits for a session; it is not open before there is one."""
+    """A link that waits for a session; it opens once it has one."""
 
     def __init__(
         self,
@@ -86,17 +86,17 @@ class SessionSeeker(Node):
 
     @property
     def place(self) -> tuple[str, str | None]:
-        """What it waits for: no session in particular."""
+        """The entity that the link waits on, with no particular session."""
         return self._path, None
 
     def begin(self) -> None:
-        """Take a session if there is one, or wait."""
+        """Take a session if one is available, or wait."""
         self._connection.attached(self._link, self)
         if self.serve():
             self._connection.hub.wait(self)
 
     def serve(self) -> bool:
-        """Take the next session, if there is one; whether it goes on waiting."""
+        """Take the next session, if there is one; return whether to continue waiting."""
         connection, hub = self._connection, self._connection.hub
         answer = hub.bus.wait_for(AcceptNextSession(queue=self._path), self._holder)
         if answer is None:
@@ -113,8 +113,8 @@ class SessionSeeker(Node):
         connection.pump()
         return False
 
-    def on_closed(self, *, by_client: bool) -> None:  # noqa: ARG002 - nodes are told
-        """The client does not want to wait any longer."""
+    def on_closed(self, *, by_client: bool) -> None:  # noqa: ARG002 - as `Node.on_closed`
+        """Stop waiting."""
         self._timer.cancel()
         self._connection.hub.leave(self)
 

@@ -1,4 +1,4 @@
-"""Rules of subscriptions as clients write and read them over AMQP."""
+"""Subscription rules in AMQP, read and written."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -30,17 +30,17 @@ FIELDS: Final = (
     ("reply-to-session-id", "reply_to_session_id"),
     ("content-type", "content_type"),
 )
-"""What a correlation filter says, in the order in which it is told."""
+"""Fields of a correlation filter, in the order in which they are written."""
 
 SQL, TRUE, FALSE, CORRELATION = 0x1370000006, 0x1370000007, 0x1370000008, 0x1370000009
 NO_ACTION, SQL_ACTION, RULE = 0x13700000005, 0x13700000006, 0x13700000004
 
 
 def filter_of(given: Mapping[str, Any]) -> Filter:
-    """The filter that a rule is to have.
+    """Return the filter of a rule description.
 
     Raises:
-        Refusal: the rule has no filter that is known.
+        Refusal: it has no known filter.
     """
     if isinstance(sql := given.get("sql-filter"), dict):
         return SqlFilter(expression=str(sql["expression"]))
@@ -57,17 +57,17 @@ def filter_of(given: Mapping[str, Any]) -> Filter:
 
 
 def action_of(given: Mapping[str, Any]) -> str | None:
-    """The action that a rule is to have, if it is to have one."""
+    """Return the action of a rule description, if it has one."""
     action = given.get("sql-rule-action")
     said = action.get("expression") if isinstance(action, dict) else None
     return str(said) if said else None
 
 
 def check_expressions(chosen: Filter, action: str | None) -> None:
-    """Insist that each expression of a rule can be read at a bounded cost.
+    """Check that the expressions of a rule can be parsed at a bounded cost.
 
     Raises:
-        Refusal: one is too long, or has too many levels.
+        Refusal: one is too long, or nested too deeply.
     """
     said: list[tuple[str, str, object]] = []
     if isinstance(chosen, SqlFilter):
@@ -88,7 +88,7 @@ def _text(value: Any) -> str | None:
 
 
 def _plain(value: Any) -> PropertyValue:
-    """A value as the model has it; Proton has a type of its own for each of AMQP's."""
+    """Return a value in Python's own type; Proton has one for each AMQP type."""
     if isinstance(value, bool):
         return value
     for kind in (int, float, str):
@@ -100,7 +100,7 @@ def _plain(value: Any) -> PropertyValue:
 
 
 def described(rule: SubscriptionRule) -> Described:
-    """A rule as clients are told it."""
+    """Return a rule as an AMQP value."""
     action = Described(ulong(NO_ACTION), [])
     if rule.action is not None:
         action = Described(ulong(SQL_ACTION), [rule.action])

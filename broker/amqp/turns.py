@@ -1,4 +1,4 @@
-"""Turns between clients: what one sends is handled for a while, then all others have a turn."""
+"""Turns between clients: one client's requests are handled for a while, then the others'."""
 
 import asyncio
 import time
@@ -8,9 +8,9 @@ from typing import Final
 __all__ = ["TURN", "Turns"]
 
 TURN: Final = 0.03
-"""CPU time for one client's requests before all others have a turn, in seconds.
+"""CPU time for one client's requests before the others have a turn, in seconds.
 
-It is not the time of a clock, so that a loaded machine does not shorten turns.
+CPU time, so that turns are not shorter on a loaded machine.
 """
 
 
@@ -18,7 +18,7 @@ class Turns:
     """The turns of one client.
 
     Args:
-        loop: gives the others their turns.
+        loop: gives the other clients their turns.
         go_on: takes the next turn.
     """
 
@@ -27,7 +27,7 @@ class Turns:
         self._go_on = go_on
         self._ends: float | None = None
         self._not_before = 0.0
-        """Until when the turn cannot be over, by a clock that is cheap to read."""
+        """Earliest end of the turn on a wall clock, which is cheaper to read than CPU time."""
         self._next: asyncio.Handle | None = None
 
     def begin(self) -> None:
@@ -37,27 +37,27 @@ class Turns:
         self._not_before = time.perf_counter() + TURN
 
     def end(self) -> None:
-        """End the turn, whether everything is done or not."""
+        """End the turn, whether or not everything is done."""
         self._ends = None
 
     def cancel(self) -> None:
-        """Take no more turns."""
+        """Cancel the next turn."""
         self._ends = None
         if self._next is not None:
             self._next.cancel()
 
     @property
     def waits(self) -> bool:
-        """Whether something is left for the next turn."""
+        """Whether work is left for the next turn."""
         return self._next is not None
 
     @property
     def is_between(self) -> bool:
-        """Whether others have their turns now, and something is left for the next one."""
+        """Whether the others have their turns now and work is left for the next one."""
         return self._next is not None and self._ends is None
 
     def is_over(self) -> bool:
-        """Whether the turn is over; then the next one goes on."""
+        """Return whether the turn is over; if so, the next one is scheduled."""
         if self._next is not None:
             return True
         if self._ends is None or time.perf_counter() < self._not_before:

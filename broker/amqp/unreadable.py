@@ -1,4 +1,4 @@
-"""Values that Proton's Python cannot read, whatever a client has said."""
+"""Values from clients that Proton's Python binding cannot read."""
 
 import inspect
 import traceback
@@ -10,11 +10,11 @@ from proton import Data
 __all__ = ["is_unreadable", "readable"]
 
 UNREADABLE: Final = (RecursionError, UnicodeDecodeError)
-"""What Proton's Python raises of values that are nested too deeply, and of texts that are none."""
+"""Errors that the binding raises for deep nesting and for strings that are not UTF-8."""
 
 
 def is_unreadable(error: Exception) -> bool:
-    """Whether Proton's Python has no such value: a map may have keys that no dict can have."""
+    """Return whether the binding cannot represent a value, such as a map with an unhashable key."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     return isinstance(error, UNREADABLE) or (
         isinstance(error, TypeError | ValueError) and last.filename == inspect.getfile(Data)
@@ -22,7 +22,7 @@ def is_unreadable(error: Exception) -> bool:
 
 
 def readable(read: Callable[[], Any]) -> Any:
-    """What a client calls something, which need not be a text."""
+    """Return a name that a client sent, which may not be valid text."""
     try:
         return read()
     except UnicodeDecodeError:

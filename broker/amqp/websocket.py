@@ -1,7 +1,7 @@
-"""AMQP over WebSockets: frames of a WebSocket to bytes for a connection and back, by wsproto.
+"""AMQP over WebSockets, with wsproto: frames in, bytes for a connection out, and back.
 
-Clients use it where a proxy lets nothing but HTTP pass. A connection within knows its client by a
-`Channel`, which writes binary messages where a socket writes bytes.
+Clients use it where a proxy passes only HTTP. The connection inside sees a `Channel`, which writes
+binary messages where a socket would write bytes.
 """
 
 import asyncio
@@ -34,20 +34,20 @@ __all__ = ["PATH", "SUBPROTOCOL", "WebSocket"]
 PATH: Final = "/$servicebus/websocket"
 SUBPROTOCOL: Final = "AMQPWSB10"
 SUBPROTOCOLS: Final = (SUBPROTOCOL, "amqp")
-"""The service's own, which its clients ask for, and the one that is registered for AMQP."""
+"""The service's own subprotocol, which its clients request, and the one registered for AMQP."""
 
 PIECE: Final = 8_192
-"""How many bytes are handled before others have a turn: there may be 1,300 frames in them."""
+"""Bytes handled before other clients have a turn; they may hold 1,300 frames."""
 
 UNREADABLE: Final = (RemoteProtocolError, UnicodeError, ValueError, AssertionError)
-"""What wsproto raises of bytes that are no WebSocket's."""
+"""Errors that wsproto raises for bytes that are not WebSocket frames."""
 
 
 class WebSocket(asyncio.Protocol):
-    """Speaks WebSocket with one client, and lets a connection speak AMQP within.
+    """A WebSocket with one client and an AMQP connection inside.
 
     Args:
-        connection: speaks AMQP.
+        connection: the AMQP connection.
     """
 
     def __init__(self, connection: "Connection") -> None:
@@ -59,18 +59,18 @@ class WebSocket(asyncio.Protocol):
         self._is_over = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """A client has connected; it counts among the connections from now on."""
+        """Accept a client, which counts as a connection from now on."""
         self._channel = Channel(cast(asyncio.Transport, transport), self._frames, self._go_on)
         self._connection.connection_made(self._channel)
 
     def data_received(self, data: bytes) -> None:
-        """Bytes came, whatever they are."""
+        """Handle received bytes."""
         self._received += data
         if self._next is None:
             self._handle()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The client is gone."""
+        """Clean up after a client that has disconnected."""
         self._is_over = True
         self._received.clear()
         if self._next is not None:
@@ -78,11 +78,11 @@ class WebSocket(asyncio.Protocol):
         self._connection.connection_lost(exc)
 
     def pause_writing(self) -> None:
-        """The client reads too slowly."""
+        """Stop sending to a client that reads too slowly."""
         self._connection.pause_writing()
 
     def resume_writing(self) -> None:
-        """The client has caught up."""
+        """Continue sending to a client that has caught up."""
         self._connection.resume_writing()
 
     @property
@@ -92,12 +92,12 @@ class WebSocket(asyncio.Protocol):
         return self._channel
 
     def _go_on(self) -> None:
-        """Handle what came in the meantime, and more."""
+        """Schedule the handling of bytes that were received meanwhile."""
         if self._next is None and self._received:
             self._next = self._connection.hub.loop.call_soon(self._handle)
 
     def _handle(self) -> None:
-        """Handle a piece of what came; the rest has to wait until all others had a turn."""
+        """Handle a piece of the received bytes; the rest waits until the others had a turn."""
         self._next = None
         way = self._way
         if way.is_paused:
@@ -151,7 +151,7 @@ class WebSocket(asyncio.Protocol):
             self._way.begin(self._frames.send(AcceptConnection(subprotocol=spoken)))
 
     def _refuse(self, status: int, sentence: str) -> None:
-        """Say in HTTP why there is no WebSocket, or end the one that there is."""
+        """Refuse the upgrade in HTTP, or end the open WebSocket."""
         self._is_over = True
         way = self._way
         self._connection.hub.journal.warning(
@@ -167,12 +167,12 @@ class WebSocket(asyncio.Protocol):
 
 
 class Channel(asyncio.Transport):
-    """A WebSocket as the connection within knows it: bytes written are binary messages.
+    """A WebSocket as the transport of the connection inside: written bytes become binary messages.
 
     Args:
-        transport: the way of bytes to the client.
-        frames: wraps what is written.
-        resumed: handles what came while nothing was to be read.
+        transport: the transport to the client.
+        frames: wraps written bytes into frames.
+        resumed: handles the bytes that were received while reading was paused.
     """
 
     def __init__(
@@ -184,69 +184,69 @@ class Channel(asyncio.Transport):
         self._resumed = resumed
         self._is_held = False
         self.is_open = False
-        """Whether the client has been answered that this is a WebSocket."""
+        """Whether the upgrade to a WebSocket has been accepted."""
         self.is_paused = False
-        """Whether the connection within wants nothing now."""
+        """Whether the connection inside has paused reading."""
 
     def begin(self, answer: bytes, *, is_open: bool = True) -> None:
-        """Answer the client's opening request."""
+        """Answer the client's upgrade request."""
         self.is_open = is_open
         self._transport.write(answer)
 
     def answer(self, data: bytes, most: int) -> None:
-        """Answer pings; a client that reads no answers and asks for more is let go."""
+        """Answer pings; a client that sends more but reads no answers is disconnected."""
         if data and not self._transport.is_closing():
             self._transport.write(data)
             if self._transport.get_write_buffer_size() > 2 * most:
                 self._transport.abort()
 
     def write(self, data: Any) -> None:
-        """Write bytes as a message; before there is a WebSocket nobody could read them."""
+        """Write bytes as a message; before the upgrade they are dropped."""
         if self.is_open and not self.is_closing():
             self._transport.write(self._frames.send(BytesMessage(data=bytes(data))))
 
     def close(self, code: int = CloseReason.NORMAL_CLOSURE) -> None:
-        """End the WebSocket, then the connection, when all is written."""
+        """Close the WebSocket, then the transport, once everything is written."""
         if self.is_open and not self._transport.is_closing():
             self.is_open = False
             self._transport.write(self._frames.send(_goodbye(code)))
         self._transport.close()
 
     def abort(self) -> None:
-        """End the connection at once."""
+        """Close the transport at once."""
         self._transport.abort()
 
     def is_closing(self) -> bool:
-        """Whether the connection ends."""
+        """Return whether the transport is closing."""
         return self._transport.is_closing()
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
-        """What is known of the way of bytes."""
+        """Return information on the transport."""
         return self._transport.get_extra_info(name, default)
 
     def get_write_buffer_size(self) -> int:
-        """How many bytes wait for the client to read them."""
+        """Return the number of bytes that the client has not read."""
         return self._transport.get_write_buffer_size()
 
     def pause_reading(self) -> None:
-        """Give the connection within nothing for now."""
+        """Stop giving bytes to the connection inside."""
         self.is_paused = True
         self._transport.pause_reading()
 
     def resume_reading(self) -> None:
-        """Give the connection within what came, and what comes."""
+        """Give the connection inside the waiting bytes and those that follow."""
         self.is_paused = False
         self._resumed()
         if not self._is_held:
             self._transport.resume_reading()
 
     def hold(self) -> None:
-        """Read nothing more until what came is handled."""
+        """Stop reading until the received bytes are handled."""
         self._is_held = True
         self._transport.pause_reading()
 
     def release(self) -> None:
-        """Read again, if the connection within wants something."""
+        """Read again, unless the connection inside has paused reading."""
         if self._is_held:
             self._is_held = False
             if not self.is_paused and not self._transport.is_closing():
@@ -263,15 +263,15 @@ def _is_the_path(target: str) -> bool:
 
 
 def _spoken(offered: list[str]) -> str | None:
-    """The first of the subprotocols that is AMQP, in the client's own letters."""
+    """Return the first offered subprotocol that is AMQP, in the client's spelling."""
     known = {each.lower() for each in SUBPROTOCOLS}
     return next((each for each in offered if each.lower() in known), None)
 
 
 def _may_ask(request: Request) -> bool:
-    """Whether no page of another host asks, which a browser of this machine shows.
+    """Return whether a request may come from here: not from a web page of another host.
 
-    Some clients that are no browsers say that they are a page of the host that they ask.
+    Some clients that are not browsers send the host they connect to as their origin.
     """
     headers = {bytes(name).lower(): bytes(value) for name, value in request.extra_headers}
     origin = headers.get(b"origin")

@@ -1,7 +1,7 @@
-"""Credit, windows and frames as large as clients permit, in numbers that the AMQP engine can use.
+"""Limits on credit, windows and frame sizes, in numbers that the AMQP engine can use.
 
-The engine counts in 32 bits with a sign: a credit of 2^31 or more would be none at all. And its
-frames grow by some bytes before they go out (`amqp/performatives.py`), for which it leaves room.
+The engine counts in signed 32-bit integers, so a credit of 2^31 or more would be none. And frames
+grow after the engine has written them (`amqp/performatives.py`), so room is left for that.
 """
 
 import struct
@@ -14,17 +14,17 @@ __all__ = ["FLOW", "LEAST_FRAME", "OPEN", "ROOM", "clamped"]
 
 OPEN, FLOW = 0x10, 0x13
 COUNTED: Final = {OPEN: (2,), BEGIN: (2,), FLOW: (1, 6)}
-"""Places among the fields of the size of frames, the incoming window and the link's credit."""
+"""Positions of the frame size, the incoming window and the link credit among the fields."""
 ROOM: Final = 16
-"""By how many bytes a transfer may grow at most."""
+"""Maximum growth of a transfer, in bytes."""
 LEAST_FRAME: Final = 512
-"""The least size of a frame that AMQP knows."""
+"""Minimum frame size in AMQP, in bytes."""
 UINT: Final = 0x70
 LARGEST: Final = struct.pack(">I", 2**31 - 1)
 
 
 def clamped(frame: bytes) -> bytes | None:
-    """Return the frame with as much as the engine can use; `None` if it is as it was."""
+    """Return the frame with its numbers limited to the engine's range; `None` if unchanged."""
     begins = frame[4] * 4
     counted = COUNTED.get(frame[begins + 2], ()) if frame[begins : begins + 2] == b"\0\x53" else ()
     changed = bytearray(frame)
@@ -39,7 +39,7 @@ def clamped(frame: bytes) -> bytes | None:
                     changed[place + 1 : end] = LARGEST
             place = end
     except (IndexError, ValueError):
-        return None  # the engine says what is wrong with it
+        return None  # the engine reports the error
     return bytes(changed) if changed != frame else None
 
 

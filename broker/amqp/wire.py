@@ -1,4 +1,4 @@
-"""The way of bytes to one client, who may read slowly, or not at all."""
+"""The byte stream to one client, which may read slowly or not at all."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,15 +10,15 @@ from busproof.broker.core import Hub
 __all__ = ["LAST_WORDS", "Wire"]
 
 LAST_WORDS: Final = 5.0
-"""For how long a client may take to read what was said before its end, in seconds."""
+"""Time for a client to read the last bytes before its connection is aborted, in seconds."""
 
 
 class Wire:
-    """Writes what is known to be kept for good, and stops reading where nobody reads.
+    """A writer that sends only what is durable, and stops reading from clients that do not read.
 
     Args:
-        hub: what all connections share.
-        give: gives the client what was held back, once it has caught up.
+        hub: state shared by all connections.
+        give: delivers what was held back, once the client has caught up.
     """
 
     def __init__(self, hub: Hub, give: Callable[[], None]) -> None:
@@ -28,44 +28,44 @@ class Wire:
         self._ending: asyncio.TimerHandle | None = None
         self._reads_slowly = False
         self._is_deaf = False
-        """Whether nothing is read from the client, until it has read more itself."""
+        """Whether reading is paused until the client reads more."""
         self._is_held = False
-        """Whether nothing is read from the client, until what it sent has been handled."""
+        """Whether reading is paused until received bytes have been handled."""
         self._unsent = 0
-        """Bytes that wait until what they tell is kept for good."""
+        """Bytes that wait until the decisions they report are durable."""
 
     def open(self, transport: asyncio.Transport) -> None:
-        """The client has connected."""
+        """Start writing to a client."""
         self._transport = transport
 
     def lose(self) -> None:
-        """The client is gone."""
+        """Stop writing to a client that has disconnected."""
         self._transport = None
         if self._ending is not None:
             self._ending.cancel()
 
     @property
     def is_open(self) -> bool:
-        """Whether the client is there."""
+        """Whether the client is connected."""
         return self._transport is not None
 
     @property
     def paused(self) -> bool:
-        """Whether as much as may be is on its way to the client."""
+        """Whether the write limit is reached."""
         return self._reads_slowly or self._unsent > self._hub.limits.unread
 
     def slow_down(self) -> None:
-        """The client reads too slowly."""
+        """Record that the client reads too slowly."""
         self._reads_slowly = True
 
     def go_on(self) -> None:
-        """The client has caught up."""
+        """Continue, now that the client has caught up."""
         self._reads_slowly = False
         self._listen()
         self._give()
 
     def write(self, data: bytes) -> None:
-        """Let the client have these bytes, once what they tell is kept for good."""
+        """Send bytes once the decisions they report are durable."""
         if self._transport is None:
             return
         if self._hub.saver is None:
@@ -74,24 +74,24 @@ class Wire:
             self._unsent += len(data)
             self._hub.tell(partial(self._sent, self._transport, data))
         if self.waiting > self._hub.limits.unread and not self._is_deaf:
-            # Each thing it asks for would have an answer, and it reads none.
+            # Each further request would add an answer that the client does not read.
             self._is_deaf = True
             self._transport.pause_reading()
 
     def hold(self) -> None:
-        """Read nothing from the client for now."""
+        """Pause reading from the client."""
         self._is_held = True
         if self._transport is not None:
             self._transport.pause_reading()
 
     def release(self) -> None:
-        """Read from the client again, unless it has to read first."""
+        """Resume reading, unless the client has to read first."""
         if self._is_held:
             self._is_held = False
             self._resume()
 
     def close(self) -> None:
-        """End the connection when all was said, or when the client has not listened for long."""
+        """Close the connection once all is written, or abort it after a grace period."""
         if self._transport is not None and self._ending is None:
             transport = self._transport
             self._hub.tell(transport.close)
@@ -99,12 +99,12 @@ class Wire:
 
     @property
     def waiting(self) -> int:
-        """Bytes that the client has not read yet, as far as it shows."""
+        """Bytes that the client has not read, as far as the transport shows."""
         buffered = 0 if self._transport is None else self._transport.get_write_buffer_size()
         return self._unsent + buffered
 
     def cut(self) -> None:
-        """End the connection; a client that has not read what came before hears nothing more."""
+        """Close the connection; abort it if earlier bytes are still unread."""
         self.close()
         if self._transport is not None and self._transport.get_write_buffer_size():
             self._transport.abort()
@@ -121,7 +121,7 @@ class Wire:
             transport.resume_reading()
 
     def _sent(self, transport: asyncio.Transport, data: bytes) -> None:
-        """What these bytes tell is kept for good."""
+        """Write bytes whose decisions are durable."""
         was_paused = self.paused
         _write(transport, data)
         self._unsent -= len(data)
@@ -132,6 +132,6 @@ class Wire:
 
 
 def _write(transport: asyncio.Transport, data: bytes) -> None:
-    """Write, unless the way is closed: a reset is found while writing, and told of later."""
+    """Write unless the transport is closing; a reset found here is reported later."""
     if not transport.is_closing():
         transport.write(data)

@@ -1,4 +1,4 @@
-"""AMQP messages as they go out: what is kept of each, and what the model says of it by then."""
+"""Encoding of messages for delivery, from their stored content and the model's view."""
 
 import struct
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ __all__ = ["encoded", "map_of"]
 
 STATES: Final = {MessageState.ACTIVE: 0, MessageState.DEFERRED: 1, MessageState.SCHEDULED: 2}
 EXPIRY, CREATION = 8, 9
-"""Where in the properties it stands when the message dies, and when it was made."""
+"""Positions of the expiry and creation times in the properties."""
 LONGEST_TTL: Final = 0xFFFF_FFFF
 
 _SEQUENCE = symbol_of("x-opt-sequence-number") + b"\x81"
@@ -31,7 +31,7 @@ _LOCKED = symbol_of("x-opt-locked-until") + b"\x83"
 _STATE = symbol_of("x-opt-message-state") + b"\x71"
 _LOCK_TOKEN = symbol_of("x-opt-lock-token") + b"\x98"
 _TOKEN = b"\x00\x53\x71\xc1" + bytes([1 + len(_LOCK_TOKEN) + 16, 2]) + _LOCK_TOKEN
-"""The delivery annotations of a message that came without any, up to its lock token."""
+"""The delivery annotations of a message that had none, up to the lock token."""
 
 
 def encoded(
@@ -43,15 +43,15 @@ def encoded(
     life: int | None = None,
     more: Mapping[str, bytes] | None = None,
 ) -> bytes:
-    """A message as it goes out.
+    """Encode a message.
 
     Args:
-        view: how the model shows it.
-        content: what is kept of it.
-        token: of its lock.
-        locked_until: when the lock ends, in milliseconds since 1970.
-        life: how long it lives where it is, in microseconds; `None` is for ever.
-        more: properties of the application's kind that it has been given since, as AMQP values.
+        view: the model's view of the message.
+        content: its stored content.
+        token: its lock token.
+        locked_until: when its lock ends, in milliseconds since 1970.
+        life: its time to live in the entity, in microseconds; `None` is unlimited.
+        more: application properties added since it was sent, as encoded values.
     """
     out = _header(content, view.delivery_count, life)
     count, kept = content.delivery
@@ -66,6 +66,7 @@ def encoded(
 
 
 def _header(content: Content, delivery_count: int | None, life: int | None) -> bytes:
+    # AMQP counts earlier deliveries only; the model counts this one too.
     count = max(0, (delivery_count or 1) - 1)
     ttl = b"\x40"
     if life is not None:
@@ -76,7 +77,7 @@ def _header(content: Content, delivery_count: int | None, life: int | None) -> b
 
 
 def map_of(code: int, count: int, inside: bytes) -> bytes:
-    """A section that is a map."""
+    """Return a section whose value is a map."""
     return bytes([0, 0x53, code, 0xD1]) + struct.pack(">II", len(inside) + 4, count) + inside
 
 
@@ -98,9 +99,9 @@ def _annotations(view: MessageView, content: Content, locked_until: int | None) 
 
 
 def _mortal(content: Content, life: int) -> bytes:
-    """The properties, by which the message dies when it has lived for so long.
+    """Return the properties with an expiry time.
 
-    Clients take the time between its creation and its death for its time to live.
+    Clients take the difference of the expiry and creation times for the time to live.
     """
     _, begins, _ = section(content.properties, 0)
     place, count = elements_of(content.properties, begins)
@@ -118,7 +119,7 @@ def _mortal(content: Content, life: int) -> bytes:
 
 
 def _with_more(content: Content, more: Mapping[str, bytes]) -> bytes:
-    """The properties of the application, with some changed or added."""
+    """Return the application properties with some replaced or added."""
     out: list[bytes] = []
     if content.application:
         _, begins, _ = section(content.application, 0)

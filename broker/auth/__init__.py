@@ -1,1 +1,1 @@
-"""Who may do what: shared access signatures, policies with their keys, certificates."""
+"""Authorization: shared access signatures, policies with their keys, and certificates."""

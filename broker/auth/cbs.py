@@ -1,4 +1,4 @@
-"""What one client has proved, and what ends when it holds no more."""
+"""Claims-based security: the claims of a client, and their expiry."""
 
 import asyncio
 import time
@@ -12,18 +12,18 @@ from busproof.broker.core import Hub
 __all__ = ["TIME_TO_CLAIM", "Claims", "Proving"]
 
 LONG: Final = 86_400.0
-"""A day, after which claims are looked at in any case; in seconds, as all times here."""
+"""Maximum interval between two checks of the claims, a day; all times here are in seconds."""
 A_MOMENT: Final = 0.01
 
 TIME_TO_CLAIM: Final = 20.0
-"""For how long a connection may last without a claim."""
+"""Maximum time that a connection may last without a claim."""
 
 
 class Claims:
-    """What a client has proved, as far as it still holds: of each path, by each rule, the last.
+    """The valid claims of a client: the latest for each path and rule.
 
     Args:
-        most: how many claims there may be.
+        most: maximum number of claims.
     """
 
     def __init__(self, most: int) -> None:
@@ -34,10 +34,10 @@ class Claims:
         return sum(map(len, self._held.values()))
 
     def add(self, claim: Claim) -> None:
-        """Remember a claim in the place of an earlier one for the same path by the same rule.
+        """Add a claim, replacing an earlier one for the same path and rule.
 
         Raises:
-            Refusal: there are as many as one client may have.
+            Refusal: the client has too many.
         """
         at_path = self._held.get(claim.path, {})
         if claim.rule not in at_path and len(self) >= self._most:
@@ -49,7 +49,7 @@ class Claims:
         self._held.setdefault(claim.path, {})[claim.rule] = claim
 
     def permit(self, right: str, path: str) -> bool:
-        """Whether one of them permits this: one for the path, or for one above it."""
+        """Return whether a claim for the path, or for one above it, permits this."""
         now, low = time.time(), path.lower()
         place = low
         while True:
@@ -60,7 +60,7 @@ class Claims:
             place = place.rpartition("/")[0]
 
     def keep(self, still: Callable[[Claim], Claim | None]) -> None:
-        """Keep what is left of each."""
+        """Replace each claim with what remains of it, if anything."""
         left: dict[str, dict[str, Claim]] = {}
         for at_path in self._held.values():
             for claim in filter(None, map(still, at_path.values())):
@@ -68,23 +68,23 @@ class Claims:
         self._held = left
 
     def forget_expired(self) -> None:
-        """Keep what has not expired."""
+        """Remove expired claims."""
         now = time.time()
         self.keep(lambda claim: claim if claim.until > now else None)
 
     def time_left(self) -> float:
-        """In how many seconds the next of them expires; a long time if none does."""
+        """Return the time until the next claim expires, at most a day, in seconds."""
         every = (claim.until for at_path in self._held.values() for claim in at_path.values())
         return min(LONG, max(0.0, min(every, default=float("inf")) - time.time()) + A_MOMENT)
 
 
 class Proving:
-    """The claims of one connection, looked at when one expires and when the keys are changed.
+    """The claims of a connection, checked when one expires and when the keys change.
 
     Args:
-        hub: what all connections share.
-        review: ends what needs a claim that is held no more.
-        end: ends the connection, whose client has no claim and puts no token.
+        hub: state shared by all connections.
+        review: ends links whose claims are gone.
+        end: ends a connection that has no claim and gets none.
     """
 
     def __init__(
@@ -101,26 +101,26 @@ class Proving:
         self.permit = self._claims.permit
 
     def begin(self) -> None:
-        """The client is there, and has proved nothing yet."""
+        """Start the time limit for the first claim."""
         self._wait(TIME_TO_CLAIM, self._give_up)
 
     def stop(self) -> None:
-        """The client is gone."""
+        """Stop checking claims."""
         if self._timer is not None:
             self._timer.cancel()
 
     def add(self, claim: Claim) -> None:
-        """Remember a claim that the client has shown.
+        """Add a claim from the client.
 
         Raises:
-            Refusal: it has shown too many.
+            Refusal: the client has too many.
         """
         self._claims.forget_expired()
         self._claims.add(claim)
         self._wait(self._claims.time_left(), self._look)
 
     def renew(self, keys: Keys) -> None:
-        """The keys are others: what was proved by one that is gone holds no more."""
+        """Apply new keys: drop the claims whose keys no longer exist."""
         if len(self._claims):
             self._claims.keep(keys.renewed)
             self._look()

@@ -1,4 +1,4 @@
-"""Certificates: those that are given, and one that is made for one run."""
+"""TLS certificates: given ones, and one that is made for a single run."""
 
 import ssl
 from collections.abc import Sequence
@@ -14,21 +14,21 @@ __all__ = ["Certificate", "made"]
 
 @attrs.frozen
 class Certificate:
-    """A certificate that is given: its chain and its key, as PEM; the key may be in either file.
+    """A given certificate chain and its key, as PEM; the key may be in either file.
 
     Args:
-        chain: the certificate, and those between it and its authority.
-        key: its key, if it is in a file of its own.
+        chain: the certificate and the intermediate certificates.
+        key: the key, if it is in a separate file.
     """
 
     chain: Path
     key: Path | None
 
     def context(self) -> ssl.SSLContext:
-        """What a server speaks TLS by: 1.2 at least, with the ciphers that Python takes for good.
+        """Return a server context for TLS 1.2 or later, with Python's default ciphers.
 
         Raises:
-            UsageError: a file cannot be read, or the two do not belong together.
+            UsageError: a file cannot be read, or the key does not match.
         """
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -36,10 +36,10 @@ class Certificate:
         return context
 
     def load(self, context: ssl.SSLContext) -> None:
-        """Read the files, as they are now, for all connections to come.
+        """Load the current files for later connections.
 
         Raises:
-            UsageError: a file cannot be read, or the two do not belong together.
+            UsageError: a file cannot be read, or the key does not match.
         """
         for path in (self.chain, self.key):
             if path is not None:
@@ -55,16 +55,16 @@ class Certificate:
             raise UsageError(f"cannot use {self._named()}: {_reason(error)}") from None
 
     def _refuse_to_ask(self) -> str:
-        """A key with a password would have one asked for at the terminal."""
+        """Refuse an encrypted key, since OpenSSL would prompt for its password."""
         raise UsageError(
             f"the key {self.key or self.chain} is protected by a password; give one that is not"
         )
 
     def renew(self, context: ssl.SSLContext) -> None:
-        """Read the files again; what does not fit together leaves the context as it was.
+        """Load the files again; if they do not match, the context is unchanged.
 
         Raises:
-            UsageError: a file cannot be read, or the two do not belong together.
+            UsageError: a file cannot be read, or the key does not match.
         """
         self.context()
         self.load(context)
@@ -86,15 +86,15 @@ def _reason(error: ssl.SSLError) -> str:
 
 
 def made(hosts: Sequence[str], authority: Path, *, option: str = "--tls") -> ssl.SSLContext:
-    """Make a certificate for these hosts and the local one; clients have to trust its authority.
+    """Make a certificate for these hosts and localhost; clients have to trust its authority.
 
     Args:
-        hosts: by what clients know the broker.
-        authority: where the authority's certificate is written, as PEM.
-        option: asks for the certificate.
+        hosts: the names that clients use for the broker.
+        authority: the file to write the authority's certificate to, as PEM.
+        option: the option that requests the certificate.
 
     Raises:
-        UsageError: it cannot be written, or what makes certificates is missing.
+        UsageError: the file cannot be written, or the extra for certificates is missing.
     """
     need("amqp", option)
     import trustme  # noqa: PLC0415 - needs the extra

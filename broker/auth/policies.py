@@ -1,6 +1,6 @@
-"""Where the rules of a namespace and their keys are read from: a file, or the environment.
+"""Shared access policies of a namespace, read from a file or the environment.
 
-Never from the command line, which everybody on the machine can see.
+They are never read from the command line, which is visible to everyone on the machine.
 """
 
 import os
@@ -23,32 +23,32 @@ __all__ = [
 ]
 
 DEFAULT_KEYS: Final = (Key("RootManageSharedAccessKey", "SAS_KEY_VALUE"),)
-"""What the connection string of Microsoft's emulator says, and everybody knows."""
+"""The well-known key in the connection string of Microsoft's emulator."""
 
 ENVIRONMENT: Final = "env:"
 FIELDS: Final = ("KeyName", "PrimaryKey", "SecondaryKey", "Rights")
 LONGEST_SECRET: Final = 256
-"""How many characters a key may have; the service's have 44."""
+"""Maximum length of a key, in characters; the service's have 44."""
 
 
 def is_public(rules: tuple[Key, ...]) -> bool:
-    """Whether one of these keys is the emulator's, which keeps nobody out."""
+    """Return whether one of the keys is the emulator's, which everyone knows."""
     known = {secret for rule in DEFAULT_KEYS for secret in rule.secrets}
     return any(secret in known for rule in rules for secret in rule.secrets)
 
 
 def is_exposed(source: str) -> bool:
-    """Whether others than its owner can read the file that this names."""
+    """Return whether the file can be read by users other than its owner."""
     if source.startswith(ENVIRONMENT) or os.name != "posix":
         return False
     return bool(Path(source).stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))
 
 
 def read_rules(source: str) -> tuple[Key, ...]:
-    """The rules in a file, or in an environment variable that is named as `env:NAME`.
+    """Read the rules in a file, or in an environment variable named as `env:NAME`.
 
     Raises:
-        UsageError: they cannot be read; no key is told.
+        UsageError: they cannot be read; the message shows no key.
     """
     if source.startswith(ENVIRONMENT):
         value = parsed(_variable(source), source)
@@ -58,7 +58,7 @@ def read_rules(source: str) -> tuple[Key, ...]:
 
 
 def read_secret(source: str) -> str:
-    """The one word in a file, or in an environment variable that is named as `env:NAME`.
+    """Read the token in a file, or in an environment variable named as `env:NAME`.
 
     Raises:
         UsageError: it cannot be read, or is empty.
@@ -77,10 +77,10 @@ def read_secret(source: str) -> str:
 
 
 def rules_in(value: Value) -> tuple[Key, ...]:
-    """The rules in an array.
+    """Return the rules in an array.
 
     Raises:
-        UsageError: something else stands there, a name stands there twice, or there is no rule.
+        UsageError: a value is not a rule, a name is repeated, or there is no rule.
     """
     value = value.kept_secret()
     rules = tuple(_rule(each) for each in value.items())

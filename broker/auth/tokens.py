@@ -1,4 +1,4 @@
-"""Shared access signatures: who may do what, and for how long."""
+"""Shared access signatures: tokens, and the claims that they prove."""
 
 import base64
 import binascii
@@ -16,22 +16,22 @@ __all__ = ["MANAGEMENT", "RIGHTS", "Claim", "Key", "Keys", "TokenError", "path_o
 RIGHTS: Final = ("Manage", "Send", "Listen")
 PREFIX: Final = "SharedAccessSignature "
 MANAGEMENT: Final = "/$management"
-"""What follows an entity's path in the address of its management, which is beneath it."""
+"""Suffix of an entity's path in the address of its management node."""
 LONGEST: Final = 8_192
-"""How many characters of a token are looked at; the official clients' have some 300."""
+"""Maximum length of a token, in characters; those of the official clients have about 300."""
 LONGEST_EXPIRY: Final = 15
-"""How many digits the moment has at which a token expires, in seconds since 1970."""
+"""Maximum number of digits in a token's expiry, in seconds since 1970."""
 
 
 class TokenError(Exception):
-    """A token proves nothing; what is wrong with it is said in one sentence."""
+    """An invalid token, with the reason in one sentence."""
 
 
 @attrs.frozen
 class Key:
-    """A rule of the namespace: its name, its keys, and what who has one of them may do.
+    """An authorization rule of the namespace: its name, keys and rights.
 
-    The keys are left out of what is printed of a rule.
+    The keys are excluded from the rule's representation.
     """
 
     name: str
@@ -41,19 +41,19 @@ class Key:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Its keys: either is as good as the other, so that each can be changed in its turn."""
+        """Its keys; both are valid, so that each can be rotated in turn."""
         return (self.key,) if self.secondary is None else (self.key, self.secondary)
 
 
 NOBODY: Final = Key("", secrets.token_hex(32), frozenset())
-"""The rule that an unknown name is held against, so that it takes as long as a known one."""
+"""The rule that unknown names are checked against, so that they take as long as known ones."""
 
 
 @attrs.frozen
 class Claim:
-    """What was proved: these rights on all that is beneath a path, until a moment.
+    """A proven claim: rights on everything below a path until an expiry time.
 
-    `rule` is the name of the rule by whose key, and `key` is that key.
+    `rule` is the name of the rule that granted it, and `key` the key that proved it.
     """
 
     path: str
@@ -63,17 +63,17 @@ class Claim:
     key: str = attrs.field(default="", repr=False)
 
     def grants(self, right: str, path: str, now: float) -> bool:
-        """Whether it permits this; times are seconds since 1970."""
+        """Return whether the claim permits this; times are seconds since 1970."""
         beneath = not self.path or path == self.path or path.startswith(f"{self.path}/")
         return now < self.until and beneath and (right in self.rights or "Manage" in self.rights)
 
 
 class Keys:
-    """The rules of a namespace, which may be others from one moment to the next.
+    """The rules of a namespace, which can be replaced at any time.
 
     Args:
         rules: the rules.
-        audience: the hosts of which a token has to name one; any may be named if there are none.
+        audience: the hosts that a token may name; none means any.
     """
 
     def __init__(self, rules: Iterable[Key], audience: Iterable[str] = ()) -> None:
@@ -81,22 +81,22 @@ class Keys:
         self._audience = frozenset(each.lower() for each in audience)
 
     def renew(self, rules: Iterable[Key]) -> None:
-        """Have other rules from now on; what was proved by a key that is gone holds no more."""
+        """Replace the rules; claims that rest on removed keys become invalid."""
         self._by_name = {rule.name: rule for rule in rules}
 
     def renewed(self, claim: Claim) -> Claim | None:
-        """What of a claim still holds by the rules as they are now; `None` if nothing does."""
+        """Return a claim with its rule's current rights; `None` if its key no longer exists."""
         rule = self._by_name.get(claim.rule)
         if rule is None or claim.key not in rule.secrets:
             return None
         return attrs.evolve(claim, rights=rule.rights)
 
     def claim(self, token: str, audience: str, now: float) -> Claim:
-        """What a token proves for an audience.
+        """Return the claim that a token proves for an audience.
 
         Raises:
-            TokenError: it is no token, is not for this audience, has expired, or is not signed by
-                a key of this namespace.
+            TokenError: the token is malformed, has expired, is for another audience, or is not
+                signed with a key of this namespace.
         """
         fields = _fields(token)
         resource, signature, expiry, name = (fields[each] for each in ("sr", "sig", "se", "skn"))
@@ -114,7 +114,7 @@ class Keys:
         return Claim(path=path, rights=rule.rights, until=int(expiry), rule=rule.name, key=key)
 
     def _path_for(self, resource: str, asked: str) -> str:
-        """The path that is asked for, if a token for this resource covers it."""
+        """Return the requested path if a token for this resource covers it."""
         path, host = path_of(resource), _host_of(resource)
         if self._audience and host not in self._audience:
             raise TokenError(
@@ -129,10 +129,10 @@ class Keys:
         return asked
 
     def login(self, name: str, password: str) -> Claim:
-        """What the name and a key of a rule prove.
+        """Return the claim that a rule's name and key prove.
 
         Raises:
-            TokenError: they do not belong together.
+            TokenError: they do not match.
         """
         rule = self._by_name.get(name, NOBODY)
         key = _matching(password, zip(rule.secrets, rule.secrets, strict=True))
@@ -142,7 +142,7 @@ class Keys:
 
 
 def _matching(given: str, known: Iterable[tuple[str, str]]) -> str | None:
-    """The key beside the text that is the given one; how long it takes does not tell which."""
+    """Return the key whose text equals the given one, in constant time."""
     found = None
     for text, key in known:
         if hmac.compare_digest(text.encode(), given.encode("utf-8", "replace")):
@@ -151,10 +151,10 @@ def _matching(given: str, known: Iterable[tuple[str, str]]) -> str | None:
 
 
 def path_of(address: str) -> str:
-    """The path in an address, in small letters, without the host if it names one.
+    """Return the path of an address in lower case, without the host.
 
     Raises:
-        TokenError: it is no address.
+        TokenError: the address is malformed.
     """
     path = _split(address).path if "://" in address else address
     return path.strip("/").lower()
@@ -172,7 +172,7 @@ def _split(address: str) -> SplitResult:
 
 
 def signed(resource: str, expiry: str, key: str) -> str:
-    """The signature of a token for a resource, which stands quoted in it."""
+    """Return the signature of a token; the resource is percent-encoded in it."""
     said = f"{resource}\n{expiry}".encode("utf-8", "replace")
     return base64.b64encode(hmac.new(key.encode(), said, hashlib.sha256).digest()).decode()
 
@@ -198,7 +198,7 @@ def _fields(token: str) -> dict[str, str]:
 
 
 def _check(fields: dict[str, str]) -> None:
-    """Insist that a signature and a moment are written as such."""
+    """Check the format of a signature and an expiry time."""
     try:
         base64.b64decode(fields["sig"], validate=True)
     except (binascii.Error, ValueError):

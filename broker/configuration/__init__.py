@@ -1,1 +1,1 @@
-"""The configuration file of Microsoft's emulator, with what is added to it here."""
+"""The configuration file of Microsoft's emulator, with busproof's additions."""

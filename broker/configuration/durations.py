@@ -1,4 +1,4 @@
-"""Durations as configurations and administration clients write them, such as PT1M."""
+"""Durations such as PT1M in configurations and from administration clients."""
 
 import re
 from decimal import Decimal
@@ -10,14 +10,14 @@ DURATION: Final = re.compile(
     r"P(?:(?P<days>\d{1,15})D)?(?:T(?:(?P<hours>\d{1,15})H)?(?:(?P<minutes>\d{1,15})M)?"
     r"(?:(?P<seconds>\d{1,15}(?:\.\d{1,15})?)S)?)?"
 )
-"""No number in it is longer than what any time takes."""
+"""The numbers have limited lengths, longer than any real duration needs."""
 SECONDS: Final = {"days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1}
 LONGEST: Final = 10_000_000 * 86_400 * 1_000_000
-"""From here on a time is for ever: clients write the longest that they know, in microseconds."""
+"""Durations from here on are unlimited: clients write their longest one; in microseconds."""
 
 
 def microseconds_in(text: str) -> int | None:
-    """The duration that a text says; `None` if it says none."""
+    """Parse a duration into microseconds; `None` if it is not a duration."""
     found = DURATION.fullmatch(text)
     if found is None or not any(found.groups()):
         return None
@@ -25,5 +25,5 @@ def microseconds_in(text: str) -> int | None:
 
 
 def for_ever(duration: int) -> bool:
-    """Whether so many microseconds are what clients write for a time without end."""
+    """Return whether a duration in microseconds stands for an unlimited one."""
     return duration >= LONGEST

@@ -1,7 +1,7 @@
-"""The configuration that Microsoft's emulator takes, and what is added to it here.
+"""The configuration file of Microsoft's emulator, with busproof's additions.
 
-Added: `EnablePartitioning` of queues and topics; `Tier`, `Edition`, `Readings`, `Partitions` and
-`AuthorizationRules` of the namespace.
+The additions are `EnablePartitioning` of queues and topics, and `Tier`, `Edition`, `Readings`,
+`Partitions` and `AuthorizationRules` of the namespace.
 """
 
 from collections.abc import Callable, Iterable
@@ -78,16 +78,16 @@ WITHOUT_EFFECT: Final[dict[str, tuple[str, ...] | None]] = {
     "SupportOrdering": None,
     "UserMetadata": None,
 }
-"""Properties that others write, and the texts by which they ask for nothing; `None`: by any."""
+"""Properties that have no effect, with the values that need no warning; `None` for any value."""
 LONGEST_LOCK, LONGEST_WINDOW, LONGEST_LIFE = 300, 604_800, 922_337_203_686
 MB_IN_GB: Final = 1024
 
 
 @attrs.define
 class Configuration:
-    """What a broker begins with.
+    """The initial state of a broker.
 
-    `places` says where each thing that is created is written, and `warnings` what has no effect.
+    `places` has the line of each created entity, and `warnings` the properties without effect.
     """
 
     tier: str = Tier.STANDARD
@@ -100,7 +100,7 @@ class Configuration:
     warnings: list[str] = attrs.field(factory=list)
 
     def create(self, command: Created, written: Value) -> None:
-        """Have something created that is written here."""
+        """Add an entity or a rule to create, written at this place."""
         self.created.append(command)
         self.places[command] = written.place
 
@@ -109,7 +109,7 @@ def read_configuration(path: Path) -> Configuration:
     """Read a configuration.
 
     Raises:
-        UsageError: it cannot be read, or says something that is not known; the line is named.
+        UsageError: it cannot be read, or something in it is unknown; the message names the line.
     """
     found = Configuration()
     top = read(path).fields(("UserConfig", "$schema"))
@@ -147,7 +147,7 @@ def _namespace(value: Value, found: Configuration) -> None:
 
 
 def _told(value: Value, look_up: Callable[[], object]) -> None:
-    """Look a name up; a complaint about it names the line on which it stands."""
+    """Look a name up; errors name its line."""
     try:
         look_up()
     except UsageError as error:
@@ -177,7 +177,7 @@ def _properties(
 
 
 def _warn(given: dict[str, Value], names: Iterable[str], found: Configuration) -> None:
-    """Say which of these properties have no effect."""
+    """Warn about properties that have no effect."""
     for name in names:
         asks_for_nothing = WITHOUT_EFFECT.get(name, ())
         if name in given and asks_for_nothing is not None:
@@ -275,7 +275,7 @@ def _duration(given: dict[str, Value], name: str, default: int, least: int, most
 
 
 def _lifetime(given: dict[str, Value]) -> int | None:
-    """In microseconds; `None` for ever, which is what clients write as the longest time."""
+    """Return the time to live in microseconds; `None` if it is unlimited, the longest value."""
     if "DefaultMessageTimeToLive" not in given:
         return None
     duration = given["DefaultMessageTimeToLive"].duration(1, LONGEST_LIFE)
@@ -283,7 +283,7 @@ def _lifetime(given: dict[str, Value]) -> int | None:
 
 
 def _size(given: dict[str, Value]) -> int | None:
-    """In GB."""
+    """Return the maximum size in GB."""
     if "MaxSizeInMegabytes" not in given:
         return None
     size, rest = divmod(given["MaxSizeInMegabytes"].number(MB_IN_GB, 81_920), MB_IN_GB)

@@ -1,4 +1,4 @@
-"""JSON with comments, read so that each complaint names the line."""
+"""JSON with comments, whose errors name the line."""
 
 import json
 import re
@@ -17,10 +17,10 @@ TOKEN: Final = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
 
 def read(path: Path) -> "Value":
-    """The whole of a file.
+    """Read a file.
 
     Raises:
-        UsageError: it cannot be read, or is no JSON.
+        UsageError: it cannot be read, or is not JSON.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -30,10 +30,10 @@ def read(path: Path) -> "Value":
 
 
 def parsed(text: str, name: str) -> "Value":
-    """The whole of a text that is called so.
+    """Parse a text; `name` is its name in errors.
 
     Raises:
-        UsageError: it is no JSON.
+        UsageError: it is not JSON.
     """
     bare = TOKEN.sub(_blanked, text)
     try:
@@ -44,12 +44,12 @@ def parsed(text: str, name: str) -> "Value":
         ) from None
     except RecursionError:
         raise UsageError(f"{name}: this is nested too deeply to be read") from None
-    # JSON is YAML, whose reader says on which line each value stands; but it knows no tabs.
+    # JSON is YAML, whose parser reports the line of each value but rejects tabs.
     spaced = re.sub(r'("(?:\\.|[^"\\\n])*")|\t', lambda found: found[1] or " ", bare)
     try:
         node = yaml.compose(spaced, Loader=yaml.SafeLoader)
     except (yaml.YAMLError, RecursionError) as error:
-        # What it says shows the text, and keys may be in it.
+        # The parser's message quotes the text, which may have keys in it.
         mark = getattr(error, "problem_mark", None)
         place = name if mark is None else f"{name}:{mark.line + 1}"
         raise UsageError(
@@ -60,12 +60,12 @@ def parsed(text: str, name: str) -> "Value":
 
 
 def _blanked(found: re.Match[str]) -> str:
-    """A text as it is; a comment as white space of as many lines and columns."""
+    """Return a string unchanged, or a comment as blanks that keep lines and columns."""
     return found[0] if found[0].startswith('"') else re.sub(r"[^\n]", " ", found[0])
 
 
 class Value:
-    """A value of the file, with its place in it; of one that is hidden no complaint tells it."""
+    """A value of the file with its position; errors do not show the value if it is hidden."""
 
     def __init__(self, file: str, node: Any, where: str, *, hidden: bool = False) -> None:
         self._file = file
@@ -74,40 +74,40 @@ class Value:
         self.where = where
 
     def kept_secret(self) -> "Value":
-        """The same, with no complaint that tells what it or anything in it is."""
+        """Return the value hidden: errors show neither it nor anything within it."""
         return Value(self._file, self._node, self.where, hidden=True)
 
     def _part(self, node: Any, where: str) -> "Value":
         return Value(self._file, node, where, hidden=self._hidden)
 
     def wrong(self, expected: str) -> UsageError:
-        """The complaint that the value is not what was expected."""
+        """Return the error for a value that is not as expected."""
         shown = isinstance(self._node, yaml.ScalarNode) and not self._hidden
         found = f" is {self._node.value!r}" if shown else ""
         return UsageError(f"{self.place}: {self.where}{found}; expected {expected}")
 
     @property
     def place(self) -> str:
-        """The file, and the line of it on which the value begins."""
+        """The file and the line of the value."""
         return f"{self._file}:{self._node.start_mark.line + 1}"
 
     @property
     def written(self) -> str | None:
-        """A text, number or truth value as it is written; `None` of all else."""
+        """The text of a string, number or boolean as written; `None` for other values."""
         return str(self._node.value) if isinstance(self._node, yaml.ScalarNode) else None
 
     @property
     def is_null(self) -> bool:
-        """Whether it is null, or an empty text, which say nothing."""
+        """Whether the value is null or an empty string."""
         return isinstance(self._node, yaml.ScalarNode) and (
             self._node.tag.endswith(":null") or not self._node.value
         )
 
     def fields(self, known: Collection[str]) -> dict[str, "Value"]:
-        """The fields of an object.
+        """Return the fields of an object.
 
         Raises:
-            UsageError: it is none, or has a field that is not known.
+            UsageError: it is not an object, or has an unknown field.
         """
         if not isinstance(self._node, yaml.MappingNode):
             raise self.wrong(f"an object with {', '.join(known)}")
@@ -122,7 +122,7 @@ class Value:
         return found
 
     def items(self) -> list["Value"]:
-        """The elements of an array; of null, none."""
+        """Return the elements of an array; none for null."""
         if self.is_null:
             return []
         if not isinstance(self._node, yaml.SequenceNode):
@@ -133,7 +133,7 @@ class Value:
         ]
 
     def pairs(self) -> dict[str, "Value"]:
-        """The fields of an object whose names are free."""
+        """Return the fields of an object with arbitrary names."""
         if self.is_null:
             return {}
         if not isinstance(self._node, yaml.MappingNode):
@@ -144,13 +144,13 @@ class Value:
         }
 
     def text(self) -> str:
-        """A text."""
+        """Return a string."""
         if not isinstance(self._node, yaml.ScalarNode) or self._node.style != '"':
             raise self.wrong("a text")
         return str(self._node.value)
 
     def scalar(self) -> str | int | float | bool:
-        """A text, a number or a truth value."""
+        """Return a string, a number or a boolean."""
         if not isinstance(self._node, yaml.ScalarNode):
             raise self.wrong("a text, a number, true or false")
         value = json.loads(self._node.value) if self._node.style != '"' else self._node.value
@@ -159,7 +159,7 @@ class Value:
         return value
 
     def one_of(self, allowed: Collection[str]) -> str:
-        """One of these words."""
+        """Return one of these words."""
         value = self.text()
         for each in allowed:
             if each.lower() == value.lower():
@@ -167,7 +167,7 @@ class Value:
         raise self.wrong(f"one of {', '.join(allowed)}")
 
     def truth(self) -> bool:
-        """True or false."""
+        """Return a boolean."""
         if not isinstance(self._node, yaml.ScalarNode) or self._node.value.lower() not in (
             "true",
             "false",
@@ -176,7 +176,7 @@ class Value:
         return bool(self._node.value.lower() == "true")
 
     def number(self, least: int, most: int) -> int:
-        """A whole number between these."""
+        """Return an integer within these bounds."""
         plain = isinstance(self._node, yaml.ScalarNode) and self._node.style != '"'
         if plain and re.fullmatch(r"\d+", self._node.value):
             value = int(self._node.value)
@@ -185,7 +185,7 @@ class Value:
         raise self.wrong(f"a whole number from {least} to {most}")
 
     def duration(self, least: int, most: int) -> int:
-        """A duration in microseconds, written as PT1M; `least` and `most` are seconds."""
+        """Return a duration such as PT1M in microseconds; `least` and `most` are seconds."""
         plain = isinstance(self._node, yaml.ScalarNode)
         found = microseconds_in(self._node.value) if plain else None
         if found is not None and least * 1_000_000 <= found <= most * 1_000_000:

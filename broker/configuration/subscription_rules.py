@@ -1,4 +1,4 @@
-"""Rules of subscriptions in a configuration."""
+"""Subscription rules in a configuration."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -21,10 +21,10 @@ CORRELATION: Final = {
 
 
 def named_rule(value: Value) -> tuple[str, dict[str, Value]]:
-    """The name of a rule, and its parts.
+    """Return the name of a rule, and its parts.
 
     Raises:
-        UsageError: it is none.
+        UsageError: the value is not a rule.
     """
     fields = value.fields(("Name", "Properties"))
     if "Name" not in fields:
@@ -36,10 +36,10 @@ def named_rule(value: Value) -> tuple[str, dict[str, Value]]:
 
 
 def action_in(parts: Mapping[str, Value]) -> str | None:
-    """The action of a rule, if it has one.
+    """Return the action of a rule, if it has one.
 
     Raises:
-        UsageError: it is none.
+        UsageError: it is not valid.
     """
     if "Action" not in parts or parts["Action"].is_null:
         return None
@@ -48,10 +48,10 @@ def action_in(parts: Mapping[str, Value]) -> str | None:
 
 
 def filter_in(parts: Mapping[str, Value]) -> Filter:
-    """The filter of a rule.
+    """Return the filter of a rule.
 
     Raises:
-        UsageError: it is none.
+        UsageError: it is not valid.
     """
     if "FilterType" not in parts:
         return TrueFilter()

@@ -1,1 +1,1 @@
-"""What an operator sees of a broker: its log, metrics, counts and decisions."""
+"""Observability of a broker for operators: log, metrics, counts and decisions."""

@@ -1,4 +1,4 @@
-"""What a bus has decided on each send: the witness of it."""
+"""Record of a bus's decisions on sends, the source of their witnesses."""
 
 from collections import deque
 from itertools import islice
@@ -12,9 +12,9 @@ from busproof.vocabulary.outcomes import Refused
 __all__ = ["GIVEN", "Decisions"]
 
 KEPT: Final = 100_000
-"""How many decisions are remembered; whoever needs more asks more often."""
+"""Number of decisions that are kept; clients that need more have to ask more often."""
 GIVEN: Final = 1_000
-"""How many of them one answer has; more would keep all other clients waiting."""
+"""Maximum number of decisions in an answer, so that other clients do not wait for long."""
 
 
 @attrs.define
@@ -33,20 +33,20 @@ class _Decision:
 
 
 class Decisions:
-    """The latest decisions, by their numbers."""
+    """The latest decisions, by number."""
 
     def __init__(self) -> None:
         self.count = 0
         self._kept: deque[_Decision] = deque(maxlen=KEPT)
 
     def since(self, number: int = 0) -> list[dict[str, Any]]:
-        """Return the first of those after decision `number`, oldest first, at most `GIVEN`."""
+        """Return the first decisions after `number`, oldest first, at most `GIVEN`."""
         first = self.count - len(self._kept) + 1
         begin = min(max(number + 1 - first, 0), len(self._kept))
         return [attrs.asdict(each) for each in islice(self._kept, begin, begin + GIVEN)]
 
     def refuse(self, number: int, refused: Refused) -> None:
-        """Take those after decision `number` back, which had no effect in the end."""
+        """Mark the decisions after `number` as refused, since they were undone."""
         for each in reversed(self._kept):
             if each.number <= number:
                 return
@@ -61,7 +61,7 @@ class Decisions:
         refused: Refused | None,
         partition: int | None,
     ) -> None:
-        """Remember one; a batch is one, told by its first message."""
+        """Record a decision; a batch is one, with the ids of its first message."""
         self.count += 1
         message = command.messages[0] if isinstance(command, SendBatch) else command.message
         self._kept.append(

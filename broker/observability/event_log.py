@@ -1,7 +1,7 @@
-"""What happens in a broker, one JSON object a line, for whoever looks for a cause afterwards.
+"""The event log of a broker, one JSON object per line.
 
-Told are connections, links, logins, tokens, refusals, outages and what the disk does. No key, no
-token and nothing of a message is ever told, and no message by itself: the decisions tell those.
+It has connections, links, logins, tokens, refusals, outages and the state of the disk. It never has
+keys, tokens or contents of messages, nor single messages, which are in the decisions.
 """
 
 import logging
@@ -16,31 +16,31 @@ from busproof.errors import UsageError
 __all__ = ["LONGEST", "Journal", "Logged", "Silent", "journal"]
 
 LONGEST: Final = 300
-"""How many characters are told of a text that a client chose; a path of an entity has fewer."""
+"""Maximum length of a text from a client, in characters; paths of entities are shorter."""
 
 
 class Journal(Protocol):
-    """Is told what happens."""
+    """A log of events."""
 
     def info(self, event: str, **told: Any) -> Any:
-        """Something that is as it should be, or a client's own mistake."""
+        """Log a normal event or a client's mistake."""
 
     def warning(self, event: str, **told: Any) -> Any:
-        """Something that whoever runs the broker should look at."""
+        """Log an event that the operator should look at."""
 
 
 class Silent:
-    """Nobody is told."""
+    """A log that discards all events."""
 
     def info(self, event: str, **told: Any) -> None:
-        """Nothing comes of it."""
+        """Discard an event."""
 
     def warning(self, event: str, **told: Any) -> None:
-        """Nothing comes of it."""
+        """Discard an event."""
 
 
 class Logged:
-    """What happens goes where the program that has the broker within it logs.
+    """A log that writes to the logger of the embedding program.
 
     Args:
         log: a logger of the standard library.
@@ -50,20 +50,20 @@ class Logged:
         self._log = log
 
     def info(self, event: str, **told: Any) -> None:
-        """Log it."""
+        """Log an event."""
         self._log.info("%s %s", event, told)
 
     def warning(self, event: str, **told: Any) -> None:
-        """Log it as something to look at."""
+        """Log an event as a warning."""
         self._log.warning("%s %s", event, told)
 
 
 class _File:
-    """A file that a broker goes on without, if it cannot be written.
+    """A log file whose write errors do not stop the broker.
 
     Args:
         file: the file.
-        failed: is told so, once until it can be written again.
+        failed: called on an error, once until a write succeeds again.
     """
 
     def __init__(self, file: TextIO, failed: Callable[[str], None]) -> None:
@@ -72,7 +72,7 @@ class _File:
         self._is_failing = False
 
     def write(self, text: str) -> None:
-        """Write it, if that can be."""
+        """Write a text, if possible."""
         try:
             self._file.write(text)
             self._file.flush()
@@ -84,19 +84,19 @@ class _File:
             self._is_failing = False
 
     def flush(self) -> None:
-        """Each line is written at once."""
+        """Do nothing: each line is flushed when it is written."""
 
 
 def journal(path: Path | None, output: TextIO, failed: Callable[[str], None]) -> Journal:
-    """What writes each event as a line.
+    """Return a log that writes each event as a line.
 
     Args:
-        path: of the file that the lines are added to; `None` for the output.
+        path: the file to append to; `None` for the output.
         output: the output.
-        failed: is told if no line can be written any more.
+        failed: called when lines can no longer be written.
 
     Raises:
-        UsageError: the file cannot be written.
+        UsageError: the file cannot be opened.
     """
     try:
         file = output if path is None else path.open("a", encoding="utf-8")
@@ -117,7 +117,7 @@ def journal(path: Path | None, output: TextIO, failed: Callable[[str], None]) ->
 
 
 def _in_order(_: Any, __: str, told: MutableMapping[str, Any]) -> dict[str, Any]:
-    """When, how grave and what first, as people read; texts of clients are cut."""
+    """Put the time, the level and the event first, and truncate texts of clients."""
     first = {name: told.pop(name) for name in ("time", "level", "event")}
     return first | {name: _short(value) for name, value in told.items()}
 

@@ -1,4 +1,4 @@
-"""How many messages are locked and set aside, and which: counted as they change, never anew."""
+"""Counts of locked and deferred messages, updated on each change rather than recounted."""
 
 from collections.abc import Sequence
 from typing import Final, TypeVar
@@ -17,7 +17,7 @@ DEFERRED: Final = (State.DEFERRED, State.DEFERRED_LOCKED)
 
 
 def records_of(changes: Sequence[Change]) -> list[Record]:
-    """Return the records that were changed, that came and that left; some of them twice."""
+    """Return the records that were changed, added or removed; some may occur twice."""
     found: list[Record] = []
     for thing, key, before in changes:
         if type(thing) is dict:
@@ -30,14 +30,14 @@ def records_of(changes: Sequence[Change]) -> list[Record]:
 
 @attrs.frozen
 class Tally:
-    """Of one entity, in the order of the changes.
+    """The counted messages and sessions of an entity, in the order of the changes.
 
     Attributes:
-        aside: of each partition, the messages that no ordinary receive gives now.
-        locked: the messages under a lock.
-        deferred: the messages that were deferred.
-        held: the sessions that somebody holds.
-        locks: of each partition, how many messages are locked.
+        aside: for each partition, the messages that an ordinary receive does not deliver now.
+        locked: the locked messages.
+        deferred: the deferred messages.
+        held: the locked sessions.
+        locks: the number of locked messages in each partition.
     """
 
     aside: tuple[dict[QueuedMessage, None], ...]
@@ -51,7 +51,7 @@ class Tally:
         return [0] * len(self.aside)
 
     def count(self, queued: QueuedMessage) -> None:
-        """Count a message as it is now."""
+        """Count a message in its current state."""
         aside, was_locked = self.aside[queued.partition], queued in self.locked
         if queued.state is not ACTIVE and is_there(queued):
             aside[queued] = None
@@ -64,16 +64,16 @@ class Tally:
         self.locks[queued.partition] += (queued in self.locked) - was_locked
 
     def count_session(self, session: Session) -> None:
-        """Count a session as it is now."""
+        """Count a session in its current state."""
         is_known = session.entity.sessions.get(session.name) is session
         _put(self.held, session, there=is_known and session.holder is not None)
 
 
 class Tallies:
-    """Of all entities of a namespace.
+    """The counts of all entities of a namespace.
 
     Args:
-        namespace: as it is now; its messages are gone through once.
+        namespace: the namespace, whose messages are scanned once.
     """
 
     def __init__(self, namespace: Namespace) -> None:
@@ -85,14 +85,14 @@ class Tallies:
                     self._count(record)
 
     def of(self, entity: Entity) -> Tally:
-        """Return the tally of an entity."""
+        """Return the counts of an entity."""
         tally = self._of.get(entity)
         if tally is None:
             tally = self._of[entity] = Tally(tuple({} for _ in entity.partitions))
         return tally
 
     def hear(self, records: Sequence[Record]) -> None:
-        """Take note of records that were changed."""
+        """Count changed records."""
         for record in records:
             self._count(record)
 

@@ -1,7 +1,7 @@
-"""What a broker counts, for Prometheus and all that read its format.
+"""Metrics of a broker in the Prometheus format.
 
-Nothing here goes through the messages. Entities are told one by one as far as `MOST_TOLD`, so that
-a look at a large namespace is still a short one.
+Collecting them never scans the messages. At most `MOST_TOLD` entities have metrics, so that
+collection is short even in a large namespace.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,16 +26,16 @@ from busproof.broker.core import Hub
 __all__ = ["MOST_TOLD", "Metrics"]
 
 MOST_TOLD: Final = 500
-"""Of how many entities each is told by itself, the first by name."""
+"""Maximum number of entities with metrics, the first by name."""
 STATES: Final = ("messages", "locked", "scheduled", "dead_letters", "sessions")
-"""What is told of an entity as a whole, as the page calls it."""
+"""Metrics of an entity, by their names on the status page."""
 
 
 class Metrics(Collector):
-    """Collects when it is asked, and only then.
+    """A collector that reads the broker's state on request.
 
     Args:
-        hub: the broker's inside.
+        hub: the broker's core.
     """
 
     def __init__(self, hub: Hub) -> None:
@@ -45,12 +45,12 @@ class Metrics(Collector):
         ProcessCollector(registry=self._registry)
 
     def answer(self, accept: str) -> Answer:
-        """All there is, in the format that is accepted."""
+        """Return all metrics in an accepted format."""
         write, content_type = choose_encoder(accept)
         return Answer(200, write(self._registry), content_type)
 
     def collect(self) -> Iterator[Metric]:
-        """All but what the process says of itself."""
+        """Yield all metrics except those of the process."""
         yield from _of_the_broker(self._hub)
         yield from _of_the_traffic(self._hub)
         if self._hub.bus.is_trusted:

@@ -1,4 +1,4 @@
-"""What a bus was asked, and how many messages came and went, counted as they do."""
+"""Counts of requests and of messages in and out."""
 
 from collections import Counter
 from typing import Final
@@ -13,17 +13,17 @@ from busproof.vocabulary.values import Error
 __all__ = ["Asked", "Moved", "Traffic"]
 
 UNKNOWN: Final = ""
-"""In the place of an entity that there is not: clients could name any number of those."""
+"""Stands for entities that do not exist, because clients could name any number of them."""
 
 
 @attrs.frozen
 class Asked:
-    """Requests that had the same end.
+    """Requests with the same result.
 
     Attributes:
-        entity: whose; empty if they concern none, or one that there is not.
-        command: what was asked, as the vocabulary calls it.
-        error: by which they were refused; empty if they were not.
+        entity: the entity; empty if there is none, or it does not exist.
+        command: the name of the command in the vocabulary.
+        error: the error that refused them; empty if they were not refused.
     """
 
     entity: str
@@ -33,14 +33,14 @@ class Asked:
 
 @attrs.frozen
 class Moved:
-    """Messages that went the same way: in or out of an entity."""
+    """Messages into or out of an entity."""
 
     entity: str
     direction: str
 
 
 class Traffic:
-    """The counts of one namespace, since it began."""
+    """The counts of a namespace since its start."""
 
     def __init__(self) -> None:
         self._asked: Counter[tuple[str, type[Command], str]] = Counter()
@@ -49,7 +49,7 @@ class Traffic:
 
     @property
     def asked(self) -> dict[Asked, int]:
-        """How many requests had which end."""
+        """The number of requests by entity, command and error."""
         return {
             Asked(entity, kind.__name__, error): count
             for (entity, kind, error), count in self._asked.items()
@@ -57,12 +57,12 @@ class Traffic:
 
     @property
     def moved(self) -> dict[Moved, int]:
-        """How many messages came, or went, by entity; what was sent again counts again."""
+        """The number of messages by entity and direction; redeliveries count again."""
         ways = (("in", self._came), ("out", self._went))
         return {Moved(name, way): count for way, counts in ways for name, count in counts.items()}
 
     def count(self, command: Command, outcome: Outcome, times: int = 1) -> None:
-        """Count a request with its end; by -1 times, take it back."""
+        """Count a request and its outcome; with -1 times, undo that."""
         entity = getattr(command, "queue", None) or concerned(command) or UNKNOWN
         if isinstance(outcome, Refused):
             where = UNKNOWN if outcome.error is Error.NOT_FOUND else entity
@@ -79,7 +79,7 @@ class Traffic:
             self._went[entity] += times * len(outcome.messages)
 
     def forget(self, path: str) -> None:
-        """Forget an entity that is gone, and all beneath it."""
+        """Remove a deleted entity and everything below it."""
         gone = path.lower(), f"{path.lower()}/"
 
         def is_gone(name: str) -> bool:

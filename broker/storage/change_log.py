@@ -1,8 +1,8 @@
-"""What has changed of a namespace since it was last written to the store.
+"""Changes of a namespace since the last commit.
 
-The journal of the model names each record that a step has changed, and each entry of a table that
-it has set. Of each the first state since the last commit is kept here; what is written is how it
-is at the next commit. So a message that came and went in between costs nothing.
+The model's journal names each record that a step changes and each table entry that it sets. The
+log keeps the first state of each since the last commit; the next commit writes the current state.
+So a message that came and went in between costs nothing.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,16 +21,16 @@ from busproof.model.state import Entity, Partition
 __all__ = ["ChangeLog"]
 
 TABLES: Final = ("readings", "down")
-"""Tables of the namespace that are written as notes."""
+"""Tables of the namespace that are stored as notes."""
 
 
 @attrs.define
 class _Noted:
-    """A record that may have to be written.
+    """A record that may need to be written.
 
     Attributes:
-        record: as it is now.
-        before: what of it is written, if it is.
+        record: the record in its current state.
+        before: its durable values in the store, if it is there.
     """
 
     record: Any
@@ -38,7 +38,7 @@ class _Noted:
 
 
 def _indexed(kind: type) -> tuple[int, ...]:
-    """Where the durable values stand among those that the journal keeps of a record."""
+    """Return the positions of the durable values among the values in the journal."""
     names: tuple[str, ...] = kind.names  # type: ignore[attr-defined]
     return tuple(names.index(name) for name in DURABLE[kind])
 
@@ -47,12 +47,12 @@ PLACES: Final = {kind: _indexed(kind) for kind in DURABLE}
 
 
 class ChangeLog:
-    """Follows a namespace from step to step.
+    """A log of the changes of a namespace.
 
     Args:
-        namespace: as it is; all of it counts as written.
-        numbers: the id of each of its entities, by their paths.
-        entities: how many entities there ever were.
+        namespace: the namespace, which counts as written.
+        numbers: entity ids by path.
+        entities: the number of entities ever created.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class ChangeLog:
         self._strays: dict[int, set[int]] = {}
         self._spans = False
         self.widest = 0
-        """How many partitions any entity ever had."""
+        """The highest number of partitions that any entity has had."""
         self._follow(namespace)
         for path, number in (numbers or {}).items():
             self._meet(namespace.entities[path], number)
@@ -80,11 +80,11 @@ class ChangeLog:
 
     @property
     def any(self) -> bool:
-        """Whether there is something to write."""
+        """Whether there is anything to write."""
         return bool(self._noted or self._gone or self._notes or self._new_homes or self._strays)
 
     def begin(self, namespace: Namespace) -> None:
-        """Follow another namespace, of which nothing is written."""
+        """Follow another namespace, none of it written yet."""
         self._gone.extend(self._numbers.values())
         self._follow(namespace)
         self._spans = True
@@ -100,18 +100,18 @@ class ChangeLog:
                     self._noted[id(partition)] = _Noted(partition, None)
 
     def note(self, changes: Sequence[Change]) -> None:
-        """Take note of what one step has changed."""
+        """Record the changes of one step."""
         places = set(self._places(changes))
         self._spans |= len(places) > 1
 
     def clear(self, strays: Mapping[int, set[int]]) -> None:
-        """Do away with rows of entities that there are none of."""
+        """Delete the rows of entities that no longer exist."""
         self._strays = dict(strays)
 
     def changes(
         self, number: int, now: int, contents: Contents, stated: dict[tuple[str, str], int]
     ) -> Changes:
-        """Return what is to be written, which counts as written from now on."""
+        """Return the changes to write; from then on they count as written."""
         found = Changes(number, now, spans=self._spans)
         for place, numbers in self._strays.items():
             for stray in sorted(numbers):
@@ -135,7 +135,7 @@ class ChangeLog:
         return found
 
     def _places(self, changes: Sequence[Change]) -> Iterator[int]:
-        """Note each change; returns the databases that it concerns."""
+        """Record each change; yield the databases that it affects."""
         for thing, key, before in changes:
             if type(thing) is dict:
                 yield from self._note_table(thing, key, before)
@@ -157,14 +157,14 @@ class ChangeLog:
             for record in self._note_entry(before, after):
                 yield place_of(record, self._namespace.choices)
         elif table is self._namespace.readings or table is self._namespace.down:
-            # The namespace's database is written first, and by itself each of them says enough.
+            # The namespace's database is written first, and each note is valid without the others.
             self._notes.add("readings" if table is self._namespace.readings else "down")
         elif (entity := self._homes.get(id(table))) is not None and after is not MISSING:
             self._new_homes[entity, key] = after
             yield after
 
     def _note_entry(self, before: Any, after: Any) -> list[Any]:
-        """Note records that came or left; returns those that are durable."""
+        """Record entries added or removed; return those that are durable."""
         found = [each for each in (before, after) if type(each) in DURABLE]
         for record in found:
             if id(record) not in self._noted:
@@ -197,7 +197,7 @@ class ChangeLog:
         return self._owners.get(record) if isinstance(record, Partition) else record.entity
 
     def _write(self, rows: Rows, noted: _Noted) -> None:
-        """Write a record, or do away with it."""
+        """Add the row of a record to the commit, or its deletion."""
         record, before = noted.record, noted.before
         place = place_of(record, self._namespace.choices)
         is_there, replaced = True, False

@@ -1,6 +1,6 @@
-"""The model's values as JSON texts, and back: each says of which class it is.
+"""JSON encoding of the model's values; each object names its class.
 
-Fields that have their defaults are left out; what is read may only be of the classes named here.
+Fields with their default values are omitted; only the classes named here can be read.
 """
 
 import json
@@ -39,16 +39,16 @@ _WRITERS: dict[type, _Writer] = {}
 
 
 def written(value: Any, *, without: tuple[str, ...] = ()) -> str:
-    """A value of the model as a text; `without` these fields of its own."""
+    """Encode a value of the model, `without` some of its fields."""
     plain = _plain(value) if not without else _fields_of(type(value), without)(value)
     return _encode(plain)
 
 
 def read(text: str, **more: Any) -> Any:
-    """The value that a text was written of; `more` are fields that were left out of it.
+    """Decode a value; `more` supplies the fields that were omitted.
 
     Raises:
-        ValueError: nothing was written like this.
+        ValueError: the text is not such a value.
     """
     try:
         value, end = _decode(text)
@@ -60,7 +60,7 @@ def read(text: str, **more: Any) -> Any:
 
 
 def _completed(value: Any, more: dict[str, Any]) -> Any:
-    """What was written without some fields is read as a class and its fields."""
+    """Build a value from its class, its stored fields and the omitted ones."""
     kind, fields = value
     return _READ[kind](fields | more)
 
@@ -105,7 +105,7 @@ _FIELDS: dict[tuple[type, tuple[str, ...]], _Writer] = {}
 
 
 def _fields_of(kind: type, without: tuple[str, ...]) -> _Writer:
-    """Writes the name of the class, and those fields that differ from their defaults."""
+    """Return a function that writes the name of a class and its fields with non-default values."""
     if (found := _FIELDS.get((kind, without))) is not None:
         return found
     fields = [(each.name, _default(each)) for each in attrs.fields(kind)]
@@ -135,7 +135,7 @@ def _tuples(value: Any) -> Any:
 
 
 def _value(said: dict[str, Any]) -> Any:
-    """What an object stands for; an object of fields is left to the one around it."""
+    """Return the value that an object encodes; an object of fields is left to the enclosing one."""
     if len(said) == 1:
         ((name, inside),) = said.items()
         if (reader := _READ.get(name)) is not None:

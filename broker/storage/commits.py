@@ -1,7 +1,7 @@
-"""When what is decided is written to a store, and who hears of it only then.
+"""Commits: when decisions are written to a store, and when clients get their answers.
 
-All that was asked for in one turn of the event loop is one commit. Nothing that a client is told
-leaves the broker before everything that was decided until then is written.
+All requests of one turn of the event loop are one commit. No answer leaves the broker before
+everything decided until then is written.
 """
 
 import asyncio
@@ -27,21 +27,21 @@ from busproof.vocabulary.values import Clock
 __all__ = ["Saver", "namespace_notes"]
 
 AGAIN: Final = 0.2
-"""After how long it is tried again whether there is room, in seconds."""
+"""Delay before looking for disk space again, in seconds."""
 BETWEEN: Final = 16
-"""After how many commits the lengths of the logs are looked at."""
+"""Number of commits between two checks of the sizes of the logs."""
 
 Telling = Callable[[], object]
 
 
 class Saver:
-    """Writes what a hub's bus decides.
+    """The writer of a hub's decisions.
 
     Args:
-        hub: the broker's inside.
-        store: where to.
-        log: what has changed of its namespace.
-        in_thread: whether commits wait for the disk, in a thread of their own.
+        hub: the broker's core.
+        store: the store to write to.
+        log: the changes of its namespace.
+        in_thread: whether commits are synced to the disk in a separate thread.
     """
 
     def __init__(self, hub: Hub, store: Store, log: ChangeLog, *, in_thread: bool = False) -> None:
@@ -55,20 +55,20 @@ class Saver:
         self._held: list[Telling] = []
         self._called = self._running = False
         self._pending: Changes | None = None
-        """What is being written; nobody is told of it yet."""
+        """The commit in progress; no client has an answer that depends on it yet."""
         self.is_full = False
         self.commits, self.seconds = 0, 0.0
-        """How often something was written, and how long that took altogether."""
+        """The number of commits and the total time that they took."""
         self._begun = 0.0
         self.failed: Callable[[ConformanceError], None] = _raise
-        """Is told that the store cannot be written any more."""
+        """Called when the store can no longer be written."""
         self._is_broken = False
-        """Whether the broker ends because something could not be written."""
+        """Whether the broker is stopping because a write failed."""
         self._in_thread = in_thread
         self._pool = ThreadPoolExecutor(1, "store")
 
     def hear(self, changes: Sequence[Change]) -> None:
-        """Take note of what a step of the bus has changed."""
+        """Record the changes of a step of the bus."""
         if self._is_broken:
             return
         try:
@@ -77,7 +77,7 @@ class Saver:
             self._give_up(error)
 
     def note(self) -> None:
-        """Write what commands have changed before long."""
+        """Schedule a commit if commands have changed anything."""
         if self._is_broken:
             return
         try:
@@ -98,7 +98,7 @@ class Saver:
             self._hub.loop.call_soon(self._commit)
 
     def tell(self, telling: Telling) -> None:
-        """Do this, which tells a client something, once all that was decided is written."""
+        """Run a callback that answers a client once all previous decisions are written."""
         self.note()
         if self._is_broken:
             return
@@ -108,24 +108,24 @@ class Saver:
             telling()
 
     async def saved(self) -> None:
-        """Wait until all that was decided is written."""
+        """Wait until all previous decisions are written."""
         written_down = asyncio.Event()
         self.tell(written_down.set)
         await written_down.wait()
 
     def begin(self, bus: Bus) -> None:
-        """Another namespace, in the place of all that was there."""
+        """Replace the namespace in the store with another."""
         self.log.begin(bus.namespace)
         bus.listeners.append(self.hear)
         self._store.widen(self.log.widest)
         self._more |= namespace_notes(bus, self._store)
 
     def keep(self, name: str, value: str) -> None:
-        """Write a note into the namespace's own database."""
+        """Write a note to the namespace's database with the next commit."""
         self._more[name] = value
 
     def save(self) -> None:
-        """Write all that was decided, now."""
+        """Write all decisions now."""
         self.note()
         if not self._running and self._is_behind:
             changes = self._changes()
@@ -133,7 +133,7 @@ class Saver:
             self._store.finish(changes)
 
     def close(self) -> None:
-        """Write all that was decided, tell who waits for it, and be done with the store."""
+        """Write all decisions, send the waiting answers and close the store."""
         self._pool.shutdown()
         self._called, self._running = True, False
         if not self._is_broken:
@@ -154,7 +154,7 @@ class Saver:
         self._tell(held)
 
     def check_room(self) -> None:
-        """Insist that there is room for messages.
+        """Check that there is room for messages.
 
         Raises:
             Refusal: the disk is full.
@@ -229,7 +229,7 @@ class Saver:
             self._give_up(error)
 
     def _give_up(self, error: BaseException) -> None:
-        """End the broker with one sentence; no client gets an answer to what was not written."""
+        """Stop the broker with one sentence; requests that were not written get no answer."""
         if self._is_broken:
             return
         self._is_broken = True
@@ -244,7 +244,7 @@ class Saver:
         self.failed(error)
 
     def _tell(self, held: list[Telling]) -> None:
-        """Let clients have their answers; one that cannot be given keeps no other back."""
+        """Send waiting answers; a failure delays none of the others."""
         for telling in held:
             try:
                 telling()
@@ -252,7 +252,7 @@ class Saver:
                 self._hub.complain("an answer", error)
 
     def _wait_for_room(self, changes: Changes, held: list[Telling]) -> None:
-        """Write it again once there is room, which the reserve gives if it was there."""
+        """Retry a commit once there is room, which releasing the reserve may provide."""
         first, self.is_full = not self.is_full, True
         if first:
             self._hub.warn("the disk of the store is full: what is sent is refused until it is not")
@@ -294,7 +294,7 @@ class Saver:
             self._go_on()
 
     def _shortened(self, ending: "asyncio.Future[None]") -> None:
-        """Go on after a log was shortened; without room for it, the log stays as long as it is."""
+        """Continue after a checkpoint; without room for it, the log stays as long as it is."""
         error = None if ending.cancelled() else ending.exception()
         if error is None or isinstance(error, Full):
             self._go_on()
@@ -313,7 +313,7 @@ def _raise(error: ConformanceError) -> None:
 
 
 def namespace_notes(bus: Bus, store: Store) -> dict[str, str]:
-    """What a namespace is held to, and when its time began."""
+    """Return the profile of a namespace, its epoch and its number of partitions, as notes."""
     profile = bus.namespace.profile
     held = (profile.edition, profile.tier.value, profile.readings, profile.partitions)
     return {

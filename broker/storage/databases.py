@@ -1,4 +1,4 @@
-"""The databases of a store: a partition's, and the namespace's own, each written by itself."""
+"""The databases of a store: the namespace's and one per partition, each with its own commits."""
 
 import os
 import sqlite3
@@ -14,13 +14,13 @@ from busproof.errors import UsageError
 __all__ = ["FORMAT", "Database", "Full", "Rows", "check", "damaged"]
 
 FORMAT: Final = 3
-"""Of the databases; a store of another one is left as it is."""
+"""Format of the databases; stores in another format are not opened."""
 APPLICATION: Final = 0x62707266
-"""By which our databases are told from others: `bprf`."""
+"""Application id that marks our databases: `bprf`."""
 
 HEAD: Final = 100
 MAGIC: Final = b"SQLite format 3\x00"
-"""How a file of SQLite begins, and how many bytes tell of it."""
+"""First bytes of every SQLite file; `HEAD` is the size of its header."""
 
 Rows = Mapping[Statement, list[tuple[Any, ...]]]
 
@@ -79,11 +79,11 @@ _NO_ROOM: Final = {
 
 
 class Full(Exception):  # noqa: N818 - a state of the disk that passes
-    """There is no room on the disk for what is to be written."""
+    """The disk has no room for a write."""
 
 
 def damaged(path: Path, why: object) -> UsageError:
-    """The store cannot be used as it is."""
+    """Return the error for a damaged store."""
     return UsageError(
         f"{path} is damaged: {why}; what it holds was left as it is; put a copy that is whole in "
         "its place, or start with another --store"
@@ -91,15 +91,15 @@ def damaged(path: Path, why: object) -> UsageError:
 
 
 class Database:
-    """One file, which is there once this is made.
+    """One database file, created if it does not exist.
 
     Args:
-        path: of the file.
+        path: the path of the file.
         kind: `namespace` or `partition`.
-        synced: whether each commit is to outlast the power too.
+        synced: whether commits survive a power failure.
 
     Raises:
-        UsageError: it is damaged.
+        UsageError: the file is damaged.
         Full: there is no room for it.
     """
 
@@ -113,11 +113,11 @@ class Database:
             self._sqlite.execute("PRAGMA journal_mode = WAL")
             self._sqlite.execute(f"PRAGMA synchronous = {'FULL' if synced else 'NORMAL'}")
             self._sqlite.execute("PRAGMA wal_autocheckpoint = 0")
-            # Some builds write zeros over what is removed, which on a full disk needs room itself.
+            # Some builds overwrite deleted data with zeros, which needs room on a full disk.
             self._sqlite.execute("PRAGMA secure_delete = OFF")
 
     def close(self) -> None:
-        """Be done with it; all that was written is in the file then."""
+        """Close the database; everything written is then in the file."""
         self._sqlite.close()
 
     def write(self, rows: Rows, number: int, now: int) -> None:
@@ -133,10 +133,10 @@ class Database:
             self._sqlite.execute("UPDATE commits SET number = ?, now = ?", (number, now))
 
     def commit(self) -> None:
-        """End the commit that was begun.
+        """Finish the commit.
 
         Raises:
-            Full: there is no room; nothing has changed, and nothing is begun any more.
+            Full: there is no room; the commit was rolled back.
         """
         with self._watched():
             self._sqlite.execute("COMMIT")
@@ -147,12 +147,12 @@ class Database:
         return self._sqlite.in_transaction
 
     def run(self, sql: str, values: Any = ()) -> None:
-        """Do something within a commit."""
+        """Execute a statement within a commit."""
         with self._watched():
             self._sqlite.executemany(sql, values)
 
     def rows(self, sql: str) -> Iterator[tuple[Any, ...]]:
-        """What is in it."""
+        """Yield the rows of a query."""
         try:
             yield from self._sqlite.execute(sql)
         except sqlite3.DatabaseError as error:
@@ -160,12 +160,12 @@ class Database:
 
     @property
     def last(self) -> tuple[int, int]:
-        """The number of the last commit, and the time of the bus then."""
+        """The number of the last commit, and the time of the bus at that commit."""
         ((number, now),) = self.rows("SELECT number, now FROM commits")
         return number, now
 
     def checkpoint(self, *, shrink: bool = False) -> None:
-        """Bring what was written from the log into the file, and begin the log anew.
+        """Move the log's contents into the file and truncate the log.
 
         Raises:
             Full: there is no room for it.
@@ -177,7 +177,7 @@ class Database:
 
     @property
     def log_size(self) -> int:
-        """Bytes of the log."""
+        """Size of the log in bytes."""
         try:
             return log_of(self.path).stat().st_size
         except OSError:
@@ -196,11 +196,11 @@ class Database:
 
 
 def _make(path: Path, kind: str, *, synced: bool) -> None:
-    """An empty database, which is there as a whole or not at all."""
+    """Create an empty database atomically."""
     begun = path.with_name(f"{path.name}-new")
     for each in (begun, begun.with_name(f"{begun.name}-journal")):
         each.unlink(missing_ok=True)
-    # Its log gets the same permissions; messages are for nobody else to read.
+    # The log inherits the permissions; other users must not read messages.
     begun.touch(0o600)
     made = sqlite3.connect(begun, isolation_level=None)
     try:
@@ -217,7 +217,7 @@ def _make(path: Path, kind: str, *, synced: bool) -> None:
 
 
 def _sync(folder: Path) -> None:
-    """Let the names of files outlast the power, where a system has to be told to."""
+    """Make new file names survive a power failure, where the system requires a sync for that."""
     with suppress(OSError):
         number = os.open(folder, os.O_RDONLY)
         try:
@@ -227,10 +227,10 @@ def _sync(folder: Path) -> None:
 
 
 def check(path: Path) -> None:
-    """Insist that a file is one of ours, by its first bytes; opening it would change it.
+    """Check by its first bytes that a file is one of ours, because opening it would change it.
 
     Raises:
-        UsageError: it is not, or has another format.
+        UsageError: it is not, or it has another format.
     """
     try:
         with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""What the model is not told of a message, as bytes, and back."""
+"""Binary encoding of the parts of a message that the model does not have."""
 
 import json
 import struct
@@ -10,13 +10,14 @@ from busproof.broker.amqp.messages import Content
 __all__ = ["checked", "given", "packed", "told", "unpacked"]
 
 HEAD: Final = struct.Struct(">?BqqIIIIII")
-"""Durable, priority, time to live (-1: for ever), when taken, how many annotations of the delivery
-and of the message and their bytes, and the bytes of the properties and of the application's; what
-is left is the body."""
+"""Header: durable, priority, time to live (-1 if unlimited), enqueued time, numbers of delivery and
+message annotations, then the sizes of both, of the properties and of the application properties;
+the body follows at the end.
+"""
 
 
 def packed(content: Content) -> bytes:
-    """What is kept of a message, as bytes."""
+    """Encode the content of a message."""
     (passing, delivery), (count, annotations) = content.delivery, content.annotations
     life = -1 if content.life is None else content.life
     head = HEAD.pack(
@@ -35,10 +36,10 @@ def packed(content: Content) -> bytes:
 
 
 def checked(data: bytes) -> bytes:
-    """These bytes, which are enough for a message.
+    """Return the data if it is long enough for a message.
 
     Raises:
-        ValueError: they are not.
+        ValueError: it is too short.
     """
     if len(data) < HEAD.size:
         raise ValueError(f"{len(data)} bytes are no message")
@@ -46,10 +47,10 @@ def checked(data: bytes) -> bytes:
 
 
 def unpacked(data: bytes) -> Content:
-    """What these bytes were made of.
+    """Decode the content of a message.
 
     Raises:
-        ValueError: nothing was packed like this.
+        ValueError: the data is not such content.
     """
     durable, priority, life, enqueued, passing, count, *sizes = HEAD.unpack_from(checked(data))
     place, parts = HEAD.size, list[bytes]()
@@ -71,15 +72,15 @@ def unpacked(data: bytes) -> Content:
 
 
 def told(more: Mapping[str, bytes]) -> str | None:
-    """The properties that a message was given by who settled it, as a text; `None` if none."""
+    """Encode the properties that a settlement added to a message; `None` if there are none."""
     return json.dumps({name: value.hex() for name, value in more.items()}) if more else None
 
 
 def given(text: str | None) -> dict[str, bytes]:
-    """The properties that a text was made of.
+    """Decode the properties that a settlement added to a message.
 
     Raises:
-        ValueError: it was made of none.
+        ValueError: the text is not such properties.
     """
     if text is None:
         return {}

@@ -1,4 +1,4 @@
-"""A namespace as a store has it: records are made of the rows, and enter the indexes themselves."""
+"""Recovery of a namespace from a store: records are rebuilt from rows and indexed again."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,12 +33,12 @@ __all__ = ["Loaded", "loaded"]
 
 @attrs.define
 class Loaded:
-    """What was read beside the state of the model.
+    """State from a store that the model does not have.
 
     Attributes:
         numbers: path to the entity's id.
-        stated: path and session id to when its state was last set.
-        strays: partition to the ids of entities that it has rows of and that there are none of.
+        stated: path and session id to when the session's state was last set.
+        strays: partition to the ids of entities that have rows there and no longer exist.
     """
 
     numbers: dict[str, int] = attrs.field(factory=dict)
@@ -47,7 +47,7 @@ class Loaded:
 
 
 def loaded(store: Store, namespace: Namespace) -> Loaded:
-    """Read what a store has into an empty namespace, which is held to what the store's was.
+    """Load a store into an empty namespace with the same profile.
 
     Raises:
         UsageError: a row cannot be read.
@@ -87,7 +87,7 @@ class _Reading:
 
     @contextmanager
     def _reading(self, place: int, table: str) -> Iterator[None]:
-        """Says in which table something is that cannot be read."""
+        """Report the table in errors about unreadable rows."""
         try:
             yield
         except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -100,7 +100,7 @@ class _Reading:
             table.update(read(value))
 
     def _entity(self, number: int, path: str, text: str) -> None:
-        """Make an entity; what it belongs to has a lower id, and is there."""
+        """Create an entity; its owner has a lower id, so it exists already."""
         namespace, entities = self._namespace, self._namespace.entities
         kind, settings, status, rules, count, capacity = read(text)
         if not isinstance(settings, EntitySettings):
@@ -137,13 +137,13 @@ class _Reading:
         return entity
 
     def _of(self, place: int, table: str) -> Iterator[tuple[Entity, tuple[Any, ...]]]:
-        """The rows of entities that there are."""
+        """Yield the rows of existing entities."""
         for number, *values in self._store.rows(place, f"SELECT * FROM {table}"):  # noqa: S608 - our own names
             if (entity := self._known(place, number)) is not None:
                 yield entity, tuple(values)
 
     def _held(self, place: int, table: str) -> Iterator[tuple[Entity, int, tuple[Any, ...]]]:
-        """The rows of messages in their order, each with its number within its partition."""
+        """Yield the rows of messages in order, each with its number within the partition."""
         sql = f"SELECT * FROM {table} ORDER BY id"  # noqa: S608 - our own names
         for row, *values in self._store.rows(place, sql):
             if (entity := self._known(place, row >> NUMBERS)) is not None:
@@ -215,7 +215,7 @@ class _Reading:
             waiting.index()
 
     def _message(self, name: str, text: str, content: bytes | None) -> Any:
-        """The message of a row; copies of one message share what is kept of it."""
+        """Return the message of a row; copies of a message share their content."""
         known = self._names.get(name)
         if known is None:
             known = self._names[name] = Name(name)

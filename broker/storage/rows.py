@@ -1,8 +1,8 @@
-"""The rows of the store: each kind of record as it is written.
+"""The rows of the store: the stored form of each kind of record.
 
-A record says which database it belongs to, and what of it is durable. Everything else of a record
-can be made anew: counts of messages and bytes, lines and timers, tokens of locks, and the sessions
-of messages. Transactions are not written at all, because a restart rolls them back.
+Each record has a database and durable values. Everything else can be rebuilt: counts of messages
+and bytes, lines and timers, lock tokens, and the sessions of messages. Transactions are not stored,
+because a restart rolls them back.
 """
 
 from typing import Any, Final
@@ -35,14 +35,14 @@ DURABLE: Final[dict[type, tuple[str, ...]]] = {
     ScheduledMessage: (),
     DuplicateEntry: ("until",),
 }
-"""What of each kind of record is written again when it changes."""
+"""The values of each kind of record that are written again when they change."""
 
 NUMBER: Final = (1 << 40) - 1
-"""The bits of a number that tell a message from the others of its partition."""
+"""Bits of a sequence number that count within the partition."""
 
 
 def place_of(record: Any, choices: Choices) -> int:
-    """The database in which a record is written."""
+    """Return the database of a record."""
     if isinstance(record, Entity):
         return NAMESPACE
     if isinstance(record, Partition):
@@ -54,7 +54,7 @@ def place_of(record: Any, choices: Choices) -> int:
 
 
 def _home(entry: DuplicateEntry, choices: Choices) -> int:
-    """The partition of the messages that an entry stands for, as far as a key selects it."""
+    """Return the partition of a duplicate entry's messages; 0 if no key selects one."""
     key, base = entry.name[0], entry.entity.base
     if key is None:
         return 0
@@ -63,7 +63,7 @@ def _home(entry: DuplicateEntry, choices: Choices) -> int:
 
 
 def table_of(record: Any) -> tuple[dict[Any, Any], Any]:
-    """The table that a record is in as long as it is there, and its key."""
+    """Return the table that holds a record while it exists, and its key there."""
     if isinstance(record, QueuedMessage):
         return record.entity.messages, record.number
     if isinstance(record, ScheduledMessage):
@@ -74,23 +74,23 @@ def table_of(record: Any) -> tuple[dict[Any, Any], Any]:
 
 
 def arrival_of(number: int) -> int:
-    """The part of a number that counts what a partition has given one."""
+    """Return the part of a sequence number that counts within the partition."""
     return number & NUMBER
 
 
 def as_key(source: str, value: str) -> Key | None:
-    """The key that two texts were written of."""
+    """Return the key with this source and value."""
     return Key(source, value) if source else None
 
 
 @attrs.frozen
 class Rows:
-    """Writes rows of an entity.
+    """A writer of an entity's rows.
 
     Attributes:
         found: the commit.
-        contents: has the properties that messages were given by their settlements.
-        stated: path and session id to when the state of a session was last set.
+        contents: the properties that settlements added to messages.
+        stated: path and session id to when the session's state was last set.
         number: the id of the entity.
     """
 
@@ -100,7 +100,7 @@ class Rows:
     number: int
 
     def put(self, place: int, record: Any, *, is_new: bool) -> None:
-        """Write a record that is there."""
+        """Write the row of an existing record."""
         if isinstance(record, QueuedMessage):
             self._message(place, record, is_new=is_new)
         elif isinstance(record, Partition):
@@ -120,7 +120,7 @@ class Rows:
             self.found.add(place, Statement.PUT_ENTITY, self.number, record.path, text)
 
     def drop(self, place: int, record: Any) -> None:
-        """Do away with a record that has left."""
+        """Delete the row of a removed record."""
         if isinstance(record, QueuedMessage):
             row = row_id(self.number, arrival_of(record.number))
             self.found.add(place, Statement.DROP_MESSAGE, row)
@@ -155,7 +155,7 @@ class Rows:
         )
 
     def _session(self, place: int, session: Session) -> None:
-        """A session is written that somebody holds, or that has a state; messages say the rest."""
+        """Write a session that is held or has a state; others are rebuilt from their messages."""
         if session.holder is None and session.state is None:
             self.drop(place, session)
             return
@@ -177,7 +177,7 @@ def _told(key: Key | None) -> tuple[str, str]:
 
 
 def _message(message: Any) -> tuple[str, str, bytes | None]:
-    """The name of a message, what the model knows of it, and all the rest."""
+    """Return the name of a message, the model's part of it, and its content."""
     name = message.body
     kept = name.packed if isinstance(name, Name) else None
     content = packed(kept) if isinstance(kept, Content) else kept
@@ -185,7 +185,7 @@ def _message(message: Any) -> tuple[str, str, bytes | None]:
 
 
 def _entity(entity: Entity) -> tuple[Any, ...]:
-    """What is written of an entity as such, whatever it holds."""
+    """Return the stored values of an entity, without its messages and sessions."""
     partitions = len(entity.partitions)
     values = (entity.kind.value, entity.settings, entity.status.value, entity.rules)
     return (*values, partitions, entity.capacity)

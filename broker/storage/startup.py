@@ -1,4 +1,4 @@
-"""Starting on a store: the namespace that it has, or a new one that it is to have."""
+"""Startup on a store: its namespace is loaded, or a new one is created in it."""
 
 import gc
 from collections.abc import Callable, Iterator, Mapping
@@ -26,15 +26,15 @@ __all__ = ["Keeping"]
 
 
 class Keeping:
-    """A store from its opening to its end.
+    """A store from opening to closing.
 
     Args:
-        folder: where it is.
-        synced: whether what is answered is to outlast the power too.
-        accepts_loss: whether it is used though commits in a damaged log are lost.
+        folder: the folder of the store.
+        synced: whether answered requests survive a power failure.
+        accepts_loss: whether to use a store whose log is damaged, without the lost commits.
 
     Raises:
-        UsageError: it cannot be used.
+        UsageError: the store cannot be used.
     """
 
     def __init__(self, folder: Path, *, synced: bool = False, accepts_loss: bool = False) -> None:
@@ -49,15 +49,15 @@ class Keeping:
     def bus(
         self, configuration: Configuration, made: Callable[[], Bus], chosen: Mapping[str, Any]
     ) -> Bus:
-        """The bus whose namespace the store has, with what is configured beside it.
+        """Return a bus with the namespace in the store, plus the configured entities.
 
         Args:
-            configuration: what is configured.
-            made: makes the bus of a namespace that is new.
-            chosen: how it chooses, and its clock.
+            configuration: the configuration.
+            made: creates the bus of a new namespace.
+            chosen: the policy of the bus, and its clock.
 
         Raises:
-            UsageError: the store cannot be read, or is held to something else.
+            UsageError: the store cannot be read, or has another profile.
         """
         try:
             rows = self._store.rows(NAMESPACE, "SELECT * FROM notes")
@@ -68,7 +68,7 @@ class Keeping:
             raise
 
     def attach(self, hub: Hub, failed: Callable[[], None]) -> Saver:
-        """Let a hub keep what it holds in the store from now on; `failed` ends the broker."""
+        """Attach a hub, whose state the store keeps from then on; `failed` stops the broker."""
         run = int(self._notes.get("run", "0")) + 1
         hub.era = "" if run == 1 else f"{run}-"
         found, log = self._found, self._log or ChangeLog(hub.bus.namespace)
@@ -96,16 +96,16 @@ class Keeping:
         return saver
 
     def check(self) -> None:
-        """Insist that all was written.
+        """Check that everything was written.
 
         Raises:
-            ConformanceError: the store could not be written any more.
+            ConformanceError: the store could no longer be written.
         """
         if self._failure is not None:
             raise self._failure
 
     def close(self) -> None:
-        """Let others use the store."""
+        """Close the store, so that others can use it."""
         self._store.close()
 
     def _resumed(self, configuration: Configuration, chosen: Mapping[str, Any]) -> Bus:
@@ -138,7 +138,7 @@ class Keeping:
             ) from None
 
     def _compare(self, configuration: Configuration, profile: Profile) -> None:
-        """A store stays what it was created as."""
+        """Check that the configuration has the profile that the store was created with."""
         wanted: dict[str, Any] = {
             "Tier": (configuration.tier, profile.tier.value),
             "Partitions": (configuration.partitions, profile.partitions),
@@ -156,7 +156,10 @@ class Keeping:
 
 @contextmanager
 def _without_collecting() -> Iterator[None]:
-    """Nothing that is read is garbage; to look for some took as long as all the rest."""
+    """Disable garbage collection while loading, which creates no garbage.
+
+    Collecting took as long as all the rest.
+    """
     gc.disable()
     try:
         yield

@@ -1,8 +1,8 @@
-"""A store in a folder: the namespace's own database and one for each partition.
+"""A store in a folder: the namespace's database and one per partition.
 
-What is written by one commit is in several files. If a command has changed rows in more than one of
-them, such as one that moves a message on, all of it is first written down as a *move* in the
-namespace's database; its commit decides. What was not done of it by then is done at the next start.
+A commit may span several files. If a command changes rows in more than one, for example because it
+forwards a message, the whole commit is first written as a *move* into the namespace's database;
+that write decides. The next start completes a move that was interrupted.
 """
 
 import sqlite3
@@ -20,30 +20,30 @@ from busproof.errors import UsageError
 __all__ = ["Store"]
 
 RESERVE: Final = 16 * 1024 * 1024
-"""Bytes that are kept free, so that receives go on once the disk is full."""
+"""Bytes reserved on the disk, so that receives continue once it is full."""
 PIECE: Final = 1024 * 1024
 LOG: Final = 4 * 1024 * 1024
-"""From how many bytes on a log is brought into its file."""
+"""Size of a log that triggers a checkpoint, in bytes."""
 KEEP_MOVE: Final = f"INSERT INTO moves VALUES (NULL, ?, ?, ?{', ?' * ARGUMENTS})"  # noqa: S608 - our own
 FORGET_MOVES: Final = "DELETE FROM moves WHERE move < ?"
 
 
 class Store:
-    """A store that nobody else uses meanwhile.
+    """A store, locked for this process.
 
     Args:
-        folder: where it is; it is made if it is not there.
-        synced: whether each commit is to outlast the power too.
-        accepts_loss: whether it is used though commits in a damaged log are lost.
+        folder: the folder, which is created if it does not exist.
+        synced: whether commits survive a power failure.
+        accepts_loss: whether to use a store whose log is damaged, without the lost commits.
 
     Raises:
-        UsageError: it cannot be used.
+        UsageError: the store cannot be used.
     """
 
     def __init__(self, folder: Path, *, synced: bool = False, accepts_loss: bool = False) -> None:
         self.folder = folder
         self.losses: list[str] = []
-        """What is damaged in it, where that was accepted."""
+        """Descriptions of accepted damage."""
         self._synced = synced
         self._databases: dict[int, Database] = {}
         self._moves = False
@@ -64,51 +64,51 @@ class Store:
             raise
 
     def close(self) -> None:
-        """Be done with it."""
+        """Close the store."""
         for database in self._databases.values():
             database.close()
         self._lock.close()
 
     @property
     def last(self) -> tuple[int, int]:
-        """The number of the last commit, and the time of the bus then, in microseconds."""
+        """The number of the last commit, and the bus time at that commit in microseconds."""
         return max(database.last for database in self._databases.values())
 
     def widen(self, partitions: int) -> None:
-        """Have databases for so many partitions."""
+        """Create the databases for so many partitions."""
         for partition in range(partitions):
             if partition not in self._databases:
                 name = f"partition-{partition}.db"
                 self._databases[partition] = self._opened(name, "partition")
 
     def rows(self, place: int, sql: str) -> Iterator[tuple[Any, ...]]:
-        """What is in one of the databases."""
+        """Yield the rows of a query in one of the databases."""
         return self._databases[place].rows(sql)
 
     def path(self, place: int) -> Path:
-        """The file of one of the databases."""
+        """Return the file of one of the databases."""
         return self._databases[place].path
 
     @property
     def partitions(self) -> list[int]:
-        """Those that there are."""
+        """The partitions that have a database."""
         return sorted(place for place in self._databases if place != NAMESPACE)
 
     def begin(self, changes: Changes) -> None:
-        """Write what one commit changes; only `finish` makes it last.
+        """Begin a commit; only `finish` makes it durable.
 
         Raises:
-            Full: there is no room; this can be tried again.
+            Full: there is no room; the call can be repeated.
         """
         for place in changes.left:
             if not self._databases[place].has_begun:
                 self._begin_in(place, changes)
 
     def finish(self, changes: Changes) -> None:
-        """Make it last; what was begun and undone again is begun once more.
+        """Make a commit durable; a database that rolled back begins again.
 
         Raises:
-            Full: there is no room; this can be tried again.
+            Full: there is no room; the call can be repeated.
         """
         while changes.left:
             place = changes.left[0]
@@ -118,7 +118,7 @@ class Store:
             changes.left.pop(0)
 
     def reserve(self) -> bool:
-        """Keep some room free; whether there is as much."""
+        """Reserve room on the disk; return whether there is enough."""
         try:
             with (self.folder / "reserve").open("ab", buffering=0) as file:
                 while (size := file.tell()) < RESERVE:
@@ -129,19 +129,19 @@ class Store:
         return True
 
     def release(self) -> None:
-        """Let the room be used that was kept free."""
+        """Release the reserved room."""
         (self.folder / "reserve").unlink(missing_ok=True)
 
     def logs(self) -> list[int]:
-        """The databases whose logs are long."""
+        """Return the databases with long logs."""
         return [place for place, each in self._databases.items() if each.log_size > LOG]
 
     def shorten(self, place: int) -> None:
-        """Bring a database's log into its file."""
+        """Checkpoint the log of a database."""
         self._databases[place].checkpoint()
 
     def make_room(self) -> bool:
-        """Give back to the disk what is not needed; whether the reserve is there again."""
+        """Return unused room to the disk; return whether the reserve is complete again."""
         for database in self._databases.values():
             with suppress(Full):
                 database.checkpoint(shrink=True)
@@ -151,12 +151,12 @@ class Store:
         return Database(self.folder / name, kind, synced=self._synced)
 
     def _check_beside(self) -> None:
-        """A new store has nothing yet."""
+        """Check that a new store has no databases yet."""
         if self.is_new and (found := sorted(self.folder.glob("partition-*.db"))):
             raise damaged(self.folder / "namespace.db", f"it is missing beside {found[0].name}")
 
     def _check_files(self, *, accepts_loss: bool) -> None:
-        """Look at all files before any is opened, which would change it."""
+        """Check all files before opening any, because opening would change them."""
         for path in sorted(self.folder.glob("*.db")):
             check(path)
             lost = damage_in(log_of(path))
@@ -169,7 +169,7 @@ class Store:
             self.losses += [] if lost is None else [lost]
 
     def _count(self) -> int:
-        """How many partitions there have to be; a file that is missing was lost."""
+        """Return the number of partitions; every one must have its file."""
         rows = self.rows(NAMESPACE, "SELECT value FROM notes WHERE name = 'stores'")
         count = max((int(value) for (value,) in rows), default=len(self.partitions))
         for partition in range(count):
@@ -189,7 +189,7 @@ class Store:
             self._moves = changes.spans
 
     def _recover(self) -> None:
-        """Do what is left of a move that was decided."""
+        """Complete the moves that were decided."""
         found = self.rows(NAMESPACE, "SELECT * FROM moves ORDER BY id")
         moves = [(*row[1:4], row[4:]) for row in found]
         self._moves = bool(moves)
@@ -202,7 +202,7 @@ class Store:
 
 
 def _move(changes: Changes) -> list[tuple[Any, ...]]:
-    """What a move does in all partitions, as rows."""
+    """Return the rows of a move in all partitions."""
     return [
         (changes.number, place, int(statement), *values, *[None] * (ARGUMENTS - len(values)))
         for place, rows in changes.rows.items()
@@ -221,10 +221,10 @@ def _done(rows: Any) -> Rows:
 
 
 def _locked(folder: Path) -> sqlite3.Connection:
-    """The folder, for nobody else; a kill gives it free.
+    """Lock the folder for this process; the lock ends with the process.
 
     Raises:
-        UsageError: somebody else uses it, or it cannot be made.
+        UsageError: another process has it, or it cannot be created.
     """
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

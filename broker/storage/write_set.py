@@ -1,4 +1,4 @@
-"""What is written by one commit: rows for the namespace's own database and for the partitions'."""
+"""The changes of one commit: rows for the namespace's database and for the partitions."""
 
 from enum import IntEnum
 from typing import Any, Final
@@ -8,14 +8,14 @@ import attrs
 __all__ = ["ARGUMENTS", "NAMESPACE", "PARAMETERS", "STATEMENTS", "Changes", "Statement", "row_id"]
 
 NAMESPACE: Final = -1
-"""In the place of a partition: the namespace's own database."""
+"""Number of the namespace's database, in the place of a partition."""
 
 NUMBERS: Final = 40
-"""Bits of a row's id for the message's number within its partition; the entity's id is above."""
+"""Bits of a row id for the message's number within its partition; the entity's id is above."""
 
 
 class Statement(IntEnum):
-    """What may be done to a row."""
+    """Operations on rows."""
 
     PUT_MESSAGE = 0
     SET_STANDING = 1
@@ -73,12 +73,12 @@ STATEMENTS: Final[dict[Statement, str]] = {
 
 
 PARAMETERS: Final = {statement: sql.count("?") for statement, sql in STATEMENTS.items()}
-"""How many values each of them takes."""
+"""Number of parameters of each statement."""
 ARGUMENTS: Final = max(PARAMETERS.values())
 
 
 def row_id(entity: int, number: int = 0) -> int:
-    """The id of a message's row."""
+    """Return the id of a message's row."""
     return (entity << NUMBERS) + number
 
 
@@ -87,13 +87,13 @@ class Changes:
     """One commit.
 
     Attributes:
-        number: how many commits there were with it.
+        number: the number of the commit.
         now: the time of the bus, in microseconds.
-        rows: partition, or `NAMESPACE`, to what is done there to which rows.
-        spans: whether one command has changed rows in several databases, so that either all of
-            this is kept or nothing.
-        left: the databases in which it is not done yet, in their order: the namespace's own comes
-            first, for what is of an entity that it does not know counts as gone.
+        rows: partition or `NAMESPACE` to the statements and their parameters.
+        spans: whether one command changed rows in several databases, so that the commit is
+            atomic.
+        left: the databases that are not written yet, in order; the namespace's is first, because
+            rows of entities missing from it count as deleted.
     """
 
     number: int
@@ -103,11 +103,11 @@ class Changes:
     left: list[int] = attrs.field(factory=list)
 
     def add(self, place: int, statement: Statement, *values: Any) -> None:
-        """Do this to one row."""
+        """Add a statement for one row."""
         self.rows.setdefault(place, {}).setdefault(statement, []).append(values)
 
     def drop(self, place: int, entity: int) -> None:
-        """Do away with all rows of an entity, or of what no entity is known of."""
+        """Delete all rows of an entity id, also if no such entity exists."""
         between = row_id(entity), row_id(entity + 1) - 1
         self.add(place, Statement.DROP_MESSAGES, *between)
         self.add(place, Statement.DROP_ALL_SCHEDULED, *between)
@@ -117,7 +117,7 @@ class Changes:
         self.add(place, Statement.DROP_COUNTERS, entity)
 
     def close(self) -> None:
-        """Nothing more is to be done."""
+        """Finish the commit: no more statements follow."""
         places = set(self.rows)
         self.spans = self.spans and len(places) > 1
         self.left = sorted(places | {NAMESPACE} if self.spans else places)

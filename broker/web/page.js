@@ -53,7 +53,7 @@ function say(text, lost = false) {
   state.classList.toggle("lost", lost);
 }
 
-// By orders of magnitude: by the bytes themselves nothing would show of usual messages in a gigabyte.
+// A logarithmic scale: on a linear one, ordinary messages in a gigabyte would not show.
 const filled = (bytes, most) => (bytes > 0 && most > LEAST
   ? Math.min(1, Math.log(1 + bytes / LEAST) / Math.log(1 + most / LEAST)) : 0);
 
