@@ -271,7 +271,7 @@ class Embedded:
     def _within(self, do: Callable[[], Found]) -> Found:
         """Run a function in the broker's thread and return its result."""
         if not self._thread.is_alive():
-            raise UsageError("the broker has ended; whatever is asked of it belongs into its block")
+            raise UsageError("the broker has ended; use it inside the `with` block")
 
         async def done() -> Found:
             return do()

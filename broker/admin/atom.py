@@ -103,7 +103,7 @@ def read_description(body: bytes) -> Description:
         raise Unreadable(f"The body is not XML: {problem}.") from None
     content = top.find(f"{{{ATOM}}}content")
     if content is None or not len(content):
-        raise Unreadable("The body is no Atom entry with a description in it.")
+        raise Unreadable("The body is not an Atom entry with a description.")
     return Description(content[0])
 
 

@@ -96,8 +96,8 @@ def described(bus: Bus, path: str, said: Said, times: Said, host: str) -> ET.Ele
         told["CorrelationFilterCount"] = str(correlations)
     told |= _as_told(description)
     if isinstance(description, QueueDescription):
-        stranded = description.transfer_dead_letters
-        counts["TransferDeadLetterMessageCount"] = stranded or 0
+        undeliverable = description.transfer_dead_letters
+        counts["TransferDeadLetterMessageCount"] = undeliverable or 0
     return atom.written(f"{kind}Description", told, counts)
 
 

@@ -101,7 +101,7 @@ class Administration:
             return _json({"error": problem.sentence}, problem.status)
         except UsageError as error:
             return _json({"error": str(error)}, 400)
-        except Exception as error:  # noqa: BLE001 - one client's request is no other's trouble
+        except Exception as error:  # noqa: BLE001 - a failing request must not affect other clients
             self._hub.complain("a request over HTTP", error)
             return _json({"error": "The broker has failed on this request."}, 500)
 

@@ -313,7 +313,7 @@ class Entities:
     def _subscription(self, path: str) -> tuple[str, str]:
         known = self._known(path)
         if self._hub.bus.known(known).kind is not EntityKind.SUBSCRIPTION:
-            raise atom.Unreadable(f"Entity '{path}' is no subscription.", 404)
+            raise atom.Unreadable(f"Entity '{path}' is not a subscription.", 404)
         topic, _, subscription = known.partition(SUBSCRIPTIONS)
         return topic, subscription
 

@@ -73,7 +73,7 @@ class Coordinator(Node):
             raise Refusal("amqp:decode-error", str(error)) from None
         asked = request.body
         if not isinstance(asked, Described):
-            raise Refusal("amqp:decode-error", "A coordinator is asked to declare or discharge.")
+            raise Refusal("amqp:decode-error", "Send declare or discharge to a coordinator.")
         code = NAMED.get(str(asked.descriptor), asked.descriptor)
         if code == DECLARE:
             return self._begin()

@@ -74,7 +74,9 @@ class Asking:
         """
         topic, found, subscription = self.path.partition(SUBSCRIPTIONS)
         if not found:
-            raise Refusal("amqp:not-allowed", f"'{self.path}' is no subscription; it has no rules.")
+            raise Refusal(
+                "amqp:not-allowed", f"'{self.path}' is not a subscription; it has no rules."
+            )
         return topic, subscription
 
 

@@ -69,7 +69,7 @@ def read_secret(source: str) -> str:
         try:
             word = Path(source).read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "it is no text"
+            reason = getattr(error, "strerror", None) or "it is not text"
             raise UsageError(f"cannot read {source}: {reason}") from None
     if not word:
         raise UsageError(f"{source} is empty; it has to have the token in it")

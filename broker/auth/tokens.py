@@ -168,7 +168,7 @@ def _split(address: str) -> SplitResult:
     try:
         return urlsplit(address)
     except ValueError as error:
-        raise TokenError(f"{address[:80]!r} is no address: {error}.") from None
+        raise TokenError(f"{address[:80]!r} is not an address: {error}.") from None
 
 
 def signed(resource: str, expiry: str, key: str) -> str:
@@ -180,7 +180,7 @@ def signed(resource: str, expiry: str, key: str) -> str:
 def _fields(token: str) -> dict[str, str]:
     if not token.startswith(PREFIX):
         raise TokenError(
-            "The token is no shared access signature; others, such as those of Microsoft Entra ID, "
+            "The token is not a shared access signature; others, such as those of Microsoft Entra ID, "
             "are not taken here."
         )
     if len(token) > LONGEST:
@@ -205,4 +205,4 @@ def _check(fields: dict[str, str]) -> None:
         raise TokenError("The token's signature is not base64.") from None
     expiry = fields["se"]
     if not (expiry.isascii() and expiry.isdecimal() and len(expiry) <= LONGEST_EXPIRY):
-        raise TokenError("The token's 'se' is no number of seconds since 1970.")
+        raise TokenError("The token's 'se' is not a number of seconds since 1970.")

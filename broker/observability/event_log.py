@@ -79,7 +79,7 @@ class _File:
         except (OSError, ValueError) as error:
             if not self._is_failing:
                 self._is_failing = True
-                self._failed(f"the log cannot be written: {error}; what happens is not told there")
+                self._failed(f"the log cannot be written: {error}; events are not logged there")
         else:
             self._is_failing = False
 

@@ -96,7 +96,7 @@ def _of_entities(hub: Hub) -> Iterator[Metric]:
     yield GaugeMetricFamily("busproof_entities", "Queues, topics, subscriptions.", len(names))
     yield GaugeMetricFamily(
         "busproof_entities_left_out",
-        f"How many entities are not told one by one, because there are more than {MOST_TOLD}.",
+        f"Entities without samples, because there are more than {MOST_TOLD}.",
         len(names) - len(told),
     )
     yield _family(

@@ -241,7 +241,7 @@ def check(path: Path) -> None:
         raise damaged(path, "it does not begin as a database does")
     ours, made = (int.from_bytes(head[place : place + 4], "big") for place in (68, 60))
     if ours != APPLICATION:
-        raise UsageError(f"{path} is no database of a busproof store; move it elsewhere")
+        raise UsageError(f"{path} is not a database of a busproof store; move it elsewhere")
     if made != FORMAT:
         raise UsageError(
             f"{path} has format {made}, and this busproof reads format {FORMAT}; nothing was "
