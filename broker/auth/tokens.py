@@ -180,8 +180,8 @@ def signed(resource: str, expiry: str, key: str) -> str:
 def _fields(token: str) -> dict[str, str]:
     if not token.startswith(PREFIX):
         raise TokenError(
-            "The token is not a shared access signature; others, such as those of Microsoft Entra ID, "
-            "are not taken here."
+            "The token is not a shared access signature; others, such as those of Microsoft "
+            "Entra ID, are not taken here."
         )
     if len(token) > LONGEST:
         raise TokenError(f"The token has {len(token)} characters; at most {LONGEST} are taken.")

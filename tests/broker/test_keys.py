@@ -127,7 +127,7 @@ def test_an_audience_that_is_no_address_proves_nothing() -> None:
     keys = Keys([RULE])
     text = raw.token("sb://h/q", "rule", "first")
     assert "q" == keys.claim(text, "sb://h/q", NOW).path
-    with pytest.raises(TokenError, match="is no address"):
+    with pytest.raises(TokenError, match="is not an address"):
         keys.claim(text, "sb://[h/q", NOW)
 
 
