@@ -238,7 +238,11 @@ def _put_token(connection: Connection, request: Message, _: str | None) -> Reply
     except TokenError as error:
         hub.journal.warning("token-refused", connection=connection.name, said=str(error))
         raise Refusal("amqp:unauthorized-access", str(error), 401) from None
-    _check_there(connection, claim.path)
+    try:
+        _check_there(connection, claim.path)
+    except Refusal as refusal:
+        hub.journal.info("token-refused", connection=connection.name, said=str(refusal))
+        raise
     connection.prove(claim)
     hub.journal.info(
         "token-taken",

@@ -260,11 +260,12 @@ def test_a_broker_outlives_its_clients(served: Served, say) -> None:
     """It says nothing of them, keeps no socket and no memory of theirs, and lets nobody in."""
     crowd = Crowd(served, conversation(), say)
     before = files(served.process)
-    third = CASES // 9
-    asyncio.run(crowd.come(range(third)))
+    # The first some 600 fill caches of Python and Proton, which are not theirs.
+    first = max(600, CASES // 9)
+    asyncio.run(crowd.come(range(first)))
     crowd.leave()
     began = emptied(served)
-    asyncio.run(crowd.come(range(third, 3 * third)))
+    asyncio.run(crowd.come(range(first, 2 * first)))
     assert served.process.poll() is None
     serves(served)  # with all who stay and never read
     crowd.leave()
@@ -273,7 +274,7 @@ def test_a_broker_outlives_its_clients(served: Served, say) -> None:
     while files(served.process) > before and time.monotonic() < end:
         time.sleep(0.1)
     assert files(served.process) <= before
-    assert len(crowd.read) > third // 2
+    assert len(crowd.read) > first // 2
     if say is without_a_key:
         assert [] == [each for each in crowd.read if b"Accepted" in each or b"body" in each]
     served.process.terminate()

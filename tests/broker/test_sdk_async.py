@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from azure.servicebus import ServiceBusMessage as Message
 from azure.servicebus.aio import ServiceBusClient
-from azure.servicebus.exceptions import MessagingEntityNotFoundError, SessionCannotBeLockedError
+from azure.servicebus.exceptions import ServiceBusAuthenticationError, SessionCannotBeLockedError
 
 from .conftest import SETTINGS, Served
 
@@ -43,7 +43,7 @@ async def _conversation(text: str, name: str) -> list[str]:
             (held,) = await receiver.receive_messages(1, max_wait_time=10)
             found.append(str(held))
             await receiver.complete_message(held)
-        with pytest.raises(MessagingEntityNotFoundError):
+        with pytest.raises(ServiceBusAuthenticationError, match="client-error"):
             async with client.get_queue_sender("nowhere") as sender:
                 await sender.send_messages(Message("lost"))
     return found

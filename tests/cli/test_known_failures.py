@@ -43,7 +43,7 @@ def test_a_run_with_its_own_list_ends_well(busproof, broken) -> None:
     [
         ("{rule: KEY-02, reason: so}", "KEY-02 passed: remove its entry"),
         ("{rule: KEY-99, reason: so}", "KEY-99 is in the list of known failures, but there is"),
-        ("{rule: KEY-08, reason: so, expires: 2020-01-01}", "until 2020-01-01, which is over"),
+        ("{rule: KEY-08, reason: so, expires: 2020-01-01}", "until 2020-01-01, which has passed"),
     ],
 )
 def test_a_stale_list_ends_with_4_whatever_else_was_found(

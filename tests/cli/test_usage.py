@@ -25,7 +25,7 @@ WRONG = {
     "run --adapter model?clock=slow": ["'slow'", "real or virtual"],
     "run --adapter model?library=yes": ["'yes'", "true or false"],
     "run --adapter faulty:none": ["'none'"],
-    "run --adapter amqp://localhost": ["busproof-", "say --yes"],
+    "run --adapter amqp://localhost": ["busproof-", "pass --yes"],
     "run --adapter exec:": ["name the program"],
     "run --rule KEY-99": ["'KEY-99'", "nearest: KEY-", "busproof rules"],
     "run --rule KEY-19": ["KEY-19", "no scenario shows", "advice"],

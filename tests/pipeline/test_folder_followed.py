@@ -200,8 +200,11 @@ def test_a_file_of_other_terms_is_refused_and_nothing_is_lost(folder: Path) -> N
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["check"], "name a HISTORY, or with --follow a folder"),
-        (["check", "x", "--follow", "."], "name a HISTORY, or with --follow a folder"),
+        (["check"], "a folder of arriving histories with --follow"),
+        (
+            ["check", "x", "--follow", "."],
+            "a folder of arriving histories with --follow",
+        ),
         (["check", "x", "--once"], "--once is of no use without --follow"),
         (["check", "x", "--checkpoint", "y"], "--checkpoint is of no use without --follow"),
         (["check", "--follow", "."], "--follow is for --engine spark"),

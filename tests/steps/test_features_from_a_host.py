@@ -8,6 +8,7 @@ import pytest
 from busproof.adapters.model import ModelAdapter
 from busproof.exploration.machine import terms_of
 from busproof.history.files import load
+from busproof.steps.distilled import situations
 from busproof.steps.plugin import ANY_READING
 
 pytestmark = pytest.mark.slow
@@ -24,8 +25,8 @@ def whole(recorded_scenarios, skipped) -> str:
 
 @pytest.fixture(scope="session")
 def recorded_scenarios(pickles) -> int:
-    """How many scenarios there are, counted by what the Gherkin says."""
-    return len(pickles)
+    """How many scenarios and distilled situations there are, counted by their sources."""
+    return len(pickles) + len(situations())
 
 
 @pytest.fixture(scope="session")
@@ -34,6 +35,7 @@ def skipped(pickles) -> int:
     terms = terms_of(ModelAdapter())
     tags = [[tag["name"].removeprefix("@") for tag in each["tags"]] for each in pickles]
     rules = [[tag for tag in each if tag != ANY_READING] for each in tags]
+    rules += [[each.rule] for each in situations()]
     about = [[terms.catalogue.rule(each) for each in tagged] for tagged in rules]
     return sum(any(map(terms.inapplicable, each)) for each in about)
 
@@ -66,14 +68,15 @@ def some(pickles, whole) -> tuple[list[str], str]:
 
 
 def of_the_rule(pickles: list) -> int:
-    """How many scenarios show the rule."""
-    return sum(is_of(each, RULE) for each in pickles)
+    """How many scenarios and distilled situations show the rule."""
+    distilled = sum(each.rule == RULE for each in situations())
+    return distilled + sum(is_of(each, RULE) for each in pickles)
 
 
 def beside(pickles: list, rule: str = RULE) -> int:
-    """How many scenarios the features have that have one of the rule: no other is read."""
+    """How many are read: the features with a scenario of the rule, and all situations."""
     files = {each["uri"] for each in pickles if is_of(each, rule)}
-    return sum(each["uri"] in files for each in pickles)
+    return len(situations()) + sum(each["uri"] in files for each in pickles)
 
 
 def is_of(pickle: dict, rule: str) -> bool:
@@ -111,7 +114,7 @@ def test_the_features_run_where_a_host_keeps_its_own_elsewhere(host, some):
 def test_the_features_run_beside_a_hosts_own_tests(host, some, pickles, skipped):
     """Each with its own fixtures, tags and steps."""
     about, _ = some
-    of_ours = len(pickles) - skipped if FULL else of_the_rule(pickles)
+    of_ours = len(pickles) + len(situations()) - skipped if FULL else of_the_rule(pickles)
     ended = host.features("tests", *about)
     told = dict(reversed(each.split()) for each in ended.counted.split(", "))
     left_out = skipped + 1 if FULL else 1
@@ -130,12 +133,13 @@ def test_scenarios_are_chosen_by_mark_keyword_and_rule(host, pickles, recorded_s
     assert f"2 passed, {beside(pickles, 'KEY-09') - 2} deselected" == chosen.counted
 
 
-def test_collecting_begins_no_run(host, recorded_scenarios):
+def test_collecting_begins_no_run(host, pickles):
     """No adapter is looked for, and no history is written."""
     options = ("--collect-only", "-q", "--bus-adapter=nope", "--bus-history=it.jsonl")
     ended = host.features(*options)
     assert 0 == ended.code
-    assert f"test_features.py: {recorded_scenarios}" in ended.out
+    assert f"test_features.py: {len(pickles)}" in ended.out
+    assert f"test_distilled.py: {len(situations())}" in ended.out
     assert not (host.folder / "it.jsonl").exists()
 
 
@@ -254,13 +258,14 @@ def test_not_applicable_is_a_skip_of_pytests_own(host):
 def test_rules_and_families_are_markers(host, pickles):
     """`-m` takes an id as it is: pytest's own grammar has hyphens in names."""
     tagged = [{tag["name"].removeprefix("@") for tag in each["tags"]} for each in pickles]
+    tagged += [{each.rule} for each in situations()]
     for asked, wanted in (
         (RULE, lambda tags: RULE in tags),
         (f"SESS or {RULE}", lambda tags: RULE in tags or any(t.startswith("SESS-") for t in tags)),
     ):
         ended = host.features("--strict-markers", "--collect-only", "-m", asked)
         number = sum(map(wanted, tagged))
-        assert ended.counted.startswith(f"{number}/{len(pickles)} tests collected")
+        assert ended.counted.startswith(f"{number}/{len(tagged)} tests collected")
 
 
 def test_violation_is_told_in_the_words_of_the_scenario(host):

@@ -116,7 +116,7 @@ def agreed_to(plan: str, *, yes: bool) -> None:
         UsageError: the user does not agree, or cannot be asked.
     """
     if not yes and not sys.stdin.isatty():
-        raise UsageError(f"{plan} Nobody can be asked here; say --yes if that is meant")
+        raise UsageError(f"{plan} No terminal to confirm on; pass --yes to proceed")
     write_aside(plan)
     if yes:
         return

@@ -249,7 +249,7 @@ def test_a_run_tells_its_plan_and_asks(
     said = capsys.readouterr().err
     assert "names begin with busproof-" in said
     assert "operations" in said
-    assert "say --yes" in said
+    assert "pass --yes" in said
     assert service.target.key not in said
     assert names_at(service.target) == [FOREIGN]
 
@@ -263,7 +263,7 @@ def test_entities_left_by_runs_are_removed(
     for name in ("busproof-aaaa-1-q", "busproof-bbbb-1-q", "busproofs-own"):
         entities.put(name, "QueueDescription", {})
     assert main(["clean", "--adapter", "env:BUS"]) == 2
-    assert "say --yes" in capsys.readouterr().err
+    assert "pass --yes" in capsys.readouterr().err
     assert main(["clean", "--adapter", "env:BUS", "--run", "aaaa", "--yes"]) == 0
     assert names_at(service.target) == ["busproof-bbbb-1-q", "busproofs-own", FOREIGN]
     assert main(["clean", "--adapter", "env:BUS", "--yes"]) == 0
