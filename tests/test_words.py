@@ -38,7 +38,7 @@ class Opening(NamedTuple):
 
 def files_of(room: str) -> list[Path]:
     """Return the Python files of a room."""
-    return sorted((ROOT / room).rglob("*.py"))
+    return sorted(path for path in (ROOT / room).rglob("*.py") if "node_modules" not in path.parts)
 
 
 def openings(source: str, place: str) -> Iterator[Opening]:

@@ -89,7 +89,9 @@ def receive_deferred(
         yield from _offered(namespace, queue, command)
     if (rules := _why_refused(namespace, queue, command)) is not None:
         named = all(_is_surely_missing(queue, number) for number in command.sequence_numbers)
-        free = not named or command.session_id is not None or queue.outages.any
+        # Numbers of several partitions may be refused for that instead (DEFER-10).
+        apart = len(command.sequence_numbers) > 1 and _spans(namespace, queue, command)
+        free = not named or apart or command.session_id is not None or queue.outages.any
         yield refusal(namespace, v.Error.MESSAGE_NOT_FOUND, *rules, any_error=free)
 
 

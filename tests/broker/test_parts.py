@@ -85,7 +85,7 @@ def test_a_key_without_a_right_does_not_grant_it() -> None:
         (token(name="nobody"), "queue", "no rule 'nobody' here, or"),
         (token().replace("&se=2000000", "&se=3000000"), "queue", "signature"),
         ("SharedAccessSignature sr=x&sig=&se=1&skn=root", "x", "lacks sig"),
-        ("eyJhbGciOi", "queue", "no shared access signature"),
+        ("eyJhbGciOi", "queue", "not a shared access signature"),
     ],
 )
 def test_a_token_that_proves_nothing_says_why(given: str, audience: str, said: str) -> None:

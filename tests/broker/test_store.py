@@ -250,7 +250,7 @@ def test_another_database_is_not_taken_for_a_store(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "namespace.db") as other:
         other.execute("CREATE TABLE mine (id)")
     other.close()
-    with pytest.raises(UsageError, match="no database of a busproof store"):
+    with pytest.raises(UsageError, match="not a database of a busproof store"):
         Store(tmp_path)
 
 

@@ -75,3 +75,12 @@ def test_error_of_a_number_without_message_is_named_where_it_surely_has_none(tol
     assert not is_allowed(told, by_number, OTHER)
     told.has(TakePartitionDown(queue="q", partition=2))
     assert is_allowed(told, by_number, OTHER)
+
+
+def test_numbers_of_several_partitions_may_be_refused_for_that(told: Told) -> None:
+    """DEFER-10: a conforming bus in JavaScript names this error, and was accused of DEFER-02."""
+    told.queue()
+    several = tuple((partition << SEQUENCE_BITS) + 1 for partition in (3, 1))
+    assert is_allowed(told, ReceiveDeferred(queue="q", sequence_numbers=several), OTHER)
+    assert is_allowed(told, ReceiveDeferred(queue="q", sequence_numbers=several), NO_MESSAGE)
+    assert not is_allowed(told, ReceiveDeferred(queue="q", sequence_numbers=several[:1]), OTHER)
