@@ -8,7 +8,7 @@ from proton import Link, Message, Terminus, symbol, ulong
 from busproof.broker.amqp.coordinator import Coordinator
 from busproof.broker.amqp.engine import Connection
 from busproof.broker.amqp.incoming_links import Intake
-from busproof.broker.amqp.management import answerer
+from busproof.broker.amqp.management.operations import answerer
 from busproof.broker.amqp.nodes import Node
 from busproof.broker.amqp.outgoing_links import Outlet
 from busproof.broker.amqp.refusals import Refusal, not_found, unauthorized

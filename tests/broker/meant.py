@@ -180,7 +180,7 @@ REQUESTS: Final[dict[str, dict[str, bytes]]] = {
     "remove-rule": {"rule-name": f.text("r")},
     "enumerate-rules": {"skip": f.uint(0), "top": f.uint(1)},
 }
-"""The fields of each operation, as `amqp/management.py` has them."""
+"""The fields of each operation, as `amqp/management/operations.py` has them."""
 
 
 def message(*, other: Composite | None = None, place: int = -1, value: bytes = b"") -> bytes:

@@ -21,7 +21,7 @@ from busproof.broker.admin.http import Request
 from busproof.broker.amqp.encoding import binary
 from busproof.broker.amqp.engine import Connection
 from busproof.broker.amqp.framing import Handshake
-from busproof.broker.amqp.management import OPERATIONS
+from busproof.broker.amqp.management.operations import OPERATIONS
 from busproof.broker.amqp.messages import decoded, parse
 from busproof.broker.auth.policies import read_rules
 from busproof.broker.auth.tokens import Keys

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from busproof.broker.amqp.management import OPERATIONS
+from busproof.broker.amqp.management.operations import OPERATIONS
 from busproof.broker.core import Hub
 
 from . import fuzzing, meant, raw

@@ -10,13 +10,13 @@ import pytest
 
 from busproof import vocabulary as v
 from busproof.adapters.model import ModelAdapter
-from busproof.cli.child_run import Request
 from busproof.cli.mutation import generated as fates
 from busproof.cli.mutation.audit import _apart
 from busproof.cli.mutation.budget import OutOfTime, within
 from busproof.cli.mutation.generated import Fate, Recording, Result, Terms, fate
 from busproof.cli.mutation.search import played
 from busproof.cli.mutation.variants import Material
+from busproof.cli.running.child_run import Request
 from busproof.history.records import Scenario
 from busproof.history.replay import Asked
 from busproof.model.rules import RULES, Rules

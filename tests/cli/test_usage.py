@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from busproof.cli import child_run
 from busproof.cli.main import main
+from busproof.cli.running import child_run
 from busproof.history.conformance import Verdict
 from busproof.reports import conformance as reports
 

@@ -113,7 +113,7 @@ def _judged(args: Options) -> "Conformance":
 
 def _file(path: Path) -> Path:
     """Return the history file; for a run's folder, the file in it."""
-    from busproof.cli.child_run import HISTORY  # noqa: PLC0415
+    from busproof.cli.running.child_run import HISTORY  # noqa: PLC0415
 
     file = path / HISTORY if path.is_dir() else path
     if not file.exists():

@@ -3,9 +3,9 @@
 import re
 from typing import Final
 
-from busproof.cli.consent import agreed_to
 from busproof.cli.console import say
 from busproof.cli.frame import Command, Options, flag, option
+from busproof.cli.running.consent import agreed_to
 from busproof.errors import UsageError
 from busproof.extras import need
 

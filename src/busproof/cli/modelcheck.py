@@ -34,7 +34,7 @@ def run(args: Options) -> int:
     Raises:
         ConformanceError: something that was named does not exist, or TLC cannot be run at all.
     """
-    from busproof.cli.child_process import terminable  # noqa: PLC0415
+    from busproof.cli.running.child_process import terminable  # noqa: PLC0415
     from busproof.tla.manifest import FOLDER, load  # noqa: PLC0415 - the catalogue alone starts faster
 
     _refuse(args)

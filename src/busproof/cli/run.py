@@ -14,8 +14,8 @@ from busproof.errors import HistoryError, UsageError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from busproof.cli.child_run import Request
-    from busproof.cli.one_run import Conducted
+    from busproof.cli.running.child_run import Request
+    from busproof.cli.running.one_run import Conducted
     from busproof.history.conformance import Conformance
 
 __all__ = [
@@ -58,7 +58,7 @@ def _profile_for(args: Options) -> str:
 
 def request_from(args: Options, adapter: str) -> "Request":
     """Return the request of a run from the command line."""
-    from busproof.cli.child_run import Request  # noqa: PLC0415 - the catalogue alone starts faster
+    from busproof.cli.running.child_run import Request  # noqa: PLC0415 - the catalogue alone starts faster
 
     return Request(
         adapter=adapter,
@@ -86,10 +86,10 @@ def run(args: Options) -> int:
         ConformanceError: the run could not begin.
     """
     if args.edition == EVERY:
-        from busproof.cli.run_editions import run_editions  # noqa: PLC0415
+        from busproof.cli.running.run_editions import run_editions  # noqa: PLC0415
 
         return run_editions(args)
-    from busproof.cli.one_run import conducted, interrupted  # noqa: PLC0415
+    from busproof.cli.running.one_run import conducted, interrupted  # noqa: PLC0415
 
     failures = known_failures.Known(args)
     done = conducted(args, request_from(args, args.adapter), failures)
@@ -107,8 +107,8 @@ def report(done: "Conducted") -> None:
     Raises:
         HistoryError: one cannot be written.
     """
-    from busproof.cli.child_run import ALLURE  # noqa: PLC0415
     from busproof.cli.failures import write as write_failure  # noqa: PLC0415
+    from busproof.cli.running.child_run import ALLURE  # noqa: PLC0415
     from busproof.reports.allure import cleaned  # noqa: PLC0415
     from busproof.reports.conformance import write  # noqa: PLC0415
     from busproof.spec import load as load_catalogue  # noqa: PLC0415

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from busproof.cli.consent import MOST, Work
+from busproof.cli.running.consent import MOST, Work
 from busproof.history.files import load as load_history
 from busproof.spec import load
 from busproof.vocabulary.commands import Creation

@@ -22,8 +22,15 @@ import attrs
 from busproof.adapters.base import Adapter
 from busproof.adapters.faults import adapter_of, conforming
 from busproof.adapters.faults import fault as fault_named
-from busproof.cli.child_run import HISTORY, LOG, Request, environment, pytest_arguments, run_folder
 from busproof.cli.mutation.budget import OutOfTime
+from busproof.cli.running.child_run import (
+    HISTORY,
+    LOG,
+    Request,
+    environment,
+    pytest_arguments,
+    run_folder,
+)
 from busproof.errors import AdapterError, ConformanceError
 from busproof.history.records import History
 from busproof.judging.audit import Audited

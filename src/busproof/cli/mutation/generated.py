@@ -26,11 +26,11 @@ import attrs
 
 import busproof.model
 from busproof.adapters.model import ModelAdapter
-from busproof.cli.child_run import Request
 from busproof.cli.mutation.audit import failed_apart, recorded_apart
 from busproof.cli.mutation.budget import OutOfTime, within
 from busproof.cli.mutation.search import Base, ModelBroke, broken, played, search
 from busproof.cli.mutation.variants import Material
+from busproof.cli.running.child_run import Request
 from busproof.history.files import load
 from busproof.history.records import Scenario
 from busproof.history.render.gherkin import sentence

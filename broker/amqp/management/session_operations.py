@@ -6,8 +6,8 @@ from proton import Data
 
 from busproof.broker.amqp.encoding import binary
 from busproof.broker.amqp.framing import array
-from busproof.broker.amqp.management_of_messages import NO_CONTENT, end_of_lock
-from busproof.broker.amqp.management_requests import Asking, Said
+from busproof.broker.amqp.management.message_operations import NO_CONTENT, end_of_lock
+from busproof.broker.amqp.management.requests import Asking, Said
 from busproof.broker.amqp.request_links import Reply
 from busproof.broker.bounds import bounded
 from busproof.vocabulary.commands import (

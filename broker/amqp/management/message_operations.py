@@ -17,7 +17,7 @@ from busproof.broker.amqp.dispositions import (
 from busproof.broker.amqp.encoding import binary
 from busproof.broker.amqp.framing import array
 from busproof.broker.amqp.incoming_links import delay_of
-from busproof.broker.amqp.management_requests import Asking, Said
+from busproof.broker.amqp.management.requests import Asking, Said
 from busproof.broker.amqp.messages import Parsed
 from busproof.broker.amqp.outgoing_links import effect_of, outgoing, token_of, wire_token
 from busproof.broker.amqp.refusals import Refusal, insist

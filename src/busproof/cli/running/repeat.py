@@ -7,9 +7,9 @@ from pathlib import Path
 import attrs
 
 from busproof.adapters.finding import is_address
-from busproof.cli.consent import ADAPTER
 from busproof.cli.failures import COMMANDS, FOLDER, Failure
 from busproof.cli.frame import Options
+from busproof.cli.running.consent import ADAPTER
 from busproof.history.conformance import Conformance, RuleVerdict
 from busproof.history.records import Scenario
 from busproof.spec import Catalogue

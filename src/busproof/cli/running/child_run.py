@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import attrs
 
-from busproof.cli.child_process import Watched
+from busproof.cli.running.child_process import Watched
 from busproof.errors import AdapterError, HistoryError, UsageError
 from busproof.history.records import REPEATED
 

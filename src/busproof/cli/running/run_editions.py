@@ -13,7 +13,7 @@ from busproof.cli.run import printed, report, request_from, terminal, written
 from busproof.errors import UsageError
 
 if TYPE_CHECKING:
-    from busproof.cli.one_run import Conducted
+    from busproof.cli.running.one_run import Conducted
     from busproof.history.conformance import Conformance
     from busproof.spec import Catalogue
 
@@ -29,8 +29,8 @@ def run_editions(args: Options) -> int:
     Raises:
         ConformanceError: a run could not begin, or an option is of one run alone.
     """
-    from busproof.cli.child_run import new_name  # noqa: PLC0415
-    from busproof.cli.one_run import conducted  # noqa: PLC0415 - the catalogue alone starts faster
+    from busproof.cli.running.child_run import new_name  # noqa: PLC0415
+    from busproof.cli.running.one_run import conducted  # noqa: PLC0415 - the catalogue alone starts faster
     from busproof.spec import load  # noqa: PLC0415
 
     _refuse(args)

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from busproof.adapters.finding import check_name
-from busproof.cli import child_run, required
-from busproof.cli.consent import agreed
+from busproof.cli import required
 from busproof.cli.console import busy, write_aside
 from busproof.cli.failures import Failure, failures
 from busproof.cli.frame import Options
 from busproof.cli.live import Following
-from busproof.cli.repeat import with_commands
+from busproof.cli.running import child_run
+from busproof.cli.running.consent import agreed
+from busproof.cli.running.repeat import with_commands
 from busproof.errors import HistoryError, UsageError
 from busproof.history.conformance import Conformance, ExitCode
 from busproof.history.files import load
@@ -26,8 +27,8 @@ from busproof.spec import load as load_catalogue
 from busproof.steps import options
 
 if TYPE_CHECKING:
-    from busproof.cli.child_run import Counted, Finished, Request
     from busproof.cli.known_failures import Known
+    from busproof.cli.running.child_run import Counted, Finished, Request
 
 __all__ = ["Conducted", "conducted", "interrupted"]
 

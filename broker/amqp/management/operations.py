@@ -4,11 +4,11 @@ from typing import Final
 
 from proton import Message
 
-from busproof.broker.amqp import management_of_messages as messages
-from busproof.broker.amqp import management_of_rules as rules
-from busproof.broker.amqp import management_of_sessions as sessions
 from busproof.broker.amqp.engine import Connection
-from busproof.broker.amqp.management_requests import Asking, Operation
+from busproof.broker.amqp.management import message_operations as messages
+from busproof.broker.amqp.management import rule_operations as rules
+from busproof.broker.amqp.management import session_operations as sessions
+from busproof.broker.amqp.management.requests import Asking, Operation
 from busproof.broker.amqp.refusals import Refusal, unauthorized
 from busproof.broker.amqp.request_links import Answerer, Reply, said_in
 from busproof.broker.auth.tokens import MANAGEMENT

@@ -1,7 +1,7 @@
 """Management operations on the rules of a subscription."""
 
-from busproof.broker.amqp.management_of_messages import NO_CONTENT
-from busproof.broker.amqp.management_requests import Asking, Said
+from busproof.broker.amqp.management.message_operations import NO_CONTENT
+from busproof.broker.amqp.management.requests import Asking, Said
 from busproof.broker.amqp.refusals import Refusal
 from busproof.broker.amqp.request_links import Reply
 from busproof.broker.amqp.subscription_rules import (

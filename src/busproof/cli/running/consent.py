@@ -13,7 +13,7 @@ from busproof.errors import AdapterError, UsageError
 
 if TYPE_CHECKING:
     from busproof.adapters.amqp.target import Target
-    from busproof.cli.child_run import Request
+    from busproof.cli.running.child_run import Request
 
 __all__ = ["MOST", "Work", "agreed", "agreed_to", "work_of"]
 

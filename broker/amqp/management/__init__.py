@@ -1,0 +1,1 @@
+"""Request/response operations on a link to `$management`."""

@@ -1,0 +1,1 @@
+"""Runs of the suite: consent, the child process, progress, verdicts and repetition."""
