@@ -91,7 +91,9 @@ def receive_deferred(
         named = all(_is_surely_missing(queue, number) for number in command.sequence_numbers)
         # Numbers of several partitions may be refused for that instead (DEFER-10).
         apart = len(command.sequence_numbers) > 1 and _spans(namespace, queue, command)
-        free = not named or apart or command.session_id is not None or queue.outages.any
+        in_session = command.session_id is not None
+        forwards = queue.settings.forward_to is not None
+        free = not named or apart or in_session or forwards or queue.outages.any
         yield refusal(namespace, v.Error.MESSAGE_NOT_FOUND, *rules, any_error=free)
 
 

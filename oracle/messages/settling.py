@@ -154,11 +154,13 @@ def _is_error_named(namespace: Namespace, queue: Queue, token: str) -> bool:
     """Return whether a lost lock has to be refused with the error for lost locks.
 
     The documents name no error for a lock that was never given. In a session the error may be the
-    session lock's, in an outage the outage's (ERROR-PRECEDENCE), and a client library may refuse
-    before it sends the request.
+    session lock's, in an outage the outage's (ERROR-PRECEDENCE), on a queue that forwards the one
+    for its receivers, and a client library may refuse before it sends the request.
     """
     known = token in queue.tokens and not namespace.observability.assigns_message_ids
-    return known and not queue.settings.requires_session and not queue.outages.any
+    settings = queue.settings
+    plain = not settings.requires_session and settings.forward_to is None
+    return known and plain and not queue.outages.any
 
 
 def is_of_lost_answer(queue: Queue, token: str) -> bool:

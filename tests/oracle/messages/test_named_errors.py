@@ -8,6 +8,7 @@ from busproof.vocabulary.commands import (
     AcceptSession,
     AdvanceClock,
     Complete,
+    CreateQueue,
     DeadLetter,
     Defer,
     Receive,
@@ -15,6 +16,7 @@ from busproof.vocabulary.commands import (
     RenewLock,
     Settlement,
     TakePartitionDown,
+    UpdateQueue,
 )
 from busproof.vocabulary.messages import SEQUENCE_BITS
 from busproof.vocabulary.outcomes import Refused
@@ -84,3 +86,14 @@ def test_numbers_of_several_partitions_may_be_refused_for_that(told: Told) -> No
     assert is_allowed(told, ReceiveDeferred(queue="q", sequence_numbers=several), OTHER)
     assert is_allowed(told, ReceiveDeferred(queue="q", sequence_numbers=several), NO_MESSAGE)
     assert not is_allowed(told, ReceiveDeferred(queue="q", sequence_numbers=several[:1]), OTHER)
+
+
+def test_errors_on_a_queue_that_forwards_are_open(told: Told) -> None:
+    """Its receivers may be refused for the forwarding, with any error."""
+    locked(told)
+    told.has(COMPLETE)
+    told.has(CreateQueue(queue="end"))
+    told.has(UpdateQueue(queue="q", forward_to="end"))
+    by_number = ReceiveDeferred(queue="q", sequence_numbers=((1 << SEQUENCE_BITS) + 1,))
+    for command in (COMPLETE, by_number):
+        assert is_allowed(told, command, OTHER)
