@@ -23,6 +23,7 @@ __all__ = [
     "Unreadable",
     "action_of",
     "as_written",
+    "element_of",
     "entry",
     "error",
     "feed",
@@ -256,6 +257,11 @@ def written(kind: str, said: Mapping[str, str], counts: Mapping[str, int] | None
             for each, number in counts.items():
                 ET.SubElement(details, f"d2p1:{each}").text = str(number)
     return element
+
+
+def element_of(text: str) -> ET.Element:
+    """Return the element that an earlier description had, from its text."""
+    return ET.fromstring(text)  # noqa: S314 - written by ourselves, without a document type
 
 
 def as_written(element: ET.Element) -> ET.Element:
