@@ -5,6 +5,7 @@ import signal
 import socket
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -80,11 +81,28 @@ def test_capabilities_of_a_service_are_found_out(service: Embedded) -> None:
         Capability.RECEIVE_BATCHES,
     } <= declared.capabilities
     assert not declared.capabilities & {
+        Capability.CLIENT_LIBRARY,
         Capability.WITNESS,
         Capability.OUTAGES,
         Capability.DISPOSABLE_NAMESPACE,
     }
     assert names_at(service.target) == [FOREIGN]
+
+
+def test_service_that_assigns_message_ids_is_judged_as_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As `busproof serve` does unless it is told otherwise; a run on it is in order."""
+    broker = Embedded(("--clock", "real"), timeout=30)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BUS", address_of(broker.target))
+    rules = ("--rule", "KEY-13", "--rule", "LIFE-09")
+    try:
+        code = main(["run", "--adapter", "env:BUS", "--yes", "--no-allure", *rules])
+    finally:
+        broker.stop()
+    assert 0 == code, capsys.readouterr().out
+    assert "2 of 2 applicable rules shown" in capsys.readouterr().out
 
 
 def test_only_entities_of_the_run_are_seen_and_removed(service: Embedded) -> None:
