@@ -99,12 +99,13 @@ Pairs = tuple[int, bytes]
 class Content:
     """The parts of a message that are delivered as they were sent.
 
+    `durable` and `priority` are `None` if the sender did not set them.
     `enqueued` is the enqueued time, in milliseconds since 1970; `life` is the time to live that the
     sender set, in microseconds.
     """
 
-    durable: bool = False
-    priority: int = 4
+    durable: bool | None = None
+    priority: int | None = None
     life: int | None = None
     delivery: Pairs = (0, b"")
     annotations: Pairs = (0, b"")
@@ -234,8 +235,8 @@ def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool) -> Parsed
     check_header(header)
     life = _life(header[2], properties)
     content = Content(
-        durable=bool(header[0]),
-        priority=4 if header[1] is None else int(header[1]),
+        durable=None if header[0] is None else bool(header[0]),
+        priority=None if header[1] is None else int(header[1]),
         life=life,
         delivery=delivery.passed_on,
         annotations=annotated.passed_on,
