@@ -272,6 +272,26 @@ def test_a_run_tells_its_plan_and_asks(
     assert names_at(service.target) == [FOREIGN]
 
 
+@pytest.mark.parametrize("edition", [(), ("--edition", "all")], ids=["one", "all"])
+def test_name_of_a_run_that_is_taken_is_refused_before_consent(
+    service: Embedded,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    edition: tuple[str, ...],
+) -> None:
+    """Nobody is asked for what cannot begin; of several runs all names are looked at first."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BUS", address_of(service.target))
+    taken = tmp_path / "reports" / "runs" / ("it-de-2021-04" if edition else "it")
+    taken.mkdir(parents=True)
+    named = ("--name", "it", *edition)
+    assert main(["run", "--adapter", "env:BUS", "--rule", "LIFE-01", *named]) == 2
+    said = capsys.readouterr().err
+    assert f"there is a run {Path('reports') / 'runs' / taken.name}; choose another --name" in said
+    assert "names begin with busproof-" not in said
+
+
 def test_entities_left_by_runs_are_removed(
     service: Embedded, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
