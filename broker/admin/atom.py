@@ -348,11 +348,23 @@ def entry(title: str, url: str, moment: str, description: ET.Element) -> bytes:
     return _bytes(_entry(title, url, moment, description))
 
 
-def feed(title: str, url: str, moment: str, found: Iterable[tuple[str, str, ET.Element]]) -> bytes:
-    """Return several descriptions, with titles and addresses, as the body of an answer."""
+def feed(
+    title: str,
+    url: str,
+    moment: str,
+    found: Iterable[tuple[str, str, ET.Element]],
+    following: str | None,
+) -> bytes:
+    """Return a page of descriptions, with titles and addresses, as the body of an answer.
+
+    `following` is the address of the next page, if there is one: most clients go on only with it.
+    """
     element = ET.Element("feed", {"xmlns": ATOM})
     for name, text in (("id", url), ("title", title), ("updated", moment)):
         ET.SubElement(element, name).text = text
+    ET.SubElement(element, "link", {"rel": "self", "href": url})
+    if following is not None:
+        ET.SubElement(element, "link", {"rel": "next", "href": following})
     for each, address, description in found:
         element.append(_entry(each, address, moment, description))
     return _bytes(element)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Final
-from urllib.parse import parse_qsl, quote, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 from xml.etree import ElementTree as ET
 
 from immutables import Map
@@ -285,20 +285,20 @@ class Entities:
         return self._feed(f"{path}/Subscriptions", names, query)
 
     def _feed(self, what: str, names: list[str], query: Mapping[str, str]) -> bytes:
-        page = page_of(names, query)
+        url, (page, following) = f"{self._base}/{quote(what)}", page_of(names, query)
         found = [(title(name), self._url(name), self._description(name)) for name in page]
-        return atom.feed(what, f"{self._base}/{quote(what)}", self._moment(), found)
+        return atom.feed(what, url, self._moment(), found, following and f"{url}?{following}")
 
     def _rules(self, path: str, query: Mapping[str, str]) -> bytes:
         rules = {each.name: each for each in self._found_rules(path)}
         path = self._known(path)
-        page = page_of(sorted(rules), query)
-        moment = self._moment()
+        page, following = page_of(sorted(rules), query)
+        moment, url = self._moment(), f"{self._url(path)}/Rules"
         found = [
             (name, self._url(path, name), self._rule_element(path, rules[name], moment))
             for name in page
         ]
-        return atom.feed("rules", self._url(path), moment, found)
+        return atom.feed("rules", url, moment, found, following and f"{url}?{following}")
 
     def _found_rules(self, path: str) -> tuple[SubscriptionRule, ...]:
         topic, subscription = self._subscription(path)
@@ -378,7 +378,9 @@ class Entities:
         return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def page_of(names: list[str], query: Mapping[str, str]) -> list[str]:
-    """Return the page of a list that a query selects."""
+def page_of(names: list[str], query: Mapping[str, str]) -> tuple[list[str], str | None]:
+    """Return the page of a list that a query selects, and the query for the next page, if any."""
     skip, top = whole(query.get("$skip", "0"), "$skip"), whole(query.get("$top", "100"), "$top")
-    return names[skip : skip + top]
+    after = {**query, "$skip": str(skip + top), "$top": str(top)}
+    following = urlencode(after, safe="$") if top and skip + top < len(names) else None
+    return names[skip : skip + top], following
