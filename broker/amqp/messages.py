@@ -99,12 +99,13 @@ Pairs = tuple[int, bytes]
 class Content:
     """The parts of a message that are delivered as they were sent.
 
+    `durable` and `priority` are `None` if the sender did not set them.
     `enqueued` is the enqueued time, in milliseconds since 1970; `life` is the time to live that the
     sender set, in microseconds.
     """
 
-    durable: bool = False
-    priority: int = 4
+    durable: bool | None = None
+    priority: int | None = None
     life: int | None = None
     delivery: Pairs = (0, b"")
     annotations: Pairs = (0, b"")
@@ -176,7 +177,7 @@ def _sections(raw: bytes) -> Iterator[tuple[int, int, int, int]]:
 def parse(raw: bytes, name: str, enqueued: int, *, identified: bool = True) -> Parsed:
     """Parse a received message, which the model will know by `name`.
 
-    If `identified` is set, a message without a MessageId is given one for its receivers.
+    If `identified` is set, a message without a MessageId is given one (KEY-13).
 
     Raises:
         ValueError: the bytes are not an AMQP message.
@@ -227,13 +228,15 @@ def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool) -> Parsed
         elif code >= DATA:
             body.append(raw[place:end])
     if identified and (not properties or properties[0] is None):
-        kept[PROPERTIES] = _identified(kept[PROPERTIES])
+        message_id = token_hex(16)
+        properties = [message_id, *properties[1:]]
+        kept[PROPERTIES] = _identified(kept[PROPERTIES], message_id)
     header += [None] * (3 - len(header))
     check_header(header)
     life = _life(header[2], properties)
     content = Content(
-        durable=bool(header[0]),
-        priority=4 if header[1] is None else int(header[1]),
+        durable=None if header[0] is None else bool(header[0]),
+        priority=None if header[1] is None else int(header[1]),
         life=life,
         delivery=delivery.passed_on,
         annotations=annotated.passed_on,
@@ -259,19 +262,18 @@ def _life(ttl: int | None, properties: list[Any]) -> int | None:
     return None if ttl is None else ttl * 1000
 
 
-def _identified(properties: bytes) -> bytes:
-    """Add a MessageId to properties that have none.
+def _identified(properties: bytes, message_id: str) -> bytes:
+    """KEY-13: add a MessageId to properties that have none, as client libraries do.
 
     Clients expect every received message to have one; the JavaScript client cannot settle it
-    otherwise. The model does not get it: it was not sent, so it selects no partition and marks no
-    duplicate.
+    otherwise. The model decides with it, so that the answers agree with what receivers see.
     """
     count, rest = 1, b""
     if properties:
         _, begins, end = section(properties, 0)
         first, count = elements_of(properties, begins)
         rest = properties[end_of(properties, first) : end] if count else b""
-    inside = string_of(token_hex(16)) + rest
+    inside = string_of(message_id) + rest
     return b"\x00\x53\x73\xd0" + struct.pack(">II", len(inside) + 4, max(count, 1)) + inside
 
 

@@ -32,6 +32,9 @@ _STATE = symbol_of("x-opt-message-state") + b"\x71"
 _LOCK_TOKEN = symbol_of("x-opt-lock-token") + b"\x98"
 _TOKEN = b"\x00\x53\x71\xc1" + bytes([1 + len(_LOCK_TOKEN) + 16, 2]) + _LOCK_TOKEN
 """The delivery annotations of a message that had none, up to the lock token."""
+_NO_NOTES = b"\x00\x53\x71\xc1\x01\x00"
+"""The delivery annotations of a message that had none and is not locked; the service sends them."""
+_NULL, _TRUE, _FALSE = b"\x40", b"\x41", b"\x42"
 
 
 def encoded(
@@ -58,8 +61,8 @@ def encoded(
     if count:
         locked = b"" if token is None else _LOCK_TOKEN + token
         out += map_of(DELIVERY, count + (2 if locked else 0), locked + kept)
-    elif token is not None:
-        out += _TOKEN + token
+    else:
+        out += _NO_NOTES if token is None else _TOKEN + token
     out += _annotations(view, content, locked_until)
     out += content.properties if life is None else _mortal(content, life)
     return out + (_with_more(content, more) if more else content.application) + content.body
@@ -68,11 +71,12 @@ def encoded(
 def _header(content: Content, delivery_count: int | None, life: int | None) -> bytes:
     # AMQP counts earlier deliveries only; the model counts this one too.
     count = max(0, (delivery_count or 1) - 1)
-    ttl = b"\x40"
+    ttl = _NULL
     if life is not None:
         ttl = b"\x70" + struct.pack(">I", min(LONGEST_TTL, life // 1000))
-    fields = (b"\x41" if content.durable else b"\x42") + b"\x50" + bytes([content.priority & 255])
-    fields += ttl + b"\x42\x70" + struct.pack(">I", count)
+    durable = _NULL if content.durable is None else _TRUE if content.durable else _FALSE
+    priority = _NULL if content.priority is None else b"\x50" + bytes([content.priority & 255])
+    fields = durable + priority + ttl + _NULL + b"\x70" + struct.pack(">I", count)
     return b"\x00\x53\x70\xc0" + bytes([len(fields) + 1, 5]) + fields
 
 
