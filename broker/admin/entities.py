@@ -16,6 +16,7 @@ from busproof.broker.admin.entity_requests import (
     whole,
 )
 from busproof.broker.admin.http import Answer, Request
+from busproof.broker.admin.updates import managed, updated
 from busproof.broker.amqp.refusals import Refusal, refusal_of
 from busproof.broker.amqp.subscription_rules import check_expressions
 from busproof.broker.auth.tokens import TokenError
@@ -238,7 +239,7 @@ class Entities:
             raise atom.Unreadable(f"'{path}' is not what a {kind} describes.")
         bus = self._hub.bus
         command, more = update(bus, path, said), more_settings(bus, path, said)
-        self._insist(bus.updated(command, more), path)
+        self._insist(updated(bus, command, more), path)
         created, _ = self._times.get(path, (self._begun, ""))
         self._times[path] = (created, self._moment())
         self._remember(path, description)
@@ -254,7 +255,7 @@ class Entities:
         return 200, b""
 
     def _manage(self, command: UpdateQueue | DeleteQueue) -> None:
-        self._insist(self._hub.bus.managed(command), command.queue)
+        self._insist(managed(self._hub.bus, command), command.queue)
 
     def _insist(self, answer: Decided, about: str) -> None:
         if (refusal := refusal_of(answer, about)) is not None:

@@ -178,7 +178,7 @@ class Intake(Node):
         hub.check_room()
         try:
             each_raw = inner_messages(raw) if several else [raw]
-            if len(each_raw) > (most := hub.limits.at_once):
+            if len(each_raw) > (most := hub.limits.batch):
                 raise too_many_at_once(len(each_raw), most)
             parsed = [hub.parsed(each) for each in each_raw]
         except ValueError as error:
