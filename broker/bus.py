@@ -16,7 +16,7 @@ from busproof.broker.observability.decisions import Decisions
 from busproof.broker.observability.traffic import Traffic
 from busproof.broker.policies import Patient, choices_of
 from busproof.errors import UsageError
-from busproof.model import Answer, Namespace, act, forget, new_namespace, step
+from busproof.model import Answer, Namespace, act, forget, new_namespace, rest, step
 from busproof.model.journal import Change
 from busproof.model.rules import RULES, Rules
 from busproof.model.state import Entity
@@ -298,20 +298,22 @@ class Bus:
     def one_moment(self) -> Iterator[None]:
         """Stop the clock for the requests within, which arrived at the same time."""
         self.keep_time()
-        self._is_held = True
+        was_held, self._is_held = self._is_held, True
         try:
             yield
         finally:
-            self._is_held = False
+            self._is_held = was_held
 
     def keep_time(self) -> None:
         """Advance a real clock to the present, and run due timers."""
-        namespace, passed = self.namespace, 0
-        if self.clock is v.Clock.REAL and not self._is_held:
-            now = int((self._monotonic() - self._started) * v.MICROSECONDS)
-            passed = now - namespace.now
-        if passed > 0 or namespace.timers.is_due(namespace.now):
-            self._step(v.AdvanceClock(duration=max(passed, 0)), "clock")
+        namespace = self.namespace
+        now = before = namespace.now
+        if not self._is_held and self.clock is v.Clock.REAL:
+            now = max(before, int((self._monotonic() - self._started) * v.MICROSECONDS))
+        if namespace.timers.is_due(now):
+            self._step(v.AdvanceClock(duration=now - before), "clock")
+        elif now > before:
+            rest(namespace, now)
 
     def _step(self, command: v.Command, connection: str) -> Answer:
         answer = step(self.namespace, command, connection, self._choosing, keep=self._is_kept)

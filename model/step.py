@@ -20,7 +20,7 @@ from busproof.model.rules import RULES, Rules
 from busproof.model.state import Namespace
 from busproof.model.values import Refusal
 
-__all__ = ["Way", "act", "forget", "new_namespace", "step", "ways"]
+__all__ = ["Way", "act", "forget", "new_namespace", "rest", "step", "ways"]
 
 Way = tuple[tuple[str, int], ...]
 """The choices of a way: name and position of each chosen candidate."""
@@ -151,6 +151,12 @@ def advance(namespace: Namespace, command: v.AdvanceClock, connection: str) -> A
     namespace.journal.touch(namespace)
     namespace.now = until
     return Answer(DONE)
+
+
+def rest(namespace: Namespace, until: int) -> None:
+    """Advance the clock while nothing is due: no step, and no undo reaches behind it."""
+    forget(namespace)
+    namespace.now = until
 
 
 def run_timers(namespace: Namespace, until: int) -> None:

@@ -55,6 +55,8 @@ class Connection(asyncio.Protocol):
         """Bytes of answers that the client requested but gave no credit for yet."""
         self.backlog = Backlog()
         self._is_let_go = False
+        self.name: Final = f"connection-{hub.era}{number}"
+        """The model's name of this connection."""
         self.sessions: dict[tuple[str, str], str] = {}
         """Path and session id to the model's name of the link that holds the session."""
         self.replies: dict[tuple[str, str], Any] = {}
@@ -84,11 +86,6 @@ class Connection(asyncio.Protocol):
         self._endpoint = self._whole.endpoint
         self._timer: asyncio.TimerHandle | None = None
         self._since = 0.0
-
-    @property
-    def name(self) -> str:
-        """The model's name of this connection."""
-        return f"connection-{self.hub.era}{self.number}"
 
     def prove(self, claim: Claim) -> None:
         """Record a claim from the client; the links that depend on it end when it expires."""
@@ -317,7 +314,8 @@ class Connection(asyncio.Protocol):
         if self._turns.is_between:
             # Called outside of this client's turn: its events wait for the next one.
             return
-        while event := native.next_event(self._collector):
+        events = native.raw(self._collector)
+        while event := native.next_event(events):
             if self._turns.is_over():
                 return
             kind = native.kind_of(event)
@@ -327,7 +325,7 @@ class Connection(asyncio.Protocol):
                 elif (handle := self._handlers.get(kind)) is not None:
                     handle(self._collector.peek())
             finally:
-                native.pop(self._collector)
+                native.pop(events)
 
     def _opened(self, _: Event) -> None:
         client = readable(lambda: self._endpoint.remote_container)

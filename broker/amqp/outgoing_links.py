@@ -180,7 +180,8 @@ class Outlet(Node):
 
     def _go_on(self) -> None:
         if not self._is_over:
-            self.on_flow()
+            with self._connection.hub.bus.one_moment():
+                self.on_flow()
 
     def on_delivery(self, delivery: Raw, *, batch: bool) -> None:  # noqa: ARG002 - nothing comes in batches here
         """Handle a settlement, or a request for one."""
