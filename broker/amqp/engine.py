@@ -24,7 +24,6 @@ from busproof.broker.amqp.unreadable import is_unreadable, readable
 from busproof.broker.amqp.windows import LEAST_FRAME, ROOM
 from busproof.broker.amqp.wire import Wire
 from busproof.broker.auth.cbs import Proving
-from busproof.broker.auth.tokens import Claim
 from busproof.broker.core import Hub
 
 __all__ = ["Connection"]
@@ -47,7 +46,6 @@ class Connection(asyncio.Protocol):
 
     def __init__(self, hub: Hub, number: int, attach: Callable[["Connection", Link], None]) -> None:
         self.hub = hub
-        self.number = number
         self._wire = Wire(hub, self._give)
         self.unfinished = native.Unfinished()
         """For each link, the bytes received of a message that is still incomplete."""
@@ -70,6 +68,7 @@ class Connection(asyncio.Protocol):
         self.detach, self.end_receivers = self._links.detach, self._links.end_receivers
         self.review_links = self._links.review
         self._proving = Proving(hub, self.review_links, self.end)
+        self.prove, self.permits = self._proving.add, self._proving.permit
         self._handlers = self._links.handlers | {
             Event.CONNECTION_REMOTE_OPEN.number: self._opened,
             Event.CONNECTION_REMOTE_CLOSE.number: self._ended,
@@ -87,17 +86,9 @@ class Connection(asyncio.Protocol):
         self._timer: asyncio.TimerHandle | None = None
         self._since = 0.0
 
-    def prove(self, claim: Claim) -> None:
-        """Record a claim from the client; the links that depend on it end when it expires."""
-        self._proving.add(claim)
-
     def renew_claims(self) -> None:
         """Apply new keys: end the links whose claims rest on a key that no longer exists."""
         self._proving.renew(self.hub.keys)
-
-    def permits(self, right: str, path: str) -> bool:
-        """Return whether the client has a valid claim for this right."""
-        return self._proving.permit(right, path)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Accept a client, or drop it if there are too many connections."""
@@ -140,6 +131,7 @@ class Connection(asyncio.Protocol):
             self.drop()
 
     def _take(self, data: bytes) -> None:
+        was_met = self._handshake is None
         if self._handshake is not None:
             data = self._handshake.feed(data)
             if self._handshake.failed:
@@ -155,14 +147,15 @@ class Connection(asyncio.Protocol):
             for place in range(0, len(piece), PIECE):
                 self._pieces.append((piece[place : place + PIECE], batch))
         if not self._turns.waits:
-            self._take_turn()
+            self._take_turn(pumped=was_met)
 
-    def _take_turn(self) -> None:
-        """Handle received bytes until they are used up or the turn is over."""
+    def _take_turn(self, *, pumped: bool = False) -> None:
+        """Handle what is left of the turn before, unless `pumped`, and then the received bytes."""
         self._turns.begin()
         try:
             with self.hub.bus.one_moment():
-                self.pump()
+                if not pumped:
+                    self.pump()
                 while self._pieces and not self._turns.is_over():
                     self._push()
                     self.pump()
@@ -229,8 +222,8 @@ class Connection(asyncio.Protocol):
         try:
             self._dispatch()
             self.flush()
-            self._dispatch()
-            self.flush()
+            if self._dispatch():
+                self.flush()
         finally:
             self._pumping = False
         self.measure()
@@ -261,13 +254,14 @@ class Connection(asyncio.Protocol):
 
     def flush(self) -> None:
         """Write the engine's output."""
+        waiting = 0
         while self._wire.is_open and (waiting := self._engine.pending()) > 0:
             if not (data := self._engine.peek(waiting)):
                 return
             self._wire.write(self._outgoing.feed(bytes(data)))
             self._engine.pop(len(data))
         self.backlog.look()
-        if self._wire.is_open and self._engine.pending() < 0:
+        if waiting < 0:
             self.drop()
 
     def close_after(self, refusal: Refusal) -> None:
@@ -310,14 +304,17 @@ class Connection(asyncio.Protocol):
         elif room < len(piece):
             self._pieces.appendleft((piece[room:], self._batch))
 
-    def _dispatch(self) -> None:
+    def _dispatch(self) -> bool:
+        """Handle the engine's events; return whether there were any."""
         if self._turns.is_between:
             # Called outside of this client's turn: its events wait for the next one.
-            return
+            return False
+        was_any = False
         events = native.raw(self._collector)
         while event := native.next_event(events):
             if self._turns.is_over():
-                return
+                return was_any
+            was_any = True
             kind = native.kind_of(event)
             try:
                 if kind == native.DELIVERY:
@@ -326,6 +323,7 @@ class Connection(asyncio.Protocol):
                     handle(self._collector.peek())
             finally:
                 native.pop(events)
+        return was_any
 
     def _opened(self, _: Event) -> None:
         client = readable(lambda: self._endpoint.remote_container)
