@@ -107,10 +107,12 @@ def step(
         The answer to the command.
     """
     journal = namespace.journal
-    if not keep:
+    start = mark = 0
+    if keep:
+        start = mark = journal.begin()
+    else:
         forget(namespace)
     namespace.choices = choices
-    start = mark = journal.begin()
     if namespace.timers.is_due(namespace.now):
         run_timers(namespace, namespace.now)
         mark = journal.mark()
@@ -132,9 +134,8 @@ def act(
     """
     forget(namespace)
     namespace.choices = choices
-    start = namespace.journal.begin()
     do(namespace)
-    return namespace.journal.since(start)
+    return namespace.journal.since(0)
 
 
 def forget(namespace: Namespace) -> None:
