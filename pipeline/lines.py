@@ -79,7 +79,8 @@ def first_lines(spark: SparkSession, paths: Sequence[str], blocks: Blocks) -> di
     ids = [each.first for (_, at), each in blocks.items() if at == 0 and each.first is not None]
     if not ids:
         return {}
-    first = _raw(spark, paths).where(sf.col("id").isin(ids))
+    # With a limit, Spark reads no further than to the last of them.
+    first = _raw(spark, paths).where(sf.col("id").isin(ids)).limit(len(ids))
     return {row["file"]: row["text"] for row in first.select("file", "text").collect()}
 
 

@@ -1,7 +1,7 @@
 """Suspicions: what looks like a violation of one of a few rules.
 
-A suspicion is not yet a violation: locks end, entities are deleted and created again, and answers that
-never came explain much. The judge decides. What no suspicion points to has not been judged.
+A suspicion is not yet a violation: locks end, entities are deleted and created again, and answers
+that never came explain much. The judge decides. What no suspicion points to has not been judged.
 """
 
 from collections.abc import Mapping

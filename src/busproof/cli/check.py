@@ -70,9 +70,8 @@ def _takes_spark(args: Options) -> bool:
         return True
     if args.engine == "auto" and _is_large(str(args.history)):
         return True
-    asked = ("follow", "mapping", "master", "remote", "conf", "violations", "as_table", "explain")
-    asked += ("screen",)
-    for name in asked:
+    places = ("follow", "mapping", "violations", "as_table")
+    for name in (*places, "master", "remote", "conf", "screen", "explain"):
         if getattr(args, name):
             written = name.replace("_", "-")
             raise UsageError(f"--{written} is for --engine spark, and the engine is local")
