@@ -14,6 +14,7 @@ from busproof.spec.values import (
     Release,
     Rule,
     Said,
+    Snapshot,
     Source,
 )
 from busproof.spec.views import view_ambiguity, view_diff, view_release, view_rule
@@ -31,6 +32,7 @@ __all__ = [
     "Release",
     "Rule",
     "Said",
+    "Snapshot",
     "Source",
     "load",
     "load_levels",

@@ -40,8 +40,9 @@ class Catalogue:
         families: the groups of rules, in the order of the rules.
         rules: by family and number.
         ambiguities: in the register's order.
-        editions: the five documents, oldest first.
-        sources: those outside the five.
+        editions: the states of the article, oldest first.
+        default_edition: id of the edition of a run that names none.
+        sources: those outside the editions.
         releases: its versions, newest first.
     """
 
@@ -49,6 +50,7 @@ class Catalogue:
     rules: tuple[Rule, ...]
     ambiguities: tuple[Ambiguity, ...]
     editions: tuple[Edition, ...]
+    default_edition: str
     sources: tuple[Source, ...]
     releases: tuple[Release, ...]
 

@@ -239,7 +239,7 @@ def said_by(ambiguity: spec.Ambiguity) -> list[str]:
 
 def described(catalogue: spec.Catalogue, rule: spec.Rule, shown: dict[str, Any]) -> str:
     """Return the section of a rule on its family's page."""
-    cited = overview.citations(catalogue, rule, catalogue.editions[-1].id)
+    cited = overview.citations(catalogue, rule, catalogue.default_edition)
     facts = {
         "modality": rule.modality,
         "status": rule.status,
@@ -260,7 +260,7 @@ def described(catalogue: spec.Catalogue, rule: spec.Rule, shown: dict[str, Any])
         "seeded faults": "; ".join(f"`{each['id']}`" for each in shown["faults"]),
     }
     rows = [f"| {name} | {plain(fact)} |\n" for name, fact in facts.items() if fact]
-    online = overview.links(catalogue, rule.id, catalogue.editions[-1].id).items()
+    online = overview.links(catalogue, rule.id, catalogue.default_edition).items()
     if online:
         read = ", ".join(f"[{plain(name)}]({address})" for name, address in online)
         rows.append(f"| read it, as it stands today | {read} |\n")

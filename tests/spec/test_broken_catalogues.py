@@ -193,6 +193,10 @@ def test_a_wrong_head_of_a_file_of_rules_is_refused(
         ("anchored_by", "guess", "anchored_by: 'guess' is not allowed; allowed: name, heading"),
         ("anchors", [], "anchor: "),
         ("note", 4, "note: 4 is not allowed"),
+        ("snapshot", "main", "snapshot: 'main' is not a mapping"),
+        ("snapshot", {"repository": "a/b", "path": "/x", "commit": "0" * 40}, "path: '/x' is not"),
+        ("snapshot", {"repository": "a", "path": "x", "commit": "0" * 40}, "repository: 'a' is"),
+        ("snapshot", {"repository": "a/b", "path": "x", "commit": "main"}, "commit: 'main' is"),
         ("weight", 4, "weight: there is no such field"),
     ],
 )
@@ -206,6 +210,18 @@ def test_a_wrong_edition_is_refused(
     assert message in said
 
 
+def test_an_edition_needs_a_hash_or_a_snapshot(complaint: Complaint) -> None:
+    said = complaint("sources.yaml", lambda content: first(content, "editions").pop("sha256"))
+
+    assert "sha256: None is not allowed; allowed: a SHA-256, or a snapshot" in said
+
+
+def test_a_default_edition_that_does_not_exist_is_refused(complaint: Complaint) -> None:
+    said = complaint("sources.yaml", lambda content: content.update(default="en-1999-01"))
+
+    assert said.startswith("sources.yaml: default: 'en-1999-01' is not allowed; allowed: fr-2016")
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [
@@ -214,6 +230,7 @@ def test_a_wrong_edition_is_refused(
         ("title", " "),
         ("as_of", "June 2023"),
         ("status", "wished"),
+        ("beside", "en-1999-01"),
     ],
 )
 def test_a_wrong_outside_source_is_refused(complaint: Complaint, field: str, value: str) -> None:
