@@ -80,7 +80,7 @@ def test_a_rule_without_an_id_is_named_by_its_place(complaint: Complaint) -> Non
         ("oracles", [], "at least one of strict, client"),
         ("oracles", ["delphi"], "strict, client"),
         ("covers", ["C20"], "C1 to C19"),
-        ("covers", ["Z1"], "A1 to A13"),
+        ("covers", ["Z1"], "A1 to A14"),
         ("covers", ["C0"], "C1 to C19"),
         ("citations", [], "a list with at least one entry"),
         ("citations", {}, "a list"),
