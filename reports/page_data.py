@@ -71,6 +71,11 @@ def page_data(comparison: Comparison) -> dict[str, Any]:
         "sources": {source.id: f"{source.title} ({source.as_of})" for source in catalogue.sources},
         "links": {each.id: each.link for each in catalogue.editions if each.link}
         | {each.id: each.link for each in catalogue.sources if each.link},
+        "english": {
+            name: catalogue.english_text(name)
+            for name in [each.id for each in catalogue.editions]
+            + [each.id for each in catalogue.sources]
+        },
         "anchored": [each.id for each in catalogue.editions if each.has_named_sections],
         "ambiguities": {each.id: _ambiguity(each) for each in catalogue.ambiguities},
         "rules": [*_rules(comparison), *_unknown(comparison)],

@@ -43,6 +43,7 @@ class Catalogue:
         editions: the states of the article, oldest first.
         default_edition: id of the edition of a run that names none.
         sources: those outside the editions.
+        statements: what the documents say, in our words, by the ids that rules cover.
         releases: its versions, newest first.
     """
 
@@ -52,6 +53,7 @@ class Catalogue:
     editions: tuple[Edition, ...]
     default_edition: str
     sources: tuple[Source, ...]
+    statements: Mapping[str, str]
     releases: tuple[Release, ...]
 
     @property
@@ -63,7 +65,33 @@ class Catalogue:
         """Return the current address of a citation, as far as it is known."""
         if citation.source in self._editions:
             return self._editions[citation.source].link_to(citation.anchor)
-        return next((each.link for each in self.sources if each.id == citation.source), None)
+        source = self._sources.get(citation.source)
+        return None if source is None else source.link
+
+    def english(self, citation: Citation) -> str | None:
+        """Return the address of a citation in English, as near to its date as is known."""
+        address = self.english_text(citation.source)
+        return f"{address}#{citation.anchor}" if address and citation.anchor else address
+
+    def english_text(self, source: str) -> str | None:
+        """Return the address of an edition or outside source in English, if it is known.
+
+        An edition without a snapshot is read in the article as it stands today.
+        """
+        cited = self._editions.get(source) or self._sources.get(source)
+        if cited is None or cited.snapshot is not None:
+            return None if cited is None or cited.snapshot is None else cited.snapshot.link
+        if isinstance(cited, Source):
+            return cited.link
+        return next((each.link for each in self.editions if each.language == "en"), None)
+
+    def says(self, rule: Rule) -> tuple[str, ...]:
+        """Return what the documents say on a rule, in our words: each statement that it covers."""
+        return tuple(self.statements[each] for each in rule.covers)
+
+    @cached_property
+    def _sources(self) -> dict[str, Source]:
+        return _by_id(self.sources)
 
     @cached_property
     def _rules(self) -> dict[str, Rule]:

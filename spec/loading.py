@@ -55,8 +55,14 @@ def _loaded(folder: Path) -> Catalogue:
         editions=editions,
         default_edition=default,
         sources=sources,
+        statements=_statements(read_file(folder, "statements.yaml")),
         releases=_releases(read_file(folder, "changes.yaml")),
     )
+
+
+def _statements(top: Fields) -> dict[str, str]:
+    """Return each statement's words; which edition makes it is for the second reading's test."""
+    return {name: entry.text("says") for name, entry in top.named_entries("statements").items()}
 
 
 def _releases(top: Fields) -> tuple[Release, ...]:
@@ -111,8 +117,9 @@ def _edition(fields: Fields) -> Edition:
         note=fields.text_or_none("note"),
     )
     fields.end()
-    if edition.sha256 is None and edition.snapshot is None:
-        raise fields.wrong("sha256", None, "a SHA-256, or a snapshot that names the document")
+    named = edition.translation == "original" and edition.snapshot is not None
+    if edition.sha256 is None and not named:
+        raise fields.wrong("sha256", None, "a SHA-256, or the snapshot of an original")
     return edition
 
 
@@ -139,6 +146,7 @@ def _snapshot(fields: Fields) -> Snapshot | None:
         repository=checks.matching(entry, "repository", r"[A-Za-z0-9.-]+/[A-Za-z0-9._-]+"),
         path=checks.matching(entry, "path", r"[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*"),
         commit=checks.matching(entry, "commit", r"[0-9a-f]{40}"),
+        dated=checks.date_or_none(entry, "dated"),
     )
     entry.end()
     return snapshot

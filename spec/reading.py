@@ -180,6 +180,14 @@ class Fields:
         nested = Fields(f"{self.where}: {field}", self._take(field))
         return {name: nested.text(name) for name in tuple(nested._left)}
 
+    def named_entries(self, field: str) -> dict[str, "Fields"]:
+        """Return a mapping of names to entries, in the file's order."""
+        nested = Fields(f"{self.where}: {field}", self._take(field))
+        return {
+            name: Fields(f"{nested.where}: {name}", nested._take(name))
+            for name in tuple(nested._left)
+        }
+
     def _list(self, field: str) -> list[object]:
         value = self._take(field)
         if not isinstance(value, list):

@@ -139,13 +139,27 @@ def print_rule(
     console.print(f"{rule.id}  {rule.title}", style="bold")
     console.print(rule.statement)
     _print_part(console, "", _facts(rule))
+    if rule.covers:
+        _print_part(console, "The documents say, in our words", _said(catalogue, rule))
     _print_part(console, "Stated in", _citations(catalogue, rule))
+    _print_addresses(console, catalogue, rule)
     open_questions = _table("id", "question", "default reading", whole=("id", "default reading"))
     for ambiguity in catalogue.concerning({rule.id}):
         open_questions.add_row(ambiguity.id, ambiguity.question, ambiguity.default)
     _print_part(console, "Left open by the documents", open_questions)
     _print_part(console, "Shown by", _evidence(scenarios, faults))
     _print_part(console, "Shown by the TLA+ specs", _specified(specs))
+
+
+def _print_addresses(console: Console, catalogue: Catalogue, rule: Rule) -> None:
+    """Print an address for each citation whole, so that a terminal makes a link of it."""
+    read = {each: catalogue.english(each) for each in rule.citations}
+    width = max((len(each.source) for each in read), default=0)
+    console.print()
+    console.print("Read it in English", style="bold")
+    for citation, address in read.items():
+        if address is not None:
+            console.print(f"{citation.source:{width}}  {address}", soft_wrap=True)
 
 
 def _print_part(console: Console, heading: str, table: Table) -> None:
@@ -180,6 +194,13 @@ def _citations(catalogue: Catalogue, rule: Rule) -> Table:
     for citation in rule.citations:
         section = citation.anchor or titles[citation.source]
         table.add_row(citation.source, section, citation.remark or "")
+    return table
+
+
+def _said(catalogue: Catalogue, rule: Rule) -> Table:
+    table = _table("statement", "", whole=("statement",), headed=False)
+    for statement in rule.covers:
+        table.add_row(statement, catalogue.statements[statement])
     return table
 
 

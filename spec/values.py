@@ -27,11 +27,13 @@ class Snapshot:
         repository: its owner and name.
         path: of the file in it.
         commit: in hexadecimal.
+        dated: the date in the text, `None` if its edition or source gives it.
     """
 
     repository: str
     path: str
     commit: str
+    dated: str | None
 
     @property
     def link(self) -> str:
@@ -55,7 +57,7 @@ class Edition:
         anchored_by: how its sections are found, see `terms.ANCHORED_BY`.
         anchors: of its headings, in document order.
         link: the article's current address in that language; its text may have changed since.
-        snapshot: the English article of its date, if a public repository has it.
+        snapshot: the English article of its date or the nearest one that a public repository has.
         note: a remark for readers of its citations, if any.
     """
 

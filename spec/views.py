@@ -5,14 +5,23 @@ from typing import Any
 
 import attrs
 
+from busproof.spec.catalogue import Catalogue
 from busproof.spec.values import Ambiguity, Citation, Diff, Release, Rule
 
 __all__ = ["view_ambiguity", "view_diff", "view_release", "view_rule"]
 
 
-def view_rule(rule: Rule) -> dict[str, Any]:
-    """Return a rule with its citations; missing fields are `null`."""
-    return attrs.asdict(rule)
+def view_rule(catalogue: Catalogue, rule: Rule) -> dict[str, Any]:
+    """Return a rule with its citations; missing fields are `null`.
+
+    `says` has what the documents say, in our words; each citation has the address of an English
+    text.
+    """
+    citations = [
+        attrs.asdict(citation) | {"english": catalogue.english(citation)}
+        for citation in rule.citations
+    ]
+    return attrs.asdict(rule) | {"citations": citations, "says": list(catalogue.says(rule))}
 
 
 def view_ambiguity(ambiguity: Ambiguity) -> dict[str, Any]:

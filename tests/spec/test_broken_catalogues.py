@@ -213,7 +213,13 @@ def test_a_wrong_edition_is_refused(
 def test_an_edition_needs_a_hash_or_a_snapshot(complaint: Complaint) -> None:
     said = complaint("sources.yaml", lambda content: first(content, "editions").pop("sha256"))
 
-    assert "sha256: None is not allowed; allowed: a SHA-256, or a snapshot" in said
+    assert "sha256: None is not allowed; allowed: a SHA-256, or the snapshot of an" in said
+
+
+def test_a_statement_needs_words(complaint: Complaint) -> None:
+    said = complaint("statements.yaml", lambda content: content["statements"]["A1"].pop("says"))
+
+    assert said == "statements.yaml: statements: A1: says: this field is missing."
 
 
 def test_a_default_edition_that_does_not_exist_is_refused(complaint: Complaint) -> None:
