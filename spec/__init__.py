@@ -16,6 +16,7 @@ from busproof.spec.values import (
     Said,
     Snapshot,
     Source,
+    Statement,
 )
 from busproof.spec.views import view_ambiguity, view_diff, view_release, view_rule
 
@@ -34,6 +35,7 @@ __all__ = [
     "Said",
     "Snapshot",
     "Source",
+    "Statement",
     "load",
     "load_levels",
     "verify_documents",

@@ -19,6 +19,7 @@ from busproof.spec.values import (
     Release,
     Rule,
     Source,
+    Statement,
 )
 
 __all__ = ["Catalogue"]
@@ -43,7 +44,7 @@ class Catalogue:
         editions: the states of the article, oldest first.
         default_edition: id of the edition of a run that names none.
         sources: those outside the editions.
-        statements: what the documents say, in our words, by the ids that rules cover.
+        statements: what the documents say, in our words, in the order of the article.
         releases: its versions, newest first.
     """
 
@@ -53,7 +54,7 @@ class Catalogue:
     editions: tuple[Edition, ...]
     default_edition: str
     sources: tuple[Source, ...]
-    statements: Mapping[str, str]
+    statements: tuple[Statement, ...]
     releases: tuple[Release, ...]
 
     @property
@@ -85,9 +86,9 @@ class Catalogue:
             return cited.link
         return next((each.link for each in self.editions if each.language == "en"), None)
 
-    def says(self, rule: Rule) -> tuple[str, ...]:
+    def says(self, rule: Rule) -> tuple[Statement, ...]:
         """Return what the documents say on a rule, in our words: each statement that it covers."""
-        return tuple(self.statements[each] for each in rule.covers)
+        return tuple(each for each in self.statements if each.id in rule.covers)
 
     @cached_property
     def _sources(self) -> dict[str, Source]:
@@ -203,6 +204,15 @@ class Catalogue:
             only_in_a=self._only_in(a, b),
             only_in_b=self._only_in(b, a),
             changed=tuple(_changes(self.rules, a, b)),
+            gone=self._made_only_in(a, b),
+            new=self._made_only_in(b, a),
+        )
+
+    def _made_only_in(self, one: str, other: str) -> tuple[Statement, ...]:
+        return tuple(
+            statement
+            for statement in self.statements
+            if one in statement.editions and other not in statement.editions
         )
 
     def _only_in(self, one: str, other: str) -> tuple[str, ...]:
@@ -231,5 +241,5 @@ def _changes(rules: Iterable[Rule], a: str, b: str) -> Iterable[Change]:
             yield Change(rule=rule.id, in_a=in_a, in_b=in_b)
 
 
-def _worded(citations: Iterable[Citation]) -> list[tuple[str | None, str | None]]:
-    return [(citation.anchor, citation.remark) for citation in citations]
+def _worded(citations: Iterable[Citation]) -> set[tuple[str | None, str | None]]:
+    return {(citation.anchor, citation.remark) for citation in citations}

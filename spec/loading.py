@@ -19,6 +19,7 @@ from busproof.spec.values import (
     Said,
     Snapshot,
     Source,
+    Statement,
 )
 
 __all__ = ["load"]
@@ -55,14 +56,32 @@ def _loaded(folder: Path) -> Catalogue:
         editions=editions,
         default_edition=default,
         sources=sources,
-        statements=_statements(read_file(folder, "statements.yaml")),
+        statements=_statements(read_file(folder, "statements.yaml"), known.edition_ids),
         releases=_releases(read_file(folder, "changes.yaml")),
     )
 
 
-def _statements(top: Fields) -> dict[str, str]:
-    """Return each statement's words; which edition makes it is for the second reading's test."""
-    return {name: entry.text("says") for name, entry in top.named_entries("statements").items()}
+def _statements(top: Fields, editions: tuple[str, ...]) -> tuple[Statement, ...]:
+    """Return each statement and its editions; where they make it is for the tests of citations."""
+    return tuple(
+        _statement(name, entry, editions) for name, entry in top.named_entries("statements").items()
+    )
+
+
+def _statement(name: str, entry: Fields, editions: tuple[str, ...]) -> Statement:
+    entry.texts("in")
+    made_by = entry.texts("editions", editions)
+    apart = entry.entry_or_none("apart")
+    if apart is not None:
+        made_by += tuple(each for each in editions if apart.texts_or_none(each))
+        apart.end()
+    statement = Statement(
+        id=name,
+        says=entry.text("says"),
+        editions=tuple(each for each in editions if each in made_by),
+    )
+    entry.end()
+    return statement
 
 
 def _releases(top: Fields) -> tuple[Release, ...]:

@@ -85,15 +85,23 @@ def print_ambiguities(ambiguities: Iterable[Ambiguity]) -> None:
 def print_diff(catalogue: Catalogue, diff: Diff) -> None:
     """Print the differences between two editions."""
     console = _console()
+    for edition, made in ((diff.a, diff.gone), (diff.b, diff.new)):
+        console.print(f"Said only in {edition}: {_counted(len(made), 'statement')}", style="bold")
+        statements = _table("id", "statement", whole=("id",), headed=False)
+        for statement in made:
+            statements.add_row(statement.id, statement.says)
+        if made:
+            console.print(statements)
+        console.print()
     for edition, only in ((diff.a, diff.only_in_a), (diff.b, diff.only_in_b)):
-        console.print(f"Only in {edition}: {_rules_in_words(len(only))}", style="bold")
+        console.print(f"Only in {edition}: {_counted(len(only), 'rule')}", style="bold")
         rules = _table("id", "title", whole=("id",), headed=False)
         for rule in only:
             rules.add_row(rule, catalogue.rule(rule).title)
         if only:
             console.print(rules)
         console.print()
-    console.print(f"In both, differing: {_rules_in_words(len(diff.changed))}", style="bold")
+    console.print(f"In both, differing: {_counted(len(diff.changed), 'rule')}", style="bold")
     table = _table("id", diff.a, diff.b, whole=("id",))
     for change in diff.changed:
         table.add_row(change.rule, _places(change.in_a), _places(change.in_b))
@@ -111,8 +119,8 @@ def print_changes(catalogue: Catalogue) -> None:
     _console().print(table)
 
 
-def _rules_in_words(number: int) -> str:
-    return {0: "nothing", 1: "1 rule"}.get(number, f"{number} rules")
+def _counted(number: int, what: str) -> str:
+    return {0: "nothing", 1: f"1 {what}"}.get(number, f"{number} {what}s")
 
 
 def _places(citations: Iterable[Citation]) -> str:
@@ -199,8 +207,8 @@ def _citations(catalogue: Catalogue, rule: Rule) -> Table:
 
 def _said(catalogue: Catalogue, rule: Rule) -> Table:
     table = _table("statement", "", whole=("statement",), headed=False)
-    for statement in rule.covers:
-        table.add_row(statement, catalogue.statements[statement])
+    for statement in catalogue.says(rule):
+        table.add_row(statement.id, statement.says)
     return table
 
 

@@ -16,6 +16,7 @@ __all__ = [
     "Said",
     "Snapshot",
     "Source",
+    "Statement",
 ]
 
 
@@ -146,6 +147,21 @@ class Citation:
 
 
 @attrs.frozen(kw_only=True)
+class Statement:
+    """A statement of the documents, in our words.
+
+    Attributes:
+        id: a letter and a number, such as `C6`; rules cover it by this id.
+        says: the statement.
+        editions: those that make it, oldest first.
+    """
+
+    id: str
+    says: str
+    editions: tuple[str, ...]
+
+
+@attrs.frozen(kw_only=True)
 class Family:
     """A group of rules with one subject, and one file."""
 
@@ -267,10 +283,22 @@ class Change:
 
 @attrs.frozen(kw_only=True)
 class Diff:
-    """The differences between the editions `a` and `b`; rules of outside sources never differ."""
+    """The differences between the editions `a` and `b`; rules of outside sources never differ.
+
+    Attributes:
+        a: id of the one edition.
+        b: id of the other.
+        only_in_a: ids of rules.
+        only_in_b: ids of rules.
+        changed: rules of both that are cited differently.
+        gone: statements that `a` makes and `b` does not.
+        new: statements that `b` makes and `a` does not.
+    """
 
     a: str
     b: str
     only_in_a: tuple[str, ...]
     only_in_b: tuple[str, ...]
     changed: tuple[Change, ...]
+    gone: tuple[Statement, ...]
+    new: tuple[Statement, ...]

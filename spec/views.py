@@ -21,7 +21,10 @@ def view_rule(catalogue: Catalogue, rule: Rule) -> dict[str, Any]:
         attrs.asdict(citation) | {"english": catalogue.english(citation)}
         for citation in rule.citations
     ]
-    return attrs.asdict(rule) | {"citations": citations, "says": list(catalogue.says(rule))}
+    return attrs.asdict(rule) | {
+        "citations": citations,
+        "says": [each.says for each in catalogue.says(rule)],
+    }
 
 
 def view_ambiguity(ambiguity: Ambiguity) -> dict[str, Any]:
@@ -36,6 +39,8 @@ def view_diff(diff: Diff) -> dict[str, Any]:
         "b": diff.b,
         "only_in_a": list(diff.only_in_a),
         "only_in_b": list(diff.only_in_b),
+        "gone": [attrs.asdict(statement) for statement in diff.gone],
+        "new": [attrs.asdict(statement) for statement in diff.new],
         "changed": [
             {"id": change.rule, "a": _places(change.in_a), "b": _places(change.in_b)}
             for change in diff.changed

@@ -247,7 +247,7 @@ def described(catalogue: spec.Catalogue, rule: spec.Rule, shown: dict[str, Any])
         "needs": ", ".join(need.replace("|", " or ") for need in rule.needs),
         "unless": ", ".join(rule.unless),
         "cannot be shown": rule.why_never or "",
-        "the documents say": "; ".join(catalogue.says(rule)),
+        "the documents say": "; ".join(each.says for each in catalogue.says(rule)),
         "stated in": "; ".join(f"{place} ({', '.join(names)})" for names, place in cited.items()),
         "left open": "; ".join(
             f"{each.id}: {each.question}" for each in catalogue.concerning({rule.id})

@@ -222,6 +222,14 @@ def test_a_statement_needs_words(complaint: Complaint) -> None:
     assert said == "statements.yaml: statements: A1: says: this field is missing."
 
 
+def test_a_statement_of_an_unknown_edition_is_refused(complaint: Complaint) -> None:
+    said = complaint(
+        "statements.yaml", lambda content: content["statements"]["B2"].update(apart={"en": ["x"]})
+    )
+
+    assert said == "statements.yaml: statements: B2: apart: en: there is no such field."
+
+
 def test_a_default_edition_that_does_not_exist_is_refused(complaint: Complaint) -> None:
     said = complaint("sources.yaml", lambda content: content.update(default="en-1999-01"))
 
