@@ -130,8 +130,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         allure.dynamic.parameter(name, value)
     call = getattr(item, "callspec", None)
     if call and (situation := call.params.get("situation")):
-        allure.dynamic.title(situation.name)
-        allure.dynamic.description(situation.about)
+        shown: Any = allure.dynamic
+        shown.title(situation.name)
+        shown.description(situation.about)
 
 
 def _parameters(item: pytest.Item) -> Iterator[tuple[str, str]]:

@@ -61,8 +61,9 @@ class Rehearsal:
         answer = step(self._namespace, command, connection, self._choices)
         self._commands.saw(answer.outcome)
         placed = isinstance(command, Send) and isinstance(answer.outcome, Done)
-        known = placed and answer.partition is not None
-        return Observed(answer.outcome, Witness(partition=answer.partition) if known else None)
+        if placed and answer.partition is not None:
+            return Observed(answer.outcome, Witness(partition=answer.partition))
+        return Observed(answer.outcome)
 
     def stop(self) -> None:
         """Write down the commands, once.
