@@ -221,19 +221,19 @@ class Hub:
         return Tallies(self.bus.namespace)
 
     def _hear(self, changes: Sequence[Change]) -> None:
-        records = records_of(changes)
-        self.tallies.hear(records)
+        self.tallies.hear(changes)
         if self._waiting:
-            for record in records:
+            for record in records_of(changes):
                 self._stirred.update(_paths_of(record))
 
     def _serve(self) -> None:
         self._called = False
         stirred, self._stirred = self._stirred, set()
         waiting = self._waiting.keys()
-        for path in sorted(stirred & waiting) if self.bus.is_trusted else list(waiting):
-            for session_id in list(self._waiting.get(path, ())):
-                self._serve_place((path, session_id))
+        with self.bus.one_moment():
+            for path in sorted(stirred & waiting) if self.bus.is_trusted else list(waiting):
+                for session_id in list(self._waiting.get(path, ())):
+                    self._serve_place((path, session_id))
 
     def _serve_place(self, place: tuple[str, str | None]) -> None:
         """Serve the links of a line in turn, until there is nothing for the next."""

@@ -18,6 +18,7 @@ from busproof.broker.admin.entity_requests import (
     whole,
 )
 from busproof.broker.admin.http import Answer, Request
+from busproof.broker.admin.updates import managed, updated
 from busproof.broker.amqp.refusals import Refusal, refusal_of
 from busproof.broker.amqp.subscription_rules import check_expressions
 from busproof.broker.auth.tokens import TokenError
@@ -234,7 +235,7 @@ class Entities:
             raise atom.Unreadable(f"'{path}' is not what a {kind} describes.")
         bus = self._hub.bus
         command, more = update(bus, path, said), more_settings(bus, path, said)
-        self._insist(bus.updated(command, more), path)
+        self._insist(updated(bus, command, more), path)
         self._hub.descriptions.change(path, updated=self._moment())
         self._remember(path, description)
         return 200, self._entry(path)
@@ -246,7 +247,7 @@ class Entities:
         return 200, b""
 
     def _manage(self, command: UpdateQueue | DeleteQueue) -> None:
-        self._insist(self._hub.bus.managed(command), command.queue)
+        self._insist(managed(self._hub.bus, command), command.queue)
 
     def _insist(self, answer: Decided, about: str) -> None:
         if (refusal := refusal_of(answer, about)) is not None:

@@ -10,7 +10,7 @@ import re
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -58,12 +58,14 @@ class Counted:
         ended: how many of them have ended.
         sequences: how many were explored.
         repeated: how many more tries there were at scenarios.
+        rehearsing: whether this is only the rehearsal of the run.
     """
 
     planned: int | None = None
     ended: int = 0
     sequences: int = 0
     repeated: int = 0
+    rehearsing: bool = False
 
 
 Progress = Callable[[Counted], None]
@@ -178,10 +180,18 @@ def latest(folder: Path) -> None:
         fresh.unlink(missing_ok=True)
 
 
-def record(request: Request, folder: Path, progress: Progress) -> Finished:
+def record(
+    request: Request, folder: Path, progress: Progress, also: Mapping[str, str] | None = None
+) -> Finished:
     """Run the features, record their history in the folder and report progress.
 
     Where nothing can be recorded and it is known why, the folder is removed again.
+
+    Args:
+        request: what to run on.
+        folder: where to record.
+        progress: called often.
+        also: environment variables of the run, in addition to those of this process.
 
     Raises:
         UsageError: the request names what does not exist.
@@ -190,7 +200,7 @@ def record(request: Request, folder: Path, progress: Progress) -> Finished:
     """
     # -P: a queue.py or a json.py in the user's folder must not stand in for Python's own.
     command = [sys.executable, "-P", "-m", "pytest", *pytest_arguments(request, folder)]
-    watched = Watched(command, environment(), folder / LOG)
+    watched = Watched(command, {**environment(), **(also or {})}, folder / LOG)
     counter = _Counter(folder / HISTORY, progress)
     interrupted = watched.wait(counter)
     finished = Finished(code=watched.code, said=watched.said, interrupted=interrupted)
