@@ -61,7 +61,7 @@ def outgoing(connection: Connection, path: str, view: MessageView) -> bytes:
     """Encode a message for delivery."""
     hub = connection.hub
     content = hub.shown(view)
-    more = hub.contents.more(path, view.body)
+    more = hub.contents.more(path, view.body, view.dead_letter_reason)
     if view.dead_letter_reason:
         more = {REASON: string_of(view.dead_letter_reason), **more}
     return encoded(
@@ -88,11 +88,14 @@ def effect_of(
     """Return what to do after the settlement: store the properties that it adds."""
     contents, path = connection.hub.contents, settlement.queue
     name, more = connection.hub.bus.held(path, settlement.lock_token), disposition.more()
-    dead = isinstance(settlement, DeadLetter)
+    if isinstance(settlement, DeadLetter):
+        path += DEAD_LETTERS
+        if more and settlement.reason:
+            more[REASON] = string_of(settlement.reason)
 
     def keep() -> None:
         if name is not None and more:
-            contents.add(path + DEAD_LETTERS if dead else path, name, more)
+            contents.add(path, name, more)
 
     return keep
 
