@@ -108,12 +108,13 @@ Pairs = tuple[int, bytes]
 class Content:
     """The parts of a message that are delivered as they were sent.
 
+    `durable` and `priority` are `None` if the sender did not set them.
     `enqueued` is the enqueued time, in milliseconds since 1970; `life` is the time to live that the
     sender set, in microseconds.
     """
 
-    durable: bool = False
-    priority: int = 4
+    durable: bool | None = None
+    priority: int | None = None
     life: int | None = None
     delivery: Pairs = (0, b"")
     annotations: Pairs = (0, b"")
@@ -188,7 +189,7 @@ def _sections(raw: bytes) -> Iterator[tuple[int, int, int, int]]:
 def parse(raw: bytes, name: str, enqueued: int, *, identified: bool = True) -> Parsed:
     """Parse a received message, which the model will know by `name`.
 
-    If `identified` is set, a message without a MessageId is given one for its receivers.
+    If `identified` is set, a message without a MessageId is given one (KEY-13).
 
     Raises:
         ValueError: the bytes are not an AMQP message.
@@ -239,13 +240,15 @@ def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool) -> Parsed
         elif code >= DATA:
             body.append(raw[place:end])
     if identified and (not properties or properties[0] is None):
-        kept_properties = _identified(kept_properties, has_fields=bool(properties))
+        message_id = f"{NEW_ID}{next(NEW_IDS):016x}"
+        kept_properties = _identified(kept_properties, message_id, has_fields=bool(properties))
+        properties = [message_id, *properties[1:]]
     durable, priority, ttl = (*header[:3], None, None, None)[:3]
     if header:
         check_header(durable, priority, ttl)
     content = Content(
-        durable=bool(durable),
-        priority=4 if priority is None else int(priority),
+        durable=None if durable is None else bool(durable),
+        priority=None if priority is None else int(priority),
         life=_life(ttl, properties),
         delivery=delivery.passed_on,
         annotations=annotated.passed_on,
@@ -271,19 +274,17 @@ def _life(ttl: int | None, properties: list[Any]) -> int | None:
     return None if ttl is None else ttl * 1000
 
 
-def _identified(properties: bytes, *, has_fields: bool) -> bytes:
-    """Add a MessageId to properties that have none.
+def _identified(properties: bytes, message_id: str, *, has_fields: bool) -> bytes:
+    """KEY-13: add a MessageId to properties that have none, as client libraries do.
 
     Clients expect every received message to have one; the JavaScript client cannot settle it
-    otherwise. The model does not get it: it was not sent, so it selects no partition and marks no
-    duplicate.
+    otherwise. The model decides with it, so that the answers agree with what receivers see.
     """
-    new_id = f"{NEW_ID}{next(NEW_IDS):016x}"
     if not has_fields:
-        return ONLY_ID + new_id.encode()
+        return ONLY_ID + message_id.encode()
     _, begins, end = section(properties, 0)
     first, count = elements_of(properties, begins)
-    inside = string_of(new_id) + properties[end_of(properties, first) : end]
+    inside = string_of(message_id) + properties[end_of(properties, first) : end]
     return b"\x00\x53\x73\xd0" + struct.pack(">II", len(inside) + 4, count) + inside
 
 

@@ -24,13 +24,9 @@ EXPIRY, CREATION = 8, 9
 """Positions of the expiry and creation times in the properties."""
 LONGEST_TTL: Final = 0xFFFF_FFFF
 
-_FIELDS = struct.Struct(">B3sI")
-_FIELDS_WITH_TTL = struct.Struct(">BcI2sI")
-NOT_DURABLE, DURABLE = (
-    tuple(bytes((0, 0x53, 0x70, 0xC0, size, 5, durable, 0x50)) for size in (11, 15))
-    for durable in (0x42, 0x41)
-)
-"""The start of a header without a time to live, and of one with it, up to the priority."""
+_DURABLE: Final = {None: b"\x40", True: b"\x41", False: b"\x42"}
+_TTL: Final = struct.Struct(">BI")
+_DELIVERIES: Final = struct.Struct(">2sI")
 _LONG: Final = struct.Struct(">q").pack
 _SEQUENCE = symbol_of("x-opt-sequence-number") + b"\x81"
 _ENQUEUED = symbol_of("x-opt-enqueued-time") + b"\x83"
@@ -39,6 +35,8 @@ _STATE = symbol_of("x-opt-message-state") + b"\x71"
 _LOCK_TOKEN = symbol_of("x-opt-lock-token") + b"\x98"
 _TOKEN = b"\x00\x53\x71\xc1" + bytes([1 + len(_LOCK_TOKEN) + 16, 2]) + _LOCK_TOKEN
 """The delivery annotations of a message that had none, up to the lock token."""
+_NO_NOTES = b"\x00\x53\x71\xc1\x01\x00"
+"""The delivery annotations of a message that had none and is not locked; the service sends them."""
 
 
 def encoded(
@@ -65,7 +63,7 @@ def encoded(
         locked = b"" if token is None else _LOCK_TOKEN + token
         delivery = map_of(DELIVERY, count + (2 if locked else 0), locked + kept)
     else:
-        delivery = b"" if token is None else _TOKEN + token
+        delivery = _NO_NOTES if token is None else _TOKEN + token
     return b"".join(
         (
             _header(content, view.delivery_count, life),
@@ -81,11 +79,10 @@ def encoded(
 def _header(content: Content, delivery_count: int | None, life: int | None) -> bytes:
     # AMQP counts earlier deliveries only; the model counts this one too.
     count = max(0, (delivery_count or 1) - 1)
-    start = DURABLE if content.durable else NOT_DURABLE
-    if life is None:
-        return start[0] + _FIELDS.pack(content.priority, b"\x40\x42\x70", count)
-    ttl = min(LONGEST_TTL, life // 1000)
-    return start[1] + _FIELDS_WITH_TTL.pack(content.priority, b"\x70", ttl, b"\x42\x70", count)
+    priority = b"\x40" if content.priority is None else bytes((0x50, content.priority & 255))
+    ttl = b"\x40" if life is None else _TTL.pack(0x70, min(LONGEST_TTL, life // 1000))
+    fields = _DURABLE[content.durable] + priority + ttl + _DELIVERIES.pack(b"\x40\x70", count)
+    return b"\x00\x53\x70\xc0" + bytes((len(fields) + 1, 5)) + fields
 
 
 def map_of(code: int, count: int, inside: bytes) -> bytes:
