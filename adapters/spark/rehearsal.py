@@ -21,7 +21,7 @@ from busproof.model import Namespace, RoundRobin, new_namespace, step
 from busproof.model.rules import RULES, Rules
 from busproof.model.state import Entity, Partition, QueuedMessage
 from busproof.pipeline.bus.folding import COMMANDS
-from busproof.vocabulary.commands import Command, Send
+from busproof.vocabulary.commands import Command, Send, SendBatch
 from busproof.vocabulary.messages import SEQUENCE_BITS
 from busproof.vocabulary.outcomes import Done, Unsupported, Witness
 from busproof.vocabulary.profile import Profile
@@ -60,7 +60,7 @@ class Rehearsal:
         self._commands.add(command, connection)
         answer = step(self._namespace, command, connection, self._choices)
         self._commands.saw(answer.outcome)
-        placed = isinstance(command, Send) and isinstance(answer.outcome, Done)
+        placed = isinstance(command, Send | SendBatch) and isinstance(answer.outcome, Done)
         known = placed and answer.partition is not None
         return Observed(answer.outcome, Witness(partition=answer.partition) if known else None)
 
