@@ -60,9 +60,9 @@ class Rehearsal:
         self._commands.add(command, connection)
         answer = step(self._namespace, command, connection, self._choices)
         self._commands.saw(answer.outcome)
-        placed = isinstance(command, Send | SendBatch) and isinstance(answer.outcome, Done)
-        known = placed and answer.partition is not None
-        return Observed(answer.outcome, Witness(partition=answer.partition) if known else None)
+        sent = isinstance(command, Send | SendBatch) and isinstance(answer.outcome, Done)
+        place = answer.partition if sent else None
+        return Observed(answer.outcome, None if place is None else Witness(partition=place))
 
     def stop(self) -> None:
         """Write down the commands, once.
