@@ -22,12 +22,14 @@ from busproof.errors import AdapterError, HistoryError, UsageError
 from busproof.history.records import REPEATED
 
 __all__ = [
+    "ADAPTER_ERROR",
     "ALLURE",
     "HISTORY",
     "LOG",
     "Counted",
     "Finished",
     "Request",
+    "check_run_name",
     "environment",
     "latest",
     "new_name",
@@ -44,6 +46,7 @@ ALLURE: Final = "allure-results"
 USAGE: Final = 2
 NAME: Final = re.compile(r"\w[\w.+@-]*")
 LATEST: Final = "latest"
+RUNS: Final = Path("reports") / "runs"
 
 
 @attrs.frozen(kw_only=True)
@@ -121,13 +124,25 @@ def run_folder(name: str | None, adapter: str, root: Path | None = None) -> Path
         UsageError: the name is taken, or cannot name a folder.
         HistoryError: the folder cannot be created.
     """
-    root = root or Path("reports") / "runs"
-    if name is not None and (name == LATEST or not NAME.fullmatch(name)):
+    root = root or RUNS
+    if name is not None:
+        check_run_name(name, root)
+    return _made(root / (name or new_name(adapter)))
+
+
+def check_run_name(name: str, root: Path = RUNS) -> None:
+    """Check that a run can have this name.
+
+    Raises:
+        UsageError: the name is taken, or cannot name a folder.
+    """
+    if name == LATEST or not NAME.fullmatch(name):
         raise UsageError(
             f"{name!r} cannot name a run; use letters, digits, '-', '_', '+', '@' and '.', "
             f"a letter or digit first, and not {LATEST!r}, which points to the newest run"
         )
-    return _made(root / (name or new_name(adapter)))
+    if (root / name).exists():
+        raise _taken(root / name)
 
 
 def new_name(adapter: str) -> str:
@@ -142,12 +157,16 @@ def _made(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True)
     except FileExistsError:
-        raise UsageError(f"there is a run {folder}; choose another --name or remove it") from None
+        raise _taken(folder) from None
     except OSError as error:
         raise HistoryError(
             f"cannot make {folder}: {error.strerror}; run busproof in a folder that can be written"
         ) from None
     return folder
+
+
+def _taken(folder: Path) -> UsageError:
+    return UsageError(f"there is a run {folder}; choose another --name or remove it")
 
 
 def latest(folder: Path) -> None:

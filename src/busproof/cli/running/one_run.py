@@ -68,6 +68,8 @@ def conducted(args: Options, request: "Request", known: "Known") -> Conducted:
     options.check(request)
     required.check(args)
     check_name(args.adapter)
+    if args.name is not None:
+        child_run.check_run_name(args.name)
     with agreed(request, yes=args.yes) as agreed_request:
         folder = child_run.run_folder(args.name, args.adapter)
         began, start = datetime.now(tz=UTC), time.monotonic()
