@@ -79,6 +79,7 @@ CAPABILITIES: Final = (
     "time-to-live",
     "batches",
     "receive-batches",
+    "settle-batches",
     "prefetch",
     "peek-from",
     "timestamps",
