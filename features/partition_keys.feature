@@ -360,3 +360,51 @@ Feature: Partition keys
       When everything is received and completed
       Then exactly 24 messages were received
       And the messages of each key came in the order in which they were sent
+
+  Rule: An empty text is a value or none, and no reason to lose a message
+
+    @LIFE-09
+    Scenario Outline: A message with an empty property arrives once, if it is accepted
+      Given a <kind> queue <traits>
+      When a message with <property> "" is sent
+      And everything is received and completed
+      Then exactly 1 messages were received, or 0 if it was refused
+
+      Examples:
+        | kind        | traits                   | property     |
+        | partitioned | without sessions         | MessageId    |
+        | partitioned | without sessions         | SessionId    |
+        | partitioned | without sessions         | PartitionKey |
+        | partitioned | with duplicate detection | MessageId    |
+        | partitioned | with duplicate detection | SessionId    |
+        | partitioned | with duplicate detection | PartitionKey |
+        | regular     | without sessions         | MessageId    |
+        | regular     | without sessions         | SessionId    |
+        | regular     | with duplicate detection | MessageId    |
+
+    @LIFE-09 @KEY-08
+    Scenario Outline: An empty key beside another one is refused, or the message arrives
+      Given a partitioned queue
+      When a message with SessionId "<session>" and PartitionKey "<key>" is sent
+      And everything is received and completed
+      Then exactly 1 messages were received, or 0 if it was refused
+
+      Examples:
+        | session | key |
+        | a       |     |
+        |         | a   |
+        |         |     |
+
+    @LIFE-09 @KEY-11
+    Scenario Outline: An empty MessageId makes no copies of other messages
+      Given a <kind> queue with duplicate detection
+      And a message with MessageId "x" was sent
+      When a message with MessageId "" is sent
+      And a message with MessageId "y" is sent
+      And everything is received and completed
+      Then messages with MessageId "x" and "y" were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |

@@ -133,6 +133,128 @@ Feature: Late effects, changed settings and refused requests
         | partitioned |
         | regular     |
 
+    @DLQ-01
+    Scenario: The hundredth delivery is counted as the first
+      Given a partitioned queue with 120 deliveries
+      And a message with PartitionKey "a" was sent
+      When one message is received and abandoned, 109 times
+      And a message is received and kept
+      Then it is delivery 110
+
+    @LOCK-04
+    Scenario: The hundredth renewal keeps a lock as the first
+      Given a partitioned queue with locks of 5 seconds
+      And a message with PartitionKey "a" was sent
+      When a message is received and kept
+      And its lock is renewed 110 times, 1 second apart
+      And the message kept is completed
+      Then it is accepted
+
+    @SESS-06
+    Scenario: Of many sessions each is given once
+      Given a partitioned queue that requires sessions
+      And messages with 110 SessionIds were sent in turn, 1 of each
+      When the next session is accepted 110 times, and what it holds is completed
+      Then exactly 110 messages were received
+
+  Rule: A day is as a minute
+
+    @LIFE-09
+    Scenario Outline: A message waits as long as nobody asks for it
+      Given a <kind> queue
+      And 3 messages with PartitionKey "a" were sent
+      When <number> hours pass
+      And everything is received and completed
+      Then exactly 3 messages were received
+      And the messages came in the order in which they were sent
+
+      Examples:
+        | kind        | number |
+        | partitioned | 1      |
+        | partitioned | 25     |
+        | regular     | 1      |
+        | regular     | 25     |
+
+    @DEFER-02
+    Scenario Outline: A deferred message has its number after hours
+      Given a <kind> queue
+      And a message with PartitionKey "a" was sent
+      When a message is received and deferred
+      And <number> hours pass
+      Then it can be received by its number
+
+      Examples:
+        | kind        | number |
+        | partitioned | 1      |
+        | regular     | 25     |
+
+    @DLQ-05
+    Scenario Outline: A dead letter stays for hours
+      Given a <kind> queue
+      And 2 messages with PartitionKey "a" were sent
+      When everything is received and dead-lettered
+      And <number> hours pass
+      And all dead letters are received and completed
+      Then exactly 2 messages were received
+
+      Examples:
+        | kind        | number |
+        | partitioned | 1      |
+        | partitioned | 25     |
+        | regular     | 25     |
+
+    @SESS-19
+    Scenario Outline: The state of a session stays for hours
+      Given a <kind> queue that requires sessions
+      And a message with SessionId "s" was sent
+      When session "s" is accepted
+      And session "s" is given the state "half done"
+      And session "s" is closed
+      And <number> hours pass
+      And session "s" is accepted
+      Then the state of session "s" is "half done"
+
+      Examples:
+        | kind        | number |
+        | partitioned | 1      |
+        | partitioned | 25     |
+        | regular     | 25     |
+
+    @SCHED-02
+    Scenario Outline: What is scheduled for tomorrow comes tomorrow
+      Given a <kind> queue
+      And 2 messages with PartitionKey "a" were scheduled in 90000 seconds
+      When 25 hours pass
+      And 2 messages are awaited
+      Then exactly 2 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DUP-01 @KEY-11
+    Scenario Outline: A copy is known for the whole of a window of two days
+      Given a <kind> queue with duplicate detection over 172800 seconds
+      And a message with MessageId "x" was sent
+      When 25 hours pass
+      And a message with MessageId "x" is sent
+      And everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @KEY-02
+    Scenario: A key leads to its partition after a day as before
+      Given a partitioned queue
+      And a message with PartitionKey "a" was sent
+      When 25 hours pass
+      And a message with PartitionKey "a" is sent
+      Then they are all in one partition
+
   Rule: An update changes what it names, and nothing else
 
     @MGMT-12

@@ -120,6 +120,23 @@ Feature: Entity sizes
       And everything is received and completed
       Then no message was received
 
+    @SIZE-04
+    Scenario Outline: Messages without key fill one partition after the other, and nothing is lost
+      Given a partitioned queue
+      When messages without key are sent that fill <parts> partitions, and <more> more
+      Then each of them is accepted, or refused because the quota is exceeded
+      When everything is received and completed
+      Then as many messages were received as were accepted
+
+      Examples:
+        | parts | more |
+        | 1     | -1   |
+        | 1     | 0    |
+        | 1     | 1    |
+        | 15    | -1   |
+        | 15    | 1    |
+        | 16    | 0    |
+
   Rule: An entity is full when it holds its greatest size
 
     @SIZE-10
@@ -136,6 +153,12 @@ Feature: Entity sizes
       Then it is refused because the quota is exceeded
       When everything is received and completed
       Then every message that was taken was received
+
+    @SIZE-10
+    Scenario: A partitioned queue is full when none of its partitions has room
+      Given a partitioned queue
+      When messages without key are sent until no partition has room
+      Then it is refused because the quota is exceeded
 
     @SIZE-13
     Scenario Outline: Whatever lies in a queue takes its room
@@ -193,3 +216,54 @@ Feature: Entity sizes
       And messages with PartitionKey "a" have filled the partition of their key
       When everything is received and completed
       Then in the end a large message with PartitionKey "a" is accepted
+
+    @SIZE-12
+    Scenario Outline: What leaves a full queue gives room, however it leaves
+      Given a <kind> queue of 1 GB
+      And messages <carried> have filled <what>
+      When <first>
+      And <then>
+      Then in the end a large message <carried> is accepted
+
+      Examples:
+        | kind        | carried               | what                       | first                                  | then                                                 |
+        | regular     | without key           | the queue                  | everything is received and deferred    | each of them is received by its number and completed |
+        | regular     | without key           | the queue                  | everything is received and dead-lettered | all dead letters are received and completed        |
+        | partitioned | with PartitionKey "a" | the partition of their key | everything is received and deferred    | each of them is received by its number and completed |
+        | partitioned | with PartitionKey "a" | the partition of their key | everything is received and dead-lettered | all dead letters are received and completed        |
+        | partitioned | with PartitionKey "a" | the partition of their key | a message is received and deleted      | a message is received and deleted                    |
+
+    @SIZE-12
+    Scenario Outline: A message that a transaction completes gives room with the commit
+      Given a <kind> queue of 1 GB
+      And messages <carried> have filled <what>
+      And a transaction
+      When a message is received and kept
+      And the message kept is completed in the transaction
+      And the transaction is committed
+      Then in the end a large message <carried> is accepted
+
+      Examples:
+        | kind        | carried               | what                       |
+        | regular     | without key           | the queue                  |
+        | partitioned | with PartitionKey "a" | the partition of their key |
+
+    @SIZE-12
+    Scenario Outline: A message that expires gives room once its dead letter is gone
+      Given a <kind> queue of 1 GB and with a time to live of 60 seconds and that dead-letters expired messages
+      And messages <carried> have filled <what>
+      When 60 seconds pass
+      And dead letters are received and completed until 10 has come
+      Then in the end a large message <carried> is accepted
+
+      Examples:
+        | kind        | carried               | what                       |
+        | regular     | without key           | the queue                  |
+        | partitioned | with PartitionKey "a" | the partition of their key |
+
+    @SIZE-12
+    Scenario: Scheduled messages that are cancelled give room
+      Given a regular queue of 1 GB
+      And 11 large messages were scheduled for tomorrow
+      When each of them is cancelled
+      Then in the end there is room for a message without key

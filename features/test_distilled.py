@@ -3,6 +3,7 @@
 import pytest
 
 from busproof.steps.distilled import Situation, situations
+from busproof.steps.running import RUN
 
 
 @pytest.mark.parametrize(
@@ -11,4 +12,5 @@ from busproof.steps.distilled import Situation, situations
 )
 def test_situation(request: pytest.FixtureRequest, situation: Situation) -> None:
     """The bus is asked what the situation asks, if its rule applies."""
-    situation.play(request.getfixturevalue("asking"))
+    asking = request.getfixturevalue("asking")
+    situation.play(asking, request.config.stash[RUN].steps)

@@ -218,3 +218,75 @@ Feature: Transactions on partitioned queues
         | kind        |
         | partitioned |
         | regular     |
+
+  Rule: Transactions at the same time know nothing of each other
+
+    @TXN-12 @TXN-13
+    Scenario Outline: What becomes of one transaction changes nothing in the other
+      Given a <kind> queue
+      And a transaction
+      And 2 messages with PartitionKey "a" were sent in the transaction
+      When another transaction is begun
+      And 3 messages with PartitionKey "a" are sent in the transaction
+      And the first transaction is <first>
+      And the transaction is <second>
+      And everything is received and completed
+      Then exactly <number> messages were received
+
+      Examples:
+        | kind        | first       | second      | number |
+        | partitioned | committed   | committed   | 5      |
+        | partitioned | committed   | rolled back | 2      |
+        | partitioned | rolled back | committed   | 3      |
+        | partitioned | rolled back | rolled back | 0      |
+        | regular     | committed   | rolled back | 2      |
+        | regular     | rolled back | committed   | 3      |
+
+    @TXN-12
+    Scenario Outline: With one commit only what was sent in its transaction is received
+      Given a <kind> queue
+      And a transaction
+      And 2 messages with PartitionKey "a" were sent in the transaction
+      When another transaction is begun
+      And 3 messages with PartitionKey "a" are sent in the transaction
+      And the first transaction is committed
+      And everything is received and completed
+      Then exactly 2 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @TXN-02
+    Scenario Outline: Each of two transactions has a key of its own
+      Given a partitioned queue
+      And a transaction
+      And a message with <property> "a" was sent in the transaction
+      When another transaction is begun
+      And a message with <property> "b" is sent in the transaction
+      Then it is accepted
+
+      Examples:
+        | property     |
+        | SessionId    |
+        | PartitionKey |
+
+    @TXN-12 @DUP-10
+    Scenario: A MessageId of a transaction that was rolled back makes no copy in another one
+      Given a partitioned queue with duplicate detection
+      And a transaction
+      And a message with MessageId "x" was sent in the transaction
+      When another transaction is begun
+      And the first transaction is rolled back
+      And a message with MessageId "x" is sent in the transaction
+      And the transaction is committed
+      And everything is received and completed
+      Then exactly 1 message was received
+
+    @TXN-12
+    Scenario: A hundred transactions one after another each arrive
+      Given a partitioned queue
+      When 110 transactions of a message with PartitionKey "a" are committed one after another
+      And everything is received and completed
+      Then exactly 110 messages were received

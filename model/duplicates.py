@@ -30,10 +30,13 @@ def check_window(namespace: Namespace, window: int) -> None:
 def is_duplicate(namespace: Namespace, entity: Entity, message: v.Message, key: Key | None) -> bool:
     """DUP-01, DUP-04 to DUP-07, KEY-11: return whether a message is a copy; record it if not.
 
-    The documents do not say whether a copy extends the window (DUPLICATE-PROLONGS).
+    The documents do not say whether a copy extends the window (DUPLICATE-PROLONGS), nor whether an
+    empty MessageId counts (EMPTY-KEY).
     """
     message_id = message.message_id
     if message_id is None or not entity.settings.duplicate_detection:
+        return False
+    if not message_id and namespace.reading("EMPTY-KEY", "set", "unset") == "unset":
         return False
     name = (key, message_id)
     known = entity.duplicates.get(name)

@@ -37,9 +37,10 @@ def effective_key(namespace: Namespace, entity: Entity, message: v.Message) -> K
         return Key(SESSION_ID, session_id)
     if partition_key is not None and (partition_key or _counts(namespace)):
         return Key(PARTITION_KEY, partition_key)
-    if settings.duplicate_detection and message.message_id is not None:
-        return Key(MESSAGE_ID, message.message_id)
-    return None
+    message_id = message.message_id
+    if not settings.duplicate_detection or message_id is None:
+        return None
+    return Key(MESSAGE_ID, message_id) if message_id or _counts(namespace) else None
 
 
 def _counts(namespace: Namespace) -> bool:

@@ -39,6 +39,7 @@ def print_rules(catalogue: Catalogue, rules: Sequence[Rule]) -> None:
     console.print()
     marks = ", ".join(f"{edition.mark} {edition.id}" for edition in catalogue.editions)
     console.print(f"Editions: {marks}; outside: stated by none of them, in force in all.")
+    console.print(f"A run that names no edition is held to {catalogue.default_edition}.")
     newest = catalogue.releases[0]
     told = "busproof rules --changes has details."
     console.print(f"Catalogue {newest.version} of {newest.dated}; {told}")

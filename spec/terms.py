@@ -106,4 +106,4 @@ CAPABILITIES: Final = (
 """Capabilities that an adapter can declare; a test keeps both the same."""
 
 STATEMENTS: Final = {"A": 14, "B": 12, "C": 19, "D": 8, "E": 3, "F": 14, "G": 9, "H": 3}
-"""Number of statements of the five documents in each section of the checklist."""
+"""Number of statements of the documents in each section of the checklist."""

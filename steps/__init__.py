@@ -22,6 +22,7 @@ STEP_MODULES: Final = (
     "busproof.steps.definitions.sessions",
     "busproof.steps.definitions.outages_and_clock",
     "busproof.steps.definitions.storage_quota",
+    "busproof.steps.definitions.room",
     "busproof.steps.definitions.limits",
     "busproof.steps.definitions.entity_quota",
     "busproof.steps.definitions.premium",

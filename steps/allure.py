@@ -25,6 +25,7 @@ __all__ = ["is_active"]
 
 _OURS: Final = Path(__file__).resolve().parent.parent / "features" / "test_features.py"
 _BESIDE: Final = {
+    "test_distilled.py": "Situations found by machine",
     "test_exploration.py": "Exploration",
     "test_paths.py": "Paths of the TLA+ specs",
     "test_replay.py": "Replay",
@@ -127,6 +128,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
     for name, value in _parameters(item):
         allure.dynamic.parameter(name, value)
+    call = getattr(item, "callspec", None)
+    if call and (situation := call.params.get("situation")):
+        shown: Any = allure.dynamic
+        shown.title(situation.name)
+        shown.description(situation.about)
 
 
 def _parameters(item: pytest.Item) -> Iterator[tuple[str, str]]:

@@ -1,7 +1,8 @@
 """Distilled situations: short sequences of commands, found by search and stored as data.
 
-Each line of `features/distilled/*.jsonl` holds one: its purpose, the rule that was charged, and its
-commands in the syntax of `history/render/gherkin.py`. `make distilled` writes them.
+Each line of `features/distilled/*.jsonl` holds one: its name and purpose in words, the rule that
+was charged, its commands in the syntax of `history/render/gherkin.py`, and the generated mutants
+that it kills. `make distilled` writes them.
 """
 
 import json
@@ -11,6 +12,7 @@ from typing import Final
 import attrs
 
 from busproof.errors import SpecificationError
+from busproof.history.records import StepResult
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.definitions.any_command import Asking
 from busproof.vocabulary.values import Clock, RuleId, Tier
@@ -25,21 +27,27 @@ class Situation:
     """One distilled sequence.
 
     Attributes:
-        name: unique name.
-        about: its purpose, in a sentence.
+        name: the commands in a few words; unique.
+        about: the wrong answer, and the rule that it breaks.
         rule: id of the rule that was charged when it was found.
         tier: tier of the namespace in which it was found.
         commands: commands with their connections, as sentences.
+        mutants: ids of the generated mutants that it kills.
     """
 
     name: str
-    about: str
+    about: str = attrs.field(repr=False)
     rule: RuleId
     tier: Tier
-    commands: tuple[str, ...]
+    commands: tuple[str, ...] = attrs.field(repr=False)
+    mutants: tuple[str, ...] = attrs.field(repr=False)
 
-    def play(self, asking: Asking) -> None:
+    def play(self, asking: Asking, steps: list[StepResult]) -> None:
         """Send each command; the judge checks each answer.
+
+        Args:
+            asking: sends the commands.
+            steps: receives the sentence of the situation, and each command with its result.
 
         Raises:
             NotApplicable: the run has another tier, or the sequence would wait on a real clock.
@@ -47,9 +55,12 @@ class Situation:
         asking.insist(self.tier)
         if asking.clock is Clock.REAL and any("Advance clock" in each for each in self.commands):
             raise NotApplicable("clock: the sequence waits, and the clock is real")
+        steps.append(StepResult(keyword="*", text=f"{self.name}. {self.about}", result="passed"))
         for command in self.commands:
             connection, _, request = command.partition(" asks: ")
+            steps.append(StepResult(keyword="When", text=command, result="failed"))
             asking.ask(connection, request)
+            steps[-1] = attrs.evolve(steps[-1], result="passed")
         asking.conclude()
 
 
@@ -71,11 +82,12 @@ def _situation(line: str, where: str) -> Situation:
     try:
         fields = json.loads(line)
         return Situation(
-            name=fields["id"],
+            name=fields["name"],
             about=fields["about"],
             rule=fields["rule"],
             tier=Tier(fields["tier"]),
             commands=tuple(fields["commands"]),
+            mutants=tuple(fields["mutants"]),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise SpecificationError(f"{where} is not a distilled situation: {error}") from None

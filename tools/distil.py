@@ -4,15 +4,15 @@
 sample of the generated mutants. For each mutant it takes the shortest recording in which the judge
 distinguishes it from the model, or searches for a variant that does. The sequence is minimised, and
 kept unless a sequence kept earlier kills the mutant, too. The same sources, seed and sample give
-the same files.
+the same files. `--reword` writes the names and sentences of the kept sequences anew, in seconds.
 """
 
 import argparse
 import json
 import sys
 import tempfile
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 from typing import Final
@@ -23,14 +23,22 @@ from busproof.cli.mutation.audit import recorded_apart
 from busproof.cli.mutation.generated import Recording, Terms, _requests, _traced, chosen
 from busproof.cli.mutation.search import ModelBroke, broken, played, search
 from busproof.cli.mutation.variants import Material
-from busproof.history.render.gherkin import sentence
+from busproof.errors import UsageError
+from busproof.history.render.gherkin import request_of, sentence
+from busproof.history.render.situations import situation_name
+from busproof.history.render.wrong_answers import what_is_wrong
 from busproof.history.replay import Asked, commands_of, numbered
 from busproof.judging.shrinking import minimised, simplified
-from busproof.model.rules import Rules
+from busproof.model.rules import RULES, Rules
 from busproof.mutants.by_machine.contexts import may_arise
-from busproof.mutants.by_machine.made import GeneratedMutant, rules_of
-from busproof.vocabulary.profile import Profile
+from busproof.mutants.by_machine.made import GeneratedMutant, mutant_named, rules_of
+from busproof.spec import load
+from busproof.steps.distilled import situations
+from busproof.vocabulary.profile import Profile, profile_for
 
+CATALOGUE: Final = load()
+FULLEST: Final = "cs-2020-12"
+"""The edition that states the most."""
 FOLDER: Final = Path("features/distilled")
 LONGEST: Final = 20
 """Most commands of a recording to try."""
@@ -43,32 +51,45 @@ SECONDS: Final = 2.0
 
 
 @attrs.frozen(kw_only=True)
-class Situation:
-    """A sequence that kills a mutant, with the rule that the mutant breaks."""
+class Found:
+    """A sequence that kills mutants, with the rule that they break."""
 
-    mutant: GeneratedMutant
-    tier: str
+    mutants: tuple[GeneratedMutant, ...]
     profile: Profile
     rule: str
     commands: tuple[Asked, ...]
 
-    def line(self) -> str:
+    @property
+    def family(self) -> str:
+        """The family of the first mutant, which names the file."""
+        return self.mutants[0].family
+
+    def line(self, name: str) -> str:
         """Return the sequence as a line of JSON with readable commands."""
         shown = {
-            "id": self.mutant.id,
-            "about": about(self.mutant),
+            "name": name,
+            "about": self.about(),
             "rule": self.rule,
-            "tier": self.tier,
+            "tier": self.profile.tier.value,
             "commands": [sentence(asked) for asked in self.commands],
+            "mutants": [mutant.id for mutant in self.mutants],
         }
         return json.dumps(shown, ensure_ascii=False)
 
+    def name(self) -> str:
+        """Return the commands in a few words."""
+        return situation_name([asked.command for asked in self.commands])
 
-def about(mutant: GeneratedMutant) -> str:
-    """Return the purpose of a sequence, in a sentence."""
-    where = f"{mutant.family}.{mutant.function}"
-    when = f" ({mutant.context})" if mutant.context else ""
-    return f"Notices {where} with {mutant.after!r} in the place of {mutant.before!r}{when}."
+    def about(self) -> str:
+        """Return the wrong answer, and the rule that it breaks, in a sentence."""
+        wrong = played(rules_of(self.mutants[0]), self.profile, self.commands, seconds=SECONDS)
+        right = played(RULES, self.profile, self.commands)
+        place = len(wrong.usual) - 1
+        if wrong.events[place].outcome == right.events[place].outcome:  # only its partition differs
+            place = len(wrong.events) - 1
+        last = place == len(wrong.events) - 1
+        told = what_is_wrong(wrong.events[place], right.events[place], last=last)
+        return f"Wrong if {told}. {self.rule}: {CATALOGUE.rule(self.rule).title}."
 
 
 def kills(rules: Rules, profile: Profile, commands: Sequence[Asked]) -> tuple[str, ...] | None:
@@ -84,7 +105,7 @@ def kills(rules: Rules, profile: Profile, commands: Sequence[Asked]) -> tuple[st
 
 def distilled(
     mutant: GeneratedMutant, recorded: Sequence[Recording], material: Material, terms: Terms
-) -> Situation | None:
+) -> Found | None:
     """Return the shortest sequence found that kills a mutant; `None` if there is none."""
     rules = rules_of(mutant)
     places = {(mutant.family, line) for line in mutant.lines}
@@ -116,16 +137,15 @@ def _shortest(
     profile: Profile,
     commands: Sequence[Asked],
     rule: str,
-) -> Situation | None:
+) -> Found | None:
     def fails(candidate: Sequence[Asked]) -> bool:
         return rule in (kills(rules, profile, candidate) or ())
 
     if not fails(commands):
         return None
     shortest = simplified(minimised(commands, fails), fails)
-    return Situation(
-        mutant=mutant,
-        tier=profile.tier.value,
+    return Found(
+        mutants=(mutant,),
         profile=profile,
         rule=rule,
         commands=numbered(shortest),
@@ -134,18 +154,18 @@ def _shortest(
 
 def sequences(
     mutants: Sequence[GeneratedMutant], recorded: Sequence[Recording], terms: Terms
-) -> Iterator[Situation]:
+) -> Iterator[Found]:
     """Yield a sequence for each mutant that no earlier sequence kills."""
     material = Material.of(event.command for each in recorded for event in each.scenario.events)
-    kept: list[Situation] = []
+    kept: list[Found] = []
     for place, mutant in enumerate(mutants, 1):
         print(f"{place} of {len(mutants)}, {len(kept)} kept", end="\r", file=sys.stderr)
         rules = rules_of(mutant)
-        near = [each for each in kept if each.mutant.family == mutant.family]
+        near = [each for each in kept if each.family == mutant.family]
         if any(kills(rules, each.profile, each.commands) for each in near):
             continue
         found = distilled(mutant, recorded, material, terms)
-        if found is not None and len(found.line()) <= LINE:
+        if found is not None and len(found.line(found.name())) <= LINE:
             kept.append(found)
             yield found
 
@@ -160,23 +180,80 @@ def recordings(terms: Terms) -> list[Recording]:
         ]
 
 
-def main() -> None:
-    """Write the files."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sample", type=int, default=40, help="mutants of each family")
-    parser.add_argument("--tries", type=int, default=60, help="variants for each")
-    parser.add_argument("--seed", type=int, default=0)
-    args = parser.parse_args()
-    terms = Terms(sample=args.sample, tries=args.tries, seed=args.seed)
+def stored() -> Iterator[Found]:
+    """Yield the sequences of the files whose mutants still exist."""
+    for each in situations():
+        asked = [request.partition(" asks: ") for request in each.commands]
+        mutants = tuple(known for known in map(_known, each.mutants) if known is not None)
+        if mutants:
+            yield Found(
+                mutants=mutants,
+                profile=profile_for(CATALOGUE, edition=FULLEST, tier=each.tier.value),
+                rule=each.rule,
+                commands=tuple(
+                    Asked(number=number, connection=connection, command=request_of(request))
+                    for number, (connection, _, request) in enumerate(asked, 1)
+                ),
+            )
+
+
+def _known(identity: str) -> GeneratedMutant | None:
+    try:
+        return mutant_named(identity)
+    except UsageError:
+        print(f"{identity} does not exist any more; its sequence is left out", file=sys.stderr)
+        return None
+
+
+def merged(found: Iterable[Found]) -> list[Found]:
+    """Return the sequences, those with the same commands and rule as one, with all mutants."""
+    alike: dict[object, Found] = {}
+    for each in sorted(found, key=lambda each: each.mutants[0].id):
+        commands = tuple(map(sentence, each.commands))
+        first = alike.setdefault((each.profile.tier, each.rule, commands), each)
+        both = dict.fromkeys((*first.mutants, *each.mutants))
+        alike[each.profile.tier, each.rule, commands] = attrs.evolve(first, mutants=tuple(both))
+    return list(alike.values())
+
+
+def named(found: Sequence[Found]) -> Iterator[tuple[str, Found]]:
+    """Yield each sequence with a unique name; equal ones have the rule, or also a number."""
+    names = Counter(each.name() for each in found)
+    used = Counter[str]()
+    for each in found:
+        name = each.name()
+        if names[name] > 1:
+            name = f"{name} ({each.rule})"
+        used[name] += 1
+        yield (name if used[name] == 1 else f"{name[:-1]}, {used[name]})"), each
+
+
+def write(found: Iterable[Found]) -> None:
+    """Write the files anew."""
     lines: dict[str, list[str]] = defaultdict(list)
-    for each in sequences(chosen([], terms), recordings(terms), terms):
-        lines[each.mutant.family].append(each.line())
+    for name, each in named(merged(found)):
+        lines[each.family].append(each.line(name))
     FOLDER.mkdir(exist_ok=True)
     for old in FOLDER.glob("*.jsonl"):
         old.unlink()
     for family, written in lines.items():
         text = "".join(f"{line}\n" for line in sorted(written))
         (FOLDER / f"{family}.jsonl").write_text(text, encoding="utf-8")
+
+
+def main() -> None:
+    """Write the files."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sample", type=int, default=40, help="mutants of each family")
+    parser.add_argument("--tries", type=int, default=60, help="variants for each")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--reword", action="store_true", help="write only names and sentences anew")
+    args = parser.parse_args()
+    if args.reword:
+        write(list(stored()))
+        return
+    terms = Terms(sample=args.sample, tries=args.tries, seed=args.seed)
+    write(sequences(chosen([], terms), recordings(terms), terms))
 
 
 if __name__ == "__main__":

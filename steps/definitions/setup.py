@@ -96,6 +96,13 @@ def begun_too(bus: Bus) -> str:
     return "t2"
 
 
+@when(parsers.re(r"the first transaction is (?P<end>committed|rolled back)"))
+def first_ends(bus: Bus, end: str) -> None:
+    """End the transaction that was begun first; this must succeed."""
+    kind = CommitTransaction if end == "committed" else RollBackTransaction
+    bus.expect(bus.do(kind(transaction="t1")), Done)
+
+
 @when("the transaction is committed")
 def committed(bus: Bus, transaction: str) -> None:
     """Commit the transaction; this must succeed."""

@@ -5,22 +5,35 @@ from typing import Final
 import attrs
 from pytest_bdd import given, parsers, then, when
 
+from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.sending import READ
 from busproof.steps.patience import until
-from busproof.steps.wording import Properties, properties, queue_settings
+from busproof.steps.wording import Properties, properties, queue_settings, seconds
 from busproof.vocabulary.capabilities import Capability
 from busproof.vocabulary.commands import (
+    AcceptNextSession,
     AcceptSession,
+    BeginTransaction,
     CommitTransaction,
     Complete,
     GetSessionState,
+    RenewLock,
     Send,
     UpdateQueue,
 )
 from busproof.vocabulary.messages import MessageView
-from busproof.vocabulary.outcomes import Done, Outcome, QueueDescription, Refused, SessionState
+from busproof.vocabulary.outcomes import (
+    Done,
+    Outcome,
+    QueueDescription,
+    Refused,
+    Renewed,
+    SessionAccepted,
+    SessionState,
+)
 from busproof.vocabulary.paths import DEAD_LETTERS
+from busproof.vocabulary.values import Clock
 
 SETTINGS: Final = (
     "partitioned",
@@ -142,6 +155,59 @@ def state_if_accepted(
     """Check that the session has the new state, or the old one if the request was refused."""
     told = bus.do(GetSessionState(queue=queue, session_id=session_id))
     assert told == SessionState(state=old if isinstance(outcome, Refused) else new), told
+
+
+@when(parsers.parse("{number:d} hours pass"))
+def hours_pass(bus: Bus, number: int) -> None:
+    """Let hours pass, on a virtual clock only."""
+    _need_virtual_clock(bus)
+    bus.pass_time(seconds(3600 * number))
+
+
+def _need_virtual_clock(bus: Bus) -> None:
+    if bus.clock is Clock.REAL:
+        raise NotApplicable("clock: it is real, and the scenario would wait too long")
+
+
+@when(parsers.parse("its lock is renewed {number:d} times, 1 second apart"))
+def renews_many(bus: Bus, queue: str, kept: MessageView, number: int) -> None:
+    """Renew the lock of a message again and again; each time must succeed."""
+    _need_virtual_clock(bus)
+    for _ in range(number):
+        bus.pass_only(seconds(1), bus.settings[queue].lock_duration)
+        bus.expect(bus.do(RenewLock(queue=queue, lock_token=kept.lock_token or "")), Renewed)
+
+
+@when(
+    parsers.parse("{number:d} transactions of a message {carried} are committed one after another"),
+    converters=READ,
+)
+def commits_many(bus: Bus, queue: str, number: int, carried: Properties) -> None:
+    """Send a message in each of this number of transactions; each must be committed."""
+    for place in range(number):
+        name = f"many-{place}"
+        bus.expect(bus.do(BeginTransaction(transaction=name)), Done)
+        sent = Send(queue=queue, message=carried.message(bus), transaction=name)
+        bus.expect(bus.send(sent), Done)
+        bus.expect(bus.do(CommitTransaction(transaction=name)), Done)
+
+
+@when(
+    parsers.parse("the next session is accepted {number:d} times, and what it holds is completed")
+)
+def empties_sessions(bus: Bus, queue: str, number: int, views: list[MessageView]) -> None:
+    """Accept one session after another, and receive and complete what it holds."""
+    for _ in range(number):
+        accepted = bus.do(AcceptNextSession(queue=queue))
+        bus.expect(accepted, SessionAccepted)
+        assert isinstance(accepted, SessionAccepted)
+        views.extend(bus.received(queue, session_id=accepted.session_id))
+
+
+@then(parsers.parse('messages with MessageId "{first}" and "{second}" were received'))
+def received_ids(views: list[MessageView], first: str, second: str) -> None:
+    """Check that both MessageIds are among those received."""
+    assert {first, second} <= {view.message_id for view in views}, views
 
 
 @then("no message was received, unless it was refused")

@@ -40,7 +40,7 @@ def expected(rule: Rule) -> set[tuple[str, str]]:
 
 
 def cited(catalogue: Catalogue, rule: Rule) -> set[tuple[str, str | None]]:
-    """The places that a rule cites in the five documents."""
+    """The places that a rule cites in the editions."""
     editions = {edition.id for edition in catalogue.editions}
     return {(each.source, each.anchor) for each in rule.citations if each.source in editions}
 

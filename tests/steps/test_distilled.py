@@ -7,6 +7,7 @@ import pytest
 from busproof.cli.mutation.search import broken, played
 from busproof.errors import SpecificationError, UsageError
 from busproof.history.render.gherkin import request_of
+from busproof.history.render.situations import situation_name
 from busproof.history.replay import Asked
 from busproof.model.rules import RULES, Rules
 from busproof.mutants.by_machine.made import mutant_named, rules_of
@@ -44,8 +45,31 @@ def test_each_situation_is_charged_to_a_rule_of_the_catalogue():
     assert {each.rule for each in ALL} <= {rule.id for rule in CATALOGUE.rules}
 
 
-def test_each_situation_says_what_it_is_for():
-    assert [] == [each.name for each in ALL if not each.about.endswith(".")]
+def test_each_situation_is_named_after_its_commands():
+    """So `tools/distil.py --reword` has nothing to do."""
+    wrong = [
+        each.name
+        for each in ALL
+        if not each.name.startswith(situation_name([one.command for one in asked(each)]))
+    ]
+    assert wrong == []
+
+
+def test_each_situation_says_what_would_be_wrong_and_by_which_rule():
+    wrong = [
+        each.name
+        for each in ALL
+        if not each.about.startswith("Wrong if ")
+        or not each.about.endswith(f"{each.rule}: {CATALOGUE.rule(each.rule).title}.")
+    ]
+    assert wrong == []
+
+
+def test_no_situation_shows_a_user_the_name_of_a_mutant():
+    shown = {each: f"{each.name} {each.about} {each!r}" for each in ALL}
+    assert [] == [
+        mutant for each, text in shown.items() for mutant in each.mutants if mutant in text
+    ]
 
 
 @pytest.mark.slow
@@ -57,12 +81,13 @@ def test_no_situation_accuses_the_model():
 def test_each_situation_accuses_its_mutant_of_its_rule():
     wrong = []
     for each in ALL:
-        try:
-            rules = rules_of(mutant_named(each.name))
-        except UsageError:  # the model has changed since; `make distilled` finds another
-            continue
-        if each.rule not in (accused(each, rules) or ()):
-            wrong.append(each.name)
+        for mutant in each.mutants:
+            try:
+                rules = rules_of(mutant_named(mutant))
+            except UsageError:  # the model has changed since; `make distilled` finds another
+                continue
+            if each.rule not in (accused(each, rules) or ()):
+                wrong.append((each.name, mutant))
     assert [] == wrong
 
 
@@ -71,8 +96,8 @@ def test_each_situation_accuses_its_mutant_of_its_rule():
     [
         "no JSON",
         "[]",
-        '{"id": "a"}',
-        '{"id": "a", "about": "b", "rule": "c", "tier": "none", "commands": []}',
+        '{"name": "a"}',
+        '{"name": "a", "about": "b", "rule": "c", "tier": "none", "commands": [], "mutants": []}',
     ],
 )
 def test_a_line_that_is_no_situation_is_named(tmp_path: Path, line: str):

@@ -194,7 +194,7 @@ COMMAND: Final = Command(
     examples=[
         ("busproof rules KEY", "The rules on keys:"),
         ("busproof rules key-08", "One rule, its sources and its tests:"),
-        ("busproof rules --diff fr-2016-09 de-2021-04", "What changed between two editions:"),
+        ("busproof rules --diff de-2021-04 en-2026-02", "What changed between two editions:"),
         ("busproof rules --ambiguities --family TXN", "What the documents leave open:"),
     ],
 )

@@ -1,0 +1,93 @@
+"""Rendering of a wrong answer, beside a right one, in a clause."""
+
+from typing import Any
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.history.render.outcomes import outcome_words
+from busproof.history.render.phrases import plain_number, quoted, seconds
+from busproof.history.render.situations import TIMES, joined, noun
+
+__all__ = ["what_is_wrong"]
+
+
+def what_is_wrong(wrong: v.Event, right: v.Event, *, last: bool) -> str:
+    """Return a wrong answer in a clause, such as `it is refused as not-found`.
+
+    Args:
+        wrong: the event with the wrong answer.
+        right: the same command, answered as the documents have it.
+        last: whether the command is the last one of its sequence.
+    """
+    subject = "it" if last else f"the earlier {noun(wrong.command)}"
+    usual = right.outcome
+    told = f"{subject} {_said(wrong, usual)}"
+    if isinstance(usual, v.Refused) and not isinstance(wrong.outcome, v.Refused):
+        return f"{told} instead of a refusal as {usual.error.value}"
+    return told
+
+
+def _said(wrong: v.Event, usual: v.Outcome) -> str:  # noqa: PLR0911 - one return a case
+    if wrong.outcome == usual:
+        return "goes to another partition"
+    match wrong.outcome:
+        case v.Done() | v.Scheduled() | v.Renewed():
+            sends = isinstance(wrong.command, v.Send | v.SendBatch | v.Schedule)
+            return "is accepted" if sends else "succeeds"
+        case v.Refused(error=error):
+            instead = f" instead of {usual.error.value}" if isinstance(usual, v.Refused) else ""
+            return f"is refused as {error.value}{instead}"
+        case v.Described() | v.TopicDescribed() if isinstance(usual, type(wrong.outcome)):
+            return f"shows {_differences(wrong.outcome.description, usual.description)}"
+        case v.Empty():
+            return "delivers no message"
+        case v.Received() | v.ReceivedSeveral():
+            return f"delivers {_views_words(wrong.outcome, usual)}"
+        case v.Peeked():
+            return f"shows {_views_words(wrong.outcome, usual)}"
+        case _:
+            return f"returns: {outcome_words(wrong.outcome)}"
+
+
+def _views_words(wrong: v.Outcome, usual: v.Outcome) -> str:
+    """Return the messages of a wrong answer; their values if the messages are right."""
+    views, right = _views_of(wrong), _views_of(usual)
+    bodies = [quoted(each.body) for each in views]
+    if bodies and bodies == [quoted(each.body) for each in right]:
+        pairs = zip(views, right, strict=True)
+        seen, other = next(((a, b) for a, b in pairs if a != b), (views[0], right[0]))
+        return f"{quoted(seen.body)} with {_differences(seen, other)}"
+    return joined(bodies) if bodies else "no message"
+
+
+def _views_of(outcome: v.Outcome) -> tuple[v.MessageView, ...]:
+    match outcome:
+        case v.Received(message=view):
+            return (view,)
+        case v.ReceivedSeveral(messages=views) | v.Peeked(messages=views):
+            return views
+        case _:
+            return ()
+
+
+def _differences(seen: Any, usual: Any) -> str:
+    names = [each.name for each in attrs.fields(type(seen))]
+    return joined(
+        [
+            f"{name.replace('_', ' ')} {_value(name, getattr(seen, name))}"
+            f" instead of {_value(name, getattr(usual, name))}"
+            for name in names
+            if getattr(seen, name) != getattr(usual, name)
+        ]
+    )
+
+
+def _value(name: str, value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return {None: "none", True: "true", False: "false"}[value]
+    if name in (*TIMES, "locked_until"):
+        return seconds(value)
+    if name == "sequence_number":
+        return plain_number(value)
+    return quoted(value) if type(value) is str else str(getattr(value, "value", value))

@@ -1,0 +1,87 @@
+"""Steps that fill a queue without keys or with scheduled messages, and steps that look for room.
+
+They use one large size, because a partitioned queue would take too many smaller messages.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+import attrs
+from pytest_bdd import given, parsers, then, when
+
+from busproof.judging.scenario_outcome import NotApplicable
+from busproof.steps.bus import Bus
+from busproof.steps.definitions.sending import READ
+from busproof.steps.definitions.storage_quota import DAY, FILLERS, GB, Filled, is_taken_in_the_end
+from busproof.steps.wording import Properties
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import Schedule, Send
+from busproof.vocabulary.messages import Message, MessageView
+from busproof.vocabulary.outcomes import Done, Outcome, Refused, Scheduled
+from busproof.vocabulary.values import Error
+
+SIZE: Final = FILLERS[0]
+FITTING: Final = GB // SIZE
+"""Number of messages that fit into a GB, whether it has 10^9 bytes or 2^30."""
+
+
+def _large(bus: Bus, number: int) -> Iterator[Message]:
+    bus.need(Capability.DISPOSABLE_NAMESPACE)
+    return (attrs.evolve(bus.message(), size=SIZE, stands_in=True) for _ in range(number))
+
+
+def _not_too_large(outcome: Outcome) -> Outcome:
+    if isinstance(outcome, Refused) and outcome.error is Error.MESSAGE_TOO_LARGE:
+        raise NotApplicable(f"sizes: no message has {SIZE} bytes, and smaller ones are too many")
+    return outcome
+
+
+def _sent(bus: Bus, queue: str, number: int) -> list[Outcome]:
+    """Try to send this number of messages without key; return the answers."""
+    sends = (Send(queue=queue, message=message) for message in _large(bus, number))
+    return [_not_too_large(bus.send(command)) for command in sends]
+
+
+@when(
+    parsers.parse(
+        "messages without key are sent that fill {parts:d} partitions, and {more:d} more"
+    ),
+    target_fixture="outcomes",
+)
+def fills_parts(bus: Bus, queue: str, parts: int, more: int) -> list[Outcome]:
+    """Try to send as many messages as fit into so many partitions, and some more or fewer."""
+    if parts > bus.profile.partitions:
+        raise NotApplicable(f"partitions: there are {bus.profile.partitions}, and not {parts}")
+    return _sent(bus, queue, parts * FITTING + more)
+
+
+@when("messages without key are sent until no partition has room", target_fixture="outcome")
+def fills_all(bus: Bus, queue: str) -> Outcome:
+    """Try to send more messages than fit into all partitions; return the last answer."""
+    return _sent(bus, queue, bus.profile.partitions * (FITTING + 2))[-1]
+
+
+@given(
+    parsers.parse("{number:d} large messages were scheduled for tomorrow"),
+    target_fixture="all_scheduled",
+)
+def has_scheduled_large(bus: Bus, queue: str, number: int) -> list[Outcome]:
+    """Schedule messages that fill a queue; those that do not fit may be refused."""
+    outcomes = [
+        _not_too_large(bus.do(Schedule(queue=queue, message=message, delay=DAY)))
+        for message in _large(bus, number)
+    ]
+    return [each for each in outcomes if isinstance(each, Scheduled)]
+
+
+@then("as many messages were received as were accepted")
+def received_what_was_accepted(outcomes: list[Outcome], views: list[MessageView]) -> None:
+    """Check the number of messages received against the answers to their sends."""
+    accepted = sum(isinstance(each, Done) for each in outcomes)
+    assert len({view.body for view in views}) == len(views) == accepted, accepted
+
+
+@then(parsers.parse("in the end there is room for a message {carried}"), converters=READ)
+def has_room_in_the_end(bus: Bus, queue: str, carried: Properties) -> None:
+    """Check that a large message is accepted, possibly after a delay."""
+    is_taken_in_the_end(bus, queue, Filled(size=SIZE), carried)
