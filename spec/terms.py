@@ -85,6 +85,7 @@ CAPABILITIES: Final = (
     "time-to-live",
     "batches",
     "receive-batches",
+    "settle-batches",
     "prefetch",
     "peek-from",
     "timestamps",
