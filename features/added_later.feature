@@ -1,4 +1,4 @@
-Feature: What was added later
+Feature: Features added over time
   Some editions list what has come to work with partitioned entities, and what AMQP can ask of them.
   Each request does there what it does on a regular entity, in whichever partition the message or
   the session is. Adding and removing rules, which is on the list too, is in filters.feature.

@@ -1,4 +1,4 @@
-Feature: Deliveries that are counted, and dead letters
+Feature: Delivery counts and dead-letter queues
   A message that nobody could deal with ends in the dead-letter queue of its entity, by itself after
   so many deliveries or at its receiver's wish, and stays there until somebody deals with it.
 

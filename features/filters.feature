@@ -1,4 +1,4 @@
-Feature: Rules of subscriptions
+Feature: Subscription rules
   A subscription takes what any of its rules takes. A rule has a filter: true, false, one that
   compares properties for equality, or a condition in a subset of SQL.
 

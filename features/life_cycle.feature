@@ -1,4 +1,4 @@
-Feature: The life of a message
+Feature: Message life cycle
   What the documents take for granted, on partitioned queues as on regular ones, and where a front
   end's cache or an outage shows through.
 

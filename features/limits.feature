@@ -1,4 +1,4 @@
-Feature: Limits of single requests
+Feature: Request limits
   How large a message may be, how long its keys, how many messages a transaction takes, and how long
   the name of an entity may be. What is at a limit is taken; what is beyond it is refused, and leaves
   nothing behind.

@@ -1,4 +1,4 @@
-Feature: Locks of messages
+Feature: Message locks
   How long a receiver has a message to itself, how it keeps it for longer, and what ends that.
 
   Rule: A lock lasts as long as its queue says

@@ -1,4 +1,4 @@
-Feature: Creating and managing queues
+Feature: Queue management
   What a queue is created as, what can be changed of it, what is told of it, and what a partition
   that cannot be reached does to all of this.
 

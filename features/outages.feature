@@ -1,4 +1,4 @@
-Feature: What an outage leaves as it is
+Feature: State that an outage must not change
   An outage of a partition delays. It frees no lock, forgets no count, no state and no number, and
   what was answered before it or in it holds after it.
 

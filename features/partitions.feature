@@ -1,4 +1,4 @@
-Feature: Partitions, their outages and front ends
+Feature: Partitions, outages and front ends
   Each partition has a broker and a messaging store of its own. An outage concerns what is there and
   nothing else. A front end asks all partitions, gives what comes first and keeps the rest, and a
   peek is answered by one of them.

@@ -1,4 +1,4 @@
-Feature: Premium
+Feature: Premium tier
   Premium creates no partitioned entities. Those that a namespace has from before go on working.
   Its queues have sizes of their own, and neither sends nor transactions need a key.
 

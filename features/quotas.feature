@@ -1,4 +1,4 @@
-Feature: How many entities there can be
+Feature: Entity quotas
   How many partitioned queues and topics a namespace can have, and how many queues and topics of
   any kind. What is one too many is refused, and leaves the namespace as it was.
 

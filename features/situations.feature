@@ -1,4 +1,4 @@
-Feature: Situations that come late, change a setting or follow a refusal
+Feature: Late effects, changed settings and refused requests
   A bus that is right for the first message must be right for the hundredth. An update changes what it
   names and nothing that is held; a refusal changes nothing at all; what is counted is what is there.
 

@@ -1,4 +1,4 @@
-Feature: Sizes, and what is full
+Feature: Entity sizes
   How large queues can be, how large their partitions are, and what becomes of messages for which
   there is no room. What is full is not down: it gives what it holds, and says that a quota is
   exceeded.

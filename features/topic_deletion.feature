@@ -1,4 +1,4 @@
-Feature: Deleting topics and subscriptions, and disabling them
+Feature: Deletion and disabling of topics and subscriptions
   What a deletion takes along and what it leaves, what a partition that cannot be reached does to
   management, and who is kept away by a status.
 

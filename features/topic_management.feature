@@ -1,4 +1,4 @@
-Feature: Managing topics and subscriptions
+Feature: Topic management
   What a topic and a subscription are created as, what can be changed of them and what is told of
   them. What is said of every entity is tried with queues beside it.
 

@@ -23,6 +23,8 @@ TOGETHER = (
         "tests/cli/test_exploration.py::test_features_and_exploration",
     ),
     ("tests/cli/test_exploration.py",),
+    ("tests/cli/test_extras.py",),
+    ("tests/test_environment.py",),
     ("tests/reports/test_allure_steps.py",),
     ("tests/steps/test_features_from_a_host.py",),
     ("tests/test_examples.py::test_the_package",),
@@ -30,6 +32,16 @@ TOGETHER = (
     ("tests/test_site.py",),
 )
 """Tests that share something expensive (a Spark, a browser, a whole run): one process each."""
+
+LONGEST = (
+    "tests/cli/test_terms.py",
+    "tests/test_examples.py",
+    "tests/judging/test_soundness.py",
+    "tests/test_commands_of_documents.py",
+    "tests/test_documents.py",
+    "tests/cli/test_interrupts.py",
+)
+"""Tests of many seconds each, which begin early: none is left running when all others are done."""
 
 
 class Together(LoadScopeScheduling):
@@ -46,6 +58,11 @@ class Together(LoadScopeScheduling):
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Together:
     """Let whole groups go to one process, the largest first."""
     return Together(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest tests first."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
 
 
 class FileNotImported(pytest.File):

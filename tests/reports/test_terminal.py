@@ -73,7 +73,7 @@ def test_verbose_tells_a_cause_in_full(shown, with_rule) -> None:
 def test_families_head_their_rules_with_a_count(shown, conformance) -> None:
     text = shown(conformance)
     life = [rule for rule in conformance.rules if rule.id.startswith("LIFE-")]
-    assert re.search(rf"\nLIFE +A message's life +{len(life) - 3} of {len(life)} shown\n", text)
+    assert re.search(rf"\nLIFE +Message life cycle +{len(life) - 3} of {len(life)} shown\n", text)
     assert re.search(r"\nTXN +Transactions +not applicable\n", text)
 
 
@@ -87,7 +87,7 @@ def test_family_of_which_nothing_arose_is_a_heading_alone(shown, conformance) ->
 
     alike = attrs.evolve(conformance, rules=tuple(map(unseen, conformance.rules)))
     text = shown(alike)
-    assert re.search(r"\nLIFE +A message's life +0 of \d+ shown\n +never\n", text)
+    assert re.search(r"\nLIFE +Message life cycle +0 of \d+ shown\n +never\n", text)
     assert "LIFE-07 " not in text.partition("Claimed")[0]
     assert "\nLIFE-07 " in shown(alike, verbose=True)
     for other in ({"cause": "late"}, {"events": 1}):
