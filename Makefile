@@ -83,8 +83,10 @@ schemas: dev ## write the JSON Schemas anew
 distilled: dev ## search for short sequences that kill mutants made by machine, and keep them (an hour)
 	$(DEV)/bin/python tools/distil.py
 
-diagrams: dev ## draw the states in docs/states.md anew
+diagrams: dev ## write docs/states.md and the changes in docs/editions.md anew
 	$(DEV)/bin/python tools/state_diagrams.py > docs/states.md
+	$(DEV)/bin/python tools/editions_page.py > docs/editions.md.new
+	mv docs/editions.md.new docs/editions.md
 
 licences: dev ## list the licences of all packages in docs/licences.md anew
 	$(DEV)/bin/python tools/licences.py > docs/licences.md

@@ -113,7 +113,7 @@ _BUILT_IN: Final = (
         name="spark",
         kind="built in",
         summary="the rules once more, as expressions that Spark folds; busproof[spark]; "
-        "?master=MASTER, local[1] by default",
+        "?master=MASTER, all cores of this machine by default",
     ),
 )
 

@@ -1,24 +1,27 @@
-"""Cost of judging on Spark compared with judging in one process, by the size of the history.
+"""Cost of judging and of screening on Spark, and the memory of one long history.
 
 The histories are those of one client of `busproof.judging.workload` on the reference model, many in
-one file, on a virtual clock. Both sides are measured in processor seconds of this process and its
-descendants; the start of Spark is measured separately. Linux only.
+one file, on a virtual clock. Judging is compared with judging in one process, screening with
+reading the lines; all in processor seconds of this process and its descendants. The start of Spark
+is measured separately. The long history is one of a queue that always holds as many messages. A
+figure is left out where its option has no size. Linux only.
 """
 
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from random import Random
-from typing import Final
+from typing import Final, TypeVar
 
 import attrs
 from figures import Figure, at_most, parser, tell
 from pyspark.sql import SparkSession
 
+from busproof import vocabulary as v
 from busproof.adapters.model import ModelAdapter
-from busproof.history.conformance import Conformance
 from busproof.history.files import HistoryWriter, load
 from busproof.history.records import Ended, Header, ScenarioVerdict, Started
 from busproof.judging.verdicts import conformance
@@ -27,11 +30,18 @@ from busproof.pipeline.checking import check
 from busproof.pipeline.session import spark_session
 from busproof.pipeline.sources import find_source
 from busproof.spec import load as load_catalogue
-from busproof.vocabulary.profile import profile_for
 
 SIZES: Final = (40_000, 200_000)
+SCREENED: Final = (100_000, 1_000_000)
+LONG: Final = (20_000, 200_000)
 A_HISTORY: Final = 500
-BOUND: Final = 1.7
+HELD: Final = 100
+KEYS: Final = 40
+JUDGING: Final = 1.35
+SCREENING: Final = 8
+MEMORY: Final = 1.3
+
+T = TypeVar("T")
 
 
 @attrs.frozen(kw_only=True)
@@ -45,7 +55,7 @@ class Row:
 
 def written(path: Path, events: int) -> None:
     """Record this many events, in histories of equal length."""
-    profile = profile_for(load_catalogue())
+    profile = v.profile_for(load_catalogue())
     adapter = ModelAdapter()
     capabilities = tuple(sorted(adapter.declaration.capabilities))
     with HistoryWriter(path) as writer:
@@ -57,20 +67,74 @@ def written(path: Path, events: int) -> None:
             writer.write(Ended(verdict=ScenarioVerdict.PASSED))
 
 
+def repeated(path: Path, events: int) -> None:
+    """Record so many events by writing the same histories again and again."""
+    some = min(events, 100_000)
+    written(path, some)
+    header, _, histories = path.read_bytes().partition(b"\n")
+    with path.open("wb") as file:
+        file.write(header + b"\n")
+        for _ in range(events // some):
+            file.write(histories)
+
+
+def long(path: Path, events: int) -> None:
+    """Record one history of a queue that holds as many messages at its end as at its beginning."""
+    profile = v.profile_for(load_catalogue())
+    adapter = ModelAdapter()
+    adapter.start(profile)
+    capabilities = tuple(sorted(adapter.declaration.capabilities))
+    with HistoryWriter(path) as writer:
+
+        def ask(command: v.Command) -> v.Outcome:
+            seen = adapter.do(command, "c1")
+            writer.write(v.Event(command=command, outcome=seen.outcome, witness=seen.witness))
+            return seen.outcome
+
+        writer.write(Header(profile=profile, capabilities=capabilities))
+        writer.write(Started(scenario="long"))
+        ask(v.CreateQueue(queue="q"))
+        for number in range(HELD + events // 3):
+            key = f"k{number % KEYS}"
+            ask(v.Send(queue="q", message=v.Message(body=f"m{number}", partition_key=key)))
+            if number < HELD:
+                continue
+            given = ask(v.Receive(queue="q"))
+            if isinstance(given, v.Received) and given.message.lock_token is not None:
+                ask(v.Complete(queue="q", lock_token=given.message.lock_token))
+        writer.write(Ended(verdict=ScenarioVerdict.PASSED))
+
+
 def worked() -> float:
     """Return the processor seconds of this process and its descendants."""
-    ticks = {}
-    parents = {}
+    mine = _mine()
+    return sum(sum(map(int, fields[11:15])) for fields in mine.values()) / os.sysconf("SC_CLK_TCK")
+
+
+def _mine() -> dict[int, list[str]]:
+    """Return what the kernel says of this process and its descendants."""
+    said = {}
     for place in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = place.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        number = int(place.parent.name)
-        parents[number] = int(fields[1])
-        ticks[number] = sum(map(int, fields[11:15]))
-    mine = [number for number in ticks if os.getpid() in (number, *_above(number, parents))]
-    return sum(ticks[number] for number in mine) / os.sysconf("SC_CLK_TCK")
+        with suppress(OSError):
+            said[int(place.parent.name)] = place.read_text().rpartition(")")[2].split()
+    parents = {number: int(fields[1]) for number, fields in said.items()}
+    return {
+        number: fields
+        for number, fields in said.items()
+        if os.getpid() in (number, *_above(number, parents))
+    }
+
+
+def most_memory() -> float:
+    """Return the most memory, in MB, that a Python of an executor has had."""
+    most = 0
+    for number in _mine():
+        with suppress(OSError):
+            command = Path(f"/proc/{number}/cmdline").read_bytes()
+            told = Path(f"/proc/{number}/status").read_text()
+            if b"pyspark.daemon" in command:
+                most = max(most, int(told.partition("VmHWM:")[2].split()[0]))
+    return most / 1024
 
 
 def _above(number: int, parents: dict[int, int]) -> Iterator[int]:
@@ -78,10 +142,10 @@ def _above(number: int, parents: dict[int, int]) -> Iterator[int]:
         yield number
 
 
-def cost(judge: Callable[[], Conformance]) -> tuple[float, Conformance]:
-    """Return the cost of judging, and its result."""
+def cost(act: Callable[[], T]) -> tuple[float, T]:
+    """Return the cost of an action, and its result."""
     before = worked()
-    found = judge()
+    found = act()
     return worked() - before, found
 
 
@@ -97,31 +161,68 @@ def row(spark: SparkSession, path: Path) -> Row:
 def main() -> int:
     """Measure and print; return 1 if a bound does not hold."""
     options = parser(__doc__)
-    options.add_argument("--sizes", type=int, nargs="+", default=SIZES)
+    options.add_argument("--sizes", type=int, nargs="*", default=SIZES, help="events to judge")
+    options.add_argument("--screened", type=int, nargs="*", default=SCREENED, help="to screen")
+    options.add_argument("--long", type=int, nargs="*", default=LONG, help="of one long history")
+    options.add_argument("--cores", type=int, default=1, help="cores of Spark (default: 1)")
     args = options.parse_args()
     before = worked()
-    spark = spark_session(master="local[1]")
+    spark = spark_session(master=f"local[{args.cores}]")
     spark.range(1).count()
-    start = worked() - before
+    found = [Figure("seconds of processors to start Spark", worked() - before)]
     with tempfile.TemporaryDirectory() as folder:
-        paths = []
-        for size in args.sizes:
-            paths.append(Path(folder, f"{size}.jsonl"))
-            written(paths[-1], size)
-        row(spark, paths[0])  # warm-up: modules are loaded once per process
-        rows = [row(spark, path) for path in paths]
+        for measure, sizes in (
+            (memory, args.long),  # first, while the Python of the executors is small
+            (judging, args.sizes),
+            (screening, args.screened),
+        ):
+            if sizes:
+                found += measure(spark, Path(folder, "history.jsonl"), sizes)
     spark.stop()
-    return tell(figures(rows, start), as_json=args.json)
+    return tell(found, as_json=args.json)
 
 
-def figures(rows: list[Row], start: float) -> Iterator[Figure]:
+def judging(spark: SparkSession, path: Path, sizes: Sequence[int]) -> Iterator[Figure]:
     """Yield the cost of an event on either side, and the ratio for the largest history."""
-    yield Figure("seconds of processors to start Spark", start)
-    for each in rows:
-        of = f"{each.events:,} events"
-        yield Figure(f"local, µs an event, {of}", each.local / each.events * 1e6)
-        yield Figure(f"Spark, µs an event, {of}", each.on_spark / each.events * 1e6)
-    yield at_most("Spark beside local", rows[-1].on_spark / rows[-1].local, BOUND)
+    written(path, sizes[0])
+    row(spark, path)  # warm-up: modules are loaded once per process
+    for size in sizes:
+        written(path, size)
+        found = row(spark, path)
+        of = f"{found.events:,} events"
+        yield Figure(f"local, µs an event, {of}", found.local / found.events * 1e6)
+        yield Figure(f"Spark, µs an event, {of}", found.on_spark / found.events * 1e6)
+    yield at_most("Spark beside local", found.on_spark / found.local, JUDGING)
+
+
+def screening(spark: SparkSession, path: Path, sizes: Sequence[int]) -> Iterator[Figure]:
+    """Yield the cost of screening an event, and the ratio to reading the lines."""
+
+    def screen() -> None:
+        check(spark, find_source(str(path)), screen=True)
+
+    def scan() -> None:
+        spark.read.text(str(path)).write.format("noop").mode("overwrite").save()
+
+    repeated(path, sizes[0])
+    screen()  # warm-up: Java compiles what is called often
+    for size in sizes:
+        repeated(path, size)
+        read, screened = cost(scan)[0], cost(screen)[0]
+        yield Figure(f"reading, µs an event, {size:,} events", read / size * 1e6)
+        yield Figure(f"screening, µs an event, {size:,} events", screened / size * 1e6)
+    yield at_most("screening beside reading", screened / read, SCREENING)
+
+
+def memory(spark: SparkSession, path: Path, sizes: Sequence[int]) -> Iterator[Figure]:
+    """Yield the memory of judging one history, and how it grows with the history's length."""
+    seen = []
+    for size in sizes:
+        long(path, size)
+        check(spark, find_source(str(path)))
+        seen.append(most_memory())
+        yield Figure(f"MB to judge one history of {size:,} events", seen[-1])
+    yield at_most("memory of the longest history beside the shortest", seen[-1] / seen[0], MEMORY)
 
 
 if __name__ == "__main__":

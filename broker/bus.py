@@ -1,34 +1,26 @@
 """The model as a bus for clients: its state, its clock and its decisions."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from random import Random
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
 from busproof import vocabulary as v
 from busproof.adapters.hostile import HOSTILE_SLACK, WrongTimers
-from busproof.broker.direct_actions import (
-    change,
-    check_change,
-    deletable,
-    delete,
-    free,
-    give_back,
-    locked_by,
-)
+from busproof.broker.direct_actions import deletable, delete, free, give_back, locked_by
 from busproof.broker.observability.decisions import Decisions
 from busproof.broker.observability.traffic import Traffic
 from busproof.broker.policies import Patient, choices_of
 from busproof.errors import UsageError
-from busproof.model import Answer, Namespace, act, forget, new_namespace, step
+from busproof.model import Answer, Namespace, act, forget, new_namespace, rest, step
 from busproof.model.journal import Change
 from busproof.model.rules import RULES, Rules
 from busproof.model.state import Entity
-from busproof.model.values import EntityKind, EntitySettings, Refusal
+from busproof.model.values import EntityKind, EntitySettings
 
 __all__ = ["SERVED", "Bus", "Description"]
 
@@ -197,36 +189,6 @@ class Bus:
             self.traffic.count(command, answer.outcome, times=-1)
         self.decisions.refuse(decided_before, refused)
 
-    def managed(self, command: v.UpdateQueue | v.DeleteQueue) -> Answer:
-        """Update or delete an entity of any kind; topics have separate commands."""
-        if getattr(self.entity(command.queue), "kind", None) is not EntityKind.TOPIC:
-            return self.ask(command, "administration")
-        if isinstance(command, v.DeleteQueue):
-            return self.ask(v.DeleteTopic(topic=command.queue), "administration")
-        changed = v.UpdateTopic(
-            topic=command.queue,
-            partitioned=command.partitioned,
-            duplicate_detection=command.duplicate_detection,
-            time_to_live=command.time_to_live,
-            status=command.status,
-        )
-        return self.ask(changed, "administration")
-
-    def updated(self, command: v.UpdateQueue, more: Mapping[str, Any]) -> Answer:
-        """Update an entity, and `more` settings that the command does not have: all or nothing."""
-        entity = self.entity(command.queue)
-        if entity is None or not more or not self.is_trusted:
-            return self.managed(command)
-        try:
-            check_change(self.namespace, entity, attrs.evolve(entity.settings, **more))
-        except Refusal as refusal:
-            return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
-        answer = self.managed(command)
-        if answer.refused is None:
-            after = attrs.evolve(entity.settings, **more)
-            self._act(lambda namespace: change(namespace, entity, after))
-        return answer
-
     def described(self, path: str) -> Description | None:  # noqa: ARG002 - for others
         """Return the bus's description of an entity; `None` if the namespace has the facts."""
         return None
@@ -262,7 +224,7 @@ class Bus:
         entity = self.entity(path)
         old = () if entity is None else deletable(entity, session_id, is_old)
         found = list(islice(old, count))
-        self._act(lambda namespace: delete(namespace, found))
+        self.act(lambda namespace: delete(namespace, found))
         return len(found)
 
     def held(self, path: str, token: str) -> str | None:
@@ -315,7 +277,7 @@ class Bus:
         """Release a locked message as if it had never been delivered."""
         queued = locked_by(self.entity(queue), token)
         if queued is not None:
-            self._act(lambda namespace: give_back(namespace, queued))
+            self.act(lambda namespace: give_back(namespace, queued))
 
     def known_as(self, path: str) -> None:
         """Record an entity's name as it was created."""
@@ -336,20 +298,22 @@ class Bus:
     def one_moment(self) -> Iterator[None]:
         """Stop the clock for the requests within, which arrived at the same time."""
         self.keep_time()
-        self._is_held = True
+        was_held, self._is_held = self._is_held, True
         try:
             yield
         finally:
-            self._is_held = False
+            self._is_held = was_held
 
     def keep_time(self) -> None:
         """Advance a real clock to the present, and run due timers."""
-        namespace, passed = self.namespace, 0
-        if self.clock is v.Clock.REAL and not self._is_held:
-            now = int((self._monotonic() - self._started) * v.MICROSECONDS)
-            passed = now - namespace.now
-        if passed > 0 or namespace.timers.is_due(namespace.now):
-            self._step(v.AdvanceClock(duration=max(passed, 0)), "clock")
+        namespace = self.namespace
+        now = before = namespace.now
+        if not self._is_held and self.clock is v.Clock.REAL:
+            now = max(before, int((self._monotonic() - self._started) * v.MICROSECONDS))
+        if namespace.timers.is_due(now):
+            self._step(v.AdvanceClock(duration=now - before), "clock")
+        elif now > before:
+            rest(namespace, now)
 
     def _step(self, command: v.Command, connection: str) -> Answer:
         answer = step(self.namespace, command, connection, self._choosing, keep=self._is_kept)
@@ -357,7 +321,8 @@ class Bus:
             self._tell(answer.changes)
         return answer
 
-    def _act(self, do: Callable[[Namespace], None]) -> None:
+    def act(self, do: Callable[[Namespace], None]) -> None:
+        """Change records as no command does, in a step of its own."""
         self._tell(act(self.namespace, self._choices, do))
 
     def _tell(self, changes: Sequence[Change]) -> None:

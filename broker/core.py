@@ -13,6 +13,7 @@ from busproof.broker.amqp.overlays import changed, remade
 from busproof.broker.amqp.refusals import too_large
 from busproof.broker.auth.tokens import Key, Keys
 from busproof.broker.bus import Bus
+from busproof.broker.client_descriptions import Descriptions
 from busproof.broker.entity_status import Statuses
 from busproof.broker.held import Budget
 from busproof.broker.limits import ALL_DEFAULT, Limits
@@ -73,11 +74,13 @@ class Hub:
         self.opened = 0
         """Number of connections since the start."""
         self.identifies = True
-        """Whether a message that was sent without a MessageId is given one."""
+        """Whether a message without a MessageId is given one before the bus decides (KEY-13)."""
         self.connections: set[Client] = set()
         self.owners: dict[str, Client] = {}
         """The client that began each open transaction."""
         self.statuses = Statuses()
+        self.descriptions = Descriptions()
+        """What administration clients wrote about entities."""
         self.saver: Saving | None = None
         """Writes decisions to a store, if there is one."""
         self.era = ""
@@ -107,6 +110,7 @@ class Hub:
         self.contents = Contents(self.era, lasting=not bus.is_trusted)
         self.tallies = self._listening()
         self.statuses = Statuses()
+        self.descriptions.clear()
         self.stated.clear()
         self._waiting.clear()
         self._stirred.clear()
@@ -203,6 +207,7 @@ class Hub:
     def forget(self, path: str) -> None:
         """End the receivers of a deleted entity."""
         self.statuses.forget(path)
+        self.descriptions.forget(path)
         for connection in list(self.connections) if self.bus.is_trusted else ():
             connection.end_receivers(path)
 
@@ -216,19 +221,19 @@ class Hub:
         return Tallies(self.bus.namespace)
 
     def _hear(self, changes: Sequence[Change]) -> None:
-        records = records_of(changes)
-        self.tallies.hear(records)
+        self.tallies.hear(changes)
         if self._waiting:
-            for record in records:
+            for record in records_of(changes):
                 self._stirred.update(_paths_of(record))
 
     def _serve(self) -> None:
         self._called = False
         stirred, self._stirred = self._stirred, set()
         waiting = self._waiting.keys()
-        for path in sorted(stirred & waiting) if self.bus.is_trusted else list(waiting):
-            for session_id in list(self._waiting.get(path, ())):
-                self._serve_place((path, session_id))
+        with self.bus.one_moment():
+            for path in sorted(stirred & waiting) if self.bus.is_trusted else list(waiting):
+                for session_id in list(self._waiting.get(path, ())):
+                    self._serve_place((path, session_id))
 
     def _serve_place(self, place: tuple[str, str | None]) -> None:
         """Serve the links of a line in turn, until there is nothing for the next."""

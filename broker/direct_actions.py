@@ -15,6 +15,7 @@ from busproof.vocabulary.messages import Message
 __all__ = ["change", "check_change", "deletable", "delete", "free", "give_back", "locked_by"]
 
 GONE: Final = Message(body="")
+HELD: Final = frozenset({QueuedMessage, ScheduledMessage})
 
 
 def free(changes: Sequence[Change]) -> None:
@@ -23,7 +24,7 @@ def free(changes: Sequence[Change]) -> None:
     An index may keep such a record until it is tidied, and a message may be large.
     """
     for table, key, before in changes:
-        if isinstance(before, QueuedMessage | ScheduledMessage) and table.get(key) is not before:
+        if type(before) in HELD and table.get(key) is not before:
             before.message = GONE
 
 

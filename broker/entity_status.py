@@ -55,7 +55,9 @@ class Statuses:
 
     def refusal(self, right: str, path: str) -> Refusal | None:
         """Return the refusal for using an entity with this right; `None` if it is enabled."""
-        said = self._said.get(path, "Active")
+        said = self._said.get(path)
+        if said is None:
+            return None
         status = STATUSES[said]
         permitted = {"Send": status.takes, "Listen": status.gives}
         return None if permitted.get(right, True) else disabled(path, said)

@@ -35,8 +35,9 @@ class Limits:
     )
     message: int = _limit(0, 0, 104_857_600, "bytes of a message; 0: as the tier has it")
     at_once: int = _limit(
-        4_500, 1, 1_000_000, "messages, lock tokens or sequence numbers of one request or batch"
+        1_000, 1, 1_000_000, "messages, lock tokens or sequence numbers of one request"
     )
+    batch: int = _limit(4_500, 1, 1_000_000, "messages of one batch")
     unfinished: int = _limit(
         4_194_304, 1_024, LARGEST, "bytes of a connection's messages whose end has not come"
     )

@@ -230,7 +230,7 @@ def machine_for(
 
     Args:
         adapter: the implementation.
-        profile: the profile; by default the newest edition, on the standard tier.
+        profile: the profile; by default the default edition, on the standard tier.
         watch: the observer; by default a violation fails the test.
         lock: the queues' lock duration in microseconds; use a short one on a real clock.
 

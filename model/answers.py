@@ -65,6 +65,6 @@ def view_of(
 def as_view(message: v.Message, learned: tuple[Any, ...]) -> v.MessageView:
     """Return the view of a message, with the values that the service adds."""
     found = object.__new__(v.MessageView)
-    for setter, value in zip(SETTERS, (*carried_by(message), *learned), strict=True):
+    for setter, value in zip(SETTERS, carried_by(message) + learned):  # noqa: B905 - as many
         setter(found, value)
     return found

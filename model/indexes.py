@@ -74,8 +74,10 @@ class Line(Generic[Item]):
     def available(self, table: Mapping[int, Item]) -> Iterator[Item]:
         """Yield the first available message, then others among the next few."""
         first = self.first(table)
-        start = 0 if first is None else first.number
-        for item in islice(self.behind(table, start), CONSIDERED):
+        if first is None:
+            return
+        yield first
+        for item in islice(self.behind(table, first.number + 1), CONSIDERED - 1):
             if item.state == ACTIVE:
                 yield item
 

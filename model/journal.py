@@ -61,6 +61,7 @@ class Journal:
         """Discard the changes, which can no longer be undone."""
         self.epoch += 1
         self.log.clear()
+        self.revealed.clear()
 
     def begin(self) -> int:
         """Return a mark to undo to, at the start of a step that has revealed nothing yet."""

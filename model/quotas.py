@@ -18,6 +18,8 @@ __all__ = ["Quotas"]
 
 MOST_PARTITIONED: Final = 100
 MOST_ENTITIES: Final = 10_000
+LEAST_DISPUTED: Final = 1_000
+"""QUOTA-ENTITIES: the number that the page on quotas gives beside 10,000."""
 
 
 def check(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
@@ -56,12 +58,23 @@ def check_entities(namespace: Namespace, kind: EntityKind, partitions: int) -> N
     weight = 1
     if namespace.reading("QUOTA-WEIGHT", "one", "per-partition") == "per-partition":
         there, weight = counts.stores, partitions
-    if there + counts.subscriptions + weight <= MOST_ENTITIES:
+    most = MOST_ENTITIES
+    if there + counts.subscriptions + weight > LEAST_DISPUTED and refuses_early(namespace):
+        most = LEAST_DISPUTED
+    if there + counts.subscriptions + weight <= most:
         return
     if namespace.reading("QUOTA-SUBSCRIPTIONS", "not-counted", "counted") == "counted":
         there, subscription = there + counts.subscriptions, False
-    if not subscription and there + weight > MOST_ENTITIES:
+    if not subscription and there + weight > most:
         raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-08")
+
+
+def refuses_early(namespace: Namespace) -> bool:
+    """Return whether this namespace takes 1,000 entities and no more (QUOTA-ENTITIES)."""
+    name = "QUOTA-ENTITIES"
+    if namespace.profile.readings.get(name) != "either":
+        return False
+    return namespace.reading(name, "ten-thousand", "thousand") == "thousand"
 
 
 def count(namespace: Namespace, entity: Entity, one: int) -> None:

@@ -20,7 +20,7 @@ from busproof.model.rules import RULES, Rules
 from busproof.model.state import Namespace
 from busproof.model.values import Refusal
 
-__all__ = ["Way", "act", "forget", "new_namespace", "step", "ways"]
+__all__ = ["Way", "act", "forget", "new_namespace", "rest", "step", "ways"]
 
 Way = tuple[tuple[str, int], ...]
 """The choices of a way: name and position of each chosen candidate."""
@@ -107,10 +107,12 @@ def step(
         The answer to the command.
     """
     journal = namespace.journal
-    if not keep:
+    start = mark = 0
+    if keep:
+        start = mark = journal.begin()
+    else:
         forget(namespace)
     namespace.choices = choices
-    start = mark = journal.begin()
     if namespace.timers.is_due(namespace.now):
         run_timers(namespace, namespace.now)
         mark = journal.mark()
@@ -132,9 +134,8 @@ def act(
     """
     forget(namespace)
     namespace.choices = choices
-    start = namespace.journal.begin()
     do(namespace)
-    return namespace.journal.since(start)
+    return namespace.journal.since(0)
 
 
 def forget(namespace: Namespace) -> None:
@@ -151,6 +152,12 @@ def advance(namespace: Namespace, command: v.AdvanceClock, connection: str) -> A
     namespace.journal.touch(namespace)
     namespace.now = until
     return Answer(DONE)
+
+
+def rest(namespace: Namespace, until: int) -> None:
+    """Advance the clock while nothing is due: no step, and no undo reaches behind it."""
+    forget(namespace)
+    namespace.now = until
 
 
 def run_timers(namespace: Namespace, until: int) -> None:

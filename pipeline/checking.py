@@ -12,10 +12,12 @@ from busproof.history.records import Header, Oracle
 from busproof.judging.scenario_result import Checker
 from busproof.judging.summary import Summary
 from busproof.judging.verdicts import verdicts
-from busproof.pipeline.judge import SUMMARY, UNUSABLE, VIOLATION, judged
+from busproof.pipeline.judge import SUMMARY, UNUSABLE, VIOLATION, in_components, judged
 from busproof.pipeline.keeping import kept
 from busproof.pipeline.naming import AS_PUBLISHED, Naming
 from busproof.pipeline.reading import read
+from busproof.pipeline.screening.confirming import Suspected, findings_of, screened, suspected
+from busproof.pipeline.screening.suspicions import suspicions_of
 from busproof.pipeline.sources import Source, name_of
 from busproof.spec import load
 from busproof.vocabulary.values import Clock
@@ -24,8 +26,8 @@ __all__ = ["Checked", "check"]
 
 _LINES_TOLD: Final = 3
 _VIOLATION: Final = (
-    "rule STRING, scenario STRING, entity STRING, seqs ARRAY<BIGINT>, expected STRING, "
-    "actual STRING"
+    "rule STRING, part BIGINT, scenario STRING, entity STRING, seqs ARRAY<BIGINT>, "
+    "expected STRING, actual STRING"
 )
 _UNUSABLE: Final = "file STRING, line BIGINT, why STRING, text STRING"
 
@@ -61,6 +63,8 @@ def check(
     source: Source,
     naming: Naming = AS_PUBLISHED,
     oracle: Oracle | None = None,
+    *,
+    screen: bool = False,
 ) -> Checked:
     """Judge histories with the oracle on Spark's executors.
 
@@ -69,6 +73,8 @@ def check(
         source: the files or the table to read.
         naming: mapping of a table's columns.
         oracle: the oracle to use; by default the one in the header.
+        screen: whether to judge only components that look suspicious to `screening`, and to say
+            nothing of the others.
 
     Raises:
         HistoryError: the histories cannot be read.
@@ -77,8 +83,10 @@ def check(
     found = read(spark, source, naming)
     terms = Checker(found.header, load(), oracle).terms
     # Splitting histories on a real clock reads the rows several times.
-    rows = kept(found.rows) if found.header.clock is Clock.REAL else found.rows
-    plan = judged(rows, found.header, oracle)
+    rows = kept(found.rows) if found.header.clock is Clock.REAL and not screen else found.rows
+    screening = _screened(rows, found.header) if screen else None
+    whole = screening.rows if screening else in_components(rows, found.header)
+    plan = judged(whole, found.header, oracle)
     said = kept(plan)
     summary = Summary()
     for row in said.where(sf.col("kind") == SUMMARY).select("told").collect():
@@ -90,11 +98,16 @@ def check(
         # Parts of a history may already have violations when another part turns out unusable.
         unjudged = unusable.select("history_id").distinct()
         violations = violations.join(sf.broadcast(unjudged), "history_id", "left_anti")
+    if screening is None:
+        conformance = verdicts(found.header, terms, summary, problems)
+    else:
+        findings = findings_of(screening, violations)
+        conformance = screened(found.header, terms, summary, findings, problems)
     return Checked(
         header=found.header,
         summary=summary,
         problems=problems,
-        conformance=verdicts(found.header, terms, summary, problems),
+        conformance=conformance,
         rows=rows,
         violations=violations.select(
             "rule", "history_id", "scenario", "entity", "seqs", "expected", "actual"
@@ -102,6 +115,10 @@ def check(
         unusable=unusable,
         plan=plan,
     )
+
+
+def _screened(rows: DataFrame, header: Header) -> Suspected:
+    return suspected(rows, header, kept(suspicions_of(rows)))
 
 
 def _told(said: DataFrame, kind: str, fields: str) -> DataFrame:

@@ -20,6 +20,7 @@ from busproof.history.codec import read_command, structure_union
 from busproof.history.lines import decode_line
 from busproof.history.records import Record, Started
 from busproof.judging.linearization.decompose import Connections, Name, concerned
+from busproof.pipeline.lines import is_record
 from busproof.vocabulary.commands import Command
 
 __all__ = ["WHOLE", "with_components"]
@@ -55,7 +56,7 @@ class Numbers:
 
 def with_components(rows: DataFrame) -> DataFrame:
     """Return the rows with the number of their part of the history."""
-    ended = rows.where(sf.col("record") == "ended").select("history_id").distinct()
+    ended = rows.where(is_record("text", "ended")).select("history_id").distinct()
     unended = rows.join(ended, "history_id", "left_anti").select(*rows.columns)
     learned = unended.select("history_id", "text").mapInArrow(_learned, _LEARNED).collect()
     numbers = _put_together(row.asDict() for row in learned)

@@ -30,7 +30,7 @@ from busproof.spec import load
 from busproof.vocabulary.outcomes import Event
 from busproof.vocabulary.values import Clock
 
-__all__ = ["SUMMARY", "UNUSABLE", "VIOLATION", "judged"]
+__all__ = ["SUMMARY", "UNUSABLE", "VIOLATION", "in_components", "judged"]
 
 SUMMARY: Final = "summary"
 VIOLATION: Final = "violation"
@@ -54,11 +54,18 @@ Beliefs are hardly ever cyclic garbage, so frequent collections would only cost 
 """
 
 
+def in_components(rows: DataFrame, header: Header) -> DataFrame:
+    """Return the rows with the number of their part of the history, in a column `part`."""
+    if header.clock is Clock.REAL:
+        return with_components(rows)
+    return rows.withColumn("part", sf.lit(WHOLE).cast("long"))
+
+
 def judged(rows: DataFrame, header: Header, oracle: Oracle | None = None) -> DataFrame:
     """Judge all records; return a summary per task, the violations and the unusable lines.
 
     Args:
-        rows: rows from `reading.read`.
+        rows: rows from `in_components`.
         header: the header of all rows.
         oracle: the oracle to use; by default the one in the header.
 
@@ -66,10 +73,6 @@ def judged(rows: DataFrame, header: Header, oracle: Oracle | None = None) -> Dat
         Rows of three kinds, with JSON in `told`: one summary per task, violations, and unusable
         lines.
     """
-    if header.clock is Clock.REAL:
-        rows = with_components(rows)
-    else:
-        rows = rows.withColumn("part", sf.lit(WHOLE).cast("long"))
     tasks = int(rows.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
     columns = [*_Row._fields]
     ordered = (
@@ -245,7 +248,8 @@ def _one_judged(
         at = component.lines[0] if component.lines else 0
         summary.add_part(place, Part(at=at, heard=heard))
     yield from (
-        (VIOLATION, place, json.dumps(told)) for told in _violations(heard, component.lines)
+        (VIOLATION, place, json.dumps({**told, "part": part}))
+        for told in _violations(heard, component.lines)
     )
 
 

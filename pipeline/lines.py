@@ -1,76 +1,104 @@
 """Number the lines of history files, and find the history that each belongs to.
 
 Spark reads a large file in parallel blocks. A line's number and scenario follow from its position
-in its block and from the counts of the blocks before, so no file has to pass through one task.
+in its block and from the counts of the blocks before, so no file has to pass through one task, and
+no line has to move: one pass counts, and the pass that reads the lines adds what was counted.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
 
-from pyspark.sql import Column, DataFrame, SparkSession, Window
+import attrs
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-__all__ = ["first_lines", "placed", "record_of"]
+__all__ = ["Block", "blocks_of", "first_lines", "is_record", "placed", "record_of"]
 
-_HISTORIES_A_FILE = 32
+_HISTORIES_A_FILE: Final = 32
 """Bits of a history's number below the number of its file."""
 
-
-def first_lines(spark: SparkSession, paths: Sequence[str]) -> dict[str, str]:
-    """Return the first line of each file that is not blank, by the file's address."""
-    raw = _raw(spark, paths).where((sf.col("block") == 0) & (sf.trim("text") != ""))
-    # Two passes: selecting the text with the smallest id in one would sort all lines.
-    first = raw.groupBy("file").agg(sf.min("id").alias("id"))
-    found = raw.select("file", "id", "text").join(sf.broadcast(first), ["file", "id"])
-    return {row["file"]: row["text"] for row in found.collect()}
+_PLACED: Final = "file STRING, history_id BIGINT, line BIGINT, text STRING, is_last BOOLEAN"
 
 
-def placed(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
-    """Return each line that is not blank, with its number, history and kind of record.
+@attrs.frozen(kw_only=True)
+class Block:
+    """A part of a file that one task reads, and what stands before it.
+
+    Attributes:
+        first: the id of its first line that is not blank; `None` if it has none.
+        lines_before: the number of lines in the blocks before it.
+        history: the number of the history that the block before it ends in.
+        last_line: the number of the file's last line.
+    """
+
+    first: int | None
+    lines_before: int
+    history: int
+    last_line: int
+
+
+Blocks = Mapping[tuple[str, int], Block]
+"""Address of a file and byte at which a block begins, to the block."""
+
+
+def blocks_of(spark: SparkSession, paths: Sequence[str]) -> Blocks:
+    """Count the lines and scenarios in each block, and return what stands before them.
 
     Files are numbered by address, and the histories in a file by their starts; history 0 of a file
     has the lines before the first scenario.
     """
-    raw = _raw(spark, paths).withColumn("record", record_of("text"))
-    started = sf.col("record").eqNullSafe("started").cast("long")
-    counted = raw.withColumn("started", started)
-    blocks = counted.groupBy("file", "block").agg(
-        sf.min("id").alias("first"),
-        sf.count("*").alias("lines"),
-        sf.sum("started").alias("begun"),
+    begun = sf.sum(is_record("text", "started").cast("long"))
+    first = sf.min(sf.when(sf.trim("text") != "", sf.col("id")))
+    counted = (
+        _raw(spark, paths)
+        .groupBy("file", "block")
+        .agg(sf.count("*").alias("lines"), begun.alias("begun"), first.alias("first"))
+        .collect()
     )
-    whole = Window.partitionBy("file")
-    before = whole.orderBy("block").rowsBetween(Window.unboundedPreceding, -1)
-    places = blocks.select(
-        "file",
-        "block",
-        "first",
-        sf.coalesce(sf.sum("lines").over(before), sf.lit(0)).alias("lines_before"),
-        sf.coalesce(sf.sum("begun").over(before), sf.lit(0)).alias("begun_before"),
-        sf.sum("lines").over(whole).alias("last_line"),
-        sf.dense_rank().over(Window.partitionBy(sf.lit(0)).orderBy("file")).alias("file_number"),
-    )
-    within = (
-        Window.partitionBy("file", "block")
-        .orderBy("id")
-        .rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    )
-    scenario = sf.col("begun_before") + sf.sum("started").over(within)
-    number = sf.shiftleft(sf.col("file_number").cast("long"), _HISTORIES_A_FILE) + scenario
-    line = sf.col("lines_before") + sf.col("id") - sf.col("first") + 1
-    return (
-        counted.join(sf.broadcast(places), ["file", "block"])
-        .withColumn("line", line)
-        .withColumn("history_id", number)
-        .where(sf.trim("text") != "")
-        .select(
-            "file",
-            "history_id",
-            "line",
-            "text",
-            "record",
-            (sf.col("line") == sf.col("last_line")).alias("is_last"),
-        )
-    )
+    files: dict[str, list[Any]] = {}
+    for row in sorted(counted, key=lambda row: (row["file"], row["block"])):
+        files.setdefault(row["file"], []).append(row)
+    found = {}
+    for number, (file, rows) in enumerate(files.items(), 1):
+        lines, history = 0, number << _HISTORIES_A_FILE
+        last_line = sum(row["lines"] for row in rows)
+        for row in rows:
+            found[file, row["block"]] = Block(
+                first=row["first"], lines_before=lines, history=history, last_line=last_line
+            )
+            lines += row["lines"]
+            history += row["begun"]
+    return found
+
+
+def first_lines(spark: SparkSession, paths: Sequence[str], blocks: Blocks) -> dict[str, str]:
+    """Return the first line of each file that is not blank in its first block, by address."""
+    ids = [each.first for (_, at), each in blocks.items() if at == 0 and each.first is not None]
+    if not ids:
+        return {}
+    # With a limit, Spark reads no further than to the last of them.
+    first = _raw(spark, paths).where(sf.col("id").isin(ids)).limit(len(ids))
+    return {row["file"]: row["text"] for row in first.select("file", "text").collect()}
+
+
+def placed(spark: SparkSession, paths: Sequence[str], blocks: Blocks) -> DataFrame:
+    """Return each line that is not blank, with its number and its history."""
+    columns = ("file", "block", "text", is_record("text", "started").alias("started"))
+    numbered = _raw(spark, paths).select(*columns)
+    return numbered.mapInArrow(partial(_placed, blocks), _PLACED)
+
+
+def is_record(name: str, kind: str) -> Column:
+    """Return whether the text in this column is a record of a kind, and parse few of the others.
+
+    A text without the word is none, unless it has letters as JSON's escapes.
+    """
+    text = sf.col(name)
+    may_be = text.contains(kind) | text.contains("\\u")
+    return sf.when(may_be, record_of(name).eqNullSafe(kind)).otherwise(False)
 
 
 def record_of(name: str) -> Column:
@@ -85,3 +113,48 @@ def _raw(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
         sf.col("_metadata.file_block_start").alias("block"),
         sf.monotonically_increasing_id().alias("id"),
     )
+
+
+def _placed(blocks: Blocks, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the lines of one task, which reads whole blocks one after the other."""
+    at: tuple[str, int] | None = None
+    lines = begun = 0
+    for batch in batches:
+        for piece in _by_block(batch):
+            here = (piece.column("file")[0].as_py(), piece.column("block")[0].as_py())
+            if here != at:
+                at, lines, begun = here, 0, 0
+            block = blocks[here]
+            starts = pc.cumulative_sum(piece.column("started").cast(pa.int64()))
+            numbers = pa.array(range(lines + 1, lines + 1 + len(piece)), pa.int64())
+            numbers = pc.add(numbers, block.lines_before)
+            text = piece.column("text")
+            found = pa.RecordBatch.from_arrays(
+                [
+                    piece.column("file"),
+                    pc.add(starts, block.history + begun),
+                    numbers,
+                    text,
+                    pc.equal(numbers, block.last_line),
+                ],
+                ["file", "history_id", "line", "text", "is_last"],
+            )
+            lines += len(piece)
+            begun += starts[-1].as_py()
+            yield found.filter(pc.not_equal(pc.utf8_trim(text, " "), ""))
+
+
+def _by_block(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """Yield the pieces of a batch that lie in one block each."""
+    if not len(batch):
+        return
+    begins = [0]
+    if len(batch) > 1:
+        file, block = batch.column("file"), batch.column("block")
+        changes = pc.or_(
+            pc.not_equal(file[1:], file[:-1]),
+            pc.not_equal(block[1:], block[:-1]),
+        )
+        begins += [index + 1 for index in pc.indices_nonzero(changes).to_pylist()]
+    for begin, end in zip(begins, [*begins[1:], len(batch)], strict=True):
+        yield batch.slice(begin, end - begin)

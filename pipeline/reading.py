@@ -21,7 +21,7 @@ class Read:
     """Histories that were read.
 
     Attributes:
-        rows: one row per record: file, history_id, line, text, record, is_last.
+        rows: one row per record: file, history_id, line, text, is_last.
         header: the header that all histories share.
     """
 
@@ -44,8 +44,9 @@ def read(spark: SparkSession, source: Source, naming: Naming = AS_PUBLISHED) -> 
     if source.is_table:
         place = source.paths[0]
         return Read(_rows_of_table(spark, place, naming), header_of_table(place))
-    header = _shared(lines.first_lines(spark, source.paths), source)
-    return Read(lines.placed(spark, source.paths), header)
+    blocks = lines.blocks_of(spark, source.paths)
+    header = _shared(lines.first_lines(spark, source.paths, blocks), source)
+    return Read(lines.placed(spark, source.paths, blocks), header)
 
 
 def _rows_of_table(spark: SparkSession, place: str, naming: Naming) -> DataFrame:
@@ -55,7 +56,6 @@ def _rows_of_table(spark: SparkSession, place: str, naming: Naming) -> DataFrame
         sf.coalesce("history_id", sf.lit(-1)).alias("history_id"),
         sf.coalesce("seq", sf.lit(-1)).alias("line"),
         "text",
-        lines.record_of("text").alias("record"),
         sf.lit(False).alias("is_last"),
     )
 
@@ -88,7 +88,8 @@ def as_table(rows: DataFrame) -> DataFrame:
         "error": _field(f"{outcome}error"),
     }
     is_event = sf.col("record") == "event"
-    return rows.where(~sf.col("record").eqNullSafe("header")).select(
+    recorded = rows.withColumn("record", lines.record_of("text"))
+    return recorded.where(~sf.col("record").eqNullSafe("header")).select(
         "history_id",
         sf.col("line").alias("seq"),
         "text",

@@ -2,8 +2,10 @@
 
 import os
 import re
+import socket
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -44,6 +46,14 @@ _MOST_MEMORY: Final = 8
 """Bounds in GB for a local Spark, which takes half of the machine's memory."""
 
 _LINES_TOLD: Final = 3
+
+_PATIENCE: Final = 15.0
+"""Seconds to wait for a server to answer, and for a cluster to provide an executor.
+
+Spark itself waits for minutes, or without end.
+"""
+_LOOKS: Final = 0.2
+_REMOTE_PORT: Final = 15_002
 
 
 def said_by_spark(error: Exception) -> str | None:
@@ -124,7 +134,9 @@ def _connected(remote: str, settings: Mapping[str, str]) -> "SparkSession":
     from pyspark.sql import SparkSession  # noqa: PLC0415 - optional dependency
 
     builder = SparkSession.builder.remote(remote)
-    if remote.startswith("local"):
+    if not remote.startswith("local"):
+        _check_answers(remote, _REMOTE_PORT)
+    else:
         _prepare()
         for name, value in settings.items():
             builder = builder.config(name, value)
@@ -145,6 +157,8 @@ def _connected(remote: str, settings: Mapping[str, str]) -> "SparkSession":
 def _started(master: str, settings: Mapping[str, str]) -> "SparkSession":
     from pyspark.sql import SparkSession  # noqa: PLC0415 - optional dependency
 
+    if master.startswith("spark://"):
+        _check_answers(master)
     _prepare()
     builder = SparkSession.builder.master(master)
     local = {"spark.driver.memory": f"{_memory()}g", **_LOCAL} if _is_local(master) else {}
@@ -153,9 +167,42 @@ def _started(master: str, settings: Mapping[str, str]) -> "SparkSession":
     log = tempfile.TemporaryFile()  # noqa: SIM115 - Java writes to it until it exits
     try:
         with _heard_by(log):
-            return builder.getOrCreate()
+            session = builder.getOrCreate()
     except Exception as error:  # noqa: BLE001 - py4j, Java and Spark raise all kinds of errors
         raise SparkError(f"Spark does not start on {master}: {_why(error, log)}") from None
+    if master.startswith("spark://"):
+        _await_executor(session, master)
+    return session
+
+
+def _check_answers(address: str, usual_port: int | None = None) -> None:
+    """Raise `SparkError` if no server of this address takes a connection."""
+    whole = address.partition("://")[2].partition("/")[0].partition(";")[0]
+    reasons = []
+    for place in whole.split(","):  # a master may have others in reserve
+        host, _, port = place.rpartition(":") if ":" in place else (place, "", usual_port)
+        try:
+            socket.create_connection((host.strip("[]"), int(port or 0)), _PATIENCE).close()
+        except (OSError, ValueError, OverflowError) as error:
+            reasons.append(getattr(error, "strerror", None) or str(error))
+        else:
+            return
+    raise SparkError(f"cannot reach Spark at {address}: {'; '.join(reasons)}; is it running there?")
+
+
+def _await_executor(session: "SparkSession", master: str) -> None:
+    """Wait until the cluster has given an executor; stop the session if it gives none."""
+    until = time.monotonic() + _PATIENCE
+    context = session.sparkContext._jsc.sc()  # PySpark itself does not know its executors
+    while context.getExecutorMemoryStatus().size() < 2:  # one is the driver's
+        if time.monotonic() > until:
+            session.stop()
+            raise SparkError(
+                f"{master} gave no executor within {_PATIENCE:.0f} s; start workers there, or ask "
+                "for fewer cores and less memory with --conf spark.cores.max=N and "
+                "--conf spark.executor.memory=SIZE"
+            )
+        time.sleep(_LOOKS)
 
 
 def _prepare() -> None:

@@ -222,15 +222,20 @@ def citations(catalogue: Catalogue, rule: Rule, edition: str) -> dict[tuple[str,
 
 
 def links(catalogue: Catalogue, rule: RuleId, edition: str) -> dict[str, str]:
-    """Return addresses of a rule's statements in this edition and outside the five, by name."""
+    """Return addresses of a rule's statements in this edition and outside the editions, by name.
+
+    A statement in another language has a second address, of an English text.
+    """
     known = found(catalogue, rule)
     cited = () if known is None else known.citations
     others = {each.id for each in catalogue.editions} - {edition}
-    told = {
-        f"{each.source} {each.anchor or ''}".strip(): catalogue.link(each)
-        for each in cited
-        if each.source not in others
-    }
+    told: dict[str, str | None] = {}
+    for each in cited:
+        if each.source not in others:
+            name = f"{each.source} {each.anchor or ''}".strip()
+            told[name] = catalogue.link(each)
+            if catalogue.english(each) != told[name]:
+                told[f"{name}, in English"] = catalogue.english(each)
     return {name: address for name, address in told.items() if address is not None}
 
 

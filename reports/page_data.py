@@ -71,7 +71,12 @@ def page_data(comparison: Comparison) -> dict[str, Any]:
         "sources": {source.id: f"{source.title} ({source.as_of})" for source in catalogue.sources},
         "links": {each.id: each.link for each in catalogue.editions if each.link}
         | {each.id: each.link for each in catalogue.sources if each.link},
-        "anchored": [each.id for each in catalogue.editions if each.anchored_by == "name"],
+        "english": {
+            name: catalogue.english_text(name)
+            for name in [each.id for each in catalogue.editions]
+            + [each.id for each in catalogue.sources]
+        },
+        "anchored": [each.id for each in catalogue.editions if each.has_named_sections],
         "ambiguities": {each.id: _ambiguity(each) for each in catalogue.ambiguities},
         "rules": [*_rules(comparison), *_unknown(comparison)],
         "audited": bool(comparison.fates),

@@ -14,7 +14,9 @@ from busproof.spec.values import (
     Release,
     Rule,
     Said,
+    Snapshot,
     Source,
+    Statement,
 )
 from busproof.spec.views import view_ambiguity, view_diff, view_release, view_rule
 
@@ -31,7 +33,9 @@ __all__ = [
     "Release",
     "Rule",
     "Said",
+    "Snapshot",
     "Source",
+    "Statement",
     "load",
     "load_levels",
     "verify_documents",

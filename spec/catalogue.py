@@ -19,6 +19,7 @@ from busproof.spec.values import (
     Release,
     Rule,
     Source,
+    Statement,
 )
 
 __all__ = ["Catalogue"]
@@ -40,8 +41,10 @@ class Catalogue:
         families: the groups of rules, in the order of the rules.
         rules: by family and number.
         ambiguities: in the register's order.
-        editions: the five documents, oldest first.
-        sources: those outside the five.
+        editions: the states of the article, oldest first.
+        default_edition: id of the edition of a run that names none.
+        sources: those outside the editions.
+        statements: what the documents say, in our words, in the order of the article.
         releases: its versions, newest first.
     """
 
@@ -49,7 +52,9 @@ class Catalogue:
     rules: tuple[Rule, ...]
     ambiguities: tuple[Ambiguity, ...]
     editions: tuple[Edition, ...]
+    default_edition: str
     sources: tuple[Source, ...]
+    statements: tuple[Statement, ...]
     releases: tuple[Release, ...]
 
     @property
@@ -61,7 +66,33 @@ class Catalogue:
         """Return the current address of a citation, as far as it is known."""
         if citation.source in self._editions:
             return self._editions[citation.source].link_to(citation.anchor)
-        return next((each.link for each in self.sources if each.id == citation.source), None)
+        source = self._sources.get(citation.source)
+        return None if source is None else source.link
+
+    def english(self, citation: Citation) -> str | None:
+        """Return the address of a citation in English, as near to its date as is known."""
+        address = self.english_text(citation.source)
+        return f"{address}#{citation.anchor}" if address and citation.anchor else address
+
+    def english_text(self, source: str) -> str | None:
+        """Return the address of an edition or outside source in English, if it is known.
+
+        An edition without a snapshot is read in the article as it stands today.
+        """
+        cited = self._editions.get(source) or self._sources.get(source)
+        if cited is None or cited.snapshot is not None:
+            return None if cited is None or cited.snapshot is None else cited.snapshot.link
+        if isinstance(cited, Source):
+            return cited.link
+        return next((each.link for each in self.editions if each.language == "en"), None)
+
+    def says(self, rule: Rule) -> tuple[Statement, ...]:
+        """Return what the documents say on a rule, in our words: each statement that it covers."""
+        return tuple(each for each in self.statements if each.id in rule.covers)
+
+    @cached_property
+    def _sources(self) -> dict[str, Source]:
+        return _by_id(self.sources)
 
     @cached_property
     def _rules(self) -> dict[str, Rule]:
@@ -173,6 +204,15 @@ class Catalogue:
             only_in_a=self._only_in(a, b),
             only_in_b=self._only_in(b, a),
             changed=tuple(_changes(self.rules, a, b)),
+            gone=self._made_only_in(a, b),
+            new=self._made_only_in(b, a),
+        )
+
+    def _made_only_in(self, one: str, other: str) -> tuple[Statement, ...]:
+        return tuple(
+            statement
+            for statement in self.statements
+            if one in statement.editions and other not in statement.editions
         )
 
     def _only_in(self, one: str, other: str) -> tuple[str, ...]:
@@ -201,5 +241,5 @@ def _changes(rules: Iterable[Rule], a: str, b: str) -> Iterable[Change]:
             yield Change(rule=rule.id, in_a=in_a, in_b=in_b)
 
 
-def _worded(citations: Iterable[Citation]) -> list[tuple[str | None, str | None]]:
-    return [(citation.anchor, citation.remark) for citation in citations]
+def _worded(citations: Iterable[Citation]) -> set[tuple[str | None, str | None]]:
+    return {(citation.anchor, citation.remark) for citation in citations}

@@ -38,9 +38,16 @@ class Origins:
         return tuple(edition.id for edition in self.editions)
 
     def stating(self, citations: Iterable[Citation]) -> tuple[str, ...]:
-        """Return the editions among the citations, oldest first."""
+        """Return the editions that the citations name, or that a cited page is beside."""
         cited = {citation.source for citation in citations}
+        cited |= {source.beside for source in self.sources if source.id in cited and source.beside}
         return tuple(edition for edition in self.edition_ids if edition in cited)
+
+    def is_outside(self, citations: Iterable[Citation]) -> bool:
+        """Return whether the citations are of no edition, and one is of a page beside none."""
+        cited = {citation.source for citation in citations}
+        general = any(source.id in cited and not source.beside for source in self.sources)
+        return general and not any(edition in cited for edition in self.edition_ids)
 
     def place(self, fields: Fields) -> tuple[str, str | None]:
         """Read the fields `source` and `anchor`: an edition and its section, or an outside source.

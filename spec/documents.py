@@ -16,7 +16,8 @@ _LONGEST_HEADING = 200
 def verify_documents(catalogue: Catalogue, folder: Path) -> list[str]:
     """Return errors in the editions' hashes or anchors, compared with the documents in `folder`.
 
-    A document is identified by its SHA-256, not its file's name. An empty list means that all are
+    A document is identified by its SHA-256, not its file's name; one that a commit names is where
+    its snapshot is, and not looked for. An empty list means that all are
     there and have exactly the sections that the catalogue lists, in its order.
 
     Raises:
@@ -25,6 +26,8 @@ def verify_documents(catalogue: Catalogue, folder: Path) -> list[str]:
     documents = _by_hash(folder)
     findings: list[str] = []
     for edition in catalogue.editions:
+        if edition.sha256 is None:
+            continue
         document = documents.get(edition.sha256)
         if document is None:
             findings.append(

@@ -9,7 +9,18 @@ from busproof.errors import SpecificationError
 from busproof.spec import checks, terms
 from busproof.spec.catalogue import Catalogue
 from busproof.spec.reading import Fields, read_file
-from busproof.spec.values import Ambiguity, Citation, Edition, Family, Release, Rule, Said, Source
+from busproof.spec.values import (
+    Ambiguity,
+    Citation,
+    Edition,
+    Family,
+    Release,
+    Rule,
+    Said,
+    Snapshot,
+    Source,
+    Statement,
+)
 
 __all__ = ["load"]
 
@@ -34,7 +45,7 @@ def _own() -> Catalogue:
 
 
 def _loaded(folder: Path) -> Catalogue:
-    editions, sources = _origins(read_file(folder, "sources.yaml"))
+    editions, sources, default = _origins(read_file(folder, "sources.yaml"))
     known = checks.Origins(editions=editions, sources=sources)
     families, rules = _families(folder, known)
     ambiguities = _register(folder, known, rules)
@@ -43,9 +54,34 @@ def _loaded(folder: Path) -> Catalogue:
         rules=rules,
         ambiguities=ambiguities,
         editions=editions,
+        default_edition=default,
         sources=sources,
+        statements=_statements(read_file(folder, "statements.yaml"), known.edition_ids),
         releases=_releases(read_file(folder, "changes.yaml")),
     )
+
+
+def _statements(top: Fields, editions: tuple[str, ...]) -> tuple[Statement, ...]:
+    """Return each statement and its editions; where they make it is for the tests of citations."""
+    return tuple(
+        _statement(name, entry, editions) for name, entry in top.named_entries("statements").items()
+    )
+
+
+def _statement(name: str, entry: Fields, editions: tuple[str, ...]) -> Statement:
+    entry.texts("in")
+    made_by = entry.texts("editions", editions)
+    apart = entry.entry_or_none("apart")
+    if apart is not None:
+        made_by += tuple(each for each in editions if apart.texts_or_none(each))
+        apart.end()
+    statement = Statement(
+        id=name,
+        says=entry.text("says"),
+        editions=tuple(each for each in editions if each in made_by),
+    )
+    entry.end()
+    return statement
 
 
 def _releases(top: Fields) -> tuple[Release, ...]:
@@ -69,16 +105,18 @@ def _release(fields: Fields) -> Release:
     return release
 
 
-def _origins(top: Fields) -> tuple[tuple[Edition, ...], tuple[Source, ...]]:
+def _origins(top: Fields) -> tuple[tuple[Edition, ...], tuple[Source, ...], str]:
     editions = tuple(_edition(fields) for fields in top.entries("editions", "id"))
-    sources = tuple(_source(fields) for fields in top.entries("sources", "id"))
+    known = [edition.id for edition in editions]
+    sources = tuple(_source(fields, known) for fields in top.entries("sources", "id"))
+    default = top.choice("default", known)
     top.end()
     checks.check_unique(
         top, "id", [edition.id for edition in editions] + [source.id for source in sources]
     )
     checks.check_unique(top, "mark", [edition.mark for edition in editions])
     checks.check_unique(top, "order", [str(edition.order) for edition in editions])
-    return tuple(sorted(editions, key=lambda edition: edition.order)), sources
+    return tuple(sorted(editions, key=lambda edition: edition.order)), sources, default
 
 
 def _edition(fields: Fields) -> Edition:
@@ -90,17 +128,21 @@ def _edition(fields: Fields) -> Edition:
         translation=fields.choice("translation", terms.TRANSLATIONS),
         dated=checks.date_or_none(fields, "dated"),
         handed_off=checks.date_or_none(fields, "handed_off"),
-        sha256=checks.matching(fields, "sha256", r"[0-9a-f]{64}"),
+        sha256=checks.matching_or_none(fields, "sha256", r"[0-9a-f]{64}"),
         anchored_by=fields.choice("anchored_by", terms.ANCHORED_BY),
         anchors=fields.texts("anchors"),
         link=_link(fields),
+        snapshot=_snapshot(fields),
         note=fields.text_or_none("note"),
     )
     fields.end()
+    named = edition.translation == "original" and edition.snapshot is not None
+    if edition.sha256 is None and not named:
+        raise fields.wrong("sha256", None, "a SHA-256, or the snapshot of an original")
     return edition
 
 
-def _source(fields: Fields) -> Source:
+def _source(fields: Fields, editions: list[str]) -> Source:
     source = Source(
         id=checks.matching(fields, "id", r"facts(-[a-z0-9]+)+"),
         kind=fields.choice("kind", terms.SOURCE_KINDS),
@@ -108,9 +150,25 @@ def _source(fields: Fields) -> Source:
         as_of=checks.matching(fields, "as_of", r"\d{4}(-\d\d(-\d\d)?)?"),
         status=fields.choice("status", terms.STATUSES),
         link=_link(fields),
+        beside=checks.choice_or_none(fields, "beside", editions),
+        snapshot=_snapshot(fields),
     )
     fields.end()
     return source
+
+
+def _snapshot(fields: Fields) -> Snapshot | None:
+    entry = fields.entry_or_none("snapshot")
+    if entry is None:
+        return None
+    snapshot = Snapshot(
+        repository=checks.matching(entry, "repository", r"[A-Za-z0-9.-]+/[A-Za-z0-9._-]+"),
+        path=checks.matching(entry, "path", r"[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*"),
+        commit=checks.matching(entry, "commit", r"[0-9a-f]{40}"),
+        dated=checks.date_or_none(entry, "dated"),
+    )
+    entry.end()
+    return snapshot
 
 
 def _link(fields: Fields) -> str | None:
@@ -147,7 +205,7 @@ def _family(top: Fields, stem: str, known: checks.Origins) -> tuple[Family, list
 def _rule(fields: Fields, family: Family, known: checks.Origins) -> Rule:
     rule_id = checks.rule_id(fields, family.id)
     citations = tuple(_citation(entry, known) for entry in fields.entries("citations"))
-    editions = known.stating(citations)
+    outside = known.is_outside(citations)
     rule = Rule(
         id=rule_id,
         title=fields.text("title"),
@@ -163,8 +221,8 @@ def _rule(fields: Fields, family: Family, known: checks.Origins) -> Rule:
         oracles=fields.texts("oracles", terms.ORACLES),
         covers=fields.texts("covers"),
         citations=citations,
-        editions=editions or known.edition_ids,
-        outside=not editions,
+        editions=known.edition_ids if outside else known.stating(citations),
+        outside=outside,
     )
     fields.end()
     checks.check_rule(fields, rule, longest_title=_LONGEST_TITLE)

@@ -169,10 +169,24 @@ class Fields:
             return ()
         return self.entries(field, key)
 
+    def entry_or_none(self, field: str) -> "Fields | None":
+        """Return the fields of a nested entry, or `None` if the field is missing."""
+        if field not in self._left:
+            return None
+        return Fields(f"{self.where}: {field}", self._take(field))
+
     def named_texts(self, field: str) -> dict[str, str]:
         """Return a mapping of names to texts, in the file's order."""
         nested = Fields(f"{self.where}: {field}", self._take(field))
         return {name: nested.text(name) for name in tuple(nested._left)}
+
+    def named_entries(self, field: str) -> dict[str, "Fields"]:
+        """Return a mapping of names to entries, in the file's order."""
+        nested = Fields(f"{self.where}: {field}", self._take(field))
+        return {
+            name: Fields(f"{nested.where}: {name}", nested._take(name))
+            for name in tuple(nested._left)
+        }
 
     def _list(self, field: str) -> list[object]:
         value = self._take(field)

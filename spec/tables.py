@@ -39,6 +39,7 @@ def print_rules(catalogue: Catalogue, rules: Sequence[Rule]) -> None:
     console.print()
     marks = ", ".join(f"{edition.mark} {edition.id}" for edition in catalogue.editions)
     console.print(f"Editions: {marks}; outside: stated by none of them, in force in all.")
+    console.print(f"A run that names no edition is held to {catalogue.default_edition}.")
     newest = catalogue.releases[0]
     told = "busproof rules --changes has details."
     console.print(f"Catalogue {newest.version} of {newest.dated}; {told}")
@@ -85,15 +86,23 @@ def print_ambiguities(ambiguities: Iterable[Ambiguity]) -> None:
 def print_diff(catalogue: Catalogue, diff: Diff) -> None:
     """Print the differences between two editions."""
     console = _console()
+    for edition, made in ((diff.a, diff.gone), (diff.b, diff.new)):
+        console.print(f"Said only in {edition}: {_counted(len(made), 'statement')}", style="bold")
+        statements = _table("id", "statement", whole=("id",), headed=False)
+        for statement in made:
+            statements.add_row(statement.id, statement.says)
+        if made:
+            console.print(statements)
+        console.print()
     for edition, only in ((diff.a, diff.only_in_a), (diff.b, diff.only_in_b)):
-        console.print(f"Only in {edition}: {_rules_in_words(len(only))}", style="bold")
+        console.print(f"Only in {edition}: {_counted(len(only), 'rule')}", style="bold")
         rules = _table("id", "title", whole=("id",), headed=False)
         for rule in only:
             rules.add_row(rule, catalogue.rule(rule).title)
         if only:
             console.print(rules)
         console.print()
-    console.print(f"In both, differing: {_rules_in_words(len(diff.changed))}", style="bold")
+    console.print(f"In both, differing: {_counted(len(diff.changed), 'rule')}", style="bold")
     table = _table("id", diff.a, diff.b, whole=("id",))
     for change in diff.changed:
         table.add_row(change.rule, _places(change.in_a), _places(change.in_b))
@@ -111,8 +120,8 @@ def print_changes(catalogue: Catalogue) -> None:
     _console().print(table)
 
 
-def _rules_in_words(number: int) -> str:
-    return {0: "nothing", 1: "1 rule"}.get(number, f"{number} rules")
+def _counted(number: int, what: str) -> str:
+    return {0: "nothing", 1: f"1 {what}"}.get(number, f"{number} {what}s")
 
 
 def _places(citations: Iterable[Citation]) -> str:
@@ -139,13 +148,27 @@ def print_rule(
     console.print(f"{rule.id}  {rule.title}", style="bold")
     console.print(rule.statement)
     _print_part(console, "", _facts(rule))
+    if rule.covers:
+        _print_part(console, "The documents say, in our words", _said(catalogue, rule))
     _print_part(console, "Stated in", _citations(catalogue, rule))
+    _print_addresses(console, catalogue, rule)
     open_questions = _table("id", "question", "default reading", whole=("id", "default reading"))
     for ambiguity in catalogue.concerning({rule.id}):
         open_questions.add_row(ambiguity.id, ambiguity.question, ambiguity.default)
     _print_part(console, "Left open by the documents", open_questions)
     _print_part(console, "Shown by", _evidence(scenarios, faults))
     _print_part(console, "Shown by the TLA+ specs", _specified(specs))
+
+
+def _print_addresses(console: Console, catalogue: Catalogue, rule: Rule) -> None:
+    """Print an address for each citation whole, so that a terminal makes a link of it."""
+    read = {each: catalogue.english(each) for each in rule.citations}
+    width = max((len(each.source) for each in read), default=0)
+    console.print()
+    console.print("Read it in English", style="bold")
+    for citation, address in read.items():
+        if address is not None:
+            console.print(f"{citation.source:{width}}  {address}", soft_wrap=True)
 
 
 def _print_part(console: Console, heading: str, table: Table) -> None:
@@ -180,6 +203,13 @@ def _citations(catalogue: Catalogue, rule: Rule) -> Table:
     for citation in rule.citations:
         section = citation.anchor or titles[citation.source]
         table.add_row(citation.source, section, citation.remark or "")
+    return table
+
+
+def _said(catalogue: Catalogue, rule: Rule) -> Table:
+    table = _table("statement", "", whole=("statement",), headed=False)
+    for statement in catalogue.says(rule):
+        table.add_row(statement.id, statement.says)
     return table
 
 

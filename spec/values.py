@@ -14,26 +14,51 @@ __all__ = [
     "Release",
     "Rule",
     "Said",
+    "Snapshot",
     "Source",
+    "Statement",
 ]
 
 
 @attrs.frozen(kw_only=True)
+class Snapshot:
+    """A text in a public repository on GitHub, as one commit has it.
+
+    Attributes:
+        repository: its owner and name.
+        path: of the file in it.
+        commit: in hexadecimal.
+        dated: the date in the text, `None` if its edition or source gives it.
+    """
+
+    repository: str
+    path: str
+    commit: str
+    dated: str | None
+
+    @property
+    def link(self) -> str:
+        """The address of the text."""
+        return f"https://github.com/{self.repository}/blob/{self.commit}/{self.path}"
+
+
+@attrs.frozen(kw_only=True)
 class Edition:
-    """One of the five documents.
+    """One state of the article on partitioned entities.
 
     Attributes:
         id: language and date, such as `de-2021-04`.
         mark: one letter for tables.
         order: position among the editions, 1 for the oldest.
         language: two letters.
-        translation: `machine` or `human`.
+        translation: `machine` or `human`; `original` of a text that is not translated.
         dated: its date, `None` without one.
         handed_off: when its translation was handed off, `None` if unknown.
-        sha256: of the document, in hexadecimal.
+        sha256: of the document, in hexadecimal; `None` where a commit names it.
         anchored_by: how its sections are found, see `terms.ANCHORED_BY`.
         anchors: of its headings, in document order.
         link: the article's current address in that language; its text may have changed since.
+        snapshot: the English article of its date or the nearest one that a public repository has.
         note: a remark for readers of its citations, if any.
     """
 
@@ -44,22 +69,28 @@ class Edition:
     translation: str
     dated: str | None
     handed_off: str | None
-    sha256: str
+    sha256: str | None
     anchored_by: str
     anchors: tuple[str, ...]
     link: str | None
+    snapshot: Snapshot | None
     note: str | None
 
     def link_to(self, anchor: str | None) -> str | None:
         """Return the address of a section, as far as the article still has it."""
-        if self.link is None or anchor is None or self.anchored_by != "name":
+        if self.link is None or anchor is None or not self.has_named_sections:
             return self.link
         return f"{self.link}#{anchor}"
+
+    @property
+    def has_named_sections(self) -> bool:
+        """Whether an address can name a section of the article in its language."""
+        return self.anchored_by != "heading"
 
 
 @attrs.frozen(kw_only=True)
 class Source:
-    """A source outside the five documents.
+    """A source outside the editions.
 
     Attributes:
         id: begins with `facts-`.
@@ -68,6 +99,8 @@ class Source:
         as_of: the year, month or day of the state that was read.
         status: of its statements.
         link: its current address, `None` if unknown.
+        beside: id of the edition that the page belongs to, `None` if it belongs to all of them.
+        snapshot: the state that was read, if a public repository has it.
     """
 
     id: str
@@ -76,6 +109,8 @@ class Source:
     as_of: str
     status: str
     link: str | None
+    beside: str | None
+    snapshot: Snapshot | None
 
 
 @attrs.frozen(kw_only=True)
@@ -112,6 +147,21 @@ class Citation:
 
 
 @attrs.frozen(kw_only=True)
+class Statement:
+    """A statement of the documents, in our words.
+
+    Attributes:
+        id: a letter and a number, such as `C6`; rules cover it by this id.
+        says: the statement.
+        editions: those that make it, oldest first.
+    """
+
+    id: str
+    says: str
+    editions: tuple[str, ...]
+
+
+@attrs.frozen(kw_only=True)
 class Family:
     """A group of rules with one subject, and one file."""
 
@@ -141,7 +191,7 @@ class Rule:
         covers: the numbered statements that it tests.
         citations: the places that state it.
         editions: the editions in which it is in force, oldest first.
-        outside: whether none of the five states it; it is then in force in all of them.
+        outside: whether no edition states it, nor a page beside one; it is then in force in all.
     """
 
     id: str
@@ -233,10 +283,22 @@ class Change:
 
 @attrs.frozen(kw_only=True)
 class Diff:
-    """The differences between the editions `a` and `b`; rules of outside sources never differ."""
+    """The differences between the editions `a` and `b`; rules of outside sources never differ.
+
+    Attributes:
+        a: id of the one edition.
+        b: id of the other.
+        only_in_a: ids of rules.
+        only_in_b: ids of rules.
+        changed: rules of both that are cited differently.
+        gone: statements that `a` makes and `b` does not.
+        new: statements that `b` makes and `a` does not.
+    """
 
     a: str
     b: str
     only_in_a: tuple[str, ...]
     only_in_b: tuple[str, ...]
     changed: tuple[Change, ...]
+    gone: tuple[Statement, ...]
+    new: tuple[Statement, ...]

@@ -5,14 +5,26 @@ from typing import Any
 
 import attrs
 
+from busproof.spec.catalogue import Catalogue
 from busproof.spec.values import Ambiguity, Citation, Diff, Release, Rule
 
 __all__ = ["view_ambiguity", "view_diff", "view_release", "view_rule"]
 
 
-def view_rule(rule: Rule) -> dict[str, Any]:
-    """Return a rule with its citations; missing fields are `null`."""
-    return attrs.asdict(rule)
+def view_rule(catalogue: Catalogue, rule: Rule) -> dict[str, Any]:
+    """Return a rule with its citations; missing fields are `null`.
+
+    `says` has what the documents say, in our words; each citation has the address of an English
+    text.
+    """
+    citations = [
+        attrs.asdict(citation) | {"english": catalogue.english(citation)}
+        for citation in rule.citations
+    ]
+    return attrs.asdict(rule) | {
+        "citations": citations,
+        "says": [each.says for each in catalogue.says(rule)],
+    }
 
 
 def view_ambiguity(ambiguity: Ambiguity) -> dict[str, Any]:
@@ -27,6 +39,8 @@ def view_diff(diff: Diff) -> dict[str, Any]:
         "b": diff.b,
         "only_in_a": list(diff.only_in_a),
         "only_in_b": list(diff.only_in_b),
+        "gone": [attrs.asdict(statement) for statement in diff.gone],
+        "new": [attrs.asdict(statement) for statement in diff.new],
         "changed": [
             {"id": change.rule, "a": _places(change.in_a), "b": _places(change.in_b)}
             for change in diff.changed

@@ -19,7 +19,7 @@ ANY_READING = "any-reading"
 
 OPTIONS = {
     "adapter": "which implementation the features run on (default: model); see busproof adapters",
-    "edition": "id of the edition of the documents (default: the newest)",
+    "edition": "id of the edition of the documents (default: that of the catalogue)",
     "tier": "basic, standard or premium (default: standard)",
     "oracle": "strict or client (default: strict if partitions are observable)",
     "partitions": "partitions of a partitioned queue (default: 16)",

@@ -333,7 +333,12 @@ def test_every_dependency_has_its_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("script", "page"), [("state_diagrams.py", "states.md"), ("licences.py", "licences.md")]
+    ("script", "page"),
+    [
+        ("state_diagrams.py", "states.md"),
+        ("editions_page.py", "editions.md"),
+        ("licences.py", "licences.md"),
+    ],
 )
 def test_generated_pages_are_current(script: str, page: str) -> None:
     """The states by the model, the licences by the installed packages."""

@@ -239,7 +239,7 @@ def said_by(ambiguity: spec.Ambiguity) -> list[str]:
 
 def described(catalogue: spec.Catalogue, rule: spec.Rule, shown: dict[str, Any]) -> str:
     """Return the section of a rule on its family's page."""
-    cited = overview.citations(catalogue, rule, catalogue.editions[-1].id)
+    cited = overview.citations(catalogue, rule, catalogue.default_edition)
     facts = {
         "modality": rule.modality,
         "status": rule.status,
@@ -247,6 +247,7 @@ def described(catalogue: spec.Catalogue, rule: spec.Rule, shown: dict[str, Any])
         "needs": ", ".join(need.replace("|", " or ") for need in rule.needs),
         "unless": ", ".join(rule.unless),
         "cannot be shown": rule.why_never or "",
+        "the documents say": "; ".join(each.says for each in catalogue.says(rule)),
         "stated in": "; ".join(f"{place} ({', '.join(names)})" for names, place in cited.items()),
         "left open": "; ".join(
             f"{each.id}: {each.question}" for each in catalogue.concerning({rule.id})
@@ -260,10 +261,10 @@ def described(catalogue: spec.Catalogue, rule: spec.Rule, shown: dict[str, Any])
         "seeded faults": "; ".join(f"`{each['id']}`" for each in shown["faults"]),
     }
     rows = [f"| {name} | {plain(fact)} |\n" for name, fact in facts.items() if fact]
-    online = overview.links(catalogue, rule.id, catalogue.editions[-1].id).items()
-    if online:
-        read = ", ".join(f"[{plain(name)}]({address})" for name, address in online)
-        rows.append(f"| read it, as it stands today | {read} |\n")
+    english = {each.source: catalogue.english(each) for each in rule.citations}
+    read = ", ".join(f"[{name}]({address})" for name, address in english.items() if address)
+    if read:
+        rows.append(f"| read it in English | {read} |\n")
     heading = f"## {rule.id} {plain(rule.title)} {{ #{rule.id.lower()} }}"
     table = f"| {rule.id} | |\n| --- | --- |\n{''.join(rows)}"
     return f"{heading}\n\n{plain(rule.statement)}\n\n{table}"

@@ -50,12 +50,12 @@ def profile_for(
     readings: Mapping[str, str] | None = None,
     partitions: int = 16,
 ) -> Profile:
-    """Return the profile of an edition (the newest by default) and tier, with all readings.
+    """Return the profile of an edition (the default one if none is named) and tier, with readings.
 
     Raises:
         UsageError: an unknown edition, ambiguity or reading.
     """
-    chosen = catalogue.edition(edition).id if edition else catalogue.editions[-1].id
+    chosen = catalogue.edition(edition).id if edition else catalogue.default_edition
     taken = catalogue.readings(readings or {})
     silent = catalogue.silent(chosen, tier)
     if taken.get("SILENT-EDITION") == "carried-over":

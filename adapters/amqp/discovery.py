@@ -21,7 +21,7 @@ from busproof.vocabulary.entity_settings import EntityStatus
 from busproof.vocabulary.messages import Message
 from busproof.vocabulary.paths import TRANSFERS
 from busproof.vocabulary.subscription_rules import FalseFilter, SqlFilter
-from busproof.vocabulary.values import MICROSECONDS, Clock, Tier
+from busproof.vocabulary.values import MICROSECONDS, Clock, ReceiveMode, Tier
 
 __all__ = ["Discovered", "discovered"]
 
@@ -31,6 +31,8 @@ LACKING_WORDS: Final = ("not supported", "not implemented", "unsupported", "not 
 HOUR: Final = 3600 * MICROSECONDS
 SLACK: Final = 2 * MICROSECONDS
 """Default for the error of a service's timers."""
+TRIES: Final = 5
+"""Most receives of a message that has been sent."""
 
 ALWAYS: Final = frozenset(
     {
@@ -95,6 +97,8 @@ def _found(ask: Ask) -> Iterator[Capability]:
     message = ask(c.Receive(queue="probe"), "probe")
     if isinstance(message, o.Received) and message.message.lock_token:
         yield from _of_a_lock(ask, message.message.lock_token)
+    if _assigns_message_ids(ask):
+        yield Capability.CLIENT_LIBRARY
     told = ask(c.GetQueue(queue="probe"), "probe")
     if isinstance(told, o.Described) and told.description.availability is not None:
         yield Capability.AVAILABILITY
@@ -110,6 +114,21 @@ def _of_a_lock(ask: Ask, token: str) -> Iterator[Capability]:
     ask(c.RollBackTransaction(transaction="settles"), "probe")
     if not _is_lacking(ask(c.Defer(queue="probe", lock_token=token), "probe")):
         yield Capability.DEFERRAL
+
+
+def _assigns_message_ids(ask: Ask) -> bool:
+    """Return whether a message that was sent without a MessageId is received with one (KEY-13).
+
+    It is sent again if it does not come at once: on a service that assigns MessageIds, a run that
+    does not know would report each message as changed.
+    """
+    ask(c.CreateQueue(queue="unnamed"), "probe")
+    for _ in range(TRIES):
+        ask(c.Send(queue="unnamed", message=Message(body="unnamed")), "probe")
+        came = ask(c.Receive(queue="unnamed", mode=ReceiveMode.RECEIVE_AND_DELETE), "probe")
+        if isinstance(came, o.Received):
+            return came.message.message_id is not None
+    return False
 
 
 def _is_lacking(outcome: o.Outcome) -> bool:

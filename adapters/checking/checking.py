@@ -1,8 +1,11 @@
 """All checks of one adapter of any kind."""
 
+import functools
 import shlex
 from collections.abc import Iterator
 from typing import Final
+
+import attrs
 
 from busproof.adapters.base import Adapter, Declaration
 from busproof.adapters.checking.basics import (
@@ -12,7 +15,14 @@ from busproof.adapters.checking.basics import (
     checked_declaration,
 )
 from busproof.adapters.checking.capabilities import CAPABILITIES
-from busproof.adapters.checking.findings import Finding, Lesson, NoAnswer, Result, Wrong
+from busproof.adapters.checking.findings import (
+    Finding,
+    Lesson,
+    NoAnswer,
+    Result,
+    Wrong,
+    traceback_of,
+)
 from busproof.adapters.checking.talk import Check, Talk
 from busproof.adapters.checking.wire import SAME, WIRE, wire_findings
 from busproof.adapters.finding import find
@@ -81,14 +91,24 @@ def _translating(name: str, profile: Profile, timeout: float) -> Iterator[Findin
     try:
         adapter = find(name, timeout=timeout)
     except AdapterError as error:
-        yield Finding(lesson=MAKING, result=Result.FAILED, said=str(error))
+        yield Finding(
+            lesson=MAKING,
+            result=Result.FAILED,
+            said=str(error),
+            traceback=traceback_of(error),
+        )
         yield from _untried(_lessons(), "there is no adapter to ask")
         return
     yield Finding(lesson=MAKING, result=Result.PASSED)
     try:
         declaration = _declared(adapter)
     except (Wrong, AdapterError) as wrong:
-        yield Finding(lesson=DECLARATION, result=Result.FAILED, said=str(wrong))
+        yield Finding(
+            lesson=DECLARATION,
+            result=Result.FAILED,
+            said=str(wrong),
+            traceback=traceback_of(wrong),
+        )
         yield from _untried(_lessons()[1:], "nothing sound was declared")
         return
     full = name.startswith("exec:")
@@ -130,17 +150,19 @@ class _Checking:
             said = f"it broke {self._broke} times before"
             return Finding(lesson=lesson, result=Result.NOT_TRIED, said=said)
         talk = Talk(self._adapter, self._declaration, self._profile, full=self._full)
-        result, said = self._tried(check, talk)
-        return Finding(lesson=lesson, result=result, said=said, exchanges=tuple(talk.exchanges))
+        found = self._tried(check, talk)
+        return attrs.evolve(found, exchanges=tuple(talk.exchanges))
 
-    def _tried(self, check: Check, talk: Talk) -> tuple[Result, str]:
+    def _tried(self, check: Check, talk: Talk) -> Finding:
+        found = functools.partial(Finding, lesson=check.lesson)
         try:
             check.run(talk)
         except Wrong as wrong:
-            return Result.FAILED, str(wrong)
+            return found(result=Result.FAILED, said=str(wrong), traceback=traceback_of(wrong))
         except NoAnswer as silence:
-            return Result.INCONCLUSIVE, str(silence)
+            return found(result=Result.INCONCLUSIVE, said=str(silence))
         except AdapterError as error:
             self._broke += 1
-            return Result.FAILED, f"the adapter broke: {error}"
-        return Result.PASSED, ""
+            said = f"the adapter broke: {error}"
+            return found(result=Result.FAILED, said=said, traceback=traceback_of(error))
+        return found(result=Result.PASSED)

@@ -1,10 +1,11 @@
 """Lessons, which are checked, and findings, which result from checks."""
 
+import traceback
 from enum import StrEnum
 
 import attrs
 
-__all__ = ["Exchange", "Finding", "Lesson", "NoAnswer", "Result", "Wrong"]
+__all__ = ["Exchange", "Finding", "Lesson", "NoAnswer", "Result", "Wrong", "traceback_of"]
 
 
 class Result(StrEnum):
@@ -58,10 +59,18 @@ class Finding:
         lesson: the requirement.
         result: the result of the check.
         said: what was wrong, or why there is no verdict.
+        traceback: the traceback of the adapter's exception; empty if it raised none.
         exchanges: all requests and answers; in a failure, the last one is the cause.
     """
 
     lesson: Lesson
     result: Result
     said: str = ""
+    traceback: str = ""
     exchanges: tuple[Exchange, ...] = ()
+
+
+def traceback_of(error: Exception) -> str:
+    """Return the traceback of the adapter's exception that led to an error; empty without one."""
+    cause = error.__cause__
+    return "" if cause is None else "".join(traceback.format_exception(cause))

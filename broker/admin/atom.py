@@ -23,6 +23,7 @@ __all__ = [
     "Unreadable",
     "action_of",
     "as_written",
+    "element_of",
     "entry",
     "error",
     "feed",
@@ -258,6 +259,11 @@ def written(kind: str, said: Mapping[str, str], counts: Mapping[str, int] | None
     return element
 
 
+def element_of(text: str) -> ET.Element:
+    """Return the element that an earlier description had, from its text."""
+    return ET.fromstring(text)  # noqa: S314 - written by ourselves, without a document type
+
+
 def as_written(element: ET.Element) -> ET.Element:
     """Return part of a client's description, with names that need no namespace."""
     names = {name.replace(f"{{{XSI}}}", "i:"): text for name, text in element.attrib.items()}
@@ -342,11 +348,23 @@ def entry(title: str, url: str, moment: str, description: ET.Element) -> bytes:
     return _bytes(_entry(title, url, moment, description))
 
 
-def feed(title: str, url: str, moment: str, found: Iterable[tuple[str, str, ET.Element]]) -> bytes:
-    """Return several descriptions, with titles and addresses, as the body of an answer."""
+def feed(
+    title: str,
+    url: str,
+    moment: str,
+    found: Iterable[tuple[str, str, ET.Element]],
+    following: str | None,
+) -> bytes:
+    """Return a page of descriptions, with titles and addresses, as the body of an answer.
+
+    `following` is the address of the next page, if there is one: most clients go on only with it.
+    """
     element = ET.Element("feed", {"xmlns": ATOM})
     for name, text in (("id", url), ("title", title), ("updated", moment)):
         ET.SubElement(element, name).text = text
+    ET.SubElement(element, "link", {"rel": "self", "href": url})
+    if following is not None:
+        ET.SubElement(element, "link", {"rel": "next", "href": following})
     for each, address, description in found:
         element.append(_entry(each, address, moment, description))
     return _bytes(element)

@@ -3,8 +3,10 @@
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Final
-from urllib.parse import parse_qsl, quote, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 from xml.etree import ElementTree as ET
+
+from immutables import Map
 
 from busproof.broker.admin import atom
 from busproof.broker.admin.descriptions import DEFAULTS, described, kind_of, title
@@ -16,6 +18,7 @@ from busproof.broker.admin.entity_requests import (
     whole,
 )
 from busproof.broker.admin.http import Answer, Request
+from busproof.broker.admin.updates import managed, updated
 from busproof.broker.amqp.refusals import Refusal, refusal_of
 from busproof.broker.amqp.subscription_rules import check_expressions
 from busproof.broker.auth.tokens import TokenError
@@ -71,14 +74,6 @@ class Entities:
     def __init__(self, hub: Hub, warn: Callable[[str], None]) -> None:
         self._hub = hub
         self._warn = warn
-        self._said: dict[str, dict[str, str]] = {}
-        """Path to the properties that a client wrote and the model does not have."""
-        self._keys: dict[str, ET.Element] = {}
-        """Path to the authorization rules that a client wrote; their keys have no effect."""
-        self._rules_said: dict[str, tuple[SubscriptionRule, ET.Element]] = {}
-        """Path of a subscription and name of a rule to the rule and its XML from the client."""
-        self._times: dict[str, tuple[str, str]] = {}
-        """Path to when an entity was created and last updated."""
         self._begun = self._moment()
         self._base = ""
         """The broker's address, as the client of the current request knows it."""
@@ -177,7 +172,8 @@ class Entities:
         command = creation(self._hub.bus, path, description.kind, said, version)
         self._ask(command)
         self._hub.bus.known_as(path)
-        self._times[path] = (self._moment(), self._moment())
+        moment = self._moment()
+        self._hub.descriptions.change(path, created=moment, updated=moment)
         status = status_of(self._hub.bus.known(path), said.get("Status", "Active"))
         if status not in (None, EntityStatus.ACTIVE):
             self._manage(UpdateQueue(queue=path, status=status))
@@ -210,12 +206,17 @@ class Entities:
                 action=action,
             ),
         )
+        made = SubscriptionRule(name=name, filter=chosen, action=action)
+        path = f"{topic}{SUBSCRIPTIONS}{subscription}"
+        self._hub.descriptions.write_rule(path, made, ET.tostring(rule, "unicode"))
 
     def _remember(self, path: str, description: atom.Description) -> None:
         said = description.said()
         ours = APPLIED[kind_of(self._hub.bus.known(path))] | READ_ONLY
         kept = {name: text for name, text in said.items() if name not in ours}
-        self._said[path] = kept
+        keys = description.child(KEYS)
+        text = "" if keys is None or not len(keys) else ET.tostring(keys, "unicode")
+        self._hub.descriptions.change(path, said=Map(kept), keys=text)
         if "Status" in kept:
             self._hub.say_status(path, kept["Status"])
         idle = {
@@ -223,11 +224,7 @@ class Entities:
             for name, text in kept.items()
             if name not in HARMLESS and text != DEFAULTS.get(name) and not text.startswith("P1067")
         }
-        keys = description.child(KEYS)
-        if keys is None or not len(keys):
-            self._keys.pop(path, None)
-        else:
-            self._keys[path] = keys
+        if text:
             idle.add(KEYS)
         if idle:
             self._warn(f"{', '.join(sorted(idle))} of '{path}' has no effect here")
@@ -238,9 +235,8 @@ class Entities:
             raise atom.Unreadable(f"'{path}' is not what a {kind} describes.")
         bus = self._hub.bus
         command, more = update(bus, path, said), more_settings(bus, path, said)
-        self._insist(bus.updated(command, more), path)
-        created, _ = self._times.get(path, (self._begun, ""))
-        self._times[path] = (created, self._moment())
+        self._insist(updated(bus, command, more), path)
+        self._hub.descriptions.change(path, updated=self._moment())
         self._remember(path, description)
         return 200, self._entry(path)
 
@@ -248,13 +244,10 @@ class Entities:
         self._manage(DeleteQueue(queue=path))
         self._hub.bus.forget(path)
         self._hub.forget(path)
-        for known in (self._said, self._times, self._keys, self._rules_said):
-            for each in [name for name in known if name == path or name.startswith(f"{path}/")]:
-                del known[each]
         return 200, b""
 
     def _manage(self, command: UpdateQueue | DeleteQueue) -> None:
-        self._insist(self._hub.bus.managed(command), command.queue)
+        self._insist(managed(self._hub.bus, command), command.queue)
 
     def _insist(self, answer: Decided, about: str) -> None:
         if (refusal := refusal_of(answer, about)) is not None:
@@ -266,13 +259,16 @@ class Entities:
         return atom.entry(title(path), self._url(path), self._moment(), description)
 
     def _description(self, path: str) -> ET.Element:
-        created, updated = self._times.get(path, (self._begun, self._begun))
-        times = {"CreatedAt": created, "UpdatedAt": updated, "AccessedAt": self._moment()}
-        element = described(
-            self._hub.bus, path, self._said.get(path, {}), times, urlsplit(self._base).netloc
-        )
-        if (keys := self._keys.get(path)) is not None:
-            element.append(atom.as_written(keys))
+        known = self._hub.descriptions.get(path)
+        times = {
+            "CreatedAt": known.created or self._begun,
+            "UpdatedAt": known.updated or self._begun,
+            "AccessedAt": self._moment(),
+        }
+        host = urlsplit(self._base).netloc
+        element = described(self._hub.bus, path, known.said, times, host)
+        if known.keys:
+            element.append(atom.as_written(atom.element_of(known.keys)))
         return element
 
     def _listed(self, what: str, query: Mapping[str, str]) -> bytes:
@@ -290,20 +286,20 @@ class Entities:
         return self._feed(f"{path}/Subscriptions", names, query)
 
     def _feed(self, what: str, names: list[str], query: Mapping[str, str]) -> bytes:
-        page = page_of(names, query)
+        url, (page, following) = f"{self._base}/{quote(what)}", page_of(names, query)
         found = [(title(name), self._url(name), self._description(name)) for name in page]
-        return atom.feed(what, f"{self._base}/{quote(what)}", self._moment(), found)
+        return atom.feed(what, url, self._moment(), found, following and f"{url}?{following}")
 
     def _rules(self, path: str, query: Mapping[str, str]) -> bytes:
         rules = {each.name: each for each in self._found_rules(path)}
         path = self._known(path)
-        page = page_of(sorted(rules), query)
-        moment = self._moment()
+        page, following = page_of(sorted(rules), query)
+        moment, url = self._moment(), f"{self._url(path)}/Rules"
         found = [
             (name, self._url(path, name), self._rule_element(path, rules[name], moment))
             for name in page
         ]
-        return atom.feed("rules", self._url(path), moment, found)
+        return atom.feed("rules", url, moment, found, following and f"{url}?{following}")
 
     def _found_rules(self, path: str) -> tuple[SubscriptionRule, ...]:
         topic, subscription = self._subscription(path)
@@ -336,12 +332,13 @@ class Entities:
             )
             self._ask(*([removal] if changed else []), addition)
             made = SubscriptionRule(name=name, filter=chosen, action=action)
-            self._rules_said[f"{path}/{name}"] = made, element
+            self._hub.descriptions.write_rule(path, made, ET.tostring(element, "unicode"))
             return 200 if changed else 201, self._rule_entry(path, made)
         if name not in known:
             raise atom.Unreadable(f"Rule '{name}' of '{path}' was not found.", 404)
         if request.method == "DELETE":
             self._ask(RemoveRule(topic=topic, subscription=subscription, rule=name))
+            self._hub.descriptions.forget_rule(path, name)
             return 200, b""
         return 200, self._rule_entry(path, known[name])
 
@@ -352,8 +349,8 @@ class Entities:
 
     def _rule_element(self, path: str, rule: SubscriptionRule, moment: str) -> ET.Element:
         """Return a rule's description, with the client's own XML if it still describes the rule."""
-        known, element = self._rules_said.get(f"{path}/{rule.name}", (None, None))
-        return atom.rule_element(rule, moment, element if known == rule else None)
+        known, text = self._hub.descriptions.get(path).rules.get(rule.name, (None, ""))
+        return atom.rule_element(rule, moment, atom.element_of(text) if known == rule else None)
 
     def _url(self, path: str, rule: str | None = None) -> str:
         """Return the address of an entity or a rule, which has its name for JavaScript clients."""
@@ -382,7 +379,9 @@ class Entities:
         return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def page_of(names: list[str], query: Mapping[str, str]) -> list[str]:
-    """Return the page of a list that a query selects."""
+def page_of(names: list[str], query: Mapping[str, str]) -> tuple[list[str], str | None]:
+    """Return the page of a list that a query selects, and the query for the next page, if any."""
     skip, top = whole(query.get("$skip", "0"), "$skip"), whole(query.get("$top", "100"), "$top")
-    return names[skip : skip + top]
+    after = {**query, "$skip": str(skip + top), "$top": str(top)}
+    following = urlencode(after, safe="$") if top and skip + top < len(names) else None
+    return names[skip : skip + top], following

@@ -47,6 +47,14 @@ _UNPACK: Final[dict[int, Callable[..., tuple[Any, ...]]]] = {
 }
 _SINGLE: Final = {0x40: None, 0x41: True, 0x42: False, 0x43: 0, 0x44: 0, 0x45: ()}
 _WIDTHS: Final = {0x4: 0, 0x5: 1, 0x6: 2, 0x7: 4, 0x8: 8, 0x9: 16}
+_SHORT, _LONG, _UNKNOWN = -1, -4, -9
+_SIZES: Final = tuple(
+    {0xA: _SHORT, 0xC: _SHORT, 0xE: _SHORT, 0xB: _LONG, 0xD: _LONG, 0xF: _LONG, **_WIDTHS}.get(
+        code >> 4, _UNKNOWN
+    )
+    for code in range(256)
+)
+"""For each type the bytes of its values, or the size of the number that has them, negated."""
 _TEXTS: Final = {0xA1: "utf-8", 0xB1: "utf-8", 0xA3: "ascii", 0xB3: "ascii"}
 _PASSED_ON: Final = frozenset({0x73, 0x74, 0x84, 0x94})
 """Characters and decimals, which are passed on unread."""
@@ -76,13 +84,12 @@ def end_of(data: bytes, place: int, deep: int = 0) -> int:
         if deep > DEEPEST:
             raise ValueError("a value is described too often")
         return end_of(data, end_of(data, place + 1, deep + 1), deep + 1)
-    high = code >> 4
-    width = _WIDTHS.get(high)
-    if width is not None:
-        end = place + 1 + width
-    elif high in (0xA, 0xC, 0xE):
+    size = _SIZES[code]
+    if size >= 0:
+        end = place + 1 + size
+    elif size == _SHORT:
         end = place + 2 + data[place + 1]
-    elif high in (0xB, 0xD, 0xF):
+    elif size == _LONG:
         end = place + 5 + int.from_bytes(data[place + 1 : place + 5], "big")
     else:
         raise ValueError(f"there is no AMQP type {code:#04x}")
@@ -141,12 +148,23 @@ def elements_of(data: bytes, place: int) -> tuple[int, int]:
 
 def items(data: bytes, place: int) -> list[Any]:
     """Return the elements of a list."""
+    if data[place] == 0x45:
+        return []
     last = end_of(data, place)
     place, count = elements_of(data, place)
-    found = []
+    found: list[Any] = []
     for _ in range(count):
-        found.append(value_at(data, place))
-        place = end_of(data, place)
+        code = data[place]
+        if code == 0x40:
+            found.append(None)
+            place += 1
+        elif code == 0xA1:
+            end = place + 2 + data[place + 1]
+            found.append(data[place + 2 : end].decode())
+            place = end
+        else:
+            found.append(value_at(data, place))
+            place = end_of(data, place)
     _check_ends(place, last)
     return found
 

@@ -24,7 +24,6 @@ from busproof.broker.amqp.unreadable import is_unreadable, readable
 from busproof.broker.amqp.windows import LEAST_FRAME, ROOM
 from busproof.broker.amqp.wire import Wire
 from busproof.broker.auth.cbs import Proving
-from busproof.broker.auth.tokens import Claim
 from busproof.broker.core import Hub
 
 __all__ = ["Connection"]
@@ -47,7 +46,6 @@ class Connection(asyncio.Protocol):
 
     def __init__(self, hub: Hub, number: int, attach: Callable[["Connection", Link], None]) -> None:
         self.hub = hub
-        self.number = number
         self._wire = Wire(hub, self._give)
         self.unfinished = native.Unfinished()
         """For each link, the bytes received of a message that is still incomplete."""
@@ -55,6 +53,8 @@ class Connection(asyncio.Protocol):
         """Bytes of answers that the client requested but gave no credit for yet."""
         self.backlog = Backlog()
         self._is_let_go = False
+        self.name: Final = f"connection-{hub.era}{number}"
+        """The model's name of this connection."""
         self.sessions: dict[tuple[str, str], str] = {}
         """Path and session id to the model's name of the link that holds the session."""
         self.replies: dict[tuple[str, str], Any] = {}
@@ -68,6 +68,7 @@ class Connection(asyncio.Protocol):
         self.detach, self.end_receivers = self._links.detach, self._links.end_receivers
         self.review_links = self._links.review
         self._proving = Proving(hub, self.review_links, self.end)
+        self.prove, self.permits = self._proving.add, self._proving.permit
         self._handlers = self._links.handlers | {
             Event.CONNECTION_REMOTE_OPEN.number: self._opened,
             Event.CONNECTION_REMOTE_CLOSE.number: self._ended,
@@ -85,22 +86,9 @@ class Connection(asyncio.Protocol):
         self._timer: asyncio.TimerHandle | None = None
         self._since = 0.0
 
-    @property
-    def name(self) -> str:
-        """The model's name of this connection."""
-        return f"connection-{self.hub.era}{self.number}"
-
-    def prove(self, claim: Claim) -> None:
-        """Record a claim from the client; the links that depend on it end when it expires."""
-        self._proving.add(claim)
-
     def renew_claims(self) -> None:
         """Apply new keys: end the links whose claims rest on a key that no longer exists."""
         self._proving.renew(self.hub.keys)
-
-    def permits(self, right: str, path: str) -> bool:
-        """Return whether the client has a valid claim for this right."""
-        return self._proving.permit(right, path)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Accept a client, or drop it if there are too many connections."""
@@ -143,6 +131,7 @@ class Connection(asyncio.Protocol):
             self.drop()
 
     def _take(self, data: bytes) -> None:
+        was_met = self._handshake is None
         if self._handshake is not None:
             data = self._handshake.feed(data)
             if self._handshake.failed:
@@ -158,14 +147,15 @@ class Connection(asyncio.Protocol):
             for place in range(0, len(piece), PIECE):
                 self._pieces.append((piece[place : place + PIECE], batch))
         if not self._turns.waits:
-            self._take_turn()
+            self._take_turn(pumped=was_met)
 
-    def _take_turn(self) -> None:
-        """Handle received bytes until they are used up or the turn is over."""
+    def _take_turn(self, *, pumped: bool = False) -> None:
+        """Handle what is left of the turn before, unless `pumped`, and then the received bytes."""
         self._turns.begin()
         try:
             with self.hub.bus.one_moment():
-                self.pump()
+                if not pumped:
+                    self.pump()
                 while self._pieces and not self._turns.is_over():
                     self._push()
                     self.pump()
@@ -232,8 +222,8 @@ class Connection(asyncio.Protocol):
         try:
             self._dispatch()
             self.flush()
-            self._dispatch()
-            self.flush()
+            if self._dispatch():
+                self.flush()
         finally:
             self._pumping = False
         self.measure()
@@ -264,13 +254,14 @@ class Connection(asyncio.Protocol):
 
     def flush(self) -> None:
         """Write the engine's output."""
+        waiting = 0
         while self._wire.is_open and (waiting := self._engine.pending()) > 0:
             if not (data := self._engine.peek(waiting)):
                 return
             self._wire.write(self._outgoing.feed(bytes(data)))
             self._engine.pop(len(data))
         self.backlog.look()
-        if self._wire.is_open and self._engine.pending() < 0:
+        if waiting < 0:
             self.drop()
 
     def close_after(self, refusal: Refusal) -> None:
@@ -313,13 +304,17 @@ class Connection(asyncio.Protocol):
         elif room < len(piece):
             self._pieces.appendleft((piece[room:], self._batch))
 
-    def _dispatch(self) -> None:
+    def _dispatch(self) -> bool:
+        """Handle the engine's events; return whether there were any."""
         if self._turns.is_between:
             # Called outside of this client's turn: its events wait for the next one.
-            return
-        while event := native.next_event(self._collector):
+            return False
+        was_any = False
+        events = native.raw(self._collector)
+        while event := native.next_event(events):
             if self._turns.is_over():
-                return
+                return was_any
+            was_any = True
             kind = native.kind_of(event)
             try:
                 if kind == native.DELIVERY:
@@ -327,7 +322,8 @@ class Connection(asyncio.Protocol):
                 elif (handle := self._handlers.get(kind)) is not None:
                     handle(self._collector.peek())
             finally:
-                native.pop(self._collector)
+                native.pop(events)
+        return was_any
 
     def _opened(self, _: Event) -> None:
         client = readable(lambda: self._endpoint.remote_container)

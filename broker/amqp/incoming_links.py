@@ -176,28 +176,43 @@ class Intake(Node):
             raise unauthorized("Send", self._path)
         hub.statuses.check("Send", self._path)
         hub.check_room()
+        if several:
+            self._take_batch(raw, transaction)
+        else:
+            self._take_message(raw, transaction)
+        if transaction is not None:
+            hub.count_in(transaction, len(raw))
+
+    def _take_message(self, raw: bytes, transaction: str | None) -> None:
+        connection, hub = self._connection, self._connection.hub
         try:
-            each_raw = inner_messages(raw) if several else [raw]
-            if len(each_raw) > (most := hub.limits.at_once):
+            parsed = hub.parsed(raw)
+        except ValueError as error:
+            raise Refusal("amqp:decode-error", str(error)) from None
+        command = sending_of(connection, self._path, parsed, transaction)
+        insist(hub.bus.ask(command, connection.name), self._path)
+        hub.contents.keep(parsed.message.body, parsed.content_when_due())
+
+    def _take_batch(self, raw: bytes, transaction: str | None) -> None:
+        hub = self._connection.hub
+        try:
+            each_raw = inner_messages(raw)
+            if len(each_raw) > (most := hub.limits.batch):
                 raise too_many_at_once(len(each_raw), most)
             parsed = [hub.parsed(each) for each in each_raw]
         except ValueError as error:
             raise Refusal("amqp:decode-error", str(error)) from None
-        answers = self._decided(parsed, transaction, several=several)
+        answers = self._decided(parsed, transaction)
         if answers:
             insist(answers[-1], self._path)
-        if transaction is not None:
-            self._connection.hub.count_in(transaction, len(raw))
         for each in parsed:
             hub.contents.keep(each.message.body, each.content_when_due())
 
-    def _decided(
-        self, parsed: list[Parsed], transaction: str | None, *, several: bool
-    ) -> list[Answer]:
-        """Return the answers to a message or a batch; a batch with scheduled messages is split."""
+    def _decided(self, parsed: list[Parsed], transaction: str | None) -> list[Answer]:
+        """Return the answers to a batch; one with scheduled messages is split."""
         bus, connection = self._connection.hub.bus, self._connection
         commands = [sending_of(connection, self._path, each, transaction) for each in parsed]
-        if several and commands and all(isinstance(each, Send) for each in commands):
+        if commands and all(isinstance(each, Send) for each in commands):
             messages = tuple(each.message for each in parsed)
             together = SendBatch(queue=self._path, messages=messages, transaction=transaction)
             return [bus.ask(together, connection.name)]

@@ -6,6 +6,7 @@ Everything else is kept here and delivered as it was sent.
 
 import struct
 from collections.abc import Iterator
+from itertools import count as counting
 from secrets import token_hex
 from typing import Any, Final
 
@@ -31,6 +32,7 @@ from busproof.broker.amqp.sections import (
     FOOTER,
     HEADER,
     PROPERTIES,
+    PROPERTIES_AT_MOST,
     SEQUENCE,
     VALUE,
     check_header,
@@ -91,6 +93,13 @@ GIVEN_BY_THE_BUS: Final = frozenset(
 FOR_EVER_MS: Final = 0xFFFF_FFFF
 """Time to live that clients send when theirs does not fit into the header, in milliseconds."""
 
+UNSET: Final[list[str | None]] = [None] * PROPERTIES_AT_MOST
+NEW_IDS: Final = counting()
+NEW_ID: Final = token_hex(8)
+"""Prefix of the MessageIds that are given by this process, so that another gives other ones."""
+ONLY_ID: Final = b"\x00\x53\x73\xc0\x23\x01\xa1\x20"
+"""The properties of a message without any, up to the MessageId that it is given."""
+
 Pairs = tuple[int, bytes]
 """Number of keys and values of a map, and their bytes."""
 
@@ -99,12 +108,13 @@ Pairs = tuple[int, bytes]
 class Content:
     """The parts of a message that are delivered as they were sent.
 
+    `durable` and `priority` are `None` if the sender did not set them.
     `enqueued` is the enqueued time, in milliseconds since 1970; `life` is the time to live that the
     sender set, in microseconds.
     """
 
-    durable: bool = False
-    priority: int = 4
+    durable: bool | None = None
+    priority: int | None = None
     life: int | None = None
     delivery: Pairs = (0, b"")
     annotations: Pairs = (0, b"")
@@ -131,6 +141,9 @@ class Annotated:
     due: int | None = None
     stands_for: int = 0
     stands_in: bool = True
+
+
+UNANNOTATED: Final = Annotated()
 
 
 @attrs.frozen
@@ -176,7 +189,7 @@ def _sections(raw: bytes) -> Iterator[tuple[int, int, int, int]]:
 def parse(raw: bytes, name: str, enqueued: int, *, identified: bool = True) -> Parsed:
     """Parse a received message, which the model will know by `name`.
 
-    If `identified` is set, a message without a MessageId is given one for its receivers.
+    If `identified` is set, a message without a MessageId is given one (KEY-13).
 
     Raises:
         ValueError: the bytes are not an AMQP message.
@@ -207,9 +220,9 @@ def decoded(raw: bytes) -> ProtonMessage:
 def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool) -> Parsed:
     header: list[Any] = []
     properties: list[Any] = []
-    annotated, delivery = Annotated(), Annotated()
+    annotated = delivery = UNANNOTATED
     application: dict[str, PropertyValue] = {}
-    kept = {PROPERTIES: b"", APPLICATION: b""}
+    kept_properties = kept_application = b""
     body: list[bytes] = []
     for code, place, begins, end in _sections(raw):
         check_kind(code, raw, begins)
@@ -220,26 +233,28 @@ def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool) -> Parsed
         elif code == ANNOTATIONS:
             annotated = _annotated(raw, begins)
         elif code == PROPERTIES:
-            properties, kept[code] = items(raw, begins), raw[place:end]
+            properties, kept_properties = items(raw, begins), raw[place:end]
             check_properties(properties)
         elif code == APPLICATION:
-            application, kept[code] = _filterable(raw, begins), raw[place:end]
+            application, kept_application = _filterable(raw, begins), raw[place:end]
         elif code >= DATA:
             body.append(raw[place:end])
     if identified and (not properties or properties[0] is None):
-        kept[PROPERTIES] = _identified(kept[PROPERTIES])
-    header += [None] * (3 - len(header))
-    check_header(header)
-    life = _life(header[2], properties)
+        message_id = f"{NEW_ID}{next(NEW_IDS):016x}"
+        kept_properties = _identified(kept_properties, message_id, has_fields=bool(properties))
+        properties = [message_id, *properties[1:]]
+    durable, priority, ttl = (*header[:3], None, None, None)[:3]
+    if header:
+        check_header(durable, priority, ttl)
     content = Content(
-        durable=bool(header[0]),
-        priority=4 if header[1] is None else int(header[1]),
-        life=life,
+        durable=None if durable is None else bool(durable),
+        priority=None if priority is None else int(priority),
+        life=_life(ttl, properties),
         delivery=delivery.passed_on,
         annotations=annotated.passed_on,
-        properties=kept[PROPERTIES],
-        application=kept[APPLICATION],
-        body=b"".join(body),
+        properties=kept_properties,
+        application=kept_application,
+        body=body[0] if len(body) == 1 else b"".join(body),
         enqueued=enqueued,
     )
     message = _message(name, properties, application, annotated, content)
@@ -253,26 +268,24 @@ def _life(ttl: int | None, properties: list[Any]) -> int | None:
     """
     if ttl is not None and ttl != FOR_EVER_MS:
         return max(1, ttl * 1000)
-    expiry, created = [*properties, *[None] * 10][8:10]
+    expiry, created = properties[8:10] if len(properties) > 9 else (None, None)
     if isinstance(expiry, int) and isinstance(created, int):
         return None if expiry - created >= FOR_EVER_MS * 1000 else max(1, (expiry - created) * 1000)
     return None if ttl is None else ttl * 1000
 
 
-def _identified(properties: bytes) -> bytes:
-    """Add a MessageId to properties that have none.
+def _identified(properties: bytes, message_id: str, *, has_fields: bool) -> bytes:
+    """KEY-13: add a MessageId to properties that have none, as client libraries do.
 
     Clients expect every received message to have one; the JavaScript client cannot settle it
-    otherwise. The model does not get it: it was not sent, so it selects no partition and marks no
-    duplicate.
+    otherwise. The model decides with it, so that the answers agree with what receivers see.
     """
-    count, rest = 1, b""
-    if properties:
-        _, begins, end = section(properties, 0)
-        first, count = elements_of(properties, begins)
-        rest = properties[end_of(properties, first) : end] if count else b""
-    inside = string_of(token_hex(16)) + rest
-    return b"\x00\x53\x73\xd0" + struct.pack(">II", len(inside) + 4, max(count, 1)) + inside
+    if not has_fields:
+        return ONLY_ID + message_id.encode()
+    _, begins, end = section(properties, 0)
+    first, count = elements_of(properties, begins)
+    inside = string_of(message_id) + properties[end_of(properties, first) : end]
+    return b"\x00\x53\x73\xd0" + struct.pack(">II", len(inside) + 4, count) + inside
 
 
 def _annotated(raw: bytes, place: int) -> Annotated:
@@ -318,21 +331,25 @@ def _message(
     annotated: Annotated,
     content: Content,
 ) -> Message:
-    said = properties + [None] * (13 - len(properties))
+    size, stands_for = len(content.body), annotated.stands_for
+    if not properties:
+        said = UNSET
+    else:
+        said = [None if value is None else _text(value) for value in (*properties, *UNSET)]
     return Message(
         body=name,
-        message_id=_text(said[0]),
-        to=_text(said[2]),
-        subject=_text(said[3]),
-        reply_to=_text(said[4]),
-        correlation_id=_text(said[5]),
-        content_type=_text(said[6]),
-        session_id=_text(said[10]),
-        reply_to_session_id=_text(said[12]),
+        message_id=said[0],
+        to=said[2],
+        subject=said[3],
+        reply_to=said[4],
+        correlation_id=said[5],
+        content_type=said[6],
+        session_id=said[10],
+        reply_to_session_id=said[12],
         partition_key=annotated.partition_key,
         properties=application,
-        size=max(len(content.body), annotated.stands_for),
-        stands_in=annotated.stands_in and annotated.stands_for > len(content.body),
+        size=max(size, stands_for),
+        stands_in=stands_for > size and annotated.stands_in,
         time_to_live=content.life,
     )
 

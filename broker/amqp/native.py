@@ -8,7 +8,7 @@ for the rare calls.
 from typing import Any, Final
 
 import cproton  # type: ignore[import-untyped] # Proton has no types
-from proton import Collector, Delivery
+from proton import Delivery
 
 __all__ = [
     "ACCEPTED",
@@ -58,6 +58,12 @@ is_readable = cproton.pn_delivery_readable
 is_settled = cproton.pn_delivery_settled
 update = cproton.pn_delivery_update
 settle = cproton.pn_delivery_settle
+advance = cproton.pn_link_advance
+"""Finish the current transfer of a link."""
+next_event = cproton.pn_collector_peek
+"""Return the next event of a collector, or a null pointer, which is false, if there is none."""
+pop = cproton.pn_collector_pop
+"""Remove the next event of a collector."""
 credit = cproton.pn_link_credit
 grant = cproton.pn_link_flow
 queued = cproton.pn_link_queued
@@ -76,30 +82,10 @@ def whole(delivery: Raw) -> Delivery:
     return found
 
 
-def next_event(collector: Collector) -> Raw:
-    """Return the next event, or a null pointer, which is false, if there is none."""
-    return cproton.pn_collector_peek(raw(collector))
-
-
-def pop(collector: Collector) -> None:
-    """Remove the event from the queue."""
-    cproton.pn_collector_pop(raw(collector))
-
-
 def content(link: Raw, delivery: Raw) -> bytes:
     """Return the bytes of a transfer that have arrived and were not read yet."""
-    data = b""
-    while waiting := cproton.pn_delivery_pending(delivery):
-        count, more = cproton.pn_link_recv(link, waiting)
-        if count <= 0:
-            break
-        data += more
-    return data
-
-
-def advance(link: Raw) -> None:
-    """Finish the current transfer of a link."""
-    cproton.pn_link_advance(link)
+    _, data = cproton.pn_link_recv(link, cproton.pn_delivery_pending(delivery))
+    return bytes(data)
 
 
 def send(link: Raw, tag: bytes, data: bytes) -> Raw:

@@ -25,6 +25,7 @@ from busproof.broker.amqp.nodes import Node
 from busproof.broker.amqp.refusals import Refusal, insist, refusal_of
 from busproof.broker.amqp.writing import encoded
 from busproof.model import Answer
+from busproof.model.state import Entity
 from busproof.vocabulary.commands import CloseSession, Complete, DeadLetter, Receive, Settlement
 from busproof.vocabulary.messages import MessageView
 from busproof.vocabulary.outcomes import Received
@@ -63,16 +64,22 @@ def outgoing(connection: Connection, path: str, view: MessageView) -> bytes:
     more = hub.contents.more(path, view.body)
     if view.dead_letter_reason:
         more = {REASON: string_of(view.dead_letter_reason), **more}
-    entity = hub.bus.namespace.entities.get(path)
-    lives = (content.life, None if entity is None else entity.settings.time_to_live)
     return encoded(
         view,
         content,
         token=None if view.lock_token is None else _token(view.lock_token),
         locked_until=None if view.locked_until is None else hub.bus.epoch_ms(view.locked_until),
-        life=min((life for life in lives if life is not None), default=None),
+        life=_shorter(content.life, hub.bus.namespace.entities.get(path)),
         more=more,
     )
+
+
+def _shorter(life: int | None, entity: Entity | None) -> int | None:
+    """Return the shorter of a message's time to live and its entity's, in microseconds."""
+    longest = None if entity is None else entity.settings.time_to_live
+    if life is None or longest is None:
+        return longest if life is None else life
+    return min(life, longest)
 
 
 def effect_of(
@@ -119,6 +126,7 @@ class Outlet(Node):
         self._given: dict[Raw, str] = {}
         """Lock tokens of the deliveries that the client has to settle."""
         self._mode = mode
+        self._receive = Receive(queue=path, mode=mode, session_id=session_id)
         self._session_id = session_id
         self._holder = holder
         self._is_over = False
@@ -180,7 +188,8 @@ class Outlet(Node):
 
     def _go_on(self) -> None:
         if not self._is_over:
-            self.on_flow()
+            with self._connection.hub.bus.one_moment():
+                self.on_flow()
 
     def on_delivery(self, delivery: Raw, *, batch: bool) -> None:  # noqa: ARG002 - nothing comes in batches here
         """Handle a settlement, or a request for one."""
@@ -235,9 +244,8 @@ class Outlet(Node):
             del self._connection.sessions[place]
 
     def _next(self, most: int) -> Sequence[Answer]:
-        command = Receive(queue=self._path, mode=self._mode, session_id=self._session_id)
         hub = self._connection.hub
-        answers = hub.bus.given(command, most, self._holder)
+        answers = hub.bus.given(self._receive, most, self._holder)
         hub.note()
         return answers
 

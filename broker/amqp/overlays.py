@@ -57,9 +57,7 @@ def changed(view: MessageView, kept: Content) -> Content:
     if kept.properties:
         fields = [*_elements(kept.properties), *fields[len(_elements(kept.properties)) :]]
         for place in KNOWN_FIELDS:
-            if place or view.message_id is not None:
-                # A message sent without a MessageId was given one for receivers: keep it.
-                fields[place] = _fields(view)[place]
+            fields[place] = _fields(view)[place]
     left, inside = dict(view.properties), list[bytes]()
     if kept.application:
         for key, value, both in pairs(kept.application, section(kept.application, 0)[1]):

@@ -13,6 +13,7 @@ __all__ = [
     "FOOTER",
     "HEADER",
     "PROPERTIES",
+    "PROPERTIES_AT_MOST",
     "SEQUENCE",
     "VALUE",
     "check_header",
@@ -60,9 +61,8 @@ def check_properties(properties: list[Any]) -> None:
         raise ValueError("the properties have more fields, or fields of other types, than AMQP has")
 
 
-def check_header(header: list[Any]) -> None:
+def check_header(durable: Any, priority: Any, ttl: Any) -> None:
     """Check the header fields that are passed on: durable, priority and time to live."""
-    durable, priority, ttl = header[:3]
     for name, value in (("priority", priority), ("ttl", ttl)):
         if value is not None:
             bounded(name, value)

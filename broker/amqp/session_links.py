@@ -125,4 +125,3 @@ class SessionSeeker(Node):
             Refusal(TIMEOUT, "No session became available in the time that was given.", 408),
         )
         self._connection.pump()
-        self._connection.pump()

@@ -7,7 +7,6 @@ from typing import Final
 from busproof.broker.amqp.encoding import (
     elements_of,
     end_of,
-    long_of,
     pairs,
     section,
     string_of,
@@ -25,6 +24,10 @@ EXPIRY, CREATION = 8, 9
 """Positions of the expiry and creation times in the properties."""
 LONGEST_TTL: Final = 0xFFFF_FFFF
 
+_DURABLE: Final = {None: b"\x40", True: b"\x41", False: b"\x42"}
+_TTL: Final = struct.Struct(">BI")
+_DELIVERIES: Final = struct.Struct(">2sI")
+_LONG: Final = struct.Struct(">q").pack
 _SEQUENCE = symbol_of("x-opt-sequence-number") + b"\x81"
 _ENQUEUED = symbol_of("x-opt-enqueued-time") + b"\x83"
 _LOCKED = symbol_of("x-opt-locked-until") + b"\x83"
@@ -32,6 +35,8 @@ _STATE = symbol_of("x-opt-message-state") + b"\x71"
 _LOCK_TOKEN = symbol_of("x-opt-lock-token") + b"\x98"
 _TOKEN = b"\x00\x53\x71\xc1" + bytes([1 + len(_LOCK_TOKEN) + 16, 2]) + _LOCK_TOKEN
 """The delivery annotations of a message that had none, up to the lock token."""
+_NO_NOTES = b"\x00\x53\x71\xc1\x01\x00"
+"""The delivery annotations of a message that had none and is not locked; the service sends them."""
 
 
 def encoded(
@@ -53,27 +58,31 @@ def encoded(
         life: its time to live in the entity, in microseconds; `None` is unlimited.
         more: application properties added since it was sent, as encoded values.
     """
-    out = _header(content, view.delivery_count, life)
     count, kept = content.delivery
     if count:
         locked = b"" if token is None else _LOCK_TOKEN + token
-        out += map_of(DELIVERY, count + (2 if locked else 0), locked + kept)
-    elif token is not None:
-        out += _TOKEN + token
-    out += _annotations(view, content, locked_until)
-    out += content.properties if life is None else _mortal(content, life)
-    return out + (_with_more(content, more) if more else content.application) + content.body
+        delivery = map_of(DELIVERY, count + (2 if locked else 0), locked + kept)
+    else:
+        delivery = _NO_NOTES if token is None else _TOKEN + token
+    return b"".join(
+        (
+            _header(content, view.delivery_count, life),
+            delivery,
+            _annotations(view, content, locked_until),
+            content.properties if life is None else _mortal(content, life),
+            _with_more(content, more) if more else content.application,
+            content.body,
+        )
+    )
 
 
 def _header(content: Content, delivery_count: int | None, life: int | None) -> bytes:
     # AMQP counts earlier deliveries only; the model counts this one too.
     count = max(0, (delivery_count or 1) - 1)
-    ttl = b"\x40"
-    if life is not None:
-        ttl = b"\x70" + struct.pack(">I", min(LONGEST_TTL, life // 1000))
-    fields = (b"\x41" if content.durable else b"\x42") + b"\x50" + bytes([content.priority & 255])
-    fields += ttl + b"\x42\x70" + struct.pack(">I", count)
-    return b"\x00\x53\x70\xc0" + bytes([len(fields) + 1, 5]) + fields
+    priority = b"\x40" if content.priority is None else bytes((0x50, content.priority & 255))
+    ttl = b"\x40" if life is None else _TTL.pack(0x70, min(LONGEST_TTL, life // 1000))
+    fields = _DURABLE[content.durable] + priority + ttl + _DELIVERIES.pack(b"\x40\x70", count)
+    return b"\x00\x53\x70\xc0" + bytes((len(fields) + 1, 5)) + fields
 
 
 def map_of(code: int, count: int, inside: bytes) -> bytes:
@@ -84,13 +93,13 @@ def map_of(code: int, count: int, inside: bytes) -> bytes:
 def _annotations(view: MessageView, content: Content, locked_until: int | None) -> bytes:
     count, out = content.annotations
     if view.sequence_number is not None:
-        out += _SEQUENCE + long_of(view.sequence_number)
+        out += _SEQUENCE + _LONG(view.sequence_number)
         count += 2
     if view.state is not MessageState.SCHEDULED:
-        out += _ENQUEUED + long_of(content.enqueued)
+        out += _ENQUEUED + _LONG(content.enqueued)
         count += 2
     if locked_until is not None:
-        out += _LOCKED + long_of(locked_until)
+        out += _LOCKED + _LONG(locked_until)
         count += 2
     if view.state is not None:
         out += _STATE + struct.pack(">i", STATES[view.state])
@@ -112,8 +121,8 @@ def _mortal(content: Content, life: int) -> bytes:
         place = end
     fields += [b"\x40"] * (CREATION + 1 - len(fields))
     dies = min(LAST_MOMENT, content.enqueued + life // 1000)
-    fields[EXPIRY] = b"\x83" + long_of(dies)
-    fields[CREATION] = b"\x83" + long_of(content.enqueued)
+    fields[EXPIRY] = b"\x83" + _LONG(dies)
+    fields[CREATION] = b"\x83" + _LONG(content.enqueued)
     inside = b"".join(fields)
     return b"\x00\x53\x73\xd0" + struct.pack(">II", len(inside) + 4, len(fields)) + inside
 

@@ -29,6 +29,8 @@ class Claims:
     def __init__(self, most: int) -> None:
         self._most = most
         self._held: dict[str, dict[str, Claim]] = {}
+        self._known: dict[tuple[str, str], float] = {}
+        """Until when the claims permit a right at a path, as far as it was needed before."""
 
     def __len__(self) -> int:
         return sum(map(len, self._held.values()))
@@ -47,14 +49,19 @@ class Claims:
                 403,
             )
         self._held.setdefault(claim.path, {})[claim.rule] = claim
+        self._known.clear()
 
     def permit(self, right: str, path: str) -> bool:
         """Return whether a claim for the path, or for one above it, permits this."""
-        now, low = time.time(), path.lower()
-        place = low
+        now = time.time()
+        if now < self._known.get((right, path), 0.0):
+            return True
+        place = low = path.lower()
         while True:
-            if any(each.grants(right, low, now) for each in self._held.get(place, {}).values()):
-                return True
+            for claim in self._held.get(place, {}).values():
+                if claim.grants(right, low, now):
+                    self._known[right, path] = claim.until
+                    return True
             if not place:
                 return False
             place = place.rpartition("/")[0]
@@ -66,6 +73,7 @@ class Claims:
             for claim in filter(None, map(still, at_path.values())):
                 left.setdefault(claim.path, {})[claim.rule] = claim
         self._held = left
+        self._known.clear()
 
     def forget_expired(self) -> None:
         """Remove expired claims."""

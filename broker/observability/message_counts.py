@@ -61,6 +61,8 @@ class Tally:
             del aside[queued]
             self.locked.pop(queued, None)
             self.deferred.pop(queued, None)
+        else:
+            return
         self.locks[queued.partition] += (queued in self.locked) - was_locked
 
     def count_session(self, session: Session) -> None:
@@ -91,10 +93,14 @@ class Tallies:
             tally = self._of[entity] = Tally(tuple({} for _ in entity.partitions))
         return tally
 
-    def hear(self, records: Sequence[Record]) -> None:
+    def hear(self, changes: Sequence[Change]) -> None:
         """Count changed records."""
-        for record in records:
-            self._count(record)
+        for thing, key, before in changes:
+            if type(thing) is dict:
+                self._count(before)
+                self._count(thing.get(key))
+            else:
+                self._count(thing)
 
     def _count(self, record: object) -> None:
         if type(record) is QueuedMessage:

@@ -10,6 +10,7 @@ from typing import Any, Final
 import attrs
 from immutables import Map
 
+from busproof.broker.client_descriptions import Written
 from busproof.model.values import EntitySettings
 from busproof.vocabulary.messages import Message
 from busproof.vocabulary.subscription_rules import (
@@ -30,6 +31,7 @@ _CLASSES: Final[tuple[type, ...]] = (
     SqlFilter,
     SubscriptionRule,
     TrueFilter,
+    Written,
 )
 MAP, SET = "Map", "Set"
 _NOTHING: Final = object()

@@ -168,7 +168,7 @@ class Saver:
 
     @property
     def _is_behind(self) -> bool:
-        return self.log.any or bool(self._more)
+        return self.log.any or bool(self._more) or bool(self._hub.descriptions.changed)
 
     def _changes(self) -> Changes:
         self._number += 1
@@ -181,8 +181,20 @@ class Saver:
         for name, value in self._more.items():
             changes.add(NAMESPACE, Statement.PUT_NOTE, name, value)
         self._more.clear()
+        self._describe(changes)
         changes.close()
         return changes
+
+    def _describe(self, changes: Changes) -> None:
+        """Write what administration clients wrote since the last commit."""
+        descriptions = self._hub.descriptions
+        for path in sorted(descriptions.changed):
+            if path in descriptions:
+                text = written(descriptions.get(path))
+                changes.add(NAMESPACE, Statement.PUT_DESCRIPTION, path, text)
+            else:
+                changes.add(NAMESPACE, Statement.DROP_DESCRIPTION, path)
+        descriptions.changed.clear()
 
     def _commit(self) -> None:
         self._called = False

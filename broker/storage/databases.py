@@ -13,7 +13,7 @@ from busproof.errors import UsageError
 
 __all__ = ["FORMAT", "Database", "Full", "Rows", "check", "damaged"]
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 """Format of the databases; stores in another format are not opened."""
 APPLICATION: Final = 0x62707266
 """Application id that marks our databases: `bprf`."""
@@ -28,6 +28,9 @@ _SCHEMA: Final = {
     "namespace": f"""
         CREATE TABLE entities (id INTEGER PRIMARY KEY, path TEXT NOT NULL, entity TEXT NOT NULL);
         CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+        CREATE TABLE descriptions (
+            path TEXT PRIMARY KEY, description TEXT NOT NULL
+        ) WITHOUT ROWID;
         CREATE TABLE moves (
             id INTEGER PRIMARY KEY, move INTEGER NOT NULL, partition INTEGER NOT NULL,
             statement INTEGER NOT NULL, {", ".join(f"a{number}" for number in range(ARGUMENTS))}

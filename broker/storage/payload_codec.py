@@ -9,11 +9,12 @@ from busproof.broker.amqp.messages import Content
 
 __all__ = ["checked", "given", "packed", "told", "unpacked"]
 
-HEAD: Final = struct.Struct(">?BqqIIIIII")
-"""Header: durable, priority, time to live (-1 if unlimited), enqueued time, numbers of delivery and
-message annotations, then the sizes of both, of the properties and of the application properties;
-the body follows at the end.
+HEAD: Final = struct.Struct(">bhqqIIIIII")
+"""Header: durable and priority (`UNSET` if not set), time to live (-1 if unlimited), enqueued time,
+numbers of delivery and message annotations, then the sizes of both, of the properties and of the
+application properties; the body follows at the end.
 """
+UNSET: Final = -1
 
 
 def packed(content: Content) -> bytes:
@@ -21,8 +22,8 @@ def packed(content: Content) -> bytes:
     (passing, delivery), (count, annotations) = content.delivery, content.annotations
     life = -1 if content.life is None else content.life
     head = HEAD.pack(
-        content.durable,
-        content.priority,
+        UNSET if content.durable is None else content.durable,
+        UNSET if content.priority is None else content.priority,
         life,
         content.enqueued,
         passing,
@@ -59,8 +60,8 @@ def unpacked(data: bytes) -> Content:
         place += size
     delivery, annotations, properties, application = parts
     return Content(
-        durable=durable,
-        priority=priority,
+        durable=None if durable == UNSET else bool(durable),
+        priority=None if priority == UNSET else priority,
         life=None if life < 0 else life,
         delivery=(passing, delivery),
         annotations=(count, annotations),

@@ -6,6 +6,7 @@ from typing import Any
 
 import attrs
 
+from busproof.broker.client_descriptions import Written
 from busproof.broker.payloads import Name
 from busproof.broker.storage.codec import read
 from busproof.broker.storage.databases import damaged
@@ -38,11 +39,13 @@ class Loaded:
     Attributes:
         numbers: path to the entity's id.
         stated: path and session id to when the session's state was last set.
+        descriptions: path to what administration clients wrote about the entity.
         strays: partition to the ids of entities that have rows there and no longer exist.
     """
 
     numbers: dict[str, int] = attrs.field(factory=dict)
     stated: dict[tuple[str, str], int] = attrs.field(factory=dict)
+    descriptions: dict[str, Written] = attrs.field(factory=dict)
     strays: dict[int, set[int]] = attrs.field(factory=dict)
 
 
@@ -70,6 +73,8 @@ class _Reading:
         with self._reading(NAMESPACE, "entities"):
             for row in self._store.rows(NAMESPACE, "SELECT * FROM entities ORDER BY id"):
                 self._entity(*row)
+        with self._reading(NAMESPACE, "descriptions"):
+            self._descriptions()
         for place in self._store.partitions:
             for table, reader in (
                 ("counters", self._counters),
@@ -98,6 +103,13 @@ class _Reading:
         for name, value in self._store.rows(NAMESPACE, sql):
             table: Any = self._namespace.readings if name == "readings" else self._namespace.down
             table.update(read(value))
+
+    def _descriptions(self) -> None:
+        for path, text in self._store.rows(NAMESPACE, "SELECT * FROM descriptions"):
+            description = read(text)
+            if not isinstance(description, Written):
+                raise TypeError(f"{text[:80]!r} is not a description")
+            self._found.descriptions[path] = description
 
     def _entity(self, number: int, path: str, text: str) -> None:
         """Create an entity; its owner has a lower id, so it exists already."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from busproof.broker.bus import Bus
+from busproof.broker.client_descriptions import Descriptions
 from busproof.broker.configuration.emulator import Configuration
 from busproof.broker.core import Hub
 from busproof.broker.payloads import Contents
@@ -75,6 +76,7 @@ class Keeping:
         hub.contents = Contents(hub.era)
         if found is not None:
             hub.stated.update(found.stated)
+            hub.descriptions = Descriptions(found.descriptions)
             for path, status in read(self._notes.get("statuses", "[]")):
                 hub.statuses.say(path, status)
         saver = hub.saver = Saver(hub, self._store, log, in_thread=self._synced)

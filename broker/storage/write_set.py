@@ -37,6 +37,8 @@ class Statement(IntEnum):
     DROP_DUPLICATES = 17
     DROP_HOMES = 18
     DROP_COUNTERS = 19
+    PUT_DESCRIPTION = 20
+    DROP_DESCRIPTION = 21
 
 
 def _put(table: str, values: int) -> str:
@@ -69,6 +71,8 @@ STATEMENTS: Final[dict[Statement, str]] = {
     Statement.DROP_DUPLICATES: "DELETE FROM duplicates WHERE entity = ?",
     Statement.DROP_HOMES: "DELETE FROM homes WHERE entity = ?",
     Statement.DROP_COUNTERS: "DELETE FROM counters WHERE entity = ?",
+    Statement.PUT_DESCRIPTION: _put("descriptions", 2),
+    Statement.DROP_DESCRIPTION: "DELETE FROM descriptions WHERE path = ?",
 }
 
 

@@ -61,7 +61,7 @@ def may_fail_in_outage(namespace: Namespace, outages: Outages) -> tuple[bool, bo
 def create_queue(namespace: Namespace, command: v.CreateQueue) -> Iterator[Transition]:
     """Create a queue, once, unless a rule forbids it.
 
-    A dead-letter queue is created with its entity and not separately (from outside the five).
+    A dead-letter queue is created with its entity and not separately (from outside the editions).
     """
     if v.is_dead_letter_queue(command.queue):
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)

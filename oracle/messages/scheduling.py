@@ -96,7 +96,7 @@ def _schedule(
     if hit and reading != "when-due":
         yield refusal(namespace, v.Error.UNAVAILABLE, "SCHED-10", any_error=True)
     if queue.settings.duplicate_detection and message.message_id is None:
-        # Outside the five documents: duplicate detection needs a MessageId.
+        # Outside the editions: duplicate detection needs a MessageId.
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
 
 

@@ -25,6 +25,8 @@ __all__ = [
 
 MOST_ENTITIES: Final = 10_000
 """QUOTA-07: maximum of queues and topics in a namespace of Basic or Standard."""
+LEAST_DISPUTED: Final = 1_000
+"""QUOTA-ENTITIES: the number that the page on quotas gives beside 10,000."""
 LEAST_IN_PREMIUM: Final = 1_000
 """QUOTA-11: maximum of the smallest namespace of Premium, from outside the five."""
 MOST_SUBSCRIPTIONS: Final = 2_000
@@ -154,7 +156,7 @@ def _of_entities(namespace: Namespace, wanted: Wanted) -> Quota:
     must = least + lightest > MOST_ENTITIES
     quota = Quota(
         must=must,
-        may=most + heaviest > MOST_ENTITIES,
+        may=most + heaviest > _least_quota(namespace),
         rules=tuple(dict.fromkeys((*(("QUOTA-08",) if must else ()), *_of_many(entity_counts)))),
     )
     if wanted.kind is Kind.SUBSCRIPTION:
@@ -162,6 +164,12 @@ def _of_entities(namespace: Namespace, wanted: Wanted) -> Quota:
             quota, must=quota.must and subscriptions_count, may=quota.may and may_count
         )
     return quota
+
+
+def _least_quota(namespace: Namespace) -> int:
+    """Return the number of entities from which one more may be refused (QUOTA-ENTITIES)."""
+    disputed = namespace.profile.readings.get("QUOTA-ENTITIES") == "either"
+    return LEAST_DISPUTED if disputed else MOST_ENTITIES
 
 
 def _weighing(namespace: Namespace) -> tuple[bool, bool]:

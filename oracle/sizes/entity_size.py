@@ -89,6 +89,8 @@ def told_size(namespace: Namespace, settings: v.CreateQueue) -> int | None:
     if settings.partitioned and namespace.profile.tier is v.Tier.PREMIUM:
         # The documents do not say it for entities from before.
         return None
+    if settings.partitioned and "SIZE-04" in namespace.profile.silent:
+        return None
     return settings.max_size * (namespace.profile.partitions if settings.partitioned else 1)
 
 
@@ -152,7 +154,7 @@ def _is_told(namespace: Namespace) -> bool:
 def _of_partitions(namespace: Namespace, settings: v.CreateQueue) -> Capacity:
     profile, size = namespace.profile, settings.max_size or DEFAULT_SIZE
     least, most = _asked(namespace, settings)
-    if "SIZE-04" in profile.silent:
+    if "SIZE-07" in profile.silent:
         # The documents do not say whether the size is per partition or in total.
         return Capacity((least // profile.partitions, None), (least, None))
     if profile.tier is v.Tier.PREMIUM:

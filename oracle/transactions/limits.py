@@ -1,4 +1,4 @@
-"""Limits on the duration and size of a transaction (from outside the five documents)."""
+"""Limits on the duration and size of a transaction (from outside the editions)."""
 
 from typing import Final
 

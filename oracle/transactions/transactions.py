@@ -31,7 +31,7 @@ __all__ = ["begin", "commit", "lost_begin", "lost_commit", "lost_roll_back", "ro
 
 
 def begin(namespace: Namespace, command: v.BeginTransaction) -> Iterator[Transition]:
-    """Begin a transaction; Basic may have none (from outside the five)."""
+    """Begin a transaction; Basic may have none (from outside the editions)."""
     if command.transaction in namespace.transactions:
         yield refusal(namespace, v.Error.ALREADY_EXISTS, any_error=True)
     if namespace.transactions.get(command.transaction) is not None:

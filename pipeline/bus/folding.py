@@ -62,7 +62,8 @@ def folded(kinds: Collection[str] = tuple(COMMANDS), *, referring: bool = False)
     """Return the state of a row after its requests, whose commands have these types.
 
     The outcomes are in the field `told` of the state, in order. With `referring`, a lock token may
-    be `@` with the number, from 1, of the request that received the lock.
+    be `@` with the number, from 1, of the request that received the lock. Where it received several
+    messages, `/` and the position of the message follow, from 0.
     """
     branches = " ".join(f"WHEN '{kind}' THEN {COMMANDS[kind]()}" for kind in kinds)
     strange = state(told=told("Unsupported"))
@@ -73,8 +74,11 @@ def folded(kinds: Collection[str] = tuple(COMMANDS), *, referring: bool = False)
 
 def _resolved() -> Expression:
     lock = "r.command.lock_token"
-    given = f"get(s.told, CAST(substr({lock}, 2) AS INT) - 1).message.lock_token"
-    real = f"IF(startswith({lock}, '@'), coalesce({given}, {lock}), {lock})"
+    part = f"try_cast(split_part(substr({lock}, 2), '/', {{}}) AS INT)"
+    one = f"get(answer.messages, coalesce({part.format(2)}, 0)).lock_token"
+    answer = f"get(s.told, {part.format(1)} - 1)"
+    given = let("answer", answer, f"coalesce(answer.message.lock_token, {one}, {lock})")
+    real = f"IF(startswith({lock}, '@'), {given}, {lock})"
     return changed(COMMAND, "r.command", **{"lock_token": real})
 
 

@@ -119,9 +119,9 @@ async function copy(text, shown, button) {
 function stated(rule) {
   if (!rule.citations) return null;
   const rows = rule.citations.map(([source, anchor, remark]) => [
-    page.sources[source] || source, section(source, anchor), remark || "",
+    page.sources[source] || source, section(source, anchor), english(source, anchor), remark || "",
   ]);
-  return table(["document", "section", "how it differs"], rows, `Where ${rule.id} is stated`);
+  return table(["document", "section", "in English", "how it differs"], rows, `Where ${rule.id} is stated`);
 }
 
 function section(source, anchor) {
@@ -130,6 +130,12 @@ function section(source, anchor) {
   if (!address) return anchor ? told : "–";
   const to = anchor && page.anchored.includes(source) ? `${address}#${anchor}` : address;
   return make("a", { href: to, rel: "noreferrer" }, told);
+}
+
+function english(source, anchor) {
+  const address = page.english[source];
+  if (!address) return "–";
+  return make("a", { href: anchor ? `${address}#${anchor}` : address, rel: "noreferrer" }, "read");
 }
 
 function reading(id) {

@@ -229,6 +229,43 @@ def test_the_findings_are_to_be_had_as_json(capsys) -> None:
     assert {"sent", "came"} == set(wrong["exchanges"][0])
 
 
+@pytest.mark.parametrize(
+    ("name", "check", "raised"),
+    [
+        ("misbehaving:fails", "made", "OSError: the port is taken"),
+        ("misbehaving:DeclaresRaising", "declaration", "RuntimeError: no bus here"),
+        ("misbehaving:RaisesForRefusals", "refusal", "KeyError: 'no such queue'"),
+    ],
+)
+def test_traceback_of_an_adapter_is_kept(
+    name: str,
+    check: str,
+    raised: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """In the file that `busproof run` uses for that, which the finding names."""
+    monkeypatch.chdir(tmp_path)
+    assert 1 == main(["check-adapter", name, "--format", "json"])
+    checks = json.loads(capsys.readouterr().out)["checks"]
+    (found,) = [each for each in checks if each["check"] == check]
+    kept = Path("reports") / "adapter-error.txt"
+    assert found["said"].endswith(f"; {kept} has its traceback")
+    text = kept.read_text(encoding="utf-8")
+    assert f"{check}:\nTraceback (most recent call last):" in text
+    assert raised in text
+
+
+def test_no_file_is_written_for_an_adapter_that_raises_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A wrong answer has no traceback."""
+    monkeypatch.chdir(tmp_path)
+    assert 1 == main(["check-adapter", "misbehaving:Forgets"])
+    assert not Path("reports").exists()
+
+
 def test_a_timeout_that_makes_no_sense_is_a_usage_error(capsys) -> None:
     assert 2 == main(["check-adapter", "model", "--timeout", "0"])
     assert "the timeout is 0.0 s" in capsys.readouterr().err

@@ -8,7 +8,18 @@ from uuid import UUID
 
 import attrs
 from proton import Connection as Endpoint
-from proton import Data, Described, Message, Terminus, Transport, int32, symbol, timestamp, ulong
+from proton import (
+    Data,
+    Described,
+    Message,
+    Terminus,
+    Transport,
+    int32,
+    symbol,
+    timestamp,
+    uint,
+    ulong,
+)
 
 from busproof.broker.amqp.engine import Connection
 from busproof.broker.amqp.routing import attach
@@ -27,6 +38,7 @@ __all__ = [
     "frames_of",
     "met",
     "odd_conversation",
+    "seeking",
     "spliced",
 ]
 
@@ -156,6 +168,23 @@ async def conversation(hub: Hub, key: str, *, plain: bool = True) -> tuple[bytes
     client.talk()
     connection.connection_lost(None)
     return b"".join(client.said), bytes(wire.said)
+
+
+async def seeking(hub: Hub, path: str, milliseconds: int) -> Client:
+    """A client that waits for the next session of a queue for this long."""
+    connection, wire = met(hub, 1)
+    client = Client(connection, wire, logged_in(KEY))
+    session = client.endpoint.session()
+    session.open()
+    link = session.receiver("seeks")
+    link.source.address = path
+    link.source.filter.put_dict({symbol("com.microsoft:session-filter"): None})
+    link.properties = {symbol("com.microsoft:timeout"): uint(milliseconds)}
+    link.open()
+    client.talk()
+    await asyncio.sleep(0)
+    client.talk()
+    return client
 
 
 class Links:

@@ -1,6 +1,7 @@
 """The official administration client, and what the broker says of itself."""
 
 import base64
+import functools
 import urllib.request
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -277,6 +278,25 @@ def test_premium_option_and_keys_of_an_entity(
     assert ("own", key, ["Listen", "Send"]) == (told.key_name, told.primary_key, told.rights)
     with pytest.raises(ServiceBusAuthenticationError), served.client_of("own", key) as client:
         client.get_queue_sender(name).send_messages(Message("never"))
+
+
+def test_lists_have_all_pages(admin: ServiceBusAdministrationClient, name: str) -> None:
+    """A page names the next one, of queues, topics, subscriptions and rules."""
+    admin.create_topic(name)
+    for number in range(5):
+        admin.create_queue(f"{name}/q{number}")
+        admin.create_topic(f"{name}/t{number}")
+        admin.create_subscription(name, f"s{number}")
+        admin.create_rule(name, "s0", f"r{number}")
+    for list_all, least in (
+        (admin.list_queues, 5),
+        (admin.list_topics, 6),
+        (functools.partial(admin.list_subscriptions, name), 5),
+        (functools.partial(admin.list_rules, name, "s0"), 6),
+    ):
+        whole = [each.name for each in list_all(max_page_size=100)]
+        assert least <= len(whole)
+        assert whole == [each.name for each in list_all(max_page_size=2)]
 
 
 def test_parameters_stand_for_constants(

@@ -62,6 +62,29 @@ def test_delivery_annotations_are_kept(served: Served) -> None:
     assert {b"x-opt-mine": 3, b"x-opt-lock-token": token} == kept
 
 
+def test_filters_and_duplicates_see_the_message_id_that_was_assigned(
+    served: Served, name: str
+) -> None:
+    """As they see one from a client library; no two are equal."""
+    with administration(served) as admin:
+        admin.create_topic(name, requires_duplicate_detection=True)
+        admin.create_subscription(name, "s")
+        admin.delete_rule(name, "s", "$Default")
+        named = SqlRuleFilter("sys.MessageId IS NOT NULL")
+        action = SqlRuleAction("SET seen = sys.MessageId")
+        admin.create_rule(name, "s", "named", filter=named, action=action)
+    with raw.connected(served.port, **LOGIN) as connection:
+        sender = connection.create_sender(name)
+        for _ in range(2):
+            sender.send(ProtonMessage(b"bare", inferred=True))
+    with served.client() as client, client.get_subscription_receiver(name, "s") as receiver:
+        one, other = taken(receiver, 2)
+    for message in (one, other):
+        properties = message.application_properties or {}
+        assert properties[b"seen"] == (message.message_id or "").encode()
+    assert one.message_id != other.message_id
+
+
 def test_copy_that_an_action_changes_keeps_the_rest(served: Served, name: str) -> None:
     """Its MessageId, which it may have been given, and properties that no filter knows."""
     moment, number = datetime(2026, 1, 2, tzinfo=UTC), UUID(int=7)

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from azure.servicebus import ServiceBusMessage, ServiceBusReceiveMode
 from azure.servicebus.exceptions import ServiceBusQuotaExceededError
+from azure.servicebus.management import AccessRights, AuthorizationRule, SqlRuleFilter
 from proton.utils import BlockingConnection
 
 from busproof.broker.auth.tokens import Keys
@@ -26,6 +27,7 @@ from busproof.vocabulary.commands import CreateQueue
 from busproof.vocabulary.profile import profile_for
 
 from .conftest import Served, launched, running
+from .test_administration import administration
 
 pytestmark = pytest.mark.slow
 
@@ -137,6 +139,67 @@ def test_sessions_schedules_windows_and_rules_are_there_after_a_kill(
             "topic", "some", receive_mode=ServiceBusReceiveMode.RECEIVE_AND_DELETE, max_wait_time=1
         ) as receiver:
             assert [] == [str(each) for each in receiver]
+
+
+def test_descriptions_are_there_after_a_kill_as_clients_wrote_them(
+    begin: Begin, config: Path
+) -> None:
+    """Parameters of rules, authorization rules, metadata and times; not those of deleted ones."""
+    served = begin("--config", str(config))
+    key = AuthorizationRule(
+        type="SharedAccessAuthorizationRule",
+        claim_type="SharedAccessKey",
+        claim_value="None",
+        rights=[AccessRights.LISTEN],
+        key_name="reader",
+        primary_key="first",
+        secondary_key="second",
+    )
+    with administration(served) as admin:
+        admin.create_queue("described", authorization_rules=[key], user_metadata="mine")
+        admin.create_queue("passing", user_metadata="gone")
+        admin.delete_queue("passing")
+        for name in ("r", "deleted"):
+            chosen = SqlRuleFilter("size > @least", parameters={"@least": 3})
+            admin.create_rule("topic", "some", name, filter=chosen)
+        admin.delete_rule("topic", "some", "deleted")
+        before = admin.get_queue_runtime_properties("described")
+    served = begin()
+    with administration(served) as admin:
+        queue, after = admin.get_queue("described"), admin.get_queue_runtime_properties("described")
+        (kept,) = queue.authorization_rules or ()
+        assert ("mine", "reader", "first") == (
+            queue.user_metadata,
+            kept.key_name,
+            kept.primary_key,
+        )
+        assert (before.created_at_utc, before.updated_at_utc) == (
+            after.created_at_utc,
+            after.updated_at_utc,
+        )
+        filters = {rule.name: rule.filter for rule in admin.list_rules("topic", "some")}
+        assert {"big", "r"} == set(filters)
+        assert ("size > @least", {"@least": 3}) == (
+            filters["r"].sql_expression,
+            filters["r"].parameters,
+        )
+        admin.create_queue("passing")
+        assert not admin.get_queue("passing").user_metadata
+
+
+def test_descriptions_end_with_their_namespace(begin: Begin, config: Path) -> None:
+    """A queue of the next namespace has none, before a restart and after it."""
+    options = ("--config", str(config))
+    served = begin(*options)
+    with administration(served) as admin:
+        queue = admin.get_queue("plain")
+        queue.user_metadata = "mine"
+        admin.update_queue(queue)
+    served.ask("/busproof/namespace", configured=True)
+    for _ in range(2):
+        with administration(served) as admin:
+            assert not admin.get_queue("plain").user_metadata
+        served = begin(*options)
 
 
 def test_more_than_may_wait_for_the_disk_comes_in_turn(begin: Begin, config: Path) -> None:

@@ -404,7 +404,7 @@ def test_open_transactions_of_a_link_are_limited() -> None:
 def test_a_request_or_a_batch_has_so_many_things_and_no_more(count: int) -> None:
     """Lock tokens, sequence numbers, messages: one too many is refused with both numbers."""
     said = f"The request has {count} messages, lock tokens or sequence numbers; at most 2"
-    with inside(QUEUE, at_once=2) as served:
+    with inside(QUEUE, at_once=2, batch=2) as served:
         asking = {
             "renew-lock": {"lock-tokens": [uuid4()] * count},
             "receive-by-sequence-number": {

@@ -18,6 +18,7 @@ from busproof.broker.auth.tokens import Key, Keys, TokenError
 from busproof.broker.bus import Bus
 from busproof.broker.payloads import Contents, Name
 from busproof.broker.policies import POLICIES
+from busproof.broker.storage.payload_codec import packed, unpacked
 from busproof.errors import UsageError
 from busproof.spec import load
 from busproof.vocabulary.commands import (
@@ -219,14 +220,29 @@ def test_a_message_goes_out_as_it_came_in() -> None:
     } == {str(key): value for key, value in out.annotations.items()}
 
 
+def test_header_without_durable_and_priority_is_delivered_without_them() -> None:
+    """As the service does; a message without lock has an empty map of delivery annotations."""
+    for sent, header in (
+        (b"\x00\x53\x75\xa0\x01x", b"\x00\x53\x70\xc0\x0a\x05\x40\x40\x40\x40\x70\x00\x00\x00\x00"),
+        (
+            b"\x00\x53\x70\xc0\x04\x02\x42\x50\x04\x00\x53\x75\xa0\x01x",
+            b"\x00\x53\x70\xc0\x0b\x05\x42\x50\x04\x40\x40\x70\x00\x00\x00\x00",
+        ),
+    ):
+        content = parse(sent, "m1", 0).content
+        assert content == unpacked(packed(content))
+        out = encoded(MessageView(body="m1"), content)
+        assert out.startswith(header + b"\x00\x53\x71\xc1\x01\x00")
+
+
 @pytest.mark.parametrize("given", [{}, {"subject": "s", "group_id": "g"}], ids=["none", "some"])
 def test_a_message_without_an_id_goes_out_with_one(given: dict[str, str]) -> None:
-    """Its other properties are as they were; the model knows nothing of it."""
+    """The model decides with the same one; its other properties are as they were."""
     parsed = parse(bytes(ProtonMessage(body="x", **given).encode()), "m1", 0)
-    assert parsed.message.message_id is None
     out = ProtonMessage()
     out.decode(encoded(MessageView(body="m1"), parsed.content))
     assert 32 == len(out.id)
+    assert out.id == parsed.message.message_id
     assert (given.get("subject"), given.get("group_id")) == (out.subject, out.group_id)
 
 

@@ -190,7 +190,7 @@ def test_a_store_is_used_by_one_broker_only(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["namespace.db", "partition-2.db"])
-@pytest.mark.parametrize("made", [2, 4], ids=["older", "newer"])
+@pytest.mark.parametrize("made", [3, 5], ids=["older", "newer"])
 def test_a_store_of_another_format_is_named_and_left_as_it_is(
     forwarding: Writing, name: str, made: int
 ) -> None:
@@ -200,7 +200,7 @@ def test_a_store_of_another_format_is_named_and_left_as_it_is(
         newer.execute(f"PRAGMA user_version = {made}")
     newer.close()
     before = contents(forwarding.folder)
-    said = f"{name} has format {made}, .* reads format 3; nothing was"
+    said = f"{name} has format {made}, .* reads format 4; nothing was"
     with pytest.raises(UsageError, match=said):
         Store(forwarding.folder)
     assert before[name] == contents(forwarding.folder)[name]

@@ -4,7 +4,7 @@ from random import Random
 
 from model_driver import Commands, any_profile
 
-from busproof.broker.observability.message_counts import Tallies, records_of
+from busproof.broker.observability.message_counts import Tallies
 from busproof.model import RandomChoices, new_namespace, step
 from busproof.model.life_cycle import State
 from busproof.model.state import Entity
@@ -46,7 +46,7 @@ def test_tallies_follow_every_step() -> None:
         for number in range(LENGTH):
             command, connection = plan[number] if number < len(plan) else commands.any()
             answer = step(namespace, command, connection, RandomChoices(random))
-            tallies.hear(records_of(answer.changes))
+            tallies.hear(answer.changes)
             for entity in namespace.entities.values():
                 assert looked_at(entity) == told(tallies, entity), (seed, number, command)
                 locked += len(tallies.of(entity).locked)

@@ -406,6 +406,20 @@ def test_each_partition_counts_if_so_read() -> None:
     assert v.Error.QUOTA_EXCEEDED is bus.refused(v.CreateQueue(queue="q"))
 
 
+@pytest.mark.parametrize(
+    ("reading", "refusals"), [("ten-thousand", {False}), ("either", {False, True})]
+)
+def test_a_namespace_may_take_1000_entities_and_no_more_if_so_read(
+    reading: str, refusals: set[bool]
+) -> None:
+    """QUOTA-ENTITIES: the page on quotas gives both numbers; each answer is reachable."""
+    bus = Bus(profile(QUOTA_ENTITIES=reading))
+    bus.namespace.counts.regular = 1_000
+    asked = v.CreateQueue(queue="q", partitioned=False)
+    answers = [answer.outcome for _, answer in ways(bus.namespace, asked, "c1")]
+    assert refusals == {isinstance(outcome, v.Refused) for outcome in answers}
+
+
 def test_premium_counts_regular_entities_if_so_read() -> None:
     bus = Bus(profile(tier="premium", QUOTA_PREMIUM="counting"))
     bus.namespace.counts.regular = 10_000

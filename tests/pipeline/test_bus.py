@@ -1,7 +1,6 @@
 """The bus on Spark: what its expressions cover, how large they are, and that they fold as one."""
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,10 +8,12 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from busproof.adapters.base import Adapter
 from busproof.adapters.spark import SparkAdapter
+from busproof.adapters.spark.rehearsal import Rehearsal
 from busproof.history.codec import union_of, unstructure
-from busproof.pipeline.bus.asking import Asking, plan
-from busproof.pipeline.bus.folding import COMMANDS, SCHEMA, folded
+from busproof.pipeline.bus.bulk import SEQUENCES, told
+from busproof.pipeline.bus.folding import COMMANDS, folded
 from busproof.pipeline.bus.tables import TABLES
 from busproof.spec import load
 from busproof.vocabulary.commands import (
@@ -20,17 +21,19 @@ from busproof.vocabulary.commands import (
     BeginTransaction,
     Command,
     CommitTransaction,
+    Complete,
     CreateQueue,
+    Defer,
     ListQueues,
     Receive,
+    ReceiveDeferred,
     Send,
 )
 from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Done, Empty, Listed, Received, Refused
+from busproof.vocabulary.outcomes import Done, Empty, Listed, Received, ReceivedSeveral, Refused
 from busproof.vocabulary.profile import profile_for
 from busproof.vocabulary.values import MICROSECONDS, Error
 
-FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 MOST_TEXT = 45_000
 """Characters of the largest expression; a value that is repeated and not bound doubles it."""
 
@@ -60,11 +63,16 @@ def requests() -> list[dict[str, Any]]:
     return [{"connection": "c1", "command": unstructure(each, full=True)} for each in SEQUENCE]
 
 
-@pytest.fixture
-def adapter(spark: SparkSession) -> Iterator[SparkAdapter]:
-    """In the session that all tests of the pipeline share."""
+@pytest.fixture(scope="module")
+def started(spark: SparkSession) -> SparkAdapter:
+    """In the session that all tests of the pipeline share; its plan is made once."""
     assert spark is not None
-    started = SparkAdapter()
+    return SparkAdapter()
+
+
+@pytest.fixture
+def adapter(started: SparkAdapter) -> Iterator[SparkAdapter]:
+    """With an empty namespace."""
     started.start(profile_for(load()))
     yield started
     started.stop()
@@ -92,27 +100,61 @@ def test_the_expression_of_a_command_stays_small(kind: str) -> None:
 def test_nothing_of_the_plan_is_python(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The plan has every command at full size, else those of the sequence."""
-    kinds = COMMANDS if FULL else {type(command).__name__ for command in SEQUENCE}
-    row = {"state": FRESH, "requests": requests()}
+    row = {"seed": 1, "state": FRESH, "requests": requests()}
     (tmp_path / "one.json").write_text(json.dumps(row) + "\n", encoding="utf-8")
-    frame = plan(spark.read.schema(SCHEMA).json(str(tmp_path)), *sorted(kinds))
+    frame = told(spark.read.schema(SEQUENCES).json(str(tmp_path)))
     frame.explain("extended")
     explained = capsys.readouterr().out
     assert "Physical Plan" in explained
     assert "Python" not in explained
-    (told,) = [json.loads(each.after)["told"] for each in frame.collect()]
-    assert [*ANSWERS, "Received"] == [each["type"] for each in told]
+    (answers,) = [json.loads(each.told)["told"] for each in frame.collect()]
+    assert [*ANSWERS, "Received"] == [each["type"] for each in answers]
 
 
-def test_one_call_gives_what_many_give(spark: SparkSession) -> None:
-    """Each command alone over the state that the one before left."""
-    asking, state, kinds = Asking(spark), json.dumps(FRESH), []
-    for request in requests():
-        state, (told,) = asking.ask(state, [request])
-        kinds.append(told["type"])
-    asking.close()
-    assert [*ANSWERS, "Received"] == kinds
+def test_settlement_names_the_lock_that_spark_gave(adapter: SparkAdapter) -> None:
+    """LIFE-03: of one message, and of one among several."""
+    adapter.do(CreateQueue(queue="q"), "c1")
+    numbers = []
+    for body in "abc":
+        adapter.do(Send(queue="q", message=Message(body=body, partition_key="k")), "c1")
+    for _ in "ab":
+        received = adapter.do(Receive(queue="q"), "c1").outcome
+        assert isinstance(received, Received)
+        numbers.append(received.message.sequence_number or 0)
+        token = received.message.lock_token or ""
+        assert Done() == adapter.do(Defer(queue="q", lock_token=token), "c1").outcome
+    several = adapter.do(ReceiveDeferred(queue="q", sequence_numbers=tuple(numbers)), "c1").outcome
+    assert isinstance(several, ReceivedSeveral)
+    token = several.messages[1].lock_token or ""
+    assert Done() == adapter.do(Complete(queue="q", lock_token=token), "c1").outcome
+    lost = adapter.do(Complete(queue="q", lock_token=token), "c1").outcome
+    assert Refused(error=Error.LOCK_LOST) == lost
+
+
+def test_rehearsed_commands_are_folded_before_they_come(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is asked otherwise than in the rehearsal is folded when it comes, and answered alike."""
+    assert spark is not None
+    monkeypatch.setenv("BUSPROOF_REHEARSED", str(tmp_path / "commands.jsonl"))
+    played = _played(Rehearsal(), SEQUENCE)
+    rehearsed = SparkAdapter()
+    folded_later: list[int] = []
+    monkeypatch.setattr(rehearsed, "_fold_one", lambda _, asked: folded_later.append(len(asked)))
+    assert [*ANSWERS, "Received"] == played == _played(rehearsed, SEQUENCE)
+    assert [] == folded_later
+    rehearsed.start(profile_for(load()))
+    rehearsed.do(SEQUENCE[0], "c1")
+    with pytest.raises(KeyError):
+        rehearsed.do(SEQUENCE[-1], "c1")
+    assert [2] == folded_later
+
+
+def _played(adapter: Adapter, commands: list[Command]) -> list[str]:
+    adapter.start(profile_for(load()))
+    outcomes = [adapter.do(each, "c1").outcome for each in commands]
+    adapter.stop()
+    return [type(each).__name__ for each in outcomes]
 
 
 @pytest.mark.parametrize("place", [0, 2, 3])

@@ -15,7 +15,7 @@ from busproof.reports import conformance as reports
 from busproof.spec import load
 
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
-PATIENCE = 4 * 3600
+PATIENCE = 3600
 RULE = "KEY-08"
 MISSING = tomllib.loads(Path(__file__).with_name("not_on_spark.toml").read_text(encoding="utf-8"))
 

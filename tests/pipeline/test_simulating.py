@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from busproof.adapters.spark import READINGS
 from busproof.cli.main import main
-from busproof.cli.spark.simulation import READINGS, Difference, noticed, saved, seldom, simulated
+from busproof.cli.spark.simulation import Difference, noticed, saved, seldom, simulated
 from busproof.history.replay import read_commands
 from busproof.pipeline.bus.folding import folded
 from busproof.pipeline.bus.mutants import MUTANTS, Mutant, guarded

@@ -2,7 +2,9 @@
 
 import os
 import sys
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -83,6 +85,34 @@ def test_settings_are_names_and_values() -> None:
 def test_one_place_to_run_is_named() -> None:
     with pytest.raises(UsageError, match="two places"):
         session.spark_session(master="local", remote="sc://localhost")
+
+
+@pytest.mark.parametrize(
+    "words", [{"remote": "sc://localhost:1"}, {"master": "spark://localhost:1,localhost:2"}]
+)
+def test_nobody_at_an_address_is_told_at_once(words: dict[str, str]) -> None:
+    """Spark itself asks again for minutes."""
+    begun = time.monotonic()
+    with pytest.raises(SparkError, match=r"cannot reach Spark at .*refused.*is it running there"):
+        session.spark_session(**words)
+    assert time.monotonic() - begun < 30
+
+
+def test_cluster_without_executors_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spark itself waits for them without end; the session that waits is stopped."""
+    stopped = []
+    status = SimpleNamespace(size=lambda: 1)
+    context = SimpleNamespace(getExecutorMemoryStatus=lambda: status)
+    java = SimpleNamespace(sc=lambda: context)
+    cluster = SimpleNamespace(
+        sparkContext=SimpleNamespace(_jsc=java), stop=lambda: stopped.append("it")
+    )
+    monkeypatch.setattr(session, "_PATIENCE", 0.01)
+    with pytest.raises(SparkError, match=r"spark://m gave no executor within .*; start workers"):
+        session._await_executor(cluster, "spark://m")
+    assert stopped
+    status.size = lambda: 2
+    session._await_executor(cluster, "spark://m")
 
 
 def test_a_folder_without_histories_is_told(tmp_path) -> None:

@@ -84,6 +84,10 @@ def test_a_case_links_to_what_it_cites_of_its_edition(case_of, conformance) -> N
     article = "azure/service-bus-messaging/service-bus-partitioning#using-a-partition-key"
     assert case.links == (
         ("de-2021-04 using-a-partition-key", f"https://learn.microsoft.com/de-de/{article}"),
+        (
+            "de-2021-04 using-a-partition-key, in English",
+            f"https://learn.microsoft.com/en-us/{article}",
+        ),
     )
 
 

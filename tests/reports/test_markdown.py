@@ -94,7 +94,8 @@ def test_a_violation_tells_rule_citations_run_and_what_was_allowed(lines, catalo
         f"> {rule.statement}",
         "Stated (documented) in:",
         "- using-a-partition-key: "
-        "`de-2021-04`, `fr-2016-09`, `pt-undated`, `es-2020-06`, `cs-2020-12`",
+        "`de-2021-04`, `fr-2016-09`, `pt-undated`, `es-2020-06`, `cs-2020-12`, "
+        "`en-2026-02`",
         "Cause: 1 counterexample",
         "Scenario: Keys that differ",
         "1. `Create queue q: partitioned` → `Done`",

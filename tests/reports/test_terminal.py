@@ -152,7 +152,7 @@ def test_a_violation_tells_it_all(shown, conformance, catalogue) -> None:
         f"KEY-08 violated: {rule.title}",
         f"  {rule.statement}",
         "  Documented: using-a-partition-key "
-        "(de-2021-04, fr-2016-09, pt-undated, es-2020-06, cs-2020-12)",
+        "(de-2021-04, fr-2016-09, pt-undated, es-2020-06, cs-2020-12, en-2026-02)",
         "  Cause: 1 counterexample",
         "  Scenario: Keys that differ",
         "  1. Create queue q: partitioned -> Done",

@@ -80,7 +80,7 @@ def test_a_rule_without_an_id_is_named_by_its_place(complaint: Complaint) -> Non
         ("oracles", [], "at least one of strict, client"),
         ("oracles", ["delphi"], "strict, client"),
         ("covers", ["C20"], "C1 to C19"),
-        ("covers", ["Z1"], "A1 to A13"),
+        ("covers", ["Z1"], "A1 to A14"),
         ("covers", ["C0"], "C1 to C19"),
         ("citations", [], "a list with at least one entry"),
         ("citations", {}, "a list"),
@@ -193,6 +193,10 @@ def test_a_wrong_head_of_a_file_of_rules_is_refused(
         ("anchored_by", "guess", "anchored_by: 'guess' is not allowed; allowed: name, heading"),
         ("anchors", [], "anchor: "),
         ("note", 4, "note: 4 is not allowed"),
+        ("snapshot", "main", "snapshot: 'main' is not a mapping"),
+        ("snapshot", {"repository": "a/b", "path": "/x", "commit": "0" * 40}, "path: '/x' is not"),
+        ("snapshot", {"repository": "a", "path": "x", "commit": "0" * 40}, "repository: 'a' is"),
+        ("snapshot", {"repository": "a/b", "path": "x", "commit": "main"}, "commit: 'main' is"),
         ("weight", 4, "weight: there is no such field"),
     ],
 )
@@ -206,6 +210,32 @@ def test_a_wrong_edition_is_refused(
     assert message in said
 
 
+def test_an_edition_needs_a_hash_or_a_snapshot(complaint: Complaint) -> None:
+    said = complaint("sources.yaml", lambda content: first(content, "editions").pop("sha256"))
+
+    assert "sha256: None is not allowed; allowed: a SHA-256, or the snapshot of an" in said
+
+
+def test_a_statement_needs_words(complaint: Complaint) -> None:
+    said = complaint("statements.yaml", lambda content: content["statements"]["A1"].pop("says"))
+
+    assert said == "statements.yaml: statements: A1: says: this field is missing."
+
+
+def test_a_statement_of_an_unknown_edition_is_refused(complaint: Complaint) -> None:
+    said = complaint(
+        "statements.yaml", lambda content: content["statements"]["B2"].update(apart={"en": ["x"]})
+    )
+
+    assert said == "statements.yaml: statements: B2: apart: en: there is no such field."
+
+
+def test_a_default_edition_that_does_not_exist_is_refused(complaint: Complaint) -> None:
+    said = complaint("sources.yaml", lambda content: content.update(default="en-1999-01"))
+
+    assert said.startswith("sources.yaml: default: 'en-1999-01' is not allowed; allowed: fr-2016")
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [
@@ -214,6 +244,7 @@ def test_a_wrong_edition_is_refused(
         ("title", " "),
         ("as_of", "June 2023"),
         ("status", "wished"),
+        ("beside", "en-1999-01"),
     ],
 )
 def test_a_wrong_outside_source_is_refused(complaint: Complaint, field: str, value: str) -> None:

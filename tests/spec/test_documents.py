@@ -44,6 +44,14 @@ def test_a_missing_document_is_found(catalogue: Catalogue, tmp_path: Path) -> No
     assert findings[4].startswith("de-2021-04: no file in ")
 
 
+def test_a_document_that_a_commit_names_is_not_looked_for(
+    catalogue: Catalogue, tmp_path: Path
+) -> None:
+    english = attrs.evolve(catalogue, editions=(catalogue.edition("en-2026-02"),))
+
+    assert verify_documents(english, tmp_path) == []
+
+
 def test_a_document_that_was_changed_is_missing(
     catalogue: Catalogue, edition: Edition, tmp_path: Path
 ) -> None:

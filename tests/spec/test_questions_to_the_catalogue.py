@@ -123,10 +123,27 @@ def test_a_diff_tells_which_rules_are_cited_otherwise(catalogue: Catalogue) -> N
     assert "KEY-02" not in changed
 
 
+def test_a_diff_has_each_statement_that_went_or_came(catalogue: Catalogue) -> None:
+    diff = catalogue.diff("de-2021-04", "en-2026-02")
+
+    assert ["B5", "F14", "G4", "G9"] == [statement.id for statement in diff.gone]
+    assert ["A14", "B12"] == [statement.id for statement in diff.new]
+    assert "that maximum size is 256 KB" in [statement.says for statement in diff.gone]
+
+
+def test_the_order_of_citations_is_no_difference(catalogue: Catalogue) -> None:
+    """FWD-08 cites the same two sections in both."""
+    changed = {change.rule for change in catalogue.diff("de-2021-04", "en-2026-02").changed}
+
+    assert "FWD-08" not in changed
+    assert "MGMT-04" in changed
+
+
 def test_an_edition_does_not_differ_from_itself(catalogue: Catalogue) -> None:
     diff = catalogue.diff("pt-undated", "pt-undated")
 
     assert (diff.only_in_a, diff.only_in_b, diff.changed) == ((), (), ())
+    assert (diff.gone, diff.new) == ((), ())
 
 
 def test_a_need_of_either_kind_is_met_by_one_of_them(catalogue: Catalogue) -> None:

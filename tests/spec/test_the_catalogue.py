@@ -63,8 +63,8 @@ def test_every_outside_source_is_used(catalogue: Catalogue) -> None:
     assert set() == {source.id for source in catalogue.sources} - cited
 
 
-STATEMENTS = {"A": 13, "B": 11, "C": 19, "D": 8, "E": 3, "F": 13, "G": 8, "H": 3}
-"""How many statements of each kind the five documents make; 78 in all."""
+STATEMENTS = {"A": 14, "B": 12, "C": 19, "D": 8, "E": 3, "F": 14, "G": 9, "H": 3}
+"""How many statements of each kind the editions make; 82 in all."""
 
 
 def test_all_statements_are_covered(catalogue: Catalogue) -> None:
@@ -75,16 +75,35 @@ def test_all_statements_are_covered(catalogue: Catalogue) -> None:
     assert set() == covered - expected
 
 
-def test_a_rule_stated_by_none_of_the_five_is_in_force_in_all(catalogue: Catalogue) -> None:
+def test_a_rule_stated_by_no_edition_is_in_force_in_all(catalogue: Catalogue) -> None:
     rule = catalogue.rule("TXN-12")
 
     assert rule.outside
     assert tuple(edition.id for edition in catalogue.editions) == rule.editions
 
 
+def test_a_page_beside_an_edition_states_rules_for_it_alone(catalogue: Catalogue) -> None:
+    """SIZE-01 is cited from older editions, and from a page of the newest one's time."""
+    page = next(each for each in catalogue.sources if each.id == "facts-enabling-standard")
+    rule = catalogue.rule("SIZE-01")
+
+    assert "en-2026-02" == page.beside
+    assert not rule.outside
+    assert not rule.cited_in("en-2026-02")
+    assert "FPSCE" == "".join(catalogue.edition(each).mark for each in rule.editions)
+
+
+def test_a_page_beside_an_edition_takes_no_rule_from_the_others(catalogue: Catalogue) -> None:
+    """LIMIT-07 cites a page of no edition, too."""
+    rule = catalogue.rule("LIMIT-07")
+
+    assert rule.cited_in("facts-common-limits")
+    assert rule.outside
+
+
 @pytest.mark.parametrize(
     ("rule", "marks"),
-    [("KEY-16", "PSCD"), ("KEY-21", "D"), ("KEY-23", "PSCD"), ("KEY-03", "FPSCD")],
+    [("KEY-16", "PSCDE"), ("KEY-21", "DE"), ("PREM-01", "PSCD"), ("KEY-03", "FPSCDE")],
 )
 def test_a_rules_editions_are_those_that_it_cites(
     catalogue: Catalogue, rule: str, marks: str
@@ -156,8 +175,8 @@ def test_where_both_answers_are_permitted_the_register_says_so(catalogue: Catalo
 
 
 def test_editions_stand_oldest_first(catalogue: Catalogue) -> None:
-    assert [edition.mark for edition in catalogue.editions] == ["F", "P", "S", "C", "D"]
-    assert [len(edition.anchors) for edition in catalogue.editions] == [13, 16, 16, 16, 12]
+    assert [edition.mark for edition in catalogue.editions] == ["F", "P", "S", "C", "D", "E"]
+    assert [len(edition.anchors) for edition in catalogue.editions] == [13, 16, 16, 16, 12, 12]
 
 
 def test_capabilities_are_those_of_adapters() -> None:

@@ -133,11 +133,27 @@ def test_json_of_one_rule_has_its_evidence(capsys: pytest.CaptureFixture[str]) -
     )
     assert rule["scenarios"] == [{"file": "keys.feature", "name": "A keyed send meets an outage"}]
     assert rule["faults"] == [{"id": "reroute", "summary": "sends it elsewhere"}]
-    assert {"source": "de-2021-04", "anchor": "using-a-partition-key", "remark": None} in (
-        rule["citations"]
-    )
+    english = "https://learn.microsoft.com/en-us/azure/service-bus-messaging"
+    assert {
+        "source": "de-2021-04",
+        "anchor": "using-a-partition-key",
+        "remark": None,
+        "english": f"{english}/service-bus-partitioning#using-a-partition-key",
+    } in rule["citations"]
+    assert rule["says"] == ["an error while that partition is unavailable"]
     touching = [entry["id"] for entry in answer["ambiguities"]]
     assert [each for each in touching if each in AT_FIRST] == AT_FIRST
+
+
+def test_a_rule_has_the_words_of_the_documents_and_an_english_text_of_each(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run("KEY-08")
+    printed = capsys.readouterr().out
+    article = "blob/c322c35aa4a798ff394f45ffc2c69cc51d7aa3e1/articles/service-bus-messaging"
+
+    assert "C6   both set must be identical, or the operation is invalid" in printed
+    assert f"{article}/service-bus-partitioning.md#using-a-partition-key\n" in printed
 
 
 def test_json_of_the_list_has_every_rule_with_every_field(

@@ -69,6 +69,17 @@ def test_where_a_rule_is_stated_has_an_address():
     assert f"https://learn.microsoft.com/pt-pt/{article}" == places["pt-undated"]
 
 
+def test_every_section_of_every_edition_can_be_read_in_english():
+    """Of the edition's date, or near it, or as it stands today."""
+    editions = {each.id for each in CATALOGUE.editions}
+    cited = [each for rule in CATALOGUE.rules for each in rule.citations]
+    english = ("https://github.com/", "https://learn.microsoft.com/en-us/")
+    addresses = {CATALOGUE.english(each) for each in cited if each.source in editions}
+    assert all(each and each.startswith(english) and "#" in each for each in addresses)
+    outside = {each: CATALOGUE.english(each) for each in cited if each.source not in editions}
+    assert all(CATALOGUE.link(each) is None for each, read in outside.items() if read is None)
+
+
 def test_an_address_that_is_none_is_refused(
     complaint: Callable[[str, Callable[[Any], object]], str],
 ):

@@ -22,6 +22,8 @@ __all__ = ["get_state", "list_sessions", "renew_session_lock", "set_state"]
 
 TEXT: Final = "latin-1"
 """Encoding of a session state: bytes to clients, one character per byte in the model."""
+MOST_LISTED: Final = 1_000
+"""Maximum number of sessions in an answer, so that other clients do not wait for long."""
 END_OF_TIME: Final = 253_402_300_799_000
 """A last-updated time from here on requests the sessions that have messages."""
 
@@ -55,7 +57,8 @@ def set_state(asking: Asking, said: Said) -> Reply:
 
 def list_sessions(asking: Asking, said: Said) -> Reply:
     """List the sessions that have messages, or those whose state was set since a time."""
-    skip, top = bounded("skip", said.get("skip") or 0), bounded("top", said.get("top") or 100)
+    skip = bounded("skip", said.get("skip") or 0)
+    top = min(MOST_LISTED, bounded("top", said.get("top") or 100))
     since = said.get("last-updated-time")
     moment = None if since is None else bounded("last-updated-time", since)
     outcome = asking.ask(ListSessions(queue=asking.path)).outcome

@@ -56,6 +56,8 @@ def _refuse_what_does_not_fit(args: Options) -> None:
             raise UsageError(f"--{name} is of no use without --follow")
     if args.follow is not None and args.as_table is not None:
         raise UsageError("--as-table writes one history; leave it out beside --follow")
+    if args.follow is not None and args.screen:
+        raise UsageError("--screen is for one history; leave it out beside --follow")
 
 
 def _takes_spark(args: Options) -> bool:
@@ -64,12 +66,12 @@ def _takes_spark(args: Options) -> bool:
     Raises:
         UsageError: local is to do what only Spark does.
     """
-    if args.engine == "spark" or (args.engine == "auto" and args.follow is not None):
+    if args.engine == "spark" or (args.engine == "auto" and (args.follow or args.screen)):
         return True
     if args.engine == "auto" and _is_large(str(args.history)):
         return True
-    asked = ("follow", "mapping", "master", "remote", "conf", "violations", "as_table", "explain")
-    for name in asked:
+    places = ("follow", "mapping", "violations", "as_table")
+    for name in (*places, "master", "remote", "conf", "screen", "explain"):
         if getattr(args, name):
             written = name.replace("_", "-")
             raise UsageError(f"--{written} is for --engine spark, and the engine is local")
@@ -219,6 +221,11 @@ COMMAND: Final = Command(
             help="with --follow: folder for progress (default: _busproof in DIR)",
         ),
         flag("--once", section=SPARK, help="with --follow: exit when all files are judged"),
+        flag(
+            "--screen",
+            section=SPARK,
+            help="judge only what looks like a violation of a few rules; shows no rule",
+        ),
         flag("--explain", section=SPARK, help="print how much data the plan shuffles"),
     ],
     examples=[

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from busproof.cli import github, values
@@ -52,6 +53,7 @@ def run(args: Options) -> int:
         for finding in checked(args.adapter, profile, args.timeout):
             found.append(finding)
             progress.advance(task)
+    found = _with_tracebacks(found)
     if args.format == "json":
         print(json.dumps({"checks": [_view(each) for each in found]}, indent=2))  # noqa: T201
     else:
@@ -62,6 +64,29 @@ def run(args: Options) -> int:
         if each.result.value == "failed"
     )
     return _exit_code(found)
+
+
+def _with_tracebacks(found: "list[Finding]") -> "list[Finding]":
+    """Keep the tracebacks of the adapter's exceptions in a file that the findings name."""
+    import attrs  # noqa: PLC0415 - the help needs none of it
+
+    from busproof.cli.running.child_run import ADAPTER_ERROR  # noqa: PLC0415
+
+    raised = [each for each in found if each.traceback]
+    kept = Path("reports") / ADAPTER_ERROR
+    try:
+        if raised:
+            kept.parent.mkdir(exist_ok=True)
+            text = "\n".join(f"{each.lesson.id}:\n{each.traceback}" for each in raised)
+            kept.write_text(text, encoding="utf-8")
+    except OSError:
+        return found
+    return [
+        attrs.evolve(each, said=f"{each.said}; {kept} has its traceback")
+        if each.traceback
+        else each
+        for each in found
+    ]
 
 
 def _exit_code(found: "list[Finding]") -> int:

@@ -82,7 +82,7 @@ def _print_list(catalogue: spec.Catalogue, args: Options) -> None:
     # Every entry of the register touches a rule: where all rules are chosen, all of it is.
     ambiguities = catalogue.concerning({rule.id for rule in rules})
     if args.format == "json":
-        _print_json(_as_json(() if args.ambiguities else rules, ambiguities))
+        _print_json(_as_json(catalogue, () if args.ambiguities else rules, ambiguities))
         return
     from busproof.spec import tables  # noqa: PLC0415  rich is slow to import
 
@@ -123,7 +123,7 @@ def _print_changes(catalogue: spec.Catalogue, form: str) -> None:
 
 
 def _print_rule(catalogue: spec.Catalogue, rule: spec.Rule, form: str) -> None:
-    view = _as_json([rule], catalogue.concerning({rule.id}))
+    view = _as_json(catalogue, [rule], catalogue.concerning({rule.id}))
     if form == "json":
         _print_json(view)
         return
@@ -134,21 +134,21 @@ def _print_rule(catalogue: spec.Catalogue, rule: spec.Rule, form: str) -> None:
 
 
 def _as_json(
-    rules: Iterable[spec.Rule], ambiguities: Iterable[spec.Ambiguity]
+    catalogue: spec.Catalogue, rules: Iterable[spec.Rule], ambiguities: Iterable[spec.Ambiguity]
 ) -> dict[str, list[dict[str, Any]]]:
     return {
-        "rules": _with_evidence(tuple(rules)),
+        "rules": _with_evidence(catalogue, tuple(rules)),
         "ambiguities": [spec.view_ambiguity(ambiguity) for ambiguity in ambiguities],
     }
 
 
-def _with_evidence(rules: Sequence[spec.Rule]) -> list[dict[str, Any]]:
+def _with_evidence(catalogue: spec.Catalogue, rules: Sequence[spec.Rule]) -> list[dict[str, Any]]:
     if not rules:
         return []
     from busproof.cli.evidence import evidence  # noqa: PLC0415  brings the model along
 
     shown = evidence(rules)
-    return [spec.view_rule(rule) | shown[rule.id] for rule in rules]
+    return [spec.view_rule(catalogue, rule) | shown[rule.id] for rule in rules]
 
 
 COMMAND: Final = Command(
@@ -194,7 +194,7 @@ COMMAND: Final = Command(
     examples=[
         ("busproof rules KEY", "The rules on keys:"),
         ("busproof rules key-08", "One rule, its sources and its tests:"),
-        ("busproof rules --diff fr-2016-09 de-2021-04", "What changed between two editions:"),
+        ("busproof rules --diff de-2021-04 en-2026-02", "What changed between two editions:"),
         ("busproof rules --ambiguities --family TXN", "What the documents leave open:"),
     ],
 )

@@ -196,7 +196,7 @@ TERMS: Final[tuple[Option, ...]] = (
         "--edition",
         section=TERMS_OF,
         metavar="ID",
-        help="edition of the documents, or all (default: the newest)",
+        help="edition of the documents, or all (default: see busproof rules)",
         shell_complete=values.editions,
     ),
     option(

@@ -231,7 +231,8 @@ COMMAND: Final = Command(
             "--message-ids",
             type=click.Choice(("assigned", "as-sent")),
             default="assigned",
-            help="assigned: messages sent without a MessageId are delivered with one",
+            help="assigned (default): messages without a MessageId are given one, as client "
+            "libraries do; as-sent: they stay without",
         ),
         option(
             "--limit",

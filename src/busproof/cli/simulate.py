@@ -27,8 +27,7 @@ def run(args: Options) -> int:
     """Simulate and print the result."""
     _check(args)
     need("spark", "busproof simulate")
-    from busproof.adapters.spark import SETTINGS  # noqa: PLC0415 - other commands start faster
-    from busproof.cli.spark.simulation import READINGS  # noqa: PLC0415
+    from busproof.adapters.spark import READINGS, SETTINGS  # noqa: PLC0415 - others start faster
     from busproof.pipeline.session import settings_from, spark_session_for_now  # noqa: PLC0415
     from busproof.spec import load  # noqa: PLC0415
     from busproof.vocabulary.profile import profile_for  # noqa: PLC0415

@@ -5,6 +5,7 @@ import signal
 import socket
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -80,11 +81,28 @@ def test_capabilities_of_a_service_are_found_out(service: Embedded) -> None:
         Capability.RECEIVE_BATCHES,
     } <= declared.capabilities
     assert not declared.capabilities & {
+        Capability.CLIENT_LIBRARY,
         Capability.WITNESS,
         Capability.OUTAGES,
         Capability.DISPOSABLE_NAMESPACE,
     }
     assert names_at(service.target) == [FOREIGN]
+
+
+def test_service_that_assigns_message_ids_is_judged_as_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As `busproof serve` does unless it is told otherwise; a run on it is in order."""
+    broker = Embedded(("--clock", "real"), timeout=30)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BUS", address_of(broker.target))
+    rules = ("--rule", "KEY-13", "--rule", "LIFE-09")
+    try:
+        code = main(["run", "--adapter", "env:BUS", "--yes", "--no-allure", *rules])
+    finally:
+        broker.stop()
+    assert 0 == code, capsys.readouterr().out
+    assert "2 of 2 applicable rules shown" in capsys.readouterr().out
 
 
 def test_only_entities_of_the_run_are_seen_and_removed(service: Embedded) -> None:
@@ -252,6 +270,26 @@ def test_a_run_tells_its_plan_and_asks(
     assert "pass --yes" in said
     assert service.target.key not in said
     assert names_at(service.target) == [FOREIGN]
+
+
+@pytest.mark.parametrize("edition", [(), ("--edition", "all")], ids=["one", "all"])
+def test_name_of_a_run_that_is_taken_is_refused_before_consent(
+    service: Embedded,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    edition: tuple[str, ...],
+) -> None:
+    """Nobody is asked for what cannot begin; of several runs all names are looked at first."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BUS", address_of(service.target))
+    taken = tmp_path / "reports" / "runs" / ("it-de-2021-04" if edition else "it")
+    taken.mkdir(parents=True)
+    named = ("--name", "it", *edition)
+    assert main(["run", "--adapter", "env:BUS", "--rule", "LIFE-01", *named]) == 2
+    said = capsys.readouterr().err
+    assert f"there is a run {Path('reports') / 'runs' / taken.name}; choose another --name" in said
+    assert "names begin with busproof-" not in said
 
 
 def test_entities_left_by_runs_are_removed(

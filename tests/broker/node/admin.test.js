@@ -31,6 +31,36 @@ test("a queue is created, told, changed, listed and deleted", async () => {
   assert.equal(await admin.queueExists("Team/Orders"), false);
 });
 
+test("lists have all pages", async () => {
+  for (let number = 0; number < 5; number += 1) await admin.createQueue(`page/${number}`);
+  const pages = [];
+  for await (const page of admin.listQueues().byPage({ maxPageSize: 2 })) pages.push(page.length);
+  const total = (await all(admin.listQueues())).length;
+  assert.ok(pages.length > 2 && total >= 5);
+  assert.equal(pages.reduce((one, other) => one + other), total);
+  for (let number = 0; number < 5; number += 1) await admin.deleteQueue(`page/${number}`);
+});
+
+test("authorization rules and parameters are kept, and moments compared", async () => {
+  const own = { claimType: "SharedAccessKey", claimValue: "None", accessRights: ["Listen"] };
+  const keys = { keyName: "own", primaryKey: "one", secondaryKey: "two" };
+  const queue = await admin.createQueue("kept", { authorizationRules: [{ ...own, ...keys }] });
+  const [told] = queue.authorizationRules;
+  assert.deepEqual([told.keyName, told.primaryKey], ["own", "one"]);
+  await admin.createTopic("Keeps");
+  const filter = { sqlExpression: "size > @min", sqlParameters: { "@min": 3 } };
+  await admin.createSubscription("Keeps", "S", {
+    forwardTo: "KEPT",
+    forwardDeadLetteredMessagesTo: "kepT",
+    defaultRuleOptions: { name: "own", filter },
+  });
+  assert.deepEqual((await admin.getRule("Keeps", "S", "own")).filter, filter);
+  const subscription = await admin.getSubscription("Keeps", "S");
+  assert.match(subscription.forwardDeadLetteredMessagesTo, /^sb:\/\/.*\/kept$/);
+  await admin.deleteTopic("Keeps");
+  await admin.deleteQueue("kept");
+});
+
 test("a topic and its subscriptions are", async () => {
   await admin.createTopic("News");
   const topic = await admin.updateTopic({ ...(await admin.getTopic("News")), userMetadata: "m" });

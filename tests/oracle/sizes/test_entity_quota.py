@@ -281,6 +281,18 @@ class TestEntities:
         permits(filled(told, queues=90, regular=9_637), queue(), *answers)
         permits(filled(told, queues=90, regular=9_636), queue(), DONE)
 
+    @pytest.mark.parametrize(
+        ("reading", "answers"),
+        [("ten-thousand", (DONE,)), ("either", (DONE, FULL, OTHER))],
+    )
+    def test_one_more_than_1000_may_be_refused_if_so_read(
+        self, reading: str, answers: tuple[object, ...]
+    ) -> None:
+        told = telling({"QUOTA-ENTITIES": reading})
+        permits(filled(told, regular=1_000), REGULAR, *answers)
+        permits(filled(told, regular=999), REGULAR, DONE)
+        permits(filled(told, regular=MANY), REGULAR, FULL, OTHER)
+
     def test_that_one_counts_once_is_shown_beyond_so_many_partitions(self, told: Told) -> None:
         filled(told, queues=100, regular=9_600)
         refuses(told, REGULAR, OTHER, "QUOTA-09")

@@ -10,7 +10,7 @@ import re
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -22,12 +22,14 @@ from busproof.errors import AdapterError, HistoryError, UsageError
 from busproof.history.records import REPEATED
 
 __all__ = [
+    "ADAPTER_ERROR",
     "ALLURE",
     "HISTORY",
     "LOG",
     "Counted",
     "Finished",
     "Request",
+    "check_run_name",
     "environment",
     "latest",
     "new_name",
@@ -44,6 +46,7 @@ ALLURE: Final = "allure-results"
 USAGE: Final = 2
 NAME: Final = re.compile(r"\w[\w.+@-]*")
 LATEST: Final = "latest"
+RUNS: Final = Path("reports") / "runs"
 
 
 @attrs.frozen(kw_only=True)
@@ -55,12 +58,14 @@ class Counted:
         ended: how many of them have ended.
         sequences: how many were explored.
         repeated: how many more tries there were at scenarios.
+        rehearsing: whether this is only the rehearsal of the run.
     """
 
     planned: int | None = None
     ended: int = 0
     sequences: int = 0
     repeated: int = 0
+    rehearsing: bool = False
 
 
 Progress = Callable[[Counted], None]
@@ -119,13 +124,25 @@ def run_folder(name: str | None, adapter: str, root: Path | None = None) -> Path
         UsageError: the name is taken, or cannot name a folder.
         HistoryError: the folder cannot be created.
     """
-    root = root or Path("reports") / "runs"
-    if name is not None and (name == LATEST or not NAME.fullmatch(name)):
+    root = root or RUNS
+    if name is not None:
+        check_run_name(name, root)
+    return _made(root / (name or new_name(adapter)))
+
+
+def check_run_name(name: str, root: Path = RUNS) -> None:
+    """Check that a run can have this name.
+
+    Raises:
+        UsageError: the name is taken, or cannot name a folder.
+    """
+    if name == LATEST or not NAME.fullmatch(name):
         raise UsageError(
             f"{name!r} cannot name a run; use letters, digits, '-', '_', '+', '@' and '.', "
             f"a letter or digit first, and not {LATEST!r}, which points to the newest run"
         )
-    return _made(root / (name or new_name(adapter)))
+    if (root / name).exists():
+        raise _taken(root / name)
 
 
 def new_name(adapter: str) -> str:
@@ -140,12 +157,16 @@ def _made(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True)
     except FileExistsError:
-        raise UsageError(f"there is a run {folder}; choose another --name or remove it") from None
+        raise _taken(folder) from None
     except OSError as error:
         raise HistoryError(
             f"cannot make {folder}: {error.strerror}; run busproof in a folder that can be written"
         ) from None
     return folder
+
+
+def _taken(folder: Path) -> UsageError:
+    return UsageError(f"there is a run {folder}; choose another --name or remove it")
 
 
 def latest(folder: Path) -> None:
@@ -159,10 +180,18 @@ def latest(folder: Path) -> None:
         fresh.unlink(missing_ok=True)
 
 
-def record(request: Request, folder: Path, progress: Progress) -> Finished:
+def record(
+    request: Request, folder: Path, progress: Progress, also: Mapping[str, str] | None = None
+) -> Finished:
     """Run the features, record their history in the folder and report progress.
 
     Where nothing can be recorded and it is known why, the folder is removed again.
+
+    Args:
+        request: what to run on.
+        folder: where to record.
+        progress: called often.
+        also: environment variables of the run, in addition to those of this process.
 
     Raises:
         UsageError: the request names what does not exist.
@@ -171,7 +200,7 @@ def record(request: Request, folder: Path, progress: Progress) -> Finished:
     """
     # -P: a queue.py or a json.py in the user's folder must not stand in for Python's own.
     command = [sys.executable, "-P", "-m", "pytest", *pytest_arguments(request, folder)]
-    watched = Watched(command, environment(), folder / LOG)
+    watched = Watched(command, {**environment(), **(also or {})}, folder / LOG)
     counter = _Counter(folder / HISTORY, progress)
     interrupted = watched.wait(counter)
     finished = Finished(code=watched.code, said=watched.said, interrupted=interrupted)

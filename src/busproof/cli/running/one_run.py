@@ -16,7 +16,7 @@ from busproof.cli.console import busy, write_aside
 from busproof.cli.failures import Failure, failures
 from busproof.cli.frame import Options
 from busproof.cli.live import Following
-from busproof.cli.running import child_run
+from busproof.cli.running import child_run, rehearsed_run
 from busproof.cli.running.consent import agreed
 from busproof.cli.running.repeat import with_commands
 from busproof.errors import HistoryError, UsageError
@@ -68,6 +68,8 @@ def conducted(args: Options, request: "Request", known: "Known") -> Conducted:
     options.check(request)
     required.check(args)
     check_name(args.adapter)
+    if args.name is not None:
+        child_run.check_run_name(args.name)
     with agreed(request, yes=args.yes) as agreed_request:
         folder = child_run.run_folder(args.name, args.adapter)
         began, start = datetime.now(tz=UTC), time.monotonic()
@@ -115,7 +117,7 @@ def _recorded(request: "Request", folder: Path) -> "Finished":
 
     # rich calls a file a terminal where FORCE_COLOR asks for colours.
     if not sys.stderr.isatty():
-        return child_run.record(request, folder, _Lines())
+        return rehearsed_run.record(request, folder, _Lines())
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -125,7 +127,7 @@ def _recorded(request: "Request", folder: Path) -> "Finished":
     with Progress(*columns, console=Console(stderr=True)) as progress:
         name = f"Running on {request.adapter.partition(':')[0]}"
         task = progress.add_task(name, total=None, told=_how_far(child_run.Counted()))
-        return child_run.record(
+        return rehearsed_run.record(
             request,
             folder,
             lambda counted: progress.update(
@@ -152,7 +154,8 @@ def _how_far(counted: "Counted") -> str:
         return "starting"
     explored = f", {counted.sequences} sequences explored" if counted.sequences else ""
     repeated = f", {counted.repeated} more tries" if counted.repeated else ""
-    return f"{counted.ended} of {counted.planned} scenarios{explored}{repeated}"
+    done = f"{counted.ended} of {counted.planned} scenarios{explored}{repeated}"
+    return f"rehearsing, {done}" if counted.rehearsing else done
 
 
 def _judged(following: Following, finished: "Finished") -> Conformance:

@@ -29,7 +29,7 @@ def run_editions(args: Options) -> int:
     Raises:
         ConformanceError: a run could not begin, or an option is of one run alone.
     """
-    from busproof.cli.running.child_run import new_name  # noqa: PLC0415
+    from busproof.cli.running.child_run import check_run_name, new_name  # noqa: PLC0415
     from busproof.cli.running.one_run import conducted  # noqa: PLC0415 - the catalogue alone starts faster
     from busproof.spec import load  # noqa: PLC0415
 
@@ -38,6 +38,8 @@ def run_editions(args: Options) -> int:
     failures = known_failures.Known(args)
     editions = sorted(catalogue.editions, key=lambda each: each.order)
     runs: list[Conformance] = []
+    for edition in editions:
+        check_run_name(f"{name}-{edition.id}")
     for edition in editions:
         write_aside(f"Edition {edition.id}, {len(runs) + 1} of {len(editions)}")
         one = copy.copy(args)

@@ -51,7 +51,7 @@ def checked(spark: SparkSession, source: Source, args: Options) -> Checked:
     """
     oracle = None if args.oracle is None else Oracle(args.oracle)
     try:
-        found = check(spark, source, _naming_of(args, source), oracle)
+        found = check(spark, source, _naming_of(args, source), oracle, screen=args.screen)
         _write(found, args)
     except Exception as error:
         if (said := said_by_spark(error)) is None:

@@ -30,19 +30,7 @@ from busproof.vocabulary.values import RuleId
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["READINGS", "Difference", "Simulation", "noticed", "saved", "seldom", "simulated"]
-
-READINGS: Final = {
-    "DEAD-LETTER-COUNT": "anew",
-    "DEAD-LETTER-DELAY": "at-once",
-    "OUTAGE-ERROR": "unavailable",
-    "REGULAR-KEYS": "accepted",
-    "SCHEDULE-DELAY": "at-once",
-    "SCHEDULE-PLACE": "when-scheduled",
-    "SHORT-TIMEOUT": "must-fail",
-    "SILENT-EDITION": "carried-over",
-}
-"""Readings of the bus on Spark."""
+__all__ = ["Difference", "Simulation", "noticed", "saved", "seldom", "simulated"]
 
 _NAMES: Final = tuple(fault.name for fault in MUTANTS)
 _COMMANDS: Final = "commands.parquet"

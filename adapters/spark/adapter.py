@@ -1,0 +1,182 @@
+"""The bus on Spark behind the adapter protocol: answers are folded in bulk, before they are needed.
+
+A rehearsal (`rehearsal.py`) has written down what the scenarios will ask if this bus answers as the
+reference model does. All of that is folded in one job at the first `start`. An answer is taken from
+it where exactly these commands came before; any other command is folded when it comes.
+"""
+
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from busproof import __version__
+from busproof.adapters.base import Declaration, Implementation, Observed
+from busproof.adapters.spark.namespaces import REHEARSED, Commands, digests, observed
+from busproof.errors import AdapterError, SparkError
+from busproof.pipeline.bus.bulk import SEQUENCES, told
+from busproof.pipeline.bus.folding import COMMANDS
+from busproof.pipeline.session import said_by_spark, spark_session
+from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.commands import Command
+from busproof.vocabulary.outcomes import Unsupported
+from busproof.vocabulary.profile import Profile
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["CAPABILITIES", "SETTINGS", "SparkAdapter"]
+
+CAPABILITIES: Final = frozenset(
+    {
+        Capability.WITNESS,
+        Capability.OUTAGES,
+        Capability.TRANSACTIONS,
+        Capability.SESSIONS,
+        Capability.DUPLICATE_DETECTION,
+        Capability.PEEK,
+        Capability.PEEK_FROM,
+        Capability.PEEK_LOCK,
+        Capability.REGULAR_QUEUES,
+        Capability.TOPICS,
+        Capability.FORWARDING,
+        Capability.NEXT_SESSION,
+        Capability.SESSION_STATE,
+        Capability.SESSION_LISTING,
+        Capability.DEAD_LETTER,
+        Capability.LOCK_RENEWAL,
+        Capability.DEFERRAL,
+        Capability.SCHEDULING,
+        Capability.SEQUENCE_NUMBERS,
+        Capability.MANAGEMENT,
+        Capability.SIZES,
+        Capability.API_VERSIONS,
+        Capability.AVAILABILITY,
+        Capability.TIME_TO_LIVE,
+        Capability.DISPOSABLE_NAMESPACE,
+        Capability.LEGACY_ENTITIES,
+    }
+)
+"""Capabilities of the expressions."""
+
+SETTINGS: Final = {
+    "spark.driver.memory": "2g",
+    "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.debug.maxToStringFields": "0",
+    "spark.sql.files.maxPartitionBytes": "200000",
+    "spark.sql.files.openCostInBytes": "1",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.subexpressionElimination.enabled": "false",
+}
+"""Spark options for many small jobs in sequence: fast and light compilation, no replanning."""
+
+
+class SparkAdapter:
+    """Bus whose namespaces are rows of a table, and an expression that folds commands into them.
+
+    Args:
+        master: where Spark runs; by default on all cores of this machine.
+    """
+
+    def __init__(self, master: str | None = None) -> None:
+        self._master = master
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._spark: SparkSession | None = None
+        self._one: DataFrame | None = None
+        self._answers: dict[bytes, Any] = {}
+        self._namespace: Commands | None = None
+
+    @property
+    def declaration(self) -> Declaration:
+        """All capabilities that the expressions cover, on an exact virtual clock."""
+        return Declaration(
+            implementation=Implementation(
+                name="busproof on Spark", version=__version__, language="Spark SQL"
+            ),
+            capabilities=CAPABILITIES,
+        )
+
+    def start(self, profile: Profile) -> None:
+        """Begin with an empty namespace; start Spark before the first one, and fold a rehearsal."""
+        if self._spark is None:
+            try:
+                self._spark = spark_session(master=self._master, conf=SETTINGS)
+            except SparkError as error:
+                raise AdapterError(str(error)) from None
+            self._folder = tempfile.TemporaryDirectory(prefix="busproof-spark-")
+            self._fold_rehearsal()
+        self._namespace = Commands(profile)
+
+    def hear(self, commands: Sequence[Command], connection: str) -> None:
+        """Fold these commands together, unless their answers are known."""
+        namespace = self._started()
+        asked = [namespace.referring(each, connection) for each in commands]
+        if all(each["command"]["type"] in COMMANDS for each in asked):
+            self._fold_one(namespace.state, [*namespace.requests, *asked])
+
+    def do(self, command: Command, connection: str) -> Observed:
+        """Return the answer that Spark computed for this command after those before it."""
+        namespace = self._started()
+        if type(command).__name__ not in COMMANDS:
+            return Observed(Unsupported(detail=f"no expression for {type(command).__name__}"))
+        namespace.add(command, connection)
+        if namespace.digest not in self._answers:
+            self._fold_one(namespace.state, namespace.requests)
+        found = observed(self._answers[namespace.digest])
+        namespace.saw(found.outcome)
+        return found
+
+    def stop(self) -> None:
+        """Forget the namespace; Spark stays for the next one."""
+        self._namespace = None
+
+    def _started(self) -> Commands:
+        if self._namespace is None:
+            raise AssertionError("an adapter takes commands only between start and stop")
+        return self._namespace
+
+    def _fold_rehearsal(self) -> None:
+        """Fold all that was rehearsed in one job, on all cores."""
+        path = os.environ.get(REHEARSED)
+        if path is None or not Path(path).exists():
+            return
+        rows = [json.loads(line) for line in Path(path).read_text("utf-8").splitlines()]
+        self._keep(self._read("rehearsed.json", rows), rows)
+
+    def _fold_one(self, state: dict[str, Any], requests: list[dict[str, Any]]) -> None:
+        """Fold the commands of one namespace by a plan that is made once."""
+        rows = [{"state": state, "requests": requests}]
+        frame = self._read("one.json", rows, self._one)
+        self._one = frame
+        self._keep(frame, rows)
+
+    def _read(
+        self, name: str, rows: list[dict[str, Any]], plan: "DataFrame | None" = None
+    ) -> "DataFrame":
+        """Write rows where their plan reads them; Spark opens the file anew for each run."""
+        if self._folder is None or self._spark is None:
+            raise AssertionError("Spark is started with the first namespace")
+        path = Path(self._folder.name, name)
+        with path.open("w", encoding="utf-8") as file:
+            for number, row in enumerate(rows):
+                file.write(json.dumps({"seed": number, **row}) + "\n")
+        return plan or told(self._spark.read.schema(SEQUENCES).json(str(path)))
+
+    def _keep(self, frame: "DataFrame", rows: list[dict[str, Any]]) -> None:
+        """Run a plan, and keep the answers to these rows."""
+        try:
+            answered = frame.collect()
+        except Exception as error:
+            said = said_by_spark(error)
+            if said is None:
+                raise
+            raise AdapterError(f"Spark failed: {said}") from error
+        for answer in answered:
+            row = rows[answer.seed]
+            keys = digests(row["state"], row["requests"])
+            self._answers.update(zip(keys, json.loads(answer.told)["told"], strict=True))

@@ -1,0 +1,130 @@
+"""One namespace of the bus on Spark: its commands so far, in the schema of the fold.
+
+The answer to a command depends on the commands before it alone. So an answer is known by a digest
+of all commands up to its own, and is the same whenever Spark computed it.
+
+Lock tokens are in no digest: they are references to the command that received the lock.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from busproof.adapters.base import Observed
+from busproof.history.codec import read_outcome, unstructure
+from busproof.pipeline.bus.tables import TABLES
+from busproof.vocabulary.commands import Command
+from busproof.vocabulary.outcomes import Outcome, Received, ReceivedSeveral, Witness
+from busproof.vocabulary.profile import Profile
+
+__all__ = ["READINGS", "REHEARSED", "Commands", "digests", "fresh", "observed", "request"]
+
+READINGS: Final = {
+    "DEAD-LETTER-COUNT": "anew",
+    "DEAD-LETTER-DELAY": "at-once",
+    "OUTAGE-ERROR": "unavailable",
+    "REGULAR-KEYS": "accepted",
+    "SCHEDULE-DELAY": "at-once",
+    "SCHEDULE-PLACE": "when-scheduled",
+    "SHORT-TIMEOUT": "must-fail",
+    "SILENT-EDITION": "carried-over",
+}
+"""Readings of the bus on Spark."""
+
+REHEARSED: Final = "BUSPROOF_REHEARSED"
+"""Environment variable with the file of the commands of a rehearsal."""
+
+
+class Commands:
+    """The commands of one namespace.
+
+    Attributes:
+        state: the empty namespace.
+        requests: the commands in order; a lock token that was received is a reference.
+    """
+
+    def __init__(self, profile: Profile) -> None:
+        self.state = fresh(profile)
+        self.requests: list[dict[str, Any]] = []
+        self._locks: dict[str, str] = {}
+        self._digest = _begun(self.state)
+
+    @property
+    def digest(self) -> bytes:
+        """Digest of all commands so far."""
+        return self._digest.digest()
+
+    def add(self, command: Command, connection: str) -> None:
+        """Append a command."""
+        asked = self.referring(command, connection)
+        self.requests.append(asked)
+        self._digest.update(_text(asked))
+
+    def referring(self, command: Command, connection: str) -> dict[str, Any]:
+        """Return a command with a reference in place of its lock token."""
+        asked = request(command, connection)
+        token = asked["command"].get("lock_token")
+        if token in self._locks:
+            asked["command"]["lock_token"] = self._locks[token]
+        return asked
+
+    def saw(self, outcome: Outcome) -> None:
+        """Remember the locks in the answer to the last command."""
+        views = outcome.messages if isinstance(outcome, ReceivedSeveral) else ()
+        if isinstance(outcome, Received):
+            views = (outcome.message,)
+        for place, view in enumerate(views):
+            if view.lock_token is not None:
+                self._locks[view.lock_token] = f"@{len(self.requests)}/{place}"
+
+
+def digests(state: Mapping[str, Any], requests: Sequence[Mapping[str, Any]]) -> Iterator[bytes]:
+    """Yield the digest of each command: of the empty namespace and all commands up to it."""
+    running = _begun(state)
+    for asked in requests:
+        running.update(_text(asked))
+        yield running.digest()
+
+
+def _begun(state: Mapping[str, Any]) -> "hashlib._Hash":
+    return hashlib.sha256(_text(state))
+
+
+def _text(value: Mapping[str, Any]) -> bytes:
+    return json.dumps(value, sort_keys=True).encode()
+
+
+def fresh(profile: Profile) -> dict[str, Any]:
+    """Return the state of an empty namespace in the schema of the expressions."""
+    return {
+        "tier": profile.tier,
+        "most_partitions": profile.partitions,
+        **dict.fromkeys(("now", "arrivals", "given"), 0),
+        **{name: [] for name in (*TABLES, "told")},
+    }
+
+
+def request(command: Command, connection: str) -> dict[str, Any]:
+    """Return a command in the schema of the expressions."""
+    asked = unstructure(command, full=True)
+    _change_properties(asked, json.dumps)
+    return {"connection": connection, "command": asked}
+
+
+def observed(told: Mapping[str, Any]) -> Observed:
+    """Return the outcome of a command, and its witness, from the row of an answer."""
+    outcome = {name: value for name, value in told.items() if name != "partition"}
+    for holder in (outcome, *({"message": each} for each in outcome.get("messages", ()))):
+        _change_properties(holder, json.loads)
+    partition = told.get("partition")
+    witness = None if partition is None else Witness(partition=partition)
+    return Observed(read_outcome(outcome), witness)
+
+
+def _change_properties(holder: dict[str, Any], change: Callable[[Any], Any]) -> None:
+    """Convert application properties in place: to JSON texts, as in the table, or back."""
+    message = holder.get("message")
+    if message and message.get("properties"):
+        properties = message["properties"]
+        message["properties"] = {name: change(value) for name, value in properties.items()}

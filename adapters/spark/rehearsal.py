@@ -1,0 +1,119 @@
+"""A rehearsal: the reference model answers in the place of the bus on Spark.
+
+Nothing of it is judged or recorded. It finds out what the scenarios will ask, so that Spark can
+fold all of it in one job. The model chooses as the bus on Spark does: where the two answer alike,
+the scenarios will go on as they did here.
+"""
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TypeVar
+
+import attrs
+
+from busproof.adapters.base import Declaration, Observed
+from busproof.adapters.spark.adapter import SparkAdapter
+from busproof.adapters.spark.namespaces import READINGS, REHEARSED, Commands, digests
+from busproof.errors import AdapterError
+from busproof.model import Namespace, RoundRobin, new_namespace, step
+from busproof.model.rules import RULES, Rules
+from busproof.model.state import Entity, Partition, QueuedMessage
+from busproof.pipeline.bus.folding import COMMANDS
+from busproof.vocabulary.commands import Command, Send
+from busproof.vocabulary.messages import SEQUENCE_BITS
+from busproof.vocabulary.outcomes import Done, Unsupported, Witness
+from busproof.vocabulary.profile import Profile
+
+__all__ = ["Rehearsal"]
+
+T = TypeVar("T")
+
+
+class Rehearsal:
+    """Adapter that answers as the bus on Spark probably will, and writes down what it is asked."""
+
+    def __init__(self) -> None:
+        self._commands: Commands | None = None
+        self._namespace: Namespace | None = None
+        self._choices = _Regular()
+        self._written: set[bytes] = set()
+
+    @property
+    def declaration(self) -> Declaration:
+        """The declaration of the bus on Spark."""
+        return SparkAdapter().declaration
+
+    def start(self, profile: Profile) -> None:
+        """Write down the commands of the namespace before, and begin with an empty one."""
+        self.stop()
+        self._commands, self._choices = Commands(profile), _Regular()
+        self._namespace = new_namespace(profile, _as_on_spark())
+
+    def do(self, command: Command, connection: str) -> Observed:
+        """Answer as the model does."""
+        if self._commands is None or self._namespace is None:
+            raise AssertionError("an adapter takes commands only between start and stop")
+        if type(command).__name__ not in COMMANDS:
+            return Observed(Unsupported(detail=f"no expression for {type(command).__name__}"))
+        self._commands.add(command, connection)
+        answer = step(self._namespace, command, connection, self._choices)
+        self._commands.saw(answer.outcome)
+        placed = isinstance(command, Send) and isinstance(answer.outcome, Done)
+        if placed and answer.partition is not None:
+            return Observed(answer.outcome, Witness(partition=answer.partition))
+        return Observed(answer.outcome)
+
+    def stop(self) -> None:
+        """Write down the commands, once.
+
+        Raises:
+            AdapterError: they cannot be written.
+        """
+        commands, self._commands = self._commands, None
+        path = os.environ.get(REHEARSED)
+        if commands is None or not commands.requests or path is None:
+            return
+        if commands.digest in self._written:
+            return
+        self._written.update(digests(commands.state, commands.requests))
+        row = json.dumps({"state": commands.state, "requests": commands.requests})
+        try:
+            with Path(path).open("a", encoding="utf-8") as file:
+                file.write(row + "\n")
+        except OSError as error:
+            raise AdapterError(f"cannot write {path}: {error.strerror}") from None
+
+
+class _Regular(RoundRobin):
+    """The choices of the bus on Spark."""
+
+    def pick(self, name: str, candidates: Iterable[T]) -> T:
+        """Return the bus's reading of an ambiguity; of anything else the first candidate."""
+        found = list(candidates)
+        return next((each for each in found if each == READINGS.get(name)), found[0])
+
+
+def _as_on_spark() -> Rules:
+    """Return the rules with one count of sequence numbers; the oldest message is received first."""
+    arrived = 0
+
+    def next_number(counters: Partition) -> int:
+        nonlocal arrived
+        arrived += 1
+        return (counters.number << SEQUENCE_BITS) + arrived
+
+    messages = attrs.evolve(RULES.messages, next_number=next_number, next_available=_oldest)
+    return attrs.evolve(RULES, messages=messages)
+
+
+def _oldest(_: Namespace, entity: Entity) -> QueuedMessage | None:
+    down, table = entity.base.down, entity.messages
+    lines = (each.line for each in entity.partitions if each.number not in down)
+    first = (line.first(table) for line in lines)
+    return min((each for each in first if each is not None), key=_arrival, default=None)
+
+
+def _arrival(queued: QueuedMessage) -> int:
+    return queued.arrival

@@ -1,0 +1,83 @@
+"""Descriptions of entities as administration clients wrote them, beside what the model has."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import attrs
+from immutables import Map
+
+from busproof.vocabulary.subscription_rules import SubscriptionRule
+
+__all__ = ["Descriptions", "Written"]
+
+
+@attrs.frozen(kw_only=True)
+class Written:
+    """What clients wrote about one entity.
+
+    Attributes:
+        said: properties that the model does not have.
+        keys: XML of its authorization rules, whose keys have no effect; empty without any.
+        rules: name of a subscription rule to the rule and its XML.
+        created: when the entity was created; empty if no client created it.
+        updated: when it was last updated.
+    """
+
+    said: Mapping[str, str] = Map()
+    keys: str = ""
+    rules: Mapping[str, tuple[SubscriptionRule, str]] = Map()
+    created: str = ""
+    updated: str = ""
+
+
+NOTHING: Final = Written()
+
+
+class Descriptions:
+    """The descriptions by path of the entity."""
+
+    def __init__(self, known: Mapping[str, Written] | None = None) -> None:
+        self._written = dict(known or {})
+        self.changed: set[str] = set()
+        """Paths whose descriptions are not in the store yet."""
+
+    def __contains__(self, path: str) -> bool:
+        """Return whether there is a description of an entity."""
+        return path in self._written
+
+    def get(self, path: str) -> Written:
+        """Return what clients wrote about an entity."""
+        return self._written.get(path, NOTHING)
+
+    def change(self, path: str, **changes: Any) -> None:
+        """Replace parts of a description."""
+        self._written[path] = attrs.evolve(self.get(path), **changes)
+        self.changed.add(path)
+
+    def write_rule(self, path: str, rule: SubscriptionRule, text: str) -> None:
+        """Record the XML of a subscription rule."""
+        rules = Map(self.get(path).rules).set(rule.name, (rule, text))
+        self.change(path, rules=rules)
+
+    def forget_rule(self, path: str, name: str) -> None:
+        """Remove the XML of a deleted rule."""
+        rules = Map(self.get(path).rules)
+        if name in rules:
+            self.change(path, rules=rules.delete(name))
+
+    def forget(self, path: str) -> None:
+        """Remove a deleted entity and everything below it."""
+        self._remove([each for each in self._written if each == path or _is_below(each, path)])
+
+    def clear(self) -> None:
+        """Remove all descriptions, because another namespace begins."""
+        self._remove(list(self._written))
+
+    def _remove(self, paths: list[str]) -> None:
+        for path in paths:
+            del self._written[path]
+        self.changed.update(paths)
+
+
+def _is_below(path: str, above: str) -> bool:
+    return path.startswith(f"{above}/")

@@ -1,0 +1,160 @@
+"""Confirm suspicions: only components that look suspicious are judged, by the whole judge.
+
+Only what the judge confirms is a violation, so that screening accuses nobody wrongly. A rule that
+was not broken there is never shown, because the other components were not judged.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+import attrs
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as sf
+
+from busproof.history.conformance import Conformance, RuleVerdict, Verdict
+from busproof.history.records import Header
+from busproof.judging.applicability import Terms
+from busproof.judging.summary import Summary, in_order
+from busproof.judging.verdicts import exit_code, verdicts
+from busproof.pipeline.components import OUTSIDE
+from busproof.pipeline.judge import in_components
+from busproof.pipeline.keeping import kept
+from busproof.pipeline.screening.suspicions import SCREENED, UNREADABLE
+from busproof.vocabulary.values import Clock
+
+__all__ = ["Findings", "Suspected", "findings_of", "screened", "suspected"]
+
+_WITHOUT_SUSPICION: Final = (
+    "not judged: screening looked for violations and confirmed none, which shows nothing"
+)
+_NOT_SCREENED: Final = "not judged: screening does not look for violations of this rule"
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Suspected:
+    """Components with a suspicion.
+
+    Attributes:
+        suspicions: the suspicions.
+        components: one row each: history_id, part.
+        rows: their lines, as `judge.judged` reads them.
+    """
+
+    suspicions: DataFrame
+    components: DataFrame
+    rows: DataFrame
+
+
+@attrs.frozen(kw_only=True)
+class Findings:
+    """The result of screening.
+
+    Attributes:
+        rules: the number of suspicions by the rule that they are about.
+        components: how many components have a suspicion, and were judged.
+        confirmed: how many of these have a violation.
+        unreadable: how many lines are not records.
+    """
+
+    rules: Mapping[str, int]
+    components: int
+    confirmed: int
+    unreadable: int = 0
+
+
+def suspected(rows: DataFrame, header: Header, suspicions: DataFrame) -> Suspected:
+    """Return the components that a suspicion points to."""
+    found = suspicions.where(sf.col("rule") != UNREADABLE)
+    histories = found.select("history_id").distinct()
+    some = rows.join(sf.broadcast(histories), "history_id", "left_semi")
+    if header.clock is not Clock.REAL:
+        return Suspected(
+            suspicions=suspicions,
+            components=in_components(histories, header),
+            rows=in_components(some, header),
+        )
+    numbered = in_components(kept(some), header)
+    places = found.select("history_id", "line").distinct()
+    marked = numbered.join(sf.broadcast(places), ["history_id", "line"])
+    components = kept(marked.select("history_id", "part").distinct())
+    # A line that cannot be used may be an event of any part.
+    outside = histories.withColumn("part", sf.lit(OUTSIDE).cast("long"))
+    wanted = sf.broadcast(components.union(outside))
+    return Suspected(
+        suspicions=suspicions,
+        components=components,
+        rows=numbered.join(wanted, ["history_id", "part"], "left_semi"),
+    )
+
+
+def findings_of(found: Suspected, violations: DataFrame) -> Findings:
+    """Count suspicions and what came of them.
+
+    Args:
+        found: the components that were judged.
+        violations: one row for each violation, with history_id and part.
+    """
+    by_rule = found.suspicions.groupBy("rule").count().collect()
+    counted = {row["rule"]: row["count"] for row in by_rule}
+    return Findings(
+        unreadable=counted.pop(UNREADABLE, 0),
+        rules=dict(sorted(counted.items())),
+        components=found.components.count(),
+        confirmed=violations.select("history_id", "part").distinct().count(),
+    )
+
+
+def screened(
+    header: Header,
+    terms: Terms,
+    summary: Summary,
+    findings: Findings,
+    problems: Sequence[str] = (),
+) -> Conformance:
+    """Return the verdicts after screening: violations, and no rule that is shown.
+
+    Args:
+        header: the header of the recording.
+        terms: the terms of judging.
+        summary: the summary of the components that were judged.
+        findings: the result of screening.
+        problems: sentences on lines that cannot be used.
+    """
+    found = verdicts(attrs.evolve(header, planned=None), terms, summary)
+    rules = tuple(map(_never_shown, found.rules))
+    told = (
+        *_sentences(findings),
+        *in_order(summary.interrupted),
+        *in_order(summary.exhausted),
+        *problems,
+    )
+    return attrs.evolve(
+        found, rules=rules, problems=told, exit_code=exit_code(rules, told), explored=None
+    )
+
+
+def _never_shown(rule: RuleVerdict) -> RuleVerdict:
+    if rule.verdict not in (Verdict.SHOWN, Verdict.NOT_SHOWN):
+        return rule
+    cause = _WITHOUT_SUSPICION if rule.id in SCREENED else _NOT_SCREENED
+    return attrs.evolve(rule, verdict=Verdict.NOT_SHOWN, cause=cause, events=0, scenarios=())
+
+
+def _sentences(findings: Findings) -> Iterator[str]:
+    yield (
+        f"the history was screened for violations of {len(SCREENED)} rules and not judged; "
+        "other rules may be broken in it"
+    )
+    about = ", ".join(f"{rule} {number}" for rule, number in findings.rules.items())
+    alone = findings.components == 1
+    cleared = findings.components - findings.confirmed
+    yield (
+        f"{findings.components} component{'' if alone else 's'} looked suspicious"
+        f"{f' ({about})' if about else ''} and {'was' if alone else 'were'} judged: "
+        f"{findings.confirmed} with a violation, {cleared} without a confirmed one"
+    )
+    if findings.unreadable:
+        yield (
+            f"{findings.unreadable} line{'' if findings.unreadable == 1 else 's'} could not be "
+            "read, and screening left them out"
+        )

@@ -1,0 +1,65 @@
+"""A run that is rehearsed first, where its adapter answers many commands at once far faster."""
+
+import shutil
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from secrets import randbits
+from typing import Final
+
+import attrs
+
+from busproof.adapters.finding import resolved
+from busproof.cli.running import child_run
+from busproof.cli.running.child_run import Counted, Finished, Progress, Request
+from busproof.errors import ConformanceError, HistoryError
+
+__all__ = ["record"]
+
+_REHEARSALS: Final = {"spark": "busproof.adapters.spark.rehearsal:Rehearsal"}
+"""Kind of adapter to the stand-in that it is rehearsed with."""
+
+_VARIABLE: Final = "BUSPROOF_REHEARSED"
+"""Environment variable with the file of all that was asked: from the stand-in to the adapter."""
+
+_ENDLESS: Final = "soak"
+_SEED_BITS: Final = 32
+
+
+def record(request: Request, folder: Path, progress: Progress) -> Finished:
+    """Record a run as `child_run.record`, after a rehearsal if its adapter has one.
+
+    The rehearsal runs the same scenarios on a stand-in, which answers as the adapter probably will,
+    and leaves a file of all that was asked. Its answers are thrown away.
+
+    Raises:
+        UsageError: as `child_run.record`, which raises its other errors, too.
+    """
+    stand_in = _REHEARSALS.get(resolved(request.adapter).partition("?")[0])
+    if stand_in is None or (request.only == "exploration" and request.profile == _ENDLESS):
+        return child_run.record(request, folder, progress)
+    if request.profile is not None and request.seed is None:
+        request = attrs.evolve(request, seed=str(randbits(_SEED_BITS)))
+    with tempfile.TemporaryDirectory(prefix="busproof-rehearsal-") as aside:
+        also = {_VARIABLE: str(Path(aside, "commands.jsonl"))}
+        if _rehearse(attrs.evolve(request, adapter=stand_in), Path(aside), progress, also):
+            shutil.rmtree(folder, ignore_errors=True)
+            raise HistoryError("interrupted before anything was recorded")
+        return child_run.record(request, folder, progress, also)
+
+
+def _rehearse(request: Request, aside: Path, progress: Progress, also: dict[str, str]) -> bool:
+    """Run the rehearsal, and return whether the user interrupted it.
+
+    Whatever is wrong with the request is said by the run itself, which comes next.
+    """
+    if request.profile == _ENDLESS:
+        request = attrs.evolve(request, profile=None, minutes=None, seed=None)
+
+    def rehearsing(counted: Counted) -> None:
+        progress(attrs.evolve(counted, rehearsing=True))
+
+    with suppress(ConformanceError):
+        quiet = attrs.evolve(request, allure=False)
+        return child_run.record(quiet, aside, rehearsing, also).interrupted
+    return False

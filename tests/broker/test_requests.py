@@ -1,0 +1,204 @@
+"""A request of as many things as it may have takes no more CPU than one turn of a client."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import attrs
+import pytest
+from proton import UNDESCRIBED, Array, Data, Message, int32, symbol, timestamp
+
+from busproof.broker.amqp.engine import Connection
+from busproof.broker.amqp.management.operations import answerer
+from busproof.broker.amqp.outgoing_links import wire_token
+from busproof.broker.amqp.request_links import Reply
+from busproof.broker.auth.tokens import Keys
+from busproof.broker.bus import Bus
+from busproof.broker.configuration.emulator import Configuration
+from busproof.broker.core import Hub
+from busproof.broker.limits import ALL_DEFAULT
+from busproof.broker.server import bus_for
+from busproof.vocabulary.commands import CreateQueue, Receive, Send
+from busproof.vocabulary.outcomes import Received
+
+from . import fuzzing
+
+MOST: Final = 0.05
+"""Seconds of CPU in which others have no turn."""
+COUNT: Final = ALL_DEFAULT.at_once
+LATE: Final = timestamp(4_000_000_000_000)
+
+
+def bus() -> Bus:
+    configuration = Configuration()
+    for each in (
+        CreateQueue(queue="q"),
+        CreateQueue(queue="r", partitioned=False),
+        CreateQueue(queue="s", requires_session=True),
+    ):
+        configuration.created.append(each)
+        configuration.places[each] = "here"
+    return bus_for(configuration)
+
+
+@attrs.define
+class Asked:
+    """A client of a broker without sockets, whose requests are answered and timed."""
+
+    connection: Connection
+    seconds: float = 0.0
+
+    @property
+    def hub(self) -> Hub:
+        return self.connection.hub
+
+    def ask(self, operation: str, body: Any, path: str = "q") -> Any:
+        """The body that answers a request; decoding and encoding count."""
+        properties = {"operation": f"com.microsoft:{operation}"}
+        sent = Message(body=body, properties=properties, id="1").encode()
+        before = time.thread_time()
+        request = Message()
+        request.decode(sent)
+        reply: Reply = answerer(self.connection, path)(request, None)
+        Message(body=reply.body, properties={"statusCode": int32(reply.status)}).encode()
+        self.seconds = time.thread_time() - before
+        return reply.body
+
+    def hold(self, path: str, count: int, session: bool = False) -> None:
+        """Send this many messages, each of another session if sessions are wanted."""
+        for number in range(count):
+            group = f"s{number:05}" if session else None
+            parsed = self.hub.parsed(Message(b"x", inferred=True, group_id=group).encode())
+            self.hub.bus.ask(Send(queue=path, message=parsed.message), "c")
+            self.hub.contents.keep(parsed.message.body, parsed.content)
+
+    def locked(self, path: str, count: int) -> tuple[list[Any], list[int]]:
+        """Lock tokens and sequence numbers of messages that were received."""
+        bus, name = self.hub.bus, self.connection.name
+        answers = [bus.ask(Receive(queue=path), name) for _ in range(count)]
+        views = [each.outcome.message for each in answers if isinstance(each.outcome, Received)]
+        tokens = [wire_token(each.lock_token or "") for each in views]
+        return tokens, [each.sequence_number or 0 for each in views]
+
+
+def asking(act: Callable[[Asked], None]) -> None:
+    async def run() -> None:
+        hub = Hub(bus(), Keys(Configuration().keys))
+        connection, _ = fuzzing.met(hub, 1)
+        connection.permits = lambda *_: True  # type: ignore[method-assign]
+        act(Asked(connection))
+        connection.connection_lost(None)
+        hub.close()
+
+    asyncio.run(run())
+
+
+def several(kind: int, values: Sequence[Any]) -> Array:
+    none: Any = UNDESCRIBED
+    return Array(none, kind, *values)
+
+
+def schedule(client: Asked) -> float:
+    message = Message(b"x", inferred=True)
+    message.annotations = {symbol("x-opt-scheduled-enqueue-time"): LATE}
+    raw = message.encode()
+    client.ask("schedule-message", {"messages": [{"message": raw}] * COUNT})
+    return client.seconds
+
+
+def cancel(client: Asked) -> float:
+    message = Message(b"x", inferred=True)
+    message.annotations = {symbol("x-opt-scheduled-enqueue-time"): LATE}
+    raw = message.encode()
+    answer = client.ask("schedule-message", {"messages": [{"message": raw}] * COUNT})
+    client.ask("cancel-scheduled-message", {"sequence-numbers": answer["sequence-numbers"]})
+    return client.seconds
+
+
+def renew(client: Asked) -> float:
+    client.hold("q", COUNT)
+    client.ask("renew-lock", {"lock-tokens": several(Data.UUID, client.locked("q", COUNT)[0])})
+    return client.seconds
+
+
+def settle(client: Asked) -> float:
+    client.hold("q", COUNT)
+    tokens = several(Data.UUID, client.locked("q", COUNT)[0])
+    client.ask("update-disposition", {"disposition-status": "suspended", "lock-tokens": tokens})
+    return client.seconds
+
+
+def receive(client: Asked) -> float:
+    client.hold("r", COUNT)
+    tokens, numbers = client.locked("r", COUNT)
+    said = {"disposition-status": "defered", "lock-tokens": several(Data.UUID, tokens)}
+    client.ask("update-disposition", said, "r")
+    said = {"sequence-numbers": several(Data.LONG, numbers), "receiver-settle-mode": 1}
+    client.ask("receive-by-sequence-number", said, "r")
+    return client.seconds
+
+
+def peek(client: Asked) -> float:
+    client.hold("q", COUNT)
+    client.ask("peek-message", {"from-sequence-number": 0, "message-count": 2**31 - 1})
+    return client.seconds
+
+
+def list_sessions(client: Asked) -> float:
+    client.hold("s", COUNT, session=True)
+    client.ask("get-message-sessions", {"skip": 0, "top": 2**31 - 1}, "s")
+    return client.seconds
+
+
+REQUESTS: Final = (schedule, cancel, renew, settle, receive, peek, list_sessions)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("measured", REQUESTS)
+def test_request_of_as_many_as_it_may_have_takes_one_turn(
+    measured: Callable[[Asked], float],
+) -> None:
+    """By default; the best of three, because the machine may have other work."""
+    took: list[float] = []
+    for _ in range(3):
+        asking(lambda client: took.append(measured(client)))
+    assert min(took) < MOST, took
+
+
+def test_list_of_sessions_has_a_thousand_at_most() -> None:
+    """Whatever it asks for; the next one goes on behind them."""
+
+    def ask(client: Asked) -> None:
+        client.hold("s", 1_002, session=True)
+        said = {"skip": 0, "top": 2**31 - 1}
+        first = client.ask("get-message-sessions", said, "s")
+        assert first["skip"] == 1_000
+        rest = client.ask("get-message-sessions", said | {"skip": first["skip"]}, "s")
+        assert list(rest["sessions-ids"].elements) == ["s01000", "s01001"]
+
+    asking(ask)
+
+
+def test_link_that_gets_no_session_in_time_is_refused_in_one_pump() -> None:
+    """Its Attach and its Detach with an error are written together."""
+
+    async def run() -> int:
+        hub = Hub(bus(), Keys(Configuration().keys))
+        client = await fuzzing.seeking(hub, "s", milliseconds=60)
+        await asyncio.sleep(0.02)  # the connection's first tick
+        pumps: list[None] = []
+        pump = client.connection.pump
+
+        def counted() -> None:
+            pumps.append(None)
+            pump()
+
+        client.connection.pump = counted  # type: ignore[method-assign]
+        await asyncio.sleep(0.15)
+        assert b"No session became available" in client.wire.said
+        client.connection.connection_lost(None)
+        hub.close()
+        return len(pumps)
+
+    assert asyncio.run(run()) == 1
