@@ -334,11 +334,9 @@ class Bus:
         answer = (self._timers or self._step)(command, connection)
         self.traffic.count(command, answer.outcome)
         if isinstance(command, NOTED):
-            partition = None if answer.refused else answer.partition
-            moment = self.namespace.now
-            self.decisions.keep(
-                command, connection, moment, answer.rules, answer.refused, partition
-            )
+            refused, moment = answer.refused, self.namespace.now
+            partition = None if refused else answer.partition
+            self.decisions.keep(command, connection, moment, answer.rules, refused, partition)
         elif isinstance(command, ENDS):
             # Its name is never reused, so its sends need not be kept.
             self.namespace.transactions.pop(command.transaction, None)

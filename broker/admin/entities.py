@@ -373,7 +373,7 @@ class Entities:
             "NamespaceType": "Messaging",
         }
         if tier == "Premium":
-            said["MessagingUnits"] = "1"
+            said["MessagingUnits"] = str(self._hub.bus.namespace.profile.messaging_units)
         info = atom.written("NamespaceInfo", said, None)
         return atom.entry("sbemulatorns", self._url("$namespaceinfo"), moment, info)
 
