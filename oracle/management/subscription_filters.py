@@ -115,8 +115,10 @@ def _takes(wanted: v.Filter, message: v.Message, *, assigned: bool) -> bool | No
 def _reads_message_id(wanted: v.Filter) -> bool:
     if isinstance(wanted, v.CorrelationFilter):
         return wanted.message_id is not None
-    condition = parsed(wanted.expression) if isinstance(wanted, v.SqlFilter) else None
-    return condition is not None and any(
+    if not isinstance(wanted, v.SqlFilter):
+        return False
+    condition = parsed(wanted.expression)
+    return not isinstance(condition, Outside) and any(
         isinstance(node, Property) and node.scope == "sys" and node.name.lower() == "messageid"
         for node in walked(condition)
     )

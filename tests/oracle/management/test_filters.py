@@ -76,8 +76,9 @@ def taking(told: Told, wanted: Filter, *, partitioned: bool = True) -> Told:
         sql("sys.MessageId IS NOT NULL"),
         sql("NOT (SYS.messageid LIKE 'a%') OR a = 1"),
         CorrelationFilter(message_id="x"),
+        sql("newid() = sys.MessageId"),
     ],
-    ids=["there", "like", "correlation"],
+    ids=["there", "like", "correlation", "outside"],
 )
 def test_filter_may_match_a_message_id_that_is_assigned_on_the_way(wanted: Filter) -> None:
     """What a client library, or a service, puts into it is not known (KEY-13)."""
