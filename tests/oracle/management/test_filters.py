@@ -96,6 +96,10 @@ def test_filter_is_decided_where_the_sender_sets_a_message_id() -> None:
     other = taking(telling(assigns_message_ids=True), sql("sys.Label = 'x'"))
     other.has(publish("m", subject="y"))
     assert not other.saw(TAKE, received("m", subject="y", message_id="z")).possible
+    other.has(add(TrueFilter(), "all"))
+    other.has(publish("m2", subject="y"))
+    assert not other.saw(TAKE, Empty()).possible
+    assert other.saw(TAKE, received("m2", subject="y", message_id="z")).possible
 
 
 def test_message_that_no_filter_matches_is_not_delivered(told: Told) -> None:
