@@ -217,7 +217,7 @@ class _Screen:
         for state in State:
             style = _LEVEL_STYLES[state]
             levels = [each for each in found if each.state is state]
-            if levels and (state is State.NOT_CLAIMED or (state is State.FULL and self._brief)):
+            if levels and (self._brief or state is State.NOT_CLAIMED):
                 titles = ", ".join(each.level.title for each in levels)
                 self._indented(self._labelled(state.value, titles, style))
                 continue

@@ -111,7 +111,7 @@ def test_a_clean_report_takes_at_most_40_lines(shown, conformance, catalogue) ->
     every = [attrs.evolve(rule, id=each.id, verdict=Verdict.SHOWN) for each in catalogue.rules]
     barred = {"verdict": Verdict.NOT_APPLICABLE, "cause": "reading: X=either"}
     every[0] = attrs.evolve(every[0], **barred)
-    clean = attrs.evolve(conformance, rules=tuple(every), exit_code=ExitCode.OK)
+    clean = attrs.evolve(conformance, rules=tuple(every), problems=(), exit_code=ExitCode.OK)
     text = shown(clean)
     assert len(text.splitlines()) <= 40
     assert "\nNot applicable: 1 by reading (-v names them)\n" in text
