@@ -28,6 +28,7 @@ from busproof.vocabulary.commands import (
     RenewLock,
     Schedule,
     Send,
+    SettleBatch,
     TakePartitionDown,
 )
 from busproof.vocabulary.messages import SEQUENCE_BITS, Message, MessageView
@@ -42,7 +43,7 @@ from busproof.vocabulary.outcomes import (
     SessionAccepted,
 )
 from busproof.vocabulary.subscription_rules import Filter
-from busproof.vocabulary.values import MICROSECONDS, Clock, Error, Tier
+from busproof.vocabulary.values import MICROSECONDS, Clock, Disposition, Error, Tier
 
 __all__ = [
     "ANY_SESSION",
@@ -285,6 +286,10 @@ class World:
                     self.locks = [each for each in self.locks if each not in spent]
                 if isinstance(settled, Defer) and not lost:
                     self.deferred += spent
+            case SettleBatch(lock_tokens=tokens) if not lost:
+                spent = [each for each in self.locks if each.lock_token in tokens]
+                self.locks = [each for each in self.locks if each not in spent]
+                self.deferred += spent if event.command.disposition is Disposition.DEFER else []
             case ReceiveDeferred(sequence_numbers=(number,)) if lost:
                 self.deferred = [each for each in self.deferred if each.number != number]
             case CloseSession(queue=queue) if not lost:

@@ -22,7 +22,7 @@ from busproof.vocabulary.messages import SEQUENCE_BITS, Message
 from busproof.vocabulary.paths import TRANSFERS
 from busproof.vocabulary.profile import NAMESPACE_PARTITIONS
 from busproof.vocabulary.subscription_rules import FalseFilter, SqlFilter
-from busproof.vocabulary.values import MICROSECONDS, Clock, ReceiveMode, Tier
+from busproof.vocabulary.values import MICROSECONDS, Clock, Disposition, ReceiveMode, Tier
 
 __all__ = ["Discovered", "discovered"]
 
@@ -165,6 +165,10 @@ def _of_a_lock(ask: Ask, token: str) -> Iterator[Capability]:
     ask(c.RollBackTransaction(transaction="settles"), "probe")
     if not _is_lacking(ask(c.Defer(queue="probe", lock_token=token), "probe")):
         yield Capability.DEFERRAL
+    # One lock, because those of several partitions are refused as not supported.
+    together = c.SettleBatch(queue="probe", lock_tokens=(token,), disposition=Disposition.COMPLETE)
+    if not _is_lacking(ask(together, "probe")):
+        yield Capability.SETTLE_BATCHES
 
 
 def _assigns_message_ids(ask: Ask) -> bool:

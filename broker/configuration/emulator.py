@@ -48,6 +48,7 @@ QUEUE: Final = (
     "MaxSizeInMegabytes",
     "RequiresSession",
 )
+TOPIC: Final = (*LASTING, "EnablePartitioning", "MaxSizeInMegabytes")
 SUBSCRIPTION: Final = (
     "DeadLetteringOnMessageExpiration",
     "DefaultMessageTimeToLive",
@@ -223,7 +224,7 @@ def _queue(value: Value, found: Configuration) -> None:
 
 def _topic(value: Value, found: Configuration) -> None:
     name, fields = _named(value, "Subscriptions")
-    given = _properties(fields, (*LASTING, "EnablePartitioning"), found)
+    given = _properties(fields, TOPIC, found)
     found.create(
         CreateTopic(
             topic=name,
@@ -232,6 +233,7 @@ def _topic(value: Value, found: Configuration) -> None:
             duplicate_window=_duration(
                 given, "DuplicateDetectionHistoryTimeWindow", 600, 5, LONGEST_WINDOW
             ),
+            max_size=_size(given),
             time_to_live=_lifetime(given),
         ),
         value,

@@ -3,6 +3,7 @@
 from typing import Final
 
 from busproof.pipeline.bus.entities import down, entity, of_queue
+from busproof.pipeline.bus.limits import long_name, odd_window
 from busproof.pipeline.bus.tables import ENTITY
 from busproof.pipeline.bus.terms import (
     DEAD,
@@ -128,6 +129,7 @@ def _created(new: Expression, *objections: Expression) -> Expression:
             f"CASE WHEN {entity('e.name')} IS NOT NULL THEN '{Error.ALREADY_EXISTS.value}'",
             *objections,
             f"WHEN endswith(e.name, {DEAD}) OR e.lock_duration > {_LONGEST_LOCK} THEN {invalid}",
+            f"WHEN {long_name()} OR {odd_window()} THEN {invalid}",
             f"WHEN e.kind <> 'subscription' AND ({refused_tier}) THEN {invalid}",
             f"WHEN {too_old} THEN {invalid}",
             f"WHEN size({down()}) > 0 THEN '{Error.UNAVAILABLE.value}' END",
@@ -145,9 +147,10 @@ def _too_many() -> Expression:
     """
     counted = where("s.entities", "x", "x.kind <> 'subscription'")
     partitioned = where("s.entities", "x", "x.kind <> 'subscription' AND x.partitioned")
+    # What is cheap comes first: AND and OR leave out what can change nothing.
     full = (
         f"e.partitioned AND size({partitioned}) >= {_MOST_PARTITIONED} "
-        f"OR size({counted}) >= {_MOST}"
+        f"OR size(s.entities) >= {_MOST} AND size({counted}) >= {_MOST}"
     )
     limited = f"NOT ({_IN_PREMIUM} OR {_ALL_PARTITIONED})"
     return f"WHEN {limited} AND ({full}) THEN '{Error.QUOTA_EXCEEDED.value}'"

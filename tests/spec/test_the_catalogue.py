@@ -64,8 +64,8 @@ def test_every_outside_source_is_used(catalogue: Catalogue) -> None:
     assert set() == {source.id for source in catalogue.sources} - cited
 
 
-STATEMENTS = {"A": 14, "B": 12, "C": 19, "D": 8, "E": 3, "F": 14, "G": 9, "H": 3}
-"""How many statements of each kind the editions make; 82 in all."""
+STATEMENTS = {"A": 14, "B": 14, "C": 19, "D": 8, "E": 3, "F": 14, "G": 9, "H": 3}
+"""How many statements of each kind the editions make; 84 in all."""
 
 
 def test_all_statements_are_covered(catalogue: Catalogue) -> None:

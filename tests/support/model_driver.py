@@ -189,6 +189,7 @@ class Commands:
             (9, self._receive),
             (3, self._receive_batch),
             (9, self._settle),
+            (3, self._settle_batch),
             (2, self._receive_deferred),
             (2, self._renew),
             (2, self._peek),
@@ -302,6 +303,13 @@ class Commands:
         kind = self._pick(v.Complete, v.Abandon, v.DeadLetter, v.Defer, v.Complete, v.Abandon)
         transaction = self._transaction_name()
         return kind(queue=path, lock_token=self._token(path), transaction=transaction)  # type: ignore[no-any-return]
+
+    def _settle_batch(self) -> v.Command:
+        path = self._locked()
+        tokens = [self._token(path) for _ in range(self._pick(1, 2, 2, 3))]
+        return v.SettleBatch(
+            queue=path, lock_tokens=tuple(tokens), disposition=self._pick(*v.Disposition)
+        )
 
     def _receive_deferred(self) -> v.Command:
         path = self._readable()
