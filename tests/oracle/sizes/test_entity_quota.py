@@ -366,13 +366,13 @@ class TestPremium:
         """QUOTA-14: fewer are never refused; QUOTA-15: more are, if they are read to be a limit."""
         for reading, beyond in (("either", (DONE, FULL, OTHER)), ("per-unit", (FULL, OTHER))):
             told = telling({"QUOTA-PREMIUM": reading}, tier=Tier.PREMIUM, messaging_units=units)
-            last = filled(told, regular=limit - 1)
-            permits(last, REGULAR, DONE)
-            shows(last, REGULAR, DONE, "QUOTA-14")
-            refuses(last, REGULAR, OTHER, "QUOTA-14")
+            permits(filled(told, regular=limit - 1), REGULAR, DONE)
+            refuses(told, REGULAR, OTHER, "QUOTA-14")
+            shows(told, REGULAR, DONE, "QUOTA-14")
+            told = telling({"QUOTA-PREMIUM": reading}, tier=Tier.PREMIUM, messaging_units=units)
             permits(filled(told, regular=limit), REGULAR, *beyond)
-        shows(filled(told, regular=limit), REGULAR, OTHER, "QUOTA-15")
-        refuses(filled(told, regular=limit), REGULAR, DONE, "QUOTA-15")
+        refuses(told, REGULAR, DONE, "QUOTA-15")
+        shows(told, REGULAR, OTHER, "QUOTA-15")
 
     def test_a_partitioned_namespace_may_have_more_than_100_partitioned_entities(self) -> None:
         told = telling(tier=Tier.PREMIUM, namespace_partitions=2, messaging_units=2)
