@@ -91,8 +91,6 @@ def discovered(ask: Ask, entities: Entities, target: Target) -> Discovered:
     tier = sku if sku in {each.value for each in Tier} else None
     capabilities = ALWAYS | frozenset(_found(ask))
     partitions = 1 if tier not in (None, Tier.PREMIUM) else _namespace_partitions(ask)
-    if partitions != 1:
-        capabilities -= {Capability.REGULAR_QUEUES}
     if target.disposable:
         capabilities |= {Capability.DISPOSABLE_NAMESPACE}
     kind = "emulator" if target.emulator else "namespace"
