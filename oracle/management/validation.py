@@ -94,7 +94,8 @@ def objections(
     asked = _asked_for(profile, wanted)
     may, must = partitions_refused(profile)
     if True in asked and profile.tier is v.Tier.PREMIUM and may:
-        surely = must and False not in asked
+        # MGMT-08: an old version may ignore the option, so that nothing is to be refused.
+        surely = must and False not in asked and not _is_old(command.api_version)
         yield v.Error.INVALID_OPERATION, _of_premium(namespace, command.queue), surely
     version = command.api_version
     if _is_old(version) or (wanted and not _knows_partitions(profile, version)):

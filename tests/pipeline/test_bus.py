@@ -81,7 +81,7 @@ def adapter(started: SparkAdapter) -> Iterator[SparkAdapter]:
 UNCOVERED = (
     *("AddRule", "RemoveRule", "ListRules", "SendBatch", "ReceiveBatch"),
     *("GetTopic", "ListTopics", "UpdateTopic", "DeleteTopic", "ListSubscriptions"),
-    "SettleBatch",
+    *("SettleBatch", "RenewLocks"),
 )
 
 
