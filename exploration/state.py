@@ -110,6 +110,7 @@ class Scope:
     Attributes:
         capabilities: the declared capabilities that a rule in force needs.
         tier: the tier of the namespace.
+        may_partition: whether partitioned entities can be created.
         partitions: how many partitions a partitioned queue has.
         lock: the queues' lock duration in microseconds; other times are fractions of it.
         clock: the clock; on a real one, waits of days are left out.
@@ -117,9 +118,14 @@ class Scope:
 
     capabilities: frozenset[Capability]
     tier: Tier = Tier.STANDARD
+    may_partition: bool = attrs.field()
     partitions: int = 16
     lock: int = 30 * MICROSECONDS
     clock: Clock = Clock.VIRTUAL
+
+    @may_partition.default
+    def _unless_in_premium(self) -> bool:
+        return self.tier is not Tier.PREMIUM
 
     def allows(self, command: Command) -> bool:
         """Return whether the implementation has the capabilities for this command."""

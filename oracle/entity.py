@@ -87,6 +87,7 @@ class Queue:
 
     Attributes:
         role: what else it is, unless it is a queue.
+        in_order: whether all its messages are one line (REGULAR-ORDER).
         settings: its settings at creation.
         doubtful: whether its existence is uncertain, because its creation was never answered.
         outages: its partitions that are down.
@@ -140,6 +141,7 @@ class Queue:
     settings: v.CreateQueue
     outages: Outages
     role: Topic | Subscription | None = None
+    in_order: bool = False
     doubtful: bool = False
     arrivals: int = 0
     messages: Map[int, Stored] = Map()

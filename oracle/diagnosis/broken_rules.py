@@ -249,7 +249,7 @@ def _wrongly_taken(
     if _only_refusals(allowed):
         return ()
     if is_beyond(namespace, queue, seen):
-        return ("SIZE-05", "KEY-01")
+        return ("PREM-16" if namespace.profile.is_partitioned else "SIZE-05", "KEY-01")
     key = _key(namespace, queue, command)
     if key is None:
         keyless = ("KEY-15", "KEY-14") if queue.outages.any else ("KEY-14", "KEY-12")

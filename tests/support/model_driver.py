@@ -48,15 +48,29 @@ DEFAULT_PROFILE = profile()
 
 
 def any_profile(random: Random) -> v.Profile:
-    """Any edition, any tier, any number of partitions, and half of the readings at random."""
+    """Any edition, any namespace, any number of partitions, and half of the readings at random."""
     ambiguities = catalogue().ambiguities
     readings = {
         each.id: random.choice(list(each.choices)) for each in ambiguities if random.random() < 0.5
     }
+    return profile_at_random(random, readings)
+
+
+def profile_at_random(random: Random, readings: dict[str, str]) -> v.Profile:
+    """Any edition and any namespace, partitioned ones of Premium included, with these readings."""
+    tier = random.choice(("standard", "standard", "standard", "premium", "basic", "partitioned"))
+    if tier == "partitioned":
+        return v.profile_for(
+            catalogue(),
+            edition=random.choice(catalogue().rule("PREM-14").editions),
+            tier="premium",
+            readings=readings,
+            namespace_partitions=random.choice((2, 4)),
+        )
     return v.profile_for(
         catalogue(),
         edition=random.choice(catalogue().editions).id,
-        tier=random.choice(("standard", "standard", "standard", "premium", "basic")),
+        tier=tier,
         readings=readings,
         partitions=random.choice((2, 3, 4, 16)),
     )
