@@ -5,6 +5,7 @@ sample of the generated mutants. For each mutant it takes the shortest recording
 distinguishes it from the model, or searches for a variant that does. The sequence is minimised, and
 kept unless a sequence kept earlier kills the mutant, too. The same sources, seed and sample give
 the same files. `--reword` writes the names and sentences of the kept sequences anew, in seconds.
+`--score` counts how many mutants of the sample the kept sequences kill.
 """
 
 import argparse
@@ -241,6 +242,26 @@ def write(found: Iterable[Found]) -> None:
         (FOLDER / f"{family}.jsonl").write_text(text, encoding="utf-8")
 
 
+def print_score(mutants: Sequence[GeneratedMutant], kept: Sequence[Found]) -> None:
+    """Print for each family how many of its mutants some kept sequence kills.
+
+    The others are those that no judge can distinguish from the model, and those that the sequences
+    miss; `busproof audit --generated` separates the two.
+    """
+    killed: Counter[str] = Counter()
+    asked: Counter[str] = Counter()
+    for mutant in mutants:
+        asked[mutant.family] += 1
+        rules = rules_of(mutant)
+        near = sorted(kept, key=lambda each: each.family != mutant.family)
+        found = any(kills(rules, each.profile, each.commands) for each in near)
+        killed[mutant.family] += found
+        print(f"{sum(asked.values())} of {len(mutants)}", end="\r", file=sys.stderr)
+    for family in asked:
+        print(f"{family}: {killed[family]} of {asked[family]}")
+    print(f"in all: {sum(killed.values())} of {sum(asked.values())}")
+
+
 def main() -> None:
     """Write the files."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -248,11 +269,15 @@ def main() -> None:
     parser.add_argument("--tries", type=int, default=60, help="variants for each")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--reword", action="store_true", help="write only names and sentences anew")
+    parser.add_argument("--score", action="store_true", help="count the mutants that are killed")
     args = parser.parse_args()
     if args.reword:
         write(list(stored()))
         return
     terms = Terms(sample=args.sample, tries=args.tries, seed=args.seed)
+    if args.score:
+        print_score(chosen([], terms), list(stored()))
+        return
     write(sequences(chosen([], terms), recordings(terms), terms))
 
 
