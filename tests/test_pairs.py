@@ -1,44 +1,28 @@
-"""`tools/pairs.py`: the pairs of a rule and a context that a history of the model reaches."""
-
-import importlib.util
-from pathlib import Path
-from types import ModuleType
-
-import pytest
+"""The pairs of a rule and a context that a history of the model reaches."""
 
 from busproof import vocabulary as v
-from busproof.history.records import Scenario
+from busproof.cli.mutation.pairs import WORDS, pairs_of
+from busproof.history.replay import Asked
+from busproof.mutants.by_machine.contexts import OF_ENTITIES, OF_NAMESPACES
 from busproof.spec import load
-from busproof.vocabulary.outcomes import Event
 from busproof.vocabulary.profile import profile_for
 
-TOOL = Path(__file__).parent.parent / "tools" / "pairs.py"
+
+def asked(*commands: v.Command) -> list[Asked]:
+    """Return commands over one connection."""
+    return [Asked(number=number, command=command) for number, command in enumerate(commands, 1)]
 
 
-@pytest.fixture
-def pairs() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("pairs", TOOL)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def scenario(*commands: v.Command) -> Scenario:
-    """Return a recording of commands, whose answers do not matter."""
-    events = (
-        Event(client="c", connection="c", command=command, outcome=v.Done()) for command in commands
-    )
-    return Scenario(events=tuple(events))
-
-
-def test_a_rule_counts_once_for_each_context(pairs: ModuleType) -> None:
-    asked = scenario(
+def test_a_rule_counts_once_for_each_context() -> None:
+    commands = asked(
         v.CreateQueue(queue="q", partitioned=False),
         v.TakePartitionDown(queue="q", partition=0),
         v.Send(queue="q", message=v.Message(body="m")),
     )
-    found = set(pairs.pairs_of(asked, profile_for(load())))
-    refusal = {context for rule, context in found if rule == "PART-01"}
-    assert refusal == {"no context", "outage", "regular"}
+    found = pairs_of(commands, profile_for(load()))
+    contexts = {context for rule, context in found if rule == "PART-01"}
+    assert contexts == {"no context", "outage", "regular"}
+
+
+def test_every_context_has_words() -> None:
+    assert {"no context", *OF_NAMESPACES, *OF_ENTITIES} == set(WORDS)
