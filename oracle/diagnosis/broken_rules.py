@@ -26,6 +26,7 @@ from busproof.oracle.management.topics import told_of_topics
 from busproof.oracle.messages.keys import effective_key, home_name, interpretations, rule_of
 from busproof.oracle.messages.matching import recognised
 from busproof.oracle.messages.partitioning import home_of
+from busproof.oracle.messages.peek_start import is_served_in_outage
 from busproof.oracle.messages.peeking import in_order
 from busproof.oracle.messages.sending import REROUTING_TIMEOUT
 from busproof.oracle.messages.sequence_numbers import misnumbered
@@ -116,6 +117,8 @@ def blamed(
                 rules = wrongly_received(namespace, queue, event, seen)
             case v.Peek(), v.Peeked(messages=views):
                 rules = _wrongly_shown(namespace, queue, command, views, seen)
+            case v.Peek(), v.Refused() if is_served_in_outage(namespace, queue):
+                rules = ("PART-29", "LIFE-07")
             case v.Send(), v.Done():
                 rules = _wrongly_taken(namespace, queue, command, seen, allowed)
             case v.Send(), v.Refused() as refused:
