@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 class Rehearsal:
-    """Adapter that answers as the bus on Spark probably will, and writes down what it is asked."""
+    """Adapter that answers as the bus on Spark probably will, and records the commands."""
 
     def __init__(self) -> None:
         self._commands: Commands | None = None

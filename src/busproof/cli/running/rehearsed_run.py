@@ -20,7 +20,7 @@ _REHEARSALS: Final = {"spark": "busproof.adapters.spark.rehearsal:Rehearsal"}
 """Kind of adapter to the stand-in that it is rehearsed with."""
 
 _VARIABLE: Final = "BUSPROOF_REHEARSED"
-"""Environment variable with the file of all that was asked: from the stand-in to the adapter."""
+"""Environment variable with the file of commands: from the stand-in to the adapter."""
 
 _ENDLESS: Final = "soak"
 _SEED_BITS: Final = 32
