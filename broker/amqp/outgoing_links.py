@@ -44,7 +44,7 @@ GIVEN_IN_A_TURN: Final = 500
 """Number of messages that a link gets before other clients have a turn."""
 
 MOST_ADDED: Final = 65_536
-"""Maximum bytes of the properties that settlements add to a message, as all that it is sent with.
+"""Maximum bytes of the properties that settlements add to a message, as for those of its sender.
 
 Without a maximum, a message that is deferred again and again would grow without end.
 """
