@@ -44,7 +44,7 @@ GIVEN_IN_A_TURN: Final = 500
 """Number of messages that a link gets before other clients have a turn."""
 
 MOST_ADDED: Final = 65_536
-"""Maximum bytes of the properties that settlements add to a message, the same as when it is sent.
+"""Maximum bytes of the properties that settlements add to a message, as for those of its sender.
 
 Without a maximum, a message that is deferred again and again would grow without end.
 """
@@ -67,7 +67,7 @@ def outgoing(connection: Connection, path: str, view: MessageView) -> bytes:
     """Encode a message for delivery."""
     hub = connection.hub
     content = hub.shown(view)
-    more = hub.contents.more(path, view.body, view.dead_letter_reason)
+    more = hub.contents.more(path, view.body)
     if view.dead_letter_reason:
         more = {REASON: string_of(view.dead_letter_reason), **more}
     return encoded(
@@ -98,11 +98,7 @@ def effect_of(
     """
     contents, path = connection.hub.contents, settlement.queue
     name, more = connection.hub.bus.held(path, settlement.lock_token), disposition.more()
-    target = path
-    if isinstance(settlement, DeadLetter):
-        target += DEAD_LETTERS
-        if more and settlement.reason:
-            more[REASON] = string_of(settlement.reason)
+    target = path + DEAD_LETTERS if isinstance(settlement, DeadLetter) else path
     if name is not None and more:
         every = {**contents.more(target, name), **more}
         size = sum(len(key) + len(value) for key, value in every.items())
