@@ -57,6 +57,9 @@ CAPABILITIES: Final = frozenset(
         Capability.TIME_TO_LIVE,
         Capability.DISPOSABLE_NAMESPACE,
         Capability.LEGACY_ENTITIES,
+        Capability.LIMITS,
+        Capability.BATCHES,
+        Capability.RECEIVE_BATCHES,
     }
 )
 """Capabilities of the expressions."""

@@ -98,7 +98,7 @@ def _text(value: Mapping[str, Any]) -> bytes:
 def fresh(profile: Profile) -> dict[str, Any]:
     """Return the state of an empty namespace in the schema of the expressions."""
     return {
-        "tier": profile.tier,
+        "tier": profile.kind,
         "most_partitions": profile.partitions,
         **dict.fromkeys(("now", "arrivals", "given"), 0),
         **{name: [] for name in (*TABLES, "told")},
@@ -108,7 +108,8 @@ def fresh(profile: Profile) -> dict[str, Any]:
 def request(command: Command, connection: str) -> dict[str, Any]:
     """Return a command in the schema of the expressions."""
     asked = unstructure(command, full=True)
-    _change_properties(asked, json.dumps)
+    for holder in (asked, *({"message": each} for each in asked.get("messages", ()))):
+        _change_properties(holder, json.dumps)
     return {"connection": connection, "command": asked}
 
 

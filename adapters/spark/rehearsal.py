@@ -21,7 +21,7 @@ from busproof.model import Namespace, RoundRobin, new_namespace, step
 from busproof.model.rules import RULES, Rules
 from busproof.model.state import Entity, Partition, QueuedMessage
 from busproof.pipeline.bus.folding import COMMANDS
-from busproof.vocabulary.commands import Command, Send
+from busproof.vocabulary.commands import Command, Send, SendBatch
 from busproof.vocabulary.messages import SEQUENCE_BITS
 from busproof.vocabulary.outcomes import Done, Unsupported, Witness
 from busproof.vocabulary.profile import Profile
@@ -60,10 +60,9 @@ class Rehearsal:
         self._commands.add(command, connection)
         answer = step(self._namespace, command, connection, self._choices)
         self._commands.saw(answer.outcome)
-        placed = isinstance(command, Send) and isinstance(answer.outcome, Done)
-        if placed and answer.partition is not None:
-            return Observed(answer.outcome, Witness(partition=answer.partition))
-        return Observed(answer.outcome)
+        sent = isinstance(command, Send | SendBatch) and isinstance(answer.outcome, Done)
+        place = answer.partition if sent else None
+        return Observed(answer.outcome, None if place is None else Witness(partition=place))
 
     def stop(self) -> None:
         """Write down the commands, once.

@@ -149,7 +149,7 @@ def _wrong_settings(
             if name == "partitioned":
                 yield from of_partitioning(namespace, queue)
                 if namespace.profile.tier is v.Tier.PREMIUM:
-                    yield "PREM-01"
+                    yield "PREM-14" if namespace.profile.is_partitioned else "PREM-01"
             yield "MGMT-11"
     if told.duplicate_window not in (None, settings.duplicate_window):
         yield "MGMT-11"
@@ -177,6 +177,8 @@ def _is_beside_updated(namespace: Namespace, queue: Queue) -> bool:
 
 def of_partitioning(namespace: Namespace, queue: Queue) -> tuple[v.RuleId, ...]:
     """Return the rules that decide whether a queue or topic is partitioned."""
+    if namespace.profile.is_partitioned:
+        return ("PREM-14", "MGMT-01")
     if namespace.profile.tier is v.Tier.PREMIUM:
         return _of_premium(queue)
     own: v.RuleId = "MGMT-01" if queue.settings.partitioned else "MGMT-03"

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
 from busproof.pipeline.bus import (
+    batches,
     clock,
     managing,
     receiving,
@@ -28,9 +29,11 @@ COMMANDS: Final[Mapping[str, Callable[[], Expression]]] = {
     "UpdateQueue": managing.update_queue,
     "DeleteQueue": managing.delete_queue,
     "Send": sending.send,
+    "SendBatch": batches.send_batch,
     "Schedule": sending.schedule,
     "CancelScheduled": sending.cancel,
     "Receive": receiving.receive,
+    "ReceiveBatch": receiving.receive_batch,
     "ReceiveDeferred": receiving.receive_deferred,
     "Peek": receiving.peek,
     "Complete": settling.complete,

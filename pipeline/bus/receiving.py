@@ -16,7 +16,7 @@ from busproof.pipeline.bus.terms import (
 from busproof.pipeline.schema import MESSAGE, VIEW
 from busproof.vocabulary.values import Error
 
-__all__ = ["outside_session", "peek", "receive", "receive_deferred", "view"]
+__all__ = ["outside_session", "peek", "receive", "receive_batch", "receive_deferred", "view"]
 
 
 def view(held: Expression, **more: Expression) -> Expression:
@@ -47,15 +47,26 @@ def _receivable(given: Expression) -> Expression:
 
 def receive() -> Expression:
     """LIFE-02, LIFE-09: receive the oldest free message of any available partition."""
-    free = where("s.messages", "h", f"h.queue = q AND {_is_free()}")
-    oldest = f"get(array_sort({free}, (x, y) -> CAST(x.`order` - y.`order` AS INT)), 0)"
     gone = state(
         messages=where("s.messages", "x", _other()),
         told=told("Received", message=view("h", dead_letter_reason="h.reason")),
     )
     given = f"IF(c.mode = 'receive-and-delete', {gone}, {_locked()})"
     nothing = state(told=told("Empty"))
-    return _receivable(let("h", oldest, f"IF(h IS NULL, {nothing}, {given})"))
+    return _receivable(let("h", f"get({_free()}, 0)", f"IF(h IS NULL, {nothing}, {given})"))
+
+
+def receive_batch() -> Expression:
+    """BATCH-12 to BATCH-14: receive as many of the oldest free messages as requested."""
+    given = f"IF(c.mode = 'receive-and-delete', {_several_gone()}, {_several_locked()})"
+    body = f"IF(size(found) = 0, {state(told=told('Empty'))}, {given})"
+    return _receivable(let("found", f"slice({_free()}, 1, CAST(c.count AS INT))", body))
+
+
+def _free() -> Expression:
+    """Return the messages that may be received, the oldest first."""
+    free = where("s.messages", "h", f"h.queue = q AND {_is_free()}")
+    return f"array_sort({free}, (x, y) -> CAST(x.`order` - y.`order` AS INT))"
 
 
 def _is_free() -> Expression:
@@ -127,11 +138,8 @@ def receive_deferred() -> Expression:
 
 
 def _several_gone() -> Expression:
-    rest = where(
-        "s.messages",
-        "x",
-        "x.queue <> q OR NOT array_contains(c.sequence_numbers, x.sequence_number)",
-    )
+    mine = "exists(found, h -> h.sequence_number = x.sequence_number)"
+    rest = where("s.messages", "x", f"x.queue <> q OR NOT {mine}")
     seen = f"transform(found, h -> {view('h', dead_letter_reason='h.reason')})"
     return state(messages=rest, told=told("ReceivedSeveral", messages=seen))
 

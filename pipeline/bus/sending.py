@@ -4,6 +4,7 @@ from typing import Final
 
 from busproof.pipeline.bus.arriving import arrival, arrived
 from busproof.pipeline.bus.entities import of_queue
+from busproof.pipeline.bus.limits import exceeded
 from busproof.pipeline.bus.placing import conflict, key_of, placed, turned
 from busproof.pipeline.bus.staging import staged
 from busproof.pipeline.bus.tables import ACCEPTED, PLANNED
@@ -21,7 +22,7 @@ from busproof.pipeline.bus.terms import (
 )
 from busproof.vocabulary.values import Error
 
-__all__ = ["cancel", "schedule", "send"]
+__all__ = ["cancel", "schedule", "send", "sent"]
 
 PLANNED_FROM: Final = 2**40
 """Base of sequence numbers of scheduled messages, above those of arrived messages."""
@@ -29,11 +30,16 @@ PLANNED_FROM: Final = 2**40
 
 def send() -> Expression:
     """KEY-01: send a message to one partition, or refuse it."""
+    return of_queue(sent("c.message"), to_topics=True)
+
+
+def sent(message: Expression) -> Expression:
+    """Return the state after a message was sent to the entity `e`, with one more outcome."""
     ended = done(witness="at.partition")
     there = arrival(queue="e.name", key="key", partition="at.partition", message="m", at="s.now")
     stored = arrived(_after_turn(), f"array({there})")
     in_transaction = staged(done(witness="home"))
-    return _sendable(let("s", stored, ended), "c.timeout", in_transaction)
+    return _sendable(message, let("s", stored, ended), "c.timeout", in_transaction)
 
 
 def schedule() -> Expression:
@@ -49,22 +55,27 @@ def schedule() -> Expression:
         sequence_number=late,
         due="s.now + greatest(c.delay, 0L)",
     )
-    return _sendable(stored, "60000000L", in_transaction)
+    body = _sendable("c.message", stored, "60000000L", in_transaction)
+    return of_queue(body, to_topics=True)
 
 
-def _sendable(stored: Expression, timeout: Expression, in_transaction: Expression) -> Expression:
+def _sendable(
+    message: Expression, stored: Expression, timeout: Expression, in_transaction: Expression
+) -> Expression:
     """Store message `m` with key `key` at `at` or in a transaction, or refuse it."""
+    invalid = f"'{Error.INVALID_OPERATION.value}'"
     barred = "is_dlq OR e.requires_session AND m.session_id IS NULL"
-    at_once = (
-        f"IF(e.partitioned AND {conflict()}, {refused(Error.INVALID_OPERATION)}, "
-        + let("at", placed("m", timeout), f"IF(at.error IS NULL, {stored}, {refused('at.error')})")
-        + ")"
+    differ = f"c.transaction IS NULL AND e.partitioned AND {conflict()}"
+    objection = f"CASE WHEN {barred} THEN {invalid} WHEN {differ} THEN {invalid} END"
+    at_once = let(
+        "at", placed("m", timeout), f"IF(at.error IS NULL, {stored}, {refused('at.error')})"
     )
     body = (
-        f"CASE WHEN {barred} THEN {refused(Error.INVALID_OPERATION)} "
+        f"CASE WHEN error IS NOT NULL THEN {refused('error')} "
         f"WHEN c.transaction IS NULL THEN {at_once} ELSE {in_transaction} END"
     )
-    return of_queue(let("m", "c.message", let("key", key_of("m"), body)), to_topics=True)
+    checked = let("error", f"coalesce({objection}, {exceeded('m')})", body)
+    return let("m", message, let("key", key_of("m"), checked))
 
 
 def _after_turn() -> Expression:

@@ -1,6 +1,7 @@
 """Sessions: their locks, and their states."""
 
 from busproof.pipeline.bus.entities import of_queue
+from busproof.pipeline.bus.limits import is_large_state
 from busproof.pipeline.bus.releasing import released
 from busproof.pipeline.bus.tables import HELD, TABLES
 from busproof.pipeline.bus.terms import (
@@ -111,7 +112,8 @@ def set_state() -> Expression:
     others = where("s.states", "x", "x.queue <> q OR x.session_id <> c.session_id")
     new = row(TABLES["states"], queue="q", session_id="c.session_id", state="c.state")
     stored = f"IF(c.state IS NULL, {others}, concat({others}, array({new})))"
-    return _held(done(states=stored))
+    large = refused(Error.MESSAGE_TOO_LARGE)
+    return _held(f"IF({is_large_state()}, {large}, {done(states=stored)})")
 
 
 def get_state() -> Expression:

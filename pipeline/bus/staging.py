@@ -2,6 +2,7 @@
 
 from busproof.pipeline.bus.arriving import arrival, arrived
 from busproof.pipeline.bus.entities import entity, is_down
+from busproof.pipeline.bus.limits import full_transaction
 from busproof.pipeline.bus.placing import conflict, has_room, home
 from busproof.pipeline.bus.tables import PLANNED, STAGED, TABLES
 from busproof.pipeline.bus.terms import (
@@ -49,16 +50,14 @@ def staged(answer: Expression, **planned: Expression) -> Expression:
         "x.partition = home), coalesce(m.size, 0L), (n, x) -> n + coalesce(x.message.size, 0L))"
     )
     fitting = let("together", waiting, has_room("home", "together"))
-    placed = (
-        f"CASE WHEN {is_down('home')} THEN {refused(Error.UNAVAILABLE)} "
-        f"WHEN {fitting} THEN {taken} ELSE {refused(Error.QUOTA_EXCEEDED)} END"
-    )
     lies = f"IF(key IS NULL, 0L, {home('key')})"
-    return (
-        f"CASE WHEN NOT {_is_open('c.transaction')} THEN {refused(Error.NOT_FOUND)} "
-        f"WHEN {_objected()} THEN {refused(Error.INVALID_OPERATION)} "
-        f"ELSE {let('home', lies, placed)} END"
+    error = (
+        f"CASE WHEN NOT {_is_open('c.transaction')} THEN '{Error.NOT_FOUND.value}' "
+        f"WHEN {full_transaction()} OR {_objected()} THEN '{Error.INVALID_OPERATION.value}' "
+        f"WHEN {is_down('home')} THEN '{Error.UNAVAILABLE.value}' "
+        f"WHEN NOT {fitting} THEN '{Error.QUOTA_EXCEEDED.value}' END"
     )
+    return let("home", lies, let("error", error, f"IF(error IS NULL, {taken}, {refused('error')})"))
 
 
 def _objected() -> Expression:

@@ -1,7 +1,7 @@
 """Build SQL expressions of the bus: bind, look up, create and change values.
 
 Spark SQL cannot name a value inside an expression, and repeated text multiplies with each level of
-nesting. A lambda over an array of one element binds a value to a name: see `let`.
+nesting. A lambda binds a value to a name: see `let`.
 """
 
 from collections.abc import Mapping
@@ -34,8 +34,12 @@ DEAD: Final = f"'{DEAD_LETTERS}'"
 
 
 def let(name: str, value: Expression, body: Expression) -> Expression:
-    """Return the body with the name bound to the value, which is computed once."""
-    return f"get(transform(array({value}), {name} -> {body}), 0)"
+    """Return the body with the name bound to the value, which is computed once.
+
+    The lambda that ends an aggregate gets its value as it is; one of `transform` would copy what it
+    returns, and that is often the whole state of the bus.
+    """
+    return f"aggregate(array(), {value}, (same, none) -> same, {name} -> {body})"
 
 
 def where(table: Expression, name: str, condition: Expression) -> Expression:

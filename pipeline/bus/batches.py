@@ -1,0 +1,41 @@
+"""Send several messages in one request."""
+
+from busproof.pipeline.bus.entities import entity, of_queue
+from busproof.pipeline.bus.limits import too_large
+from busproof.pipeline.bus.placing import key_of
+from busproof.pipeline.bus.sending import sent
+from busproof.pipeline.bus.terms import Expression, let, refused, state, told
+from busproof.vocabulary.values import Error
+
+__all__ = ["send_batch"]
+
+
+def send_batch() -> Expression:
+    """BATCH-01, BATCH-05, BATCH-07: send one message after another, or refuse all of them.
+
+    After a refusal of one the state is as before the first.
+    """
+    invalid = f"'{Error.INVALID_OPERATION.value}'"
+    keys = f"array_distinct(transform(c.messages, m -> {key_of('m')}))"
+    objection = (
+        f"CASE WHEN size(c.messages) = 0 THEN {invalid} "
+        f"WHEN {too_large('c.messages')} THEN '{Error.MESSAGE_TOO_LARGE.value}' "
+        f"WHEN e.partitioned AND size({keys}) > 1 THEN {invalid} END"
+    )
+    refusal = "get(filter(after.told, x -> x.type = 'Refused'), 0).error"
+    taken = "array_distinct(transform(after.told, x -> x.partition))"
+    witness = f"IF(size({taken}) = 1, get({taken}, 0), NULL)"
+    accepted = state("after", told=told("Done", partition=witness))
+    ended = f"IF(error IS NULL, {accepted}, {refused('error')})"
+    after = let("after", _sent(), let("error", f"coalesce(objection, {refusal})", ended))
+    return of_queue(let("objection", objection, after), to_topics=True)
+
+
+def _sent() -> Expression:
+    """Return the state after the sends up to the first refusal, with their outcomes alone."""
+    one = let("e", entity("e.name"), sent("each"))
+    return (
+        f"aggregate(IF(objection IS NULL, c.messages, slice(c.messages, 1, 0)), "
+        f"{state(told='slice(s.told, 1, 0)')}, "
+        f"(s, each) -> IF(exists(s.told, x -> x.type = 'Refused'), s, {one}))"
+    )
