@@ -1,4 +1,4 @@
-"""Progress of a long job of Spark, for whoever waits in a notebook or reads a log."""
+"""Progress of a long Spark job, for the reader of a notebook or a log."""
 
 import sys
 import threading

@@ -30,7 +30,7 @@ def record(request: Request, folder: Path, progress: Progress) -> Finished:
     """Record a run as `child_run.record`, after a rehearsal if its adapter has one.
 
     The rehearsal runs the same scenarios on a stand-in, which answers as the adapter probably will,
-    and leaves a file of all that was asked. Its answers are thrown away.
+    and leaves a file of its commands. Its answers are thrown away.
 
     Raises:
         UsageError: as `child_run.record`, which raises its other errors, too.
