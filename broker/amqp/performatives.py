@@ -12,6 +12,10 @@ __all__ = ["FIELDS", "Outgoing"]
 
 FIELDS: Final = dict(zip(range(0x10, 0x19), (10, 8, 14, 11, 11, 6, 3, 1, 1), strict=True))
 """Number of fields of each performative, from Open to Close."""
+CLOSE: Final = 0x18
+ERROR: Final = b"\x00\x53\x1d"
+"""Descriptor of an error: a condition, a description and an info."""
+ERROR_FIELDS: Final = 3
 LIST8, LIST32 = 0xC0, 0xD0
 NULLS: Final = b"\x40" * max(FIELDS.values())
 HEADER: Final = 8
@@ -68,7 +72,7 @@ class Outgoing:
             size, count, fields = 1, 0, 12
         missing = wanted - count
         if missing <= 0:
-            return frame
+            return _with_info(frame, fields) if code == CLOSE else frame
         last = fields + size - 1
         size += missing
         if size < 256:
@@ -80,3 +84,21 @@ class Outgoing:
             return frame
         head = length.to_bytes(4, "big") + frame[4:11] + start + frame[fields:last]
         return head + NULLS[:missing] + frame[last:]
+
+
+def _with_info(frame: bytes, place: int) -> bytes:
+    """Return a Close whose error has all fields; Proton leaves the info of its own errors out."""
+    error = frame[place:]
+    if not error.startswith(ERROR) or error[3] not in (LIST8, LIST32):
+        return frame
+    short = error[3] == LIST8
+    count, start = (error[5], 6) if short else (int.from_bytes(error[8:12], "big"), 12)
+    if count >= ERROR_FIELDS:
+        return frame
+    inside = ERROR + _list(error[start:] + NULLS[: ERROR_FIELDS - count], ERROR_FIELDS)
+    body = frame[8:11] + _list(inside, 1)
+    return (HEADER + len(body)).to_bytes(4, "big") + frame[4:8] + body
+
+
+def _list(fields: bytes, count: int) -> bytes:
+    return b"\xd0" + (len(fields) + 4).to_bytes(4, "big") + count.to_bytes(4, "big") + fields

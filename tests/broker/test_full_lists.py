@@ -101,6 +101,24 @@ def test_frames_are_no_larger_than_both_ends_take(theirs: int | None, told: int)
     assert told == performative(answer)[1][2]
 
 
+def test_error_of_the_engine_has_all_its_fields() -> None:
+    """A frame that is no AMQP ends the connection; the client of Python reads the error's info."""
+    opening = b"\x00\x00\x00\x11\x02\x00\x00\x00\x00\x53\x10\xc0\x04\x01\xa1\x01c"
+
+    async def ended() -> bytes:
+        connection, wire = met(Trial().hub, 1)
+        connection.data_received(raw.SASL + raw.ANONYMOUS + raw.AMQP + opening)
+        connection.data_received(b"\x00\x00\x00\x04\x02\x00\x00\x00")
+        connection.connection_lost(None)
+        return bytes(wire.said)
+
+    [close] = [each for each in frames(asyncio.run(ended())) if performative(each)[0] == 0x18]
+    [error] = performative(close)[1]
+    condition, description, info = error.value
+    assert ("amqp:connection:framing-error", None) == (condition, info)
+    assert description
+
+
 @pytest.mark.parametrize("most", [512, 520, 528, 540, 600, 65_536])
 def test_full_transfers_are_no_larger_than_the_client_takes(most: int) -> None:
     """A message of many frames: each that its lists fit into has them in full."""
