@@ -30,11 +30,11 @@ def run(*readings: str, **given: str) -> Run:
     return Run(Options(*readings, **given))
 
 
-def test_a_run_without_options_is_of_the_newest_edition_on_the_model():
+def test_a_run_without_options_is_of_the_default_edition_on_the_model():
     """In the standard tier, with 16 partitions, by the strict oracle."""
     begun = run()
     assert "model" == begun.name
-    assert ("de-2021-04", "standard", 16) == (
+    assert ("en-2026-02", "standard", 16) == (
         begun.profile.edition,
         begun.profile.tier,
         begun.profile.partitions,

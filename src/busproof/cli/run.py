@@ -341,7 +341,7 @@ COMMAND: Final = Command(
             "Two levels that must be claimed and shown:",
         ),
         (
-            "busproof run --adapter env:BUS --edition de-2021-04 --yes --name nightly",
+            "busproof run --adapter env:BUS --edition en-2026-02 --yes --name nightly",
             "A namespace; its connection string is in the variable BUS:",
         ),
         (
