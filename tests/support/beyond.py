@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 from menu import Seen, conceivable
-from model_driver import Commands, catalogue
+from model_driver import Commands, catalogue, profile_at_random
 
 from busproof import vocabulary as v
 from busproof.model import Answer, RandomChoices, new_namespace, step, ways
@@ -154,6 +154,7 @@ class Run:
         entity = self._namespace.entities.get(path)
         found = {
             str(self._profile.tier): True,
+            "partitioned namespace": self._profile.is_partitioned,
             "transaction": getattr(command, "transaction", None) is not None,
             "outage": any(self._namespace.down.values()),
             "doubt": len(self._believed) > 1,
@@ -190,7 +191,7 @@ class Run:
 
 
 def closed_profile(random: Random) -> v.Profile:
-    """Any edition and tier, in which the model's readings are those of the oracle."""
+    """Any edition and namespace, in which the model's readings are those of the oracle."""
     readings = {}
     for each in catalogue().ambiguities:
         choices = [choice for choice in each.choices if choice != "either"]
@@ -198,13 +199,7 @@ def closed_profile(random: Random) -> v.Profile:
         choice = random.choice(list(each.choices) if open_too else choices)
         readings[each.id] = "at-once" if "at-once" in choices and each.id in LATE else choice
     readings["SILENT-EDITION"] = "carried-over"
-    return v.profile_for(
-        catalogue(),
-        edition=random.choice(catalogue().editions).id,
-        tier=random.choice(("standard", "standard", "standard", "premium", "basic")),
-        readings=readings,
-        partitions=random.choice((2, 3, 4, 16)),
-    )
+    return profile_at_random(random, readings)
 
 
 def is_unjudged(belief: Belief, command: v.Command) -> bool:
