@@ -36,6 +36,7 @@ LOCK-03, DUP-03.
 
 LOSABLE: Final = (
     v.Settlement
+    | v.SettleBatch
     | (v.Send | v.Schedule | v.CancelScheduled | v.Receive | v.ReceiveDeferred | v.RenewLock)
     | (v.AcceptNextSession | v.RenewSessionLock | v.SetSessionState)
     | (v.CommitTransaction | v.RollBackTransaction | v.AddRule | v.RemoveRule)

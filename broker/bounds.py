@@ -66,6 +66,8 @@ NUMBERS: Final = {
     "microseconds": Bound(0, 10**17 - 1),
     "partition": Bound(0, 63),
     "partitions": Bound(1, 64),
+    "namespace_partitions": Bound(1, 4),
+    "messaging_units": Bound(1, 64),
     "max_size": Bound(1, INT),
 }
 """Bounds of each number, by the name of its field."""

@@ -12,6 +12,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.adapters.hostile import HOSTILE_SLACK, WrongTimers
 from busproof.broker.direct_actions import deletable, delete, free, give_back, locked_by
+from busproof.broker.names import belongs_to
 from busproof.broker.observability.decisions import Decisions
 from busproof.broker.observability.traffic import Traffic
 from busproof.broker.policies import Patient, choices_of
@@ -284,9 +285,8 @@ class Bus:
         self._names[path.lower()] = path
 
     def forget(self, path: str) -> None:
-        """Remove the names of a deleted entity and of everything below it."""
-        low = path.lower()
-        for name in [each for each in self._names if each == low or each.startswith(f"{low}/")]:
+        """Remove the names of a deleted entity and of its subscriptions."""
+        for name in [each for each in self._names if belongs_to(each, path)]:
             del self._names[name]
         self.traffic.forget(path)
 
@@ -334,11 +334,9 @@ class Bus:
         answer = (self._timers or self._step)(command, connection)
         self.traffic.count(command, answer.outcome)
         if isinstance(command, NOTED):
-            partition = None if answer.refused else answer.partition
-            moment = self.namespace.now
-            self.decisions.keep(
-                command, connection, moment, answer.rules, answer.refused, partition
-            )
+            refused, moment = answer.refused, self.namespace.now
+            partition = None if refused else answer.partition
+            self.decisions.keep(command, connection, moment, answer.rules, refused, partition)
         elif isinstance(command, ENDS):
             # Its name is never reused, so its sends need not be kept.
             self.namespace.transactions.pop(command.transaction, None)

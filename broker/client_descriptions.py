@@ -6,6 +6,7 @@ from typing import Any, Final
 import attrs
 from immutables import Map
 
+from busproof.broker.names import belongs_to
 from busproof.vocabulary.subscription_rules import SubscriptionRule
 
 __all__ = ["Descriptions", "Written"]
@@ -66,8 +67,8 @@ class Descriptions:
             self.change(path, rules=rules.delete(name))
 
     def forget(self, path: str) -> None:
-        """Remove a deleted entity and everything below it."""
-        self._remove([each for each in self._written if each == path or _is_below(each, path)])
+        """Remove a deleted entity and its subscriptions."""
+        self._remove([each for each in self._written if belongs_to(each, path)])
 
     def clear(self) -> None:
         """Remove all descriptions, because another namespace begins."""
@@ -77,7 +78,3 @@ class Descriptions:
         for path in paths:
             del self._written[path]
         self.changed.update(paths)
-
-
-def _is_below(path: str, above: str) -> bool:
-    return path.startswith(f"{above}/")

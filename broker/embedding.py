@@ -290,6 +290,8 @@ class HeldTo(TypedDict, total=False):
     edition: str
     readings: dict[str, str]
     partitions: int
+    namespace_partitions: int
+    messaging_units: int
 
 
 @contextmanager
@@ -308,8 +310,9 @@ def embedded(
         policy: how the model chooses among permitted behaviours: round-robin, random or hostile.
         seed: the seed of its choices.
         clock: virtual or real.
-        held_to: the `tier`, the `edition`, the `readings` of ambiguities and the number of
-            `partitions` of a partitioned entity; these override the configuration.
+        held_to: the `tier`, the `edition`, the `readings` of ambiguities, the number of
+            `partitions` of a partitioned entity, and the `namespace_partitions` and
+            `messaging_units` of a Premium namespace; these override the configuration.
 
     Raises:
         UsageError: the extra `busproof[amqp]` is missing, or a setting is invalid.

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from busproof.broker.amqp.refusals import Refusal, disabled
+from busproof.broker.names import belongs_to
 from busproof.model.state import Entity
 from busproof.model.values import EntityKind
 from busproof.vocabulary.entity_settings import EntityStatus
@@ -49,8 +50,8 @@ class Statuses:
         return self._said
 
     def forget(self, path: str) -> None:
-        """Remove a deleted entity and everything below it."""
-        for name in [each for each in self._said if each == path or each.startswith(f"{path}/")]:
+        """Remove a deleted entity and its subscriptions."""
+        for name in [each for each in self._said if belongs_to(each, path)]:
             del self._said[name]
 
     def refusal(self, right: str, path: str) -> Refusal | None:

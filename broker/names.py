@@ -2,7 +2,9 @@
 
 from typing import Final
 
-__all__ = ["objection_to"]
+from busproof.vocabulary.paths import SUBSCRIPTIONS
+
+__all__ = ["belongs_to", "objection_to"]
 
 FORBIDDEN: Final = frozenset('\\@?#*"<>|')
 """Characters that are invalid in addresses and paths."""
@@ -29,3 +31,12 @@ def objection_to(name: str, *, what: str = "name", dollar: bool = False) -> str 
     if not dollar and any(part.startswith("$") for part in parts):
         return f"{said} has a part that begins with '$', which is kept for parts of entities."
     return None
+
+
+def belongs_to(path: str, entity: str) -> bool:
+    """Return whether a path is an entity's, its subscriptions' or their dead-letter queues'.
+
+    A queue or topic whose name merely begins with the entity's and a slash is another entity.
+    """
+    low, above = path.lower(), entity.lower()
+    return low == above or low.startswith((f"{above}{SUBSCRIPTIONS}", f"{above}/$"))

@@ -74,6 +74,8 @@ def bus_for(
         tier=configuration.tier,
         readings=configuration.readings,
         partitions=configuration.partitions,
+        namespace_partitions=configuration.namespace_partitions,
+        messaging_units=configuration.messaging_units,
     )
     kind = Bus if rules is RULES else FaultyBus
     bus = kind(profile, policy, seed, clock, rules=rules)

@@ -210,9 +210,11 @@ def scope_of(adapter: Adapter, terms: Terms, lock: int = LOCK) -> Scope:
     needed = {name for rule in in_force for need in rule.needs for name in need.split("|")}
     about = {each for each in declared if each.value in needed}
     # A regular queue only lacks partitions: no rule needs this capability.
+    regular = set() if terms.profile.is_partitioned else declared & {Capability.REGULAR_QUEUES}
     return Scope(
-        capabilities=frozenset(about | (declared & {Capability.REGULAR_QUEUES})),
+        capabilities=frozenset(about | regular),
         tier=terms.profile.tier,
+        may_partition=terms.profile.may_partition,
         partitions=terms.profile.partitions,
         lock=lock,
         clock=adapter.declaration.clock,

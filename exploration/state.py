@@ -28,6 +28,7 @@ from busproof.vocabulary.commands import (
     RenewLock,
     Schedule,
     Send,
+    SettleBatch,
     TakePartitionDown,
 )
 from busproof.vocabulary.messages import SEQUENCE_BITS, Message, MessageView
@@ -42,7 +43,7 @@ from busproof.vocabulary.outcomes import (
     SessionAccepted,
 )
 from busproof.vocabulary.subscription_rules import Filter
-from busproof.vocabulary.values import MICROSECONDS, Clock, Error, Tier
+from busproof.vocabulary.values import MICROSECONDS, Clock, Disposition, Error, Tier
 
 __all__ = [
     "ANY_SESSION",
@@ -109,6 +110,7 @@ class Scope:
     Attributes:
         capabilities: the declared capabilities that a rule in force needs.
         tier: the tier of the namespace.
+        may_partition: whether partitioned entities can be created.
         partitions: how many partitions a partitioned queue has.
         lock: the queues' lock duration in microseconds; other times are fractions of it.
         clock: the clock; on a real one, waits of days are left out.
@@ -116,9 +118,14 @@ class Scope:
 
     capabilities: frozenset[Capability]
     tier: Tier = Tier.STANDARD
+    may_partition: bool = attrs.field()
     partitions: int = 16
     lock: int = 30 * MICROSECONDS
     clock: Clock = Clock.VIRTUAL
+
+    @may_partition.default
+    def _unless_in_premium(self) -> bool:
+        return self.tier is not Tier.PREMIUM
 
     def allows(self, command: Command) -> bool:
         """Return whether the implementation has the capabilities for this command."""
@@ -279,6 +286,10 @@ class World:
                     self.locks = [each for each in self.locks if each not in spent]
                 if isinstance(settled, Defer) and not lost:
                     self.deferred += spent
+            case SettleBatch(lock_tokens=tokens) if not lost:
+                spent = [each for each in self.locks if each.lock_token in tokens]
+                self.locks = [each for each in self.locks if each not in spent]
+                self.deferred += spent if event.command.disposition is Disposition.DEFER else []
             case ReceiveDeferred(sequence_numbers=(number,)) if lost:
                 self.deferred = [each for each in self.deferred if each.number != number]
             case CloseSession(queue=queue) if not lost:

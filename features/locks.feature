@@ -445,3 +445,111 @@ Feature: Message locks
         | kind        |
         | partitioned |
         | regular     |
+
+  Rule: Locks of one partition are settled together
+
+    @LOCK-14
+    Scenario Outline: Messages of one key are <settled> in one request
+      Given a <kind> queue
+      And 3 messages with PartitionKey "a" were sent
+      When each of them is received and kept
+      And all of them are <settled> in one request
+      Then it is accepted
+      When everything is received and completed
+      Then exactly <left> messages were received
+
+      Examples:
+        | kind        | settled   | left |
+        | partitioned | completed | 0    |
+        | partitioned | abandoned | 3    |
+        | regular     | completed | 0    |
+        | regular     | abandoned | 3    |
+
+    @LOCK-14
+    Scenario Outline: Messages of one key are dead-lettered in one request
+      Given a <kind> queue
+      And 3 messages with PartitionKey "a" were sent
+      When each of them is received and kept
+      And all of them are dead-lettered in one request
+      Then it is accepted
+      When all dead letters are received and completed
+      Then exactly 3 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LOCK-14
+    Scenario: On a regular queue messages of several keys are settled in one request
+      Given a regular queue
+      And messages with PartitionKey "a", "b" and "c" were sent in turn, 2 of each
+      When each of them is received and kept
+      And all of them are completed in one request
+      Then it is accepted
+      And a receive finds nothing
+
+    @LOCK-14
+    Scenario: Messages of one session are settled in one request
+      Given a partitioned queue that requires sessions
+      And 3 messages with SessionId "a" were sent
+      When session "a" is accepted
+      And each of them is received in session "a" and kept
+      And all of them are completed in one request
+      Then it is accepted
+
+  Rule: Of several partitions all locks are settled or none
+
+    @LOCK-15 @LOCK-16
+    Scenario: Messages of several partitions may have to be settled one by one
+      Given a partitioned queue
+      And 32 messages without key were sent
+      When each of them is received and kept
+      And all of them are completed in one request, or else one by one
+      Then a receive finds nothing
+
+    @LOCK-16
+    Scenario Outline: What is refused for its partitions is <settled> later
+      Given a partitioned queue
+      And messages with PartitionKey "a", "b" and "c" were sent in turn, 4 of each
+      When each of them is received and kept
+      And all of them are <settled> in one request, or else one by one
+      And everything is received and completed
+      Then exactly <left> messages were received
+
+      Examples:
+        | settled   | left |
+        | completed | 0    |
+        | abandoned | 12   |
+
+  Rule: A lost lock among several is refused
+
+    @LOCK-17
+    Scenario Outline: A lock that was used up is refused among several
+      Given a <kind> queue
+      And 2 messages with PartitionKey "a" were sent
+      When each of them is received and kept
+      And the first of them is completed
+      And all of them are completed in one request
+      Then it is refused
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LOCK-17
+    Scenario Outline: A lock that has expired is refused among several
+      Given a <kind> queue with locks of 30 seconds
+      And 2 messages with PartitionKey "a" were sent
+      When each of them is received and kept
+      And 31 seconds pass
+      And all of them are completed in one request
+      Then it is refused
+      When everything is received and completed
+      Then exactly 2 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |

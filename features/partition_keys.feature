@@ -361,6 +361,16 @@ Feature: Partition keys
       Then exactly 24 messages were received
       And the messages of each key came in the order in which they were sent
 
+  Rule: A regular entity may be read to give the oldest message first
+
+    @KEY-26
+    Scenario: A regular queue gives its messages in the order of their sending
+      Given a regular queue
+      And 30 messages without key were sent
+      When everything is received and completed
+      Then exactly 30 messages were received
+      And the messages came in the order in which they were sent
+
   Rule: An empty text is a value or none, and no reason to lose a message
 
     @LIFE-09

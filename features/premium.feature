@@ -1,8 +1,99 @@
 Feature: Premium tier
-  Premium creates no partitioned entities. Those that a namespace has from before go on working.
-  Its queues have sizes of their own, and neither sends nor transactions need a key.
+  A Premium namespace is partitioned as a whole, or not at all. One that is not creates no
+  partitioned entities; those that it has from before go on working. Its queues have sizes of their
+  own, and neither sends nor transactions need a key. In a partitioned namespace every entity is
+  partitioned, and has as many partitions as the namespace.
 
-  Rule: No queue is created partitioned
+  Rule: In a partitioned namespace every entity is partitioned
+
+    @PREM-14
+    Scenario Outline: A queue of a partitioned namespace is partitioned
+      Given a partitioned queue <traits>
+      Then the queue is described as partitioned
+
+      Examples:
+        | traits                   |
+        | without sessions         |
+        | that requires sessions   |
+        | with duplicate detection |
+
+    @PREM-14
+    Scenario: A topic of a partitioned namespace is partitioned
+      Given a partitioned topic
+      Then the topic is described as partitioned
+
+    @PREM-14
+    Scenario: A queue that is created without the option is not a regular one
+      Given an empty namespace
+      When a queue is requested without the option
+      Then it is refused, or the queue is described as partitioned
+
+    @PREM-15
+    Scenario Outline: A request for a queue that is not partitioned is refused
+      Given an empty namespace
+      When a regular queue <traits> is requested
+      Then it is refused as an invalid operation
+
+      Examples:
+        | traits                   |
+        | without sessions         |
+        | that requires sessions   |
+        | with duplicate detection |
+
+    @PREM-15
+    Scenario: A request for a topic that is not partitioned is refused
+      Given an empty namespace
+      When a regular topic is requested
+      Then it is refused as an invalid operation
+
+    @PREM-15
+    Scenario: A queue that was refused is not there, and one with partitions can be created
+      Given an empty namespace
+      When a regular queue is requested
+      And a message is sent to it nevertheless
+      Then it is refused because it is not found
+      When a partitioned queue is requested
+      Then it is accepted
+
+    @PREM-16
+    Scenario: The messages of a queue are in the partitions of its namespace, and in all of them
+      Given a partitioned queue
+      When 40 messages without key are sent
+      Then every partition took some of them
+
+    @PREM-16
+    Scenario: The keys of a queue lead to the partitions of its namespace
+      Given a partitioned queue
+      When 40 messages with PartitionKey each its own are sent
+      Then every partition that took some is one of the namespace
+
+  Rule: In a partitioned namespace a batch has one key
+
+    @PREM-17
+    Scenario Outline: A batch with distinct keys is refused, and nothing of it arrives
+      Given a partitioned queue
+      When a message with <one> and one with <other> are sent at once
+      Then it is refused as an invalid operation
+      And a receive finds nothing
+
+      Examples:
+        | one              | other            |
+        | PartitionKey "a" | PartitionKey "b" |
+        | SessionId "a"    | SessionId "b"    |
+
+    @PREM-17
+    Scenario Outline: A batch with one key is accepted
+      Given a partitioned queue
+      And 3 messages with <key> were sent at once
+      When everything is received and completed
+      Then exactly 3 messages were received
+
+      Examples:
+        | key              |
+        | PartitionKey "a" |
+        | SessionId "a"    |
+
+  Rule: No queue is created partitioned where the namespace is not
 
     @PREM-01
     Scenario Outline: A request for a partitioned queue is refused, or gives another one

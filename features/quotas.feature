@@ -132,6 +132,20 @@ Feature: Entity quotas
       When a regular queue is created
       Then it is accepted or refused
 
+    @QUOTA-14
+    Scenario: Premium takes 1,000 queues for each messaging unit
+      Given an empty namespace
+      When 1000 queues for each messaging unit are created
+      Then each of them was accepted
+
+    @QUOTA-15
+    Scenario: Premium takes no more than 1,000 queues for each messaging unit, where they limit it
+      Given an empty namespace
+      When 1000 queues for each messaging unit are created
+      Then each of them was accepted
+      When one more queue is created
+      Then it is refused
+
     @QUOTA-12
     Scenario: Premium takes 10,000 queues, and no more, where the number holds there
       Given an empty namespace

@@ -259,6 +259,12 @@ Feature: Topic management
       Then the list of topics names news and events
 
     @MGMT-16
+    Scenario: A list of topics names every partitioned topic
+      Given a partitioned topic
+      And a second topic, partitioned
+      Then the list of topics names news and events
+
+    @MGMT-16
     Scenario: A list of topics does not name what was deleted
       Given a regular topic
       And a second topic, regular

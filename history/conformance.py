@@ -122,6 +122,8 @@ class Subject:
     """The implementation that was judged, and its rules. No host, user or service address.
 
     Attributes:
+        namespace_partitions: partitions of the Premium namespace, 1 where it is not partitioned.
+        messaging_units: messaging units of the Premium namespace.
         commit: of the implementation's source, if known.
         url: where to read about the implementation.
         contact: whom to write to about it.
@@ -137,6 +139,8 @@ class Subject:
     edition: str
     tier: str
     partitions: int
+    namespace_partitions: int = 1
+    messaging_units: int = 1
     readings: dict[str, str] = attrs.field(factory=dict)
     commit: str = ""
     url: str = ""

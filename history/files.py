@@ -11,9 +11,17 @@ from typing import BinaryIO, Self, cast
 import attrs
 
 from busproof.errors import HistoryError
-from busproof.history.codec import check_protocol, structure_union, unstructure
+from busproof.history.codec import check_protocol, unstructure
 from busproof.history.lines import LIMIT, decode_line, encode_line
-from busproof.history.records import Ended, Header, History, Record, Scenario, Started
+from busproof.history.records import (
+    Ended,
+    Header,
+    History,
+    Record,
+    Scenario,
+    Started,
+    read_record,
+)
 from busproof.vocabulary.outcomes import Event
 
 __all__ = ["HistoryReader", "HistoryWriter", "RecordTooLong", "load", "read", "scenarios"]
@@ -263,7 +271,7 @@ def _record(raw: bytes) -> Record:
     value = decode_line(raw)
     if value.get("record") == "header":
         check_protocol(value.get("protocol"))
-    return cast(Record, structure_union(value, Record, "the record"))
+    return read_record(value)
 
 
 def _is_cut(raw: bytes) -> bool:

@@ -71,16 +71,27 @@ class Declared:
 
 @attrs.frozen(kw_only=True)
 class Namespace:
-    """The part of a profile that an implementation needs."""
+    """The part of a profile that an implementation needs.
+
+    A namespace that is not partitioned, or has one messaging unit, is sent without these fields.
+    """
 
     edition: str
     tier: Tier
     partitions: int = attrs.field(validator=attrs.validators.ge(1))
+    namespace_partitions: int = attrs.field(default=1, validator=attrs.validators.ge(1))
+    messaging_units: int = attrs.field(default=1, validator=attrs.validators.ge(1))
 
     @classmethod
     def of(cls, profile: Profile) -> "Namespace":
         """Return the namespace that a profile describes."""
-        return cls(edition=profile.edition, tier=profile.tier, partitions=profile.partitions)
+        return cls(
+            edition=profile.edition,
+            tier=profile.tier,
+            partitions=profile.partitions,
+            namespace_partitions=profile.namespace_partitions,
+            messaging_units=profile.messaging_units,
+        )
 
 
 @attrs.frozen(kw_only=True)
@@ -179,12 +190,14 @@ A = TypeVar("A", bound=Answer)
 def encode(message: Request | Answer) -> bytes:
     """Return a message as one line.
 
-    A command is written without default values, so that an adapter need not know fields of later
-    releases; everything else is written in full.
+    A command and a namespace are written without default values, so that an adapter need not know
+    fields of later releases; everything else is written in full.
     """
     told = unstructure(message, full=True)
     if isinstance(message, CommandRequest):
         told["command"] = unstructure(message.command)
+    elif isinstance(message, StartRequest):
+        told["start"] = unstructure(message.start)
     return encode_line(told)
 
 

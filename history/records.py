@@ -1,12 +1,13 @@
 """Records of a history file: a header, then scenarios, each with its events."""
 
 from enum import StrEnum
-from typing import Final
+from typing import Final, cast
 
 import attrs
 from immutables import Map
 
-from busproof.history.codec import PROTOCOL, TaggedUnion, declare_union
+from busproof.errors import HistoryError
+from busproof.history.codec import PROTOCOL, TaggedUnion, declare_union, structure_union
 from busproof.history.converters import ALWAYS, frozen_map
 from busproof.vocabulary.outcomes import Event
 from busproof.vocabulary.profile import Profile
@@ -25,6 +26,7 @@ __all__ = [
     "ScenarioVerdict",
     "Started",
     "StepResult",
+    "read_record",
 ]
 
 
@@ -121,6 +123,26 @@ Record = Header | Started | Event | Ended
 _NAMES: Final = {"header": Header, "started": Started, "event": Event, "ended": Ended}
 
 declare_union(Record, TaggedUnion("Record", "record", _NAMES))
+
+
+def read_record(value: object) -> Record:
+    """Return the record that `value` describes.
+
+    Raises:
+        HistoryError: it describes none, or an event that ended before it began. A judge that
+            believed such times would accuse a bus of what its recorder's clock did.
+    """
+    record = cast(Record, structure_union(value, Record, "the record"))
+    if isinstance(record, Event) and _is_backwards(record):
+        raise HistoryError(
+            f"returned is {record.returned}, and must not be before called, {record.called}: take "
+            "both from one clock that never goes backwards"
+        )
+    return record
+
+
+def _is_backwards(event: Event) -> bool:
+    return event.returned is not None and event.returned < event.called
 
 
 @attrs.frozen(kw_only=True)

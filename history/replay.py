@@ -44,7 +44,7 @@ class Asked:
     Attributes:
         number: its number, for references from others.
         connection: its connection.
-        command: the command; its lock token is `@` and the number of a receive.
+        command: the command; a lock token in it is `@` and the number of a receive.
     """
 
     number: int = attrs.field(metadata=ALWAYS, validator=attrs.validators.ge(1))
@@ -95,23 +95,25 @@ def _asked(events: Sequence[Event], clock: Clock) -> Iterator[Asked]:
 
 
 def _referring(command: Command, given: Mapping[str, int]) -> Command:
-    token = getattr(command, "lock_token", None)
-    if token is None or token not in given:
-        return command
-    return _with_token(command, f"{REFERENCE}{given[token]}")
+    tokens = _tokens(command)
+    named = [f"{REFERENCE}{given[each]}" if each in given else each for each in tokens]
+    return _with_tokens(command, named)
 
 
 def resolved(command: Command, tokens: Mapping[int, str]) -> Command | None:
-    """Return the command with the current lock of its receive; `None` if that got none.
+    """Return the command with the current locks of its receives; `None` if one of them got none.
 
     Args:
         command: the command of a list.
         tokens: number of a receive to the lock that it got.
     """
-    number = _referred(command)
-    if number is None:
-        return command
-    return _with_token(command, tokens[number]) if number in tokens else None
+    found: list[str] = []
+    for token in _tokens(command):
+        number = _referred(token)
+        if number is not None and number not in tokens:
+            return None
+        found.append(token if number is None else tokens[number])
+    return _with_tokens(command, found)
 
 
 def numbered(commands: Sequence[Asked]) -> tuple[Asked, ...]:
@@ -124,20 +126,33 @@ def numbered(commands: Sequence[Asked]) -> tuple[Asked, ...]:
 
 
 def _renumbered(command: Command, new: Mapping[int, int]) -> Command:
-    number = _referred(command)
-    if number is None:
-        return command
-    return _with_token(command, f"{REFERENCE}{new.get(number, 0)}")
+    tokens = _tokens(command)
+    numbers = map(_referred, tokens)
+    changed = [
+        token if number is None else f"{REFERENCE}{new.get(number, 0)}"
+        for token, number in zip(tokens, numbers, strict=True)
+    ]
+    return _with_tokens(command, changed)
 
 
-def _referred(command: Command) -> int | None:
-    token = str(getattr(command, "lock_token", None) or "")
+def _referred(token: str) -> int | None:
     digits = token.removeprefix(REFERENCE)
     return int(digits) if digits != token and digits.isdecimal() else None
 
 
-def _with_token(command: Command, token: str) -> Command:
-    changed: dict[str, Any] = {"lock_token": token}
+def _tokens(command: Command) -> tuple[str, ...]:
+    """Return the lock tokens that a command names; most commands name none."""
+    one = getattr(command, "lock_token", None)
+    several: tuple[str, ...] = getattr(command, "lock_tokens", ())
+    return several if one is None else (one,)
+
+
+def _with_tokens(command: Command, tokens: Sequence[str]) -> Command:
+    if not tokens:
+        return command
+    changed: dict[str, Any] = {"lock_token": tokens[0]}
+    if hasattr(command, "lock_tokens"):
+        changed = {"lock_tokens": tuple(tokens)}
     return attrs.evolve(command, **changed)
 
 

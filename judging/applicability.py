@@ -44,8 +44,8 @@ class Terms:
             any_reading: whether the reading of ambiguities does not matter.
         """
         profile = self.profile
-        if profile.tier.value not in rule.tiers:
-            return f"tier: {profile.tier.value} is not one of {', '.join(rule.tiers)}"
+        if profile.kind not in rule.tiers:
+            return f"tier: {profile.kind} is not one of {', '.join(rule.tiers)}"
         if rule.id in profile.silent:
             return f"edition: {profile.edition} says nothing of it"
         if unmet := rule.unmet(self.capabilities):

@@ -43,6 +43,7 @@ from busproof.vocabulary.commands import (
     Schedule,
     SendBatch,
     SetSessionState,
+    SettleBatch,
     Settlement,
     TakePartitionDown,
     UpdateQueue,
@@ -78,6 +79,7 @@ NEEDED: Final[dict[type[Command], Capability]] = {
     Defer: Capability.DEFERRAL,
     ReceiveDeferred: Capability.DEFERRAL,
     RenewLock: Capability.LOCK_RENEWAL,
+    SettleBatch: Capability.SETTLE_BATCHES,
     Peek: Capability.PEEK,
     BeginTransaction: Capability.TRANSACTIONS,
     CommitTransaction: Capability.TRANSACTIONS,
@@ -186,6 +188,8 @@ def needs(command: Command) -> Iterator[Capability]:
     match command:
         case AddRule():
             yield from _needs_of_rule(command)
+        case SettleBatch():
+            yield from map(NEEDED.__getitem__, map(type, command.settlements()))
         case Peek() if command.from_sequence_number is not None:
             yield Capability.PEEK_FROM
         case Receive() | ReceiveBatch():

@@ -138,6 +138,8 @@ def profile_of(catalogue: Catalogue, header: Header) -> Profile:
         tier=recorded.tier.value,
         readings=dict(recorded.readings),
         partitions=recorded.partitions,
+        namespace_partitions=recorded.namespace_partitions,
+        messaging_units=recorded.messaging_units,
     )
 
 

@@ -225,5 +225,7 @@ def subject_of(header: Header, terms: Terms) -> Subject:
         edition=terms.profile.edition,
         tier=terms.profile.tier.value,
         partitions=terms.profile.partitions,
+        namespace_partitions=terms.profile.namespace_partitions,
+        messaging_units=terms.profile.messaging_units,
         readings=dict(sorted(terms.profile.readings.items())),
     )

@@ -50,6 +50,7 @@ def check_keys(namespace: Namespace, entity: Entity, messages: tuple[v.Message, 
     """BATCH-05, BATCH-06: a batch for a partitioned entity whose keys differ may be refused."""
     if not entity.settings.partitioned:
         return
+    namespace.rules.premium.check_batch(namespace, messages)
     keys = {namespace.rules.keys.effective_key(namespace, entity, each) for each in messages}
     if len(keys) > 1 and namespace.reading("BATCH-KEYS", "refused", "split") == "refused":
         raise Refusal(v.Error.INVALID_OPERATION, "BATCH-05")

@@ -7,6 +7,7 @@ without settlement the message is released, or dead-lettered if it failed too of
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
 
 import attrs
@@ -25,6 +26,12 @@ ACTIONS: Final = {
     v.Abandon: Action.ABANDON,
     v.DeadLetter: Action.DEAD_LETTER,
     v.Defer: Action.DEFER,
+}
+ACTIONS_OF_BATCHES: Final = {
+    v.Disposition.COMPLETE: Action.COMPLETE,
+    v.Disposition.ABANDON: Action.ABANDON,
+    v.Disposition.DEAD_LETTER: Action.DEAD_LETTER,
+    v.Disposition.DEFER: Action.DEFER,
 }
 RULES_OF_SETTLEMENTS: Final[dict[Action, tuple[v.RuleId, ...]]] = {
     Action.COMPLETE: ("LIFE-03",),
@@ -75,6 +82,51 @@ def settle(namespace: Namespace, command: v.Settlement, connection: str) -> Answ
     reason = command.reason if isinstance(command, v.DeadLetter) else ""
     rules.locks.apply(namespace, queued, action, reason)
     return Answer(DONE, rules=RULES_OF_SETTLEMENTS[action])
+
+
+def settle_batch(namespace: Namespace, command: v.SettleBatch, connection: str) -> Answer:
+    """LOCK-14, LOCK-16, LOCK-17: settle all messages; with a lost lock among them, refuse.
+
+    The documents do not say whether the others are settled then (SETTLE-LOST).
+    """
+    rules = namespace.rules
+    entity = rules.topics.readable(namespace, command.queue)
+    action = ACTIONS_OF_BATCHES[command.disposition]
+    tokens = tuple(dict.fromkeys(command.lock_tokens))
+    held = rules.locks.still_held(namespace, entity, tokens)
+    lost = len(held) < len(tokens)
+    if lost and rules.locks.refuses_all(namespace):
+        raise Refusal(v.Error.LOCK_LOST, "LOCK-17")
+    for queued in held:
+        rules.locks.apply(namespace, queued, action, command.reason)
+    if lost:
+        return Answer(v.Refused(error=v.Error.LOCK_LOST), rules=("LOCK-17",))
+    return Answer(DONE, rules=("LOCK-14", *RULES_OF_SETTLEMENTS[action]))
+
+
+def still_held(
+    namespace: Namespace, entity: Entity, tokens: tuple[str, ...]
+) -> list[QueuedMessage]:
+    """LOCK-15, LOCK-17: return the messages whose locks are still valid."""
+    rules, held = namespace.rules, []
+    for token in tokens:
+        # A lost lock is a matter of the whole request, so its refusal waits.
+        with suppress(Refusal):
+            held.append(rules.locks.locked_under(namespace, entity, token))
+    if len({queued.partition for queued in held}) > 1:
+        rules.locks.check_partitions(namespace)
+    return held
+
+
+def check_partitions(namespace: Namespace) -> None:
+    """LOCK-15, LOCK-16: optionally refuse a request with locks of several partitions."""
+    if namespace.reading("SETTLE-PARTITIONS", "refused", "accepted") == "refused":
+        raise Refusal(v.Error.INVALID_OPERATION, "LOCK-15")
+
+
+def refuses_all(namespace: Namespace) -> bool:
+    """LOCK-17: return whether one lost lock keeps a request from affecting the other messages."""
+    return namespace.reading("SETTLE-LOST", "nothing", "others") == "nothing"
 
 
 def apply(namespace: Namespace, queued: QueuedMessage, action: Action, reason: str) -> None:
@@ -180,6 +232,10 @@ class Locks:
     lock: Callable[[Namespace, QueuedMessage, Action], None] = lock
     locked_under: Callable[[Namespace, Entity, str], QueuedMessage] = locked_under
     settle: Callable[[Namespace, v.Settlement, str], Answer] = settle
+    settle_batch: Callable[[Namespace, v.SettleBatch, str], Answer] = settle_batch
+    still_held: Callable[[Namespace, Entity, tuple[str, ...]], list[QueuedMessage]] = still_held
+    check_partitions: Callable[[Namespace], None] = check_partitions
+    refuses_all: Callable[[Namespace], bool] = refuses_all
     apply: Callable[[Namespace, QueuedMessage, Action, str], None] = apply
     check_outage: Callable[[Namespace], None] = check_outage
     unlock: Callable[[Namespace, QueuedMessage, Action], None] = unlock

@@ -1,9 +1,10 @@
-"""PREM: Premium in place of partitioned entities, and whether an entity is partitioned.
+"""PREM: Premium with and without partitions, and whether an entity is partitioned.
 
-In Premium no partitioned entity can be created any more; existing ones work as in Standard. In the
-other tiers an entity is partitioned if the request for its creation says so. The answer to a
-request for a partitioned entity in Premium depends on PREMIUM-CHECKBOX, and on PREMIUM-OLDEST in
-the edition that does not mention it.
+A Premium namespace is partitioned as a whole or not at all. In a partitioned one every entity is
+partitioned, and one that is not cannot be created. In another one no partitioned entity can be
+created; existing ones work as in Standard. The answer to a request for a partitioned entity there
+depends on PREMIUM-CHECKBOX, and on PREMIUM-OLDEST in the edition that does not mention it. In the
+other tiers an entity is partitioned if the request for its creation says so.
 """
 
 import re
@@ -46,6 +47,8 @@ def as_asked(namespace: Namespace, asked: bool, version: str | None) -> bool:
 
 def partitioned(namespace: Namespace, asked: bool | None, version: str | None = None) -> bool:
     """MGMT-01, MGMT-03, MGMT-06 to MGMT-08, PREM-01: return whether an entity is partitioned."""
+    if namespace.profile.is_partitioned:
+        return namespace.rules.premium.in_partitioned(namespace, asked, version)
     if asked is None:
         asked = namespace.reading("PARTITIONING-DEFAULT", "regular", "partitioned") == "partitioned"
     asked = namespace.rules.premium.as_asked(namespace, asked, version)
@@ -70,6 +73,32 @@ def in_premium(namespace: Namespace, asked: bool) -> bool:
     return False
 
 
+def in_partitioned(namespace: Namespace, asked: bool | None, version: str | None) -> bool:
+    """PREM-14, PREM-15: return whether an entity of a partitioned namespace is partitioned.
+
+    A request that leaves the option out may be taken for one that declines it (PREMIUM-UNASKED).
+    """
+    if asked is None:
+        readings = ("partitioned", "refused")
+        asked = namespace.reading("PREMIUM-UNASKED", *readings) == "partitioned"
+    if not asked:
+        raise Refusal(v.Error.INVALID_OPERATION, "PREM-15")
+    namespace.rules.premium.as_asked(namespace, asked, version)
+    return True
+
+
+def check_batch(namespace: Namespace, messages: tuple[v.Message, ...]) -> None:
+    """PREM-17: in a partitioned namespace refuse a batch with distinct SessionIds or PartitionKeys.
+
+    A message without either is distinct from none here; BATCH-KEYS is about those.
+    """
+    if not namespace.profile.is_partitioned:
+        return
+    for name in ("session_id", "partition_key"):
+        if len({getattr(each, name) for each in messages} - {None}) > 1:
+            raise Refusal(v.Error.INVALID_OPERATION, "PREM-17")
+
+
 @attrs.frozen
 class Premium:
     """The rules of this family."""
@@ -77,3 +106,5 @@ class Premium:
     as_asked: Callable[[Namespace, bool, str | None], bool] = as_asked
     partitioned: Callable[..., bool] = partitioned
     in_premium: Callable[[Namespace, bool], bool] = in_premium
+    in_partitioned: Callable[[Namespace, bool | None, str | None], bool] = in_partitioned
+    check_batch: Callable[[Namespace, tuple[v.Message, ...]], None] = check_batch

@@ -1,8 +1,10 @@
 """QUOTA: limits on the number of entities in a namespace.
 
 A namespace of Basic or Standard takes 100 partitioned queues and topics, and 10,000 queues and
-topics in total. Ambiguities decide whether queues and topics share the 100, whether a partitioned
-entity counts once, and whether subscriptions count. Counters follow each creation and deletion.
+topics in total. One of Premium takes 1,000 queues and topics for each messaging unit, and by
+QUOTA-PREMIUM any number, no more than these, or 10,000. Ambiguities decide whether queues and
+topics share the 100, whether a partitioned entity counts once, and whether subscriptions count.
+Counters follow each creation and deletion.
 """
 
 from collections.abc import Callable
@@ -18,21 +20,33 @@ __all__ = ["Quotas"]
 
 MOST_PARTITIONED: Final = 100
 MOST_ENTITIES: Final = 10_000
+A_UNIT: Final = 1_000
+"""QUOTA-14: queues and topics for each messaging unit of Premium."""
 LEAST_DISPUTED: Final = 1_000
 """QUOTA-ENTITIES: the number that the page on quotas gives beside 10,000."""
 
 
 def check(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
-    """QUOTA-01 to QUOTA-13: check that one more entity of a kind can be created."""
+    """QUOTA-01 to QUOTA-15: check that one more entity of a kind can be created."""
     quotas = namespace.rules.quotas
     if namespace.profile.tier is v.Tier.PREMIUM:
-        counts = namespace.profile.readings.get("QUOTA-PREMIUM") == "counting"
-        if counts and partitions == 1 and namespace.counts.regular >= MOST_ENTITIES:
-            raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-12")
+        quotas.check_premium(namespace, kind, partitions)
         return
     if kind is not EntityKind.SUBSCRIPTION and partitions > 1:
         quotas.check_partitioned(namespace, kind)
     quotas.check_entities(namespace, kind, partitions)
+
+
+def check_premium(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
+    """QUOTA-11 to QUOTA-15: check the limits that QUOTA-PREMIUM gives a Premium namespace."""
+    counts, profile = namespace.counts, namespace.profile
+    reading = profile.readings.get("QUOTA-PREMIUM")
+    if reading == "counting" and partitions == 1 and counts.regular >= MOST_ENTITIES:
+        raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-12")
+    there = counts.partitioned_queues + counts.partitioned_topics + counts.regular
+    full = there >= A_UNIT * profile.messaging_units
+    if reading == "per-unit" and full and kind is not EntityKind.SUBSCRIPTION:
+        raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-15")
 
 
 def check_partitioned(namespace: Namespace, kind: EntityKind) -> None:
@@ -98,6 +112,7 @@ class Quotas:
     """The rules of this family."""
 
     check: Callable[[Namespace, EntityKind, int], None] = check
+    check_premium: Callable[[Namespace, EntityKind, int], None] = check_premium
     check_partitioned: Callable[[Namespace, EntityKind], None] = check_partitioned
     check_entities: Callable[[Namespace, EntityKind, int], None] = check_entities
     count: Callable[[Namespace, Entity, int], None] = count

@@ -36,15 +36,22 @@ def granted_size(namespace: Namespace, asked: int | None) -> int:
 
 
 def partition_count(namespace: Namespace, *, partitioned: bool, size: int) -> int:
-    """SIZE-05, GB-PARTITIONS: return how many partitions an entity of this size has."""
+    """SIZE-05, PREM-16, GB-PARTITIONS: return how many partitions an entity of this size has."""
     if not partitioned:
         return 1
+    if namespace.profile.is_partitioned:
+        return namespace.profile.partitions
     per_gb = namespace.reading("GB-PARTITIONS", "sixteen", "per-gb") == "per-gb"
     return namespace.profile.partitions * (size if per_gb else 1)
 
 
 def capacity(namespace: Namespace, *, partitioned: bool, size: int) -> int:
-    """SIZE-04, SIZE-06: return how many bytes fit into one partition."""
+    """SIZE-04, SIZE-06: return how many bytes fit into one partition.
+
+    In a partitioned namespace the documents leave open what a size is of; here, of each partition.
+    """
+    if namespace.profile.is_partitioned:
+        return size * GB
     if partitioned and namespace.reading("GB-PARTITIONS", "sixteen", "per-gb") == "per-gb":
         return GB
     return size * GB

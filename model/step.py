@@ -60,6 +60,7 @@ HANDLERS: Final[dict[type, str]] = {
     v.Send: "messages.send",
     v.SendBatch: "batches.send_batch",
     v.SetSessionState: "sessions.set_state",
+    v.SettleBatch: "locks.settle_batch",
     v.TakePartitionDown: "partitions.switch",
     v.UpdateQueue: "management.update_queue",
     v.UpdateTopic: "topics.update_topic",

@@ -267,6 +267,20 @@ def key_order_reversed(namespace: Namespace, entity: Entity) -> QueuedMessage | 
 
 
 @mutant(
+    "KEY-26",
+    "messages.next_available",
+    (create(partitioned=False), send("m1"), send("m2"), receive()),
+    readings={"REGULAR-ORDER": "first-in-first-out"},
+)
+def regular_order_reversed(namespace: Namespace, entity: Entity) -> QueuedMessage | None:
+    """A regular queue gives its newest message first."""
+    queued = RULES.messages.next_available(namespace, entity)
+    if queued is None or len(entity.partitions) > 1:
+        return queued
+    return [*entity.partitions[0].line.available(entity.messages)][-1]
+
+
+@mutant(
     "KEY-17",
     "messages.next_available",
     (*TWO, receive(), abandon(0), receive()),

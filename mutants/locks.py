@@ -12,7 +12,19 @@ from busproof.model.state import EnlistedSettlement, Entity, Namespace, QueuedMe
 from busproof.model.transactions import running
 from busproof.model.values import EntityKind, EntitySettings, Refusal
 from busproof.mutants.mutant import Family, memory
-from busproof.mutants.runs import Run, abandon, complete, create, over, receive, renew, send, wait
+from busproof.mutants.runs import (
+    Run,
+    abandon,
+    complete,
+    create,
+    home,
+    over,
+    receive,
+    renew,
+    send,
+    together,
+    wait,
+)
 
 __all__ = ["MUTANTS", "has_run_out", "lock_again", "once_locked"]
 
@@ -40,6 +52,11 @@ BOTH_SETTLED: Final[Run] = (
     *(*TWO, BEGIN, complete(0, within="t"), complete(1, within="t"), COMMIT, wait(61), receive()),
 )
 GIVEN_BACK: Final[Run] = (*SETTLED, ROLL_BACK, abandon(0), receive())
+ELSEWHERE: Final = next(each for each in "bcdef" if home(each) != home("a"))
+ACROSS: Final[Run] = (
+    *(create(), send("m1", partition_key="a"), send("m2", partition_key=ELSEWHERE)),
+    *(receive(), receive()),
+)
 LOST: Final[Run] = (*LOCKED, wait(61), BEGIN, complete(0, within="t"), COMMIT)
 SENT_AND_LOST: Final[Run] = (
     *(*SETTLED, send("m2", within="t", partition_key="a"), *TAKEN_BY_ANOTHER, COMMIT, receive()),
@@ -330,6 +347,77 @@ def refused_commit_sends(namespace: Namespace, command: v.CommitTransaction, *re
         else:
             namespace.rules.scheduling.plan(namespace, buffered.scheduled)
     return answer
+
+
+@mutant("LOCK-14", "locks.settle_batch", (*TWO, together(0, 1), complete(1)))
+def first_settled_alone(namespace: Namespace, command: v.SettleBatch, connection: str) -> Answer:
+    """A request to settle several messages settles the first one and succeeds."""
+    first = attrs.evolve(command, lock_tokens=command.lock_tokens[:1])
+    return RULES.locks.settle_batch(namespace, first, connection)
+
+
+@mutant("LOCK-14", "locks.settle_batch", (*TWO, together(0, 1)))
+def several_always_refused(namespace: Namespace, command: v.SettleBatch, connection: str) -> Answer:
+    """A request to settle several messages is refused whatever their partitions."""
+    if len(command.lock_tokens) > 1:
+        raise Refusal(v.Error.INVALID_OPERATION, "LOCK-15")
+    return RULES.locks.settle_batch(namespace, command, connection)
+
+
+def _of_first_partition(namespace: Namespace, command: v.SettleBatch) -> v.SettleBatch:
+    """Return the request for only those messages that are in the partition of the first one."""
+    entity = namespace.entities[command.queue]
+    numbers = [token.partition("/")[0] for token in command.lock_tokens]
+    found = [entity.messages.get(int(each)) if each.isdecimal() else None for each in numbers]
+    first = next((each.partition for each in found if each is not None), None)
+    kept = zip(command.lock_tokens, found, strict=True)
+    tokens = tuple(token for token, each in kept if each is not None and each.partition == first)
+    return attrs.evolve(command, lock_tokens=tokens)
+
+
+def _is_for_partitions(refusal: Refusal) -> bool:
+    return "LOCK-15" in refusal.rules
+
+
+@mutant("LOCK-16", "locks.settle_batch", (*ACROSS, together(0, 1), complete(0)))
+def refused_yet_settled(namespace: Namespace, command: v.SettleBatch, connection: str) -> Answer:
+    """A request for several partitions is refused, and settles the messages of one of them."""
+    try:
+        return RULES.locks.settle_batch(namespace, command, connection)
+    except Refusal as refusal:
+        if not _is_for_partitions(refusal):
+            raise
+        RULES.locks.settle_batch(namespace, _of_first_partition(namespace, command), connection)
+        return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
+
+
+@mutant("LOCK-16", "locks.settle_batch", (*ACROSS, together(0, 1), complete(1)), deep=True)
+def accepted_for_one_partition(
+    namespace: Namespace, command: v.SettleBatch, connection: str
+) -> Answer:
+    """A request for several partitions succeeds, and settles the messages of one of them."""
+    try:
+        return RULES.locks.settle_batch(namespace, command, connection)
+    except Refusal as refusal:
+        if not _is_for_partitions(refusal):
+            raise
+        one = _of_first_partition(namespace, command)
+        return RULES.locks.settle_batch(namespace, one, connection)
+
+
+@mutant("LOCK-17", "locks.settle_batch", (*TWO, complete(0), together(0, 1)))
+def lost_lock_passed_over(namespace: Namespace, command: v.SettleBatch, connection: str) -> Answer:
+    """A request with a lost lock succeeds, and settles the other messages."""
+    answer = RULES.locks.settle_batch(namespace, _without_lost(namespace, command), connection)
+    return Answer(DONE, rules=answer.rules)
+
+
+def _without_lost(namespace: Namespace, command: v.SettleBatch) -> v.SettleBatch:
+    entity = namespace.entities.get(command.queue)
+    messages = entity.messages.values() if entity else ()
+    current = {each.token for each in messages}
+    tokens = tuple(each for each in command.lock_tokens if each in current)
+    return attrs.evolve(command, lock_tokens=tokens)
 
 
 MUTANTS: Final = mutant.all()

@@ -1,4 +1,4 @@
-"""Mutants of PREM: Premium in place of partitioned entities."""
+"""Mutants of PREM: Premium with and without partitions."""
 
 from typing import Any, Final
 
@@ -26,12 +26,26 @@ GET: Final = v.GetQueue(queue=QUEUE)
 DELETE: Final = v.DeleteQueue(queue=QUEUE)
 KEYED: Final = send("m1", partition_key="a")
 IN_TRANSACTION: Final[Run] = (REGULAR, v.BeginTransaction(transaction="t"))
+EIGHT: Final[Run] = tuple(send(f"m{number}") for number in range(8))
 OLD_TWO: Final[Run] = (OLD, KEYED, send("m2", partition_key="a"))
 IN_SESSION: Final[Run] = (
     *(WITH_SESSIONS, KEYED, v.AcceptSession(queue=QUEUE, session_id="a"), receive("a")),
 )
 TWO_KEYS: Final[Run] = (
     *(*IN_TRANSACTION, *(send(key, within="t", partition_key=key) for key in ("a", "b"))),
+)
+
+
+def together(*messages: v.Message) -> v.SendBatch:
+    """Send messages in one batch."""
+    return v.SendBatch(queue=QUEUE, messages=messages)
+
+
+TWO_KEYS_AT_ONCE: Final = together(
+    v.Message(body="m1", partition_key="a"), v.Message(body="m2", partition_key="b")
+)
+TWO_SESSIONS_AT_ONCE: Final = together(
+    v.Message(body="m1", session_id="a"), v.Message(body="m2", session_id="b")
 )
 
 
@@ -214,6 +228,57 @@ def premium_transaction_of_one_key(
     if len({(each.session_id, each.partition_key) for each in sent}) > 1:
         raise Refusal(v.Error.INVALID_OPERATION, "PREM-13")
     return RULES.transactions.key_of(namespace, entity, transaction, message)
+
+
+@mutant("PREM-14", "premium.in_partitioned", (create(), GET))
+def regular_in_partitioned(namespace: Namespace, asked: bool | None, version: str | None) -> bool:
+    """In a partitioned namespace queues are created that are not partitioned."""
+    RULES.premium.in_partitioned(namespace, asked, version)
+    return False
+
+
+@mutant("PREM-14", "premium.in_partitioned", (create(partitioned=None), GET), deep=True)
+def unasked_is_regular(namespace: Namespace, asked: bool | None, version: str | None) -> bool:
+    """In a partitioned namespace a queue that is created without the option is not partitioned."""
+    return asked is not None and RULES.premium.in_partitioned(namespace, asked, version)
+
+
+@mutant("PREM-15", "premium.in_partitioned", (REGULAR,))
+def either_kind_in_partitioned(
+    namespace: Namespace, asked: bool | None, version: str | None
+) -> bool:
+    """A partitioned namespace creates whatever is requested."""
+    return bool(asked)
+
+
+@mutant("PREM-15", "premium.in_partitioned", (REGULAR,))
+def option_ignored_in_partitioned(
+    namespace: Namespace, asked: bool | None, version: str | None
+) -> bool:
+    """A partitioned namespace partitions a queue that is to have no partitions."""
+    return True
+
+
+@mutant("PREM-16", "sizes.partition_count", (create(), *EIGHT))
+def sixteen_in_partitioned(namespace: Namespace, *, partitioned: bool, size: int) -> int:
+    """A queue of a partitioned namespace has 16 partitions, as one of Standard."""
+    return 16 if partitioned else 1
+
+
+@mutant("PREM-17", "batches.check_keys", (create(), TWO_KEYS_AT_ONCE))
+def batch_of_any_keys(
+    namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...]
+) -> None:
+    """A partitioned namespace takes a batch with several PartitionKeys or SessionIds."""
+
+
+@mutant("PREM-17", "batches.check_keys", (create(), TWO_SESSIONS_AT_ONCE), deep=True)
+def batch_of_any_sessions(
+    namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...]
+) -> None:
+    """A partitioned namespace takes a batch with several SessionIds."""
+    if len({each.session_id for each in messages}) == 1:
+        RULES.batches.check_keys(namespace, entity, messages)
 
 
 MUTANTS: Final = mutant.all()

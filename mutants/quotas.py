@@ -6,7 +6,7 @@ from typing import Final
 
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
-from busproof.model.quotas import MOST_ENTITIES, MOST_PARTITIONED
+from busproof.model.quotas import A_UNIT, MOST_ENTITIES, MOST_PARTITIONED
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace
 from busproof.model.values import EntityKind, EntitySettings, Refusal
@@ -35,6 +35,7 @@ ONE_MORE: Final[Run] = (*HUNDRED, create())
 DELETED: Final = v.DeleteQueue(queue="p0")
 MANY: Final[Run] = tuple(queues(9_999, partitioned=False))
 CROWDED: Final[Run] = (*MANY, create(queue="last", partitioned=False), REGULAR)
+UNIT: Final[Run] = tuple(queues(1_000, partitioned=False))
 
 
 def _check_with(namespace: Namespace, kind: EntityKind, more: int) -> None:
@@ -215,6 +216,26 @@ def quota_in_premium(namespace: Namespace, kind: EntityKind, partitions: int) ->
     if namespace.profile.tier is v.Tier.PREMIUM:
         _limit(namespace, kind, 1, "QUOTA-13")
     RULES.quotas.check(namespace, kind, partitions)
+
+
+@mutant("QUOTA-14", "quotas.check_premium", UNIT, deep=True)
+def a_unit_too_small(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
+    """Premium takes 999 queues and topics for each messaging unit."""
+    counts = namespace.counts
+    there = counts.partitioned_queues + counts.partitioned_topics + counts.regular
+    if there >= (A_UNIT - 1) * namespace.profile.messaging_units:
+        raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-14")
+
+
+@mutant(
+    "QUOTA-15",
+    "quotas.check_premium",
+    (*UNIT, create(queue="more", partitioned=False)),
+    readings={"QUOTA-PREMIUM": "per-unit"},
+    deep=True,
+)
+def units_without_end(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
+    """Premium takes any number of queues, where its messaging units are read to limit them."""
 
 
 MUTANTS: Final = mutant.all()

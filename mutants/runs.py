@@ -18,6 +18,7 @@ __all__ = [
     "Request",
     "Run",
     "Settling",
+    "Together",
     "abandon",
     "by_number",
     "cancel",
@@ -33,6 +34,7 @@ __all__ = [
     "renew",
     "schedule",
     "send",
+    "together",
     "up",
     "wait",
 ]
@@ -85,6 +87,21 @@ class ByNumber:
 
 
 @attrs.frozen
+class Together:
+    """Settle the messages from these receives in one request."""
+
+    receives: tuple[int, ...]
+    disposition: v.Disposition
+
+    def asked(self, given: list[v.MessageView]) -> v.SettleBatch:
+        """The request, once the locks are known."""
+        tokens = tuple(given[each].lock_token or "none" for each in self.receives)
+        return v.SettleBatch(
+            queue=QUEUE, lock_tokens=tokens, disposition=self.disposition, reason=REASON
+        )
+
+
+@attrs.frozen
 class Cancelling:
     """Cancel the scheduled message with this number, counted from 0."""
 
@@ -100,10 +117,10 @@ class Over:
     """Ask over another connection."""
 
     connection: str
-    request: v.Command | Settling | ByNumber | Cancelling
+    request: v.Command | Settling | Together | ByNumber | Cancelling
 
 
-Request = v.Command | Settling | ByNumber | Cancelling | Over
+Request = v.Command | Settling | Together | ByNumber | Cancelling | Over
 Run = tuple[Request, ...]
 
 
@@ -169,6 +186,11 @@ def defer(receive: int) -> Settling:
     return Settling(v.Defer, receive)
 
 
+def together(*receives: int, disposition: v.Disposition = v.Disposition.COMPLETE) -> Together:
+    """Settle the messages from these receives in one request."""
+    return Together(receives, disposition)
+
+
 def by_number(*receives: int, session_id: str | None = None, delete: bool = False) -> ByNumber:
     """Receive the messages from these receives by their sequence numbers."""
     return ByNumber(receives, session_id, delete)
@@ -231,7 +253,7 @@ def play(adapter: Bus, run: Iterable[Request]) -> Iterator[v.Event]:
         connection, wanted = "c1", request
         if isinstance(wanted, Over):
             connection, wanted = wanted.connection, wanted.request
-        if isinstance(wanted, ByNumber):
+        if isinstance(wanted, ByNumber | Together):
             wanted = wanted.asked(given)
         if isinstance(wanted, Cancelling):
             wanted = wanted.asked(numbers)

@@ -59,6 +59,7 @@ from busproof.oracle.messages.sessions import (
     lost_renew,
     renew,
 )
+from busproof.oracle.messages.several_locks import lost_settle_batch, settle_batch
 from busproof.oracle.sizes.message_limits import held_to_limits
 from busproof.oracle.state import Namespace, Queue
 from busproof.oracle.transactions.transactional_settlements import lost_settle, settle
@@ -114,6 +115,8 @@ def _whatever_its_status(
             return receive_batch(namespace, command, connection, seen)
         case v.Complete() | v.Abandon() | v.DeadLetter() | v.Defer():
             return settle(namespace, command)
+        case v.SettleBatch():
+            return settle_batch(namespace, command)
         case v.ReceiveDeferred():
             return receive_deferred(namespace, command, connection, seen)
         case v.RenewLock():
@@ -203,6 +206,8 @@ def _lost(namespace: Namespace, command: v.Operation, connection: str) -> Namesp
             return lost_receive_batch(namespace, command, connection)
         case v.Complete() | v.Abandon() | v.DeadLetter() | v.Defer():
             return lost_settle(namespace, command)
+        case v.SettleBatch():
+            return lost_settle_batch(namespace, command)
         case v.ReceiveDeferred():
             return lost_receive_deferred(namespace, command)
         case v.RenewLock():

@@ -87,6 +87,7 @@ class Queue:
 
     Attributes:
         role: what else it is, unless it is a queue.
+        in_order: whether all its messages are one line (REGULAR-ORDER).
         settings: its settings at creation.
         doubtful: whether its existence is uncertain, because its creation was never answered.
         outages: its partitions that are down.
@@ -116,6 +117,7 @@ class Queue:
         spent: how many messages reached their delivery limit.
         settlements: how many messages were settled so far.
         batched: whether several messages were sent or received in one request.
+        together: whether one request settled several messages, or tried to.
         pledged: whether any was settled in a transaction, or a settlement was tried.
         numbers: sequence number to arrival number, of messages that were received.
         latest_numbers: for each line, its message whose sequence number was learned last.
@@ -139,6 +141,7 @@ class Queue:
     settings: v.CreateQueue
     outages: Outages
     role: Topic | Subscription | None = None
+    in_order: bool = False
     doubtful: bool = False
     arrivals: int = 0
     messages: Map[int, Stored] = Map()
@@ -164,6 +167,7 @@ class Queue:
     settlements: int = 0
     pledged: bool = False
     batched: bool = False
+    together: bool = False
     numbers: Map[int, int] = Map()
     latest_numbers: Map[Key, Numbered] = Map()
     latest_number: int | None = None

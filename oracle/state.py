@@ -144,6 +144,8 @@ def partition_count(namespace: Namespace, settings: v.CreateQueue) -> int:
     """Return how many partitions a queue with these settings has, or may have (GB-PARTITIONS)."""
     if not settings.partitioned:
         return 1
+    if namespace.profile.is_partitioned:
+        return namespace.profile.partitions
     reading = namespace.profile.readings.get("GB-PARTITIONS", "sixteen")
     each = 1 if reading == "sixteen" else settings.max_size or 1
     return namespace.profile.partitions * each

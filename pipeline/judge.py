@@ -22,7 +22,15 @@ from pyspark.sql import functions as sf
 from busproof.errors import HistoryError
 from busproof.history.codec import structure_union, unstructure
 from busproof.history.lines import decode_line
-from busproof.history.records import Ended, Header, Oracle, Record, Scenario, Started
+from busproof.history.records import (
+    Ended,
+    Header,
+    Oracle,
+    Record,
+    Scenario,
+    Started,
+    read_record,
+)
 from busproof.judging.scenario_result import Checker, Heard, Part
 from busproof.judging.summary import Summary
 from busproof.pipeline.components import WHOLE, with_components
@@ -176,7 +184,7 @@ def _record(text: str | None) -> object:
     if text is None:
         raise HistoryError("history_id, seq, command or outcome is missing")
     value = decode_line(text.encode("utf-8", "replace"))
-    return structure_union(value, Record, "the record")
+    return read_record(value)
 
 
 def _is_cut(text: str | None) -> bool:

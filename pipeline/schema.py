@@ -105,6 +105,8 @@ COMMAND: Final[Mapping[str, str]] = {
     "mode": "STRING",
     "session_id": "STRING",
     "lock_token": "STRING",
+    "lock_tokens": "ARRAY<STRING>",
+    "disposition": "STRING",
     "reason": "STRING",
     "count": "BIGINT",
     "state": "STRING",

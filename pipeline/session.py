@@ -1,10 +1,13 @@
 """Create a quiet Spark session: in a local Java, on a cluster, or over Spark Connect."""
 
+import logging
 import os
 import re
+import signal
 import socket
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -66,7 +69,8 @@ def said_by_spark(error: Exception) -> str | None:
         return None
     if "No module named 'busproof" in str(error):
         return "the Python of an executor has no busproof; install this version of it there"
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    lines = [line.strip(" :") for line in str(error).splitlines() if line.strip()]
+    lines = [line for line in lines if not line.startswith("An error occurred while calling")]
     named = (found[0] for line in lines if (found := re.search(r"\[[A-Z0-9_.]+\] .*", line)))
     return next(named, lines[0] if lines else type(error).__name__)
 
@@ -123,11 +127,41 @@ def spark_session_for_now(
     if running is not None:
         yield running
         return
-    session = spark_session(master=master, remote=remote, conf=conf)
+    with _interruptible():
+        session = spark_session(master=master, remote=remote, conf=conf)
+        _raise_on_interrupt()
+        try:
+            yield session
+        finally:
+            session.stop()
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Keep quiet about calls to Java that Ctrl-C breaks off, and restore what Spark replaces."""
+    in_main = threading.current_thread() is threading.main_thread()
+    handler = signal.getsignal(signal.SIGINT)
+    logging.getLogger().addFilter(_is_not_of_py4j)
     try:
-        yield session
+        yield
     finally:
-        session.stop()
+        logging.getLogger().removeFilter(_is_not_of_py4j)
+        if in_main:
+            signal.signal(signal.SIGINT, handler)
+
+
+def _raise_on_interrupt() -> None:
+    """Let Ctrl-C raise `KeyboardInterrupt` and do nothing else.
+
+    Spark's own handler first asks Java to cancel the jobs, over the connection that the interrupted
+    call is using, which fails with several tracebacks. Stopping the session cancels them too.
+    """
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _is_not_of_py4j(record: logging.LogRecord) -> bool:
+    return "py4j" not in record.pathname
 
 
 def _connected(remote: str, settings: Mapping[str, str]) -> "SparkSession":

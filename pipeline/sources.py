@@ -1,6 +1,8 @@
 """Find the files of a history: JSON lines, or a Parquet table with its header."""
 
+import errno
 import json
+import os
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
@@ -78,8 +80,14 @@ def _whole(found: Source) -> Source:
     """Return the source with absolute paths.
 
     A Spark that was already running may have another working directory.
+
+    Raises:
+        HistoryError: a file may not be read.
     """
     paths = tuple(str(Path(path).absolute()) for path in found.paths)
+    for path in paths:
+        if not os.access(path, os.R_OK):  # Spark would say that the file does not exist
+            raise HistoryError(f"cannot read {path}: {os.strerror(errno.EACCES)}")
     return Source(paths, is_table=found.is_table)
 
 

@@ -41,6 +41,8 @@ def _terms(run: Conformance) -> tuple[str, ...]:
         subject.tier,
         f"{run.oracle} oracle",
         f"{subject.partitions} partitions",
+        f"namespace of {subject.namespace_partitions}",
+        f"{subject.messaging_units} messaging units",
         readings,
         subject.adapter,
     )

@@ -50,6 +50,8 @@ class _Profile:
     tier: Tier
     partitions: int
     readings: Map[str, str]
+    namespace_partitions: int = 1
+    messaging_units: int = 1
 
 
 @attrs.frozen(kw_only=True)
@@ -169,9 +171,19 @@ def _subject_view(subject: Subject) -> dict[str, Any]:
             "edition": subject.edition,
             "tier": str(subject.tier),
             "partitions": subject.partitions,
+            **_of_premium(subject),
             "readings": dict(sorted(subject.readings.items())),
         },
     }
+
+
+def _of_premium(subject: Subject) -> dict[str, int]:
+    """Return the namespace's partitions and messaging units where they are not one each."""
+    told = {
+        "namespace_partitions": subject.namespace_partitions,
+        "messaging_units": subject.messaging_units,
+    }
+    return {name: number for name, number in told.items() if number > 1}
 
 
 def _summary(conformance: Conformance) -> dict[str, int]:
@@ -239,6 +251,8 @@ def _subject(document: _Document) -> Subject:
         edition=document.profile.edition,
         tier=document.profile.tier.value,
         partitions=document.profile.partitions,
+        namespace_partitions=document.profile.namespace_partitions,
+        messaging_units=document.profile.messaging_units,
         readings=dict(document.profile.readings),
     )
 

@@ -252,7 +252,12 @@ def id_words(rules: Iterable[RuleId]) -> str:
 
 def profile_words(subject: Subject) -> str:
     """Return the profile of the implementation in words."""
-    return f"edition {subject.edition}, tier {subject.tier}, {subject.partitions} partitions"
+    whole = "namespace of " if subject.namespace_partitions > 1 else ""
+    units = f", {subject.messaging_units} messaging units" if subject.messaging_units > 1 else ""
+    return (
+        f"edition {subject.edition}, tier {subject.tier}, {whole}{subject.partitions} partitions"
+        f"{units}"
+    )
 
 
 def terms_words(conformance: Conformance, catalogue: Catalogue) -> str:

@@ -13,6 +13,7 @@ from busproof.history.records import Oracle
 from busproof.history.schemas import history_schema
 from busproof.reports.document import SCHEMA
 from busproof.reports.levels import State
+from busproof.vocabulary.profile import NAMESPACE_PARTITIONS
 from busproof.vocabulary.values import Clock, Tier
 
 __all__ = ["FILE", "conformance_schema", "render", "write"]
@@ -85,7 +86,7 @@ def _report() -> Schema:
         "capabilities": _described("What the adapter declared.", _list(_TEXT)),
         "clock": _one_of(Clock),
         "slack": _described("Tolerance of every timer, in microseconds.", _COUNT),
-        "profile": _object(_profile()),
+        "profile": _with_optional(_object(_profile()), _of_premium()),
         "oracle": _one_of(Oracle),
         "events": _COUNT,
         "scenarios": _described("How many scenarios ended how.", _map(_COUNT)),
@@ -117,6 +118,19 @@ def _profile() -> Schema:
         "tier": _one_of(Tier),
         "partitions": {"type": "integer", "minimum": 1},
         "readings": _described("The reading taken of each ambiguity.", _map(_TEXT)),
+    }
+
+
+def _of_premium() -> Schema:
+    return {
+        "namespace_partitions": _described(
+            "Partitions of a partitioned Premium namespace; missing if it is not partitioned.",
+            {"type": "integer", "enum": list(NAMESPACE_PARTITIONS[1:])},
+        ),
+        "messaging_units": _described(
+            "Messaging units of a Premium namespace; missing if it has one.",
+            {"type": "integer", "minimum": 2},
+        ),
     }
 
 
@@ -174,6 +188,10 @@ def _object(properties: Schema) -> Schema:
         "required": list(properties),
         "additionalProperties": False,
     }
+
+
+def _with_optional(schema: Schema, properties: Schema) -> Schema:
+    return schema | {"properties": schema["properties"] | properties}
 
 
 def _list(items: Schema) -> Schema:

@@ -9,6 +9,7 @@ __all__ = [
     "ERRORS",
     "MODALITIES",
     "ORACLES",
+    "PARTITIONED_PREMIUM",
     "SHOWN_BY",
     "SOURCE_KINDS",
     "STATEMENTS",
@@ -17,7 +18,10 @@ __all__ = [
     "TRANSLATIONS",
 ]
 
-TIERS: Final = ("basic", "standard", "premium")
+PARTITIONED_PREMIUM: Final = "partitioned-premium"
+"""A Premium namespace that was created with partitions, which all of its entities have."""
+TIERS: Final = ("basic", "standard", "premium", PARTITIONED_PREMIUM)
+"""Where a rule can hold; `premium` is a Premium namespace without partitions."""
 STATUSES: Final = ("documented", "observed", "inferred")
 ORACLES: Final = ("strict", "client")
 TRANSLATIONS: Final = ("machine", "human", "original")
@@ -81,6 +85,7 @@ CAPABILITIES: Final = (
     "time-to-live",
     "batches",
     "receive-batches",
+    "settle-batches",
     "prefetch",
     "peek-from",
     "timestamps",

@@ -74,6 +74,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if epic := _beside(item.path):
             item.add_marker(pytest.mark.allure_label(epic, label_type="epic"))
+            _name_after_situation(item)
 
 
 def _labels(item: pytest.Item) -> Iterator[tuple[str, str]]:
@@ -115,6 +116,15 @@ def _name_after_scenario(item: pytest.Item) -> None:
     )
 
 
+def _name_after_situation(item: pytest.Item) -> None:
+    """Title and describe the test of a distilled situation by its name and its sentence."""
+    call = getattr(item, "callspec", None)
+    situation = call.params.get("situation") if call else None
+    if situation is not None and isinstance(item, pytest.Function):
+        item.add_marker(pytest.mark.allure_description(situation.about))
+        item.obj.__allure_display_name__ = "{situation.name}"
+
+
 # Allure identifies a test by its parameters: without them, the results of a second adapter in
 # the same folder would replace those of the first, as if they were retries.
 
@@ -128,11 +138,6 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
     for name, value in _parameters(item):
         allure.dynamic.parameter(name, value)
-    call = getattr(item, "callspec", None)
-    if call and (situation := call.params.get("situation")):
-        shown: Any = allure.dynamic
-        shown.title(situation.name)
-        shown.description(situation.about)
 
 
 def _parameters(item: pytest.Item) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ from busproof.history.records import Oracle
 from busproof.history.replay import CommandFile, read_commands
 from busproof.spec import Catalogue, load
 from busproof.vocabulary.profile import Profile, profile_for
-from busproof.vocabulary.values import RuleId
+from busproof.vocabulary.values import RuleId, Tier
 
 __all__ = [
     "Given",
@@ -26,7 +26,6 @@ __all__ = [
     "timeout_of",
 ]
 
-DEFAULT_PARTITIONS = "16"
 FEWEST_PARTITIONS = 2
 """Minimum number of partitions; with only one, no message can avoid an outage."""
 
@@ -71,15 +70,33 @@ def option(given: Given, name: str, default: str | None = None) -> str | None:
     return default if value is None else str(value)
 
 
-def _partitions(given: Given, default: str) -> int:
-    text = option(given, "partitions", default) or ""
-    # Cut to nine digits, which exceed the maximum: int() refuses thousands of digits.
-    number = int(text[:9]) if text.isascii() and text.isdecimal() else 0
+def _number(text: str) -> int:
+    """Return a whole number, 0 if the text is none."""
+    # Cut to nine digits, which exceed every maximum: int() refuses thousands of digits.
+    return int(text[:9]) if text.isascii() and text.isdecimal() else 0
+
+
+def _partitions(given: Given, before: Profile | None) -> int | None:
+    text = option(given, "partitions", None if before is None else str(before.partitions))
+    if text is None:
+        return None
+    number = _number(text)
     if not FEWEST_PARTITIONS <= number <= MOST_PARTITIONS:
         raise UsageError(
             f"the number of partitions is {text!r}; give a whole number from {FEWEST_PARTITIONS} "
             f"to {MOST_PARTITIONS}"
         )
+    return number
+
+
+def _of_premium(given: Given, name: str, before: int | None) -> int | None:
+    """Return the namespace's partitions or messaging units, if they are set."""
+    text = option(given, name, None if before is None else str(before))
+    if text is None:
+        return None
+    number = _number(text)
+    if not number:
+        raise UsageError(f"--{name} is {text!r}; give a whole number, at least 1")
     return number
 
 
@@ -129,12 +146,16 @@ def profile_of(given: Given, catalogue: Catalogue, commands: CommandFile | None)
     """
     before = None if commands is None else commands.profile
     readings = _readings(given.getoption("--bus-reading"))
+    premium = before if before is not None and before.tier is Tier.PREMIUM else None
+    parts, units = (premium.namespace_partitions, premium.messaging_units) if premium else (1, None)
     return profile_for(
         catalogue,
         edition=option(given, "edition", None if before is None else before.edition),
         tier=_tier(option(given, "tier", before.tier.value if before else "standard")),
         readings={**(before.readings if before else {}), **readings},
-        partitions=_partitions(given, str(before.partitions) if before else DEFAULT_PARTITIONS),
+        partitions=_partitions(given, before),
+        namespace_partitions=_of_premium(given, "namespace-partitions", parts) or 1,
+        messaging_units=_of_premium(given, "messaging-units", units),
     )
 
 

@@ -23,6 +23,8 @@ OPTIONS = {
     "tier": "basic, standard or premium (default: standard)",
     "oracle": "strict or client (default: strict if partitions are observable)",
     "partitions": "partitions of a partitioned queue (default: 16)",
+    "namespace-partitions": "partitions of a Premium namespace: 1 (default), 2 or 4",
+    "messaging-units": "messaging units of a Premium namespace (default: one a partition)",
     "timeout": "seconds to wait for an answer of an exec: adapter (default: 10)",
     "history": "file to record the run in (default: none)",
     "profile": "explore, too, this much: quick, ci, network or soak (default: do not)",

@@ -36,14 +36,22 @@ def test_step_that_failed_is_in_the_column_of_what_it_does_not(tool: ModuleType)
     assert expected == tool.row(client, said)
 
 
+@pytest.mark.parametrize(
+    ("program", "needed"),
+    [
+        ("program.py", "it needs pip and a package index"),
+        ("program.mjs", "it needs node and npm"),
+        ("program.cpp", "it needs g++ and libqpid-proton-cpp12-dev"),
+    ],
+)
 def test_client_that_cannot_be_installed_was_not_tried(
-    tool: ModuleType, monkeypatch: pytest.MonkeyPatch
+    tool: ModuleType, monkeypatch: pytest.MonkeyPatch, program: str, needed: str
 ) -> None:
-    """That is no step of it that passed."""
+    """None of its steps passed, and the sentence says what to install."""
 
     def fails(_: object) -> list[str]:
         raise OSError("no network")
 
     monkeypatch.setattr(tool, "installed", fails)
-    client = tool.Client("package", "1.0", "program.py", steps=("settles",))
-    assert {"settles": "not tried: no network"} == tool.outcome(client, {})
+    client = tool.Client("package", "1.0", program, steps=("settles",))
+    assert {"settles": f"not tried: {needed} (no network)"} == tool.outcome(client, {})

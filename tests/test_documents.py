@@ -274,7 +274,7 @@ def test_the_configuration_is_told_field_by_field() -> None:
     told = {name: re.findall(r"^\| \*?`(\w+)`", part, re.MULTILINE) for name, part in parts.items()}
     assert sorted(told["A namespace"]) == sorted(emulator.NAMESPACE)
     assert sorted(told["A queue"]) == sorted(emulator.QUEUE)
-    assert sorted(named_in(parts["A topic"])) == sorted((*emulator.LASTING, "EnablePartitioning"))
+    assert sorted(named_in(parts["A topic"])) == sorted(emulator.TOPIC)
     assert sorted(named_in(parts["A subscription"])) == sorted(emulator.SUBSCRIPTION)
     correlation = parts["A rule"].partition("`CorrelationFilter` |")[2].partition("\n")[0]
     assert sorted(re.findall(r"`(\w+)`", correlation)) == sorted((*CORRELATION, "Properties"))

@@ -90,11 +90,43 @@ Settle(op, n) ==
   /\ UNCHANGED issued
   /\ Says([op |-> op, message |-> n, lock |-> messages[n].lock], Done)
 
+Apart(numbers) == \E m, n \in numbers : messages[m].partition # messages[n].partition
+Together(op, numbers) == [op |-> "SettleTogether", how |-> op, messages |-> numbers]
+AllSettled(op, numbers) ==
+  /\ messages' = [n \in Numbers |->
+       IF n \in numbers
+       THEN [messages[n] EXCEPT !.lock = 0,
+              !.place = IF op = "Complete" THEN "gone" ELSE IF op = "Defer" THEN "deferred" ELSE @]
+       ELSE messages[n]]
+  /\ UNCHANGED issued
+
+(* LOCK-14, LOCK-16: those of one partition, and maybe those of several. *)
+SettleTogether(op, numbers) ==
+  /\ numbers # {} /\ numbers \subseteq Locked
+  /\ AllSettled(op, numbers)
+  /\ Says(Together(op, numbers), Done)
+
+(* LOCK-16: and if not all of them, then none. *)
+SettleTogetherRefused(op, numbers) ==
+  /\ numbers \subseteq Locked /\ Apart(numbers)
+  /\ UNCHANGED core
+  /\ Says(Together(op, numbers), Refused(AnyError))
+
+(* LOCK-17 (SETTLE-LOST): the others are settled, or they are not. *)
+SettleTogetherLost(op, numbers) ==
+  /\ numbers \ Locked # {}
+  /\ AllSettled(op, numbers \cap Locked) \/ UNCHANGED core
+  /\ Says(Together(op, numbers), Refused("lock-lost"))
+
 Next ==
   \/ \E key \in Keys : Send(key)
   \/ \E count \in Counts : ReceiveBatch(count) \/ ReceiveBatchNothing(count)
   \/ \E numbers \in SUBSET Numbers : ReceiveNumbers(numbers) \/ ReceiveNumbersRefused(numbers)
   \/ \E n \in Numbers, op \in {"Complete", "Defer", "Abandon", "LockEnds"} : Settle(op, n)
+  \/ \E numbers \in SUBSET Numbers, op \in {"Complete", "Defer", "Abandon"} :
+       \/ SettleTogether(op, numbers)
+       \/ SettleTogetherRefused(op, numbers)
+       \/ SettleTogetherLost(op, numbers)
 
 Spec == Init /\ [][Next]_vars
 
@@ -137,7 +169,8 @@ OneIsSettled ==
        \A n \in Numbers : n # said'.command.message => messages'[n] = messages[n]]_vars
 WhatIsNotSettledStays ==
   [][\A n \in Numbers : messages'[n].place # messages[n].place =>
-       (Asks("Complete") \/ Asks("Defer")) /\ said'.command.message = n]_vars
+       \/ (Asks("Complete") \/ Asks("Defer")) /\ said'.command.message = n
+       \/ Asks("SettleTogether") /\ n \in said'.command.messages]_vars
 
 (* BATCH-14, FEAT-07 *)
 WhatIsThereIsGiven ==
@@ -150,6 +183,24 @@ OnePartitionGivesAll ==
        /\ Answers("ReceivedSeveral")
        /\ \A n \in said'.command.numbers : messages'[n].lock # 0 /\ messages[n].lock = 0]_vars
 
+(* LOCK-14 *)
+OnePartitionIsSettled ==
+  [][Asks("SettleTogether") /\ said'.command.messages \subseteq Locked
+       /\ Cardinality(PartitionsOf(said'.command.messages)) = 1 => Answers("Done")]_vars
+
+(* LOCK-14, LOCK-16 *)
+AllAreSettledOrNone ==
+  [][Asks("SettleTogether") /\ said'.command.messages \subseteq Locked =>
+       \/ Answers("Done") /\ \A n \in said'.command.messages : messages'[n].lock = 0
+       \/ Answers("Refused") /\ messages' = messages]_vars
+
+(* LOCK-17 *)
+LostLocksAreRefused ==
+  [][Asks("SettleTogether") /\ said'.command.messages \ Locked # {} => Answers("Refused")]_vars
+
+NeverSettledOfTwoPartitions ==
+  [][Asks("SettleTogether") /\ Answers("Done") =>
+       Cardinality(PartitionsOf(said'.command.messages)) = 1]_vars
 NeverOfTwoPartitions ==
   [][Answers("ReceivedSeveral") => Cardinality(PartitionsOf({Got[i] : i \in DOMAIN Got})) = 1]_vars
 NeverFewerThanThereAre ==

@@ -4,7 +4,8 @@
 EXTENDS Vocabulary
 
 CONSTANTS
-  Tier,               \* "basic", "standard" or "premium"
+  Tier,               \* "basic", "standard", "premium", or "partitioned-premium": a namespace
+                      \* of Premium that is partitioned as a whole
   Partitions,
   Breakable,
   Names,              \* of queues
@@ -67,8 +68,13 @@ Init ==
 CreateCommand(name, partitioned, size) ==
   [op |-> "CreateQueue", queue |-> name, partitioned |-> partitioned, size |-> size]
 
-(* G6, G7: a partitioned queue counts in both quotas; the second is not applied to Premium. *)
-PartitionedQuotaReached == Cardinality(AllPartitioned) >= MaxPartitioned
+AllPartitionedHere == Tier = "partitioned-premium"  \* PREM-14, PREM-15
+
+(* G6, G7: a partitioned queue counts in both quotas; the second is not applied to Premium.   *)
+(* In a partitioned namespace the second is that of its messaging units (QUOTA-14, QUOTA-15), *)
+(* and the first is not of Premium.                                                           *)
+PartitionedQuotaReached ==
+  ~AllPartitionedHere /\ Cardinality(AllPartitioned) >= MaxPartitioned
 QuotaReached == Tier # "premium" /\ Cardinality(All) >= MaxQueues
 
 IsPossible(partitioned, size) ==
@@ -79,6 +85,7 @@ IsPossible(partitioned, size) ==
 (* B2, B6, B8 *)
 Create(name, partitioned, size) ==
   /\ ~There(name)
+  /\ AllPartitionedHere => partitioned
   /\ IsPossible(partitioned, size)
   /\ partitioned => Tier # "premium"
   /\ queues' = [queues EXCEPT ![name] = Made(partitioned, size)]
@@ -89,7 +96,7 @@ NotGiven == 0  \* a size that is left out
 
 (* B2: the size is the least one unless another is given. *)
 CreateWithoutSize(name, partitioned) ==
-  /\ Tier # "premium"
+  /\ Tier \notin {"premium", "partitioned-premium"}
   /\ ~There(name)
   /\ IsPossible(partitioned, Least(Sizes))
   /\ queues' = [queues EXCEPT ![name] = Made(partitioned, Least(Sizes))]
@@ -113,6 +120,13 @@ CreateForbidden(name, size) ==
   /\ "refused" \in PremiumAnswers
   /\ UNCHANGED core
   /\ Says(CreateCommand(name, TRUE, size), Refused(AnyError))
+
+(* PREM-15: a partitioned namespace takes no queue without partitions. *)
+CreateRegularForbidden(name, size) ==
+  /\ ~There(name)
+  /\ AllPartitionedHere
+  /\ UNCHANGED core
+  /\ Says(CreateCommand(name, FALSE, size), Refused(AnyError))
 
 CreateAgain(name, partitioned, size) ==
   /\ There(name)
@@ -271,7 +285,8 @@ Next ==
        \/ CreateOfNoSize(name, partitioned, size)
        \/ CreateInOutage(name, partitioned, size)
   \/ \E name \in Names, size \in Sizes :
-       CreateUnpartitioned(name, size) \/ CreateForbidden(name, size)
+       \/ CreateUnpartitioned(name, size) \/ CreateForbidden(name, size)
+       \/ CreateRegularForbidden(name, size)
   \/ \E name \in Names :
        \/ Update(name) \/ UpdateOption(name) \/ UpdateOfExisting(name) \/ UpdateInOutage(name)
        \/ Delete(name) \/ DeleteInOutage(name)
@@ -304,6 +319,13 @@ QuotaIsNotAppliedToPremium ==
 
 (* B5, B6, G4 *)
 PremiumPartitionsNothingNew == Tier = "premium" => AllPartitioned \subseteq Existing
+
+(* PREM-14 *)
+PartitionedNamespaceHasNoOthers == AllPartitionedHere => AllPartitioned = All
+
+(* PREM-16 *)
+QueuesHaveThePartitionsOfTheirNamespace ==
+  AllPartitionedHere => \A name \in All : Stores(name) = Partitions
 
 (* B3 *)
 NoPartitionHoldsMoreThanItsSize ==
@@ -365,6 +387,8 @@ NeverKeyedFullAlone ==
 NeverLimited == [][Answers("Described") => said'.reply.availability # "limited"]_vars
 NeverUndercounted ==
   [][Answers("Described") => said'.reply.count = Load(said'.command.queue, Partitions)]_vars
+NeverRegularRefused ==
+  [][~(Asks("CreateQueue") /\ Refuses(AnyError) /\ ~said'.command.partitioned)]_vars
 NeverMadeAgain ==  \* B6: an existing one, deleted, comes back without partitions
   \A name \in Existing : There(name) => IsPartitioned(name)
 NeverManyInPremium == Cardinality(All) <= MaxQueues

@@ -2,8 +2,9 @@
 
 Each client and version gets its own environment in `.clients/`, made with pip or npm and kept for
 the next run; C++ is compiled against the system's libraries. A program of `tools/clients/` runs in
-it and prints a line for each step. A client that cannot be installed is "not tried" and counts as
-failed. Port 5671 must be free: older Python clients support no other port for TLS.
+it and prints a line for each step. A client that cannot be installed is "not tried", with what it
+needs, and counts as failed. Port 5671 must be free: older Python clients support no other port for
+TLS.
 """
 
 import json
@@ -36,6 +37,12 @@ STEPS: Final = {
     "runs_tasks": "tasks",
 }
 """Names of the steps in the programs, and in the table."""
+NEEDED: Final = {
+    ".cpp": "it needs g++ and libqpid-proton-cpp12-dev",
+    ".mjs": "it needs node and npm",
+    ".py": "it needs pip and a package index",
+}
+"""Ending of a program to the sentence on what must be installed."""
 ENTITIES: Final = {
     "Queues": [
         {"Name": "plain"},
@@ -164,7 +171,8 @@ def outcome(client: Client, where: dict[str, str]) -> dict[str, str]:
             command, env=environment, capture_output=True, text=True, check=False, timeout=LONGEST
         )
     except (OSError, subprocess.SubprocessError) as error:
-        return dict.fromkeys(said, f"not tried: {error}")
+        needed = NEEDED[Path(client.program).suffix]
+        return dict.fromkeys(said, f"not tried: {needed} ({error})")
     for line in ended.stdout.splitlines():
         step, _, what = line.partition(" ")
         if step in said:

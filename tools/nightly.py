@@ -113,10 +113,13 @@ PARTS: Final[dict[str, tuple[Step, ...]]] = {
         tests("tests/adapters/amqp"),
         busproof("audit --wire"),
         Step("clients tried", f"{BIN / 'python'} tools/clients_tried.py", ("tools",)),
-        Step(
-            "live tests of azure-servicebus, administration",
-            f"{BIN / 'python'} tools/live_tests_of_sdk.py administration",
-            ("tools",),
+        *(
+            Step(
+                f"live tests of azure-servicebus, {part}",
+                f"{BIN / 'python'} tools/live_tests_of_sdk.py {part}",
+                ("tools",),
+            )
+            for part in ("administration", "data")
         ),
     ),
     "benchmarks": tuple(

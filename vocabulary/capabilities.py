@@ -30,6 +30,7 @@ class Capability(StrEnum):
     TIME_TO_LIVE = "time-to-live"
     BATCHES = "batches"
     RECEIVE_BATCHES = "receive-batches"
+    SETTLE_BATCHES = "settle-batches"
     PREFETCH = "prefetch"
     PEEK_FROM = "peek-from"
     TIMESTAMPS = "timestamps"

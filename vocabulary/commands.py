@@ -35,6 +35,7 @@ from busproof.vocabulary.commands_receiving import (
     ReceiveBatch,
     ReceiveDeferred,
     RenewLock,
+    SettleBatch,
     Settlement,
 )
 from busproof.vocabulary.commands_sending import (
@@ -100,6 +101,7 @@ __all__ = [
     "SendBatch",
     "SessionCommand",
     "SetSessionState",
+    "SettleBatch",
     "Settlement",
     "TakePartitionDown",
     "TopicManagement",
@@ -174,6 +176,7 @@ Operation = (
     | Receive
     | ReceiveBatch
     | Settlement
+    | SettleBatch
     | ReceiveDeferred
     | RenewLock
     | Peek

@@ -1,8 +1,10 @@
 """Requests of receivers, and peeks."""
 
+from typing import assert_never
+
 import attrs
 
-from busproof.vocabulary.values import ReceiveMode
+from busproof.vocabulary.values import Disposition, ReceiveMode
 
 __all__ = [
     "Abandon",
@@ -14,6 +16,7 @@ __all__ = [
     "ReceiveBatch",
     "ReceiveDeferred",
     "RenewLock",
+    "SettleBatch",
     "Settlement",
 ]
 
@@ -81,6 +84,36 @@ class Defer:
 
 
 Settlement = Complete | Abandon | DeadLetter | Defer
+
+
+@attrs.frozen(kw_only=True)
+class SettleBatch:
+    """Settle several locked messages in one request, all in the same way.
+
+    The reason is for messages that are dead-lettered.
+    """
+
+    queue: str
+    lock_tokens: tuple[str, ...]
+    disposition: Disposition
+    reason: str = ""
+
+    def settlements(self) -> tuple[Settlement, ...]:
+        """Return the settlements of the single messages, each once."""
+        return tuple(map(self._settlement, dict.fromkeys(self.lock_tokens)))
+
+    def _settlement(self, token: str) -> Settlement:
+        match self.disposition:
+            case Disposition.COMPLETE:
+                return Complete(queue=self.queue, lock_token=token)
+            case Disposition.ABANDON:
+                return Abandon(queue=self.queue, lock_token=token)
+            case Disposition.DEFER:
+                return Defer(queue=self.queue, lock_token=token)
+            case Disposition.DEAD_LETTER:
+                return DeadLetter(queue=self.queue, lock_token=token, reason=self.reason)
+            case _:
+                assert_never(self.disposition)
 
 
 @attrs.frozen(kw_only=True)

@@ -193,7 +193,10 @@ class Listed:
 
 @attrs.frozen(kw_only=True)
 class Refused:
-    """The bus answered with an error, and nothing took effect."""
+    """The bus answered with an error, and nothing took effect.
+
+    Of a request about several locks the rest may have (SETTLE-LOST).
+    """
 
     error: Error
     detail: str = ""

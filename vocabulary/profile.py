@@ -1,17 +1,29 @@
 """The rules that apply to a namespace: edition, tier, readings, rules in force."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Final
 
 import attrs
 from immutables import Map
 
+from busproof.errors import UsageError
 from busproof.vocabulary.values import RuleId, Tier
 
 if TYPE_CHECKING:
     from busproof.spec import Catalogue
 
-__all__ = ["Profile", "profile_for"]
+__all__ = [
+    "NAMESPACE_PARTITIONS",
+    "PARTITIONED_PREMIUM",
+    "Profile",
+    "namespace_of",
+    "profile_for",
+]
+
+PARTITIONED_PREMIUM: Final = "partitioned-premium"
+"""The kind of a partitioned Premium namespace, as the rules' `tiers` name it."""
+NAMESPACE_PARTITIONS: Final = (1, 2, 4)
+"""PREM-14: how many partitions a Premium namespace can have; one with 1 is not partitioned."""
 
 
 def _frozen_map(readings: Mapping[str, str]) -> Map[str, str]:
@@ -28,6 +40,9 @@ class Profile:
         readings: ambiguity id to the reading taken, for every ambiguity of the register.
         silent: rules that this edition or tier does not state; they neither allow nor forbid.
         partitions: how many partitions a partitioned entity has.
+        namespace_partitions: how many partitions the namespace itself was created with; more than 1
+            only in Premium, where every entity then has as many (PREM-14, PREM-16).
+        messaging_units: messaging units of a Premium namespace, a multiple of its partitions.
     """
 
     edition: str
@@ -35,11 +50,37 @@ class Profile:
     readings: Map[str, str] = attrs.field(factory=Map, converter=_frozen_map)
     silent: frozenset[RuleId] = frozenset()
     partitions: int = attrs.field(default=16, validator=attrs.validators.ge(1))
+    namespace_partitions: int = attrs.field(default=1, validator=attrs.validators.ge(1))
+    messaging_units: int = attrs.field(default=1, validator=attrs.validators.ge(1))
 
     @property
     def numbers_name_partitions(self) -> bool:
         """Whether a partition can be read from a sequence number (SEQUENCE-EXPOSES)."""
         return self.readings.get("SEQUENCE-EXPOSES") != "opaque"
+
+    @property
+    def is_partitioned(self) -> bool:
+        """Whether the namespace is partitioned as a whole, so that all of its entities are."""
+        return self.namespace_partitions > 1
+
+    @property
+    def may_partition(self) -> bool:
+        """Whether partitioned entities can be created: not in Premium without partitions."""
+        return self.tier is not Tier.PREMIUM or self.is_partitioned
+
+    @property
+    def kind(self) -> str:
+        """The kind of namespace, as the rules name it: its tier, or `partitioned-premium`."""
+        return PARTITIONED_PREMIUM if self.is_partitioned else self.tier.value
+
+
+def namespace_of(tiers: Collection[str]) -> tuple[Tier, int]:
+    """Return the tier and the partitions of a namespace where a rule of these tiers holds.
+
+    It is one of Standard if the rule holds there, and partitioned only if it holds nowhere else.
+    """
+    tier = Tier.STANDARD if Tier.STANDARD in tiers else next(iter(tiers))
+    return (Tier.PREMIUM, 2) if tier == PARTITIONED_PREMIUM else (Tier(tier), 1)
 
 
 def profile_for(
@@ -48,18 +89,73 @@ def profile_for(
     edition: str | None = None,
     tier: str = Tier.STANDARD,
     readings: Mapping[str, str] | None = None,
-    partitions: int = 16,
+    partitions: int | None = None,
+    namespace_partitions: int = 1,
+    messaging_units: int | None = None,
 ) -> Profile:
     """Return the profile of an edition (the default one if none is named) and tier, with readings.
 
+    Args:
+        catalogue: the rules.
+        edition: id of the edition; by default the catalogue's own, and for a partitioned namespace
+            the newest that knows such.
+        tier: the namespace's tier.
+        readings: readings other than the defaults.
+        partitions: partitions of a partitioned entity; 16 by default, and in a partitioned
+            namespace those of the namespace.
+        namespace_partitions: partitions of a Premium namespace: 1 (not partitioned), 2 or 4.
+        messaging_units: messaging units of a Premium namespace; by default one for each partition.
+
     Raises:
-        UsageError: an unknown edition, ambiguity or reading.
+        UsageError: an unknown edition, ambiguity or reading, or a namespace that cannot be.
     """
+    _check_namespace(tier, namespace_partitions, messaging_units)
+    partitioned = namespace_partitions > 1
     chosen = catalogue.edition(edition).id if edition else catalogue.default_edition
+    if partitioned and "PREM-14" in catalogue.silent(chosen, PARTITIONED_PREMIUM):
+        knowing = catalogue.rule("PREM-14").editions
+        if edition:
+            raise UsageError(
+                f"edition {chosen} knows no partitioned namespaces; leave out the namespace's "
+                f"partitions, or choose one of {', '.join(knowing)}"
+            )
+        chosen = knowing[-1]
+    if partitioned and partitions not in (None, namespace_partitions):
+        raise UsageError(
+            f"a partitioned entity cannot have {partitions} partitions in a namespace of "
+            f"{namespace_partitions}; leave the number of its partitions out"
+        )
+    kind = PARTITIONED_PREMIUM if partitioned else str(tier)
     taken = catalogue.readings(readings or {})
-    silent = catalogue.silent(chosen, tier)
+    silent = catalogue.silent(chosen, kind)
     if taken.get("SILENT-EDITION") == "carried-over":
-        silent = frozenset(rule.id for rule in catalogue.rules if tier not in rule.tiers)
+        silent = frozenset(rule.id for rule in catalogue.rules if kind not in rule.tiers)
     return Profile(
-        edition=chosen, tier=Tier(tier), readings=taken, silent=silent, partitions=partitions
+        edition=chosen,
+        tier=Tier(tier),
+        readings=taken,
+        silent=silent,
+        partitions=partitions or (namespace_partitions if partitioned else 16),
+        namespace_partitions=namespace_partitions,
+        messaging_units=messaging_units or namespace_partitions,
     )
+
+
+def _check_namespace(tier: str, partitions: int, units: int | None) -> None:
+    """QUOTA-14, PREM-14: check the namespace's partitions and messaging units."""
+    if partitions not in NAMESPACE_PARTITIONS:
+        raise UsageError(
+            f"a namespace cannot have {partitions} partitions; Premium has namespaces of 1 "
+            "(not partitioned), 2 or 4"
+        )
+    if tier != Tier.PREMIUM and (partitions > 1 or units not in (None, 1)):
+        wrong = f"{partitions} partitions" if partitions > 1 else f"{units} messaging units"
+        raise UsageError(
+            f"a namespace of tier {tier} cannot have {wrong}; choose the tier premium, or leave "
+            "them out"
+        )
+    if units is not None and (units < 1 or units % partitions):
+        raise UsageError(
+            f"a namespace of {partitions} partitions cannot have {units} messaging units; they are "
+            f"spread evenly, so give a multiple of {partitions}"
+        )

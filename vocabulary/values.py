@@ -7,7 +7,7 @@ recording, never from a calendar.
 from enum import StrEnum
 from typing import Final
 
-__all__ = ["MICROSECONDS", "Clock", "Error", "ReceiveMode", "RuleId", "Tier"]
+__all__ = ["MICROSECONDS", "Clock", "Disposition", "Error", "ReceiveMode", "RuleId", "Tier"]
 
 RuleId = str
 
@@ -34,6 +34,15 @@ class ReceiveMode(StrEnum):
 
     PEEK_LOCK = "peek-lock"
     RECEIVE_AND_DELETE = "receive-and-delete"
+
+
+class Disposition(StrEnum):
+    """The settlement that one request applies to several messages."""
+
+    COMPLETE = "complete"
+    ABANDON = "abandon"
+    DEFER = "defer"
+    DEAD_LETTER = "dead-letter"
 
 
 class Error(StrEnum):

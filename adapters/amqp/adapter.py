@@ -63,6 +63,7 @@ CAPABILITIES: Final = frozenset(
         Capability.SESSIONS,
         Capability.SESSION_LISTING,
         Capability.SESSION_STATE,
+        Capability.SETTLE_BATCHES,
         Capability.SQL_FILTERS,
         Capability.RULE_ACTIONS,
         Capability.TIME_TO_LIVE,

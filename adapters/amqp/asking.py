@@ -48,6 +48,7 @@ ASKED: Final[dict[type[c.Command], Callable[[Scenario, Any, Client], Outcome]]] 
     c.Send: sending.send,
     c.SendBatch: sending.send_batch,
     c.SetSessionState: sessions.set_state,
+    c.SettleBatch: receiving.settle_batch,
     c.UpdateQueue: managing.update_queue,
     c.UpdateTopic: managing.update_topic,
 }

@@ -18,15 +18,21 @@ from busproof.vocabulary import commands as c
 from busproof.vocabulary import outcomes as o
 from busproof.vocabulary.capabilities import Capability
 from busproof.vocabulary.entity_settings import EntityStatus
-from busproof.vocabulary.messages import Message
+from busproof.vocabulary.messages import SEQUENCE_BITS, Message
 from busproof.vocabulary.paths import TRANSFERS
+from busproof.vocabulary.profile import NAMESPACE_PARTITIONS
 from busproof.vocabulary.subscription_rules import FalseFilter, SqlFilter
-from busproof.vocabulary.values import MICROSECONDS, Clock, ReceiveMode, Tier
+from busproof.vocabulary.values import MICROSECONDS, Clock, Disposition, ReceiveMode, Tier
 
 __all__ = ["Discovered", "discovered"]
 
 LACKING: Final = ("amqp:not-implemented", "http:501", "http:405")
 LACKING_WORDS: Final = ("not supported", "not implemented", "unsupported", "not available")
+
+PARTITIONED_WORDS: Final = ("subcode=40000", "not allowed in partitioned namespace")
+"""How a partitioned namespace refuses an entity that is not partitioned (observed)."""
+KEYS_TRIED: Final = 24
+"""So many keys miss two of four partitions once in two million times."""
 
 HOUR: Final = 3600 * MICROSECONDS
 SLACK: Final = 2 * MICROSECONDS
@@ -50,17 +56,25 @@ Ask = Callable[[c.Command, str], o.Outcome]
 
 @attrs.frozen(kw_only=True)
 class Discovered:
-    """Declaration of a service, and the namespace's tier if the service reports it."""
+    """Declaration of a service, and what it shows of its namespace.
+
+    Attributes:
+        declaration: its declaration.
+        tier: the namespace's tier if the service reports it.
+        namespace_partitions: partitions of the namespace, 1 if it is not partitioned.
+    """
 
     declaration: Declaration
     tier: str | None
+    namespace_partitions: int = 1
 
 
 def discovered(ask: Ask, entities: Entities, target: Target) -> Discovered:
     """Discover the capabilities of a service.
 
     Raises:
-        AdapterError: the service cannot be reached, or denies access.
+        AdapterError: the service cannot be reached, or denies access; or its namespace is
+            partitioned, and how many partitions it has cannot be seen.
     """
     try:
         told = entities.get("$namespaceinfo")
@@ -76,6 +90,9 @@ def discovered(ask: Ask, entities: Entities, target: Target) -> Discovered:
     sku = told.get("MessagingSKU", "").lower()
     tier = sku if sku in {each.value for each in Tier} else None
     capabilities = ALWAYS | frozenset(_found(ask))
+    partitions = 1 if tier not in (None, Tier.PREMIUM) else _namespace_partitions(ask)
+    if partitions != 1:
+        capabilities -= {Capability.REGULAR_QUEUES}
     if target.disposable:
         capabilities |= {Capability.DISPOSABLE_NAMESPACE}
     kind = "emulator" if target.emulator else "namespace"
@@ -87,6 +104,7 @@ def discovered(ask: Ask, entities: Entities, target: Target) -> Discovered:
             slack=SLACK if target.slack is None else target.slack,
         ),
         tier=tier,
+        namespace_partitions=partitions,
     )
 
 
@@ -104,6 +122,41 @@ def _found(ask: Ask) -> Iterator[Capability]:
         yield Capability.AVAILABILITY
 
 
+def _namespace_partitions(ask: Ask) -> int:
+    """PREM-15, PREM-16: return how many partitions the namespace has, by trying.
+
+    A partitioned one refuses an entity that is not. How many partitions it has is in the sequence
+    numbers of messages with many keys.
+
+    Raises:
+        AdapterError: it is partitioned, and the numbers do not show how.
+    """
+    refused = ask(c.CreateQueue(queue="kind", partitioned=False), "probe")
+    if not isinstance(refused, o.Refused) or not _is_for_partitions(refused.detail):
+        return 1
+    for number in range(KEYS_TRIED):
+        key = f"probe-{number}"
+        message = Message(body=key, message_id=key, partition_key=key)
+        ask(c.Send(queue="probe", message=message), "probe")
+    seen: set[int] = set()
+    for _ in range(KEYS_TRIED):
+        told = ask(c.Receive(queue="probe"), "probe")
+        if isinstance(told, o.Received) and told.message.sequence_number is not None:
+            seen.add(told.message.sequence_number >> SEQUENCE_BITS)
+    for number in NAMESPACE_PARTITIONS:
+        if 1 < len(seen) <= number:
+            return number
+    raise AdapterError(
+        f"the namespace is partitioned, and the sequence numbers of {KEYS_TRIED} messages show "
+        f"{len(seen)} partitions; a namespace has 2 or 4"
+    )
+
+
+def _is_for_partitions(detail: str) -> bool:
+    """PREM-15: return whether a refusal says that the namespace is partitioned."""
+    return any(words in detail.lower() for words in PARTITIONED_WORDS)
+
+
 def _of_a_lock(ask: Ask, token: str) -> Iterator[Capability]:
     if not _is_lacking(ask(c.RenewLock(queue="probe", lock_token=token), "probe")):
         yield Capability.LOCK_RENEWAL
@@ -114,6 +167,10 @@ def _of_a_lock(ask: Ask, token: str) -> Iterator[Capability]:
     ask(c.RollBackTransaction(transaction="settles"), "probe")
     if not _is_lacking(ask(c.Defer(queue="probe", lock_token=token), "probe")):
         yield Capability.DEFERRAL
+    # One lock, because those of several partitions are refused as not supported.
+    together = c.SettleBatch(queue="probe", lock_tokens=(token,), disposition=Disposition.COMPLETE)
+    if not _is_lacking(ask(together, "probe")):
+        yield Capability.SETTLE_BATCHES
 
 
 def _assigns_message_ids(ask: Ask) -> bool:

@@ -107,6 +107,8 @@ class Embedded:
                 "tier": profile.tier.value,
                 "readings": dict(profile.readings),
                 "partitions": profile.partitions,
+                "namespace_partitions": profile.namespace_partitions,
+                "messaging_units": profile.messaging_units,
             },
         )
         return int(answer["epoch"])

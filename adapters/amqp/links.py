@@ -1,5 +1,6 @@
 """Receiving links, the locks of their messages, and settlement."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 from uuid import UUID
 
@@ -10,8 +11,15 @@ from proton import Array, Condition, Data, Delivery, Link, symbol, uint
 from busproof.adapters.amqp.client import Client
 from busproof.adapters.amqp.failing import Rejected
 from busproof.adapters.amqp.transfers import Settled, arrived, is_closed, taken
-from busproof.vocabulary.commands import Abandon, Complete, DeadLetter, Defer, Settlement
-from busproof.vocabulary.values import ReceiveMode
+from busproof.vocabulary.commands import (
+    Abandon,
+    Complete,
+    DeadLetter,
+    Defer,
+    SettleBatch,
+    Settlement,
+)
+from busproof.vocabulary.values import Disposition, ReceiveMode
 
 __all__ = [
     "Lock",
@@ -24,6 +32,7 @@ __all__ = [
     "session_of",
     "settled_by_request",
     "settled_on_link",
+    "settled_together",
     "several",
     "uuid_of",
 ]
@@ -257,6 +266,12 @@ def _wanted(delivery: Any, command: Settlement) -> Any:
     return Delivery.MODIFIED
 
 
+KINDS: Final[dict[Disposition, type[Settlement]]] = {
+    Disposition.COMPLETE: Complete,
+    Disposition.ABANDON: Abandon,
+    Disposition.DEFER: Defer,
+    Disposition.DEAD_LETTER: DeadLetter,
+}
 STATUSES: Final = {
     Complete: "completed",
     Abandon: "abandoned",
@@ -278,13 +293,40 @@ def settled_by_request(
     Raises:
         Rejected: the service refuses.
     """
-    token = uuid_of(command.lock_token)
+    reason = command.reason if isinstance(command, DeadLetter) else ""
+    _update_dispositions(
+        *(client, path, type(command), (command.lock_token,), reason, session_id, transaction)
+    )
+
+
+def settled_together(
+    client: Client, path: str, command: SettleBatch, session_id: str | None
+) -> None:
+    """Settle several messages with one request to the management node.
+
+    Raises:
+        Rejected: the service refuses.
+    """
+    kind = KINDS[command.disposition]
+    tokens, reason = command.lock_tokens, command.reason
+    _update_dispositions(client, path, kind, tokens, reason, session_id)
+
+
+def _update_dispositions(
+    client: Client,
+    path: str,
+    kind: type[Settlement],
+    tokens: Sequence[str],
+    reason: str,
+    session_id: str | None,
+    transaction: bytes | None = None,
+) -> None:
     body: dict[str, Any] = {
-        "disposition-status": STATUSES[type(command)],
-        "lock-tokens": array(Data.UUID, [token]),
+        "disposition-status": STATUSES[kind],
+        "lock-tokens": array(Data.UUID, list(map(uuid_of, tokens))),
     }
     if session_id is not None:
         body["session-id"] = session_id
-    if isinstance(command, DeadLetter) and command.reason:
-        body["deadletter-reason"] = command.reason
+    if reason and kind is DeadLetter:
+        body["deadletter-reason"] = reason
     client.request(path, "update-disposition", body, transaction)

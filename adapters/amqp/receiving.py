@@ -26,6 +26,7 @@ __all__ = [
     "renew_lock",
     "renewed",
     "settle",
+    "settle_batch",
 ]
 
 MILLISECOND: Final = 1000
@@ -121,6 +122,21 @@ def settle(scenario: Scenario, command: c.Settlement, client: Client) -> o.Outco
     else:
         session_id = None if lock is None else lock.session_id
         r.settled_by_request(client, path, command, session_id)
+    return o.Done()
+
+
+def settle_batch(scenario: Scenario, command: c.SettleBatch, client: Client) -> o.Outcome:
+    """Settle several messages with one request; their links learn nothing of it."""
+    path = scenario.path(command.queue)
+    sessions = {
+        lock.session_id
+        for token in command.lock_tokens
+        if (lock := scenario.locks.get(token)) is not None
+    }
+    session_id = sessions.pop() if len(sessions) == 1 else None
+    r.settled_together(client, path, command, session_id)
+    for token in command.lock_tokens:
+        scenario.locks.pop(token, None)
     return o.Done()
 
 

@@ -53,6 +53,7 @@ class RemoteAdapter:
         self._left: dict[str, None] = {}
         self._declaration: Declaration | None = None
         self._tier: str | None = None
+        self._partitions = 1
 
     @property
     def declaration(self) -> Declaration:
@@ -64,6 +65,7 @@ class RemoteAdapter:
             finally:
                 self._let_go()
             self._declaration, self._tier = found.declaration, found.tier
+            self._partitions = found.namespace_partitions
         return self._declaration
 
     def start(self, profile: Profile) -> None:
@@ -72,6 +74,12 @@ class RemoteAdapter:
             raise UsageError(
                 f"the namespace is of tier {self._tier}, and the run is for {profile.tier.value}; "
                 f"say --tier {self._tier}"
+            )
+        if self._declaration and self._partitions != profile.namespace_partitions:
+            raise UsageError(
+                f"the namespace is of {self._partitions} partitions (1: not partitioned), and the "
+                f"run is for {profile.namespace_partitions}; say --namespace-partitions "
+                f"{self._partitions}"
             )
         self._begin()
 

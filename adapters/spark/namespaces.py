@@ -98,7 +98,7 @@ def _text(value: Mapping[str, Any]) -> bytes:
 def fresh(profile: Profile) -> dict[str, Any]:
     """Return the state of an empty namespace in the schema of the expressions."""
     return {
-        "tier": profile.tier,
+        "tier": profile.kind,
         "most_partitions": profile.partitions,
         **dict.fromkeys(("now", "arrivals", "given"), 0),
         **{name: [] for name in (*TABLES, "told")},

@@ -19,7 +19,7 @@ from busproof.errors import UsageError
 from busproof.model.state import Entity
 from busproof.spec import load
 from busproof.vocabulary.commands import BringPartitionUp, RestoreQueue, TakePartitionDown
-from busproof.vocabulary.profile import profile_for
+from busproof.vocabulary.profile import Profile, profile_for
 from busproof.vocabulary.values import Tier
 
 __all__ = ["Administration"]
@@ -30,6 +30,8 @@ METRICS: Final = "/metrics"
 HEALTH: Final = "/health"
 BODILESS: Final = frozenset({OWN, OVERVIEW, METRICS, HEALTH})
 """Paths that some clients may request without a token; request bodies are never read there."""
+NUMBERS: Final = ("partitions", "namespace_partitions", "messaging_units")
+"""Numbers of a namespace that a request to begin one may give."""
 REFUSED: Final = 400
 """The lowest HTTP status that reports an error."""
 NOBODY: Final = Control()
@@ -214,13 +216,12 @@ class Administration:
             raise Problem(400, f"tier is {said['tier']!r}; it is one of {', '.join(tiers)}.")
         if not isinstance(readings, dict):
             raise Problem(400, "readings has to be an object: ambiguity to reading.")
-        partitions = whole_of({"partitions": known.partitions} | dict(said), "partitions")
         profile = profile_for(
             load(),
             edition=str(said.get("edition", known.edition)),
             tier=str(said.get("tier", known.tier.value)),
             readings={str(name): str(reading) for name, reading in readings.items()},
-            partitions=partitions,
+            **_namespace_of(said, known),
         )
         return self._serve(self._hub.bus.anew(profile))
 
@@ -283,6 +284,8 @@ class Administration:
             "edition": profile.edition,
             "tier": profile.tier.value,
             "partitions": profile.partitions,
+            "namespace_partitions": profile.namespace_partitions,
+            "messaging_units": profile.messaging_units,
             "slack": bus.slack / 1_000_000,
             "readings": dict(sorted({**profile.readings, **readings}.items())),
             **self._clock(),
@@ -303,6 +306,21 @@ class Administration:
             "scheduled": len(entity.scheduled),
             "dead_letters": 0 if dead is None else len(dead.messages),
         }
+
+
+def _namespace_of(said: Mapping[str, Any], known: Profile) -> dict[str, Any]:
+    """Return the numbers of a namespace to begin; missing ones are the current namespace's.
+
+    Those of another tier, or beside another number of partitions, are the defaults.
+    """
+    found: dict[str, Any] = {name: whole_of(said, name) for name in NUMBERS if name in said}
+    if said.get("tier", known.tier.value) == known.tier.value:
+        found.setdefault("namespace_partitions", known.namespace_partitions)
+        if found["namespace_partitions"] == known.namespace_partitions:
+            found.setdefault("messaging_units", known.messaging_units)
+    if found.get("namespace_partitions", 1) == known.namespace_partitions:
+        found.setdefault("partitions", known.partitions)
+    return found
 
 
 def _check_name(name: str, *, dollar: bool = False) -> None:

@@ -282,7 +282,10 @@ class Entities:
         return self._feed(what, names, query)
 
     def _subscriptions(self, path: str, query: Mapping[str, str]) -> bytes:
-        names = self._hub.bus.subscriptions(self._known(path))
+        known = self._known(path)
+        if self._hub.bus.known(known).kind is not EntityKind.TOPIC:
+            raise atom.Unreadable(f"Entity '{path}' is not a topic.", 404)
+        names = self._hub.bus.subscriptions(known)
         return self._feed(f"{path}/Subscriptions", names, query)
 
     def _feed(self, what: str, names: list[str], query: Mapping[str, str]) -> bytes:
@@ -370,7 +373,7 @@ class Entities:
             "NamespaceType": "Messaging",
         }
         if tier == "Premium":
-            said["MessagingUnits"] = "1"
+            said["MessagingUnits"] = str(self._hub.bus.namespace.profile.messaging_units)
         info = atom.written("NamespaceInfo", said, None)
         return atom.entry("sbemulatorns", self._url("$namespaceinfo"), moment, info)
 

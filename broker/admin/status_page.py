@@ -32,6 +32,7 @@ def overview(hub: Hub, *, may_disturb: bool) -> dict[str, Any]:
     profile = namespace.profile
     return {
         "tier": profile.tier.value,
+        "namespace_partitions": profile.namespace_partitions,
         "edition": profile.edition,
         "clock": bus.clock.value,
         "now": bus.epoch_ms(bus.now),

@@ -1,6 +1,6 @@
 """Settlements on the wire: what a disposition requests and which properties it adds."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -8,7 +8,15 @@ from proton import Data, Delivery, Described, ulong
 
 from busproof.broker.amqp.encoding import string_of
 from busproof.broker.amqp.refusals import Refusal
-from busproof.vocabulary.commands import Abandon, Complete, DeadLetter, Defer, Settlement
+from busproof.vocabulary import values
+from busproof.vocabulary.commands import (
+    Abandon,
+    Complete,
+    DeadLetter,
+    Defer,
+    SettleBatch,
+    Settlement,
+)
 
 __all__ = [
     "ACCEPTED",
@@ -35,6 +43,12 @@ NAMED: Final = {
     "amqp:rejected:list": REJECTED,
     "amqp:released:list": RELEASED,
     "amqp:modified:list": MODIFIED,
+}
+TOGETHER: Final[dict[type[Settlement], values.Disposition]] = {
+    Complete: values.Disposition.COMPLETE,
+    Abandon: values.Disposition.ABANDON,
+    Defer: values.Disposition.DEFER,
+    DeadLetter: values.Disposition.DEAD_LETTER,
 }
 
 
@@ -68,6 +82,20 @@ class Disposition:
         if self.outcome == MODIFIED:
             return Abandon(queue=queue, lock_token=token)
         raise Refusal("amqp:not-allowed", f"No message is settled by outcome {self.outcome:#04x}.")
+
+    def together(self, queue: str, tokens: Sequence[str]) -> SettleBatch:
+        """Return the command for this settlement of several messages.
+
+        Raises:
+            Refusal: the outcome settles no message.
+        """
+        one = self.settlement(queue, "")
+        return SettleBatch(
+            queue=queue,
+            lock_tokens=tuple(tokens),
+            disposition=TOGETHER[type(one)],
+            reason=one.reason if isinstance(one, DeadLetter) else "",
+        )
 
     def more(self) -> dict[str, bytes]:
         """Return the properties that the settlement adds to the message, as encoded AMQP values.

@@ -13,6 +13,7 @@ from busproof.broker.amqp.refusals import Refusal, not_found, too_many, unauthor
 from busproof.broker.amqp.unreadable import readable
 from busproof.broker.auth.tokens import MANAGEMENT
 from busproof.broker.core import Hub
+from busproof.broker.names import belongs_to
 
 __all__ = ["Links"]
 
@@ -118,11 +119,10 @@ class Links:
         self._owner.pump()
 
     def end_receivers(self, path: str) -> None:
-        """End the receivers of a deleted entity and of everything below it."""
+        """End the receivers of a deleted entity, its subscriptions and their dead-letter queues."""
         for link, node in list(self.nodes.items()):
             right, of = node.needs or ("", "")
-            is_beneath = of.startswith(f"{path}/") and not of.endswith(MANAGEMENT)
-            if right == "Listen" and (of == path or is_beneath):
+            if right == "Listen" and belongs_to(of, path) and not of.endswith(MANAGEMENT):
                 self.refuse(link, not_found(of))
         self._owner.pump()
 

@@ -6,7 +6,7 @@ from typing import Final
 from busproof.model import Answer
 from busproof.spec import load
 from busproof.vocabulary.outcomes import Refused
-from busproof.vocabulary.values import Error
+from busproof.vocabulary.values import Error, RuleId
 
 __all__ = [
     "Refusal",
@@ -51,6 +51,9 @@ SENTENCES: Final[dict[Error, str]] = {
     Error.OTHER: "The request was refused",
 }
 
+SUB_CODES: Final[dict[RuleId, str]] = {"PREM-15": "SubCode=40000. "}
+"""By rule, the service's own code for the refusal, which clients look for (observed)."""
+
 
 LONGEST: Final = 1_000
 """Maximum length of a description, in characters."""
@@ -91,9 +94,9 @@ def _refusal(refused: Refused, shown: tuple[str, ...], about: str) -> Refusal:
     rules = f" ({'; '.join(named)})" if shown else ""
     place = f" '{about}'" if about else ""
     detail = f": {refused.detail}" if refused.detail else ""
-    return Refusal(
-        condition, f"{SENTENCES[error]}{detail}{rules}.{place and ' Entity:' + place}", status
-    )
+    code = "".join(SUB_CODES.get(each, "") for each in shown)
+    said = f"{code}{SENTENCES[error]}{detail}{rules}.{place and ' Entity:' + place}"
+    return Refusal(condition, said, status)
 
 
 @cache

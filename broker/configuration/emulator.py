@@ -1,7 +1,7 @@
 """The configuration file of Microsoft's emulator, with busproof's additions.
 
 The additions are `EnablePartitioning` of queues and topics, and `Tier`, `Edition`, `Readings`,
-`Partitions` and `AuthorizationRules` of the namespace.
+`Partitions`, `NamespacePartitions`, `MessagingUnits` and `AuthorizationRules` of the namespace.
 """
 
 from collections.abc import Callable, Iterable
@@ -24,6 +24,7 @@ from busproof.vocabulary.commands import (
     CreateTopic,
     RemoveRule,
 )
+from busproof.vocabulary.profile import NAMESPACE_PARTITIONS
 from busproof.vocabulary.subscription_rules import DEFAULT_RULE
 from busproof.vocabulary.values import Tier
 
@@ -47,6 +48,7 @@ QUEUE: Final = (
     "MaxSizeInMegabytes",
     "RequiresSession",
 )
+TOPIC: Final = (*LASTING, "EnablePartitioning", "MaxSizeInMegabytes")
 SUBSCRIPTION: Final = (
     "DeadLetteringOnMessageExpiration",
     "DefaultMessageTimeToLive",
@@ -64,6 +66,8 @@ NAMESPACE: Final = (
     "Edition",
     "Readings",
     "Partitions",
+    "NamespacePartitions",
+    "MessagingUnits",
     "AuthorizationRules",
 )
 CONNECTIONS: Final = "MaxAllowedConnections"
@@ -92,7 +96,9 @@ class Configuration:
 
     tier: str = Tier.STANDARD
     edition: str | None = None
-    partitions: int = 16
+    partitions: int | None = None
+    namespace_partitions: int = 1
+    messaging_units: int | None = None
     readings: dict[str, str] = attrs.field(factory=dict)
     keys: tuple[Key, ...] = DEFAULT_KEYS
     created: list[Created] = attrs.field(factory=list)
@@ -134,6 +140,12 @@ def _namespace(value: Value, found: Configuration) -> None:
         _told(fields["Edition"], lambda: load().edition(found.edition or ""))
     if "Partitions" in fields:
         found.partitions = fields["Partitions"].number(1, 64)
+    if "NamespacePartitions" in fields:
+        found.namespace_partitions = fields["NamespacePartitions"].number(1, 4)
+        if found.namespace_partitions not in NAMESPACE_PARTITIONS:
+            raise fields["NamespacePartitions"].wrong("1 (not partitioned), 2 or 4")
+    if "MessagingUnits" in fields:
+        found.messaging_units = fields["MessagingUnits"].number(1, 64)
     if "Readings" in fields:
         for name, each in fields["Readings"].pairs().items():
             found.readings[name] = each.text()
@@ -192,7 +204,7 @@ def _queue(value: Value, found: Configuration) -> None:
     found.create(
         CreateQueue(
             queue=name,
-            partitioned=_truth(given, "EnablePartitioning"),
+            partitioned=_partitioned(given, found),
             requires_session=_truth(given, "RequiresSession"),
             duplicate_detection=_truth(given, "RequiresDuplicateDetection"),
             duplicate_window=_duration(
@@ -212,15 +224,16 @@ def _queue(value: Value, found: Configuration) -> None:
 
 def _topic(value: Value, found: Configuration) -> None:
     name, fields = _named(value, "Subscriptions")
-    given = _properties(fields, (*LASTING, "EnablePartitioning"), found)
+    given = _properties(fields, TOPIC, found)
     found.create(
         CreateTopic(
             topic=name,
-            partitioned=_truth(given, "EnablePartitioning"),
+            partitioned=_partitioned(given, found),
             duplicate_detection=_truth(given, "RequiresDuplicateDetection"),
             duplicate_window=_duration(
                 given, "DuplicateDetectionHistoryTimeWindow", 600, 5, LONGEST_WINDOW
             ),
+            max_size=_size(given),
             time_to_live=_lifetime(given),
         ),
         value,
@@ -268,6 +281,13 @@ def _text(given: dict[str, Value], name: str) -> str | None:
 
 def _truth(given: dict[str, Value], name: str) -> bool:
     return name in given and given[name].truth()
+
+
+def _partitioned(given: dict[str, Value], found: Configuration) -> bool:
+    """PREM-14: return the option; without it, an entity is as its namespace."""
+    if found.namespace_partitions > 1 and "EnablePartitioning" not in given:
+        return True
+    return _truth(given, "EnablePartitioning")
 
 
 def _duration(given: dict[str, Value], name: str, default: int, least: int, most: int) -> int:

@@ -19,6 +19,11 @@ CORRELATION: Final = {
     "To": "to",
 }
 
+SQL: Final = "SqlExpression"
+IGNORED: Final = ("CompatibilityLevel", "RequiresPreprocessing")
+"""Fields of filters and actions that say nothing about what matches or changes."""
+FILTERS: Final = {"Correlation": "CorrelationFilter", "Sql": "SqlFilter"}
+
 
 def named_rule(value: Value) -> tuple[str, dict[str, Value]]:
     """Return the name of a rule, and its parts.
@@ -43,28 +48,32 @@ def action_in(parts: Mapping[str, Value]) -> str | None:
     """
     if "Action" not in parts or parts["Action"].is_null:
         return None
-    given = parts["Action"].fields(("SqlExpression",))
-    return given["SqlExpression"].text() if "SqlExpression" in given else None
+    given = parts["Action"].fields((SQL, *IGNORED))
+    return given[SQL].text() if SQL in given else None
 
 
 def filter_in(parts: Mapping[str, Value]) -> Filter:
-    """Return the filter of a rule.
+    """Return the filter of a rule; without a FilterType, the filter that there is.
 
     Raises:
         UsageError: it is not valid.
     """
-    if "FilterType" not in parts:
+    if "FilterType" in parts:
+        name = FILTERS[parts["FilterType"].one_of(tuple(FILTERS))]
+        if name not in parts:
+            raise parts["FilterType"].wrong(f"a {name} beside it")
+    elif not (names := [name for name in FILTERS.values() if name in parts]):
         return TrueFilter()
-    if parts["FilterType"].one_of(("Correlation", "Sql")) == "Sql":
-        if "SqlFilter" not in parts:
-            raise parts["FilterType"].wrong("a SqlFilter beside it")
-        given = parts["SqlFilter"].fields(("SqlExpression",))
-        if "SqlExpression" not in given:
-            raise parts["SqlFilter"].wrong("a SqlExpression")
-        return SqlFilter(expression=given["SqlExpression"].text())
-    if "CorrelationFilter" not in parts:
-        raise parts["FilterType"].wrong("a CorrelationFilter beside it")
-    given = parts["CorrelationFilter"].fields((*CORRELATION, "Properties"))
+    elif len(names) > 1:
+        raise parts[names[1]].wrong("a FilterType beside two filters")
+    else:
+        name = names[0]
+    if name == "SqlFilter":
+        given = parts[name].fields((SQL, *IGNORED))
+        if SQL not in given:
+            raise parts[name].wrong(f"a {SQL}")
+        return SqlFilter(expression=given[SQL].text())
+    given = parts[name].fields((*CORRELATION, "Properties", *IGNORED))
     values = {CORRELATION[name]: given[name].text() for name in CORRELATION.keys() & given.keys()}
     free = given["Properties"].pairs() if "Properties" in given else {}
     return CorrelationFilter(

@@ -5,6 +5,7 @@ from typing import Final
 
 import attrs
 
+from busproof.broker.names import belongs_to
 from busproof.vocabulary.addressing import concerned
 from busproof.vocabulary.commands import Command, Schedule, Send, SendBatch
 from busproof.vocabulary.outcomes import Outcome, Received, ReceivedSeveral, Refused
@@ -79,14 +80,9 @@ class Traffic:
             self._went[entity] += times * len(outcome.messages)
 
     def forget(self, path: str) -> None:
-        """Remove a deleted entity and everything below it."""
-        gone = path.lower(), f"{path.lower()}/"
-
-        def is_gone(name: str) -> bool:
-            return name.lower() == gone[0] or name.lower().startswith(gone[1])
-
+        """Remove a deleted entity and its subscriptions."""
         for counts in (self._came, self._went):
-            for name in [each for each in counts if is_gone(each)]:
+            for name in [each for each in counts if belongs_to(each, path)]:
                 del counts[name]
-        for key in [each for each in self._asked if is_gone(each[0])]:
+        for key in [each for each in self._asked if belongs_to(each[0], path)]:
             del self._asked[key]

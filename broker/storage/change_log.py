@@ -5,7 +5,8 @@ log keeps the first state of each since the last commit; the next commit writes 
 So a message that came and went in between costs nothing.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import attrgetter, itemgetter
 from typing import Any, Final
 
 import attrs
@@ -34,16 +35,25 @@ class _Noted:
     """
 
     record: Any
-    before: tuple[Any, ...] | None
+    before: Any
 
 
-def _indexed(kind: type) -> tuple[int, ...]:
-    """Return the positions of the durable values among the values in the journal."""
+def _nothing(_: Any) -> tuple[()]:
+    return ()
+
+
+def _journaled(kind: type) -> Callable[[Any], Any]:
+    """Return a function that takes the durable values from those in the journal."""
     names: tuple[str, ...] = kind.names  # type: ignore[attr-defined]
-    return tuple(names.index(name) for name in DURABLE[kind])
+    places = [names.index(name) for name in DURABLE[kind]]
+    return itemgetter(*places) if places else _nothing
 
 
-PLACES: Final = {kind: _indexed(kind) for kind in DURABLE}
+JOURNALED: Final = {kind: _journaled(kind) for kind in DURABLE}
+CURRENT: Final = {
+    kind: attrgetter(*names) if names else _nothing for kind, names in DURABLE.items()
+}
+"""Functions that take the durable values from a record; a single one is not in a tuple."""
 
 
 class ChangeLog:
@@ -143,7 +153,7 @@ class ChangeLog:
                 yield from self._note_record(thing, before)
 
     def _note_record(self, record: Any, values: tuple[Any, ...]) -> Iterator[int]:
-        before = tuple(values[place] for place in PLACES[type(record)])
+        before = JOURNALED[type(record)](values)
         if before == _durable(record):
             return
         if id(record) not in self._noted:
@@ -218,5 +228,5 @@ class ChangeLog:
         return written(tuple((key, table[key]) for key in sorted(table)))
 
 
-def _durable(record: Any) -> tuple[Any, ...]:
-    return tuple(getattr(record, name) for name in DURABLE[type(record)])
+def _durable(record: Any) -> Any:
+    return CURRENT[type(record)](record)

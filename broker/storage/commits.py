@@ -327,7 +327,10 @@ def _raise(error: ConformanceError) -> None:
 def namespace_notes(bus: Bus, store: Store) -> dict[str, str]:
     """Return the profile of a namespace, its epoch and its number of partitions, as notes."""
     profile = bus.namespace.profile
-    held = (profile.edition, profile.tier.value, profile.readings, profile.partitions)
+    held = (
+        *(profile.edition, profile.tier.value, profile.readings, profile.partitions),
+        *(profile.namespace_partitions, profile.messaging_units),
+    )
     return {
         "profile": written(held),
         "epoch": str(bus.epoch),

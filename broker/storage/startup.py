@@ -126,13 +126,21 @@ class Keeping:
     def _profile(self) -> Profile:
         path = self._store.path(NAMESPACE)
         try:
-            edition, tier, readings, partitions = read(self._notes["profile"])
+            edition, tier, readings, partitions, *premium = read(self._notes["profile"])
+            # Stores of before 2026-11 say nothing of partitioned namespaces.
+            namespace_partitions, units = premium or (1, None)
             int(self._notes["epoch"])
         except (KeyError, ValueError) as error:
             raise damaged(path, f"of its notes, {error}") from None
         try:
             return profile_for(
-                load(), edition=edition, tier=tier, readings=readings, partitions=partitions
+                load(),
+                edition=edition,
+                tier=tier,
+                readings=readings,
+                partitions=partitions,
+                namespace_partitions=namespace_partitions,
+                messaging_units=units,
             )
         except UsageError as error:
             raise UsageError(
@@ -143,7 +151,15 @@ class Keeping:
         """Check that the configuration has the profile that the store was created with."""
         wanted: dict[str, Any] = {
             "Tier": (configuration.tier, profile.tier.value),
-            "Partitions": (configuration.partitions, profile.partitions),
+            "Partitions": (configuration.partitions or profile.partitions, profile.partitions),
+            "NamespacePartitions": (
+                configuration.namespace_partitions,
+                profile.namespace_partitions,
+            ),
+            "MessagingUnits": (
+                configuration.messaging_units or profile.messaging_units,
+                profile.messaging_units,
+            ),
             "Edition": (configuration.edition or profile.edition, profile.edition),
         }
         for name, reading in configuration.readings.items():

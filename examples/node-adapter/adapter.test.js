@@ -47,8 +47,8 @@ describe('the conversation', () => {
     assert.equal(declared.hello.clock, 'virtual');
     assert.deepEqual(declared.hello.capabilities, [
       'witness', 'outages', 'transactions', 'sessions', 'duplicate-detection', 'peek', 'peek-lock',
-      'regular-queues', 'sequence-numbers', 'lock-renewal', 'next-session',
-      'session-state', 'session-listing', 'dead-letter', 'deferral', 'scheduling',
+      'regular-queues', 'sequence-numbers', 'lock-renewal', 'settle-batches',
+      'next-session', 'session-state', 'session-listing', 'dead-letter', 'deferral', 'scheduling',
       'time-to-live', 'management', 'availability',
     ]);
     assert.deepEqual([started, bye], [{ id: 1, started: {} }, { id: 2, bye: {} }]);

@@ -18,6 +18,7 @@ export const DECLARATION = {
     'regular-queues',
     'sequence-numbers',
     'lock-renewal',
+    'settle-batches',
     'next-session',
     'session-state',
     'session-listing',

@@ -43,6 +43,11 @@ export class Locks {
     this.#ends.set(token, lockedUntil);
   }
 
+  /** Throws unless all of these locks are held. */
+  insistOn(tokens) {
+    for (const token of tokens) this.#lock(token);
+  }
+
   /** The messages whose locks have ended, the earliest end first. */
   takeOver(now) {
     return this.#ends.takeOver(now).map(([token]) => this.take(token));

@@ -3,6 +3,12 @@ import { integer, listOf, oneOf, record, text, textOr, textOrNull, whole } from 
 import { MESSAGE_FIELDS, renewed, sent, told } from './words.js';
 
 const MODE = oneOf(['peek-lock', 'receive-and-delete'], 'peek-lock');
+const SETTLEMENTS = {
+  complete: 'complete',
+  abandon: 'abandon',
+  defer: 'defer',
+  'dead-letter': 'deadLetter',
+};
 const LOCK_FIELDS = { queue: text(), lock_token: text() };
 
 export const MESSAGE_COMMANDS = {
@@ -62,6 +68,17 @@ export const MESSAGE_COMMANDS = {
   DeadLetter: {
     fields: { ...LOCK_FIELDS, reason: textOr('') },
     run: (bus, { queue, lock_token, reason }) => bus.queue(queue).deadLetter(lock_token, reason),
+  },
+  SettleBatch: {
+    fields: {
+      queue: text(),
+      lock_tokens: listOf(text()),
+      disposition: oneOf(Object.keys(SETTLEMENTS)),
+      reason: textOr(''),
+    },
+    run: (bus, { queue, lock_tokens, disposition, reason }) => (
+      bus.queue(queue).settleBatch(lock_tokens, SETTLEMENTS[disposition], reason)
+    ),
   },
   RenewLock: {
     fields: LOCK_FIELDS,

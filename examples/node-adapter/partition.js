@@ -213,6 +213,12 @@ export class Partition {
     this.#bury(message, reason);
   }
 
+  /** One lock that is lost keeps all of them from being settled. */
+  settleBatch(lockTokens, settle, reason) {
+    this.#locks.insistOn(lockTokens);
+    for (const lockToken of new Set(lockTokens)) this[settle](lockToken, reason);
+  }
+
   /** The lock lasts for a whole lock duration from now; returns until when. */
   renewLock(lockToken) {
     const lockedUntil = this.#endOfLock();

@@ -83,6 +83,13 @@ export class Partitions {
     throw lockLost(`queue ${this.#queueName} never gave the lock ${JSON.stringify(lockToken)}`);
   }
 
+  /** The one partition of all these locks, as no request can settle in two; none without locks. */
+  ofLocks(lockTokens) {
+    const [partition, ...others] = new Set(lockTokens.map((token) => this.ofLock(token)));
+    if (others.length === 0) return partition;
+    throw invalidOperation('a request for several locks is about messages of one partition');
+  }
+
   /** So does a sequence number. */
   ofNumber(sequenceNumber) {
     const number = partitionOfNumber(sequenceNumber);

@@ -155,6 +155,14 @@ export class Queue {
     this.#partitions.ofLock(lockToken).deadLetter(lockToken, reason);
   }
 
+  /** Settles all of these messages, or none: `settle` names the method for one of them. */
+  settleBatch(lockTokens, settle, reason) {
+    if (settle === 'deadLetter' && this.#deadLetters === null) {
+      throw invalidOperation(`${this.name} has no dead letters`);
+    }
+    this.#partitions.ofLocks(lockTokens)?.settleBatch(lockTokens, settle, reason);
+  }
+
   renewLock(lockToken) {
     return this.#partitions.ofLock(lockToken).renewLock(lockToken);
   }

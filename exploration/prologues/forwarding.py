@@ -29,7 +29,6 @@ from busproof.vocabulary.commands import (
 from busproof.vocabulary.entity_settings import EntityStatus
 from busproof.vocabulary.messages import Message
 from busproof.vocabulary.paths import DEAD_LETTER_SUFFIXES, DEAD_LETTERS
-from busproof.vocabulary.values import Tier
 
 __all__ = ["OPENINGS"]
 
@@ -59,7 +58,7 @@ def chain(world: World, queue: CreateQueue) -> Iterator[Command]:
 def onward(world: World, queue: CreateQueue) -> Iterator[Command]:
     """Forward from each kind of queue to each kind, and from a subscription to a topic."""
     world.theme = Theme.FORWARDING
-    kinds = (True, False) if world.scope.tier is not Tier.PREMIUM else (False,)
+    kinds = (True, False) if world.scope.may_partition else (False,)
     for ours, theirs in product(kinds, kinds):
         end = ordinary(world, attrs.evolve(queue, partitioned=theirs))
         source = _source(world, attrs.evolve(queue, partitioned=ours), forward_to=end.queue)

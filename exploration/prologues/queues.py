@@ -23,7 +23,7 @@ from busproof.vocabulary.commands import (
     TakePartitionDown,
 )
 from busproof.vocabulary.messages import Message
-from busproof.vocabulary.values import ReceiveMode, Tier
+from busproof.vocabulary.values import ReceiveMode
 
 __all__ = [
     "CROWD",
@@ -108,7 +108,7 @@ def around(world: World, queue: CreateQueue) -> Iterator[Command]:
     """Send messages without a key while a partition is down."""
     name = f"q{len(world.queues) + 1}"
     plain = CreateQueue(queue=name, lock_duration=world.scope.lock)
-    there = plain if world.scope.tier is not Tier.PREMIUM else queue
+    there = plain if world.scope.may_partition else queue
     if there is plain:
         world.queues.append(plain)
         yield plain
@@ -163,7 +163,7 @@ def full(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 def crowd(world: World, queue: CreateQueue) -> Iterator[Command]:
     """Create more partitioned queues than allowed, and delete some of them."""
-    partitioned = world.scope.tier is not Tier.PREMIUM
+    partitioned = world.scope.may_partition
     kinds = attrs.evolve(queue, forward_to=None, partitioned=partitioned)
     names = [f"{queue.queue}-{number}" for number in range(CROWD)]
     for name in names:

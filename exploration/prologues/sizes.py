@@ -122,7 +122,7 @@ def sizes(world: World, queue: CreateQueue) -> Iterator[Command]:
 
 def from_before(world: World, _queue: CreateQueue) -> Iterator[Command]:
     """Use a legacy queue, delete it, and create it again."""
-    if world.scope.tier is not Tier.PREMIUM:
+    if world.scope.may_partition:
         return
     old = CreateQueue(queue=f"q{len(world.queues) + 1}", lock_duration=world.scope.lock)
     world.queues.append(old)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from busproof.exploration.state import GENERAL, Scope, Theme, World
 from busproof.exploration.strategies.row import QUEUES, TRANSACTIONS, Generator
 from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import CreateQueue, ReceiveBatch, SendBatch
-from busproof.vocabulary.values import ReceiveMode
+from busproof.vocabulary.commands import CreateQueue, ReceiveBatch, SendBatch, SettleBatch
+from busproof.vocabulary.values import Disposition, ReceiveMode
 
 __all__ = ["rows_of_batches"]
 
@@ -44,6 +44,16 @@ def rows_of_batches(scope: Scope) -> Iterator[Generator]:
         make=_received,
         themes=(*GENERAL, Theme.SESSIONS),
     )
+    yield Generator(
+        kind=SettleBatch,
+        draws={
+            "count": st.integers(1, 4),
+            "disposition": st.sampled_from(_dispositions(scope)),
+            "again": st.integers(0, 7),
+        },
+        make=_settled,
+        themes=(*GENERAL, Theme.SESSIONS, Theme.DELIVERIES),
+    )
 
 
 def _sent(
@@ -63,6 +73,28 @@ def _received(
         mode=mode,
         session_id=world.session_at_hand(queue.queue, session) if queue.requires_session else None,
     )
+
+
+def _settled(world: World, count: int, disposition: Disposition, again: int) -> SettleBatch | None:
+    """Settle the latest locks of an entity; seldom with one that nobody was given among them."""
+    if not world.locks:
+        return None
+    queue = world.locks[-1].queue
+    held = [each.lock_token or "" for each in world.locks if each.queue == queue]
+    strange = ("never given",) if again == 0 else ()
+    return SettleBatch(queue=queue, lock_tokens=(*held[-count:], *strange), disposition=disposition)
+
+
+def _dispositions(scope: Scope) -> list[Disposition]:
+    """Return the dispositions that the implementation supports, completion first."""
+    ways = [
+        (Capability.PEEK_LOCK, Disposition.COMPLETE),
+        (Capability.PEEK_LOCK, Disposition.ABANDON),
+        (Capability.DEFERRAL, Disposition.DEFER),
+        (Capability.DEAD_LETTER, Disposition.DEAD_LETTER),
+    ]
+    found = [way for capability, way in ways if capability in scope.capabilities]
+    return found or [Disposition.COMPLETE]
 
 
 def _modes(scope: Scope) -> list[ReceiveMode]:

@@ -100,7 +100,7 @@ def _created_again(
     if "/subscriptions/" in queue.queue:
         return None
     again = queue if partitioned is None else attrs.evolve(queue, partitioned=partitioned)
-    unwanted = again.partitioned and scope.tier is Tier.PREMIUM
+    unwanted = again.partitioned and not scope.may_partition
     return again if scope.allows(again) and not unwanted else None
 
 

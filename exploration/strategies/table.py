@@ -53,7 +53,7 @@ from busproof.vocabulary.commands import (
     Send,
 )
 from busproof.vocabulary.paths import DEAD_LETTERS
-from busproof.vocabulary.values import MICROSECONDS, ReceiveMode, Tier
+from busproof.vocabulary.values import MICROSECONDS, ReceiveMode
 
 __all__ = ["generators", "queue_kinds"]
 
@@ -75,7 +75,7 @@ def queue_kinds(scope: Scope) -> tuple[CreateQueue, ...]:
     return tuple(
         each
         for each in kinds
-        if scope.allows(each) and not (each.partitioned and scope.tier is Tier.PREMIUM)
+        if scope.allows(each) and not (each.partitioned and not scope.may_partition)
     )
 
 

@@ -21,7 +21,6 @@ from busproof.vocabulary.commands import (
     UpdateTopic,
 )
 from busproof.vocabulary.entity_settings import EntityStatus
-from busproof.vocabulary.values import Tier
 
 __all__ = ["rows_of_topic_management"]
 
@@ -49,7 +48,7 @@ def rows_of_topic_management(scope: Scope) -> Iterator[Generator]:
     seldom = {**one, "meant": _SELDOM}
     yield _row(DeleteTopic, seldom, _deleted)
     yield from _of_subscriptions(scope)
-    partitioned = st.sampled_from((False,) if scope.tier is Tier.PREMIUM else (True, True, False))
+    partitioned = st.sampled_from((True, True, False) if scope.may_partition else (False,))
     yield Generator(
         kind=CreateTopic,
         draws={**one, "partitioned": partitioned},

@@ -24,7 +24,7 @@ from busproof.vocabulary.commands import (
 from busproof.vocabulary.entity_settings import EntityStatus
 from busproof.vocabulary.paths import TRANSFERS
 from busproof.vocabulary.subscription_rules import DEFAULT_RULE, Filter
-from busproof.vocabulary.values import ReceiveMode, Tier
+from busproof.vocabulary.values import ReceiveMode
 
 __all__ = ["rows_of_topics"]
 
@@ -53,7 +53,7 @@ _RULES: Final = st.sampled_from((DEFAULT_RULE, "r", "s"))
 
 def rows_of_topics(scope: Scope) -> Iterator[Generator]:
     """Yield the rows; the caller leaves out those with undeclared capabilities."""
-    partitioned = st.sampled_from((False,) if scope.tier is Tier.PREMIUM else (True, True, False))
+    partitioned = st.sampled_from((True, True, False) if scope.may_partition else (False,))
     yield Generator(
         kind=CreateTopic,
         draws={"partitioned": partitioned},

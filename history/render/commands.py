@@ -63,6 +63,7 @@ from busproof.vocabulary.commands import (
     SendBatch,
     SessionCommand,
     SetSessionState,
+    SettleBatch,
     TakePartitionDown,
     UpdateQueue,
     UpdateTopic,
@@ -81,6 +82,7 @@ _RestOfCommands = (
     | ListRules
     | SessionCommand
     | SendBatch
+    | SettleBatch
     | Schedule
     | CancelScheduled
     | BeginTransaction
@@ -160,6 +162,13 @@ def _batch_words(command: SendBatch) -> str:
     return f"Send {number} at once to {named(command.queue)}: {', '.join(told)}{end}"
 
 
+def _settle_batch_words(command: SettleBatch) -> str:
+    what = command.disposition.value.capitalize()
+    locks = ", ".join(map(named, command.lock_tokens))
+    told = f"{what} at once on {named(command.queue)}: locks {locks or 'none'}"
+    return f"{told}, reason {quoted(command.reason)}" if command.reason else told
+
+
 def _schedule_words(command: Schedule) -> str:
     parts = [f"body {quoted(command.message.body)}", *properties(command.message)]
     parts.append(f"due in {seconds(command.delay)}")
@@ -168,7 +177,7 @@ def _schedule_words(command: Schedule) -> str:
     return f"Schedule to {named(command.queue)}: {', '.join(parts)}"
 
 
-def _rest_words(command: _RestOfCommands) -> str:  # noqa: PLR0911 - one return a case
+def _rest_words(command: _RestOfCommands) -> str:  # noqa: PLR0911, PLR0912 - one return a case
     match command:
         case CreateTopic():
             return topic_words(command)
@@ -178,6 +187,8 @@ def _rest_words(command: _RestOfCommands) -> str:  # noqa: PLR0911 - one return 
             return rule_words(command)
         case SendBatch():
             return _batch_words(command)
+        case SettleBatch():
+            return _settle_batch_words(command)
         case Schedule():
             return _schedule_words(command)
         case CancelScheduled(queue=queue, sequence_number=number):

@@ -58,6 +58,7 @@ from busproof.vocabulary.commands import (
     Send,
     SendBatch,
     SetSessionState,
+    SettleBatch,
     TakePartitionDown,
     UpdateQueue,
     UpdateTopic,
@@ -98,7 +99,7 @@ KNOWN: Final = (
 MANAGING: Final = (RestoreQueue, GetQueue, UpdateQueue, DeleteQueue)
 """Commands about one queue as a whole: no other queue, but each of its messages."""
 
-_OF_SEVERAL: Final = (SendBatch, ReceiveBatch)
+_OF_SEVERAL: Final = (SendBatch, ReceiveBatch, SettleBatch)
 """Commands about several messages of one queue, or of one transaction."""
 
 _OF_TOPICS: Final = (

@@ -24,6 +24,7 @@ from busproof.vocabulary.commands import (
     RollBackTransaction,
     Send,
     SendBatch,
+    SettleBatch,
     Settlement,
 )
 from busproof.vocabulary.messages import MessageView
@@ -178,6 +179,9 @@ class _Index:
                 | RenewLock(queue=queue, lock_token=token)
             ):
                 self.settles[queue, token].append(number)
+            case SettleBatch(queue=queue, lock_tokens=tokens):
+                for one in tokens:
+                    self.settles[queue, one].append(number)
             case (
                 AcceptSession(queue=queue, session_id=session)
                 | CloseSession(queue=queue, session_id=session)

@@ -300,8 +300,8 @@ def refused_update_frees_locks(
     "MGMT-20",
     "management.count",
     (*KEYED, receive(), v.GetQueue(queue=QUEUE)),
+    readings={"GET-LAG": "at-once"},
     deep=True,
-    literal=True,
 )
 def locked_messages_are_not_counted(namespace: Namespace, entity: Entity) -> int:
     """A message that is locked is not among those that are counted."""

@@ -15,6 +15,7 @@ from busproof.oracle.diagnosis.management import blamed_in_management, is_manage
 from busproof.oracle.diagnosis.partitions import blamed_for_partitions, wrongly_begun
 from busproof.oracle.diagnosis.settlements import (
     blamed_for_batches,
+    blamed_for_locks_together,
     blamed_for_settlements,
     wrongly_settled,
 )
@@ -39,6 +40,7 @@ _OF_REQUESTS: Final[dict[type[v.Command], tuple[v.RuleId, ...]]] = {
     v.Defer: ("LOCK-06", "LOCK-07"),
     v.ReceiveDeferred: ("DEFER-02", "DEFER-06", "DEFER-13", "DEFER-11", "DEFER-12"),
     v.RenewLock: ("LOCK-04", "LOCK-05", "LOCK-07"),
+    v.SettleBatch: ("LOCK-14", "LOCK-16", "LOCK-17", "LIFE-06"),
     v.CancelScheduled: ("SCHED-03", "SCHED-05"),
     v.AcceptSession: ("LIFE-10",),
     v.AcceptNextSession: ("SESS-06", "SESS-07"),
@@ -138,6 +140,7 @@ def blamed(
     found = (*found, *blamed_for_partitions(namespace, queue, event))
     found = (*found, *blamed_for_settlements(namespace, queue, command))
     found = (*found, *blamed_for_batches(queue, command))
+    found = (*found, *blamed_for_locks_together(namespace, queue, command))
     found = found or _AT_LEAST.get(type(command), ("LIFE-01",))
     return tuple(dict.fromkeys((*found, *blamed_as_added(queue, command))))
 
@@ -245,7 +248,7 @@ def _wrongly_taken(
     if _only_refusals(allowed):
         return ()
     if is_beyond(namespace, queue, seen):
-        return ("SIZE-05", "KEY-01")
+        return ("PREM-16" if namespace.profile.is_partitioned else "SIZE-05", "KEY-01")
     key = _key(namespace, queue, command)
     if key is None:
         keyless = ("KEY-15", "KEY-14") if queue.outages.any else ("KEY-14", "KEY-12")

@@ -139,7 +139,7 @@ def _wrongly_locked(queue: Queue) -> tuple[v.RuleId, ...]:
 
 def _order_broken(queue: Queue, stored: Stored) -> tuple[v.RuleId, ...]:
     if stored.came is not None and stored.line is None:
-        return ("SCHED-07", "LIFE-10")
+        return ("KEY-26" if queue.in_order else "SCHED-07", "LIFE-10")
     first = None if stored.line is None else first_in_line(queue, stored.line)
     if first is None or first.number >= min(stored.sent, stored.number):
         return ("LIFE-10",)

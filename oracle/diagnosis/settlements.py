@@ -5,7 +5,12 @@ from typing import Final
 from busproof import vocabulary as v
 from busproof.oracle.state import Namespace, Queue
 
-__all__ = ["blamed_for_batches", "blamed_for_settlements", "wrongly_settled"]
+__all__ = [
+    "blamed_for_batches",
+    "blamed_for_locks_together",
+    "blamed_for_settlements",
+    "wrongly_settled",
+]
 
 
 _TELLING_OF_SETTLEMENTS: Final = v.Receive | v.Peek | v.ReceiveDeferred | v.RenewLock | v.Settlement
@@ -27,6 +32,20 @@ def blamed_for_settlements(
         return ()
     owner = namespace.queues[v.owner_of(queue.settings.queue)]
     return ("LOCK-11", "LOCK-12", "LOCK-13") if queue.pledged or owner.pledged else ()
+
+
+_TELLING_OF_LOCKS: Final = _TELLING_OF_SETTLEMENTS | v.ReceiveBatch | v.SettleBatch
+_OF_LOCKS_TOGETHER: Final = ("LOCK-14", "LOCK-16", "LOCK-17")
+
+
+def blamed_for_locks_together(
+    namespace: Namespace, queue: Queue | None, command: v.Command
+) -> tuple[v.RuleId, ...]:
+    """Return further broken rules if one request was about several locks of the entity."""
+    if queue is None or not isinstance(command, _TELLING_OF_LOCKS):
+        return ()
+    owner = namespace.queues[v.owner_of(queue.settings.queue)]
+    return _OF_LOCKS_TOGETHER if queue.together or owner.together else ()
 
 
 _TELLING_OF_BATCHES: Final = v.Receive | v.ReceiveBatch | v.ReceiveDeferred | v.Peek

@@ -1,4 +1,4 @@
-"""Premium: its replacement for partitioned entities, and entities from before."""
+"""Premium: namespaces with and without partitions, and partitioned entities from before."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -9,9 +9,10 @@ from busproof.oracle.transactions.limits import in_order
 
 __all__ = [
     "blamed_in_premium",
+    "is_distinct",
     "may_keep_as_it_is",
     "options_in_premium",
-    "partitions_refused",
+    "partitioning_refused",
     "shown_in_premium",
 ]
 
@@ -31,13 +32,34 @@ def options_in_premium(profile: v.Profile, options: tuple[bool, ...]) -> tuple[b
         profile: the profile of a Premium namespace.
         options: the options in another tier.
     """
+    if profile.is_partitioned:
+        return (True,)
     if _is_stated(profile):
         return (profile.readings.get("PREMIUM-CHECKBOX") == "always-on",)
     supported = profile.readings.get("PREMIUM-OLDEST") == "supported"
     return options if supported or True not in options else (False, True)
 
 
-def partitions_refused(profile: v.Profile) -> tuple[bool, bool]:
+def partitioning_refused(
+    profile: v.Profile, wanted: bool | None, asked: tuple[bool, ...]
+) -> tuple[bool, bool]:
+    """PREM-01, PREM-15: return whether Premium may refuse what a request asks, and whether it must.
+
+    Args:
+        profile: the profile of a Premium namespace.
+        wanted: the partitioning option of the request, if it has one.
+        asked: what the request may mean by it in another tier.
+    """
+    if profile.is_partitioned:
+        reading = profile.readings.get("PREMIUM-UNASKED", "either") if wanted is None else ""
+        return wanted is False or reading in ("either", "refused"), (
+            wanted is False or reading == "refused"
+        )
+    may, must = _partitions_refused(profile)
+    return True in asked and may, must and False not in asked
+
+
+def _partitions_refused(profile: v.Profile) -> tuple[bool, bool]:
     """Return whether a request for a partitioned entity may be refused, and whether it must be."""
     reading = "either"
     if _is_stated(profile):
@@ -45,6 +67,17 @@ def partitions_refused(profile: v.Profile) -> tuple[bool, bool]:
     elif profile.readings.get("PREMIUM-OLDEST") == "supported":
         reading = "supported"
     return reading in ("either", "refused"), reading == "refused"
+
+
+def is_distinct(profile: v.Profile, command: v.SendBatch) -> bool:
+    """PREM-17: return whether a partitioned namespace refuses a batch for its keys.
+
+    It has distinct SessionIds, or distinct PartitionKeys; BATCH-KEYS is about messages without any.
+    """
+    return profile.is_partitioned and any(
+        len({getattr(each, name) for each in command.messages} - {None}) > 1
+        for name in ("session_id", "partition_key")
+    )
 
 
 def may_keep_as_it_is(namespace: Namespace, queue: Queue) -> bool:
@@ -113,6 +146,10 @@ def blamed_in_premium(
     refused = isinstance(outcome, v.Refused)
     if isinstance(command, v.ListQueues) and namespace.entity_counts.restored.latest:
         yield "PREM-04"
+    if isinstance(command, v.SendBatch) and is_distinct(namespace.profile, command):
+        yield "PREM-17"
+    if isinstance(command, v.CreateQueue | v.CreateTopic) and namespace.profile.is_partitioned:
+        yield "PREM-14" if refused else "PREM-15"
     if isinstance(command, v.CreateQueue | v.CreateTopic) and refused:
         if isinstance(command, v.CreateQueue) and command.requires_session:
             yield "PREM-11"

@@ -265,8 +265,13 @@ def _created(
             other_before=other,
             restored_before=tombstone.restored,
         )
+    in_order = namespace.profile.readings.get("REGULAR-ORDER") == "first-in-first-out"
     queue = Queue(
-        settings=settings, outages=outages, doubtful=bool(partially_applied), managed=managed
+        settings=settings,
+        outages=outages,
+        in_order=in_order and settings.partitioned is False and not settings.requires_session,
+        doubtful=bool(partially_applied),
+        managed=managed,
     )
     registry = evolve(registry, creations=registry.creations + 1)
     for path in v.dead_letter_queues_of(name):

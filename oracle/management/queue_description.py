@@ -6,9 +6,14 @@ from typing import Any, Final
 import attrs
 
 from busproof import vocabulary as v
+from busproof.oracle.management.counts import (
+    count_is_allowed,
+    counts,
+    may_lag,
+    rules_of_scheduled,
+)
 from busproof.oracle.management.updates_and_deletions import FIXED
 from busproof.oracle.messages.dead_letters import dead_letters
-from busproof.oracle.messages.releasing import without_perhaps_spent
 from busproof.oracle.sizes.entity_size import (
     dead_letter_storage,
     no_other_size,
@@ -16,7 +21,7 @@ from busproof.oracle.sizes.entity_size import (
     told_size,
     wrong_size,
 )
-from busproof.oracle.state import NEVER, Namespace, Queue, Subscription, Topic, feeding
+from busproof.oracle.state import NEVER, Namespace, Queue, Subscription, Topic
 from busproof.oracle.transition import Observation, Transition, refusal
 from busproof.oracle.window import Window
 
@@ -26,7 +31,6 @@ __all__ = [
     "get_may_fail",
     "get_queue",
     "is_within",
-    "may_lag",
     "of_partitioning",
     "shown_by_availability",
     "wrongly_told",
@@ -76,11 +80,6 @@ def _reading(namespace: Namespace, ambiguity: str) -> str | None:
     return namespace.profile.readings.get(ambiguity)
 
 
-def may_lag(namespace: Namespace) -> bool:
-    """Return whether counts and availability may be out of date (GET-LAG)."""
-    return _reading(namespace, "GET-LAG") != "at-once"
-
-
 def described(namespace: Namespace, queue: Queue) -> v.QueueDescription:
     """Return a description of the queue, where none was observed."""
     settings, limited = queue.settings, queue.outages.any
@@ -110,9 +109,9 @@ def wrongly_told(
     """Return the rules that a description breaks."""
     told = _of_its_own(queue, told)
     found = [*_wrong_settings(namespace, queue, told)]
-    if not _count_is_allowed(namespace, queue, told.message_count):
+    if not count_is_allowed(namespace, queue, told.message_count):
         found += ["MGMT-20", "MGMT-23"] if queue.outages.any else ["MGMT-20"]
-        found = [*_of_scheduled(namespace, queue), *found]
+        found = [*rules_of_scheduled(namespace, queue), *found]
     if not 0 <= (told.transfer_dead_letters or 0) <= _most_transfer_dead_letters(namespace, queue):
         found.append("FWD-32")
     if not availability_is_allowed(namespace, queue, told.availability):
@@ -150,7 +149,7 @@ def _wrong_settings(
             if name == "partitioned":
                 yield from of_partitioning(namespace, queue)
                 if namespace.profile.tier is v.Tier.PREMIUM:
-                    yield "PREM-01"
+                    yield "PREM-14" if namespace.profile.is_partitioned else "PREM-01"
             yield "MGMT-11"
     if told.duplicate_window not in (None, settings.duplicate_window):
         yield "MGMT-11"
@@ -178,6 +177,8 @@ def _is_beside_updated(namespace: Namespace, queue: Queue) -> bool:
 
 def of_partitioning(namespace: Namespace, queue: Queue) -> tuple[v.RuleId, ...]:
     """Return the rules that decide whether a queue or topic is partitioned."""
+    if namespace.profile.is_partitioned:
+        return ("PREM-14", "MGMT-01")
     if namespace.profile.tier is v.Tier.PREMIUM:
         return _of_premium(queue)
     own: v.RuleId = "MGMT-01" if queue.settings.partitioned else "MGMT-03"
@@ -198,55 +199,6 @@ def is_within(told: int | None, window: Window) -> bool:
     return told is None or window.earliest <= told <= window.latest
 
 
-def _count_is_allowed(namespace: Namespace, queue: Queue, told: int | None) -> bool:
-    """MGMT-20, MGMT-23: check a message count against its least and greatest values."""
-    if told is None:
-        return True
-    name, onward = queue.settings.queue, queue.managed.redirected or v.destinations(queue.settings)
-    if any(feeding(namespace, name)) or (queue.role is not None and onward):
-        return told >= 0
-    if may_lag(namespace) or v.destinations(queue.settings):
-        return 0 <= told <= queue.arrivals + queue.calendar.scheduled
-    least, most = counts(queue)
-    if told < least:
-        least, _ = counts(without_perhaps_spent(namespace, queue))
-    if _reading(namespace, "MESSAGES-EXPIRE") == "message":
-        least = 0
-    if _reading(namespace, "COUNTS-IN-OUTAGE") == "left-out":
-        most -= _surely_hit(queue)
-    waiting, at_most = _scheduled(namespace, queue)
-    return least + waiting <= told <= most + at_most
-
-
-def _scheduled(namespace: Namespace, queue: Queue) -> tuple[int, int]:
-    """SCHEDULED-COUNT: return how many scheduled messages are counted, at least and at most."""
-    entries, now = queue.calendar.entries, namespace.now.latest
-    reading = _reading(namespace, "SCHEDULED-COUNT")
-    if reading == "left-out":
-        return 0, sum(each.due.earliest <= now for each in entries.values())
-    if reading == "counted" and not queue.outages.any:
-        sure = sum(each.certain and now < each.due.earliest for each in entries.values())
-        return sure, len(entries)
-    return 0, len(entries)
-
-
-def _surely_hit(queue: Queue) -> int:
-    """Return how many messages are certainly in partitions that are down."""
-    return sum(
-        tally.total
-        for where, tally in queue.tallies.items()
-        if queue.outages.identified and queue.outages.must_hit(where)
-    )
-
-
-def counts(queue: Queue) -> tuple[int, int]:
-    """Return the least and the greatest number of messages in the queue."""
-    sure = sum(
-        tally.total for where, tally in queue.tallies.items() if not queue.outages.may_hit(where)
-    )
-    return max(0, sure - queue.receivers.lost), len(queue.messages)
-
-
 def availability_is_allowed(
     namespace: Namespace, queue: Queue, told: v.Availability | None
 ) -> bool:
@@ -261,17 +213,9 @@ def availability_is_allowed(
 def _shown(namespace: Namespace, queue: Queue, told: v.QueueDescription) -> tuple[v.RuleId, ...]:
     """Return the rules that a description exercises."""
     told = _of_its_own(queue, told)
-    scheduled = () if told.message_count is None else _of_scheduled(namespace, queue)
+    scheduled = () if told.message_count is None else rules_of_scheduled(namespace, queue)
     rules = (*scheduled, *_settings_shown(namespace, queue, told), *_rest(queue, told))
     return tuple(dict.fromkeys(rules))
-
-
-def _of_scheduled(namespace: Namespace, queue: Queue) -> tuple[v.RuleId, ...]:
-    """MGMT-29, MGMT-30: return the rule on a count while messages are surely scheduled."""
-    entries, now = queue.calendar.entries, namespace.now.latest
-    sure = any(each.certain and now < each.due.earliest for each in entries.values())
-    rules = {"counted": ("MGMT-29",), "left-out": ("MGMT-30",)}
-    return rules.get(_reading(namespace, "SCHEDULED-COUNT") or "", ()) if sure else ()
 
 
 def _settings_shown(

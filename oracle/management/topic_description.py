@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from busproof import vocabulary as v
+from busproof.oracle.management.counts import may_lag
 from busproof.oracle.management.lists import subscriptions_of
 from busproof.oracle.management.queue_description import (
     availability_is_allowed,
     get_may_fail,
     is_within,
-    may_lag,
     of_partitioning,
     rightly_sized,
     shown_by_availability,

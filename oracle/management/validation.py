@@ -10,7 +10,7 @@ from typing import Final
 
 from busproof import vocabulary as v
 from busproof.oracle.forwarding.forwarding_setup import with_lawful_locks
-from busproof.oracle.management.premium import options_in_premium, partitions_refused
+from busproof.oracle.management.premium import options_in_premium, partitioning_refused
 from busproof.oracle.messages.duplicates import lawful_windows
 from busproof.oracle.sizes.entity_size import granted_sizes, may_refuse_size
 from busproof.oracle.sizes.message_limits import is_long_name, is_longest_name, must_refuse_beyond
@@ -92,10 +92,9 @@ def objections(
     if windows_of(namespace, command)[0][1]:
         yield v.Error.INVALID_OPERATION, ("DUP-03",), False
     asked = _asked_for(profile, wanted)
-    may, must = partitions_refused(profile)
-    if True in asked and profile.tier is v.Tier.PREMIUM and may:
-        surely = must and False not in asked
-        yield v.Error.INVALID_OPERATION, _of_premium(namespace, command.queue), surely
+    may, must = partitioning_refused(profile, wanted, asked)
+    if profile.tier is v.Tier.PREMIUM and may:
+        yield v.Error.INVALID_OPERATION, _of_premium(namespace, command), must
     version = command.api_version
     if _is_old(version) or (wanted and not _knows_partitions(profile, version)):
         why = ("MGMT-08",) if wanted and version_shown(version or "") else ()
@@ -109,9 +108,11 @@ def objections(
         yield v.Error.INVALID_OPERATION, rules.get(profile.tier, ()), False
 
 
-def _of_premium(namespace: Namespace, name: str) -> tuple[v.RuleId, ...]:
-    """PREM-01, PREM-06: return the refusals of new partitioned entities in Premium."""
-    tombstone = namespace.registry.tombstones.get(name)
+def _of_premium(namespace: Namespace, command: v.CreateQueue) -> tuple[v.RuleId, ...]:
+    """PREM-01, PREM-06, PREM-15: return the rules by which Premium refuses a new entity."""
+    if namespace.profile.is_partitioned:
+        return () if command.partitioned is None else ("PREM-15",)
+    tombstone = namespace.registry.tombstones.get(command.queue)
     again = tombstone is not None and tombstone.restored
     return ("PREM-06", "PREM-01") if again else ("PREM-01",)
 

@@ -10,6 +10,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.oracle.evolve import evolve
+from busproof.oracle.management.premium import is_distinct
 from busproof.oracle.messages.duplicates import declined
 from busproof.oracle.messages.keys import effective_key
 from busproof.oracle.messages.message_store import line_of, never_arrives
@@ -46,6 +47,9 @@ def send_batch(
         return
     several = _has_several_keys(namespace, namespace.queues[command.queue], command)
     reading = namespace.profile.readings.get("BATCH-KEYS")
+    rule = "BATCH-05"
+    if several and is_distinct(namespace.profile, command):
+        reading, rule = "refused", "PREM-17"
     may_exceed, exceeds = batch_excess(namespace, command.messages)
     refusals: list[Transition] = []
     for chosen in _choices(namespace, command, seen, several=several):
@@ -58,7 +62,7 @@ def send_batch(
         rules: tuple[v.RuleId, ...] = ("BATCH-07",) if exceeds else ()
         yield _refused(namespace, command, refusal(namespace, v.Error.MESSAGE_TOO_LARGE, *rules))
     if several and reading != "split":
-        told = refusal(namespace, v.Error.INVALID_OPERATION, "BATCH-05", any_error=True)
+        told = refusal(namespace, v.Error.INVALID_OPERATION, rule, any_error=True)
         yield _refused(namespace, command, told)
     for told in refusals:
         yield _refused(namespace, command, told)

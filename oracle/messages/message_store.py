@@ -1,6 +1,6 @@
 """The message store of a queue: adding, locking, releasing and removing messages."""
 
-from typing import Any
+from typing import Any, Final
 
 from immutables import Map
 
@@ -16,6 +16,7 @@ from busproof.oracle.storage_used import Room, filled, most, moved
 from busproof.oracle.window import Window
 
 __all__ = [
+    "ENTITY",
     "doubted",
     "first_in_line",
     "hold",
@@ -28,6 +29,10 @@ __all__ = [
     "surely_available",
     "unlock",
 ]
+
+
+ENTITY: Final = Key("entity", "")
+"""The line of all messages of an entity that keeps the order of their sending (REGULAR-ORDER)."""
 
 
 def store(  # noqa: PLR0913 - each is a fact of its own
@@ -90,6 +95,8 @@ def _members(queue: Queue, message: v.Message, step: int) -> Map[str, int]:
 
 def line_of(queue: Queue, message: v.Message, key: Key | None) -> Key | None:
     """Return the key or session whose messages stay in order with this one."""
+    if queue.in_order:
+        return ENTITY
     if queue.settings.requires_session and message.session_id is not None:
         return Key(SESSION_ID, message.session_id)
     return key

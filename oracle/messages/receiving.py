@@ -267,11 +267,13 @@ def _count_is_right(candidate: Seen, view: v.MessageView) -> tuple[v.RuleId, ...
 
 def order_rule(queue: Queue) -> v.RuleId:
     """Return the rule by which the queue keeps a line in order."""
+    if queue.in_order:
+        return "KEY-26"
     return "KEY-06" if queue.settings.requires_session else "KEY-17"
 
 
 def _must_come_first(namespace: Namespace, queue: Queue, first: Stored) -> bool:
-    """KEY-06, KEY-17: return whether only a fault can have kept this message back."""
+    """KEY-06, KEY-17, KEY-26: return whether only a fault can have kept this message back."""
     rule = order_rule(queue)
     if rule in namespace.profile.silent or queue.receivers.lost:
         return False
@@ -279,7 +281,8 @@ def _must_come_first(namespace: Namespace, queue: Queue, first: Stored) -> bool:
         return False
     if queue.settings.requires_session:
         return True
-    if first.deliveries or namespace.profile.readings.get("KEY-ORDER") == "sessions-only":
+    sessions_only = namespace.profile.readings.get("KEY-ORDER") == "sessions-only"
+    if first.deliveries or (sessions_only and not queue.in_order):
         # Messages cached by the front end may overtake a released one (KEY-ORDER).
         return False
     if left_out(namespace, queue):

@@ -170,7 +170,8 @@ def _send_without_key(
             rules = (*_nothing_to_go_by(queue), *rules)
         also = spread_after(namespace, queue, message, where, watched=watched)
         if also["spread"].last >= 0 and also["spread"].sent == 0:
-            rules = ("KEY-14", "SIZE-05", *rules)
+            count = "PREM-16" if namespace.profile.is_partitioned else "SIZE-05"
+            rules = ("KEY-14", count, *rules)
         yield _accepted(namespace, queue, message, None, where, rules, also)
     if outages.any and _may_fail(namespace, queue, command, all_of_them):
         error_is_free = namespace.profile.readings.get("OUTAGE-ERROR") != "unavailable"

@@ -137,8 +137,11 @@ def _is_one(queue: Queue, stored: Stored) -> bool:
 
 
 def _line(queue: Queue, stored: Stored) -> Key | None:
-    """Return the message's line; none for scheduled messages and dead letters."""
-    dead = v.is_dead_letter_queue(queue.settings.queue)
+    """Return the message's line; none for scheduled messages and dead letters.
+
+    Nor for all messages of an entity, which have numbers of their own rule (SEQ-05).
+    """
+    dead = queue.in_order or v.is_dead_letter_queue(queue.settings.queue)
     return None if dead or stored.came is not None else stored.line
 
 

@@ -25,10 +25,10 @@ __all__ = [
 
 MOST_ENTITIES: Final = 10_000
 """QUOTA-07: maximum of queues and topics in a namespace of Basic or Standard."""
+A_UNIT: Final = 1_000
+"""QUOTA-11, QUOTA-14: queues and topics that Premium gives for each messaging unit."""
 LEAST_DISPUTED: Final = 1_000
 """QUOTA-ENTITIES: the number that the page on quotas gives beside 10,000."""
-LEAST_IN_PREMIUM: Final = 1_000
-"""QUOTA-11: maximum of the smallest namespace of Premium, from outside the five."""
 MOST_SUBSCRIPTIONS: Final = 2_000
 """Maximum of one topic, from outside the five."""
 GREATEST_SIZE: Final = 80
@@ -127,8 +127,9 @@ def _of_partitioned(namespace: Namespace, kind: Kind) -> Quota:
     least = entity_counts.partitioned.earliest if surely else own.earliest
     most = (entity_counts.partitioned if perhaps else own).latest + entity_counts.unknown
     if namespace.profile.tier is v.Tier.PREMIUM:
-        # The documents state this number for no tier, and Premium should have none.
-        return Quota(must=False, may=most >= MOST_PARTITIONED)
+        # The older documents state this number for no tier; the newest, for Basic and Standard.
+        may = most >= MOST_PARTITIONED and not namespace.profile.is_partitioned
+        return Quota(must=False, may=may)
     rules: tuple[v.RuleId, ...] = ()
     must = least >= MOST_PARTITIONED
     if own.earliest < MOST_PARTITIONED <= entity_counts.partitioned.earliest:
@@ -167,7 +168,7 @@ def _of_entities(namespace: Namespace, wanted: Wanted) -> Quota:
 
 
 def _least_quota(namespace: Namespace) -> int:
-    """Return the number of entities from which one more may be refused (QUOTA-ENTITIES)."""
+    """Return the fewest entities that may be the whole quota (QUOTA-ENTITIES)."""
     disputed = namespace.profile.readings.get("QUOTA-ENTITIES") == "either"
     return LEAST_DISPUTED if disputed else MOST_ENTITIES
 
@@ -193,7 +194,7 @@ def _of_many(entity_counts: EntityCounts) -> tuple[v.RuleId, ...]:
 
 
 def _of_premium(namespace: Namespace, wanted: Wanted) -> Quota:
-    """QUOTA-11 to QUOTA-13: in Premium the 10,000 apply only if a reading says so."""
+    """QUOTA-11 to QUOTA-15: in Premium the 10,000 apply only if a reading says so."""
     entity_counts, readings = namespace.entity_counts, namespace.profile.readings
     reading = readings.get("QUOTA-PREMIUM", "either")
     if reading == "quota":
@@ -208,8 +209,12 @@ def _of_premium(namespace: Namespace, wanted: Wanted) -> Quota:
         there -= entity_counts.restored.latest
     if _others_count(namespace, "QUOTA-SUBSCRIPTIONS")[1]:
         there += entity_counts.subscriptions.latest
-    many = entity_counts.entities.earliest >= LEAST_IN_PREMIUM
-    return Quota(must=False, may=there >= LEAST_IN_PREMIUM, rules=("QUOTA-11",) if many else ())
+    limit = A_UNIT * namespace.profile.messaging_units
+    many = entity_counts.entities.earliest >= limit
+    if reading == "per-unit":
+        must = many and wanted.kind is not Kind.SUBSCRIPTION
+        return Quota(must=must, may=there >= limit, rules=("QUOTA-15",) if must else ())
+    return Quota(must=False, may=there >= limit, rules=("QUOTA-11",) if many else ())
 
 
 def shown_by_creation(namespace: Namespace, wanted: Wanted) -> tuple[v.RuleId, ...]:
@@ -227,12 +232,15 @@ def _shown_in_premium(namespace: Namespace, wanted: Wanted) -> Iterator[v.RuleId
         namespace.entity_counts,
         namespace.profile.readings.get("QUOTA-PREMIUM", "either"),
     )
+    units = A_UNIT * namespace.profile.messaging_units
+    if entity_counts.entities.earliest + 1 == entity_counts.entities.latest + 1 == units:
+        yield "QUOTA-14"
     if reading == "quota" and entity_counts.entities.earliest >= MOST_ENTITIES:
         yield "QUOTA-13"
     elif reading == "counting":
         if wanted.kind is Kind.REGULAR and entity_counts.regular.earliest + 1 == MOST_ENTITIES:
             yield "QUOTA-12"
-    elif reading == "either" and entity_counts.entities.earliest >= LEAST_IN_PREMIUM:
+    elif reading == "either" and entity_counts.entities.earliest >= units:
         yield "QUOTA-11"
 
 
@@ -272,7 +280,7 @@ def quota_denied(namespace: Namespace, wanted: Wanted) -> tuple[v.RuleId, ...]:
     entity_counts, rules = namespace.entity_counts, []
     if namespace.profile.tier is v.Tier.PREMIUM:
         reading = namespace.profile.readings.get("QUOTA-PREMIUM")
-        return (*_DEMANDED_IN_PREMIUM.get(reading or "", ()), "QUOTA-07")
+        return (*_DEMANDED_IN_PREMIUM.get(reading or "", ()), "QUOTA-14", "QUOTA-07")
     of_partitions = wanted.kind in (Kind.QUEUE, Kind.TOPIC)
     if of_partitions and entity_counts.quota_reached:
         rules.append("QUOTA-05")

@@ -89,7 +89,9 @@ def told_size(namespace: Namespace, settings: v.CreateQueue) -> int | None:
     if settings.partitioned and namespace.profile.tier is v.Tier.PREMIUM:
         # The documents do not say it for entities from before.
         return None
-    if settings.partitioned and "SIZE-04" in namespace.profile.silent:
+    silent = namespace.profile.tier is v.Tier.STANDARD and "SIZE-04" in namespace.profile.silent
+    if settings.partitioned and silent:
+        # The edition may give sizes and not say what is told of a partitioned entity.
         return None
     return settings.max_size * (namespace.profile.partitions if settings.partitioned else 1)
 

@@ -36,12 +36,14 @@ _MOST: Final = 10_000
 _LONGEST_LOCK: Final = 300 * MICROSECONDS
 _OPTION_SINCE: Final = "2013-10"
 _LOCK: Final = f"{60 * MICROSECONDS}L"
+_IN_PREMIUM: Final = "s.tier = 'premium'"
+_ALL_PARTITIONED: Final = "s.tier = 'partitioned-premium'"
 
 _QUEUE: Final = {
     "name": "c.queue",
     "kind": "'queue'",
     "place": "c.queue",
-    "partitioned": "coalesce(c.partitioned, false)",
+    "partitioned": f"coalesce(c.partitioned, {_ALL_PARTITIONED})",
     "requires_session": "c.requires_session",
     "duplicate_detection": "c.duplicate_detection",
     "duplicate_window": "c.duplicate_window",
@@ -55,7 +57,7 @@ _QUEUE: Final = {
 
 
 def create_queue() -> Expression:
-    """MGMT-01, MGMT-03: create a queue, if the tier allows it and all partitions are up."""
+    """MGMT-01, MGMT-03, PREM-15: create a queue, if the tier allows it and partitions are up."""
     return _created(_entity(_QUEUE), _too_many(), _has_no_size(), _forwards_badly())
 
 
@@ -119,7 +121,7 @@ def _entity(given: dict[str, Expression]) -> Expression:
 
 def _created(new: Expression, *objections: Expression) -> Expression:
     invalid = f"'{Error.INVALID_OPERATION.value}'"
-    refused_tier = "e.partitioned AND s.tier = 'premium' AND e.kind <> 'subscription'"
+    refused_tier = f"e.partitioned AND {_IN_PREMIUM} OR NOT e.partitioned AND {_ALL_PARTITIONED}"
     dated = "c.api_version RLIKE '^[0-9]{4}-(0[1-9]|1[0-2])$'"
     too_old = f"e.partitioned AND (NOT {dated} OR c.api_version < '{_OPTION_SINCE}')"
     error = " ".join(
@@ -128,7 +130,7 @@ def _created(new: Expression, *objections: Expression) -> Expression:
             *objections,
             f"WHEN endswith(e.name, {DEAD}) OR e.lock_duration > {_LONGEST_LOCK} THEN {invalid}",
             f"WHEN {long_name()} OR {odd_window()} THEN {invalid}",
-            f"WHEN {refused_tier} THEN {invalid}",
+            f"WHEN e.kind <> 'subscription' AND ({refused_tier}) THEN {invalid}",
             f"WHEN {too_old} THEN {invalid}",
             f"WHEN size({down()}) > 0 THEN '{Error.UNAVAILABLE.value}' END",
         ]
@@ -150,7 +152,8 @@ def _too_many() -> Expression:
         f"e.partitioned AND size({partitioned}) >= {_MOST_PARTITIONED} "
         f"OR size(s.entities) >= {_MOST} AND size({counted}) >= {_MOST}"
     )
-    return f"WHEN s.tier <> 'premium' AND ({full}) THEN '{Error.QUOTA_EXCEEDED.value}'"
+    limited = f"NOT ({_IN_PREMIUM} OR {_ALL_PARTITIONED})"
+    return f"WHEN {limited} AND ({full}) THEN '{Error.QUOTA_EXCEEDED.value}'"
 
 
 def _has_no_size() -> Expression:

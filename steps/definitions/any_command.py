@@ -32,8 +32,9 @@ class Asking:
         Raises:
             NotApplicable: the run is about another tier.
         """
-        if self._bus.profile.tier is not tier:
-            raise NotApplicable(f"tier: {self._bus.profile.tier.value} is not {tier.value}")
+        profile = self._bus.profile
+        if profile.tier is not tier or profile.is_partitioned:
+            raise NotApplicable(f"tier: {profile.kind} is not {tier.value}")
 
     def ask(self, connection: str, request: str) -> None:
         """Send the command of a sentence; skip it if a lock that it needs is missing."""

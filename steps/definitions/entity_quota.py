@@ -64,6 +64,21 @@ def creates(bus: Bus, count: str, kind: str, what: str) -> list[Outcome]:
 
 
 @when(
+    parsers.parse("{count:d} queues for each messaging unit are created"), target_fixture="outcomes"
+)
+def creates_a_unit(bus: Bus, count: int) -> list[Outcome]:
+    """Try to create this number of queues for each messaging unit of the namespace."""
+    kind = "partitioned" if bus.profile.may_partition else "regular"
+    return creates(bus, str(count * bus.profile.messaging_units), kind, "queue")
+
+
+@when("one more queue is created", target_fixture="outcome")
+def creates_one_more(bus: Bus) -> Outcome:
+    """Try to create one more queue, of the kind that the namespace has."""
+    return bus.do(CreateQueue(queue=ONE_MORE, partitioned=bus.profile.may_partition))
+
+
+@when(
     parsers.re(r"another (?P<kind>partitioned|regular) queue is requested"),
     target_fixture="outcome",
 )

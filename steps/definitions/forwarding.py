@@ -8,21 +8,20 @@ from typing import Final
 import attrs
 from pytest_bdd import given, parsers, when
 
-from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
+from busproof.steps.definitions.setup import refuse_missing_kind
 from busproof.steps.definitions.topics import TOPIC
 from busproof.steps.wording import queue_settings
 from busproof.vocabulary.commands import CreateQueue, CreateSubscription, UpdateQueue
 from busproof.vocabulary.messages import MessageView
 from busproof.vocabulary.outcomes import Done, Outcome
-from busproof.vocabulary.values import MICROSECONDS, Tier
+from busproof.vocabulary.values import MICROSECONDS
 
 SOURCE: Final = "source"
 
 
 def _create(bus: Bus, settings: CreateQueue) -> str:
-    if settings.partitioned and bus.profile.tier is Tier.PREMIUM:
-        raise NotApplicable("tier: premium need not have partitioned queues")
+    refuse_missing_kind(bus, settings)
     bus.expect(bus.do(settings), Done)
     return settings.queue
 

@@ -21,6 +21,13 @@ from busproof.vocabulary.messages import Message
 from busproof.vocabulary.outcomes import Done, Outcome, Refused, Scheduled, SessionState
 from busproof.vocabulary.values import Clock, Error, Tier
 
+TOO_LARGE: Final = {
+    Tier.BASIC: 256 * 1024 + 1,
+    Tier.STANDARD: 256 * 1024 + 1,
+    Tier.PREMIUM: 100 * 1024 * 1024 + 1,
+}
+"""LIMIT-02, LIMIT-04: bytes of a body that each tier refuses."""
+
 KEYS: Final = {
     "MessageId": "message_id",
     "SessionId": "session_id",
@@ -60,22 +67,21 @@ def sends_sized(bus: Bus, queue: str, number: int) -> Outcome:
 
 @when(
     parsers.parse(
-        'a body of {number:d} bytes is sent in the transaction with PartitionKey "{key}"'
+        'a body larger than the tier takes is sent in the transaction with PartitionKey "{key}"'
     ),
     target_fixture="outcome",
 )
-def sends_sized_in_transaction(
-    bus: Bus, queue: str, number: int, key: str, transaction: str
-) -> Outcome:
-    """Try to send one message with a body of this size in the transaction."""
-    message = bus.message(size=number, partition_key=key)
+def sends_too_large_in_transaction(bus: Bus, queue: str, key: str, transaction: str) -> Outcome:
+    """Try to send one message with a body that is too large in the transaction."""
+    message = bus.message(size=TOO_LARGE[bus.profile.tier], partition_key=key)
     return bus.send(Send(queue=queue, message=message, transaction=transaction))
 
 
-@when(parsers.parse("a body of {number:d} bytes is scheduled"), target_fixture="outcome")
-def schedules_sized(bus: Bus, queue: str, number: int) -> Outcome:
-    """Try to schedule one message with a body of this size."""
-    return bus.do(Schedule(queue=queue, message=bus.message(size=number), delay=seconds(1)))
+@when("a body larger than the tier takes is scheduled", target_fixture="outcome")
+def schedules_too_large(bus: Bus, queue: str) -> Outcome:
+    """Try to schedule one message with a body that is too large."""
+    message = bus.message(size=TOO_LARGE[bus.profile.tier])
+    return bus.do(Schedule(queue=queue, message=message, delay=seconds(1)))
 
 
 @when(

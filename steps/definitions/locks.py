@@ -1,14 +1,26 @@
 """Steps for message locks."""
 
+from collections.abc import Iterable
+from typing import Final
+
 from pytest_bdd import given, parsers, then, when
 
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.sending import READ, send_all
 from busproof.steps.definitions.setup import OTHER, QUEUE, refuse_where_missing
 from busproof.steps.wording import Properties, queue_settings
-from busproof.vocabulary.commands import Complete, Receive, RenewLock, Send
+from busproof.vocabulary.commands import Complete, Receive, RenewLock, Send, SettleBatch
 from busproof.vocabulary.messages import MessageView
 from busproof.vocabulary.outcomes import Done, Outcome, Received, Refused, Renewed
+from busproof.vocabulary.values import Disposition
+
+HOW: Final = r"(?P<how>completed|abandoned|dead-lettered|deferred)"
+DISPOSITIONS: Final = {
+    "completed": Disposition.COMPLETE,
+    "abandoned": Disposition.ABANDON,
+    "dead-lettered": Disposition.DEAD_LETTER,
+    "deferred": Disposition.DEFER,
+}
 
 
 def _kept(bus: Bus, queue: str, connection: str = "c1") -> MessageView:
@@ -32,6 +44,44 @@ def renews_kept(bus: Bus, queue: str, kept: MessageView) -> None:
 def tries_to_renew_kept(bus: Bus, queue: str, kept: MessageView) -> Outcome:
     """Try to renew the lock."""
     return _renew(bus, queue, kept)
+
+
+@when("each of them is received and kept", target_fixture="several")
+def keeps_each(bus: Bus, queue: str) -> tuple[MessageView, ...]:
+    """Receive as many messages as were sent and leave them locked."""
+    return tuple(_kept(bus, queue) for _ in bus.sent)
+
+
+@when(
+    parsers.parse('each of them is received in session "{session_id}" and kept'),
+    target_fixture="several",
+)
+def keeps_each_of_session(bus: Bus, queue: str, session_id: str) -> tuple[MessageView, ...]:
+    """Receive as many messages of the session as were sent and leave them locked."""
+    outcomes = [bus.do(Receive(queue=queue, session_id=session_id)) for _ in bus.sent]
+    return tuple(each.message for each in outcomes if isinstance(each, Received))
+
+
+def _settle_together(
+    bus: Bus, queue: str, views: Iterable[MessageView], disposition: Disposition
+) -> Outcome:
+    tokens = tuple(view.lock_token or "" for view in views)
+    return bus.do(SettleBatch(queue=queue, lock_tokens=tokens, disposition=disposition))
+
+
+@when(parsers.re(rf"all of them are {HOW} in one request"), target_fixture="outcome")
+def settles_together(bus: Bus, queue: str, several: tuple[MessageView, ...], how: str) -> Outcome:
+    """Try to settle all of the locked messages at once."""
+    return _settle_together(bus, queue, several, DISPOSITIONS[how])
+
+
+@when(parsers.re(rf"all of them are {HOW} in one request, or else one by one"))
+def settles_somehow(bus: Bus, queue: str, several: tuple[MessageView, ...], how: str) -> None:
+    """Settle all of the locked messages at once or, if that is refused, one by one."""
+    outcome = _settle_together(bus, queue, several, DISPOSITIONS[how])
+    if isinstance(outcome, Refused):
+        for view in several:
+            bus.expect(_settle_together(bus, queue, [view], DISPOSITIONS[how]), Done)
 
 
 @when("it is received over another connection", target_fixture="kept_elsewhere")

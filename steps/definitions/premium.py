@@ -29,6 +29,27 @@ def asked_for_again(bus: Bus, queue: str) -> Outcome:
     return bus.do(CreateQueue(queue=queue))
 
 
+@when("a queue is requested without the option", target_fixture="outcome")
+def asked_without_option(bus: Bus) -> Outcome:
+    """Try to create a queue without saying whether it is partitioned."""
+    return bus.do(CreateQueue(queue=QUEUE, partitioned=None))
+
+
+@then("it is refused, or the queue is described as partitioned")
+def is_partitioned(bus: Bus, outcome: Outcome) -> None:
+    """Check that the queue was refused, or is partitioned."""
+    assert isinstance(outcome, Done | Refused), outcome
+    if isinstance(outcome, Done):
+        assert described(bus, QUEUE, "partitioned").partitioned is True
+
+
+@then("every partition that took some is one of the namespace")
+def is_in_namespace(bus: Bus, queue: str) -> None:
+    """Check that each message is in one of the partitions that the namespace has."""
+    partitions = bus.located(queue, [message.body for message in bus.sent], None)
+    assert {*partitions} <= {*range(bus.profile.partitions)}
+
+
 @then("it is refused, or the queue is described as regular")
 def is_not_partitioned(bus: Bus, outcome: Outcome) -> None:
     """Check that the queue was refused, or is not partitioned."""

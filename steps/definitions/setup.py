@@ -9,12 +9,20 @@ from busproof.vocabulary.commands import (
     BeginTransaction,
     CommitTransaction,
     CreateQueue,
+    CreateTopic,
     RollBackTransaction,
 )
 from busproof.vocabulary.outcomes import Done, Refused
 from busproof.vocabulary.values import Tier
 
-__all__ = ["OTHER", "QUEUE", "basic_may_lack", "create", "refuse_where_missing"]
+__all__ = [
+    "OTHER",
+    "QUEUE",
+    "basic_may_lack",
+    "create",
+    "refuse_missing_kind",
+    "refuse_where_missing",
+]
 
 QUEUE = "orders"
 OTHER_QUEUE = "invoices"
@@ -40,9 +48,20 @@ def refuse_where_missing(bus: Bus, queue: CreateQueue) -> None:
     Raises:
         NotApplicable: the tier may lack them.
     """
-    if queue.partitioned and bus.profile.tier is Tier.PREMIUM:
-        raise NotApplicable("tier: premium need not have partitioned queues")
+    refuse_missing_kind(bus, queue)
     basic_may_lack(bus, queue)
+
+
+def refuse_missing_kind(bus: Bus, entity: CreateQueue | CreateTopic) -> None:
+    """Check that the namespace must have such entities, partitioned or not (PREM-01, PREM-15).
+
+    Raises:
+        NotApplicable: it may lack them.
+    """
+    if entity.partitioned and not bus.profile.may_partition:
+        raise NotApplicable("tier: premium need not have partitioned entities")
+    if entity.partitioned is False and bus.profile.is_partitioned:
+        raise NotApplicable("tier: a partitioned namespace has no regular entities")
 
 
 def basic_may_lack(bus: Bus, queue: CreateQueue) -> None:
@@ -77,6 +96,12 @@ def created(bus: Bus, kind: str, traits: str | None) -> str:
 def created_too(bus: Bus, kind: str, traits: str | None) -> str:
     """Create a second queue of this kind with these traits."""
     return create(bus, queue_settings(OTHER_QUEUE, kind, traits or ""))
+
+
+@given("a queue", target_fixture="queue")
+def created_any(bus: Bus) -> str:
+    """Create a queue, partitioned where the namespace may have such; the scenario fits both."""
+    return create(bus, CreateQueue(queue=QUEUE, partitioned=bus.profile.may_partition))
 
 
 @given("a transaction", target_fixture="transaction")

@@ -7,7 +7,7 @@ from pytest_bdd import given, parsers, then, when
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.management import KINDS
-from busproof.steps.definitions.setup import QUEUE, create
+from busproof.steps.definitions.setup import QUEUE, create, refuse_missing_kind
 from busproof.steps.definitions.storage_quota import SIZES
 from busproof.steps.definitions.topics import TOPIC
 from busproof.steps.definitions.undeliverable import STATUSES
@@ -116,7 +116,7 @@ def topic_has_lawful_size(bus: Bus, outcome: Outcome, kind: str) -> None:
 @when("a topic of the queue's name is created", target_fixture="outcome")
 def creates_topic_of_queue(bus: Bus) -> Outcome:
     """Try to create a topic with the name of a queue."""
-    return bus.do(CreateTopic(topic=QUEUE, partitioned=bus.profile.tier is not Tier.PREMIUM))
+    return bus.do(CreateTopic(topic=QUEUE, partitioned=bus.profile.may_partition))
 
 
 @when(
@@ -131,7 +131,9 @@ def creates_queue_of_topic(bus: Bus, kind: str) -> Outcome:
 @given(parsers.re(r"a second topic, (?P<kind>partitioned|regular)"))
 def second_topic(bus: Bus, kind: str) -> None:
     """Create a second topic."""
-    bus.expect(bus.do(CreateTopic(topic="events", partitioned=KINDS[kind])), Done)
+    settings = CreateTopic(topic="events", partitioned=KINDS[kind])
+    refuse_missing_kind(bus, settings)
+    bus.expect(bus.do(settings), Done)
 
 
 @given(parsers.re(r"a queue beside it, (?P<kind>partitioned|regular)"))

@@ -7,6 +7,7 @@ from pytest_bdd import given, parsers, then, when
 
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
+from busproof.steps.definitions.setup import refuse_missing_kind
 from busproof.steps.wording import subscription_settings, topic_settings, wanted
 from busproof.vocabulary.commands import (
     AddRule,
@@ -37,8 +38,7 @@ def created_topic(bus: Bus, kind: str, traits: str | None) -> str:
     """Create a topic of this kind with these traits, and defaults for the other settings."""
     _basic_has_none(bus)
     settings: CreateTopic = topic_settings(TOPIC, kind, traits or "")
-    if settings.partitioned and bus.profile.tier is Tier.PREMIUM:
-        raise NotApplicable("tier: premium need not have partitioned topics")
+    refuse_missing_kind(bus, settings)
     bus.expect(bus.do(settings), Done)
     return TOPIC
 
@@ -47,7 +47,7 @@ def created_topic(bus: Bus, kind: str, traits: str | None) -> str:
 def created_any_topic(bus: Bus) -> str:
     """Create a topic, partitioned except in Premium; the scenario does not depend on that."""
     _basic_has_none(bus)
-    partitioned = bus.profile.tier is not Tier.PREMIUM
+    partitioned = bus.profile.may_partition
     bus.expect(bus.do(CreateTopic(topic=TOPIC, partitioned=partitioned)), Done)
     return TOPIC
 

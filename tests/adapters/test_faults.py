@@ -17,7 +17,7 @@ from busproof.oracle.step import Acceptance, accept
 from busproof.spec import Catalogue, load
 from busproof.vocabulary.capabilities import Capability
 from busproof.vocabulary.outcomes import Event
-from busproof.vocabulary.profile import Profile, profile_for
+from busproof.vocabulary.profile import Profile, namespace_of, profile_for
 
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 EDITION = "cs-2020-12"
@@ -39,13 +39,15 @@ def catalogue() -> Catalogue:
 
 
 def profile_of(catalogue: Catalogue, mutant: Mutant) -> Profile:
-    readings, tiers = mutant.readings, catalogue.rule(mutant.rule).tiers
+    rule = catalogue.rule(mutant.rule)
+    tier, partitions = namespace_of(rule.tiers)
     return profile_for(
         catalogue,
-        edition=EDITION,
-        tier="standard" if "standard" in tiers else tiers[0],
-        readings=readings,
-        partitions=PARTITIONS,
+        edition=EDITION if EDITION in rule.editions else rule.editions[-1],
+        tier=tier,
+        readings=mutant.readings,
+        partitions=PARTITIONS if partitions == 1 else None,
+        namespace_partitions=partitions,
     )
 
 

@@ -280,6 +280,36 @@ def test_premium_option_and_keys_of_an_entity(
         client.get_queue_sender(name).send_messages(Message("never"))
 
 
+def test_deletion_leaves_entities_whose_names_go_on_after_a_slash(
+    served: Served, admin: ServiceBusAdministrationClient, name: str
+) -> None:
+    """They keep their receivers, counts, status and description, and are found in any letters."""
+    below, disabled = f"{name}/Below", f"{name}/Disabled"
+    admin.create_topic(name)
+    admin.create_subscription(name, "s")
+    admin.create_queue(below, user_metadata="mine")
+    admin.create_queue(disabled)
+    admin.update_queue(admin.get_queue(disabled), status="SendDisabled")
+    with served.client() as client, client.get_queue_receiver(below) as receiver:
+        assert [] == receiver.receive_messages(1, max_wait_time=1)
+        admin.delete_topic(name)
+        sent(served, below.upper(), Message("m"))
+        (message,) = taken(receiver)
+        receiver.complete_message(message)
+        with pytest.raises(MessagingEntityDisabledError):
+            sent(served, disabled, Message("never"))
+    assert ("mine", below) == (admin.get_queue(below).user_metadata, admin.get_queue(below).name)
+
+
+def test_queue_has_no_list_of_subscriptions(
+    admin: ServiceBusAdministrationClient, name: str
+) -> None:
+    """It is not a topic."""
+    admin.create_queue(name)
+    with pytest.raises(ResourceNotFoundError, match="is not a topic"):
+        list(admin.list_subscriptions(name))
+
+
 def test_lists_have_all_pages(admin: ServiceBusAdministrationClient, name: str) -> None:
     """A page names the next one, of queues, topics, subscriptions and rules."""
     admin.create_topic(name)

@@ -184,6 +184,36 @@ def test_known_keys_without_effect_are_accepted_and_named(path: Path) -> None:
     ] == found.warnings
 
 
+def test_keys_that_aspire_writes_are_taken(path: Path) -> None:
+    """Of rules, too; a topic has a size, and a filter without a type is that filter."""
+    correlation = {"Label": "l", "Properties": {"p": "v"}, "RequiresPreprocessing": False}
+    expression = {"SqlExpression": "a = 1", "CompatibilityLevel": 20}
+    sql = {**expression, "RequiresPreprocessing": True}
+    rules = [
+        {"FilterType": "Correlation", "CorrelationFilter": correlation},
+        {"FilterType": "Sql", "SqlFilter": sql, "Action": {**sql, "SqlExpression": "SET b = 1"}},
+        {"SqlFilter": expression},
+    ]
+    named = [{"Name": f"r{number}", "Properties": rule} for number, rule in enumerate(rules)]
+    topic = {
+        "Name": "t",
+        "Properties": {"MaxSizeInMegabytes": 2048},
+        "Subscriptions": [{"Name": "s", "Rules": named}],
+    }
+    text = json.dumps({"UserConfig": {"Namespaces": [{"Topics": [topic]}]}})
+    found = configured(path, text)
+    assert [] == found.warnings
+    (made,) = [each for each in found.created if isinstance(each, CreateTopic)]
+    assert 2 == made.max_size
+    added = [each for each in found.created if isinstance(each, AddRule)]
+    assert [
+        CorrelationFilter(subject="l", properties={"p": "v"}),
+        SqlFilter(expression="a = 1"),
+        SqlFilter(expression="a = 1"),
+    ] == [each.filter for each in added]
+    assert [None, "SET b = 1", None] == [each.action for each in added]
+
+
 def test_a_bus_has_all_of_it(path: Path) -> None:
     """Whatever the order in which it is written."""
     bus = bus_for(configured(path, SAMPLE))

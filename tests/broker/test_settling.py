@@ -104,12 +104,16 @@ def test_settlements_take_effect_with_their_transaction(timeless: Served, end: s
     assert ["one", "two"] == sorted(emptied(timeless, "plain"))
 
 
-def managed(connection: BlockingConnection, path: str, operation: str, body: Any) -> Message:
+def managed(
+    connection: BlockingConnection, path: str, operation: str, body: Any, notes: Any = None
+) -> Message:
     """What an entity's management answers."""
     sender = connection.create_sender(f"{path}/$management")
     receiver = connection.create_receiver(f"{path}/$management")
     properties = {"operation": f"com.microsoft:{operation}"}
-    sender.send(Message(body, id=1, reply_to=f"{path}/$management", properties=properties))
+    asked = Message(body, id=1, reply_to=f"{path}/$management", properties=properties)
+    asked.annotations = notes
+    sender.send(asked)
     answer = receiver.receive(timeout=20)
     sender.close()
     receiver.close()
@@ -173,6 +177,41 @@ def test_a_batch_is_deleted_of_a_queue_without_partitions(served: Served) -> Non
         )
         receiver.complete_message(held)
     assert ["4"] == emptied(served, "plain")
+
+
+@pytest.mark.parametrize("annotated", [False, True])
+def test_locks_of_two_partitions_are_refused_and_those_of_one_are_settled(
+    served: Served, annotated: bool
+) -> None:
+    """As the service does, whether or not the request itself names a partition key."""
+    sent(served, "parted", *(SdkMessage(str(each), partition_key="a") for each in range(2)))
+    sent(served, "parted", *(SdkMessage("other", partition_key=key) for key in "bcdefgh"))
+    with (
+        served.client() as client,
+        client.get_queue_receiver("parted") as receiver,
+        connected(served) as connection,
+    ):
+        held = taken(receiver, 9)
+        parts: dict[int, list[Any]] = {}
+        for each in held:
+            parts.setdefault(each.sequence_number >> 48, []).append(each.lock_token)
+        notes = {symbol("x-opt-partition-key"): "a"} if annotated else None
+        asked = {
+            "disposition-status": "completed",
+            "lock-tokens": tokens(*(each.lock_token for each in held)),
+        }
+        answer = managed(connection, "parted", "update-disposition", asked, notes)
+        assert (400, "amqp:not-allowed") == (
+            answer.properties["statusCode"],
+            answer.properties["errorCondition"],
+        )
+        for of_one in parts.values():
+            asked["lock-tokens"] = tokens(*of_one)
+            answer = managed(connection, "parted", "update-disposition", asked, notes)
+            assert 200 == answer.properties["statusCode"]
+        answer = managed(connection, "parted", "update-disposition", asked, notes)
+        assert 410 == answer.properties["statusCode"]
+    assert [] == emptied(served, "parted")
 
 
 def test_a_link_ends_with_the_token_that_it_needs(served: Served) -> None:

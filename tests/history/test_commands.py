@@ -3,6 +3,7 @@
 import json
 from typing import get_args
 
+import attrs
 import pytest
 from exploring import explored
 from hypothesis import given, settings
@@ -28,11 +29,12 @@ from busproof.vocabulary.commands import (
     Receive,
     RestoreQueue,
     Send,
+    SettleBatch,
 )
 from busproof.vocabulary.messages import Message, MessageView
 from busproof.vocabulary.outcomes import Done, Event, Received
 from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import Clock
+from busproof.vocabulary.values import Clock, Disposition
 
 PROFILE = Profile(edition="de-2021-04", partitions=3)
 CREATE = Event(command=CreateQueue(queue="q"), outcome=Done())
@@ -51,6 +53,22 @@ def test_a_lock_is_named_by_the_receive_that_was_given_it() -> None:
     assert "c2" == asked[1].connection
     assert SETTLED.command == resolved(asked[2].command, {2: "1/1"})
     assert resolved(asked[2].command, {}) is None
+
+
+def test_several_locks_are_named_by_their_receives_and_one_without_a_lock_drops_the_request() -> (
+    None
+):
+    """A request about several locks needs all of them."""
+    other = attrs.evolve(GIVEN, outcome=Received(message=MessageView(body="n", lock_token="2/1")))
+    several = SettleBatch(
+        queue="q", lock_tokens=("1/1", "2/1", "none"), disposition=Disposition.COMPLETE
+    )
+    asked = commands_of([CREATE, GIVEN, other, Event(command=several, outcome=Done())])
+    assert ("@2", "@3", "none") == getattr(asked[3].command, "lock_tokens", None)
+    assert several == resolved(asked[3].command, {2: "1/1", 3: "2/1"})
+    assert resolved(asked[3].command, {2: "1/1"}) is None
+    (alone,) = numbered(asked[3:])
+    assert ("@0", "@0", "none") == getattr(alone.command, "lock_tokens", None)
 
 
 def test_a_token_that_nobody_was_given_stays_as_it_is() -> None:
@@ -123,7 +141,7 @@ def test_a_file_that_is_not_there_is_told(tmp_path) -> None:
 
 def test_every_command_has_a_sentence_that_means_it() -> None:
     """Whatever an exploration asks."""
-    events = explored(ModelAdapter(), sequences=80).events
+    events = explored(ModelAdapter(), sequences=120).events
     restored = Event(command=RestoreQueue(queue="q", max_size=2), outcome=Done())
     assert {*get_args(Command)} == {RestoreQueue, *(type(event.command) for event in events)}
     events = [*events, restored]

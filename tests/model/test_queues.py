@@ -144,6 +144,41 @@ def test_lock_of_an_expired_message_is_renewed_as_read(reading: str, *, renewed:
     assert renewed is isinstance(outcome, v.Renewed)
 
 
+def locked_together(bus: Bus, keys: str) -> v.SettleBatch:
+    """Lock a message of each key; the request that completes all of them."""
+    bus.create()
+    for number, key in enumerate(keys):
+        bus.send(f"m{number}", partition_key=key)
+    tokens = tuple(bus.receive().lock_token or "" for _ in keys)
+    return v.SettleBatch(queue="q", lock_tokens=tokens, disposition=v.Disposition.COMPLETE)
+
+
+def test_locks_of_one_partition_are_settled_together(bus: Bus) -> None:
+    both = locked_together(bus, "aa")
+    assert v.Done() == bus.done(both)
+    assert v.Error.LOCK_LOST is bus.refused(both)
+
+
+@pytest.mark.parametrize(("reading", "settled"), [("refused", False), ("accepted", True)])
+def test_locks_of_several_partitions_are_settled_as_read(reading: str, *, settled: bool) -> None:
+    bus = Bus(profile(SETTLE_PARTITIONS=reading))
+    command = locked_together(bus, "abcd")
+    assert settled is isinstance(bus.ask(command).outcome, v.Done)
+    for token in command.lock_tokens:
+        left = bus.ask(v.Complete(queue="q", lock_token=token)).outcome
+        assert settled is isinstance(left, v.Refused)
+
+
+@pytest.mark.parametrize(("reading", "settled"), [("nothing", False), ("others", True)])
+def test_one_lost_lock_refuses_a_request_as_read(reading: str, *, settled: bool) -> None:
+    bus = Bus(profile(SETTLE_LOST=reading))
+    both = locked_together(bus, "aa")
+    first, second = (v.Complete(queue="q", lock_token=each) for each in both.lock_tokens)
+    bus.done(first)
+    assert v.Error.LOCK_LOST is bus.refused(both)
+    assert settled is isinstance(bus.ask(second).outcome, v.Refused)
+
+
 def test_message_that_fails_too_often_is_dead_lettered_with_the_reason(bus: Bus) -> None:
     bus.create(max_delivery_count=1)
     bus.send("m")

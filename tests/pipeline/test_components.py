@@ -82,6 +82,7 @@ def test_a_component_that_breaks_the_judge_stops_no_other(monkeypatch: pytest.Mo
         (CREATED.replace("CreateQueue", "MakeQueue"), "MakeQueue"),
         (CREATED.replace('"queue"', '"ttl":5,"queue"'), "ttl"),
         (ENDED + "\n", ""),
+        (CREATED[:-1] + ',"called":9,"returned":5}', "returned is 5, and must not be before"),
         ('{"record":"header","protocol":1,"profile":{"edition":"cs-2020-12"}}', "has no other"),
         (None, "history_id, seq, command or outcome is missing"),
     ],

@@ -89,6 +89,14 @@ def test_a_table_has_columns_for_queries(spark: SparkSession, file: Path) -> Non
     assert 0 == table.where("record = 'header'").count()
 
 
+def test_error_of_java_is_told_without_the_call_of_python() -> None:
+    class Py4JJavaError(Exception):
+        __module__ = "py4j.protocol"
+
+    text = "An error occurred while calling o27.save.\n: java.io.IOException: Mkdirs failed\n\tat x"
+    assert "java.io.IOException: Mkdirs failed" == said_by_spark(Py4JJavaError(text))
+
+
 def test_an_executor_without_busproof_is_told() -> None:
     class PythonException(Exception):  # noqa: N818 - as Spark calls it
         __module__ = "pyspark.errors"

@@ -1,6 +1,8 @@
 """Starting Spark: which Java, which settings, and what is said where something is missing."""
 
+import logging
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -132,6 +134,35 @@ def test_a_folder_that_may_not_be_read_is_told(monkeypatch, tmp_path) -> None:
     monkeypatch.setattr(Path, "iterdir", closed)
     with pytest.raises(HistoryError, match=r"cannot read .*: Permission denied"):
         find_source(str(tmp_path))
+
+
+def test_file_that_may_not_be_read_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Spark would start, and then say that the file does not exist."""
+    (tmp_path / "h.jsonl").write_text("{}")
+    monkeypatch.setattr(os, "access", lambda path, _: not path.endswith("h.jsonl"))
+    for place in (tmp_path, tmp_path / "h.jsonl"):
+        with pytest.raises(HistoryError, match=r"cannot read .*h\.jsonl: Permission denied"):
+            find_source(str(place))
+
+
+def test_interrupt_is_an_exception_and_no_message_of_py4j(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Spark's own handler asks Java for something, which fails with tracebacks."""
+    before = signal.getsignal(signal.SIGINT)
+
+    def started(**_: object) -> SimpleNamespace:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        return SimpleNamespace(stop=lambda: None)
+
+    monkeypatch.setattr(session, "spark_session", started)
+    with pytest.raises(KeyboardInterrupt), session.spark_session_for_now():
+        source = compile("import logging; logging.error('call failed')", "py4j/x.py", "exec")
+        exec(source)  # noqa: S102 - as if Py4J had called it
+        logging.error("ours")
+        signal.raise_signal(signal.SIGINT)
+    assert ["ours"] == [record.message for record in caplog.records]
+    assert before is signal.getsignal(signal.SIGINT)
 
 
 def test_the_files_of_a_folder_are_found(tmp_path) -> None:

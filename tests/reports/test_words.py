@@ -51,6 +51,7 @@ from busproof.vocabulary.commands import (
     Send,
     SendBatch,
     SetSessionState,
+    SettleBatch,
     TakePartitionDown,
     UpdateQueue,
     UpdateTopic,
@@ -88,7 +89,7 @@ from busproof.vocabulary.subscription_rules import (
     SubscriptionRule,
     TrueFilter,
 )
-from busproof.vocabulary.values import Error, ReceiveMode
+from busproof.vocabulary.values import Disposition, Error, ReceiveMode
 
 COMMANDS = [
     (GetTopic(topic="t"), "Get topic t"),
@@ -216,6 +217,19 @@ COMMANDS = [
         "Receive from session 'a' of q (receive-and-delete)",
     ),
     (Complete(queue="q", lock_token="t1"), "Complete on q: lock t1"),
+    (
+        SettleBatch(
+            queue="q",
+            lock_tokens=("t1", "t2"),
+            disposition=Disposition.DEAD_LETTER,
+            reason="unreadable",
+        ),
+        "Dead-letter at once on q: locks t1, t2, reason 'unreadable'",
+    ),
+    (
+        SettleBatch(queue="q", lock_tokens=(), disposition=Disposition.DEFER),
+        "Defer at once on q: locks none",
+    ),
     (Abandon(queue="q", lock_token="t1"), "Abandon on q: lock t1"),
     (DeadLetter(queue="q", lock_token="t1"), "Dead-letter on q: lock t1"),
     (

@@ -9,6 +9,7 @@ import pytest
 
 from busproof.spec import Catalogue, Rule, load, terms
 from busproof.vocabulary.capabilities import Capability
+from busproof.vocabulary.profile import PARTITIONED_PREMIUM
 from busproof.vocabulary.values import Error, Tier
 
 ROOT = Path(__file__).parents[2]
@@ -103,7 +104,13 @@ def test_a_page_beside_an_edition_takes_no_rule_from_the_others(catalogue: Catal
 
 @pytest.mark.parametrize(
     ("rule", "marks"),
-    [("KEY-16", "PSCDE"), ("KEY-21", "DE"), ("PREM-01", "PSCD"), ("KEY-03", "FPSCDE")],
+    [
+        ("KEY-16", "PSCDE"),
+        ("KEY-21", "DE"),
+        ("PREM-01", "PSCDE"),
+        ("PREM-14", "E"),
+        ("KEY-03", "FPSCDE"),
+    ],
 )
 def test_a_rules_editions_are_those_that_it_cites(
     catalogue: Catalogue, rule: str, marks: str
@@ -188,7 +195,7 @@ def test_errors_are_those_of_the_model() -> None:
 
 
 def test_tiers_are_those_of_the_model() -> None:
-    assert [tier.value for tier in Tier] == list(terms.TIERS)
+    assert [*(tier.value for tier in Tier), PARTITIONED_PREMIUM] == list(terms.TIERS)
 
 
 def test_every_need_names_capabilities(catalogue: Catalogue) -> None:

@@ -220,7 +220,7 @@ def test_json_of_a_diff_names_rules_and_places(capsys: pytest.CaptureFixture[str
 
     assert (answer["a"], answer["b"]) == ("fr-2016-09", "pt-undated")
     of_keys = [rule for rule in answer["only_in_b"] if rule.startswith("KEY-")]
-    assert of_keys == ["KEY-16", "KEY-17", "KEY-23"]
+    assert of_keys == ["KEY-16", "KEY-17", "KEY-23", "KEY-26"]
     assert not any(rule.startswith("KEY-") for rule in answer["only_in_a"])
     changed = {change["id"]: change for change in answer["changed"]}
     assert changed["TXN-04"]["a"][0]["source"] == "fr-2016-09"

@@ -32,6 +32,7 @@ from busproof.vocabulary.commands import (
     RollBackTransaction,
     Send,
     SendBatch,
+    SettleBatch,
     TakePartitionDown,
 )
 from busproof.vocabulary.messages import Message, MessageView
@@ -46,7 +47,7 @@ from busproof.vocabulary.outcomes import (
     Unsupported,
 )
 from busproof.vocabulary.profile import profile_for
-from busproof.vocabulary.values import MICROSECONDS, Error, ReceiveMode
+from busproof.vocabulary.values import MICROSECONDS, Disposition, Error, ReceiveMode
 
 CATALOGUE = load()
 CREATE = CreateQueue(queue="q")
@@ -206,6 +207,9 @@ NEEDED = {
     ],
     Capability.BATCHES: [SendBatch(queue="q", messages=(Message(body="m"),))],
     Capability.RECEIVE_BATCHES: [ReceiveBatch(queue="q", count=2)],
+    Capability.SETTLE_BATCHES: [
+        SettleBatch(queue="q", lock_tokens=("t",), disposition=Disposition.COMPLETE)
+    ],
     Capability.OUTAGES: [
         TakePartitionDown(queue="q", partition=0),
         BringPartitionUp(queue="q", partition=0),

@@ -48,15 +48,29 @@ DEFAULT_PROFILE = profile()
 
 
 def any_profile(random: Random) -> v.Profile:
-    """Any edition, any tier, any number of partitions, and half of the readings at random."""
+    """Any edition, any namespace, any number of partitions, and half of the readings at random."""
     ambiguities = catalogue().ambiguities
     readings = {
         each.id: random.choice(list(each.choices)) for each in ambiguities if random.random() < 0.5
     }
+    return profile_at_random(random, readings)
+
+
+def profile_at_random(random: Random, readings: dict[str, str]) -> v.Profile:
+    """Any edition and any namespace, partitioned ones of Premium included, with these readings."""
+    tier = random.choice(("standard", "standard", "standard", "premium", "basic", "partitioned"))
+    if tier == "partitioned":
+        return v.profile_for(
+            catalogue(),
+            edition=random.choice(catalogue().rule("PREM-14").editions),
+            tier="premium",
+            readings=readings,
+            namespace_partitions=random.choice((2, 4)),
+        )
     return v.profile_for(
         catalogue(),
         edition=random.choice(catalogue().editions).id,
-        tier=random.choice(("standard", "standard", "standard", "premium", "basic")),
+        tier=tier,
         readings=readings,
         partitions=random.choice((2, 3, 4, 16)),
     )
@@ -175,6 +189,7 @@ class Commands:
             (9, self._receive),
             (3, self._receive_batch),
             (9, self._settle),
+            (3, self._settle_batch),
             (2, self._receive_deferred),
             (2, self._renew),
             (2, self._peek),
@@ -288,6 +303,13 @@ class Commands:
         kind = self._pick(v.Complete, v.Abandon, v.DeadLetter, v.Defer, v.Complete, v.Abandon)
         transaction = self._transaction_name()
         return kind(queue=path, lock_token=self._token(path), transaction=transaction)  # type: ignore[no-any-return]
+
+    def _settle_batch(self) -> v.Command:
+        path = self._locked()
+        tokens = [self._token(path) for _ in range(self._pick(1, 2, 2, 3))]
+        return v.SettleBatch(
+            queue=path, lock_tokens=tuple(tokens), disposition=self._pick(*v.Disposition)
+        )
 
     def _receive_deferred(self) -> v.Command:
         path = self._readable()

@@ -184,6 +184,7 @@ def telling(
     tier: Tier = Tier.STANDARD,
     partitions: int = 4,
     silent: frozenset[str] = frozenset(),
+    namespace_partitions: int = 1,
     **observability: object,
 ) -> Told:
     """A fresh namespace with these readings; what is left over is of the observability."""
@@ -191,7 +192,8 @@ def telling(
         edition="de-2021-04",
         tier=tier,
         readings=readings or {},
-        partitions=partitions,
+        partitions=partitions if namespace_partitions == 1 else namespace_partitions,
         silent=silent,
+        namespace_partitions=namespace_partitions,
     )
     return Told(profile, Observability(**observability))

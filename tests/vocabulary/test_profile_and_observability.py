@@ -1,9 +1,17 @@
 """What an implementation is held to, and what can be observed of it."""
 
+from typing import Any
+
+import pytest
+
+from busproof.errors import UsageError
 from busproof.spec import load
 from busproof.vocabulary.observability import observability_from
-from busproof.vocabulary.profile import profile_for
-from busproof.vocabulary.values import Clock
+from busproof.vocabulary.profile import namespace_of, profile_for
+from busproof.vocabulary.values import Clock, Tier
+
+NEWEST = "en-2026-02"
+"""The edition that has partitioned namespaces."""
 
 
 def test_observability_follows_the_declaration() -> None:
@@ -25,3 +33,68 @@ def test_a_silent_edition_may_be_read_as_carrying_rules_over() -> None:
     )
     assert "KEY-17" in silent.silent
     assert "KEY-17" not in carried.silent
+
+
+@pytest.mark.parametrize("partitions", [2, 4])
+def test_an_entity_has_the_partitions_of_its_namespace(partitions: int) -> None:
+    profile = profile_for(
+        load(), edition=NEWEST, tier=Tier.PREMIUM, namespace_partitions=partitions
+    )
+    assert partitions == profile.partitions == profile.messaging_units
+    assert (True, True, "partitioned-premium") == (
+        profile.is_partitioned,
+        profile.may_partition,
+        profile.kind,
+    )
+    assert {"KEY-01", "PREM-14", "LIMIT-04"}.isdisjoint(profile.silent)
+    assert {"PREM-01", "SIZE-05", "QUOTA-02", "LIMIT-02"} <= profile.silent
+
+
+def test_a_namespace_of_one_partition_is_not_partitioned() -> None:
+    profile = profile_for(load(), edition=NEWEST, tier=Tier.PREMIUM, messaging_units=8)
+    assert (16, 1, 8, False, False, "premium") == (
+        profile.partitions,
+        profile.namespace_partitions,
+        profile.messaging_units,
+        profile.is_partitioned,
+        profile.may_partition,
+        profile.kind,
+    )
+
+
+def test_a_partitioned_namespace_has_an_edition_that_knows_such() -> None:
+    assert NEWEST == profile_for(load(), tier=Tier.PREMIUM, namespace_partitions=2).edition
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"namespace_partitions": 3}, "cannot have 3 partitions; Premium has namespaces of 1"),
+        ({"namespace_partitions": 16}, "cannot have 16 partitions"),
+        ({"tier": "standard", "namespace_partitions": 2}, "tier standard cannot have 2 partitions"),
+        ({"tier": "basic", "messaging_units": 2}, "tier basic cannot have 2 messaging units"),
+        ({"namespace_partitions": 4, "messaging_units": 6}, "give a multiple of 4"),
+        ({"namespace_partitions": 4, "messaging_units": 2}, "give a multiple of 4"),
+        ({"namespace_partitions": 2, "partitions": 16}, "cannot have 16 partitions in a namespace"),
+        ({"namespace_partitions": 2, "edition": "de-2021-04"}, f"choose one of {NEWEST}"),
+    ],
+)
+def test_a_namespace_that_cannot_be_is_refused(asked: dict[str, Any], said: str) -> None:
+    """By a sentence with the value, and with what is allowed."""
+    with pytest.raises(UsageError) as refused:
+        profile_for(load(), **({"tier": "premium"} | asked))
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("tiers", "namespace"),
+    [
+        (("basic", "standard", "premium"), (Tier.STANDARD, 1)),
+        (("premium", "partitioned-premium"), (Tier.PREMIUM, 1)),
+        (("partitioned-premium",), (Tier.PREMIUM, 2)),
+    ],
+)
+def test_a_rule_has_a_namespace_where_it_holds(
+    tiers: tuple[str, ...], namespace: tuple[Tier, int]
+) -> None:
+    assert namespace == namespace_of(tiers)

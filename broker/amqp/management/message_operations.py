@@ -120,7 +120,7 @@ def end_of_lock(asking: Asking, answer: Answer) -> timestamp:
 
 
 def settle(asking: Asking, said: Said) -> Reply:
-    """Settle messages by their lock tokens: all of them or none, or with their transaction."""
+    """LOCK-14 to LOCK-17: settle messages by their lock tokens, or with their transaction."""
     disposition = _disposition(said)
     tokens = [token_of(_token(each)) for each in asking.several(said["lock-tokens"])]
     settlements = [disposition.settlement(asking.path, token) for token in tokens]
@@ -128,9 +128,14 @@ def settle(asking: Asking, said: Said) -> Reply:
     if asking.transaction is not None:
         _settle_later(asking, asking.transaction, settlements, disposition)
         return Reply({})
-    asking.ask_all(settlements, said.get("session-id"))
-    for effect in effects:
-        effect()
+    together = disposition.together(asking.path, tokens) if len(tokens) != 1 else settlements[0]
+    bus = asking.connection.hub.bus
+    answer = bus.ask(together, asking.holder(said.get("session-id")))
+    for token, effect in zip(tokens, effects, strict=True):
+        # A refusal may have settled some of them (SETTLE-LOST).
+        if bus.held(asking.path, token) is None:
+            effect()
+    insist(answer, asking.path)
     return Reply({})
 
 

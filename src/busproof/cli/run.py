@@ -66,6 +66,8 @@ def request_from(args: Options, adapter: str) -> "Request":
         tier=args.tier,
         oracle=args.oracle,
         partitions=args.partitions,
+        namespace_partitions=args.namespace_partitions,
+        messaging_units=args.messaging_units,
         timeout=getattr(args, "timeout", None),
         rules=tuple(getattr(args, "rule", ())),
         profile=_profile(args),
@@ -221,6 +223,19 @@ TERMS: Final[tuple[Option, ...]] = (
         shell_complete=values.one_of("strict", "client"),
     ),
     option("--partitions", section=TERMS_OF, metavar="N", help="default: 16"),
+    option(
+        "--namespace-partitions",
+        section=TERMS_OF,
+        metavar="N",
+        help="partitions of a Premium namespace: 1 (not partitioned, default), 2 or 4",
+        shell_complete=values.one_of("1", "2", "4"),
+    ),
+    option(
+        "--messaging-units",
+        section=TERMS_OF,
+        metavar="N",
+        help="messaging units of a Premium namespace (default: one for each partition)",
+    ),
 )
 """Options that select the rules."""
 

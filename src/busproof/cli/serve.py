@@ -12,7 +12,7 @@ import click
 
 from busproof import __version__
 from busproof.broker.limits import MEANINGS
-from busproof.cli import serve_security
+from busproof.cli import serve_security, values
 from busproof.cli.console import say, write_aside
 from busproof.cli.frame import PATH, Command, Options, flag, option
 from busproof.cli.serve_security import Protection
@@ -78,6 +78,12 @@ def _kept(args: Options) -> "Keeping":
     return kept
 
 
+def _namespace(args: Options) -> dict[str, Any]:
+    """Return the settings of the namespace that options override."""
+    names = ("tier", "edition", "namespace_partitions", "messaging_units")
+    return {name: getattr(args, name) for name in names if getattr(args, name) is not None}
+
+
 async def _serve(args: Options) -> int:
     from busproof.broker.admin.endpoint import Administration  # noqa: PLC0415 - needs the extra
     from busproof.broker.admin.http import served  # noqa: PLC0415
@@ -89,6 +95,7 @@ async def _serve(args: Options) -> int:
 
     _check_store(args)
     configuration = read_configuration(args.config) if args.config else Configuration()
+    configuration = attrs.evolve(configuration, **_namespace(args))
     protection = Protection(args, configuration)
     limits = _limits(args.limit)
     rules = _rules(args)
@@ -208,6 +215,29 @@ COMMAND: Final = Command(
             help="entities, in the format of the Service Bus emulator",
         ),
         option(
+            "--tier",
+            type=click.Choice(("basic", "standard", "premium")),
+            help="tier of the namespace (default: standard, or as --config says)",
+        ),
+        option(
+            "--edition",
+            metavar="ID",
+            help="edition of the documents (default: the default edition, or as --config says)",
+            shell_complete=values.editions,
+        ),
+        option(
+            "--namespace-partitions",
+            type=int,
+            metavar="N",
+            help="partitions of a Premium namespace: 1 (not partitioned, default), 2 or 4",
+        ),
+        option(
+            "--messaging-units",
+            type=int,
+            metavar="N",
+            help="messaging units of a Premium namespace (default: one for each partition)",
+        ),
+        option(
             "--adapter",
             default="model",
             metavar="NAME",
@@ -268,6 +298,10 @@ COMMAND: Final = Command(
         (
             "busproof serve --config Config.json --page",
             "The emulator's entities, with a live page of their partitions:",
+        ),
+        (
+            "busproof serve --edition en-2026-02 --tier premium --namespace-partitions 4",
+            "A partitioned Premium namespace:",
         ),
         ("busproof serve --store data --log events.jsonl", "Keep messages across restarts:"),
         (

@@ -21,6 +21,8 @@ from telling import (
 from busproof.vocabulary.commands import (
     Abandon,
     CancelScheduled,
+    Complete,
+    Defer,
     GetQueue,
     Receive,
     Schedule,
@@ -105,6 +107,31 @@ def test_counts_of_the_moment_are_exact() -> None:
     told.has(down(0))
     told.has(GET, told_of(message_count=2))
     refuses(told, GET, told_of(message_count=1), "MGMT-20", "MGMT-23")
+
+
+def test_what_is_surely_locked_or_deferred_is_counted() -> None:
+    told = telling({"GET-LAG": "at-once"})
+    told.queue(lock_duration=30_000_000)
+    spread(told, 3)
+    told.has(receive(), received("m1", 0, number=1, lock_token="l"))
+    refuses(told, GET, told_of(message_count=2), "MGMT-20")
+    told.has(GET, told_of(message_count=3))
+    told.has(Defer(queue="q", lock_token="l"))
+    refuses(told, GET, told_of(message_count=2), "MGMT-20")
+    told.has(receive(), received("m2", 1, number=1, lock_token="k"))
+    told.has(Complete(queue="q", lock_token="k"), LOST)
+    told.has(GET, told_of(message_count=2))
+    refuses(told, GET, told_of(message_count=1), "MGMT-20")
+
+
+def test_a_locked_message_may_be_out_of_the_count_once_its_lock_may_have_ended() -> None:
+    told = telling({"GET-LAG": "at-once"})
+    told.queue(lock_duration=30_000_000, max_delivery_count=1)
+    told.send(partition=1)
+    told.has(receive(), received("m1", 1, lock_token="l"))
+    refuses(told, GET, told_of(message_count=0), "MGMT-20")
+    passes(told, 31)
+    assert is_allowed(told, GET, told_of(message_count=0))
 
 
 def test_one_partition_alone_shows_no_sum(told: Told) -> None:

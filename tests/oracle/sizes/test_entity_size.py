@@ -95,6 +95,18 @@ class TestSizes:
         other = telling(tier=tier, silent=silent)
         other.has(CreateQueue(queue="q", partitioned=False, max_size=7), INVALID)
 
+    def test_an_edition_may_give_sizes_and_not_say_what_is_told(self) -> None:
+        """The English one: a partition has the size given, and any sum may be told."""
+        silent = frozenset({"SIZE-04"})
+        told = telling(silent=silent)
+        told.queue(max_size=1)
+        told.has(GetQueue(queue="q"), told_size(1))
+        other = telling(silent=silent)
+        other.queue(max_size=1)
+        other.has(GetQueue(queue="q"), told_size(4))
+        fill(other, number=MORE - 1, partition=0, partition_key="a")
+        shows(other, large(other, partition_key="a"), FULL, "SIZE-07")
+
     def test_basic_may_have_the_sizes_of_standard(self) -> None:
         """BASIC-SIZES."""
         told = telling({"BASIC-SIZES": "like-standard"}, tier=Tier.BASIC)
@@ -207,7 +219,7 @@ class TestPartitions:
         refuses(told, large(told, partition_key="a"), DONE)
 
     def test_an_edition_may_not_say_how_large_partitions_are(self) -> None:
-        told = telling(silent=frozenset({"SIZE-02", "SIZE-04"}))
+        told = telling(silent=frozenset({"SIZE-02", "SIZE-07"}))
         told.queue(max_size=4)
         fill(told, LESS, partition=0, partition_key="a")
         told.has(large(told, partition_key="a"), FULL)

@@ -38,6 +38,7 @@ from busproof.spec import Catalogue, Rule
 from busproof.spec import load as load_catalogue
 from busproof.steps import STEP_MODULES
 from busproof.steps.lookups import scenario_name
+from busproof.vocabulary.profile import namespace_of
 
 if TYPE_CHECKING:
     import pytest
@@ -92,11 +93,17 @@ class Job:
         """Return the run, on terms where the fault's rule holds."""
         catalogue = load_catalogue()
         rule = catalogue.rule(fault_named(self.fault).rule)
-        edition, tier = _where_it_holds(rule)
+        tier, partitions = namespace_of(rule.tiers)
         adapter = f"amqp?fault={self.fault}" if self.wire else f"faulty:{self.fault}"
         readings = _read_so_that_it_holds(catalogue, rule)
         about = Request(
-            adapter=adapter, edition=edition, tier=tier, readings=readings, allure=False
+            adapter=adapter,
+            # The newest edition that states the rule.
+            edition=rule.editions[-1],
+            tier=tier,
+            namespace_partitions=str(partitions),
+            readings=readings,
+            allure=False,
         )
         if self.explored:
             return attrs.evolve(about, profile="audit", seed=str(self.seed), only="exploration")
@@ -105,11 +112,6 @@ class Job:
     def counterpart(self) -> Request:
         """Return the same run on the bus without the fault."""
         return attrs.evolve(self.request(), adapter=conforming(fault_named(self.fault)))
-
-
-def _where_it_holds(rule: Rule) -> tuple[str, str]:
-    """Return the newest edition that states the rule, and Standard if the rule holds there."""
-    return rule.editions[-1], "standard" if "standard" in rule.tiers else rule.tiers[0]
 
 
 def _read_so_that_it_holds(catalogue: Catalogue, rule: Rule) -> tuple[str, ...]:

@@ -81,6 +81,8 @@ class Request:
     tier: str | None = None
     oracle: str | None = None
     partitions: str | None = None
+    namespace_partitions: str | None = None
+    messaging_units: str | None = None
     timeout: str | None = None
     profile: str | None = None
     minutes: str | None = None
@@ -97,7 +99,11 @@ class Request:
         several = ("rules", "readings")
         named = attrs.asdict(self, filter=attrs.filters.exclude(*several, "only", "allure"))
         named["from"] = named.pop("source")
-        given = [f"--bus-{name}={value}" for name, value in named.items() if value is not None]
+        given = [
+            f"--bus-{name.replace('_', '-')}={value}"
+            for name, value in named.items()
+            if value is not None
+        ]
         given += [f"--bus-rule={rule}" for rule in self.rules]
         return [*given, *(f"--bus-reading={reading}" for reading in self.readings)]
 
@@ -105,7 +111,7 @@ class Request:
         """Return the value of a pytest option, such as `--bus-tier`."""
         several = {"from": self.source, "rule": self.rules, "reading": self.readings}
         short = name.removeprefix("--bus-")
-        return several[short] if short in several else getattr(self, short)
+        return several[short] if short in several else getattr(self, short.replace("-", "_"))
 
 
 @attrs.frozen(kw_only=True)

@@ -67,6 +67,10 @@ def _terms(args: Options, conformance: Conformance, catalogue: Catalogue) -> Ite
         yield from ("busproof", "run", "--adapter", args.adapter)
     yield from ("--edition", subject.edition, "--tier", str(subject.tier))
     yield from ("--partitions", str(subject.partitions))
+    if subject.namespace_partitions > 1:
+        yield from ("--namespace-partitions", str(subject.namespace_partitions))
+    if subject.messaging_units > 1:
+        yield from ("--messaging-units", str(subject.messaging_units))
     defaults = {each.id: each.default for each in catalogue.ambiguities}
     for name, reading in subject.readings.items():
         if defaults.get(name) != reading:

@@ -1,0 +1,98 @@
+"""MGMT-20, MGMT-23, MGMT-29, MGMT-30: the message count in a description."""
+
+from busproof import vocabulary as v
+from busproof.oracle.messages.releasing import without_perhaps_spent
+from busproof.oracle.queued_messages import Stored
+from busproof.oracle.state import Namespace, Queue, feeding
+
+__all__ = ["count_is_allowed", "counts", "may_lag", "rules_of_scheduled"]
+
+
+def _reading(namespace: Namespace, ambiguity: str) -> str | None:
+    return namespace.profile.readings.get(ambiguity)
+
+
+def may_lag(namespace: Namespace) -> bool:
+    """Return whether counts and availability may be out of date (GET-LAG)."""
+    return _reading(namespace, "GET-LAG") != "at-once"
+
+
+def count_is_allowed(namespace: Namespace, queue: Queue, told: int | None) -> bool:
+    """MGMT-20, MGMT-23: check a message count against its least and greatest values."""
+    if told is None:
+        return True
+    name, onward = queue.settings.queue, queue.managed.redirected or v.destinations(queue.settings)
+    if any(feeding(namespace, name)) or (queue.role is not None and onward):
+        return told >= 0
+    if may_lag(namespace) or v.destinations(queue.settings):
+        return 0 <= told <= queue.arrivals + queue.calendar.scheduled
+    least, most = counts(queue)
+    aside = _surely_aside(namespace, queue)
+    if told < least + aside:
+        least, _ = counts(without_perhaps_spent(namespace, queue))
+    if _reading(namespace, "MESSAGES-EXPIRE") == "message":
+        least = aside = 0
+    if _reading(namespace, "COUNTS-IN-OUTAGE") == "left-out":
+        most -= _surely_hit(queue)
+    waiting, at_most = _scheduled(namespace, queue)
+    return least + aside + waiting <= told <= most + at_most
+
+
+def _surely_aside(namespace: Namespace, queue: Queue) -> int:
+    """Return how many messages are surely there and surely locked or deferred.
+
+    A lock of a session is left out, because it may have ended unseen.
+    """
+    if queue.outages.any:
+        return 0
+    now = namespace.now.latest
+
+    def is_aside(stored: Stored) -> bool:
+        may_be_gone = not stored.certain or stored.leaving or stored.gone
+        if may_be_gone or (stored.dies is not None and stored.dies.earliest <= now):
+            return False
+        lock = stored.lock
+        if lock is None:
+            return stored.deferred is True and not queue.unanswered_deferred
+        return lock.session_id is None and lock.pledge is None and now < lock.expiry.earliest
+
+    numbers = {*queue.locks.values(), *queue.deferred.values()}
+    there = (queue.messages.get(number) for number in numbers)
+    return sum(stored is not None and is_aside(stored) for stored in there)
+
+
+def _scheduled(namespace: Namespace, queue: Queue) -> tuple[int, int]:
+    """SCHEDULED-COUNT: return how many scheduled messages are counted, at least and at most."""
+    entries, now = queue.calendar.entries, namespace.now.latest
+    reading = _reading(namespace, "SCHEDULED-COUNT")
+    if reading == "left-out":
+        return 0, sum(each.due.earliest <= now for each in entries.values())
+    if reading == "counted" and not queue.outages.any:
+        sure = sum(each.certain and now < each.due.earliest for each in entries.values())
+        return sure, len(entries)
+    return 0, len(entries)
+
+
+def _surely_hit(queue: Queue) -> int:
+    """Return how many messages are certainly in partitions that are down."""
+    return sum(
+        tally.total
+        for where, tally in queue.tallies.items()
+        if queue.outages.identified and queue.outages.must_hit(where)
+    )
+
+
+def counts(queue: Queue) -> tuple[int, int]:
+    """Return the least and the greatest number of messages in the queue."""
+    sure = sum(
+        tally.total for where, tally in queue.tallies.items() if not queue.outages.may_hit(where)
+    )
+    return max(0, sure - queue.receivers.lost), len(queue.messages)
+
+
+def rules_of_scheduled(namespace: Namespace, queue: Queue) -> tuple[v.RuleId, ...]:
+    """MGMT-29, MGMT-30: return the rule on a count while messages are surely scheduled."""
+    entries, now = queue.calendar.entries, namespace.now.latest
+    sure = any(each.certain and now < each.due.earliest for each in entries.values())
+    rules = {"counted": ("MGMT-29",), "left-out": ("MGMT-30",)}
+    return rules.get(_reading(namespace, "SCHEDULED-COUNT") or "", ()) if sure else ()

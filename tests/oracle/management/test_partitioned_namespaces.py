@@ -1,0 +1,137 @@
+"""Premium namespaces that are partitioned as a whole: entities, batches, partitions, quotas."""
+
+import pytest
+from telling import DONE, INVALID, Told, telling
+
+from busproof.vocabulary.commands import (
+    CreateQueue,
+    CreateTopic,
+    GetQueue,
+    GetTopic,
+    Send,
+    SendBatch,
+    TakePartitionDown,
+)
+from busproof.vocabulary.messages import Message
+from busproof.vocabulary.outcomes import (
+    Described,
+    Outcome,
+    QueueDescription,
+    TopicDescribed,
+    TopicDescription,
+)
+from busproof.vocabulary.values import Tier
+
+QUEUE = CreateQueue(queue="q")
+GET = GetQueue(queue="q")
+
+
+def partitioned(readings: dict[str, str] | None = None, number: int = 2) -> Told:
+    return telling(readings, tier=Tier.PREMIUM, namespace_partitions=number)
+
+
+def described(*, as_partitioned: bool) -> Outcome:
+    return Described(description=QueueDescription(queue="q", partitioned=as_partitioned))
+
+
+def batch(*messages: Message) -> SendBatch:
+    return SendBatch(queue="q", messages=messages)
+
+
+def keyed(name: str, **keys: str) -> Message:
+    return Message(body=name, **keys)
+
+
+def test_a_queue_is_partitioned_and_never_regular() -> None:
+    told = partitioned()
+    told.has(QUEUE)
+    assert "PREM-14" in told.saw(GET, described(as_partitioned=True)).rules
+    refused = told.saw(GET, described(as_partitioned=False))
+    assert not refused.possible
+    assert "PREM-14" in refused.rules
+
+
+def test_a_topic_is_partitioned_and_never_regular() -> None:
+    told = partitioned()
+    told.has(CreateTopic(topic="t"))
+    for answer in (True, False):
+        shown = TopicDescribed(description=TopicDescription(topic="t", partitioned=answer))
+        found = told.saw(GetTopic(topic="t"), shown)
+        assert answer is bool(found.possible)
+        assert "PREM-14" in found.rules
+
+
+@pytest.mark.parametrize("command", [QUEUE, CreateTopic(topic="t")])
+def test_partitions_are_never_refused(command: CreateQueue | CreateTopic) -> None:
+    found = partitioned().saw(command, INVALID)
+    assert not found.possible
+    assert "PREM-14" in found.rules
+
+
+@pytest.mark.parametrize(
+    "command",
+    [CreateQueue(queue="q", partitioned=False), CreateTopic(topic="t", partitioned=False)],
+)
+def test_a_regular_entity_is_refused(command: CreateQueue | CreateTopic) -> None:
+    assert "PREM-15" in partitioned().saw(command, INVALID).rules
+    created = partitioned().saw(command, DONE)
+    assert not created.possible
+    assert "PREM-15" in created.rules
+
+
+@pytest.mark.parametrize(
+    ("reading", "created", "refused"),
+    [("either", True, True), ("partitioned", True, False), ("refused", False, True)],
+)
+def test_what_a_request_without_the_option_gets(reading: str, created: bool, refused: bool) -> None:
+    unasked = CreateQueue(queue="q", partitioned=None)
+    for outcome, allowed in ((DONE, created), (INVALID, refused)):
+        told = partitioned({"PREMIUM-UNASKED": reading})
+        assert allowed is bool(told.saw(unasked, outcome).possible)
+    if created:
+        told = partitioned({"PREMIUM-UNASKED": reading})
+        told.has(unasked)
+        assert not told.saw(GET, described(as_partitioned=False)).possible
+
+
+@pytest.mark.parametrize("number", [2, 4])
+def test_an_entity_has_the_partitions_of_its_namespace(number: int) -> None:
+    """And not one more, whatever the size: GB-PARTITIONS is about Standard."""
+    told = partitioned({"GB-PARTITIONS": "per-gb"}, number)
+    told.has(CreateQueue(queue="q", max_size=5))
+    rules = [rule for place in range(number) for rule in told.send(partition=place).rules]
+    assert "PREM-16" in rules
+    assert "SIZE-05" not in rules
+    one_more = Send(queue="q", message=told.message())
+    beyond = told.saw(one_more, DONE, partition=number)
+    assert not beyond.possible
+    assert "PREM-16" in beyond.rules
+    assert told.saw(TakePartitionDown(queue="q", partition=number - 1), DONE).possible
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        batch(keyed("m1", partition_key="a"), keyed("m2", partition_key="b")),
+        batch(keyed("m1", session_id="a"), keyed("m2", session_id="b")),
+        batch(keyed("m1"), keyed("m2", session_id="a"), keyed("m3", session_id="b")),
+    ],
+)
+@pytest.mark.parametrize("reading", ["either", "split", "refused"])
+def test_a_batch_of_distinct_keys_is_refused(reading: str, command: SendBatch) -> None:
+    told = partitioned({"BATCH-KEYS": reading})
+    told.has(QUEUE)
+    taken = told.saw(command, DONE)
+    assert not taken.possible
+    assert "PREM-17" in taken.rules
+    told = partitioned({"BATCH-KEYS": reading})
+    told.has(QUEUE)
+    assert "PREM-17" in told.saw(command, INVALID).rules
+
+
+def test_a_batch_of_a_key_and_none_is_open_there_too() -> None:
+    command = batch(keyed("m1"), keyed("m2", partition_key="a"))
+    for outcome in (DONE, INVALID):
+        told = partitioned()
+        told.has(QUEUE)
+        assert told.saw(command, outcome).possible
