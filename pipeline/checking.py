@@ -33,7 +33,7 @@ _VIOLATION: Final = (
 _UNUSABLE: Final = "file STRING, line BIGINT, why STRING, text STRING"
 
 
-@attrs.frozen(kw_only=True, eq=False, str=False)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class Checked:
     """The result of a check; a notebook shows it as a table.
 
@@ -64,7 +64,7 @@ class Checked:
         spark = self.rows.sparkSession
         return spark.createDataFrame(list(tables.rows(self.conformance)), tables.VERDICTS)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return tables.headline(self.conformance)
 
     def _repr_html_(self) -> str:
