@@ -38,6 +38,8 @@ def let_go(namespace: Namespace, session: Session) -> None:
     # Releasing its last message may have dead-lettered that, and removed the session.
     if session.entity.sessions.get(session.name) is session:
         namespace.journal.drop(session.entity.sessions, session.name)
+        # Only a receiver of the next session would drop it there, and there may be none.
+        session.entity.free_sessions.pop(session, None)
 
 
 def of_receive(

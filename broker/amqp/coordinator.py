@@ -8,10 +8,10 @@ from proton import Described, Link
 from busproof.broker.amqp import native
 from busproof.broker.amqp.engine import Connection
 from busproof.broker.amqp.incoming_links import CREDIT, received, reject
-from busproof.broker.amqp.messages import decoded
 from busproof.broker.amqp.native import Raw
 from busproof.broker.amqp.nodes import Node
 from busproof.broker.amqp.refusals import Refusal, insist, refusal_of
+from busproof.broker.amqp.unreadable import decoded
 from busproof.vocabulary.commands import BeginTransaction
 
 __all__ = ["Coordinator"]

@@ -11,8 +11,6 @@ from secrets import token_hex
 from typing import Any, Final
 
 import attrs
-from proton import Message as ProtonMessage
-from proton import ProtonException
 
 from busproof.broker.amqp.encoding import (
     elements_of,
@@ -22,7 +20,6 @@ from busproof.broker.amqp.encoding import (
     section,
     string_of,
     value_at,
-    values_in,
 )
 from busproof.broker.amqp.sections import (
     ANNOTATIONS,
@@ -48,7 +45,6 @@ __all__ = [
     "STANDS_FOR",
     "Content",
     "Parsed",
-    "decoded",
     "inner_messages",
     "parse",
 ]
@@ -198,23 +194,6 @@ def parse(raw: bytes, name: str, enqueued: int, *, identified: bool = True) -> P
         return _parsed(raw, name, enqueued, identified=identified)
     except (IndexError, OverflowError, TypeError, UnicodeDecodeError, struct.error) as error:
         raise ValueError(f"these bytes are no AMQP message: {error}") from None
-
-
-def decoded(raw: bytes) -> ProtonMessage:
-    """Decode a message completely, with Proton.
-
-    Raises:
-        ValueError: the bytes are not an AMQP message, or Python cannot represent a value.
-    """
-    if values_in(raw, 0) > len(raw):
-        # The engine would read as many elements as it has room for, one by one.
-        raise ValueError("these bytes are no AMQP message: an array has more elements than bytes")
-    found = ProtonMessage()
-    try:
-        found.decode(raw)
-    except (ProtonException, RecursionError, TypeError, ValueError) as error:
-        raise ValueError(f"these bytes are no AMQP message: {error}") from None
-    return found
 
 
 def _parsed(raw: bytes, name: str, enqueued: int, *, identified: bool) -> Parsed:

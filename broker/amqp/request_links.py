@@ -9,10 +9,10 @@ from proton import Link, Message, int32, symbol
 from busproof.broker.amqp import native
 from busproof.broker.amqp.engine import Connection
 from busproof.broker.amqp.incoming_links import CREDIT, accept, received, reject, transaction_of
-from busproof.broker.amqp.messages import decoded
 from busproof.broker.amqp.native import Raw
 from busproof.broker.amqp.nodes import Node
 from busproof.broker.amqp.refusals import Refusal, too_large
+from busproof.broker.amqp.unreadable import decoded
 
 __all__ = [
     "CBS_STATUS",

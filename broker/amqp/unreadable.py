@@ -1,13 +1,16 @@
-"""Values from clients that Proton's Python binding cannot read."""
+"""Values from clients that are read by Proton's Python binding, which cannot read some."""
 
 import inspect
 import traceback
 from collections.abc import Callable
 from typing import Any, Final
 
-from proton import Data
+from proton import Data, ProtonException
+from proton import Message as ProtonMessage
 
-__all__ = ["is_unreadable", "readable"]
+from busproof.broker.amqp.encoding import values_in
+
+__all__ = ["decoded", "is_unreadable", "readable"]
 
 UNREADABLE: Final = (RecursionError, UnicodeDecodeError)
 """Errors that the binding raises for deep nesting and for strings that are not UTF-8."""
@@ -27,3 +30,20 @@ def readable(read: Callable[[], Any]) -> Any:
         return read()
     except UnicodeDecodeError:
         return "(no text)"
+
+
+def decoded(raw: bytes) -> ProtonMessage:
+    """Decode a message completely, with Proton.
+
+    Raises:
+        ValueError: the bytes are not an AMQP message, or Python cannot represent a value.
+    """
+    if values_in(raw, 0) > len(raw):
+        # The engine would read as many elements as it has room for, one by one.
+        raise ValueError("these bytes are no AMQP message: an array has more elements than bytes")
+    found = ProtonMessage()
+    try:
+        found.decode(raw)
+    except (ProtonException, RecursionError, TypeError, ValueError) as error:
+        raise ValueError(f"these bytes are no AMQP message: {error}") from None
+    return found

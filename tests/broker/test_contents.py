@@ -8,7 +8,8 @@ from proton import Delivery, Message, symbol, timestamp
 from proton.utils import BlockingConnection
 
 from busproof.broker.amqp.encoding import check
-from busproof.broker.amqp.messages import decoded, parse
+from busproof.broker.amqp.messages import parse
+from busproof.broker.amqp.unreadable import decoded
 
 from . import raw
 from .conftest import Served, anew

@@ -22,7 +22,8 @@ from busproof.broker.amqp.encoding import binary
 from busproof.broker.amqp.engine import Connection
 from busproof.broker.amqp.framing import Handshake
 from busproof.broker.amqp.management.operations import OPERATIONS
-from busproof.broker.amqp.messages import decoded, parse
+from busproof.broker.amqp.messages import parse
+from busproof.broker.amqp.unreadable import decoded
 from busproof.broker.auth.policies import read_rules
 from busproof.broker.auth.tokens import Keys
 from busproof.broker.bus import Bus

@@ -573,6 +573,22 @@ def test_stale_timers_and_lines_are_tidied_up(bus: Bus) -> None:
     assert 300 > sum(len(each.line.order) for each in bus.namespace.entities["q"].partitions)
 
 
+def test_sessions_that_are_gone_are_in_no_index(bus: Bus) -> None:
+    """Whether they had messages or not, although no receiver asks for the next session."""
+    bus.create("s", requires_session=True)
+    for number in range(20):
+        name = f"x{number}"
+        bus.done(v.AcceptSession(queue="s", session_id=name))
+        if number % 2:
+            bus.send("m", queue="s", session_id=name)
+            token = bus.receive("s", session_id=name).lock_token or ""
+            bus.done(v.Complete(queue="s", lock_token=token))
+        bus.done(v.CloseSession(queue="s", session_id=name))
+    entity = bus.namespace.entities["s"]
+    assert not entity.sessions
+    assert not entity.free_sessions
+
+
 def test_a_session_whose_last_message_dies_as_it_is_given_back_is_gone(bus: Bus) -> None:
     bus.create(requires_session=True)
     bus.send("m", session_id="a", time_to_live=SECOND)
