@@ -77,7 +77,9 @@ def _number(text: str) -> int:
 
 
 def _partitions(given: Given, before: Profile | None) -> int | None:
-    text = option(given, "partitions", None if before is None else str(before.partitions))
+    # In a partitioned namespace an entity's partitions follow from the namespace.
+    same = before is not None and not before.is_partitioned
+    text = option(given, "partitions", str(before.partitions) if before and same else None)
     if text is None:
         return None
     number = _number(text)

@@ -91,8 +91,6 @@ def discovered(ask: Ask, entities: Entities, target: Target) -> Discovered:
     tier = sku if sku in {each.value for each in Tier} else None
     capabilities = ALWAYS | frozenset(_found(ask))
     partitions = 1 if tier not in (None, Tier.PREMIUM) else _namespace_partitions(ask)
-    if partitions != 1:
-        capabilities -= {Capability.REGULAR_QUEUES}
     if target.disposable:
         capabilities |= {Capability.DISPOSABLE_NAMESPACE}
     kind = "emulator" if target.emulator else "namespace"
@@ -160,6 +158,9 @@ def _is_for_partitions(detail: str) -> bool:
 def _of_a_lock(ask: Ask, token: str) -> Iterator[Capability]:
     if not _is_lacking(ask(c.RenewLock(queue="probe", lock_token=token), "probe")):
         yield Capability.LOCK_RENEWAL
+    # One lock, because those of several partitions are refused as not supported.
+    if not _is_lacking(ask(c.RenewLocks(queue="probe", lock_tokens=(token,)), "probe")):
+        yield Capability.RENEW_LOCKS
     begun = ask(c.BeginTransaction(transaction="settles"), "probe")
     within = c.Abandon(queue="probe", lock_token=token, transaction="settles")
     if isinstance(begun, o.Done) and not _is_lacking(ask(within, "probe")):

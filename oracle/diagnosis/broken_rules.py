@@ -42,6 +42,7 @@ _OF_REQUESTS: Final[dict[type[v.Command], tuple[v.RuleId, ...]]] = {
     v.ReceiveDeferred: ("DEFER-02", "DEFER-06", "DEFER-13", "DEFER-11", "DEFER-12"),
     v.RenewLock: ("LOCK-04", "LOCK-05", "LOCK-07"),
     v.SettleBatch: ("LOCK-14", "LOCK-16", "LOCK-17", "LIFE-06"),
+    v.RenewLocks: ("LOCK-18", "LOCK-16", "LOCK-17", "LOCK-05"),
     v.CancelScheduled: ("SCHED-03", "SCHED-05"),
     v.AcceptSession: ("LIFE-10",),
     v.AcceptNextSession: ("SESS-06", "SESS-07"),

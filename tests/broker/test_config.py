@@ -246,7 +246,51 @@ def test_a_namespace_says_what_it_is_held_to(path: Path) -> None:
     )
 
 
+def test_every_entity_of_a_partitioned_namespace_is_partitioned(path: Path) -> None:
+    """Without the option too; the edition is one that has such namespaces."""
+    text = """{"UserConfig": {"Namespaces": [{
+        "Tier": "premium", "NamespacePartitions": 2, "MessagingUnits": 4,
+        "Queues": [{"Name": "q"}], "Topics": [{"Name": "t", "Properties": {}}]
+    }]}}"""
+    found = configured(path, text)
+    bus = bus_for(found)
+    assert (2, 4) == (found.namespace_partitions, found.messaging_units)
+    assert ("partitioned-premium", 4) == (
+        bus.namespace.profile.kind,
+        bus.namespace.profile.messaging_units,
+    )
+    assert [2, 2] == [len(bus.known(name).partitions) for name in ("q", "t")]
+
+
+def test_a_regular_entity_of_a_partitioned_namespace_is_refused(path: Path) -> None:
+    text = """{"UserConfig": {"Namespaces": [{
+        "Tier": "premium", "NamespacePartitions": 2,
+        "Queues": [{"Name": "q", "Properties": {"EnablePartitioning": false}}]
+    }]}}"""
+    with pytest.raises(UsageError, match="refuses to create 'q'"):
+        bus_for(configured(path, text))
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ('"NamespacePartitions": 2', "tier standard cannot have 2 partitions"),
+        ('"Tier": "premium", "NamespacePartitions": 4, "MessagingUnits": 6', "a multiple of 4"),
+        ('"Tier": "premium", "NamespacePartitions": 2, "Partitions": 16', "leave the number"),
+    ],
+)
+def test_a_namespace_that_cannot_be_is_refused(path: Path, fields: str, said: str) -> None:
+    found = configured(path, f'{{"UserConfig": {{"Namespaces": [{{{fields}}}]}}}}')
+    with pytest.raises(UsageError, match=said):
+        bus_for(found)
+
+
 WRONG = {
+    "namespace": (
+        '{"UserConfig": {"Namespaces": [\n{"NamespacePartitions": 3}]}}',
+        2,
+        "1 (not partitioned), 2 or 4",
+    ),
     "comma": ('{"UserConfig": {\n "Namespaces": [,]}}', 2, "not JSON"),
     "top": ('{\n"Namespaces": []}', 2, "UserConfig"),
     "no namespace": ('{"UserConfig": {}}', 1, "one namespace"),

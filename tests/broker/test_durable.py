@@ -241,6 +241,16 @@ def test_a_namespace_that_was_begun_anew_stays_so(begin: Begin, config: Path) ->
     assert ("premium", 20, {}) == (found["tier"], found["partitions"], found["entities"])
 
 
+def test_a_partitioned_namespace_is_one_after_a_restart(begin: Begin) -> None:
+    """And a configuration of another kind is refused."""
+    served = begin("--tier", "premium", "--namespace-partitions", "2", "--messaging-units", "4")
+    numbers = ("tier", "partitions", "namespace_partitions", "messaging_units")
+    before = served.ask("/busproof/state")
+    after = begin().ask("/busproof/state")
+    assert ["premium", 2, 2, 4] == [before[each] for each in numbers]
+    assert [before[each] for each in numbers] == [after[each] for each in numbers]
+
+
 def test_an_entity_that_was_disabled_stays_so(tmp_path: Path) -> None:
     """Its status is no part of the model."""
 

@@ -29,6 +29,7 @@ from busproof.vocabulary.capabilities import Capability
 from busproof.vocabulary.commands import Peek
 from busproof.vocabulary.outcomes import Done
 from busproof.vocabulary.profile import Profile
+from busproof.vocabulary.values import Tier
 
 HELLO = '"protocol":1,"implementation":{"name":"bus"},"capabilities":'
 
@@ -58,6 +59,22 @@ def test_requests_look_as_the_protocol_says() -> None:
     peek = CommandRequest(id=3, connection="c1", command=Peek(queue="q"))
     requests = (HelloRequest(id=1), StartRequest(id=2, start=start), peek)
     assert expected == [encode(request) for request in requests]
+
+
+def test_start_of_a_partitioned_namespace_has_its_partitions_and_units() -> None:
+    """In no other namespace has it the two fields, which older adapters do not know."""
+    profile = Profile(
+        edition="en-2026-02",
+        tier=Tier.PREMIUM,
+        partitions=4,
+        namespace_partitions=4,
+        messaging_units=8,
+    )
+    line = encode(StartRequest(id=2, start=Namespace.of(profile)))
+    assert line == (
+        b'{"id":2,"start":{"edition":"en-2026-02","tier":"premium","partitions":4,'
+        b'"namespace_partitions":4,"messaging_units":8}}\n'
+    )
 
 
 def test_answers_may_leave_out_what_has_a_default() -> None:

@@ -38,7 +38,7 @@ from busproof.vocabulary.outcomes import (
     Refused,
     Renewed,
 )
-from busproof.vocabulary.profile import Profile, profile_for
+from busproof.vocabulary.profile import Profile, namespace_of, profile_for
 from busproof.vocabulary.values import Clock, Error, Tier
 
 FULL = os.environ.get("BUSPROOF_SIZE") == "full"
@@ -60,16 +60,18 @@ NO_FAULT = "none"
 
 @cache
 def profile(partitions: int = 16, fault: str = "") -> Profile:
-    catalogue, tier = load(), "standard"
-    if fault and fault != NO_FAULT:
-        tiers = catalogue.rule(fault_named(fault).rule).tiers
-        tier = tier if tier in tiers else tiers[0]
+    catalogue = load()
+    if not fault or fault == NO_FAULT:
+        return profile_for(catalogue, partitions=partitions, edition=EDITION if fault else None)
+    rule = catalogue.rule(fault_named(fault).rule)
+    tier, of_namespace = namespace_of(rule.tiers)
     return profile_for(
         catalogue,
-        partitions=partitions,
-        edition=EDITION if fault else None,
+        partitions=partitions if of_namespace == 1 else None,
+        namespace_partitions=of_namespace,
+        edition=EDITION if EDITION in rule.editions else rule.editions[-1],
         tier=tier,
-        readings=fault_named(fault).readings if fault and fault != NO_FAULT else {},
+        readings=fault_named(fault).readings,
     )
 
 

@@ -185,6 +185,7 @@ def telling(
     partitions: int = 4,
     silent: frozenset[str] = frozenset(),
     namespace_partitions: int = 1,
+    messaging_units: int = 1,
     **observability: object,
 ) -> Told:
     """A fresh namespace with these readings; what is left over is of the observability."""
@@ -195,5 +196,6 @@ def telling(
         partitions=partitions if namespace_partitions == 1 else namespace_partitions,
         silent=silent,
         namespace_partitions=namespace_partitions,
+        messaging_units=messaging_units,
     )
     return Told(profile, Observability(**observability))

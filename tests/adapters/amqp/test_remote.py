@@ -21,7 +21,7 @@ from busproof.spec import load
 from busproof.vocabulary.capabilities import Capability
 from busproof.vocabulary.commands import CreateQueue, ListQueues, Receive, Send
 from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Done, Empty, Indeterminate, Listed, Received
+from busproof.vocabulary.outcomes import Done, Empty, Indeterminate, Listed, Received, Refused
 from busproof.vocabulary.profile import profile_for
 from busproof.vocabulary.values import Clock
 
@@ -87,6 +87,27 @@ def test_capabilities_of_a_service_are_found_out(service: Embedded) -> None:
         Capability.DISPOSABLE_NAMESPACE,
     }
     assert names_at(service.target) == [FOREIGN]
+
+
+@pytest.mark.parametrize("number", [2, 4])
+def test_partitions_of_a_namespace_are_found_out(number: int) -> None:
+    """A run for another kind of namespace does not begin, and what was made is removed."""
+    options = ("--tier", "premium", "--namespace-partitions", str(number))
+    broker = Embedded((*ALONE, *options), timeout=30)
+    try:
+        adapter = adapter_for(broker.target)
+        assert Capability.REGULAR_QUEUES in adapter.declaration.capabilities
+        with pytest.raises(UsageError, match=f"say --namespace-partitions {number}"):
+            adapter.start(profile_for(load(), tier="premium"))
+        adapter.start(profile_for(load(), tier="premium", namespace_partitions=number))
+        assert adapter.do(CreateQueue(queue="q"), "c1").outcome == Done()
+        refused = adapter.do(CreateQueue(queue="r", partitioned=False), "c1").outcome
+        adapter.stop()
+        assert [] == names_at(broker.target)
+    finally:
+        broker.stop()
+    assert isinstance(refused, Refused)
+    assert "SubCode=40000" in refused.detail
 
 
 def test_service_that_assigns_message_ids_is_judged_as_one(

@@ -361,6 +361,24 @@ class TestPremium:
         permits(filled(told, regular=1_000), REGULAR, *some)
         permits(filled(told, regular=MANY), REGULAR, *many)
 
+    @pytest.mark.parametrize(("units", "limit"), [(1, 1_000), (4, 4_000)])
+    def test_messaging_units_give_1000_entities_each(self, units: int, limit: int) -> None:
+        """QUOTA-14: fewer are never refused; QUOTA-15: more are, if they are read to be a limit."""
+        for reading, beyond in (("either", (DONE, FULL, OTHER)), ("per-unit", (FULL, OTHER))):
+            told = telling({"QUOTA-PREMIUM": reading}, tier=Tier.PREMIUM, messaging_units=units)
+            permits(filled(told, regular=limit - 1), REGULAR, DONE)
+            refuses(told, REGULAR, OTHER, "QUOTA-14")
+            shows(told, REGULAR, DONE, "QUOTA-14")
+            told = telling({"QUOTA-PREMIUM": reading}, tier=Tier.PREMIUM, messaging_units=units)
+            permits(filled(told, regular=limit), REGULAR, *beyond)
+        refuses(told, REGULAR, DONE, "QUOTA-15")
+        shows(told, REGULAR, OTHER, "QUOTA-15")
+
+    def test_a_partitioned_namespace_may_have_more_than_100_partitioned_entities(self) -> None:
+        told = telling(tier=Tier.PREMIUM, namespace_partitions=2, messaging_units=2)
+        permits(filled(told, queues=1_999), CreateQueue(queue="q"), DONE)
+        permits(filled(told, queues=2_000), CreateQueue(queue="q"), DONE, FULL, OTHER)
+
     def test_either_answer_shows_it(self) -> None:
         told = filled(telling(tier=Tier.PREMIUM), regular=1_000)
         shows(told, REGULAR, OTHER, "QUOTA-11")
