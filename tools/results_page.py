@@ -173,6 +173,8 @@ def audited(faults: Sequence[dict[str, object]]) -> str:
         "## What the scenarios catch\n\n"
         f"Of {len(faults)} buses with one fault each, by the scenarios of the fault's own rule: "
         f"{told}.\n"
+        "The [benchmarks](benchmarks.md#situations-found-by-machine) show how many pairs of a rule "
+        "and a context the scenarios and the situations found by machine reach.\n"
     )
 
 
