@@ -119,8 +119,9 @@ def cancel(client: Asked) -> float:
 
 
 def renew(client: Asked) -> float:
-    client.hold("q", COUNT)
-    client.ask("renew-lock", {"lock-tokens": several(Data.UUID, client.locked("q", COUNT)[0])})
+    client.hold("r", COUNT)
+    tokens = several(Data.UUID, client.locked("r", COUNT)[0])
+    client.ask("renew-lock", {"lock-tokens": tokens}, "r")
     return client.seconds
 
 
