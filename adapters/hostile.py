@@ -37,6 +37,7 @@ LOCK-03, DUP-03.
 LOSABLE: Final = (
     v.Settlement
     | v.SettleBatch
+    | v.RenewLocks
     | (v.Send | v.Schedule | v.CancelScheduled | v.Receive | v.ReceiveDeferred | v.RenewLock)
     | (v.AcceptNextSession | v.RenewSessionLock | v.SetSessionState)
     | (v.CommitTransaction | v.RollBackTransaction | v.AddRule | v.RemoveRule)
@@ -117,6 +118,9 @@ class WrongTimers:
             return attrs.evolve(outcome, description=self._announced(outcome.description))
         if isinstance(outcome, v.Renewed) and outcome.locked_until is not None:
             return v.Renewed(locked_until=self._moment(outcome.locked_until))
+        if isinstance(outcome, v.RenewedSeveral):
+            ends = (None if end is None else self._moment(end) for end in outcome.locked_until)
+            return v.RenewedSeveral(locked_until=tuple(ends))
         if isinstance(outcome, v.Received) and outcome.message.locked_until is not None:
             until = self._moment(outcome.message.locked_until)
             return v.Received(message=attrs.evolve(outcome.message, locked_until=until))

@@ -149,4 +149,6 @@ def timeless(outcome: v.Outcome) -> v.Outcome:
     if isinstance(outcome, v.ReceivedSeveral):
         views = tuple(attrs.evolve(each, locked_until=None) for each in outcome.messages)
         return v.ReceivedSeveral(messages=views)
-    return v.Renewed() if isinstance(outcome, v.Renewed) else outcome
+    if isinstance(outcome, v.Renewed | v.RenewedSeveral):
+        return type(outcome)()
+    return outcome

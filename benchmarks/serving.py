@@ -335,8 +335,12 @@ def grown(rows: list[Row]) -> Iterator[Figure]:
 
 
 def rates(rows: list[Row]) -> Iterator[Figure]:
-    """Yield the rates, without bounds, because they depend on the machine."""
+    """Yield the rates and efforts, without bounds, because they depend on the machine."""
+    kinds = [(what, who) for what in ("send", "receive") for who in ("ours", "RabbitMQ's")]
     for one in rows:
+        for (what, who), micro in zip(kinds, one.efforts, strict=True):
+            words = f"{who}, {one.held:,} held, connections: {one.connections}"
+            yield Figure(f"microseconds of CPU for a {what}, {words}", micro)
         for what, both in (("sends", one.sends), ("receives", one.receives)):
             for who, rate in zip(("ours", "RabbitMQ's"), both, strict=True):
                 words = f"{who}, {one.held:,} held, connections: {one.connections}"

@@ -14,7 +14,7 @@ __all__ = ["Descriptions", "Written"]
 
 @attrs.frozen(kw_only=True)
 class Written:
-    """What clients wrote about one entity.
+    """Settings of one entity as clients wrote them.
 
     Attributes:
         said: properties that the model does not have.

@@ -207,6 +207,8 @@ class Hub:
     def forget(self, path: str) -> None:
         """End the receivers of a deleted entity."""
         self.statuses.forget(path)
+        for place in [each for each in self.stated if f"{each[0]}/".startswith(f"{path}/")]:
+            del self.stated[place]
         self.descriptions.forget(path)
         for connection in list(self.connections) if self.bus.is_trusted else ():
             connection.end_receivers(path)

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from busproof import vocabulary as v
+from busproof.broker.amqp.dispositions import REASON
+from busproof.broker.amqp.encoding import string_of
 from busproof.broker.amqp.messages import Content
 from busproof.broker.storage.payload_codec import unpacked
 
@@ -80,15 +82,24 @@ class Contents:
             given = name.more = name.more or {}
             given[path] = {**self.more(path, name), **more}
 
-    def more(self, path: str, body: str) -> Mapping[str, bytes]:
-        """Return the properties added to a message; a dead letter has those from its source too."""
+    def more(self, path: str, body: str, reason: str | None = None) -> Mapping[str, bytes]:
+        """Return the properties added to a message; a dead letter has those from its source too.
+
+        A message with a dead-letter reason in another entity was forwarded from a dead-letter queue
+        and keeps what it had there. Copies of a message share their name, so that queue is found by
+        the reason.
+        """
         name = self._name(body)
         if name is None or name.more is None:
             return NOTHING
         given = name.more.get(path, NOTHING)
-        if not v.is_dead_letter_queue(path):
-            return given
-        return {**name.more.get(v.owner_of(path), NOTHING), **given}
+        if v.is_dead_letter_queue(path):
+            return {**name.more.get(v.owner_of(path), NOTHING), **given}
+        if reason:
+            for source, known in name.more.items():
+                if v.is_dead_letter_queue(source) and known.get(REASON) == string_of(reason):
+                    return {**self.more(source, name), **given}
+        return given
 
     def _name(self, body: str) -> Name | None:
         if isinstance(body, Name):

@@ -498,7 +498,7 @@ Feature: Message locks
       And all of them are completed in one request
       Then it is accepted
 
-  Rule: Of several partitions all locks are settled or none
+  Rule: Of several partitions all locks are used or none
 
     @LOCK-15 @LOCK-16
     Scenario: Messages of several partitions may have to be settled one by one
@@ -521,6 +521,16 @@ Feature: Message locks
         | settled   | left |
         | completed | 0    |
         | abandoned | 12   |
+
+    @LOCK-15 @LOCK-16
+    Scenario: Locks of several partitions may have to be renewed one by one
+      Given a partitioned queue with locks of 30 seconds
+      And messages with PartitionKey "a", "b" and "c" were sent in turn, 4 of each
+      When each of them is received and kept
+      And only 20 of 30 seconds pass
+      And all of their locks are renewed in one request, or else one by one
+      And only 20 of 30 seconds pass
+      Then each of them can be completed
 
   Rule: A lost lock among several is refused
 
@@ -553,3 +563,43 @@ Feature: Message locks
         | kind        |
         | partitioned |
         | regular     |
+
+    @LOCK-17
+    Scenario Outline: A lost lock is not renewed among several
+      Given a <kind> queue
+      And 2 messages with PartitionKey "a" were sent
+      When each of them is received and kept
+      And the first of them is completed
+      And all of their locks are renewed in one request
+      Then it is refused
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+  Rule: Locks of one partition are renewed together
+
+    @LOCK-18
+    Scenario Outline: Locks that were renewed together last for longer
+      Given a <kind> queue with locks of 30 seconds
+      And 3 messages with PartitionKey "a" were sent
+      When each of them is received and kept
+      And only 20 of 30 seconds pass
+      And all of their locks are renewed in one request
+      Then all of them were renewed
+      When only 20 of 30 seconds pass
+      Then each of them can be completed
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LOCK-18
+    Scenario: On a regular queue locks of several keys are renewed together
+      Given a regular queue
+      And messages with PartitionKey "a", "b" and "c" were sent in turn, 2 of each
+      When each of them is received and kept
+      And all of their locks are renewed in one request
+      Then all of them were renewed

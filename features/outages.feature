@@ -509,3 +509,19 @@ Feature: State that an outage must not change
       Then exactly 1 message was received
       When receivers turn to subscription "one"
       Then a receive finds nothing
+
+  Rule: A peek in an outage may be read to be served
+
+    @PART-29
+    Scenario Outline: A peek shows what other partitions hold while some are down
+      Given a partitioned queue
+      And 64 messages without key were sent
+      When <number> partitions go down
+      And up to <count> messages are peeked
+      Then at most <count> messages are shown, none of them twice
+
+      Examples:
+        | number | count |
+        | 1      | 1     |
+        | 1      | 64    |
+        | 8      | 64    |

@@ -6,7 +6,15 @@ import attrs
 
 from busproof.vocabulary.commands import AdvanceClock
 from busproof.vocabulary.messages import MessageView
-from busproof.vocabulary.outcomes import Event, Outcome, Peeked, Received, ReceivedSeveral, Renewed
+from busproof.vocabulary.outcomes import (
+    Event,
+    Outcome,
+    Peeked,
+    Received,
+    ReceivedSeveral,
+    Renewed,
+    RenewedSeveral,
+)
 
 __all__ = ["without_waiting"]
 
@@ -42,6 +50,9 @@ def _with_earlier_locks(outcome: Outcome, by: int) -> Outcome:
             return attrs.evolve(outcome, messages=tuple(_view(view, by) for view in views))
         case Renewed(locked_until=int(until)):
             return Renewed(locked_until=until - by)
+        case RenewedSeveral(locked_until=ends):
+            earlier = (None if end is None else end - by for end in ends)
+            return RenewedSeveral(locked_until=tuple(earlier))
         case _:
             return outcome
 

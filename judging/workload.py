@@ -46,6 +46,7 @@ from busproof.vocabulary.outcomes import (
     Received,
     ReceivedSeveral,
     Renewed,
+    RenewedSeveral,
 )
 from busproof.vocabulary.paths import DEAD_LETTERS
 from busproof.vocabulary.profile import Profile
@@ -372,5 +373,7 @@ def _without_times(outcome: Outcome) -> Outcome:
             )
         case Renewed():
             return Renewed()
+        case RenewedSeveral():
+            return RenewedSeveral()
         case _:
             return outcome

@@ -206,22 +206,46 @@ def prolong(namespace: Namespace, queued: QueuedMessage) -> None:
 
 
 def renew(namespace: Namespace, command: v.RenewLock, connection: str) -> Answer:
-    """LOCK-04, LOCK-05, SESS-14: renew the lock of a message; in a session, the session's lock.
-
-    The documents do not say whether the lock of an expired message can be renewed (RENEW-EXPIRED).
-    """
+    """LOCK-04, LOCK-05: renew the lock of a message, unless it is lost."""
     rules = namespace.rules
     entity = rules.topics.readable(namespace, command.queue)
     queued = rules.locks.locked_under(namespace, entity, command.lock_token)
+    rules.locks.check_renewal(namespace, queued)
+    rules.locks.prolong(namespace, queued)
+    return Answer(v.Renewed(locked_until=queued.locked_until), rules=("LOCK-04",))
+
+
+def check_renewal(namespace: Namespace, queued: QueuedMessage) -> None:
+    """LOCK-05, SESS-14: refuse to renew a lock that is the session's, or in an outage.
+
+    The documents do not say whether the lock of an expired message can be renewed (RENEW-EXPIRED).
+    """
     if queued.session is not None:
         raise Refusal(v.Error.INVALID_OPERATION, "SESS-14")
-    if queued.partition in entity.base.down:
-        rules.locks.check_outage(namespace)
+    if queued.partition in queued.entity.base.down:
+        namespace.rules.locks.check_outage(namespace)
     expired = queued.expires_at is not None and queued.expires_at <= namespace.now
     if expired and namespace.reading("RENEW-EXPIRED", "accepted", "refused") == "refused":
         raise Refusal(v.Error.LOCK_LOST, "LOCK-05")
-    rules.locks.prolong(namespace, queued)
-    return Answer(v.Renewed(locked_until=queued.locked_until), rules=("LOCK-04",))
+
+
+def renew_several(namespace: Namespace, command: v.RenewLocks, connection: str) -> Answer:
+    """LOCK-16 to LOCK-18: renew all locks; with a lost lock among them, refuse."""
+    rules = namespace.rules
+    entity = rules.topics.readable(namespace, command.queue)
+    tokens = tuple(dict.fromkeys(command.lock_tokens))
+    held = rules.locks.still_held(namespace, entity, tokens)
+    lost = len(held) < len(tokens)
+    if lost and rules.locks.refuses_all(namespace):
+        raise Refusal(v.Error.LOCK_LOST, "LOCK-17")
+    for queued in held:
+        rules.locks.check_renewal(namespace, queued)
+        rules.locks.prolong(namespace, queued)
+    if lost:
+        return Answer(v.Refused(error=v.Error.LOCK_LOST), rules=("LOCK-17",))
+    ends = {queued.token: queued.locked_until for queued in held}
+    until = tuple(ends[token] for token in command.lock_tokens)
+    return Answer(v.RenewedSeveral(locked_until=until), rules=("LOCK-18", "LOCK-04"))
 
 
 @attrs.frozen
@@ -243,3 +267,5 @@ class Locks:
     end: Callable[[Namespace, QueuedMessage], None] = end
     prolong: Callable[[Namespace, QueuedMessage], None] = prolong
     renew: Callable[[Namespace, v.RenewLock, str], Answer] = renew
+    renew_several: Callable[[Namespace, v.RenewLocks, str], Answer] = renew_several
+    check_renewal: Callable[[Namespace, QueuedMessage], None] = check_renewal

@@ -118,12 +118,14 @@ def hand_out(namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode) -
 
 
 def peek(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
-    """LIFE-07, PART-19: show up to so many messages, and change nothing."""
+    """LIFE-07, PART-19, PART-29: show up to so many messages, and change nothing."""
     rules, start = namespace.rules, command.from_sequence_number
     entity = rules.topics.readable(namespace, command.queue)
-    if entity.base.down and namespace.choices.pick("LIFE-11", ("shown", "refused")) == "refused":
-        raise rules.partitions.outage(namespace, "LIFE-11")
     up = [each for each in entity.partitions if each.number not in entity.base.down]
+    served = bool(up) and namespace.profile.readings.get("PEEK-IN-OUTAGE") == "served"
+    may_be_refused = entity.base.down and not served
+    if may_be_refused and namespace.choices.pick("LIFE-11", ("shown", "refused")) == "refused":
+        raise rules.partitions.outage(namespace, "LIFE-11")
     if command.session_id is not None:
         queued = rules.partitions.in_session(namespace, entity, up, command.session_id, start or 0)
     elif start is not None:

@@ -53,6 +53,7 @@ HANDLERS: Final[dict[type, str]] = {
     v.ReceiveDeferred: "deferral.receive_deferred",
     v.RemoveRule: "subscription_rules.ask_change",
     v.RenewLock: "locks.renew",
+    v.RenewLocks: "locks.renew_several",
     v.RenewSessionLock: "sessions.renew",
     v.RestoreQueue: "management.restore_queue",
     v.RollBackTransaction: "transactions.roll_back",

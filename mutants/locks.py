@@ -21,6 +21,7 @@ from busproof.mutants.runs import (
     over,
     receive,
     renew,
+    renew_together,
     send,
     together,
     wait,
@@ -52,6 +53,7 @@ BOTH_SETTLED: Final[Run] = (
     *(*TWO, BEGIN, complete(0, within="t"), complete(1, within="t"), COMMIT, wait(61), receive()),
 )
 GIVEN_BACK: Final[Run] = (*SETTLED, ROLL_BACK, abandon(0), receive())
+RENEWED_TOGETHER: Final[Run] = (*TWO, wait(40), renew_together(0, 1), wait(40), complete(1))
 ELSEWHERE: Final = next(each for each in "bcdef" if home(each) != home("a"))
 ACROSS: Final[Run] = (
     *(create(), send("m1", partition_key="a"), send("m2", partition_key=ELSEWHERE)),
@@ -418,6 +420,36 @@ def _without_lost(namespace: Namespace, command: v.SettleBatch) -> v.SettleBatch
     current = {each.token for each in messages}
     tokens = tuple(each for each in command.lock_tokens if each in current)
     return attrs.evolve(command, lock_tokens=tokens)
+
+
+@mutant("LOCK-18", "locks.renew_several", (*TWO, renew_together(0, 1)))
+def renewals_always_refused(namespace: Namespace, command: v.RenewLocks, connection: str) -> Answer:
+    """A request to renew several locks is refused whatever their partitions."""
+    if len(command.lock_tokens) > 1:
+        raise Refusal(v.Error.INVALID_OPERATION, "LOCK-15")
+    return RULES.locks.renew_several(namespace, command, connection)
+
+
+@mutant("LOCK-18", "locks.renew_several", RENEWED_TOGETHER, deep=True)
+def first_renewed_alone(namespace: Namespace, command: v.RenewLocks, connection: str) -> Answer:
+    """A request to renew several locks renews the first one, and reports its end for all."""
+    first = attrs.evolve(command, lock_tokens=command.lock_tokens[:1])
+    answer = RULES.locks.renew_several(namespace, first, connection)
+    ends = getattr(answer.outcome, "locked_until", ()) * len(command.lock_tokens)
+    return Answer(v.RenewedSeveral(locked_until=ends), rules=answer.rules)
+
+
+@mutant("LOCK-17", "locks.renew_several", (*TWO, complete(0), renew_together(0, 1)))
+def lost_lock_renewed_among_several(
+    namespace: Namespace, command: v.RenewLocks, connection: str
+) -> Answer:
+    """A request to renew several locks succeeds with a lost one among them."""
+    try:
+        return RULES.locks.renew_several(namespace, command, connection)
+    except Refusal as refusal:
+        if refusal.error is not v.Error.LOCK_LOST:
+            raise
+        return Answer(v.RenewedSeveral())
 
 
 MUTANTS: Final = mutant.all()

@@ -32,6 +32,7 @@ __all__ = [
     "play",
     "receive",
     "renew",
+    "renew_together",
     "schedule",
     "send",
     "together",
@@ -88,14 +89,16 @@ class ByNumber:
 
 @attrs.frozen
 class Together:
-    """Settle the messages from these receives in one request."""
+    """Settle the messages from these receives in one request, or renew their locks."""
 
     receives: tuple[int, ...]
-    disposition: v.Disposition
+    disposition: v.Disposition | None
 
-    def asked(self, given: list[v.MessageView]) -> v.SettleBatch:
+    def asked(self, given: list[v.MessageView]) -> v.SettleBatch | v.RenewLocks:
         """The request, once the locks are known."""
         tokens = tuple(given[each].lock_token or "none" for each in self.receives)
+        if self.disposition is None:
+            return v.RenewLocks(queue=QUEUE, lock_tokens=tokens)
         return v.SettleBatch(
             queue=QUEUE, lock_tokens=tokens, disposition=self.disposition, reason=REASON
         )
@@ -189,6 +192,11 @@ def defer(receive: int) -> Settling:
 def together(*receives: int, disposition: v.Disposition = v.Disposition.COMPLETE) -> Together:
     """Settle the messages from these receives in one request."""
     return Together(receives, disposition)
+
+
+def renew_together(*receives: int) -> Together:
+    """Renew the locks of the messages from these receives in one request."""
+    return Together(receives, None)
 
 
 def by_number(*receives: int, session_id: str | None = None, delete: bool = False) -> ByNumber:

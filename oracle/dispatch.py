@@ -59,7 +59,12 @@ from busproof.oracle.messages.sessions import (
     lost_renew,
     renew,
 )
-from busproof.oracle.messages.several_locks import lost_settle_batch, settle_batch
+from busproof.oracle.messages.several_locks import (
+    lost_renew_locks,
+    lost_settle_batch,
+    renew_locks,
+    settle_batch,
+)
 from busproof.oracle.sizes.message_limits import held_to_limits
 from busproof.oracle.state import Namespace, Queue
 from busproof.oracle.transactions.transactional_settlements import lost_settle, settle
@@ -121,6 +126,8 @@ def _whatever_its_status(
             return receive_deferred(namespace, command, connection, seen)
         case v.RenewLock():
             return renew_lock(namespace, command, seen)
+        case v.RenewLocks():
+            return renew_locks(namespace, command, seen)
         case v.Peek():
             return peek(namespace, command, seen)
         case v.AcceptSession():
@@ -212,6 +219,8 @@ def _lost(namespace: Namespace, command: v.Operation, connection: str) -> Namesp
             return lost_receive_deferred(namespace, command)
         case v.RenewLock():
             return lost_renew_lock(namespace, command)
+        case v.RenewLocks():
+            return lost_renew_locks(namespace, command)
         case v.AcceptSession():
             return lost_accept(namespace, command, connection)
         case v.CloseSession():

@@ -117,7 +117,7 @@ class Queue:
         spent: how many messages reached their delivery limit.
         settlements: how many messages were settled so far.
         batched: whether several messages were sent or received in one request.
-        together: whether one request settled several messages, or tried to.
+        together: whether one request settled several messages or renewed their locks, or tried to.
         pledged: whether any was settled in a transaction, or a settlement was tried.
         numbers: sequence number to arrival number, of messages that were received.
         latest_numbers: for each line, its message whose sequence number was learned last.

@@ -12,6 +12,7 @@ from busproof.history.records import Header, Oracle
 from busproof.judging.scenario_result import Checker
 from busproof.judging.summary import Summary
 from busproof.judging.verdicts import verdicts
+from busproof.pipeline import tables
 from busproof.pipeline.judge import SUMMARY, UNUSABLE, VIOLATION, in_components, judged
 from busproof.pipeline.keeping import kept
 from busproof.pipeline.naming import AS_PUBLISHED, Naming
@@ -32,9 +33,9 @@ _VIOLATION: Final = (
 _UNUSABLE: Final = "file STRING, line BIGINT, why STRING, text STRING"
 
 
-@attrs.frozen(kw_only=True, eq=False)
+@attrs.frozen(kw_only=True, eq=False, str=False)
 class Checked:
-    """The result of a check.
+    """The result of a check; a notebook shows it as a table.
 
     Attributes:
         header: the header that all histories share.
@@ -56,6 +57,18 @@ class Checked:
     violations: DataFrame
     unusable: DataFrame
     plan: DataFrame
+
+    @property
+    def verdicts(self) -> DataFrame:
+        """One row per rule: rule, family, title, verdict, cause, events (that the rule decided)."""
+        spark = self.rows.sparkSession
+        return spark.createDataFrame(list(tables.rows(self.conformance)), tables.VERDICTS)
+
+    def __str__(self) -> str:
+        return tables.headline(self.conformance)
+
+    def _repr_html_(self) -> str:
+        return tables.html_table(self.conformance, self.problems)
 
 
 def check(

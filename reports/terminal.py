@@ -4,6 +4,7 @@ This module imports rich, which is slow: import it late.
 """
 
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import Final
@@ -14,7 +15,13 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from busproof.history.conformance import Conformance, Counterexample, RuleVerdict, Verdict
+from busproof.history.conformance import (
+    Conformance,
+    Counterexample,
+    ExitCode,
+    RuleVerdict,
+    Verdict,
+)
 from busproof.history.render.events import story
 from busproof.history.render.phrases import one_line
 from busproof.reports import overview
@@ -100,6 +107,8 @@ class _Screen:
         self._console = console
         self._verbose = verbose
         self._ascii = console.options.ascii_only
+        clean = conformance.exit_code is ExitCode.OK and not conformance.only
+        self._brief = clean and not verbose
 
     def print_head(self) -> None:
         """Print the implementation and the terms of judging."""
@@ -121,6 +130,8 @@ class _Screen:
         table = _matrix(_ASCII_BOX if self._ascii else box.SIMPLE_HEAD)
         for family in overview.families(self._conformance, self._catalogue):
             rules = self._rows(family.rules)
+            if self._brief and all(each.verdict is Verdict.NOT_APPLICABLE for each in family.rules):
+                continue
             cause = "" if self._verbose else _cause_of_all(rules)
             if rules:
                 table.add_section()
@@ -151,6 +162,12 @@ class _Screen:
             for rule in self._conformance.rules
             if rule.verdict is Verdict.NOT_APPLICABLE and not self._verbose
         ]
+        if hidden and self._brief:
+            kinds = Counter(rule.cause.partition(":")[0] for rule in hidden)
+            told = ", ".join(f"{count} by {kind}" for kind, count in kinds.most_common())
+            self._print()
+            self._print(self._text(f"Not applicable: {told} (-v names them)", "dim"))
+            return
         if hidden:
             self._heading(f"Not applicable ({len(hidden)})", "dim")
         for cause, rules in overview.by_cause(hidden).items():
@@ -200,7 +217,7 @@ class _Screen:
         for state in State:
             style = _LEVEL_STYLES[state]
             levels = [each for each in found if each.state is state]
-            if state is State.NOT_CLAIMED and levels:
+            if levels and (self._brief or state is State.NOT_CLAIMED):
                 titles = ", ".join(each.level.title for each in levels)
                 self._indented(self._labelled(state.value, titles, style))
                 continue

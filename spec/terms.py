@@ -98,6 +98,7 @@ CAPABILITIES: Final = (
     "redirection",
     "dead-letter-forwarding",
     "lock-renewal",
+    "renew-locks",
     "next-session",
     "session-state",
     "session-listing",

@@ -95,12 +95,12 @@ Together(op, numbers) == [op |-> "SettleTogether", how |-> op, messages |-> numb
 AllSettled(op, numbers) ==
   /\ messages' = [n \in Numbers |->
        IF n \in numbers
-       THEN [messages[n] EXCEPT !.lock = 0,
+       THEN IF op = "Renew" THEN messages[n] ELSE [messages[n] EXCEPT !.lock = 0,
               !.place = IF op = "Complete" THEN "gone" ELSE IF op = "Defer" THEN "deferred" ELSE @]
        ELSE messages[n]]
   /\ UNCHANGED issued
 
-(* LOCK-14, LOCK-16: those of one partition, and maybe those of several. *)
+(* LOCK-14, LOCK-16, LOCK-18: those of one partition, and maybe those of several. *)
 SettleTogether(op, numbers) ==
   /\ numbers # {} /\ numbers \subseteq Locked
   /\ AllSettled(op, numbers)
@@ -123,7 +123,7 @@ Next ==
   \/ \E count \in Counts : ReceiveBatch(count) \/ ReceiveBatchNothing(count)
   \/ \E numbers \in SUBSET Numbers : ReceiveNumbers(numbers) \/ ReceiveNumbersRefused(numbers)
   \/ \E n \in Numbers, op \in {"Complete", "Defer", "Abandon", "LockEnds"} : Settle(op, n)
-  \/ \E numbers \in SUBSET Numbers, op \in {"Complete", "Defer", "Abandon"} :
+  \/ \E numbers \in SUBSET Numbers, op \in {"Complete", "Defer", "Abandon", "Renew"} :
        \/ SettleTogether(op, numbers)
        \/ SettleTogetherRefused(op, numbers)
        \/ SettleTogetherLost(op, numbers)
@@ -183,15 +183,16 @@ OnePartitionGivesAll ==
        /\ Answers("ReceivedSeveral")
        /\ \A n \in said'.command.numbers : messages'[n].lock # 0 /\ messages[n].lock = 0]_vars
 
-(* LOCK-14 *)
+(* LOCK-14, LOCK-18 *)
 OnePartitionIsSettled ==
   [][Asks("SettleTogether") /\ said'.command.messages \subseteq Locked
        /\ Cardinality(PartitionsOf(said'.command.messages)) = 1 => Answers("Done")]_vars
 
-(* LOCK-14, LOCK-16 *)
+(* LOCK-14, LOCK-16, LOCK-18 *)
 AllAreSettledOrNone ==
   [][Asks("SettleTogether") /\ said'.command.messages \subseteq Locked =>
-       \/ Answers("Done") /\ \A n \in said'.command.messages : messages'[n].lock = 0
+       \/ Answers("Done") /\ \A n \in said'.command.messages :
+            IF said'.command.how = "Renew" THEN messages'[n] = messages[n] ELSE messages'[n].lock = 0
        \/ Answers("Refused") /\ messages' = messages]_vars
 
 (* LOCK-17 *)

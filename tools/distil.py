@@ -5,6 +5,8 @@ sample of the generated mutants. For each mutant it takes the shortest recording
 distinguishes it from the model, or searches for a variant that does. The sequence is minimised, and
 kept unless a sequence kept earlier kills the mutant, too. The same sources, seed and sample give
 the same files. `--reword` writes the names and sentences of the kept sequences anew, in seconds.
+`--pairs` searches recorded explorations for pairs of a rule and a context that nothing reaches yet.
+`--score` counts how many mutants of the sample the kept sequences kill.
 """
 
 import argparse
@@ -21,9 +23,11 @@ import attrs
 
 from busproof.cli.mutation.audit import recorded_apart
 from busproof.cli.mutation.generated import Recording, Terms, _requests, _traced, chosen
+from busproof.cli.mutation.pairs import WORDS, Pair, pairs_in, pairs_of
 from busproof.cli.mutation.search import ModelBroke, broken, played, search
 from busproof.cli.mutation.variants import Material
 from busproof.errors import UsageError
+from busproof.history.files import load as load_history
 from busproof.history.render.gherkin import request_of, sentence
 from busproof.history.render.situations import situation_name
 from busproof.history.render.wrong_answers import what_is_wrong
@@ -39,6 +43,8 @@ from busproof.vocabulary.profile import Profile, profile_for
 CATALOGUE: Final = load()
 FULLEST: Final = "cs-2020-12"
 """The edition that states the most."""
+PAIRS: Final = "pairs"
+"""The file of the sequences that reach pairs."""
 FOLDER: Final = Path("features/distilled")
 LONGEST: Final = 20
 """Most commands of a recording to try."""
@@ -58,11 +64,13 @@ class Found:
     profile: Profile
     rule: str
     commands: tuple[Asked, ...]
+    told: str = ""
+    """Its sentence, if it is about no mutant."""
 
     @property
     def family(self) -> str:
         """The family of the first mutant, which names the file."""
-        return self.mutants[0].family
+        return self.mutants[0].family if self.mutants else PAIRS
 
     def line(self, name: str) -> str:
         """Return the sequence as a line of JSON with readable commands."""
@@ -82,6 +90,8 @@ class Found:
 
     def about(self) -> str:
         """Return the wrong answer, and the rule that it breaks, in a sentence."""
+        if self.told:
+            return self.told
         wrong = played(rules_of(self.mutants[0]), self.profile, self.commands, seconds=SECONDS)
         right = played(RULES, self.profile, self.commands)
         place = len(wrong.usual) - 1
@@ -185,9 +195,10 @@ def stored() -> Iterator[Found]:
     for each in situations():
         asked = [request.partition(" asks: ") for request in each.commands]
         mutants = tuple(known for known in map(_known, each.mutants) if known is not None)
-        if mutants:
+        if mutants or not each.mutants:
             yield Found(
                 mutants=mutants,
+                told="" if mutants else each.about,
                 profile=profile_for(CATALOGUE, edition=FULLEST, tier=each.tier.value),
                 rule=each.rule,
                 commands=tuple(
@@ -208,7 +219,7 @@ def _known(identity: str) -> GeneratedMutant | None:
 def merged(found: Iterable[Found]) -> list[Found]:
     """Return the sequences, those with the same commands and rule as one, with all mutants."""
     alike: dict[object, Found] = {}
-    for each in sorted(found, key=lambda each: each.mutants[0].id):
+    for each in sorted(found, key=lambda each: [mutant.id for mutant in each.mutants]):
         commands = tuple(map(sentence, each.commands))
         first = alike.setdefault((each.profile.tier, each.rule, commands), each)
         both = dict.fromkeys((*first.mutants, *each.mutants))
@@ -241,6 +252,61 @@ def write(found: Iterable[Found]) -> None:
         (FOLDER / f"{family}.jsonl").write_text(text, encoding="utf-8")
 
 
+def reaching(histories: Sequence[Path], kept: Sequence[Found]) -> Iterator[Found]:
+    """Yield the shortest sequence for each pair that neither scenarios nor kept sequences reach.
+
+    Args:
+        histories: of scenarios on the model, and of explorations in the end; the latter are
+            searched.
+        kept: the sequences so far.
+    """
+    known = {pair for path in histories[:1] for pair in pairs_in(path)}
+    known |= {pair for each in kept for pair in pairs_of(each.commands, each.profile)}
+    explored = [
+        (pairs_of(commands, history.header.profile), commands, history.header.profile)
+        for history in map(load_history, histories[1:])
+        for commands in (commands_of(each.events) for each in history.scenarios)
+    ]
+    explored.sort(key=lambda each: len(each[1]))
+    for pair in sorted({pair for pairs, _, _ in explored for pair in pairs}):
+        if pair in known:
+            continue
+        _, commands, profile = next(each for each in explored if pair in each[0])
+        found = _reaching(pair, commands, profile)
+        known |= pairs_of(found.commands, profile)
+        yield found
+
+
+def _reaching(pair: Pair, commands: Sequence[Asked], profile: Profile) -> Found:
+    def reaches(candidate: Sequence[Asked]) -> bool:
+        return pair in pairs_of(candidate, profile)
+
+    shortest = simplified(minimised(commands, reaches), reaches)
+    rule, context = pair
+    told = f"Reaches {rule} {WORDS[context]}. {rule}: {CATALOGUE.rule(rule).title}."
+    return Found(mutants=(), profile=profile, rule=rule, commands=numbered(shortest), told=told)
+
+
+def print_score(mutants: Sequence[GeneratedMutant], kept: Sequence[Found]) -> None:
+    """Print for each family how many of its mutants some kept sequence kills.
+
+    The others are those that no judge can distinguish from the model, and those that the sequences
+    miss; `busproof audit --generated` separates the two.
+    """
+    killed: Counter[str] = Counter()
+    asked: Counter[str] = Counter()
+    for mutant in mutants:
+        asked[mutant.family] += 1
+        rules = rules_of(mutant)
+        near = sorted(kept, key=lambda each: each.family != mutant.family)
+        found = any(kills(rules, each.profile, each.commands) for each in near)
+        killed[mutant.family] += found
+        print(f"{sum(asked.values())} of {len(mutants)}", end="\r", file=sys.stderr)
+    for family in asked:
+        print(f"{family}: {killed[family]} of {asked[family]}")
+    print(f"in all: {sum(killed.values())} of {sum(asked.values())}")
+
+
 def main() -> None:
     """Write the files."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -248,12 +314,23 @@ def main() -> None:
     parser.add_argument("--tries", type=int, default=60, help="variants for each")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--reword", action="store_true", help="write only names and sentences anew")
+    told = "histories of the scenarios and of explorations: search them for new pairs"
+    parser.add_argument("--pairs", nargs="+", type=Path, help=told)
+    parser.add_argument("--score", action="store_true", help="count the mutants that are killed")
     args = parser.parse_args()
     if args.reword:
         write(list(stored()))
         return
     terms = Terms(sample=args.sample, tries=args.tries, seed=args.seed)
-    write(sequences(chosen([], terms), recordings(terms), terms))
+    if args.pairs:
+        kept = [each for each in stored() if each.mutants]
+        write([*kept, *reaching(args.pairs, kept)])
+        return
+    if args.score:
+        print_score(chosen([], terms), list(stored()))
+        return
+    pairs = [each for each in stored() if not each.mutants]
+    write([*sequences(chosen([], terms), recordings(terms), terms), *pairs])
 
 
 if __name__ == "__main__":

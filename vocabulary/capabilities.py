@@ -43,6 +43,7 @@ class Capability(StrEnum):
     REDIRECTION = "redirection"
     DEAD_LETTER_FORWARDING = "dead-letter-forwarding"
     LOCK_RENEWAL = "lock-renewal"
+    RENEW_LOCKS = "renew-locks"
     NEXT_SESSION = "next-session"
     SESSION_STATE = "session-state"
     SESSION_LISTING = "session-listing"

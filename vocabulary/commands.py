@@ -35,6 +35,7 @@ from busproof.vocabulary.commands_receiving import (
     ReceiveBatch,
     ReceiveDeferred,
     RenewLock,
+    RenewLocks,
     SettleBatch,
     Settlement,
 )
@@ -93,6 +94,7 @@ __all__ = [
     "ReceiveDeferred",
     "RemoveRule",
     "RenewLock",
+    "RenewLocks",
     "RenewSessionLock",
     "RestoreQueue",
     "RollBackTransaction",
@@ -179,6 +181,7 @@ Operation = (
     | SettleBatch
     | ReceiveDeferred
     | RenewLock
+    | RenewLocks
     | Peek
     | SessionCommand
     | BeginTransaction

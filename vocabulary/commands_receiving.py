@@ -16,6 +16,7 @@ __all__ = [
     "ReceiveBatch",
     "ReceiveDeferred",
     "RenewLock",
+    "RenewLocks",
     "SettleBatch",
     "Settlement",
 ]
@@ -132,6 +133,21 @@ class RenewLock:
 
     queue: str
     lock_token: str
+
+
+@attrs.frozen(kw_only=True)
+class RenewLocks:
+    """Extend the locks of several messages by a full lock duration from now, in one request."""
+
+    queue: str
+    lock_tokens: tuple[str, ...]
+
+    def renewals(self) -> tuple[RenewLock, ...]:
+        """Return the renewals of the single locks, each once."""
+        return tuple(
+            RenewLock(queue=self.queue, lock_token=token)
+            for token in dict.fromkeys(self.lock_tokens)
+        )
 
 
 @attrs.frozen(kw_only=True)

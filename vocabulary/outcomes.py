@@ -22,6 +22,7 @@ __all__ = [
     "ReceivedSeveral",
     "Refused",
     "Renewed",
+    "RenewedSeveral",
     "RulesListed",
     "Scheduled",
     "SessionAccepted",
@@ -98,6 +99,13 @@ class Renewed:
     """A lock was renewed; `locked_until` is a time on the recording's clock, if known."""
 
     locked_until: int | None = None
+
+
+@attrs.frozen(kw_only=True)
+class RenewedSeveral:
+    """Several locks were renewed; their ends in the order of the request, if known."""
+
+    locked_until: tuple[int | None, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -230,6 +238,7 @@ Outcome = (
     | SessionsListed
     | ReceivedSeveral
     | Renewed
+    | RenewedSeveral
     | Scheduled
     | Refused
     | Indeterminate

@@ -58,6 +58,7 @@ CAPABILITIES: Final = frozenset(
         Capability.RECEIVE_BATCHES,
         Capability.REDIRECTION,
         Capability.REGULAR_QUEUES,
+        Capability.RENEW_LOCKS,
         Capability.SCHEDULING,
         Capability.SEQUENCE_NUMBERS,
         Capability.SESSIONS,

@@ -42,6 +42,7 @@ ASKED: Final[dict[type[c.Command], Callable[[Scenario, Any, Client], Outcome]]] 
     c.ReceiveDeferred: receiving.receive_deferred,
     c.RemoveRule: managing.remove_rule,
     c.RenewLock: receiving.renew_lock,
+    c.RenewLocks: receiving.renew_locks,
     c.RenewSessionLock: sessions.renew_session,
     c.RollBackTransaction: sending.roll_back,
     c.Schedule: sending.schedule,

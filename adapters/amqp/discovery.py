@@ -158,6 +158,9 @@ def _is_for_partitions(detail: str) -> bool:
 def _of_a_lock(ask: Ask, token: str) -> Iterator[Capability]:
     if not _is_lacking(ask(c.RenewLock(queue="probe", lock_token=token), "probe")):
         yield Capability.LOCK_RENEWAL
+    # One lock, because those of several partitions are refused as not supported.
+    if not _is_lacking(ask(c.RenewLocks(queue="probe", lock_tokens=(token,)), "probe")):
+        yield Capability.RENEW_LOCKS
     begun = ask(c.BeginTransaction(transaction="settles"), "probe")
     within = c.Abandon(queue="probe", lock_token=token, transaction="settles")
     if isinstance(begun, o.Done) and not _is_lacking(ask(within, "probe")):

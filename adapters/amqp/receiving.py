@@ -24,6 +24,7 @@ __all__ = [
     "receive_batch",
     "receive_deferred",
     "renew_lock",
+    "renew_locks",
     "renewed",
     "settle",
     "settle_batch",
@@ -175,16 +176,35 @@ def receive_deferred(scenario: Scenario, command: c.ReceiveDeferred, client: Cli
 
 def renew_lock(scenario: Scenario, command: c.RenewLock, client: Client) -> o.Outcome:
     """Renew the lock of a message."""
-    body = {"lock-tokens": r.array(Data.UUID, [r.uuid_of(command.lock_token)])}
-    _, answer = client.request(scenario.path(command.queue), "renew-lock", body)
-    return renewed(scenario, several(answer.get("expirations")))
+    return renewed(scenario, _renewed_until(scenario, command.queue, (command.lock_token,), client))
+
+
+def renew_locks(scenario: Scenario, command: c.RenewLocks, client: Client) -> o.Outcome:
+    """Renew the locks of several messages with one request."""
+    until = _renewed_until(scenario, command.queue, command.lock_tokens, client)
+    if not scenario.setting.tells_time:
+        return o.RenewedSeveral()
+    return o.RenewedSeveral(locked_until=tuple(_moment(scenario, each) for each in until))
+
+
+def _renewed_until(
+    scenario: Scenario, queue: str, tokens: tuple[str, ...], client: Client
+) -> list[Any]:
+    body = {"lock-tokens": r.array(Data.UUID, list(map(r.uuid_of, tokens)))}
+    _, answer = client.request(scenario.path(queue), "renew-lock", body)
+    return several(answer.get("expirations"))
 
 
 def renewed(scenario: Scenario, until: list[Any]) -> o.Outcome:
     """Return the outcome of a renewal until the first of `until`, in milliseconds since 1970."""
     if not until or not scenario.setting.tells_time:
         return o.Renewed()
-    return o.Renewed(locked_until=int(until[0]) * MILLISECOND - scenario.setting.epoch)
+    return o.Renewed(locked_until=_moment(scenario, until[0]))
+
+
+def _moment(scenario: Scenario, milliseconds: Any) -> int:
+    """Return a moment of the scenario's clock."""
+    return int(milliseconds) * MILLISECOND - scenario.setting.epoch
 
 
 def peek(scenario: Scenario, command: c.Peek, client: Client) -> o.Outcome:

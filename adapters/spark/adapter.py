@@ -144,7 +144,7 @@ class SparkAdapter:
         return self._namespace
 
     def _fold_rehearsal(self) -> None:
-        """Fold all that was rehearsed in one job, on all cores."""
+        """Fold every rehearsed command in one job, on all cores."""
         path = os.environ.get(REHEARSED)
         if path is None or not Path(path).exists():
             return

@@ -9,7 +9,7 @@ import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import attrs
 
@@ -19,10 +19,12 @@ from busproof.adapters.spark.namespaces import READINGS, REHEARSED, Commands, di
 from busproof.errors import AdapterError
 from busproof.model import Namespace, RoundRobin, new_namespace, step
 from busproof.model.rules import RULES, Rules
-from busproof.model.state import Entity, Partition, QueuedMessage
+from busproof.model.state import Entity, Partition, QueuedMessage, ScheduledMessage
+from busproof.model.values import Key
 from busproof.pipeline.bus.folding import COMMANDS
+from busproof.pipeline.bus.sending import PLANNED_FROM
 from busproof.vocabulary.commands import Command, Send, SendBatch
-from busproof.vocabulary.messages import SEQUENCE_BITS
+from busproof.vocabulary.messages import SEQUENCE_BITS, Message
 from busproof.vocabulary.outcomes import Done, Unsupported, Witness
 from busproof.vocabulary.profile import Profile
 
@@ -32,7 +34,7 @@ T = TypeVar("T")
 
 
 class Rehearsal:
-    """Adapter that answers as the bus on Spark probably will, and writes down what it is asked."""
+    """Adapter that answers as the bus on Spark probably will, and records the commands."""
 
     def __init__(self) -> None:
         self._commands: Commands | None = None
@@ -89,9 +91,16 @@ class _Regular(RoundRobin):
     """The choices of the bus on Spark."""
 
     def pick(self, name: str, candidates: Iterable[T]) -> T:
-        """Return the bus's reading of an ambiguity; of anything else the first candidate."""
+        """Return the bus's reading of an ambiguity; else the first, of sessions the oldest."""
         found = list(candidates)
+        if name == "SESS-06":
+            return min(found, key=_first_arrival)
         return next((each for each in found if each == READINGS.get(name)), found[0])
+
+
+def _first_arrival(session: Any) -> int:
+    first = session.line.first(session.entity.messages)
+    return _arrival(first) if first is not None else 0
 
 
 def _as_on_spark() -> Rules:
@@ -103,8 +112,15 @@ def _as_on_spark() -> Rules:
         arrived += 1
         return (counters.number << SEQUENCE_BITS) + arrived
 
+    def numbered(
+        _: Namespace, entity: Entity, message: Message, key: Key | None, partition: int, due: int
+    ) -> ScheduledMessage:
+        number = next_number(entity.partitions[partition]) + PLANNED_FROM
+        return ScheduledMessage(entity, number, partition, message, key, due)
+
     messages = attrs.evolve(RULES.messages, next_number=next_number, next_available=_oldest)
-    return attrs.evolve(RULES, messages=messages)
+    scheduling = attrs.evolve(RULES.scheduling, numbered=numbered)
+    return attrs.evolve(RULES, messages=messages, scheduling=scheduling)
 
 
 def _oldest(_: Namespace, entity: Entity) -> QueuedMessage | None:

@@ -22,7 +22,7 @@ from busproof.broker.amqp.incoming_links import TRANSACTIONAL, reject, tell, tra
 from busproof.broker.amqp.kept import DELIVERY
 from busproof.broker.amqp.native import Raw
 from busproof.broker.amqp.nodes import Node
-from busproof.broker.amqp.refusals import Refusal, insist, refusal_of
+from busproof.broker.amqp.refusals import Refusal, insist, refusal_of, too_much_added
 from busproof.broker.amqp.writing import encoded
 from busproof.model import Answer
 from busproof.model.state import Entity
@@ -42,6 +42,12 @@ WRITTEN_AT_ONCE: Final = 65_536
 
 GIVEN_IN_A_TURN: Final = 500
 """Number of messages that a link gets before other clients have a turn."""
+
+MOST_ADDED: Final = 65_536
+"""Maximum bytes of the properties that settlements add to a message, as for those of its sender.
+
+Without a maximum, a message that is deferred again and again would grow without end.
+"""
 
 TOKEN: Final = Struct(">QQ")
 """A lock token in bytes: the sequence number and the number of the delivery."""
@@ -85,14 +91,23 @@ def _shorter(life: int | None, entity: Entity | None) -> int | None:
 def effect_of(
     connection: Connection, settlement: Settlement, disposition: Disposition
 ) -> Callable[[], None]:
-    """Return what to do after the settlement: store the properties that it adds."""
+    """Return what to do after the settlement: store the properties that it adds.
+
+    Raises:
+        Refusal: the message would have too many of them.
+    """
     contents, path = connection.hub.contents, settlement.queue
     name, more = connection.hub.bus.held(path, settlement.lock_token), disposition.more()
-    dead = isinstance(settlement, DeadLetter)
+    target = path + DEAD_LETTERS if isinstance(settlement, DeadLetter) else path
+    if name is not None and more:
+        every = {**contents.more(target, name), **more}
+        size = sum(len(key) + len(value) for key, value in every.items())
+        if size > MOST_ADDED:
+            raise too_much_added(size, MOST_ADDED)
 
     def keep() -> None:
         if name is not None and more:
-            contents.add(path + DEAD_LETTERS if dead else path, name, more)
+            contents.add(target, name, more)
 
     return keep
 

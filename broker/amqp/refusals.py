@@ -18,6 +18,7 @@ __all__ = [
     "too_large",
     "too_many",
     "too_many_at_once",
+    "too_much_added",
     "unauthorized",
 ]
 
@@ -160,6 +161,16 @@ def too_many_at_once(count: int, most: int) -> Refusal:
         "amqp:resource-limit-exceeded",
         f"The request has {count:,} messages, lock tokens or sequence numbers; at most {most:,} "
         "may be in one.",
+        403,
+    )
+
+
+def too_much_added(size: int, most: int) -> Refusal:
+    """Return the refusal for a settlement that adds too many properties to its message."""
+    return Refusal(
+        "amqp:resource-limit-exceeded",
+        f"The message would have {size:,} bytes of properties added by settlements; at most "
+        f"{most:,} may be added.",
         403,
     )
 

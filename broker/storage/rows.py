@@ -136,7 +136,7 @@ class Rows:
     def _message(self, place: int, queued: QueuedMessage, *, is_new: bool) -> None:
         row = row_id(self.number, arrival_of(queued.number))
         standing = (int(queued.state), queued.deliveries, queued.failed, queued.locked_until)
-        more = told(self.contents.more(queued.entity.path, queued.message.body))
+        more = told(self.contents.more(queued.entity.path, queued.message.body, queued.reason))
         if not is_new:
             values = (*standing, queued.cached_by, more, row)
             self.found.add(place, Statement.SET_STANDING, *values)

@@ -19,6 +19,7 @@ export const DECLARATION = {
     'sequence-numbers',
     'lock-renewal',
     'settle-batches',
+    'renew-locks',
     'next-session',
     'session-state',
     'session-listing',

@@ -1,6 +1,6 @@
 // Messages: sending, receiving, settling and looking at them.
 import { integer, listOf, oneOf, record, text, textOr, textOrNull, whole } from './fields.js';
-import { MESSAGE_FIELDS, renewed, sent, told } from './words.js';
+import { MESSAGE_FIELDS, renewed, renewedSeveral, sent, told } from './words.js';
 
 const MODE = oneOf(['peek-lock', 'receive-and-delete'], 'peek-lock');
 const SETTLEMENTS = {
@@ -78,6 +78,12 @@ export const MESSAGE_COMMANDS = {
     },
     run: (bus, { queue, lock_tokens, disposition, reason }) => (
       bus.queue(queue).settleBatch(lock_tokens, SETTLEMENTS[disposition], reason)
+    ),
+  },
+  RenewLocks: {
+    fields: { queue: text(), lock_tokens: listOf(text()) },
+    run: (bus, { queue, lock_tokens }) => (
+      renewedSeveral(bus.queue(queue).renewLocks(lock_tokens))
     ),
   },
   RenewLock: {

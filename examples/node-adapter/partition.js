@@ -219,6 +219,11 @@ export class Partition {
     for (const lockToken of new Set(lockTokens)) this[settle](lockToken, reason);
   }
 
+  renewLocks(lockTokens) {
+    this.#locks.insistOn(lockTokens);
+    return lockTokens.map((lockToken) => this.renewLock(lockToken));
+  }
+
   /** The lock lasts for a whole lock duration from now; returns until when. */
   renewLock(lockToken) {
     const lockedUntil = this.#endOfLock();

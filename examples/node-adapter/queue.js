@@ -163,6 +163,11 @@ export class Queue {
     this.#partitions.ofLocks(lockTokens)?.settleBatch(lockTokens, settle, reason);
   }
 
+  /** Renews all of these locks, or none; returns their ends. */
+  renewLocks(lockTokens) {
+    return this.#partitions.ofLocks(lockTokens)?.renewLocks(lockTokens) ?? [];
+  }
+
   renewLock(lockToken) {
     return this.#partitions.ofLock(lockToken).renewLock(lockToken);
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { assertRefused, TestBus } from './testing.js';
+import { assertRefused, SECOND, TestBus } from './testing.js';
 
 /** The lock tokens of as many messages, which are received one by one. */
 function locks(bus, number) {
@@ -38,6 +38,18 @@ describe('settling several messages in one request', () => {
     bus.queue.complete(both[0]);
     assertRefused('lock-lost', () => bus.queue.settleBatch(both, 'complete', ''));
     bus.queue.complete(both[1]);
+  });
+
+  it('renews all locks of one partition, and none of two', () => {
+    const bus = new TestBus({ partitioned: false });
+    bus.sendMany(2);
+    const both = locks(bus, 2);
+    bus.advance(40 * SECOND);
+    assert.deepEqual(bus.queue.renewLocks(both), [100 * SECOND, 100 * SECOND]);
+    const parted = new TestBus();
+    parted.sendMany(2);
+    const apart = locks(parted, 2);
+    assertRefused('invalid-operation', () => parted.queue.renewLocks(apart));
   });
 
   it('dead-letters nothing a second time', () => {

@@ -37,6 +37,10 @@ export function told(message) {
   };
 }
 
+export function renewedSeveral(ends) {
+  return { outcome: { type: 'RenewedSeveral', locked_until: ends } };
+}
+
 export function renewed(lockedUntil) {
   return { outcome: { type: 'Renewed', locked_until: lockedUntil } };
 }

@@ -8,7 +8,13 @@ from hypothesis import strategies as st
 from busproof.exploration.state import GENERAL, Scope, Theme, World
 from busproof.exploration.strategies.row import QUEUES, TRANSACTIONS, Generator
 from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import CreateQueue, ReceiveBatch, SendBatch, SettleBatch
+from busproof.vocabulary.commands import (
+    CreateQueue,
+    ReceiveBatch,
+    RenewLocks,
+    SendBatch,
+    SettleBatch,
+)
 from busproof.vocabulary.values import Disposition, ReceiveMode
 
 __all__ = ["rows_of_batches"]
@@ -54,6 +60,12 @@ def rows_of_batches(scope: Scope) -> Iterator[Generator]:
         make=_settled,
         themes=(*GENERAL, Theme.SESSIONS, Theme.DELIVERIES),
     )
+    yield Generator(
+        kind=RenewLocks,
+        draws={"count": st.integers(1, 4), "again": st.integers(0, 7)},
+        make=_renewed,
+        themes=(*GENERAL, Theme.DELIVERIES),
+    )
 
 
 def _sent(
@@ -76,13 +88,25 @@ def _received(
 
 
 def _settled(world: World, count: int, disposition: Disposition, again: int) -> SettleBatch | None:
-    """Settle the latest locks of an entity; seldom with one that nobody was given among them."""
-    if not world.locks:
+    queue, tokens = _latest_locks(world, count, again)
+    if not tokens:
         return None
+    return SettleBatch(queue=queue, lock_tokens=tokens, disposition=disposition)
+
+
+def _renewed(world: World, count: int, again: int) -> RenewLocks | None:
+    queue, tokens = _latest_locks(world, count, again)
+    return RenewLocks(queue=queue, lock_tokens=tokens) if tokens else None
+
+
+def _latest_locks(world: World, count: int, again: int) -> tuple[str, tuple[str, ...]]:
+    """Return an entity and its latest locks; seldom with one that nobody was given among them."""
+    if not world.locks:
+        return "", ()
     queue = world.locks[-1].queue
     held = [each.lock_token or "" for each in world.locks if each.queue == queue]
     strange = ("never given",) if again == 0 else ()
-    return SettleBatch(queue=queue, lock_tokens=(*held[-count:], *strange), disposition=disposition)
+    return queue, (*held[-count:], *strange)
 
 
 def _dispositions(scope: Scope) -> list[Disposition]:

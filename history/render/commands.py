@@ -55,6 +55,7 @@ from busproof.vocabulary.commands import (
     ReceiveDeferred,
     RemoveRule,
     RenewLock,
+    RenewLocks,
     RenewSessionLock,
     RestoreQueue,
     RollBackTransaction,
@@ -83,6 +84,7 @@ _RestOfCommands = (
     | SessionCommand
     | SendBatch
     | SettleBatch
+    | RenewLocks
     | Schedule
     | CancelScheduled
     | BeginTransaction
@@ -162,11 +164,13 @@ def _batch_words(command: SendBatch) -> str:
     return f"Send {number} at once to {named(command.queue)}: {', '.join(told)}{end}"
 
 
-def _settle_batch_words(command: SettleBatch) -> str:
-    what = command.disposition.value.capitalize()
+def _several_locks_words(command: SettleBatch | RenewLocks) -> str:
+    what, why = "Renew", ""
+    if isinstance(command, SettleBatch):
+        what, why = command.disposition.value.capitalize(), command.reason
     locks = ", ".join(map(named, command.lock_tokens))
     told = f"{what} at once on {named(command.queue)}: locks {locks or 'none'}"
-    return f"{told}, reason {quoted(command.reason)}" if command.reason else told
+    return f"{told}, reason {quoted(why)}" if why else told
 
 
 def _schedule_words(command: Schedule) -> str:
@@ -187,8 +191,8 @@ def _rest_words(command: _RestOfCommands) -> str:  # noqa: PLR0911, PLR0912 - on
             return rule_words(command)
         case SendBatch():
             return _batch_words(command)
-        case SettleBatch():
-            return _settle_batch_words(command)
+        case SettleBatch() | RenewLocks():
+            return _several_locks_words(command)
         case Schedule():
             return _schedule_words(command)
         case CancelScheduled(queue=queue, sequence_number=number):

@@ -29,6 +29,7 @@ from busproof.vocabulary.outcomes import (
     ReceivedSeveral,
     Refused,
     Renewed,
+    RenewedSeveral,
     RulesListed,
     Scheduled,
     SessionAccepted,
@@ -63,7 +64,7 @@ def outcome_words(  # noqa: PLR0911 - one return a case
             return _peeked_words([_view_words(view, partitioned) for view in views])
         case Scheduled(sequence_number=number):
             return "Scheduled" if number is None else f"Scheduled as {plain_number(number)}"
-        case SessionAccepted() | SessionState() | SessionsListed() | Renewed():
+        case SessionAccepted() | SessionState() | SessionsListed() | Renewed() | RenewedSeveral():
             return _session_outcome_words(outcome)
         case Described() | TopicDescribed() | Listed() | RulesListed():
             return _management_outcome_words(outcome)
@@ -78,7 +79,7 @@ def outcome_words(  # noqa: PLR0911 - one return a case
 
 
 def _session_outcome_words(
-    outcome: SessionAccepted | SessionState | SessionsListed | Renewed,
+    outcome: SessionAccepted | SessionState | SessionsListed | Renewed | RenewedSeveral,
 ) -> str:
     match outcome:
         case SessionAccepted(session_id=session):
@@ -89,6 +90,9 @@ def _session_outcome_words(
             return f"Listed {', '.join(map(quoted, sessions))}" if sessions else "Listed nothing"
         case Renewed(locked_until=until):
             return "Renewed" if until is None else f"Renewed: locked until {seconds(until)}"
+        case RenewedSeveral(locked_until=ends):
+            told = ", ".join("unknown" if end is None else seconds(end) for end in ends)
+            return f"Renewed: locked until {told}" if told else "Renewed"
 
 
 def _management_outcome_words(

@@ -32,7 +32,7 @@ def _said(wrong: v.Event, usual: v.Outcome) -> str:  # noqa: PLR0911 - one retur
     if wrong.outcome == usual:
         return "goes to another partition"
     match wrong.outcome:
-        case v.Done() | v.Scheduled() | v.Renewed():
+        case v.Done() | v.Scheduled() | v.Renewed() | v.RenewedSeveral():
             sends = isinstance(wrong.command, v.Send | v.SendBatch | v.Schedule)
             return "is accepted" if sends else "succeeds"
         case v.Refused(error=error):

@@ -51,6 +51,7 @@ from busproof.vocabulary.commands import (
     ReceiveDeferred,
     RemoveRule,
     RenewLock,
+    RenewLocks,
     RenewSessionLock,
     RestoreQueue,
     RollBackTransaction,
@@ -99,7 +100,7 @@ KNOWN: Final = (
 MANAGING: Final = (RestoreQueue, GetQueue, UpdateQueue, DeleteQueue)
 """Commands about one queue as a whole: no other queue, but each of its messages."""
 
-_OF_SEVERAL: Final = (SendBatch, ReceiveBatch, SettleBatch)
+_OF_SEVERAL: Final = (SendBatch, ReceiveBatch, SettleBatch, RenewLocks)
 """Commands about several messages of one queue, or of one transaction."""
 
 _OF_TOPICS: Final = (

@@ -21,6 +21,7 @@ from busproof.vocabulary.commands import (
     Defer,
     Receive,
     RenewLock,
+    RenewLocks,
     RollBackTransaction,
     Send,
     SendBatch,
@@ -179,7 +180,10 @@ class _Index:
                 | RenewLock(queue=queue, lock_token=token)
             ):
                 self.settles[queue, token].append(number)
-            case SettleBatch(queue=queue, lock_tokens=tokens):
+            case (
+                SettleBatch(queue=queue, lock_tokens=tokens)
+                | RenewLocks(queue=queue, lock_tokens=tokens)
+            ):
                 for one in tokens:
                     self.settles[queue, one].append(number)
             case (

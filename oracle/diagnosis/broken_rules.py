@@ -26,6 +26,7 @@ from busproof.oracle.management.topics import told_of_topics
 from busproof.oracle.messages.keys import effective_key, home_name, interpretations, rule_of
 from busproof.oracle.messages.matching import recognised
 from busproof.oracle.messages.partitioning import home_of
+from busproof.oracle.messages.peek_start import is_served_in_outage
 from busproof.oracle.messages.peeking import in_order
 from busproof.oracle.messages.sending import REROUTING_TIMEOUT
 from busproof.oracle.messages.sequence_numbers import misnumbered
@@ -41,6 +42,7 @@ _OF_REQUESTS: Final[dict[type[v.Command], tuple[v.RuleId, ...]]] = {
     v.ReceiveDeferred: ("DEFER-02", "DEFER-06", "DEFER-13", "DEFER-11", "DEFER-12"),
     v.RenewLock: ("LOCK-04", "LOCK-05", "LOCK-07"),
     v.SettleBatch: ("LOCK-14", "LOCK-16", "LOCK-17", "LIFE-06"),
+    v.RenewLocks: ("LOCK-18", "LOCK-16", "LOCK-17", "LOCK-05"),
     v.CancelScheduled: ("SCHED-03", "SCHED-05"),
     v.AcceptSession: ("LIFE-10",),
     v.AcceptNextSession: ("SESS-06", "SESS-07"),
@@ -115,6 +117,8 @@ def blamed(
                 rules = wrongly_received(namespace, queue, event, seen)
             case v.Peek(), v.Peeked(messages=views):
                 rules = _wrongly_shown(namespace, queue, command, views, seen)
+            case v.Peek(), v.Refused() if is_served_in_outage(namespace, queue):
+                rules = ("PART-29", "LIFE-07")
             case v.Send(), v.Done():
                 rules = _wrongly_taken(namespace, queue, command, seen, allowed)
             case v.Send(), v.Refused() as refused:

@@ -10,6 +10,7 @@ from busproof.oracle.messages.peek_start import (
     continues_wrongly,
     settled_fronts,
     shows_too_little,
+    shows_what_is_down,
 )
 from busproof.oracle.state import Namespace, Queue, everywhere
 from busproof.oracle.transition import Observation
@@ -29,6 +30,9 @@ def wrongly_begun(
     if not views:
         rule = shows_too_little(namespace, queue, command)
         return () if rule is None else (rule, *_left_out(queue), "LIFE-07")
+    places = (recognised(namespace, queue, view, Observation()) for view in views)
+    if any(shows_what_is_down(namespace, queue, each.where) for found in places for each in found):
+        return ("PART-29", "LIFE-07")
     for seen in recognised(namespace, queue, views[0], Observation()):
         rule = begins_wrongly(namespace, seen.queue, command, seen.stored, seen.where)
         if rule is not None:

@@ -34,8 +34,8 @@ def blamed_for_settlements(
     return ("LOCK-11", "LOCK-12", "LOCK-13") if queue.pledged or owner.pledged else ()
 
 
-_TELLING_OF_LOCKS: Final = _TELLING_OF_SETTLEMENTS | v.ReceiveBatch | v.SettleBatch
-_OF_LOCKS_TOGETHER: Final = ("LOCK-14", "LOCK-16", "LOCK-17")
+_TELLING_OF_LOCKS: Final = _TELLING_OF_SETTLEMENTS | v.ReceiveBatch | v.SettleBatch | v.RenewLocks
+_OF_LOCKS_TOGETHER: Final = ("LOCK-14", "LOCK-16", "LOCK-17", "LOCK-18")
 
 
 def blamed_for_locks_together(

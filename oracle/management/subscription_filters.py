@@ -65,20 +65,26 @@ class Copied:
     verdict: Verdict
 
 
-def copies(role: Subscription, message: v.Message) -> tuple[Copied, ...]:
+def copies(role: Subscription, message: v.Message, *, assigned: bool) -> tuple[Copied, ...]:
     """FILTER-05, FILTER-22: return one copy for all rules without action, one for each with one.
 
-    The first is that of the former, whether they take the message or not.
+    The first is that of the former, whether they take the message or not. `assigned` is whether a
+    missing MessageId is assigned on the way (KEY-13).
     """
     if not role.acted:
-        return (Copied(message, judged(role, message)),)
+        return (Copied(message, judged(role, message, assigned=assigned)),)
     plain = {name: each for name, each in role.rules.items() if name not in role.actions}
-    verdict = judged(attrs.evolve(role, rules=Map(plain)), message)
+    verdict = judged(attrs.evolve(role, rules=Map(plain)), message, assigned=assigned)
     if verdict.taken:
         verdict = attrs.evolve(verdict, rules=("FILTER-24", *verdict.rules))
     removable = {each.rule for each in role.pending if isinstance(each, v.RemoveRule)}
     found = [
-        (name, action, takes(role.rules[name], message) and (name not in removable or None))
+        (
+            name,
+            action,
+            _takes(role.rules[name], message, assigned=assigned)
+            and (name not in removable or None),
+        )
         for name, action in sorted(role.actions.items())
     ]
     made = [
@@ -99,7 +105,26 @@ def _acted_on(name: str, action: str, message: v.Message) -> v.Message | None:
     return attrs.evolve(after, properties=after.properties.set(RULE_NAME, name))
 
 
-def judged(role: Subscription, message: v.Message) -> Verdict:
+def _takes(wanted: v.Filter, message: v.Message, *, assigned: bool) -> bool | None:
+    """KEY-13: return whether a filter matches a message, which may get a MessageId on the way."""
+    if assigned and message.message_id is None and _reads_message_id(wanted):
+        return None
+    return takes(wanted, message)
+
+
+def _reads_message_id(wanted: v.Filter) -> bool:
+    if isinstance(wanted, v.CorrelationFilter):
+        return wanted.message_id is not None
+    if not isinstance(wanted, v.SqlFilter):
+        return False
+    condition = parsed(wanted.expression)
+    return not isinstance(condition, Outside) and any(
+        isinstance(node, Property) and node.scope == "sys" and node.name.lower() == "messageid"
+        for node in walked(condition)
+    )
+
+
+def judged(role: Subscription, message: v.Message, *, assigned: bool) -> Verdict:
     """FILTER-01 to FILTER-06: return whether any rule takes the message.
 
     An unanswered change of a rule may have happened, and may still happen.
@@ -107,7 +132,9 @@ def judged(role: Subscription, message: v.Message) -> Verdict:
     if not role.added and not role.removed and not role.pending:
         return Verdict(taken=True, rules=("FILTER-01",))
     removable = {each.rule for each in role.pending if not isinstance(each, v.AddRule)}
-    answers = {name: takes(each, message) for name, each in sorted(role.rules.items())}
+    answers = {
+        name: _takes(each, message, assigned=assigned) for name, each in sorted(role.rules.items())
+    }
     surely = [name for name, taken in answers.items() if taken and name not in removable]
     if surely:
         return Verdict(taken=True, rules=_shown_by_taking(role, message, answers, surely))
@@ -115,7 +142,8 @@ def judged(role: Subscription, message: v.Message) -> Verdict:
     perhaps += [
         taken
         for each in role.pending
-        if isinstance(each, v.AddRule) and (taken := takes(each.filter, message)) is not False
+        if isinstance(each, v.AddRule)
+        and (taken := _takes(each.filter, message, assigned=assigned)) is not False
     ]
     if perhaps:
         return Verdict(taken=None, rules=())

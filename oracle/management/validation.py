@@ -94,7 +94,9 @@ def objections(
     asked = _asked_for(profile, wanted)
     may, must = partitioning_refused(profile, wanted, asked)
     if profile.tier is v.Tier.PREMIUM and may:
-        yield v.Error.INVALID_OPERATION, _of_premium(namespace, command), must
+        # MGMT-08: an old version may ignore the option, so that nothing is to be refused.
+        surely = must and (profile.is_partitioned or not _is_old(command.api_version))
+        yield v.Error.INVALID_OPERATION, _of_premium(namespace, command), surely
     version = command.api_version
     if _is_old(version) or (wanted and not _knows_partitions(profile, version)):
         why = ("MGMT-08",) if wanted and version_shown(version or "") else ()

@@ -79,11 +79,12 @@ def _published(namespace: Namespace, path: str, arrival: Arrival) -> Namespace:
     if not isinstance(role, Subscription):
         raise AssertionError("a topic's messages go to subscriptions")  # noqa: TRY004
     timely = arrival.answered and (arrival.revision is None or role.revision <= arrival.revision)
-    found = copies(role, arrival.message)
+    assigned = namespace.observability.assigns_message_ids
+    found = copies(role, arrival.message, assigned=assigned)
     if role.acted and not timely:
         return stop_judging(namespace, path)
     if timely and all(each.verdict.taken is False for each in found):
-        verdict = judged(role, arrival.message)
+        verdict = judged(role, arrival.message, assigned=assigned)
         return with_queue(namespace, _kept_out(subscription, role, arrival.message, verdict))
     if timely and _misses(namespace, subscription):
         return namespace

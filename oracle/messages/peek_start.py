@@ -24,8 +24,10 @@ __all__ = [
     "begins_wrongly",
     "continues_wrongly",
     "is_like_regular",
+    "is_served_in_outage",
     "settled_fronts",
     "shows_too_little",
+    "shows_what_is_down",
     "why_begun",
 ]
 
@@ -79,6 +81,20 @@ def shows_too_little(namespace: Namespace, queue: Queue, command: v.Peek) -> v.R
     firsts = (_foremost(queue, where) for where in queue.fronts)
     there = (first for first in firsts if first is not None)
     return rule if any(_must_be_shown(namespace, queue, first) for first in there) else None
+
+
+def is_served_in_outage(namespace: Namespace, queue: Queue) -> bool:
+    """PART-29: return whether some partition is surely up and has to serve a peek."""
+    if namespace.profile.readings.get("PEEK-IN-OUTAGE") != "served":
+        return False
+    perhaps_down = (queue.outages.down | queue.outages.doubt).bit_count()
+    return 0 < perhaps_down < partition_count(namespace, queue.settings)
+
+
+def shows_what_is_down(namespace: Namespace, queue: Queue, where: Partitions) -> bool:
+    """PART-29: return whether a message that a peek shows is surely in partitions that are down."""
+    served = namespace.profile.readings.get("PEEK-IN-OUTAGE") == "served"
+    return served and queue.outages.identified and queue.outages.must_hit(where)
 
 
 def continues_wrongly(namespace: Namespace, command: v.Peek, view: v.MessageView) -> bool:

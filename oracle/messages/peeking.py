@@ -12,8 +12,10 @@ from busproof.oracle.messages.peek_start import (
     begins_wrongly,
     continues_wrongly,
     is_like_regular,
+    is_served_in_outage,
     settled_fronts,
     shows_too_little,
+    shows_what_is_down,
     why_begun,
 )
 from busproof.oracle.messages.sequence_numbers import misnumbered, numbered, why_numbered
@@ -36,7 +38,7 @@ def peek(namespace: Namespace, command: v.Peek, seen: Observation) -> Iterator[T
             yield from _shown(namespace, queue, command, seen.outcome)
     elif seen.outcome is None:
         yield from _offered(namespace, queue, command)
-    if queue.outages.any:
+    if queue.outages.any and not is_served_in_outage(namespace, queue):
         yield refusal(namespace, v.Error.UNAVAILABLE, "LIFE-11", any_error=True)
     elif namespace.profile.readings.get("LIBRARIES") == "bus":
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
@@ -51,6 +53,8 @@ def _shown(
     rules: tuple[v.RuleId, ...] = ("LIFE-07",) if views else ()
     if views and command.session_id is not None and len(queue.members) > 1:
         rules = ("SESS-23", *rules)
+    if views and is_served_in_outage(namespace, queue):
+        rules = ("PART-29", *rules)
     used: set[int] = set()
     shown: list[Stored] = []
     for view in views:
@@ -66,6 +70,8 @@ def _shown(
             return
         namespace, seen = found
         first = not used
+        if shows_what_is_down(namespace, seen.queue, seen.where):
+            return
         if first and begins_wrongly(namespace, seen.queue, command, seen.stored, seen.where):
             return
         used.add(seen.stored.number)

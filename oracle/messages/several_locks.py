@@ -1,127 +1,185 @@
-"""Requests about several locks at once: all of them are settled, or the request is refused."""
+"""Requests about several locks at once: all of them are settled or renewed, or it is refused."""
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import attrs
 
 from busproof import vocabulary as v
 from busproof.oracle.evolve import evolve
+from busproof.oracle.messages.locks import lost_renew_lock, renew_lock
 from busproof.oracle.messages.settling import locked
 from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import Namespace, Queue, everywhere, is_unjudged, with_queue
 from busproof.oracle.transactions.transactional_settlements import lost_settle, settle
-from busproof.oracle.transition import Transition, done, refusal
+from busproof.oracle.transition import Observation, Transition, refusal
 
-__all__ = ["lost_settle_batch", "settle_batch"]
+__all__ = ["lost_renew_locks", "lost_settle_batch", "renew_locks", "settle_batch"]
 
-Reached = tuple[Namespace, tuple[v.RuleId, ...]]
-"""A state after some of the settlements, and the rules that decided them."""
+Several = v.SettleBatch | v.RenewLocks
+Answers = Callable[[Namespace, Any], Iterator[Transition]]
+"""The allowed answers to the request for a single lock."""
 
 ACROSS: Final = "SETTLE-PARTITIONS"
 LOST: Final = "SETTLE-LOST"
 
 
+@attrs.frozen
+class Reached:
+    """A state after some of the single requests, with their rules and answers."""
+
+    namespace: Namespace
+    rules: tuple[v.RuleId, ...] = ()
+    answers: tuple[v.Outcome, ...] = ()
+
+
 def settle_batch(namespace: Namespace, command: v.SettleBatch) -> Iterator[Transition]:
-    """LOCK-14 to LOCK-17: settle all messages; with a lost lock among them, refuse.
-
-    A request for several partitions may be refused as well, and settles none then.
-    """
-    namespace = _together(namespace, command)
-    queue, readings = namespace.queues[command.queue], namespace.profile.readings
-    stored = _stored(queue, command.lock_tokens)
-    if not (readings.get(ACROSS) == "refused" and _is_across(queue, stored)):
-        for after, rules in _all_settled(namespace, command):
-            shown = (*_why_together(namespace, queue, stored), *rules)
-            yield done(after, *dict.fromkeys(shown))
-    refused = _refused(namespace, command)
-    if refused is not None:
-        yield refused
-    if readings.get(ACROSS) == "accepted" or not _may_span(namespace, queue, stored):
-        return
-    # Only the status of such a refusal is known, not its error.
-    if refused is None:
-        yield refusal(namespace, v.Error.INVALID_OPERATION, "LOCK-15", "LOCK-16", any_error=True)
-    elif not refused.any_error:
-        yield refusal(refused.next, v.Error.INVALID_OPERATION, any_error=True)
+    """LOCK-14 to LOCK-17: settle all messages; with a lost lock among them, refuse."""
+    ones = command.settlements()
+    for reached in _all_done(namespace, command, ones, settle):
+        rules = (*_why_together(namespace, command, "LOCK-14"), *reached.rules)
+        yield _answered(v.Done(), reached, rules)
+    lost = lost_settle_batch(namespace, command)
+    yield from _refusals(namespace, command, ones, settle, lost)
 
 
-def _together(namespace: Namespace, command: v.SettleBatch) -> Namespace:
+def renew_locks(
+    namespace: Namespace, command: v.RenewLocks, seen: Observation
+) -> Iterator[Transition]:
+    """LOCK-15 to LOCK-18: renew all locks; with a lost lock among them, refuse."""
+    ones, outcome = command.renewals(), seen.outcome
+    ends = dict.fromkeys(command.lock_tokens, None)
+    observed = isinstance(outcome, v.RenewedSeveral)
+    if isinstance(outcome, v.RenewedSeveral):
+        told = outcome.locked_until or (None,) * len(command.lock_tokens)
+        if len(told) != len(command.lock_tokens):
+            return
+        ends = dict(zip(command.lock_tokens, told, strict=True))
+
+    def renew(state: Namespace, one: v.RenewLock) -> Iterator[Transition]:
+        answer = v.Renewed(locked_until=ends[one.lock_token])
+        return renew_lock(state, one, Observation(answer) if observed else Observation())
+
+    for reached in _all_done(namespace, command, ones, renew):
+        rules = (*_why_together(namespace, command, "LOCK-18"), *reached.rules)
+        until = [each.locked_until for each in reached.answers if isinstance(each, v.Renewed)]
+        several = v.RenewedSeveral(locked_until=tuple(until))
+        yield _answered(outcome if observed and outcome else several, reached, rules)
+    lost = lost_renew_locks(namespace, command)
+    yield from _refusals(namespace, command, ones, renew, lost)
+
+
+def _answered(outcome: v.Outcome, reached: Reached, rules: tuple[v.RuleId, ...]) -> Transition:
+    return Transition(outcome=outcome, next=reached.namespace, rules=tuple(dict.fromkeys(rules)))
+
+
+def _noted(namespace: Namespace, command: Several) -> Namespace:
     """Return the namespace in which a request about several locks was made, for diagnoses."""
     return with_queue(namespace, evolve(namespace.queues[command.queue], together=True))
 
 
-def _stored(queue: Queue, tokens: tuple[str, ...]) -> list[Stored | None]:
+def _stored(namespace: Namespace, command: Several) -> list[Stored | None]:
     """Return the message held under each token; `None` for a lost lock."""
-    return [locked(queue, token) for token in dict.fromkeys(tokens)]
+    queue = namespace.queues[command.queue]
+    return [locked(queue, token) for token in dict.fromkeys(command.lock_tokens)]
 
 
-def _all_settled(namespace: Namespace, command: v.SettleBatch) -> list[Reached]:
-    """Return the states after each message was settled; none if one of them cannot be."""
-    reached: list[Reached] = [(namespace, ())]
-    for one in command.settlements():
-        reached = [
-            (after, (*rules, *more))
-            for state, rules in reached
-            for after, more in _after(state, one)
-        ]
+def _all_done(
+    namespace: Namespace, command: Several, ones: tuple[Any, ...], answers: Answers
+) -> list[Reached]:
+    """Return the states after all single requests took effect; none if that is not allowed."""
+    queue = namespace.queues[command.queue]
+    refused = namespace.profile.readings.get(ACROSS) == "refused"
+    if refused and _is_across(queue, _stored(namespace, command)):
+        return []
+    reached = [Reached(_noted(namespace, command))]
+    for one in ones:
+        reached = [after for before in reached for after in _after(before, one, answers)]
     return reached
 
 
-def _after(namespace: Namespace, one: v.Settlement) -> Iterator[Reached]:
-    if is_unjudged(namespace, v.owner_of(one.queue)):
-        yield namespace, ()
+def _after(before: Reached, one: Any, answers: Answers) -> Iterator[Reached]:
+    if is_unjudged(before.namespace, v.owner_of(one.queue)):
+        yield before
         return
-    for transition in settle(namespace, one):
-        if isinstance(transition.outcome, v.Done):
-            yield transition.next, transition.rules
+    for each in answers(before.namespace, one):
+        if not isinstance(each.outcome, v.Refused):
+            rules = (*before.rules, *each.rules)
+            yield Reached(each.next, rules, (*before.answers, each.outcome))
 
 
-def _refused(namespace: Namespace, command: v.SettleBatch) -> Transition | None:
-    """LOCK-17: refuse for one of the messages; the others may be settled (SETTLE-LOST).
+def _refusals(
+    namespace: Namespace,
+    command: Several,
+    ones: tuple[Any, ...],
+    answers: Answers,
+    lost: Namespace,
+) -> Iterator[Transition]:
+    """LOCK-15 to LOCK-17: refuse for one of the locks, or for several partitions.
+
+    Args:
+        namespace: the state before.
+        command: the request.
+        ones: the requests for single locks.
+        answers: their allowed answers.
+        lost: the state if each of them may have taken effect (SETTLE-LOST).
+    """
+    if namespace.profile.readings.get(LOST) == "nothing":
+        lost = _noted(namespace, command)
+    refused = _refused(namespace, command, ones, answers, lost)
+    if refused is not None:
+        yield refused
+    across = namespace.profile.readings.get(ACROSS) != "accepted"
+    if not across or not _may_span(namespace, command):
+        return
+    # Only the status of such a refusal is known, not its error.
+    if refused is None:
+        noted = _noted(namespace, command)
+        yield refusal(noted, v.Error.INVALID_OPERATION, "LOCK-15", "LOCK-16", any_error=True)
+    elif not refused.any_error:
+        yield refusal(lost, v.Error.INVALID_OPERATION, any_error=True)
+
+
+def _refused(
+    namespace: Namespace,
+    command: Several,
+    ones: tuple[Any, ...],
+    answers: Answers,
+    lost: Namespace,
+) -> Transition | None:
+    """LOCK-17: refuse for one of the locks.
 
     Outside the documents: a request that names no lock, or one of them twice.
     """
-    ones = command.settlements()
-    found = [(one, each) for one in ones for each in settle(namespace, one) if _is_refused(each)]
+    found = [each for one in ones for each in answers(namespace, one)]
+    refusals = [each for each in found if isinstance(each.outcome, v.Refused)]
     strange = not ones or len(ones) < len(command.lock_tokens)
-    if not found and not strange:
+    if not refusals and not strange:
         return None
-    outcomes = [each.outcome for _, each in found]
-    error = outcomes[0].error if outcomes and isinstance(outcomes[0], v.Refused) else None
-    free = any(each.any_error for _, each in found) or len(set(outcomes)) > 1
-    rules = [rule for _, each in found for rule in each.rules]
+    errors = [each.outcome.error for each in refusals if isinstance(each.outcome, v.Refused)]
+    error = errors[0] if errors else v.Error.INVALID_OPERATION
+    free = any(each.any_error for each in refusals) or len(set(errors)) > 1
+    rules = [rule for each in refusals for rule in each.rules]
     if rules and len(ones) > 1 and error is v.Error.LOCK_LOST:
         rules.insert(0, "LOCK-17")
-    after = namespace
-    if namespace.profile.readings.get(LOST) != "nothing":
-        after = lost_settle_batch(namespace, command)
-    return refusal(
-        after,
-        error or v.Error.INVALID_OPERATION,
-        *dict.fromkeys(rules),
-        any_error=free or strange,
-    )
+    return refusal(lost, error, *dict.fromkeys(rules), any_error=free or strange)
 
 
-def _is_refused(transition: Transition) -> bool:
-    return isinstance(transition.outcome, v.Refused)
-
-
-def _why_together(
-    namespace: Namespace, queue: Queue, stored: list[Stored | None]
-) -> Iterator[v.RuleId]:
-    """LOCK-14 to LOCK-16: return what a request exercises that settles several messages."""
-    if _may_span(namespace, queue, stored):
+def _why_together(namespace: Namespace, command: Several, together: v.RuleId) -> Iterator[v.RuleId]:
+    """LOCK-14 to LOCK-16, LOCK-18: return what a request about several locks exercises."""
+    if _may_span(namespace, command):
         yield from ("LOCK-15", "LOCK-16")
-    elif len(stored) > 1:
-        yield "LOCK-14"
+    elif len(command.lock_tokens) > 1:
+        yield together
 
 
-def _may_span(namespace: Namespace, queue: Queue, stored: list[Stored | None]) -> bool:
+def _may_span(namespace: Namespace, command: Several) -> bool:
     """Return whether the messages may be in several partitions.
 
     That of a lost lock's message counts too, for a bus may look at partitions first.
     """
+    queue, stored = namespace.queues[command.queue], _stored(namespace, command)
     if not queue.settings.partitioned or len(stored) < 2:
         return False
     keys = {None if each is None else each.key for each in stored}
@@ -150,7 +208,15 @@ def _union(places: Iterator[Partitions]) -> Partitions:
 
 def lost_settle_batch(namespace: Namespace, command: v.SettleBatch) -> Namespace:
     """Return the states in which each message is settled, now or later, or stays locked."""
-    namespace = _together(namespace, command)
+    namespace = _noted(namespace, command)
     for one in command.settlements():
         namespace = lost_settle(namespace, one)
+    return namespace
+
+
+def lost_renew_locks(namespace: Namespace, command: v.RenewLocks) -> Namespace:
+    """Return the states in which each lock may last for another full duration."""
+    namespace = _noted(namespace, command)
+    for one in command.renewals():
+        namespace = lost_renew_lock(namespace, one)
     return namespace

@@ -29,7 +29,7 @@ def exceeded(message: Expression) -> Expression:
         f"length({message}.{name}) > {_LONGEST_KEY}"
         for name in ("message_id", "session_id", "partition_key")
     )
-    # Values are JSON texts; one that is no text counts eight bytes.
+    # Values are JSON texts; one that is not a string counts eight bytes.
     text = "octet_length(get(from_json(concat('[', v, ']'), 'ARRAY<STRING>'), 0))"
     sizes = (
         f"map_values(transform_values({message}.properties, "

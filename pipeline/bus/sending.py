@@ -22,7 +22,7 @@ from busproof.pipeline.bus.terms import (
 )
 from busproof.vocabulary.values import Error
 
-__all__ = ["cancel", "schedule", "send", "sent"]
+__all__ = ["PLANNED_FROM", "cancel", "schedule", "send", "sent"]
 
 PLANNED_FROM: Final = 2**40
 """Base of sequence numbers of scheduled messages, above those of arrived messages."""

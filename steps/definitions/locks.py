@@ -9,9 +9,9 @@ from busproof.steps.bus import Bus
 from busproof.steps.definitions.sending import READ, send_all
 from busproof.steps.definitions.setup import OTHER, QUEUE, refuse_where_missing
 from busproof.steps.wording import Properties, queue_settings
-from busproof.vocabulary.commands import Complete, Receive, RenewLock, Send, SettleBatch
+from busproof.vocabulary.commands import Complete, Receive, RenewLock, RenewLocks, Send, SettleBatch
 from busproof.vocabulary.messages import MessageView
-from busproof.vocabulary.outcomes import Done, Outcome, Received, Refused, Renewed
+from busproof.vocabulary.outcomes import Done, Outcome, Received, Refused, Renewed, RenewedSeveral
 from busproof.vocabulary.values import Disposition
 
 HOW: Final = r"(?P<how>completed|abandoned|dead-lettered|deferred)"
@@ -82,6 +82,32 @@ def settles_somehow(bus: Bus, queue: str, several: tuple[MessageView, ...], how:
     if isinstance(outcome, Refused):
         for view in several:
             bus.expect(_settle_together(bus, queue, [view], DISPOSITIONS[how]), Done)
+
+
+def _renew_together(bus: Bus, queue: str, views: Iterable[MessageView]) -> Outcome:
+    tokens = tuple(view.lock_token or "" for view in views)
+    return bus.do(RenewLocks(queue=queue, lock_tokens=tokens))
+
+
+@when("all of their locks are renewed in one request", target_fixture="outcome")
+def renews_together(bus: Bus, queue: str, several: tuple[MessageView, ...]) -> Outcome:
+    """Try to renew all of the locks at once."""
+    return _renew_together(bus, queue, several)
+
+
+@when("all of their locks are renewed in one request, or else one by one")
+def renews_somehow(bus: Bus, queue: str, several: tuple[MessageView, ...]) -> None:
+    """Renew all of the locks at once or, if that is refused, one by one."""
+    outcome = _renew_together(bus, queue, several)
+    if isinstance(outcome, Refused):
+        for view in several:
+            bus.expect(_renew_together(bus, queue, [view]), RenewedSeveral)
+
+
+@then("all of them were renewed")
+def were_renewed(outcome: Outcome) -> None:
+    """Check that the locks were renewed."""
+    assert isinstance(outcome, RenewedSeveral), outcome
 
 
 @when("it is received over another connection", target_fixture="kept_elsewhere")

@@ -62,6 +62,27 @@ def test_delivery_annotations_are_kept(served: Served) -> None:
     assert {b"x-opt-mine": 3, b"x-opt-lock-token": token} == kept
 
 
+def test_forwarded_dead_letter_keeps_its_description(served: Served, name: str) -> None:
+    """As in the dead-letter queue that it came from."""
+    with administration(served) as admin:
+        admin.create_queue(name)
+        admin.create_queue(f"{name}-source", forward_dead_lettered_messages_to=name)
+    sent(served, f"{name}-source", Message("dead", application_properties={"own": 1}))
+    with served.client() as client:
+        with client.get_queue_receiver(f"{name}-source") as receiver:
+            (message,) = taken(receiver)
+            receiver.dead_letter_message(message, reason="why", error_description="because")
+        with client.get_queue_receiver(name) as receiver:
+            (letter,) = taken(receiver)
+            receiver.complete_message(letter)
+    assert ("dead", "why", "because") == (
+        str(letter),
+        letter.dead_letter_reason,
+        letter.dead_letter_error_description,
+    )
+    assert 1 == (letter.application_properties or {})[b"own"]
+
+
 def test_filters_and_duplicates_see_the_message_id_that_was_assigned(
     served: Served, name: str
 ) -> None:

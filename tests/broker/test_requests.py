@@ -12,14 +12,16 @@ from proton import UNDESCRIBED, Array, Data, Message, int32, symbol, timestamp
 from busproof.broker.amqp.engine import Connection
 from busproof.broker.amqp.management.operations import answerer
 from busproof.broker.amqp.outgoing_links import wire_token
+from busproof.broker.amqp.refusals import Refusal
 from busproof.broker.amqp.request_links import Reply
+from busproof.broker.amqp.session_links import SessionSeeker
 from busproof.broker.auth.tokens import Keys
 from busproof.broker.bus import Bus
 from busproof.broker.configuration.emulator import Configuration
 from busproof.broker.core import Hub
 from busproof.broker.limits import ALL_DEFAULT
 from busproof.broker.server import bus_for
-from busproof.vocabulary.commands import CreateQueue, Receive, Send
+from busproof.vocabulary.commands import AcceptSession, CreateQueue, Receive, Send
 from busproof.vocabulary.outcomes import Received
 
 from . import fuzzing
@@ -123,9 +125,10 @@ def renew(client: Asked) -> float:
 
 
 def settle(client: Asked) -> float:
-    client.hold("q", COUNT)
-    tokens = several(Data.UUID, client.locked("q", COUNT)[0])
-    client.ask("update-disposition", {"disposition-status": "suspended", "lock-tokens": tokens})
+    client.hold("r", COUNT)
+    tokens = several(Data.UUID, client.locked("r", COUNT)[0])
+    said = {"disposition-status": "suspended", "lock-tokens": tokens}
+    client.ask("update-disposition", said, "r")
     return client.seconds
 
 
@@ -185,8 +188,9 @@ def test_link_that_gets_no_session_in_time_is_refused_in_one_pump() -> None:
 
     async def run() -> int:
         hub = Hub(bus(), Keys(Configuration().keys))
-        client = await fuzzing.seeking(hub, "s", milliseconds=60)
-        await asyncio.sleep(0.02)  # the connection's first tick
+        client = await fuzzing.seeking(hub, "s", milliseconds=60_000)
+        (seeker,) = client.connection.links.values()
+        assert isinstance(seeker, SessionSeeker)
         pumps: list[None] = []
         pump = client.connection.pump
 
@@ -195,10 +199,56 @@ def test_link_that_gets_no_session_in_time_is_refused_in_one_pump() -> None:
             pump()
 
         client.connection.pump = counted  # type: ignore[method-assign]
-        await asyncio.sleep(0.15)
+        seeker._give_up()
         assert b"No session became available" in client.wire.said
         client.connection.connection_lost(None)
         hub.close()
         return len(pumps)
 
     assert asyncio.run(run()) == 1
+
+
+def test_cleared_session_state_and_deleted_entity_leave_nothing_behind() -> None:
+    """However many sessions had a state, nothing is kept of the time at which it was set."""
+
+    def ask(client: Asked) -> None:
+        bus = client.hub.bus
+        for number in range(3):
+            session_id = f"s{number}"
+            bus.ask(AcceptSession(queue="s", session_id=session_id), client.connection.name)
+            said = {"session-id": session_id, "session-state": b"state"}
+            client.ask("set-session-state", said, "s")
+            if number:
+                client.ask("set-session-state", said | {"session-state": None}, "s")
+        assert [each[1] for each in client.hub.stated] == ["s0"]
+        client.hub.forget("s")
+        assert not client.hub.stated
+
+    asking(ask)
+
+
+def test_properties_added_by_settlements_are_bounded() -> None:
+    """A message is deferred again and again, each time with one more property."""
+
+    def ask(client: Asked) -> None:
+        client.hold("r", 1)
+        (token,), numbers = client.locked("r", 1)
+        received = {"sequence-numbers": several(Data.LONG, numbers), "receiver-settle-mode": 1}
+        for number in range(10):
+            said = {
+                "disposition-status": "defered",
+                "lock-tokens": several(Data.UUID, [token]),
+                "properties-to-modify": {f"k{number}": "x" * 20_000},
+            }
+            if number == 3:
+                with pytest.raises(Refusal, match=r"80,0.. bytes .* at most 65,536"):
+                    client.ask("update-disposition", said, "r")
+                said["properties-to-modify"] = {"k0": "y" * 20_000}
+                client.ask("update-disposition", said, "r")
+                return
+            client.ask("update-disposition", said, "r")
+            token = client.ask("receive-by-sequence-number", received, "r")["messages"][0][
+                "lock-token"
+            ]
+
+    asking(ask)

@@ -205,7 +205,14 @@ def test_locks_of_two_partitions_are_refused_and_those_of_one_are_settled(
             answer.properties["statusCode"],
             answer.properties["errorCondition"],
         )
+        renewed = managed(
+            connection, "parted", "renew-lock", {"lock-tokens": asked["lock-tokens"]}, notes
+        )
+        assert 400 == renewed.properties["statusCode"]
         for of_one in parts.values():
+            body = {"lock-tokens": tokens(*of_one)}
+            renewed = managed(connection, "parted", "renew-lock", body, notes)
+            assert len(of_one) == len(list(renewed.body["expirations"]))
             asked["lock-tokens"] = tokens(*of_one)
             answer = managed(connection, "parted", "update-disposition", asked, notes)
             assert 200 == answer.properties["statusCode"]

@@ -6,10 +6,12 @@ import pty
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from busproof.cli.console import busy
 from busproof.history.conformance import Verdict
 from busproof.reports.document import conformance_of
 
@@ -120,3 +122,14 @@ def test_options_of_a_users_pytest_do_not_reach_a_run(busproof):
     environment = {"PYTEST_ADDOPTS": "-k nothing", "PYTEST_PLUGINS": "no_such_plugin"}
     busproof("run", "--rule", "KEY-08", "--name", "it", environment=environment)
     assert Verdict.SHOWN is busproof.run("it").verdict("KEY-08").verdict
+
+
+def test_long_work_writes_a_line_now_and_then_without_a_terminal(monkeypatch, capsys):
+    monkeypatch.setattr("busproof.cli.console.EVERY", 0.01)
+    with busy("Judging 7 events", lines=True):
+        time.sleep(0.1)
+    lines = capsys.readouterr().err.splitlines()
+    assert "Judging 7 events: 0 s" in lines
+    with busy("Waiting"):
+        time.sleep(0.05)
+    assert "" == capsys.readouterr().err

@@ -179,6 +179,25 @@ def test_one_lost_lock_refuses_a_request_as_read(reading: str, *, settled: bool)
     assert settled is isinstance(bus.ask(second).outcome, v.Refused)
 
 
+def test_locks_of_one_partition_are_renewed_together(bus: Bus) -> None:
+    both = v.RenewLocks(queue="q", lock_tokens=locked_together(bus, "aa").lock_tokens)
+    bus.wait(40)
+    assert v.RenewedSeveral(locked_until=(100 * SECOND, 100 * SECOND)) == bus.done(both)
+    bus.done(v.Complete(queue="q", lock_token=both.lock_tokens[0]))
+    assert v.Error.LOCK_LOST is bus.refused(both)
+
+
+@pytest.mark.parametrize(("reading", "left"), [("nothing", v.Refused), ("others", v.Done)])
+def test_one_lost_lock_refuses_a_renewal_as_read(reading: str, left: type) -> None:
+    bus = Bus(profile(SETTLE_LOST=reading))
+    tokens = locked_together(bus, "aa").lock_tokens
+    bus.done(v.Complete(queue="q", lock_token=tokens[0]))
+    bus.wait(40)
+    assert v.Error.LOCK_LOST is bus.refused(v.RenewLocks(queue="q", lock_tokens=tokens))
+    bus.wait(40)
+    assert isinstance(bus.ask(v.Complete(queue="q", lock_token=tokens[1])).outcome, left)
+
+
 def test_message_that_fails_too_often_is_dead_lettered_with_the_reason(bus: Bus) -> None:
     bus.create(max_delivery_count=1)
     bus.send("m")

@@ -7,7 +7,7 @@ import attrs
 import pytest
 from rich.console import Console
 
-from busproof.history.conformance import Conformance, Counterexample, Verdict
+from busproof.history.conformance import Conformance, Counterexample, ExitCode, Verdict
 from busproof.reports.overview import id_words
 from busproof.reports.terminal import show
 
@@ -103,6 +103,19 @@ def test_not_applicable_rules_are_condensed_by_cause(shown, conformance) -> None
     last = [rule.id for rule in conformance.rules if rule.id.startswith("TXN-")][-1]
     assert f"\nNot applicable ({count})\n  TXN-01 to {last} (capability: transactions)\n" in text
     assert "\nTXN-01" not in text
+
+
+def test_a_clean_report_takes_at_most_40_lines(shown, conformance, catalogue) -> None:
+    """With rules of every family; what does not apply is counted by the kind of its cause."""
+    rule = conformance.rules[0]
+    every = [attrs.evolve(rule, id=each.id, verdict=Verdict.SHOWN) for each in catalogue.rules]
+    barred = {"verdict": Verdict.NOT_APPLICABLE, "cause": "reading: X=either"}
+    every[0] = attrs.evolve(every[0], **barred)
+    clean = attrs.evolve(conformance, rules=tuple(every), problems=(), exit_code=ExitCode.OK)
+    text = shown(clean)
+    assert len(text.splitlines()) <= 40
+    assert "\nNot applicable: 1 by reading (-v names them)\n" in text
+    assert len(shown(clean, verbose=True).splitlines()) > len(every)
 
 
 def test_the_summary_line_has_every_count(shown, conformance) -> None:

@@ -44,6 +44,7 @@ from busproof.vocabulary.commands import (
     ReceiveDeferred,
     RemoveRule,
     RenewLock,
+    RenewLocks,
     RenewSessionLock,
     RestoreQueue,
     RollBackTransaction,
@@ -72,6 +73,7 @@ from busproof.vocabulary.outcomes import (
     ReceivedSeveral,
     Refused,
     Renewed,
+    RenewedSeveral,
     RulesListed,
     Scheduled,
     SessionAccepted,
@@ -226,6 +228,7 @@ COMMANDS = [
         ),
         "Dead-letter at once on q: locks t1, t2, reason 'unreadable'",
     ),
+    (RenewLocks(queue="q", lock_tokens=("t1", "t2")), "Renew at once on q: locks t1, t2"),
     (
         SettleBatch(queue="q", lock_tokens=(), disposition=Disposition.DEFER),
         "Defer at once on q: locks none",
@@ -331,6 +334,8 @@ OUTCOMES = [
     (SessionsListed(), "Listed nothing"),
     (SessionsListed(session_ids=("a", "b")), "Listed 'a', 'b'"),
     (Renewed(), "Renewed"),
+    (RenewedSeveral(), "Renewed"),
+    (RenewedSeveral(locked_until=(1_000_000, None)), "Renewed: locked until 1 s, unknown"),
     (Renewed(locked_until=1_000_000), "Renewed: locked until 1 s"),
     (Peeked(messages=(VIEW,)), f"Peeked {VIEW_WORDS}"),
     (

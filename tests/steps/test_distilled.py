@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from busproof.cli.mutation.pairs import WORDS, pairs_of
 from busproof.cli.mutation.search import broken, played
 from busproof.errors import SpecificationError, UsageError
 from busproof.history.render.gherkin import request_of
@@ -55,11 +56,11 @@ def test_each_situation_is_named_after_its_commands():
     assert wrong == []
 
 
-def test_each_situation_says_what_would_be_wrong_and_by_which_rule():
+def test_each_situation_says_what_would_be_wrong_or_reached_and_by_which_rule():
     wrong = [
         each.name
         for each in ALL
-        if not each.about.startswith("Wrong if ")
+        if not each.about.startswith("Wrong if " if each.mutants else f"Reaches {each.rule} ")
         or not each.about.endswith(f"{each.rule}: {CATALOGUE.rule(each.rule).title}.")
     ]
     assert wrong == []
@@ -70,6 +71,17 @@ def test_no_situation_shows_a_user_the_name_of_a_mutant():
     assert [] == [
         mutant for each, text in shown.items() for mutant in each.mutants if mutant in text
     ]
+
+
+def test_a_situation_without_a_mutant_reaches_its_rule_on_the_model():
+    wrong = []
+    for each in (one for one in ALL if not one.mutants):
+        profile = profile_for(CATALOGUE, edition=EDITION, tier=each.tier.value)
+        context = {words: name for name, words in WORDS.items()}
+        told = each.about.removeprefix(f"Reaches {each.rule} ").partition(". ")[0]
+        if (each.rule, context[told]) not in pairs_of(asked(each), profile):
+            wrong.append(each.name)
+    assert wrong == []
 
 
 @pytest.mark.slow

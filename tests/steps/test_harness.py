@@ -29,6 +29,7 @@ from busproof.vocabulary.commands import (
     Peek,
     Receive,
     ReceiveBatch,
+    RenewLocks,
     RollBackTransaction,
     Send,
     SendBatch,
@@ -207,6 +208,7 @@ NEEDED = {
     ],
     Capability.BATCHES: [SendBatch(queue="q", messages=(Message(body="m"),))],
     Capability.RECEIVE_BATCHES: [ReceiveBatch(queue="q", count=2)],
+    Capability.RENEW_LOCKS: [RenewLocks(queue="q", lock_tokens=("t",))],
     Capability.SETTLE_BATCHES: [
         SettleBatch(queue="q", lock_tokens=("t",), disposition=Disposition.COMPLETE)
     ],

@@ -129,6 +129,14 @@ def _(outcome: v.Renewed) -> Iterator[v.Outcome]:
 
 
 @near.register
+def _(outcome: v.RenewedSeveral) -> Iterator[v.Outcome]:
+    yield v.RenewedSeveral(locked_until=(*outcome.locked_until, 0))
+    for other in (1, -1, SECOND, -SECOND):
+        ends = tuple(max((end or 0) + other, 0) for end in outcome.locked_until)
+        yield v.RenewedSeveral(locked_until=ends)
+
+
+@near.register
 def _(outcome: v.Listed) -> Iterator[v.Outcome]:
     yield v.Listed(names=outcome.names[1:])
     yield v.Listed(names=(*outcome.names, "no entity"))

@@ -192,6 +192,7 @@ class Commands:
             (3, self._settle_batch),
             (2, self._receive_deferred),
             (2, self._renew),
+            (2, self._renew_locks),
             (2, self._peek),
             (5, self._session),
             (3, self._transaction),
@@ -310,6 +311,11 @@ class Commands:
         return v.SettleBatch(
             queue=path, lock_tokens=tuple(tokens), disposition=self._pick(*v.Disposition)
         )
+
+    def _renew_locks(self) -> v.Command:
+        path = self._locked()
+        tokens = [self._token(path) for _ in range(self._pick(1, 2, 2, 3))]
+        return v.RenewLocks(queue=path, lock_tokens=tuple(tokens))
 
     def _receive_deferred(self) -> v.Command:
         path = self._readable()

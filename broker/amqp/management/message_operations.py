@@ -28,11 +28,12 @@ from busproof.vocabulary.commands import (
     CancelScheduled,
     ReceiveDeferred,
     RenewLock,
+    RenewLocks,
     Schedule,
     Settlement,
 )
 from busproof.vocabulary.messages import Message, MessageState, MessageView
-from busproof.vocabulary.outcomes import Peeked, ReceivedSeveral, Renewed, Scheduled
+from busproof.vocabulary.outcomes import Peeked, ReceivedSeveral, Renewed, RenewedSeveral, Scheduled
 from busproof.vocabulary.values import ReceiveMode
 
 __all__ = [
@@ -106,16 +107,24 @@ def _handed_out(asking: Asking, view: MessageView) -> dict[str, Any]:
 
 
 def renew_lock(asking: Asking, said: Said) -> Reply:
-    """Renew the locks of messages: all of them or none."""
+    """LOCK-15 to LOCK-18: renew the locks of messages."""
     tokens = [token_of(_token(each)) for each in asking.several(said["lock-tokens"])]
-    commands = [RenewLock(queue=asking.path, lock_token=token) for token in tokens]
-    ends = [end_of_lock(asking, answer) for answer in asking.ask_all(commands)]
+    if len(tokens) == 1:
+        answer = asking.ask(RenewLock(queue=asking.path, lock_token=tokens[0]))
+        return Reply({"expirations": array(Data.TIMESTAMP, [end_of_lock(asking, answer)])})
+    outcome = asking.ask(RenewLocks(queue=asking.path, lock_tokens=tuple(tokens))).outcome
+    until = outcome.locked_until if isinstance(outcome, RenewedSeveral) else ()
+    ends = [_moment(asking, each) for each in until]
     return Reply({"expirations": array(Data.TIMESTAMP, ends)})
 
 
 def end_of_lock(asking: Asking, answer: Answer) -> timestamp:
     """Return when a renewed lock expires."""
     until = answer.outcome.locked_until if isinstance(answer.outcome, Renewed) else None
+    return _moment(asking, until)
+
+
+def _moment(asking: Asking, until: int | None) -> timestamp:
     return timestamp(asking.connection.hub.bus.epoch_ms(until or 0))
 
 

@@ -51,7 +51,10 @@ def set_state(asking: Asking, said: Said) -> Reply:
     text = None if state is None else binary(state).decode(TEXT)
     asking.ask(SetSessionState(queue=asking.path, session_id=session_id, state=text), session_id)
     hub = asking.connection.hub
-    hub.stated[asking.path, session_id] = hub.now_ms()
+    if text is None:
+        hub.stated.pop((asking.path, session_id), None)
+    else:
+        hub.stated[asking.path, session_id] = hub.now_ms()
     return Reply({})
 
 

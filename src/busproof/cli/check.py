@@ -93,7 +93,7 @@ def _by_spark(args: Options) -> "Conformance":
         return followed(args)
     from busproof.cli.spark.check import judged  # noqa: PLC0415
 
-    with busy("Judging by Spark"):
+    with busy("Judging by Spark", lines=True):
         return judged(args)
 
 
@@ -107,7 +107,8 @@ def _judged(args: Options) -> "Conformance":
     file = _file(Path(args.history))
     history = load(file)
     try:
-        with busy(f"Judging {sum(len(each.events) for each in history.scenarios):,} events"):
+        events = sum(len(each.events) for each in history.scenarios)
+        with busy(f"Judging {events:,} events", lines=True):
             return conformance(history, load_catalogue(), oracle)
     except UsageError as error:
         raise UsageError(f"{file} names what is not known here. {error}") from None

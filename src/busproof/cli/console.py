@@ -2,24 +2,49 @@
 
 import os
 import sys
+import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
+from typing import Final
 
-__all__ = ["busy", "give_up_output", "say", "write_aside"]
+__all__ = ["EVERY", "busy", "give_up_output", "say", "write_aside"]
+
+EVERY: Final = 30.0
+"""Seconds between progress lines without a terminal."""
 
 
 @contextmanager
-def busy(what: str) -> Iterator[None]:
-    """Show a spinner with the elapsed time, on a terminal."""
+def busy(what: str, *, lines: bool = False) -> Iterator[None]:
+    """Show the elapsed time on a terminal; elsewhere, with `lines`, a line every half minute."""
+    if not sys.stderr.isatty():  # rich calls a file a terminal where FORCE_COLOR asks for colours
+        with _lines(what) if lines else nullcontext():
+            yield
+        return
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    # rich calls a file a terminal where FORCE_COLOR asks for colours.
-    shown = sys.stderr.isatty()
-    with Progress(*columns, console=Console(stderr=True), disable=not shown, transient=True) as bar:
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         bar.add_task(what, total=None)
         yield
+
+
+@contextmanager
+def _lines(what: str) -> Iterator[None]:
+    over, start = threading.Event(), time.monotonic()
+
+    def write() -> None:
+        while not over.wait(EVERY):
+            write_aside(f"{what}: {time.monotonic() - start:.0f} s")
+
+    writer = threading.Thread(target=write, daemon=True)
+    writer.start()
+    try:
+        yield
+    finally:
+        over.set()
+        writer.join()
 
 
 def say(text: str) -> None:

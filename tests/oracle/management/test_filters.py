@@ -70,6 +70,38 @@ def taking(told: Told, wanted: Filter, *, partitioned: bool = True) -> Told:
     return told
 
 
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        sql("sys.MessageId IS NOT NULL"),
+        sql("NOT (SYS.messageid LIKE 'a%') OR a = 1"),
+        CorrelationFilter(message_id="x"),
+        sql("newid() = sys.MessageId"),
+    ],
+    ids=["there", "like", "correlation", "outside"],
+)
+def test_filter_may_match_a_message_id_that_is_assigned_on_the_way(wanted: Filter) -> None:
+    """What a client library, or a service, puts into it is not known (KEY-13)."""
+    told = taking(telling(assigns_message_ids=True), wanted)
+    told.has(publish("m"))
+    assert told.saw(TAKE, Empty()).possible
+    assert told.saw(TAKE, received("m", message_id="x")).possible
+
+
+def test_filter_is_decided_where_the_sender_sets_a_message_id() -> None:
+    """And where it reads something else."""
+    told = taking(telling(assigns_message_ids=True), sql("sys.MessageId = 'x' OR a = 1"))
+    told.has(publish("y", message_id="y"))
+    assert not told.saw(TAKE, received("y", message_id="y")).possible
+    other = taking(telling(assigns_message_ids=True), sql("sys.Label = 'x'"))
+    other.has(publish("m", subject="y"))
+    assert not other.saw(TAKE, received("m", subject="y", message_id="z")).possible
+    other.has(add(TrueFilter(), "all"))
+    other.has(publish("m2", subject="y"))
+    assert not other.saw(TAKE, Empty()).possible
+    assert other.saw(TAKE, received("m2", subject="y", message_id="z")).possible
+
+
 def test_message_that_no_filter_matches_is_not_delivered(told: Told) -> None:
     taking(told, LABEL)
     told.has(publish("m", subject="y"))

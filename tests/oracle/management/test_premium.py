@@ -102,6 +102,11 @@ class TestCreating:
         told = premium({"PREMIUM-CHECKBOX": reading})
         assert answers == may_be(told, CreateQueue(queue="q", partitioned=asked))
 
+    def test_an_old_version_may_ignore_what_is_refused_otherwise(self) -> None:
+        told = premium({"PREMIUM-CHECKBOX": "refused"})
+        old = CreateQueue(queue="q", partitioned=True, api_version="2012-03")
+        assert {None, False} == may_be(told, old)
+
     @pytest.mark.parametrize(
         ("reading", "asked", "answers"),
         [

@@ -22,10 +22,11 @@ from busproof.vocabulary.commands import (
     DeadLetter,
     Receive,
     ReceiveDeferred,
+    RenewLocks,
     SettleBatch,
 )
 from busproof.vocabulary.observability import Observability
-from busproof.vocabulary.outcomes import Empty, Outcome, ReceivedSeveral, Refused
+from busproof.vocabulary.outcomes import Empty, Outcome, ReceivedSeveral, Refused, RenewedSeveral
 from busproof.vocabulary.profile import Profile
 from busproof.vocabulary.values import Disposition, Error
 
@@ -255,3 +256,62 @@ def test_a_dead_letter_with_a_used_lock_is_charged_to_the_others_too(told: Told)
     told.has(BOTH)
     again = DeadLetter(queue="q", lock_token="l1")
     assert "LOCK-16" in told.saw(again, DONE).rules
+
+
+RENEW = RenewLocks(queue="q", lock_tokens=("l1", "l2"))
+
+
+def until(*seconds: int | None) -> RenewedSeveral:
+    ends = (None if each is None else each * SECOND for each in seconds)
+    return RenewedSeveral(locked_until=tuple(ends))
+
+
+def test_locks_of_one_partition_are_renewed_together(told: Told) -> None:
+    two(told)
+    passes(told, 40)
+    for refusal in (INVALID, LOCK_LOST):
+        refuses(told, RENEW, refusal, "LOCK-18", "LOCK-16", "LOCK-17")
+    for wrong in (until(100), until(100, 60), until(101, 100)):
+        refuses(told, RENEW, wrong, "LOCK-18", "LOCK-16", "LOCK-17")
+    shows(told, RENEW, until(100, 100), "LOCK-18", "LOCK-04")
+    passes(told, 40)
+    assert "LOCK-18" in told.saw(complete("l2"), LOCK_LOST).rules
+    told.has(complete("l2"))
+
+
+@pytest.mark.parametrize("ends", [until(), until(None, None), until(None, 60)])
+def test_ends_of_renewed_locks_need_not_be_told(told: Told, ends: RenewedSeveral) -> None:
+    two(told)
+    shows(told, RENEW, ends, "LOCK-18")
+
+
+def test_what_a_renewal_of_several_may_be_answered_is_known_beforehand(told: Told) -> None:
+    two(told)
+    assert [until(60, 60)] == [each.outcome for each in told.step(RENEW)]
+
+
+def test_locks_of_several_partitions_may_be_renewed_together(told: Told) -> None:
+    two(told, (1, 2))
+    assert is_allowed(told, RENEW, OTHER)
+    shows(told, RENEW, until(60, 60), "LOCK-15", "LOCK-16")
+
+
+def test_one_lost_lock_refuses_the_renewal_and_leaves_the_others_in_doubt(told: Told) -> None:
+    two(told)
+    told.has(complete("l1"))
+    assert not is_allowed(told, RENEW, until(60, 60))
+    passes(told, 40)
+    shows(told, RENEW, LOCK_LOST, "LOCK-17", "LOCK-05")
+    passes(told, 40)
+    assert is_allowed(told, complete("l2"), DONE)
+    assert is_allowed(told, complete("l2"), LOCK_LOST)
+
+
+def test_every_end_of_a_lost_renewal_of_several_stays_possible(told: Told) -> None:
+    two(told)
+    passes(told, 40)
+    told.has(RENEW, LOST)
+    passes(told, 40)
+    for token in ("l1", "l2"):
+        assert is_allowed(told, complete(token), DONE)
+        assert is_allowed(told, complete(token), LOCK_LOST)

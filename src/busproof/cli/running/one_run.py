@@ -12,7 +12,7 @@ import attrs
 
 from busproof.adapters.finding import check_name
 from busproof.cli import required
-from busproof.cli.console import busy, write_aside
+from busproof.cli.console import EVERY, busy, write_aside
 from busproof.cli.failures import Failure, failures
 from busproof.cli.frame import Options
 from busproof.cli.live import Following
@@ -37,9 +37,6 @@ _ERRORS_TOLD: Final = 4
 
 _LOG_TOLD: Final = 3
 """Last lines of an adapter's log printed with each error."""
-
-_EVERY: Final = 30.0
-"""Seconds between progress lines without a terminal."""
 
 
 @attrs.frozen(kw_only=True)
@@ -77,7 +74,7 @@ def conducted(args: Options, request: "Request", known: "Known") -> Conducted:
             finished = _recorded(agreed_request, folder)
         child_run.latest(folder)
     try:
-        with busy("Judging what was recorded"):
+        with busy("Judging what was recorded", lines=True):
             found = _described(_judged(following, finished), args)
             broken = _broken(found, folder)
     except KeyboardInterrupt:
@@ -140,12 +137,12 @@ class _Lines:
     """Printer of a run's progress, every half minute."""
 
     def __init__(self) -> None:
-        self._due = time.monotonic() + _EVERY
+        self._due = time.monotonic() + EVERY
 
     def __call__(self, counted: "Counted") -> None:
         """Print the progress if half a minute has passed."""
         if time.monotonic() >= self._due:
-            self._due += _EVERY
+            self._due += EVERY
             write_aside(f"Running: {_how_far(counted)}")
 
 

@@ -20,7 +20,7 @@ _REHEARSALS: Final = {"spark": "busproof.adapters.spark.rehearsal:Rehearsal"}
 """Kind of adapter to the stand-in that it is rehearsed with."""
 
 _VARIABLE: Final = "BUSPROOF_REHEARSED"
-"""Environment variable with the file of all that was asked: from the stand-in to the adapter."""
+"""Environment variable with the file of commands: from the stand-in to the adapter."""
 
 _ENDLESS: Final = "soak"
 _SEED_BITS: Final = 32
@@ -30,7 +30,7 @@ def record(request: Request, folder: Path, progress: Progress) -> Finished:
     """Record a run as `child_run.record`, after a rehearsal if its adapter has one.
 
     The rehearsal runs the same scenarios on a stand-in, which answers as the adapter probably will,
-    and leaves a file of all that was asked. Its answers are thrown away.
+    and leaves a file of its commands. Its answers are thrown away.
 
     Raises:
         UsageError: as `child_run.record`, which raises its other errors, too.
