@@ -119,8 +119,11 @@ class SparkAdapter:
         """Fold these commands together, unless their answers are known."""
         namespace = self._started()
         asked = [namespace.referring(each, connection) for each in commands]
-        if all(each["command"]["type"] in COMMANDS for each in asked):
-            self._fold_one(namespace.state, [*namespace.requests, *asked])
+        together = [*namespace.requests, *asked]
+        if any(each["command"]["type"] not in COMMANDS for each in asked):
+            return
+        if any(each not in self._answers for each in digests(namespace.state, together)):
+            self._fold_one(namespace.state, together)
 
     def do(self, command: Command, connection: str) -> Observed:
         """Return the answer that Spark computed for this command after those before it."""

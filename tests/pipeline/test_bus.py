@@ -145,6 +145,8 @@ def test_rehearsed_commands_are_folded_before_they_come(
     assert [*ANSWERS, "Received"] == played == _played(rehearsed, SEQUENCE)
     assert [] == folded_later
     rehearsed.start(profile_for(load()))
+    rehearsed.hear(SEQUENCE, "c1")
+    assert [] == folded_later
     rehearsed.do(SEQUENCE[0], "c1")
     with pytest.raises(KeyError):
         rehearsed.do(SEQUENCE[-1], "c1")
