@@ -206,7 +206,7 @@ def test_outages_show_where_keys_go_without_a_witness(busproof):
 def test_a_client_library_in_front_of_the_model_shows_its_rule(busproof):
     """KEY-13 applies then, and no message is without key in a transaction (TXN-03)."""
     told = shown(busproof, "--adapter", "model?library=true", *of("KEY", "DUP", "TXN"))
-    assert among({"DUP-12", "TTL-13", "TXN-03", "TXN-15"}, "KEY", "DUP", "TXN") == {
+    assert among({"DUP-12", "KEY-26", "TTL-13", "TXN-03", "TXN-15"}, "KEY", "DUP", "TXN") == {
         rule for rule, cause in told.items() if not cause.startswith(("edition", "tier"))
     }
     assert "client-library is declared" in told["TXN-03"]
