@@ -97,8 +97,7 @@ def profile_for(
 
     Args:
         catalogue: the rules.
-        edition: id of the edition; by default the catalogue's own, and for a partitioned namespace
-            the newest that knows such.
+        edition: id of the edition; by default the catalogue's own.
         tier: the namespace's tier.
         readings: readings other than the defaults.
         partitions: partitions of a partitioned entity; 16 by default, and in a partitioned
@@ -113,13 +112,10 @@ def profile_for(
     partitioned = namespace_partitions > 1
     chosen = catalogue.edition(edition).id if edition else catalogue.default_edition
     if partitioned and "PREM-14" in catalogue.silent(chosen, PARTITIONED_PREMIUM):
-        knowing = catalogue.rule("PREM-14").editions
-        if edition:
-            raise UsageError(
-                f"edition {chosen} knows no partitioned namespaces; leave out the namespace's "
-                f"partitions, or choose one of {', '.join(knowing)}"
-            )
-        chosen = knowing[-1]
+        raise UsageError(
+            f"edition {chosen} knows no partitioned namespaces; leave out the namespace's "
+            f"partitions, or choose one of {', '.join(catalogue.rule('PREM-14').editions)}"
+        )
     if partitioned and partitions not in (None, namespace_partitions):
         raise UsageError(
             f"a partitioned entity cannot have {partitions} partitions in a namespace of "
