@@ -67,7 +67,7 @@ def outgoing(connection: Connection, path: str, view: MessageView) -> bytes:
     """Encode a message for delivery."""
     hub = connection.hub
     content = hub.shown(view)
-    more = hub.contents.more(path, view.body)
+    more = hub.contents.more(path, view.body, view.dead_letter_reason)
     if view.dead_letter_reason:
         more = {REASON: string_of(view.dead_letter_reason), **more}
     return encoded(
@@ -98,7 +98,11 @@ def effect_of(
     """
     contents, path = connection.hub.contents, settlement.queue
     name, more = connection.hub.bus.held(path, settlement.lock_token), disposition.more()
-    target = path + DEAD_LETTERS if isinstance(settlement, DeadLetter) else path
+    target = path
+    if isinstance(settlement, DeadLetter):
+        target += DEAD_LETTERS
+        if more and settlement.reason:
+            more[REASON] = string_of(settlement.reason)
     if name is not None and more:
         every = {**contents.more(target, name), **more}
         size = sum(len(key) + len(value) for key, value in every.items())

@@ -79,7 +79,7 @@ def test_a_rule_with_an_errored_scenario_is_never_shown(busproof, bus):
         "features",
         *FEW,
         "--adapter",
-        bus("crash", "--at", "20"),
+        bus("crash", "--at", "80"),
         "--name",
         "it",
     )

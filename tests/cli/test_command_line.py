@@ -204,7 +204,7 @@ def test_a_shell_completes_commands_options_and_ids(shell, script, tmp_path, mon
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     printed = [each.partition("\t")[0] for each in program(script, shell)]
-    rules = [f"KEY-{number}" for number in range(20, 26)]
+    rules = [f"KEY-{number}" for number in range(20, 27)]
     assert ["registered", "modelcheck", "--known-failures", *rules, "spark"] == printed
 
 

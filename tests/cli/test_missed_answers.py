@@ -11,7 +11,7 @@ pytestmark = pytest.mark.slow
 BUSES = """
 from busproof.adapters.base import Observed
 from busproof.adapters.model import ModelAdapter
-from busproof.vocabulary.commands import Receive, Send
+from busproof.vocabulary.commands import Receive, Schedule, Send, SendBatch
 from busproof.vocabulary.outcomes import Indeterminate, Received
 from busproof.vocabulary.values import Error
 from busproof.vocabulary.outcomes import Refused
@@ -28,9 +28,11 @@ class Forgetful(ModelAdapter):
         return super().do(command, connection)
 
 class Silent(ModelAdapter):
-    "Answers no send."
+    "Answers nothing that sends."
     def do(self, command, connection):
-        return LOST if isinstance(command, Send) else super().do(command, connection)
+        if isinstance(command, Send | SendBatch | Schedule):
+            return LOST
+        return super().do(command, connection)
 
 class Wrong(Forgetful):
     "Refuses what it should not, once it answers."

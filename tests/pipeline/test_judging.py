@@ -80,7 +80,7 @@ def test_an_exploration_that_finds_a_fault_has_the_same_verdicts(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     """With its small failure and the replays of it."""
-    explored(make("session-out-of-order"), sequences=10).history(tmp_path)
+    explored(make("mismatch-accepted"), sequences=10).history(tmp_path)
     told = alike(spark, tmp_path / "history.jsonl")
     assert 1 == told["exit_code"]
 

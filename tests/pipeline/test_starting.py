@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from pyspark.sql import SparkSession
 
 from busproof.errors import HistoryError, SparkError, UsageError
 from busproof.pipeline import java, session
@@ -156,6 +157,7 @@ def test_interrupt_is_an_exception_and_no_message_of_py4j(
         return SimpleNamespace(stop=lambda: None)
 
     monkeypatch.setattr(session, "spark_session", started)
+    monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)
     with pytest.raises(KeyboardInterrupt), session.spark_session_for_now():
         source = compile("import logging; logging.error('call failed')", "py4j/x.py", "exec")
         exec(source)  # noqa: S102 - as if Py4J had called it

@@ -147,7 +147,7 @@ def test_a_history_is_recorded_where_it_was_asked_for(host):
     """With a header, and every scenario from its start to its end."""
     assert 0 == host.features("--bus-history=it.jsonl", "--bus-rule=KEY-04").code
     history = load(host.folder / "it.jsonl")
-    assert 2 == history.header.planned == len(history.scenarios)
+    assert 3 == history.header.planned == len(history.scenarios)
     assert all(each.ended and each.events and each.ended.steps for each in history.scenarios)
 
 
