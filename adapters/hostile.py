@@ -38,6 +38,7 @@ LOSABLE: Final = (
     v.Settlement
     | v.SettleBatch
     | v.RenewLocks
+    | v.DeleteBatch
     | (v.Send | v.Schedule | v.CancelScheduled | v.Receive | v.ReceiveDeferred | v.RenewLock)
     | (v.AcceptNextSession | v.RenewSessionLock | v.SetSessionState)
     | (v.CommitTransaction | v.RollBackTransaction | v.AddRule | v.RemoveRule)

@@ -228,6 +228,12 @@ class Bus:
         self.act(lambda namespace: delete(namespace, found))
         return len(found)
 
+    def count_deletable(self, path: str, most: int, is_old: Callable[[v.Message], bool]) -> int:
+        """Return how many messages `delete` would delete."""
+        entity = self.entity(path)
+        old = () if entity is None else deletable(entity, None, is_old)
+        return sum(1 for _ in islice(old, most))
+
     def held(self, path: str, token: str) -> str | None:
         """Return the name of the message with this lock token."""
         queued = locked_by(self.namespace.entities.get(path), token)

@@ -339,3 +339,59 @@ Feature: Batches
         | kind        |
         | partitioned |
         | regular     |
+
+  Rule: Several messages are deleted in one request
+
+    @BATCH-15 @BATCH-18
+    Scenario Outline: No more are deleted than were asked for
+      Given a regular queue
+      And 6 messages without key were sent
+      When up to <number> messages are deleted at once
+      And everything is received and completed
+      Then at most <number> were deleted, and all others were received
+
+      Examples:
+        | number |
+        | 2      |
+        | 6      |
+        | 9      |
+
+    @BATCH-16
+    Scenario: What is locked is not deleted
+      Given a regular queue
+      And 3 messages without key were sent
+      When each of them is received and kept
+      And up to 9 messages are deleted at once
+      Then none of them was deleted
+      And each of them can be completed
+
+    @BATCH-17
+    Scenario: What was enqueued later is not deleted
+      Given a regular queue
+      And 2 messages without key were sent
+      When 30 seconds pass
+      And a message without key is sent
+      And up to 9 messages of before the last 20 seconds are deleted
+      And everything is received and completed
+      Then at most 2 were deleted, and all others were received
+
+    @BATCH-19
+    Scenario: Of a partitioned queue several may not be deleted at once
+      Given a partitioned queue
+      And 6 messages without key were sent
+      When one tries to delete up to 4 messages at once
+      And everything is received and completed
+      Then at most 4 were deleted, and all others were received
+
+    @BATCH-20
+    Scenario Outline: Too many may not be deleted at once
+      Given a regular queue
+      And 2 messages without key were sent
+      When one tries to delete up to <number> messages at once
+      And everything is received and completed
+      Then at most 2 were deleted, and all others were received
+
+      Examples:
+        | number |
+        | 501    |
+        | 4001   |

@@ -3,19 +3,25 @@
 A sent batch is accepted as a whole or not at all, even if only one message is at fault. The
 documents do not say what happens to a batch for a partitioned entity if its messages have different
 keys (BATCH-KEYS). A batch receive returns at least one message if there is one, and at most as many
-as requested.
+as requested. A batch is deleted without being received: at most as many messages as requested, none
+of them locked.
 """
 
 from collections.abc import Callable
+from typing import Final
 
 import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, EMPTY, Answer
-from busproof.model.state import Entity, Namespace
+from busproof.model.life_cycle import Action
+from busproof.model.state import Entity, Namespace, QueuedMessage
 from busproof.model.values import DIRECT, Refusal
 
 __all__ = ["Batches"]
+
+MOST_DELETED: Final = 500
+MOST_DELETED_PREMIUM: Final = 4000
 
 
 def send_batch(namespace: Namespace, command: v.SendBatch, connection: str) -> Answer:
@@ -72,6 +78,56 @@ def receive_batch(namespace: Namespace, command: v.ReceiveBatch, connection: str
     return Answer(v.ReceivedSeveral(messages=tuple(given)), rules=("BATCH-12",))
 
 
+def delete_batch(namespace: Namespace, command: v.DeleteBatch, connection: str) -> Answer:
+    """BATCH-15 to BATCH-20: delete as many messages as requested, or fewer.
+
+    The documents do not say what a request gets on a partitioned entity (DELETE-PARTITIONED), for
+    more messages than its tier permits, or where sessions are required.
+    """
+    rules = namespace.rules
+    entity = rules.topics.receivable(namespace, command.queue)
+    rules.batches.check_deletion(namespace, entity, command.count)
+    found = rules.batches.deletable(namespace, entity, command.age)
+    most = min(command.count, len(found))
+    count = namespace.choices.pick("BATCH-18", range(most, -1, -1))
+    for _ in range(count):
+        queued = namespace.choices.pick("BATCH-15", found)
+        found.remove(queued)
+        rules.messages.consume(namespace, queued, Action.RECEIVE_AND_DELETE)
+    return Answer(v.Deleted(count=count), rules=("BATCH-15",))
+
+
+def check_deletion(namespace: Namespace, entity: Entity, count: int) -> None:
+    """BATCH-19, BATCH-20, LIFE-11: check that so many messages of an entity may be deleted."""
+    rules, settings = namespace.rules, entity.settings
+    if settings.requires_session:
+        raise Refusal(v.Error.INVALID_OPERATION)
+    if settings.partitioned:
+        answer = namespace.reading("DELETE-PARTITIONED", "refused", "deleted")
+        if answer == "refused":
+            raise Refusal(v.Error.INVALID_OPERATION, "BATCH-19")
+    too_many = count > most_deleted(namespace.profile.tier)
+    if too_many and namespace.choices.pick("BATCH-20", ("refused", "taken")) == "refused":
+        raise Refusal(v.Error.INVALID_OPERATION, "BATCH-20")
+    if entity.base.down:
+        raise rules.partitions.outage(namespace, "LIFE-11")
+
+
+def most_deleted(tier: v.Tier) -> int:
+    """BATCH-20: return the maximum number of messages that one request deletes."""
+    return MOST_DELETED_PREMIUM if tier is v.Tier.PREMIUM else MOST_DELETED
+
+
+def deletable(namespace: Namespace, entity: Entity, age: int | None) -> list[QueuedMessage]:
+    """BATCH-16, BATCH-17: return the messages that are not locked and old enough, oldest first."""
+    return [
+        queued
+        for partition in entity.partitions
+        for queued in partition.line.available(entity.messages)
+        if age is None or queued.enqueued_at + age <= namespace.now
+    ]
+
+
 @attrs.frozen
 class Batches:
     """The rules of this family."""
@@ -80,3 +136,6 @@ class Batches:
     check: Callable[[Namespace, Entity, tuple[v.Message, ...]], None] = check
     check_keys: Callable[[Namespace, Entity, tuple[v.Message, ...]], None] = check_keys
     receive_batch: Callable[[Namespace, v.ReceiveBatch, str], Answer] = receive_batch
+    delete_batch: Callable[[Namespace, v.DeleteBatch, str], Answer] = delete_batch
+    check_deletion: Callable[[Namespace, Entity, int], None] = check_deletion
+    deletable: Callable[[Namespace, Entity, int | None], list[QueuedMessage]] = deletable

@@ -97,6 +97,7 @@ def enqueue(
         entity, number, partition, message, namespace.arrivals, session, expires_at, transit.reason
     )
     queued.failed = transit.failed
+    queued.enqueued_at = namespace.now
     journal.put(entity.messages, number, queued)
     counters.messages += 1
     if message.size:

@@ -71,6 +71,7 @@ class QueuedMessage(Record):
         token: of the current lock; outside of sessions it ends at `locked_until`.
         cached_by: the connection whose front end holds it in its cache.
         enlisted: the transaction of its last settlement.
+        enqueued_at: when it was enqueued.
     """
 
     entity: "Entity"
@@ -88,6 +89,7 @@ class QueuedMessage(Record):
     locked_until: int = 0
     cached_by: str | None = None
     enlisted: "Transaction | None" = None
+    enqueued_at: int = 0
     touched: int = 0
 
     @property

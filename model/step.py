@@ -37,6 +37,7 @@ HANDLERS: Final[dict[type, str]] = {
     v.CreateQueue: "management.create_queue",
     v.CreateSubscription: "topics.create_subscription",
     v.CreateTopic: "topics.create_topic",
+    v.DeleteBatch: "batches.delete_batch",
     v.DeleteQueue: "management.delete_queue",
     v.DeleteTopic: "topics.delete_topic",
     v.GetQueue: "management.get_queue",

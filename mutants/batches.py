@@ -7,7 +7,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
-from busproof.model.life_cycle import Action
+from busproof.model.life_cycle import Action, State
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage, is_there
 from busproof.model.values import Key, Refusal
@@ -370,6 +370,63 @@ def partitioned_gives_nothing_at_once(
     if namespace.rules.topics.receivable(namespace, command.queue).settings.partitioned:
         raise Refusal(v.Error.INVALID_OPERATION)
     return RULES.batches.receive_batch(namespace, command, connection)
+
+
+REGULAR: Final[Run] = (create(partitioned=False), send("m1"), send("m2"), send("m3"))
+
+
+def deleting(count: int, age: int | None = None) -> v.DeleteBatch:
+    """Delete several messages."""
+    return v.DeleteBatch(queue=QUEUE, count=count, age=age)
+
+
+@mutant("BATCH-15", "batches.delete_batch", (*REGULAR, deleting(1)))
+def one_more_deleted(namespace: Namespace, command: v.DeleteBatch, connection: str) -> Answer:
+    """A request deletes one message more than it asked for."""
+    more = attrs.evolve(command, count=command.count + 1)
+    return RULES.batches.delete_batch(namespace, more, connection)
+
+
+@mutant("BATCH-15", "batches.delete_batch", (*REGULAR, deleting(3), receive()))
+def deleted_ones_stay(namespace: Namespace, command: v.DeleteBatch, connection: str) -> Answer:
+    """A request tells how many messages it deleted, and deletes none of them."""
+    entity = namespace.rules.topics.receivable(namespace, command.queue)
+    namespace.rules.batches.check_deletion(namespace, entity, command.count)
+    found = namespace.rules.batches.deletable(namespace, entity, command.age)
+    return Answer(v.Deleted(count=min(command.count, len(found))), rules=("BATCH-15",))
+
+
+@mutant(
+    "BATCH-15",
+    "batches.delete_batch",
+    (*REGULAR, deleting(1), TAKE, TAKE, TAKE),
+    deep=True,
+)
+def more_deleted_than_told(namespace: Namespace, command: v.DeleteBatch, *rest: Any) -> Answer:
+    """A request deletes one message more than it asked for and tells."""
+    more = attrs.evolve(command, count=command.count + 1)
+    answer = RULES.batches.delete_batch(namespace, more, *rest)
+    count = min(command.count, getattr(answer.outcome, "count", 0))
+    return Answer(v.Deleted(count=count), rules=answer.rules)
+
+
+@mutant("BATCH-16", "batches.deletable", (*REGULAR, receive(), deleting(9)))
+def locked_ones_deleted(
+    namespace: Namespace, entity: Entity, age: int | None
+) -> list[QueuedMessage]:
+    """A request deletes locked messages, too."""
+    found = RULES.batches.deletable(namespace, entity, age)
+    locked = [each for each in entity.messages.values() if each.state is State.LOCKED]
+    for each in locked:
+        namespace.journal.touch(each)
+        each.state = State.ACTIVE
+    return [*locked, *found]
+
+
+@mutant("BATCH-17", "batches.deletable", (*REGULAR, deleting(9, 20 * v.MICROSECONDS)))
+def new_ones_deleted(namespace: Namespace, entity: Entity, age: int | None) -> list[QueuedMessage]:
+    """A request deletes messages of whatever age."""
+    return RULES.batches.deletable(namespace, entity, None)
 
 
 MUTANTS: Final = mutant.all()

@@ -38,6 +38,7 @@ from busproof.oracle.messages.batches import (
     send_batch,
 )
 from busproof.oracle.messages.deferral import lost_receive_deferred, receive_deferred
+from busproof.oracle.messages.deletions import delete_batch, lost_delete_batch
 from busproof.oracle.messages.locks import lost_renew_lock, renew_lock
 from busproof.oracle.messages.peeking import peek
 from busproof.oracle.messages.receiving import lost_receive, receive
@@ -128,6 +129,8 @@ def _whatever_its_status(
             return renew_lock(namespace, command, seen)
         case v.RenewLocks():
             return renew_locks(namespace, command, seen)
+        case v.DeleteBatch():
+            return delete_batch(namespace, command, seen)
         case v.Peek():
             return peek(namespace, command, seen)
         case v.AcceptSession():
@@ -221,6 +224,8 @@ def _lost(namespace: Namespace, command: v.Operation, connection: str) -> Namesp
             return lost_renew_lock(namespace, command)
         case v.RenewLocks():
             return lost_renew_locks(namespace, command)
+        case v.DeleteBatch():
+            return lost_delete_batch(namespace, command)
         case v.AcceptSession():
             return lost_accept(namespace, command, connection)
         case v.CloseSession():

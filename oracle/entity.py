@@ -117,6 +117,7 @@ class Queue:
         spent: how many messages reached their delivery limit.
         settlements: how many messages were settled so far.
         batched: whether several messages were sent or received in one request.
+        purged: whether one request deleted several messages, or tried to.
         together: whether one request settled several messages or renewed their locks, or tried to.
         pledged: whether any was settled in a transaction, or a settlement was tried.
         numbers: sequence number to arrival number, of messages that were received.
@@ -168,6 +169,7 @@ class Queue:
     pledged: bool = False
     batched: bool = False
     together: bool = False
+    purged: bool = False
     numbers: Map[int, int] = Map()
     latest_numbers: Map[Key, Numbered] = Map()
     latest_number: int | None = None

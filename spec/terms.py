@@ -99,6 +99,7 @@ CAPABILITIES: Final = (
     "dead-letter-forwarding",
     "lock-renewal",
     "renew-locks",
+    "delete-batch",
     "next-session",
     "session-state",
     "session-listing",

@@ -44,6 +44,7 @@ class Capability(StrEnum):
     DEAD_LETTER_FORWARDING = "dead-letter-forwarding"
     LOCK_RENEWAL = "lock-renewal"
     RENEW_LOCKS = "renew-locks"
+    DELETE_BATCH = "delete-batch"
     NEXT_SESSION = "next-session"
     SESSION_STATE = "session-state"
     SESSION_LISTING = "session-listing"

@@ -30,6 +30,7 @@ from busproof.vocabulary.commands_receiving import (
     Complete,
     DeadLetter,
     Defer,
+    DeleteBatch,
     Peek,
     Receive,
     ReceiveBatch,
@@ -77,6 +78,7 @@ __all__ = [
     "Creation",
     "DeadLetter",
     "Defer",
+    "DeleteBatch",
     "DeleteQueue",
     "DeleteTopic",
     "GetQueue",
@@ -182,6 +184,7 @@ Operation = (
     | ReceiveDeferred
     | RenewLock
     | RenewLocks
+    | DeleteBatch
     | Peek
     | SessionCommand
     | BeginTransaction

@@ -11,6 +11,7 @@ __all__ = [
     "Complete",
     "DeadLetter",
     "Defer",
+    "DeleteBatch",
     "Peek",
     "Receive",
     "ReceiveBatch",
@@ -115,6 +116,18 @@ class SettleBatch:
                 return DeadLetter(queue=self.queue, lock_token=token, reason=self.reason)
             case _:
                 assert_never(self.disposition)
+
+
+@attrs.frozen(kw_only=True)
+class DeleteBatch:
+    """Delete up to `count` messages that are not locked, in one request; maybe fewer.
+
+    With an age, only those that were enqueued at least so many microseconds ago.
+    """
+
+    queue: str
+    count: int = attrs.field(validator=attrs.validators.ge(1))
+    age: int | None = None
 
 
 @attrs.frozen(kw_only=True)

@@ -9,6 +9,7 @@ from busproof.vocabulary.subscription_rules import SubscriptionRule
 from busproof.vocabulary.values import Error
 
 __all__ = [
+    "Deleted",
     "Described",
     "Done",
     "Empty",
@@ -106,6 +107,13 @@ class RenewedSeveral:
     """Several locks were renewed; their ends in the order of the request, if known."""
 
     locked_until: tuple[int | None, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class Deleted:
+    """The number of messages that were deleted, possibly 0."""
+
+    count: int = attrs.field(validator=attrs.validators.ge(0))
 
 
 @attrs.frozen(kw_only=True)
@@ -239,6 +247,7 @@ Outcome = (
     | ReceivedSeveral
     | Renewed
     | RenewedSeveral
+    | Deleted
     | Scheduled
     | Refused
     | Indeterminate

@@ -42,6 +42,7 @@ CAPABILITIES: Final = frozenset(
         Capability.DEAD_LETTER_FORWARDING,
         Capability.DEFERRAL,
         Capability.DISPOSABLE_NAMESPACE,
+        Capability.DELETE_BATCH,
         Capability.DUPLICATE_DETECTION,
         Capability.FILTERS,
         Capability.FORWARDING,

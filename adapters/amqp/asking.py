@@ -26,6 +26,7 @@ ASKED: Final[dict[type[c.Command], Callable[[Scenario, Any, Client], Outcome]]] 
     c.CreateTopic: managing.create_topic,
     c.DeadLetter: receiving.settle,
     c.Defer: receiving.settle,
+    c.DeleteBatch: receiving.delete_batch,
     c.DeleteQueue: managing.delete_queue,
     c.DeleteTopic: managing.delete_topic,
     c.GetQueue: managing.get_queue,

@@ -113,6 +113,8 @@ def _found(ask: Ask) -> Iterator[Capability]:
     message = ask(c.Receive(queue="probe"), "probe")
     if isinstance(message, o.Received) and message.message.lock_token:
         yield from _of_a_lock(ask, message.message.lock_token)
+    if _deletes_batches(ask):
+        yield Capability.DELETE_BATCH
     if _assigns_message_ids(ask):
         yield Capability.CLIENT_LIBRARY
     told = ask(c.GetQueue(queue="probe"), "probe")
@@ -172,6 +174,14 @@ def _of_a_lock(ask: Ask, token: str) -> Iterator[Capability]:
     together = c.SettleBatch(queue="probe", lock_tokens=(token,), disposition=Disposition.COMPLETE)
     if not _is_lacking(ask(together, "probe")):
         yield Capability.SETTLE_BATCHES
+
+
+def _deletes_batches(ask: Ask) -> bool:
+    """BATCH-19: try it on a regular queue, because of a partitioned one nothing may be deleted."""
+    created = ask(c.CreateQueue(queue="purged", partitioned=False), "probe")
+    if not isinstance(created, o.Done):
+        return False
+    return not _is_lacking(ask(c.DeleteBatch(queue="purged", count=1), "probe"))
 
 
 def _assigns_message_ids(ask: Ask) -> bool:

@@ -1,10 +1,11 @@
-"""Requests to receive, peek, settle and renew locks."""
+"""Requests to receive, peek, settle, delete and renew locks."""
 
+import time
 from typing import Any, Final
 from uuid import UUID
 
 import attrs
-from proton import Data, Message, int32, uint
+from proton import Data, Message, int32, timestamp, uint
 
 from busproof.adapters.amqp import links as r
 from busproof.adapters.amqp.client import Client
@@ -18,6 +19,7 @@ from busproof.vocabulary.messages import MessageView
 from busproof.vocabulary.values import Error, ReceiveMode
 
 __all__ = [
+    "delete_batch",
     "not_held",
     "peek",
     "receive",
@@ -32,6 +34,8 @@ __all__ = [
 
 MILLISECOND: Final = 1000
 NO_CONTENT: Final = 204
+AHEAD: Final = 60_000
+"""Milliseconds that our clock may be behind that of the service."""
 
 
 def receive(scenario: Scenario, command: c.Receive, client: Client) -> o.Outcome:
@@ -200,6 +204,15 @@ def renewed(scenario: Scenario, until: list[Any]) -> o.Outcome:
     if not until or not scenario.setting.tells_time:
         return o.Renewed()
     return o.Renewed(locked_until=_moment(scenario, until[0]))
+
+
+def delete_batch(scenario: Scenario, command: c.DeleteBatch, client: Client) -> o.Outcome:
+    """Delete several messages with one request; without an age, all that were enqueued so far."""
+    now = int(time.time() * 1000)
+    old = now + AHEAD if command.age is None else now - command.age // MILLISECOND - 1
+    body = {"message-count": int32(command.count), "enqueued-time-utc": timestamp(old)}
+    status, answer = client.request(scenario.path(command.queue), "batch-delete-messages", body)
+    return o.Deleted(count=0 if status == NO_CONTENT else int(answer["message-count"]))
 
 
 def _moment(scenario: Scenario, milliseconds: Any) -> int:

@@ -20,6 +20,7 @@ export const DECLARATION = {
     'lock-renewal',
     'settle-batches',
     'renew-locks',
+    'delete-batch',
     'next-session',
     'session-state',
     'session-listing',

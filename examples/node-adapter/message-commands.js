@@ -1,5 +1,5 @@
 // Messages: sending, receiving, settling and looking at them.
-import { integer, listOf, oneOf, record, text, textOr, textOrNull, whole } from './fields.js';
+import { integer, listOf, oneOf, record, text, textOr, textOrNull, whole, wholeOrNull } from './fields.js';
 import { MESSAGE_FIELDS, renewed, renewedSeveral, sent, told } from './words.js';
 
 const MODE = oneOf(['peek-lock', 'receive-and-delete'], 'peek-lock');
@@ -84,6 +84,12 @@ export const MESSAGE_COMMANDS = {
     fields: { queue: text(), lock_tokens: listOf(text()) },
     run: (bus, { queue, lock_tokens }) => (
       renewedSeveral(bus.queue(queue).renewLocks(lock_tokens))
+    ),
+  },
+  DeleteBatch: {
+    fields: { queue: text(), count: whole(), age: wholeOrNull() },
+    run: (bus, { queue, count, age }) => (
+      { outcome: { type: 'Deleted', count: bus.queue(queue).deleteBatch(count, age) } }
     ),
   },
   RenewLock: {

@@ -89,7 +89,7 @@ export class Partition {
   #enqueue(sent, now) {
     if (this.#isDuplicate(sent, now)) return;
     const lifetime = Math.min(sent.timeToLive ?? Infinity, this.#queue.timeToLive ?? Infinity);
-    const message = this.#store.add(sent, { expiresAt: now + lifetime });
+    const message = this.#store.add(sent, { expiresAt: now + lifetime, enqueuedAt: now });
     this.#lives.set(message, message.expiresAt);
     this.#lineOf(message).join(message);
   }
@@ -101,7 +101,8 @@ export class Partition {
 
   // A dead letter has no time to live, and its deliveries are counted anew.
   #takeDeadLetter({ sent }, reason) {
-    this.#line.join(this.#store.add({ ...sent, deadLetterReason: reason }));
+    const kept = { enqueuedAt: this.#clock.now };
+    this.#line.join(this.#store.add({ ...sent, deadLetterReason: reason }, kept));
   }
 
   // --- handing messages out ---
@@ -222,6 +223,20 @@ export class Partition {
   renewLocks(lockTokens) {
     this.#locks.insistOn(lockTokens);
     return lockTokens.map((lockToken) => this.renewLock(lockToken));
+  }
+
+  /** Deletes up to `count` messages that wait and came so long ago; returns how many. */
+  deleteBatch(count, age) {
+    const latest = age === null ? Infinity : this.#clock.now - age;
+    const isOld = ({ state, isLocked, enqueuedAt }) => (
+      state === ACTIVE && !isLocked && enqueuedAt <= latest
+    );
+    const found = [...this.#store].filter(isOld).slice(0, count);
+    for (const message of found) {
+      this.#lineOf(message).leave(message);
+      this.#remove(message);
+    }
+    return found.length;
   }
 
   /** The lock lasts for a whole lock duration from now; returns until when. */

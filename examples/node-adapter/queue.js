@@ -168,6 +168,13 @@ export class Queue {
     return this.#partitions.ofLocks(lockTokens)?.renewLocks(lockTokens) ?? [];
   }
 
+  /** Deletes up to `count` messages that wait, the oldest first; returns how many. */
+  deleteBatch(count, age) {
+    this.#refuseWithoutSession();
+    if (this.isPartitioned) throw invalidOperation(`queue ${this.name} is partitioned`);
+    return this.#partitions.reach(0).deleteBatch(count, age);
+  }
+
   renewLock(lockToken) {
     return this.#partitions.ofLock(lockToken).renewLock(lockToken);
   }

@@ -10,12 +10,13 @@ from busproof.exploration.strategies.row import QUEUES, TRANSACTIONS, Generator
 from busproof.vocabulary.capabilities import Capability
 from busproof.vocabulary.commands import (
     CreateQueue,
+    DeleteBatch,
     ReceiveBatch,
     RenewLocks,
     SendBatch,
     SettleBatch,
 )
-from busproof.vocabulary.values import Disposition, ReceiveMode
+from busproof.vocabulary.values import MICROSECONDS, Disposition, ReceiveMode
 
 __all__ = ["rows_of_batches"]
 
@@ -66,6 +67,16 @@ def rows_of_batches(scope: Scope) -> Iterator[Generator]:
         make=_renewed,
         themes=(*GENERAL, Theme.DELIVERIES),
     )
+    yield Generator(
+        kind=DeleteBatch,
+        draws={
+            "queue": QUEUES,
+            "count": st.integers(1, 5),
+            "age": st.sampled_from((None, None, 0, 20 * MICROSECONDS)),
+        },
+        make=_deleted,
+        themes=(Theme.QUEUES, Theme.DELIVERIES),
+    )
 
 
 def _sent(
@@ -97,6 +108,10 @@ def _settled(world: World, count: int, disposition: Disposition, again: int) -> 
 def _renewed(world: World, count: int, again: int) -> RenewLocks | None:
     queue, tokens = _latest_locks(world, count, again)
     return RenewLocks(queue=queue, lock_tokens=tokens) if tokens else None
+
+
+def _deleted(world: World, queue: CreateQueue, count: int, age: int | None) -> DeleteBatch:
+    return DeleteBatch(queue=world.received_from(queue).queue, count=count, age=age)
 
 
 def _latest_locks(world: World, count: int, again: int) -> tuple[str, tuple[str, ...]]:

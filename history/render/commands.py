@@ -39,6 +39,7 @@ from busproof.vocabulary.commands import (
     CreateTopic,
     DeadLetter,
     Defer,
+    DeleteBatch,
     DeleteQueue,
     DeleteTopic,
     GetQueue,
@@ -85,6 +86,7 @@ _RestOfCommands = (
     | SendBatch
     | SettleBatch
     | RenewLocks
+    | DeleteBatch
     | Schedule
     | CancelScheduled
     | BeginTransaction
@@ -193,6 +195,9 @@ def _rest_words(command: _RestOfCommands) -> str:  # noqa: PLR0911, PLR0912 - on
             return _batch_words(command)
         case SettleBatch() | RenewLocks():
             return _several_locks_words(command)
+        case DeleteBatch(queue=queue, count=count, age=age):
+            old = "" if age is None else f" at least {seconds(age)} old"
+            return f"Delete up to {counted(count, 'message')}{old} of {named(queue)}"
         case Schedule():
             return _schedule_words(command)
         case CancelScheduled(queue=queue, sequence_number=number):

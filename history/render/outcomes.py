@@ -10,6 +10,7 @@ from busproof.history.render.entities import (
 )
 from busproof.history.render.phrases import (
     bracketed,
+    counted,
     named,
     plain_number,
     properties,
@@ -18,6 +19,7 @@ from busproof.history.render.phrases import (
 )
 from busproof.vocabulary.messages import SEQUENCE_BITS, MessageView
 from busproof.vocabulary.outcomes import (
+    Deleted,
     Described,
     Done,
     Empty,
@@ -62,8 +64,8 @@ def outcome_words(  # noqa: PLR0911 - one return a case
             return "Empty"
         case Peeked(messages=views):
             return _peeked_words([_view_words(view, partitioned) for view in views])
-        case Scheduled(sequence_number=number):
-            return "Scheduled" if number is None else f"Scheduled as {plain_number(number)}"
+        case Scheduled() | Deleted():
+            return _number_outcome_words(outcome)
         case SessionAccepted() | SessionState() | SessionsListed() | Renewed() | RenewedSeveral():
             return _session_outcome_words(outcome)
         case Described() | TopicDescribed() | Listed() | RulesListed():
@@ -76,6 +78,13 @@ def outcome_words(  # noqa: PLR0911 - one return a case
             return f"Unsupported{bracketed(detail)}"
         case _:
             assert_never(outcome)
+
+
+def _number_outcome_words(outcome: Scheduled | Deleted) -> str:
+    if isinstance(outcome, Deleted):
+        return f"Deleted {counted(outcome.count, 'message')}"
+    number = outcome.sequence_number
+    return "Scheduled" if number is None else f"Scheduled as {plain_number(number)}"
 
 
 def _session_outcome_words(

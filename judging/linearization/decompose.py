@@ -37,6 +37,7 @@ from busproof.vocabulary.commands import (
     Creation,
     DeadLetter,
     Defer,
+    DeleteBatch,
     DeleteQueue,
     DeleteTopic,
     GetQueue,
@@ -100,7 +101,7 @@ KNOWN: Final = (
 MANAGING: Final = (RestoreQueue, GetQueue, UpdateQueue, DeleteQueue)
 """Commands about one queue as a whole: no other queue, but each of its messages."""
 
-_OF_SEVERAL: Final = (SendBatch, ReceiveBatch, SettleBatch, RenewLocks)
+_OF_SEVERAL: Final = (SendBatch, ReceiveBatch, SettleBatch, RenewLocks, DeleteBatch)
 """Commands about several messages of one queue, or of one transaction."""
 
 _OF_TOPICS: Final = (

@@ -14,7 +14,9 @@ from busproof.oracle.diagnosis.limits import (
 from busproof.oracle.diagnosis.management import blamed_in_management, is_management
 from busproof.oracle.diagnosis.partitions import blamed_for_partitions, wrongly_begun
 from busproof.oracle.diagnosis.settlements import (
+    OF_DELETIONS,
     blamed_for_batches,
+    blamed_for_deletions,
     blamed_for_locks_together,
     blamed_for_settlements,
     wrongly_settled,
@@ -43,6 +45,7 @@ _OF_REQUESTS: Final[dict[type[v.Command], tuple[v.RuleId, ...]]] = {
     v.RenewLock: ("LOCK-04", "LOCK-05", "LOCK-07"),
     v.SettleBatch: ("LOCK-14", "LOCK-16", "LOCK-17", "LIFE-06"),
     v.RenewLocks: ("LOCK-18", "LOCK-16", "LOCK-17", "LOCK-05"),
+    v.DeleteBatch: OF_DELETIONS,
     v.CancelScheduled: ("SCHED-03", "SCHED-05"),
     v.AcceptSession: ("LIFE-10",),
     v.AcceptNextSession: ("SESS-06", "SESS-07"),
@@ -144,6 +147,7 @@ def blamed(
     found = (*found, *blamed_for_partitions(namespace, queue, event))
     found = (*found, *blamed_for_settlements(namespace, queue, command))
     found = (*found, *blamed_for_batches(queue, command))
+    found = (*found, *blamed_for_deletions(namespace, queue, command))
     found = (*found, *blamed_for_locks_together(namespace, queue, command))
     found = found or _AT_LEAST.get(type(command), ("LIFE-01",))
     return tuple(dict.fromkeys((*found, *blamed_as_added(queue, command))))

@@ -6,7 +6,9 @@ from busproof import vocabulary as v
 from busproof.oracle.state import Namespace, Queue
 
 __all__ = [
+    "OF_DELETIONS",
     "blamed_for_batches",
+    "blamed_for_deletions",
     "blamed_for_locks_together",
     "blamed_for_settlements",
     "wrongly_settled",
@@ -46,6 +48,20 @@ def blamed_for_locks_together(
         return ()
     owner = namespace.queues[v.owner_of(queue.settings.queue)]
     return _OF_LOCKS_TOGETHER if queue.together or owner.together else ()
+
+
+OF_DELETIONS: Final = ("BATCH-15", "BATCH-16", "BATCH-17")
+"""Rules that an answer may break after messages were deleted in one request, or by doing so."""
+
+
+def blamed_for_deletions(
+    namespace: Namespace, queue: Queue | None, command: v.Command
+) -> tuple[v.RuleId, ...]:
+    """Return further broken rules if messages of the entity were deleted in one request."""
+    if queue is None or not isinstance(command, _TELLING_OF_LOCKS | v.DeleteBatch):
+        return ()
+    owner = namespace.queues[v.owner_of(queue.settings.queue)]
+    return OF_DELETIONS if queue.purged or owner.purged else ()
 
 
 _TELLING_OF_BATCHES: Final = v.Receive | v.ReceiveBatch | v.ReceiveDeferred | v.Peek

@@ -8,9 +8,10 @@ from busproof.steps.bus import Bus
 from busproof.steps.definitions.sending import READ
 from busproof.steps.definitions.setup import OTHER
 from busproof.steps.wording import Properties
-from busproof.vocabulary.commands import Complete, ReceiveBatch, SendBatch
+from busproof.vocabulary.commands import Complete, DeleteBatch, ReceiveBatch, SendBatch
 from busproof.vocabulary.messages import Message, MessageView
-from busproof.vocabulary.outcomes import Done, Empty, Outcome, ReceivedSeveral, Refused
+from busproof.vocabulary.outcomes import Deleted, Done, Empty, Outcome, ReceivedSeveral, Refused
+from busproof.vocabulary.values import MICROSECONDS
 
 KB: Final = 1024
 MB: Final = 1024 * KB
@@ -120,6 +121,54 @@ def receives_all_at_once(bus: Bus, queue: str, number: int, views: list[MessageV
 def completes_the_first(bus: Bus, queue: str, several: tuple[MessageView, ...]) -> None:
     """Complete the first message; this must succeed."""
     bus.complete(queue, several[0])
+
+
+def _delete(bus: Bus, queue: str, number: int, age: int | None = None) -> Outcome:
+    return bus.do(DeleteBatch(queue=queue, count=number, age=age))
+
+
+def _number_deleted(bus: Bus, outcome: Outcome) -> int:
+    bus.expect(outcome, Deleted)
+    assert isinstance(outcome, Deleted)
+    return outcome.count
+
+
+@when(parsers.parse("up to {number:d} messages are deleted at once"), target_fixture="deleted")
+def deletes_at_once(bus: Bus, queue: str, number: int) -> int:
+    """Delete messages; return how many were deleted."""
+    return _number_deleted(bus, _delete(bus, queue, number))
+
+
+@when(
+    parsers.parse("up to {number:d} messages of before the last {seconds:d} seconds are deleted"),
+    target_fixture="deleted",
+)
+def deletes_old_at_once(bus: Bus, queue: str, number: int, seconds: int) -> int:
+    """Delete messages of some age; return how many were deleted."""
+    return _number_deleted(bus, _delete(bus, queue, number, seconds * MICROSECONDS))
+
+
+@when(
+    parsers.parse("one tries to delete up to {number:d} messages at once"),
+    target_fixture="deleted",
+)
+def tries_to_delete_at_once(bus: Bus, queue: str, number: int) -> int:
+    """Try to delete messages; return how many were deleted, none if it was refused."""
+    outcome = _delete(bus, queue, number)
+    return 0 if isinstance(outcome, Refused) else _number_deleted(bus, outcome)
+
+
+@then(parsers.parse("at most {number:d} were deleted, and all others were received"))
+def others_received(bus: Bus, deleted: int, views: list[MessageView], number: int) -> None:
+    """Check the number of deleted messages, and that the others arrived."""
+    assert deleted <= number, deleted
+    assert len(views) == len(bus.sent) - deleted, views
+
+
+@then("none of them was deleted")
+def none_deleted(deleted: int) -> None:
+    """Check that nothing was deleted."""
+    assert deleted == 0, deleted
 
 
 @then(parsers.parse("at least 1 and at most {number:d} of them came"))

@@ -198,6 +198,66 @@ def test_one_lost_lock_refuses_a_renewal_as_read(reading: str, left: type) -> No
     assert isinstance(bus.ask(v.Complete(queue="q", lock_token=tokens[1])).outcome, left)
 
 
+@pytest.mark.parametrize("locked", [0, 1])
+def test_messages_are_deleted_up_to_a_number_but_for_locked_ones(bus: Bus, locked: int) -> None:
+    bus.create(partitioned=False)
+    bus.send("a")
+    bus.send("b")
+    for _ in range(locked):
+        bus.receive()
+    assert v.Deleted(count=1) == bus.done(v.DeleteBatch(queue="q", count=1))
+    assert v.Deleted(count=1 - locked) == bus.done(v.DeleteBatch(queue="q", count=9))
+
+
+def test_newer_messages_are_not_deleted(bus: Bus) -> None:
+    bus.create(partitioned=False)
+    bus.send("a")
+    bus.wait(30)
+    bus.send("b")
+    old = v.DeleteBatch(queue="q", count=9, age=30 * SECOND)
+    assert [v.Deleted(count=1), v.Deleted(count=0)] == [bus.done(old), bus.done(old)]
+
+
+def test_any_of_the_messages_may_be_deleted_and_fewer_than_there_are(bus: Bus) -> None:
+    bus.create(partitioned=False)
+    bus.send("a")
+    bus.send("b")
+    found = [way.outcome for _, way in ways(bus.namespace, v.DeleteBatch(queue="q", count=1), "c1")]
+    assert {v.Deleted(count=0), v.Deleted(count=1)} == set(found)
+    assert 2 == found.count(v.Deleted(count=1))
+
+
+@pytest.mark.parametrize("tier", [v.Tier.STANDARD, v.Tier.PREMIUM])
+def test_too_many_messages_may_be_refused_by_tier(tier: v.Tier) -> None:
+    bus = Bus(attrs.evolve(profile(), tier=tier))
+    bus.create(partitioned=False)
+    most = 4000 if tier is v.Tier.PREMIUM else 500
+    assert v.Deleted(count=0) == bus.done(v.DeleteBatch(queue="q", count=most))
+    more = v.DeleteBatch(queue="q", count=most + 1)
+    assert v.Error.INVALID_OPERATION is bus.refused(more)
+    kinds = {type(answer.outcome) for _, answer in ways(bus.namespace, more, "c1")}
+    assert {v.Deleted, v.Refused} == kinds
+
+
+@pytest.mark.parametrize(("reading", "deleted"), [("refused", False), ("deleted", True)])
+def test_messages_of_a_partitioned_queue_are_deleted_as_read(
+    reading: str, *, deleted: bool
+) -> None:
+    bus = Bus(profile(DELETE_PARTITIONED=reading))
+    bus.create()
+    bus.send("a")
+    outcome = bus.ask(v.DeleteBatch(queue="q", count=1)).outcome
+    assert deleted is isinstance(outcome, v.Deleted)
+
+
+def test_no_messages_are_deleted_in_sessions_nor_in_an_outage(bus: Bus) -> None:
+    bus.create(partitioned=False)
+    bus.down(0)
+    assert v.Error.UNAVAILABLE is bus.refused(v.DeleteBatch(queue="q", count=1))
+    bus.done(v.CreateQueue(queue="s", partitioned=False, requires_session=True))
+    assert v.Error.INVALID_OPERATION is bus.refused(v.DeleteBatch(queue="s", count=1))
+
+
 def test_message_that_fails_too_often_is_dead_lettered_with_the_reason(bus: Bus) -> None:
     bus.create(max_delivery_count=1)
     bus.send("m")

@@ -81,7 +81,7 @@ def adapter(started: SparkAdapter) -> Iterator[SparkAdapter]:
 UNCOVERED = (
     *("AddRule", "RemoveRule", "ListRules"),
     *("GetTopic", "ListTopics", "UpdateTopic", "DeleteTopic", "ListSubscriptions"),
-    *("SettleBatch", "RenewLocks"),
+    *("SettleBatch", "RenewLocks", "DeleteBatch"),
 )
 
 

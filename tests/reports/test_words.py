@@ -28,6 +28,7 @@ from busproof.vocabulary.commands import (
     CreateTopic,
     DeadLetter,
     Defer,
+    DeleteBatch,
     DeleteQueue,
     DeleteTopic,
     GetQueue,
@@ -60,6 +61,7 @@ from busproof.vocabulary.commands import (
 from busproof.vocabulary.entity_settings import Availability, EntityStatus
 from busproof.vocabulary.messages import Message, MessageState, MessageView
 from busproof.vocabulary.outcomes import (
+    Deleted,
     Described,
     Done,
     Empty,
@@ -229,6 +231,11 @@ COMMANDS = [
         "Dead-letter at once on q: locks t1, t2, reason 'unreadable'",
     ),
     (RenewLocks(queue="q", lock_tokens=("t1", "t2")), "Renew at once on q: locks t1, t2"),
+    (DeleteBatch(queue="q", count=1), "Delete up to 1 message of q"),
+    (
+        DeleteBatch(queue="q", count=2, age=20_000_000),
+        "Delete up to 2 messages at least 20 s old of q",
+    ),
     (
         SettleBatch(queue="q", lock_tokens=(), disposition=Disposition.DEFER),
         "Defer at once on q: locks none",
@@ -335,6 +342,7 @@ OUTCOMES = [
     (SessionsListed(session_ids=("a", "b")), "Listed 'a', 'b'"),
     (Renewed(), "Renewed"),
     (RenewedSeveral(), "Renewed"),
+    (Deleted(count=1), "Deleted 1 message"),
     (RenewedSeveral(locked_until=(1_000_000, None)), "Renewed: locked until 1 s, unknown"),
     (Renewed(locked_until=1_000_000), "Renewed: locked until 1 s"),
     (Peeked(messages=(VIEW,)), f"Peeked {VIEW_WORDS}"),

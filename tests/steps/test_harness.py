@@ -26,6 +26,7 @@ from busproof.vocabulary.commands import (
     CommitTransaction,
     Complete,
     CreateQueue,
+    DeleteBatch,
     Peek,
     Receive,
     ReceiveBatch,
@@ -208,6 +209,7 @@ NEEDED = {
     ],
     Capability.BATCHES: [SendBatch(queue="q", messages=(Message(body="m"),))],
     Capability.RECEIVE_BATCHES: [ReceiveBatch(queue="q", count=2)],
+    Capability.DELETE_BATCH: [DeleteBatch(queue="q", count=2)],
     Capability.RENEW_LOCKS: [RenewLocks(queue="q", lock_tokens=("t",))],
     Capability.SETTLE_BATCHES: [
         SettleBatch(queue="q", lock_tokens=("t",), disposition=Disposition.COMPLETE)

@@ -137,6 +137,12 @@ def _(outcome: v.RenewedSeveral) -> Iterator[v.Outcome]:
 
 
 @near.register
+def _(outcome: v.Deleted) -> Iterator[v.Outcome]:
+    for count in (outcome.count + 1, max(outcome.count - 1, 0)):
+        yield v.Deleted(count=count)
+
+
+@near.register
 def _(outcome: v.Listed) -> Iterator[v.Outcome]:
     yield v.Listed(names=outcome.names[1:])
     yield v.Listed(names=(*outcome.names, "no entity"))

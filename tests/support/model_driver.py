@@ -193,6 +193,7 @@ class Commands:
             (2, self._receive_deferred),
             (2, self._renew),
             (2, self._renew_locks),
+            (2, self._delete_batch),
             (2, self._peek),
             (5, self._session),
             (3, self._transaction),
@@ -316,6 +317,10 @@ class Commands:
         path = self._locked()
         tokens = [self._token(path) for _ in range(self._pick(1, 2, 2, 3))]
         return v.RenewLocks(queue=path, lock_tokens=tuple(tokens))
+
+    def _delete_batch(self) -> v.Command:
+        age = self._pick(None, None, 0, 10 * SECOND)
+        return v.DeleteBatch(queue=self._readable(), count=self._pick(1, 2, 3), age=age)
 
     def _receive_deferred(self) -> v.Command:
         path = self._readable()

@@ -26,6 +26,7 @@ from busproof.broker.bounds import bounded
 from busproof.model import Answer
 from busproof.vocabulary.commands import (
     CancelScheduled,
+    DeleteBatch,
     ReceiveDeferred,
     RenewLock,
     RenewLocks,
@@ -33,7 +34,14 @@ from busproof.vocabulary.commands import (
     Settlement,
 )
 from busproof.vocabulary.messages import Message, MessageState, MessageView
-from busproof.vocabulary.outcomes import Peeked, ReceivedSeveral, Renewed, RenewedSeveral, Scheduled
+from busproof.vocabulary.outcomes import (
+    Deleted,
+    Peeked,
+    ReceivedSeveral,
+    Renewed,
+    RenewedSeveral,
+    Scheduled,
+)
 from busproof.vocabulary.values import ReceiveMode
 
 __all__ = [
@@ -53,6 +61,8 @@ MOST_PEEKED: Final = 250
 """Maximum number of messages in a peek, as in the service."""
 MOST_DELETED: Final = 4000
 """Maximum number of messages that one request may delete."""
+ENDLESS: Final = 2**62
+"""An age in microseconds that no message has."""
 
 STATUSES: Final = {
     "completed": Disposition(COMPLETED),
@@ -205,18 +215,15 @@ def cancel(asking: Asking, said: Said) -> Reply:
 
 
 def delete_batch(asking: Asking, said: Said) -> Reply:
-    """Delete messages that are not locked, oldest first, up to a number and an enqueued time."""
+    """BATCH-15 to BATCH-20: delete messages that are not locked, up to a number and a time.
+
+    Where sessions are required the model decides nothing, and the messages of one may be deleted.
+    """
     count = bounded("message-count", said["message-count"])
     if not 1 <= count <= MOST_DELETED:
         raise Refusal(
             "com.microsoft:argument-out-of-range",
             f"message-count is {count}; it has to be from 1 to {MOST_DELETED}.",
-        )
-    bus = asking.connection.hub.bus
-    entity = bus.entity(asking.path)
-    if entity is not None and entity.settings.partitioned:
-        raise Refusal(
-            "amqp:not-allowed", f"'{asking.path}' is partitioned; no batch of it is deleted."
         )
     before = bounded("enqueued-time-utc", said["enqueued-time-utc"])
 
@@ -224,7 +231,16 @@ def delete_batch(asking: Asking, said: Said) -> Reply:
         content = asking.connection.hub.contents.get(message.body)
         return content is None or content.enqueued <= before
 
-    deleted = bus.delete(asking.path, count, is_old, said.get("session-id"))
+    bus = asking.connection.hub.bus
+    entity = bus.entity(asking.path)
+    if entity is not None and entity.settings.requires_session and not entity.settings.partitioned:
+        deleted = bus.delete(asking.path, count, is_old, said.get("session-id"))
+    else:
+        # The oldest come first: those before a time are so many from the front.
+        old = bus.count_deletable(asking.path, count, is_old)
+        command = DeleteBatch(queue=asking.path, count=count, age=None if old else ENDLESS)
+        outcome = asking.ask(attrs.evolve(command, count=old) if old else command).outcome
+        deleted = outcome.count if isinstance(outcome, Deleted) else 0
     if not deleted:
         return Reply({}, NO_CONTENT, "No messages")
     return Reply({"message-count": int32(deleted)})

@@ -1,0 +1,161 @@
+"""Requests that delete several messages: how many, and which of them may be gone afterwards."""
+
+from collections.abc import Iterator
+from itertools import combinations
+from math import comb
+from typing import Final
+
+from busproof import vocabulary as v
+from busproof.oracle.evolve import evolve
+from busproof.oracle.messages.message_store import remove, replace
+from busproof.oracle.queued_messages import Stored
+from busproof.oracle.state import Namespace, Queue, feeding, with_queue
+from busproof.oracle.transition import Observation, Transition, refusal
+from busproof.oracle.unjudged import stop_judging
+
+__all__ = ["delete_batch", "lost_delete_batch"]
+
+PARTITIONED: Final = "DELETE-PARTITIONED"
+MOST_OF_PREMIUM: Final = 4000
+MOST_OF_OTHERS: Final = 500
+"""BATCH-20: maximum number of messages that one request deletes, by the tier."""
+WAYS: Final = 6
+"""Maximum number of states into which an answer splits; with more, the messages are uncertain."""
+
+
+def delete_batch(
+    namespace: Namespace, command: v.DeleteBatch, seen: Observation
+) -> Iterator[Transition]:
+    """BATCH-15 to BATCH-20: delete some messages that are neither locked nor too new."""
+    queue = namespace.queues[command.queue]
+    partitioned = bool(queue.settings.partitioned)
+    if not (partitioned and namespace.profile.readings.get(PARTITIONED) == "refused"):
+        yield from _deleted(namespace, queue, command, seen)
+    noted = _noted(namespace, queue)
+    if partitioned and namespace.profile.readings.get(PARTITIONED) != "deleted":
+        yield refusal(noted, v.Error.INVALID_OPERATION, "BATCH-19", any_error=True)
+    elif _is_too_many(namespace, command):
+        yield refusal(noted, v.Error.INVALID_OPERATION, "BATCH-20", any_error=True)
+    elif queue.outages.any or _is_silent(queue):
+        yield refusal(noted, v.Error.UNAVAILABLE, any_error=True)
+
+
+def _noted(namespace: Namespace, queue: Queue) -> Namespace:
+    """Return the namespace in which messages may have been deleted, for diagnoses."""
+    return with_queue(namespace, evolve(queue, purged=True))
+
+
+def _is_too_many(namespace: Namespace, command: v.DeleteBatch) -> bool:
+    premium = namespace.profile.tier is v.Tier.PREMIUM
+    return command.count > (MOST_OF_PREMIUM if premium else MOST_OF_OTHERS)
+
+
+def _is_silent(queue: Queue) -> bool:
+    """Return whether the documents leave open what is deleted: in sessions, or on the way."""
+    onward = v.destinations(queue.settings) or queue.managed.redirected
+    return queue.settings.requires_session or bool(onward)
+
+
+def _deleted(
+    namespace: Namespace, queue: Queue, command: v.DeleteBatch, seen: Observation
+) -> Iterator[Transition]:
+    """Return the answers with the number of deleted messages."""
+    may = [each for each in queue.messages.values() if _may_go(namespace, queue, command, each)]
+    most = command.count
+    if _is_counted(namespace, queue):
+        most = min(most, len(may))
+    for count in range(most + 1) if seen.outcome is None else _told(seen.outcome, most):
+        rules = tuple(_why(namespace, queue, command, count))
+        for left in _without(namespace, queue, may, count):
+            yield Transition(outcome=v.Deleted(count=count), next=left, rules=rules)
+
+
+def _told(outcome: v.Outcome, most: int) -> tuple[int, ...]:
+    counted = isinstance(outcome, v.Deleted) and outcome.count <= most
+    return (outcome.count,) if isinstance(outcome, v.Deleted) and counted else ()
+
+
+def _is_counted(namespace: Namespace, queue: Queue) -> bool:
+    """Return whether every message that may be in the entity is known.
+
+    Dead letters, copies, forwarded and scheduled messages arrive without a request.
+    """
+    name = queue.settings.queue
+    told = queue.role is None and not v.is_dead_letter_queue(name) and not queue.fed
+    return told and not (queue.calendar.entries or any(feeding(namespace, name)))
+
+
+def _may_go(namespace: Namespace, queue: Queue, command: v.DeleteBatch, stored: Stored) -> bool:
+    """BATCH-16, BATCH-17: return whether a message may be deleted."""
+    return not (_is_locked(namespace, stored) or _is_new(namespace, queue, command, stored))
+
+
+def _is_locked(namespace: Namespace, stored: Stored) -> bool:
+    lock = stored.lock
+    return lock is not None and lock.pledge is None and namespace.now.latest < lock.expiry.earliest
+
+
+def _is_new(namespace: Namespace, queue: Queue, command: v.DeleteBatch, stored: Stored) -> bool:
+    """BATCH-17: return whether a message was surely enqueued too late.
+
+    Which moment counts for dead letters, scheduled and forwarded messages is not said.
+    """
+    moved = v.is_dead_letter_queue(queue.settings.queue) or queue.fed or stored.came is not None
+    if command.age is None or moved:
+        return False
+    slack = namespace.observability.slack
+    return stored.arrived.earliest + command.age - slack > namespace.now.latest
+
+
+def _why(
+    namespace: Namespace, queue: Queue, command: v.DeleteBatch, count: int
+) -> Iterator[v.RuleId]:
+    """Return the rules that this answer exercises."""
+    yield "BATCH-15"
+    there = [each for each in queue.messages.values() if each.certain]
+    if any(_is_locked(namespace, each) for each in there):
+        yield "BATCH-16"
+    if any(_is_new(namespace, queue, command, each) for each in there):
+        yield "BATCH-17"
+    if count < command.count:
+        yield "BATCH-18"
+    if queue.settings.partitioned:
+        yield "BATCH-19"
+    elif _is_too_many(namespace, command):
+        yield "BATCH-20"
+
+
+def _without(
+    namespace: Namespace, queue: Queue, may: list[Stored], count: int
+) -> Iterator[Namespace]:
+    """Return the states after so many of these messages were deleted."""
+    namespace = _noted(namespace, queue)
+    if not count:
+        yield namespace
+        return
+    aside = any(each.deferred is not False or each.lock is not None for each in may) or len(
+        queue.calendar.entries
+    )
+    if aside or _is_silent(queue):
+        # Outside the documents: whether what is set aside, scheduled or in a session is deleted.
+        yield stop_judging(namespace, v.owner_of(queue.settings.queue))
+        return
+    queue = namespace.queues[queue.settings.queue]
+    if _is_counted(namespace, queue) and comb(len(may), count) <= WAYS:
+        for gone in combinations(may, count):
+            yield with_queue(namespace, _removed(queue, gone))
+        return
+    for each in may:
+        queue = replace(queue, each, evolve(each, certain=False, line=None, owed=None))
+    yield with_queue(namespace, queue)
+
+
+def _removed(queue: Queue, gone: tuple[Stored, ...]) -> Queue:
+    for each in gone:
+        queue = remove(queue, each)
+    return queue
+
+
+def lost_delete_batch(namespace: Namespace, command: v.DeleteBatch) -> Namespace:
+    """Stop judging the entity: messages may be deleted now, later or never."""
+    return stop_judging(namespace, v.owner_of(command.queue))
