@@ -97,7 +97,6 @@ def enqueue(
         entity, number, partition, message, namespace.arrivals, session, expires_at, transit.reason
     )
     queued.failed = transit.failed
-    queued.enqueued_at = namespace.now
     journal.put(entity.messages, number, queued)
     counters.messages += 1
     if message.size:
@@ -110,6 +109,7 @@ def enqueue(
         session.messages += 1
         session.line.append(queued)
         entity.free_sessions[session] = None
+    queued.enqueued_at = namespace.now
     return queued
 
 

@@ -40,7 +40,8 @@ _SCHEMA: Final = {
         CREATE TABLE messages (
             id INTEGER PRIMARY KEY, state INTEGER NOT NULL, deliveries INTEGER NOT NULL,
             failed INTEGER NOT NULL, locked_until INTEGER NOT NULL, cached_by TEXT,
-            arrival INTEGER NOT NULL, expires_at INTEGER, reason TEXT, more TEXT,
+            arrival INTEGER NOT NULL, enqueued_at INTEGER NOT NULL, expires_at INTEGER,
+            reason TEXT, more TEXT,
             name TEXT NOT NULL, message TEXT NOT NULL, content BLOB
         );
         CREATE TABLE scheduled (

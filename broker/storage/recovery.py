@@ -189,7 +189,8 @@ class _Reading:
     def _messages(self, place: int) -> None:
         namespace = self._namespace
         for entity, arrival, values in self._held(place, "messages"):
-            *standing, cached_by, order, expires_at, reason, more, name, text, content = values
+            *standing, cached_by, order, moment, expires_at, reason, more = values[:-3]
+            name, text, content = values[-3:]
             message = self._message(name, text, content)
             if more is not None:
                 self._names[name].more = {
@@ -207,7 +208,7 @@ class _Reading:
             )
             queued.state = State(standing[0])
             _, queued.deliveries, queued.failed, queued.locked_until = standing
-            queued.cached_by = cached_by
+            queued.cached_by, queued.enqueued_at = cached_by, moment
             if queued.state in LOCKED_STATES:
                 queued.token = f"{number}/{queued.deliveries}"
             entity.messages[number] = queued

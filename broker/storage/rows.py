@@ -148,6 +148,7 @@ class Rows:
             *standing,
             queued.cached_by,
             queued.arrival,
+            queued.enqueued_at,
             queued.expires_at,
             queued.reason,
             more,

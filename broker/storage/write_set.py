@@ -46,7 +46,7 @@ def _put(table: str, values: int) -> str:
 
 
 STATEMENTS: Final[dict[Statement, str]] = {
-    Statement.PUT_MESSAGE: _put("messages", 13),
+    Statement.PUT_MESSAGE: _put("messages", 14),
     Statement.SET_STANDING: (
         "UPDATE messages SET state = ?, deliveries = ?, failed = ?, locked_until = ?, "
         "cached_by = ?, more = ? WHERE id = ?"

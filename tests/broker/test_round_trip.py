@@ -36,7 +36,7 @@ STAYS: dict[str, set[str]] = {
     "Partition": {"number"},
     "Session": {"entity", "name", "partition"},
     "QueuedMessage": {"entity", "number", "partition", "message", "arrival", "session"}
-    | {"expires_at", "reason"},
+    | {"enqueued_at", "expires_at", "reason"},
     "ScheduledMessage": {"entity", "number", "partition", "message", "key", "due"},
     "DuplicateEntry": {"entity", "name"},
 }
