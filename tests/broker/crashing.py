@@ -104,7 +104,7 @@ from busproof.broker.storage.store import Store
 from busproof.cli.main import main
 
 finish, left = Store.finish, [int(os.environ["MOVES"])]
-PUT_MESSAGE, REASON = Statement.PUT_MESSAGE, 8
+PUT_MESSAGE, REASON = Statement.PUT_MESSAGE, 9
 
 
 def is_dead(row):
