@@ -31,14 +31,7 @@ from busproof.oracle.management.updates_and_deletions import (
     update_queue,
     update_topic,
 )
-from busproof.oracle.messages.batches import (
-    lost_receive_batch,
-    lost_send_batch,
-    receive_batch,
-    send_batch,
-)
 from busproof.oracle.messages.deferral import lost_receive_deferred, receive_deferred
-from busproof.oracle.messages.deletions import delete_batch, lost_delete_batch
 from busproof.oracle.messages.locks import lost_renew_lock, renew_lock
 from busproof.oracle.messages.peeking import peek
 from busproof.oracle.messages.receiving import lost_receive, receive
@@ -60,7 +53,14 @@ from busproof.oracle.messages.sessions import (
     lost_renew,
     renew,
 )
-from busproof.oracle.messages.several_locks import (
+from busproof.oracle.several.batches import (
+    lost_receive_batch,
+    lost_send_batch,
+    receive_batch,
+    send_batch,
+)
+from busproof.oracle.several.deletions import delete_batch, lost_delete_batch
+from busproof.oracle.several.several_locks import (
     lost_renew_locks,
     lost_settle_batch,
     renew_locks,

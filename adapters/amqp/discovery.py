@@ -77,17 +77,17 @@ def discovered(ask: Ask, entities: Entities, target: Target) -> Discovered:
             partitioned, and how many partitions it has cannot be seen.
     """
     try:
-        told = entities.get("$namespaceinfo")
+        namespace = entities.get("$namespaceinfo")
     except Rejected as rejected:
         if rejected.condition in ("http:401", "http:403"):
             raise AdapterError(
                 f"the service does not let us in: {rejected.condition}; is the key right, and "
                 "does it have Manage, Send and Listen?"
             ) from None
-        told = {}
+        namespace = {}
     except (Lost, Silent) as failed:
         raise AdapterError(f"the service's administration cannot be reached: {failed}") from None
-    sku = told.get("MessagingSKU", "").lower()
+    sku = namespace.get("MessagingSKU", "").lower()
     tier = sku if sku in {each.value for each in Tier} else None
     capabilities = ALWAYS | frozenset(_found(ask))
     partitions = 1 if tier not in (None, Tier.PREMIUM) else _namespace_partitions(ask)
@@ -117,8 +117,8 @@ def _found(ask: Ask) -> Iterator[Capability]:
         yield Capability.DELETE_BATCH
     if _assigns_message_ids(ask):
         yield Capability.CLIENT_LIBRARY
-    told = ask(c.GetQueue(queue="probe"), "probe")
-    if isinstance(told, o.Described) and told.description.availability is not None:
+    shown = ask(c.GetQueue(queue="probe"), "probe")
+    if isinstance(shown, o.Described) and shown.description.availability is not None:
         yield Capability.AVAILABILITY
 
 
@@ -140,9 +140,9 @@ def _namespace_partitions(ask: Ask) -> int:
         ask(c.Send(queue="probe", message=message), "probe")
     seen: set[int] = set()
     for _ in range(KEYS_TRIED):
-        told = ask(c.Receive(queue="probe"), "probe")
-        if isinstance(told, o.Received) and told.message.sequence_number is not None:
-            seen.add(told.message.sequence_number >> SEQUENCE_BITS)
+        given = ask(c.Receive(queue="probe"), "probe")
+        if isinstance(given, o.Received) and given.message.sequence_number is not None:
+            seen.add(given.message.sequence_number >> SEQUENCE_BITS)
     for number in NAMESPACE_PARTITIONS:
         if 1 < len(seen) <= number:
             return number

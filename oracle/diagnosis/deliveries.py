@@ -3,7 +3,6 @@
 from busproof import vocabulary as v
 from busproof.oracle.diagnosis.unknown_message import absence
 from busproof.oracle.forwarding.forwarding_setup import LONGEST_LOCK
-from busproof.oracle.messages.batches import Reached, are_locked_apart, one_more, one_of
 from busproof.oracle.messages.deliveries import DEFAULT_DELIVERIES, count_is_possible
 from busproof.oracle.messages.keys import SESSION_ID
 from busproof.oracle.messages.locks import lock_is_possible
@@ -13,6 +12,7 @@ from busproof.oracle.messages.receiving import COUNTED_AGAIN, order_rule
 from busproof.oracle.messages.sequence_numbers import misnumbered
 from busproof.oracle.messages.settling import DEFAULT_DURATION
 from busproof.oracle.queued_messages import Key, Stored
+from busproof.oracle.several.batches import Reached, are_locked_apart, one_more, one_of
 from busproof.oracle.state import Namespace, Queue
 from busproof.oracle.transition import Observation
 

@@ -6,8 +6,8 @@ from typing import Final, TypeVar
 import attrs
 
 from busproof import vocabulary as v
-from busproof.oracle.messages.batches import receive_batch
 from busproof.oracle.messages.receiving import receive
+from busproof.oracle.several.batches import receive_batch
 from busproof.oracle.state import Namespace, Queue, Subscription, is_unsure, with_queue
 from busproof.oracle.transition import Observation, Transition, refusal
 

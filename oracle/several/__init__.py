@@ -1,0 +1,1 @@
+"""Requests about several messages: batches, several locks and batch deletions (BATCH, LOCK)."""
