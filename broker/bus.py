@@ -12,6 +12,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.adapters.hostile import HOSTILE_SLACK, WrongTimers
 from busproof.broker.direct_actions import deletable, delete, free, give_back, locked_by
+from busproof.broker.due_timers import run_due
 from busproof.broker.names import belongs_to
 from busproof.broker.observability.decisions import Decisions
 from busproof.broker.observability.traffic import Traffic
@@ -74,14 +75,13 @@ class Bus:
         punctual = profile.readings.get("SCHEDULE-DELAY") == "at-once"
         hostile = policy == "hostile"
         self._timers = WrongTimers(self._step, random, punctual=punctual) if hostile else None
-        self.namespace: Namespace = new_namespace(profile, rules)
+        self.namespace = new_namespace(profile, rules)
         self.namespace.choices = self._choices
         self.listeners: list[Heard] = []
         """Called with the changes of each step once it is certain."""
         self._names: dict[str, str] = {}
         self._is_held = self._is_kept = False
-        self.decisions = Decisions()
-        self.traffic = Traffic()
+        self.decisions, self.traffic = Decisions(), Traffic()
 
     @property
     def slack(self) -> int:
@@ -310,16 +310,17 @@ class Bus:
         finally:
             self._is_held = was_held
 
-    def keep_time(self) -> None:
-        """Advance a real clock to the present, and run due timers."""
+    def keep_time(self) -> bool:
+        """Advance a real clock, and run due timers; return whether some are left for later."""
         namespace = self.namespace
         now = before = namespace.now
         if not self._is_held and self.clock is v.Clock.REAL:
             now = max(before, int((self._monotonic() - self._started) * v.MICROSECONDS))
         if namespace.timers.is_due(now):
-            self._step(v.AdvanceClock(duration=now - before), "clock")
-        elif now > before:
+            return run_due(namespace, now, self._step)
+        if now > before:
             rest(namespace, now)
+        return False
 
     def _step(self, command: v.Command, connection: str) -> Answer:
         answer = step(self.namespace, command, connection, self._choosing, keep=self._is_kept)

@@ -14,6 +14,7 @@ from busproof.broker.amqp.refusals import too_large
 from busproof.broker.auth.tokens import Key, Keys
 from busproof.broker.bus import Bus
 from busproof.broker.client_descriptions import Descriptions
+from busproof.broker.due_timers import Spread
 from busproof.broker.entity_status import Statuses
 from busproof.broker.held import Budget
 from busproof.broker.limits import ALL_DEFAULT, Limits
@@ -92,6 +93,7 @@ class Hub:
         """Path and session id, if any, to the waiting links in order."""
         self._stirred: set[str] = set()
         """Paths of entities that changed since waiting links were last served."""
+        self.spread = Spread()
         self._called = False
         self._says_next = 0.0
         self._timer = self.loop.call_later(TICK, self._tick)
@@ -255,9 +257,14 @@ class Hub:
         self._timer = self.loop.call_later(TICK, self._tick)
         if not self._waiting:
             return
-        self.bus.keep_time()
+        self._keep_time()
         if self._stirred or not self.bus.is_trusted:
             self.changed()
+
+    def _keep_time(self) -> None:
+        """Run due timers, some at a time."""
+        if self.bus.keep_time() and not self._timer.cancelled():
+            self.loop.call_soon(self._keep_time)
 
     def note(self) -> None:
         """Record that a command was decided."""

@@ -38,6 +38,8 @@ class Limits:
         1_000, 1, 1_000_000, "messages, lock tokens or sequence numbers of one request"
     )
     batch: int = _limit(4_500, 1, 1_000_000, "messages of one batch")
+    rules: int = _limit(2_000, 1, 1_000_000, "rules of a topic's subscriptions, default ones apart")
+    subscriptions: int = _limit(2_000, 1, 100_000, "subscriptions of a topic")
     unfinished: int = _limit(
         4_194_304, 1_024, LARGEST, "bytes of a connection's messages whose end has not come"
     )
@@ -54,7 +56,7 @@ class Limits:
     )
     idle: int = _limit(240, 0, 86_400, "seconds in which a connection says nothing; 0: any")
     http_connections: int = _limit(1_000, 1, 100_000, "HTTP connections")
-    http_body: int = _limit(1_048_576, 1_024, 104_857_600, "bytes of an HTTP request's body")
+    http_body: int = _limit(65_536, 1_024, 104_857_600, "bytes of an HTTP request's body")
     http_idle: int = _limit(60, 1, 86_400, "seconds that an HTTP request, or its answer, may take")
 
 

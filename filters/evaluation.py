@@ -5,10 +5,10 @@ answer is the set of all possible ones.
 """
 
 import operator
-from collections.abc import Callable, Iterable
-from enum import Enum
+from collections.abc import Callable
 from typing import Any, Final, assert_never
 
+from busproof.filters.like import Wildcard, folded, matches, signs
 from busproof.filters.parser import And, Compare, Condition, Exists, In, IsNull, Like, Not, Or
 from busproof.filters.terms import Missing, Value, is_there, value_of
 from busproof.vocabulary.messages import Message
@@ -124,60 +124,11 @@ def _fits(value: Value, pattern: Value, escape: Value = "") -> Truth:
         return _NOT_TRUE
     if not (isinstance(value, str) and isinstance(pattern, str) and isinstance(escape, str)):
         return _OPEN
-    wanted = _signs(pattern, escape) if len(escape) <= 1 else None
+    wanted = signs(pattern, escape) if len(escape) <= 1 else None
     if wanted is None:
         return _OPEN
-    exactly = _matches(wanted, value)
-    regardless_of_case = exactly or _matches(
-        [sign if isinstance(sign, _Wildcard) else sign.casefold() for sign in wanted],
-        [letter.casefold() for letter in value],
+    exactly = matches(wanted, value)
+    regardless_of_case = exactly or matches(
+        [sign if isinstance(sign, Wildcard) else folded(sign) for sign in wanted], folded(value)
     )
     return frozenset({exactly, regardless_of_case})
-
-
-class _Wildcard(Enum):
-    """Wildcards of a LIKE pattern."""
-
-    ANY_TEXT = "%"
-    ANY_LETTER = "_"
-
-
-_WILDCARDS: Final = {wildcard.value: wildcard for wildcard in _Wildcard}
-
-
-def _signs(pattern: str, escape: str) -> list[str | _Wildcard] | None:
-    """Return the letters and wildcards of a pattern; `None` if an escape is undefined."""
-    found: list[str | _Wildcard] = []
-    signs = iter(pattern)
-    for sign in signs:
-        if escape and sign == escape:
-            following = next(signs, "")
-            if not following or following not in f"%_{escape}":
-                return None
-            found.append(following)
-        else:
-            found.append(_WILDCARDS.get(sign, sign))
-    return found
-
-
-def _matches(wanted: Iterable[str | _Wildcard], letters: Iterable[str]) -> bool:
-    """Return whether letters match a pattern, in linear time.
-
-    Bit n of `reached` means that the first n signs of the pattern match the letters so far.
-    """
-    places: dict[str, int] = {}
-    anywhere = staying = 0
-    end = 1
-    for sign in wanted:
-        if sign is _Wildcard.ANY_TEXT:
-            staying |= end
-            continue
-        end <<= 1
-        if sign is _Wildcard.ANY_LETTER:
-            anywhere |= end
-        else:
-            places[sign] = places.get(sign, 0) | end
-    reached = 1
-    for letter in letters:
-        reached = (reached << 1 & (places.get(letter, 0) | anywhere)) | reached & staying
-    return bool(reached & end)

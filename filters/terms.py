@@ -10,8 +10,10 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Final, assert_never
 
+from immutables import Map
+
 from busproof.filters.parser import Arithmetic, Constant, Negative, Property, Term
-from busproof.vocabulary.messages import Message
+from busproof.vocabulary.messages import Message, PropertyValue
 
 __all__ = ["Missing", "Value", "field_of", "is_of_the_system", "is_there", "value_of"]
 
@@ -94,10 +96,31 @@ def _property(found: Property, message: Message) -> Value:
             return Missing.OPEN
         value = getattr(message, _SYSTEM[name])
         return Missing.NULL if value is None else str(value)
-    named = [value for own, value in message.properties.items() if own.lower() == name]
-    if len(named) > 1:
-        return Missing.OPEN
-    return named[0] if named else Missing.UNKNOWN
+    return _NAMES.of(message.properties).get(name, Missing.UNKNOWN)
+
+
+class _Names:
+    """The properties of the latest message by their names in lower case.
+
+    A message is matched with many filters in a row, each of which may name many properties.
+    """
+
+    def __init__(self) -> None:
+        self._properties: Map[str, PropertyValue] = Map()
+        self._by_name: dict[str, Value] = {}
+
+    def of(self, properties: Map[str, PropertyValue]) -> dict[str, Value]:
+        """Return the values by name; a name that is there in two cases is open."""
+        if properties is not self._properties:
+            found: dict[str, Value] = {}
+            for own, value in properties.items():
+                name = own.lower()
+                found[name] = Missing.OPEN if name in found else value
+            self._properties, self._by_name = properties, found
+        return self._by_name
+
+
+_NAMES: Final = _Names()
 
 
 def _reckoned(sign: str, left: Value, right: Value) -> Value:

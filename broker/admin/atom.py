@@ -8,7 +8,9 @@ from decimal import Decimal
 from typing import Any, Final
 from xml.etree import ElementTree as ET
 
+from busproof.broker.admin.parsing import parsed_xml
 from busproof.broker.configuration.durations import microseconds_in
+from busproof.filters.parser import LONGEST
 from busproof.vocabulary.subscription_rules import (
     CorrelationFilter,
     FalseFilter,
@@ -99,7 +101,7 @@ def read_description(body: bytes) -> Description:
     if "<!" in text.replace("<![CDATA[", "").replace("<!--", ""):
         raise Unreadable("The body declares a document type, which is not taken.")
     try:
-        top = ET.fromstring(text)  # noqa: S314 - without a document type there are no entities
+        top = parsed_xml(text)
     except (ET.ParseError, ValueError) as problem:
         raise Unreadable(f"The body is not XML: {problem}.") from None
     content = top.find(f"{{{ATOM}}}content")
@@ -158,6 +160,9 @@ def _expression(given: ET.Element) -> str:
     A value becomes a constant; text is quoted, so that it cannot add a condition.
     """
     said = given.findtext(f"{{{SB}}}SqlExpression") or ""
+    if len(said) > LONGEST:
+        # It is refused; a long value in each of many places would make it huge before.
+        return said
     known = {
         name.lower(): value for name, value in _values(given.find(f"{{{SB}}}Parameters")).items()
     }

@@ -19,8 +19,8 @@ from busproof.broker.admin.entity_requests import (
 )
 from busproof.broker.admin.http import Answer, Request
 from busproof.broker.admin.updates import managed, updated
-from busproof.broker.amqp.refusals import Refusal, refusal_of
-from busproof.broker.amqp.subscription_rules import check_expressions
+from busproof.broker.amqp.refusals import Refusal, refusal_of, too_many_of
+from busproof.broker.amqp.subscription_rules import check_expressions, check_room
 from busproof.broker.auth.tokens import TokenError
 from busproof.broker.core import Hub
 from busproof.broker.entity_status import STATUSES, status_of
@@ -169,6 +169,7 @@ class Entities:
             raise atom.Unreadable(f"'{path}' is not the address of a {description.kind}.")
         if "if-match" in request.headers:
             return self._updated(self._known(path), description)
+        self._check_room(path)
         command = creation(self._hub.bus, path, description.kind, said, version)
         self._ask(command)
         self._hub.bus.known_as(path)
@@ -182,6 +183,13 @@ class Entities:
         if isinstance(command, CreateSubscription) and rule is not None and len(rule):
             self._replace_default(command, rule)
         return 201, self._entry(path)
+
+    def _check_room(self, path: str) -> None:
+        """Check that the topic of a new subscription may have another one."""
+        topic, most = path.partition(SUBSCRIPTIONS)[0], self._hub.limits.subscriptions
+        entity = None if topic == path else self._hub.bus.entity(topic)
+        if entity is not None and len(entity.subscriptions or ()) >= most:
+            raise too_many_of("subscriptions", topic, most)
 
     def _as_known(self, path: str) -> str:
         """Return the path in the case in which the entity, or the topic above it, was created."""
@@ -329,6 +337,8 @@ class Entities:
             changed = "if-match" in request.headers
             if changed and name not in known:
                 raise atom.Unreadable(f"Rule '{name}' of '{path}' was not found.", 404)
+            if not changed:
+                check_room(self._hub, topic)
             removal = RemoveRule(topic=topic, subscription=subscription, rule=name)
             addition = AddRule(
                 topic=topic, subscription=subscription, rule=name, filter=chosen, action=action

@@ -79,6 +79,7 @@ class Connection(asyncio.Protocol):
         self._pieces = deque[tuple[bytes, bool]]()
         """Received bytes that the engine does not have yet, and whether they are a batch."""
         self._turns = Turns(hub.loop, lambda: self._watch(self._take_turn))
+        self.work = self._turns.work
         self._handshake: Handshake | None = None
         self._whole = Engine.within(hub.limits)
         self._engine, self._collector = self._whole.transport, self._whole.collector
@@ -311,7 +312,7 @@ class Connection(asyncio.Protocol):
             return False
         was_any = False
         events = native.raw(self._collector)
-        while event := native.next_event(events):
+        while self._turns.is_done() and (event := native.next_event(events)):
             if self._turns.is_over():
                 return was_any
             was_any = True

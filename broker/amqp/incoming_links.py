@@ -1,5 +1,6 @@
 """Incoming links: transfers become sends, and answers become dispositions."""
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from proton import Delivery, Described, Link, ulong
@@ -7,7 +8,7 @@ from proton import Delivery, Described, Link, ulong
 from busproof.broker.amqp import native
 from busproof.broker.amqp.encoding import binary
 from busproof.broker.amqp.engine import Connection
-from busproof.broker.amqp.messages import Parsed, inner_messages
+from busproof.broker.amqp.messages import Content, Parsed, inner_messages
 from busproof.broker.amqp.native import Raw
 from busproof.broker.amqp.nodes import Node, condition
 from busproof.broker.amqp.refusals import (
@@ -17,8 +18,8 @@ from busproof.broker.amqp.refusals import (
     too_many_at_once,
     unauthorized,
 )
-from busproof.model import Answer
 from busproof.vocabulary.commands import Schedule, Send, SendBatch
+from busproof.vocabulary.values import Clock
 
 __all__ = [
     "Intake",
@@ -32,6 +33,8 @@ __all__ = [
 ]
 
 CREDIT: Final = 1000
+PARSED_AT_ONCE: Final = 50
+"""Messages of a batch that are parsed before others may have a turn."""
 LOW_CREDIT: Final = CREDIT // 2
 TRANSACTIONAL: Final = 0x34
 ACCEPTED: Final = Described(ulong(0x24), [])
@@ -120,8 +123,9 @@ def delay_of(connection: Connection, parsed: Parsed) -> int:
     """Return the delay until a message is due, in microseconds; negative if it is overdue."""
     if parsed.due is None:
         return 0
-    bus = connection.hub.bus
-    return parsed.due * 1000 - bus.epoch - bus.now
+    hub = connection.hub
+    delay = parsed.due * 1000 - hub.bus.epoch - hub.bus.now
+    return delay + hub.spread.next() if delay > 0 and hub.bus.clock is Clock.REAL else delay
 
 
 class Intake(Node):
@@ -159,8 +163,12 @@ class Intake(Node):
             # Replenish in bulk rather than with a flow frame for each message.
             native.grant(self._raw, CREDIT - credit)
         transaction = transaction_of(delivery)
+        if several:
+            self._connection.work(self._batch(delivery, raw, transaction))
+            return
         try:
-            self._take(raw, transaction, several=several)
+            self._check(raw)
+            self._take_message(raw, transaction)
         except Refusal as refusal:
             reject(delivery, refusal)
         else:
@@ -168,7 +176,26 @@ class Intake(Node):
         native.settle(delivery)
         self._connection.hub.changed()
 
-    def _take(self, raw: bytes, transaction: str | None, *, several: bool) -> None:
+    def _batch(self, delivery: Raw, raw: bytes, transaction: str | None) -> Iterator[bool]:
+        """Take a batch, step by step."""
+        try:
+            self._check(raw)
+            contents, commands = list[Content](), list[Send | Schedule]()
+            for each in self._messages_in(raw):
+                contents.append(each.content_when_due())
+                commands.append(sending_of(self._connection, self._path, each, transaction))
+                if len(contents) % PARSED_AT_ONCE == 0:
+                    yield False
+            yield len(contents) > PARSED_AT_ONCE
+            self._take_batch(commands, contents, transaction, len(raw))
+        except Refusal as refusal:
+            reject(delivery, refusal)
+        else:
+            accept(delivery, transaction)
+        native.settle(delivery)
+        self._connection.hub.changed()
+
+    def _check(self, raw: bytes) -> None:
         hub = self._connection.hub
         if len(raw) > hub.max_message:
             raise too_large(len(raw), hub.max_message)
@@ -176,12 +203,6 @@ class Intake(Node):
             raise unauthorized("Send", self._path)
         hub.statuses.check("Send", self._path)
         hub.check_room()
-        if several:
-            self._take_batch(raw, transaction)
-        else:
-            self._take_message(raw, transaction)
-        if transaction is not None:
-            hub.count_in(transaction, len(raw))
 
     def _take_message(self, raw: bytes, transaction: str | None) -> None:
         connection, hub = self._connection, self._connection.hub
@@ -192,28 +213,40 @@ class Intake(Node):
         command = sending_of(connection, self._path, parsed, transaction)
         insist(hub.bus.ask(command, connection.name), self._path)
         hub.contents.keep(parsed.message.body, parsed.content_when_due())
+        if transaction is not None:
+            hub.count_in(transaction, len(raw))
 
-    def _take_batch(self, raw: bytes, transaction: str | None) -> None:
+    def _messages_in(self, raw: bytes) -> Iterator[Parsed]:
+        """Parse the messages of a batch one by one."""
         hub = self._connection.hub
         try:
-            each_raw = inner_messages(raw)
-            if len(each_raw) > (most := hub.limits.batch):
-                raise too_many_at_once(len(each_raw), most)
-            parsed = [hub.parsed(each) for each in each_raw]
+            for number, each in enumerate(inner_messages(raw)):
+                if number >= (most := hub.limits.batch):
+                    raise too_many_at_once(number + 1, most)
+                yield hub.parsed(each)
         except ValueError as error:
             raise Refusal("amqp:decode-error", str(error)) from None
-        answers = self._decided(parsed, transaction)
+
+    def _take_batch(
+        self,
+        commands: list[Send | Schedule],
+        contents: list[Content],
+        transaction: str | None,
+        size: int,
+    ) -> None:
+        """Decide about a batch, all of it at one moment; one with scheduled messages is split."""
+        hub, name = self._connection.hub, self._connection.name
+        if commands and all(isinstance(each, Send) for each in commands):
+            messages = tuple(each.message for each in commands)
+            together = SendBatch(queue=self._path, messages=messages, transaction=transaction)
+            answers = [hub.bus.ask(together, name)]
+        else:
+            if len(commands) > (most := hub.limits.at_once):
+                raise too_many_at_once(len(commands), most)
+            answers = hub.bus.ask_all(commands, name)
         if answers:
             insist(answers[-1], self._path)
-        for each in parsed:
-            hub.contents.keep(each.message.body, each.content_when_due())
-
-    def _decided(self, parsed: list[Parsed], transaction: str | None) -> list[Answer]:
-        """Return the answers to a batch; one with scheduled messages is split."""
-        bus, connection = self._connection.hub.bus, self._connection
-        commands = [sending_of(connection, self._path, each, transaction) for each in parsed]
-        if commands and all(isinstance(each, Send) for each in commands):
-            messages = tuple(each.message for each in parsed)
-            together = SendBatch(queue=self._path, messages=messages, transaction=transaction)
-            return [bus.ask(together, connection.name)]
-        return bus.ask_all(commands, connection.name)
+        for command, content in zip(commands, contents, strict=True):
+            hub.contents.keep(command.message.body, content)
+        if transaction is not None:
+            hub.count_in(transaction, size)

@@ -287,14 +287,15 @@ def _annotated(raw: bytes, place: int) -> Annotated:
     return Annotated((2 * len(passed_on), b"".join(passed_on)), key, due, stands_for, stands_in)
 
 
-def inner_messages(raw: bytes) -> list[bytes]:
-    """Return the messages of a batch: each data section of the envelope is a whole message.
+def inner_messages(raw: bytes) -> Iterator[bytes]:
+    """Yield the messages of a batch: each data section of the envelope is a whole message.
 
     Raises:
         ValueError: the bytes are not an AMQP message.
     """
-    found = [value_at(raw, begins) for code, _, begins, _ in _sections(raw) if code == DATA]
-    return [each for each in found if isinstance(each, bytes)]
+    for code, _, begins, _ in _sections(raw):
+        if code == DATA and isinstance(inner := value_at(raw, begins), bytes):
+            yield inner
 
 
 def _text(value: Any) -> str | None:

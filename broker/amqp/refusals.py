@@ -18,6 +18,7 @@ __all__ = [
     "too_large",
     "too_many",
     "too_many_at_once",
+    "too_many_of",
     "too_much_added",
     "unauthorized",
 ]
@@ -153,6 +154,12 @@ def too_many(things: str, most: int) -> Refusal:
         f"The connection has {most:,} {things}, as many as one may have.",
         403,
     )
+
+
+def too_many_of(what: str, topic: str, most: int) -> Refusal:
+    """Return the refusal for one more of something that belongs to a topic."""
+    said = f"The topic '{topic}' has {most:,} {what}, and may have no more; delete some first."
+    return Refusal("amqp:resource-limit-exceeded", said, 403)
 
 
 def too_many_at_once(count: int, most: int) -> Refusal:

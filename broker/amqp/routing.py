@@ -36,6 +36,8 @@ __all__ = ["attach"]
 
 CBS: Final = "$cbs"
 SETTLED: Final = 1
+LONGEST_SESSION_ID: Final = 128
+"""Maximum length of a session's id, as of a message's, in characters."""
 VIA: Final = "com.microsoft:transfer-destination-address"
 MAX_BATCH: Final = "com.microsoft:max-message-batch-size"
 
@@ -174,6 +176,11 @@ def _session(
         return
     if not isinstance(session_id, str):
         raise Refusal("amqp:invalid-field", "A session's id is a text.")
+    if len(session_id) > LONGEST_SESSION_ID:
+        said = (
+            f"A session's id has at most {LONGEST_SESSION_ID} characters, not {len(session_id):,}."
+        )
+        raise Refusal("amqp:not-allowed", said)
     opened(session_id, accepted(connection, path, session_id, holder))
 
 

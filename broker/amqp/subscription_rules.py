@@ -5,11 +5,13 @@ from typing import Any, Final
 
 from proton import Described, ulong
 
-from busproof.broker.amqp.refusals import Refusal
+from busproof.broker.amqp.refusals import Refusal, too_many_of
+from busproof.broker.core import Hub
 from busproof.filters.actions import parsed_action
 from busproof.filters.parser import DEEPEST, LONGEST, Outside, parsed
 from busproof.vocabulary.messages import PropertyValue
 from busproof.vocabulary.subscription_rules import (
+    DEFAULT_RULE,
     CorrelationFilter,
     FalseFilter,
     Filter,
@@ -18,7 +20,7 @@ from busproof.vocabulary.subscription_rules import (
     TrueFilter,
 )
 
-__all__ = ["action_of", "check_expressions", "described", "filter_of"]
+__all__ = ["action_of", "check_expressions", "check_room", "described", "filter_of"]
 
 FIELDS: Final = (
     ("correlation-id", "correlation_id"),
@@ -81,6 +83,22 @@ def check_expressions(chosen: Filter, action: str | None) -> None:
                 f"The SQL expression of the {what} has {len(expression):,} characters; it may have "
                 f"at most {LONGEST:,}, and at most {DEEPEST} levels of parts within parts.",
             )
+
+
+def check_room(hub: Hub, topic: str) -> None:
+    """Check that a topic may have another rule: a message is matched with all of them.
+
+    Those that transactions will add count, too.
+
+    Raises:
+        Refusal: it has as many as it may have.
+    """
+    namespace, most = hub.bus.namespace, hub.limits.rules
+    entity = namespace.entities.get(topic)
+    found = (each.rules for each in (entity.subscriptions if entity else None) or ())
+    count = sum(rule.name != DEFAULT_RULE for rules in found for rule in rules)
+    if count + sum(len(each.rule_changes) for each in namespace.transactions.values()) >= most:
+        raise too_many_of("rules", topic, most)
 
 
 def _text(value: Any) -> str | None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 __all__ = ["TURN", "Turns"]
@@ -29,6 +29,8 @@ class Turns:
         self._not_before = 0.0
         """Earliest end of the turn on a wall clock, which is cheaper to read than CPU time."""
         self._next: asyncio.Handle | None = None
+        self._steps: Iterator[bool] | None = None
+        """What is left of a request."""
 
     def begin(self) -> None:
         """Begin a turn."""
@@ -40,9 +42,33 @@ class Turns:
         """End the turn, whether or not everything is done."""
         self._ends = None
 
+    def work(self, steps: Iterator[bool]) -> None:
+        """Do a request step by step; what is left when the turn is over waits for the next one.
+
+        A step yields whether the next one is long, and so needs a turn that has just begun.
+        """
+        self._steps = steps
+        self.is_done()
+
+    def is_done(self) -> bool:
+        """Go on with a request that is left; return whether it is done."""
+        while self._steps is not None:
+            is_next_long = next(self._steps, None)
+            if is_next_long is None:
+                self._steps = None
+            elif self.is_over() or (is_next_long and self._end()):
+                return False
+        return True
+
+    def _end(self) -> bool:
+        """End the turn early; return whether there is one."""
+        if self._ends is not None:
+            self._next = self._loop.call_soon(self._go_on)
+        return self._next is not None
+
     def cancel(self) -> None:
-        """Cancel the next turn."""
-        self._ends = None
+        """Cancel the next turn, and what is left of a request."""
+        self._ends = self._steps = None
         if self._next is not None:
             self._next.cancel()
 
@@ -62,6 +88,4 @@ class Turns:
             return True
         if self._ends is None or time.perf_counter() < self._not_before:
             return False
-        if time.thread_time() > self._ends:
-            self._next = self._loop.call_soon(self._go_on)
-        return self._next is not None
+        return time.thread_time() > self._ends and self._end()

@@ -274,4 +274,4 @@ def test_bytes_that_are_no_message_are_said_to_be_none(raw: bytes) -> None:
         parse(raw, "m", 0)
     if raw != b"\x00\x53\x74\x40":
         with pytest.raises(ValueError, match="no AMQP message"):
-            inner_messages(raw)
+            list(inner_messages(raw))

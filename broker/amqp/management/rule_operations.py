@@ -7,6 +7,7 @@ from busproof.broker.amqp.request_links import Reply
 from busproof.broker.amqp.subscription_rules import (
     action_of,
     check_expressions,
+    check_room,
     described,
     filter_of,
 )
@@ -24,6 +25,7 @@ def add_rule(asking: Asking, said: Said) -> Reply:
     given = {str(key): value for key, value in dict(said["rule-description"]).items()}
     chosen, action = filter_of(given), action_of(given)
     check_expressions(chosen, action)
+    check_room(asking.connection.hub, topic)
     name = str(said["rule-name"])
     if (objection := objection_to(name, what="name of a rule", dollar=True)) is not None:
         raise Refusal("com.microsoft:argument-error", objection)

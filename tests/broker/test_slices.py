@@ -1,0 +1,217 @@
+"""Work that grows with what a client sends is done in slices, between which others have turns."""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable
+from typing import Final
+
+import pytest
+from proton import Message, symbol, timestamp
+
+from busproof.broker import due_timers
+from busproof.broker.amqp import turns
+from busproof.broker.auth.tokens import Keys
+from busproof.broker.bus import Bus
+from busproof.broker.configuration.emulator import Configuration
+from busproof.broker.core import Hub
+from busproof.broker.limits import ALL_DEFAULT
+from busproof.broker.server import bus_for
+from busproof.vocabulary.commands import (
+    CreateQueue,
+    CreateSubscription,
+    CreateTopic,
+    Schedule,
+    Send,
+)
+from busproof.vocabulary.messages import Message as Content
+
+from . import frames as f
+from . import fuzzing
+
+BATCH_FORMAT: Final = 0x80013700
+ACCEPTED: Final = bytes((0, 0x53, 0x24))
+MOST: Final = 0.05
+"""Seconds of CPU in which others have no turn."""
+
+
+def bus() -> Bus:
+    configuration = Configuration()
+    for each in (
+        CreateQueue(queue="q", partitioned=True),
+        CreateTopic(topic="t"),
+        CreateSubscription(topic="t", subscription="s"),
+    ):
+        configuration.created.append(each)
+        configuration.places[each] = "here"
+    return bus_for(configuration)
+
+
+def talking(act: Callable[[Hub], object]) -> None:
+    """Act in a loop, with a broker without sockets."""
+
+    async def run() -> None:
+        hub = Hub(bus(), Keys(Configuration().keys))
+        found = act(hub)
+        if asyncio.iscoroutine(found):
+            await found
+        hub.close()
+
+    asyncio.run(run())
+
+
+def batch(messages: Iterable[bytes]) -> bytes:
+    """The body of a batch."""
+    return b"".join(f.described(0x75, f.binary(each)) for each in messages)
+
+
+def parts(number: int, payload: bytes, handle: int = 0) -> Iterable[bytes]:
+    """The transfers of a large message."""
+    pieces = [payload[place : place + 100_000] for place in range(0, len(payload), 100_000)]
+    for place, piece in enumerate(pieces):
+        more = place < len(pieces) - 1
+        yield f.transfer(number, piece, handle, more=more, form=BATCH_FORMAT)
+
+
+def sender(hub: Hub, number: int, path: str = "q") -> tuple[fuzzing.Connection, fuzzing.Wire]:
+    """A client that is about to send."""
+    connection, wire = fuzzing.met(hub, number)
+    for said in (f.login(), f.opening(), f.begin(), f.attach("a", 0, sends=path)):
+        connection.data_received(said)
+    return connection, wire
+
+
+def settled(wire: fuzzing.Wire) -> bool:
+    return ACCEPTED in wire.said
+
+
+def test_others_have_turns_while_a_batch_is_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A message of another client is accepted before the batch is, which came first."""
+    monkeypatch.setattr(turns, "TURN", 0.0005)
+
+    async def send(hub: Hub) -> None:
+        first, second = sender(hub, 1), sender(hub, 2)
+        await asyncio.sleep(0.1)
+        one = bytes(Message(b"x", inferred=True).encode())
+        for said in parts(0, batch([one] * 1_000)):
+            first[0].data_received(said)
+        second[0].data_received(f.transfer(0, one))
+        while not settled(second[1]):
+            await asyncio.sleep(0)
+        assert not settled(first[1])
+        while not settled(first[1]):
+            await asyncio.sleep(0)
+        assert len(hub.bus.known("q").messages) == 1_001
+
+    talking(send)
+
+
+def test_batch_of_a_client_that_leaves_meanwhile_is_not_decided(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nothing of it is kept."""
+    monkeypatch.setattr(turns, "TURN", 0.0005)
+
+    async def send(hub: Hub) -> None:
+        connection, _ = sender(hub, 1)
+        await asyncio.sleep(0.1)
+        one = bytes(Message(b"x", inferred=True).encode())
+        for said in parts(0, batch([one] * 1_000)):
+            connection.data_received(said)
+        connection.connection_lost(None)
+        await asyncio.sleep(0.1)
+        assert len(hub.bus.known("q").messages) == 0
+        assert hub.budget.total == 0
+
+    talking(send)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheduled", [False, True])
+def test_largest_batch_takes_no_more_than_a_turn_at_a_time(*, scheduled: bool) -> None:
+    """By default; the best of three, because the machine may have other work."""
+    message = Message(b"x", inferred=True)
+    if scheduled:
+        message.annotations = {symbol("x-opt-scheduled-enqueue-time"): timestamp(4 * 10**12)}
+    one = bytes(message.encode())
+    count = ALL_DEFAULT.at_once if scheduled else ALL_DEFAULT.batch
+    whole = list(parts(0, batch([one] * count)))
+    took: list[float] = []
+
+    async def send(hub: Hub) -> None:
+        connection, wire = sender(hub, 1)
+        await asyncio.sleep(0.1)
+        dearest = 0.0
+        turn = asyncio.events.Handle._run
+
+        def timed(handle: asyncio.Handle) -> None:
+            nonlocal dearest
+            before = time.thread_time()
+            turn(handle)
+            dearest = max(dearest, time.thread_time() - before)
+
+        monkey.setattr(asyncio.events.Handle, "_run", timed)
+        for said in whole:
+            hub.loop.call_soon(connection.data_received, said)
+        while not settled(wire):
+            await asyncio.sleep(0)
+        monkey.undo()
+        took.append(dearest)
+
+    monkey = pytest.MonkeyPatch()
+    for _ in range(3):
+        talking(send)
+    assert min(took) < MOST, took
+
+
+def test_timers_that_are_due_at_once_are_run_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock lags until all are run; no message is there before its time."""
+    monkeypatch.setattr(due_timers, "SLICE", 0.0)
+    moment = 0.0
+    bus = bus_for(_configured())
+    bus._monotonic, bus._started = lambda: moment, 0.0
+    for delay in range(10):
+        message = Content(body=f"m{delay}")
+        bus.ask(Schedule(queue="q", message=message, delay=1_000_000 + delay), "c")
+    moment = 2.0
+    for left in range(9, 0, -1):
+        assert bus.keep_time()
+        assert len(bus.known("q").scheduled) == left
+        assert bus.namespace.now < 2_000_000
+    assert not bus.keep_time()
+    assert bus.namespace.now == 2_000_000
+    assert not bus.known("q").scheduled
+
+
+def _configured() -> Configuration:
+    configuration = Configuration()
+    made = CreateQueue(queue="q", partitioned=True)
+    configuration.created.append(made)
+    configuration.places[made] = "here"
+    return configuration
+
+
+def test_messages_that_are_due_in_the_same_millisecond_are_spread_over_it() -> None:
+    """Many in one microsecond would be one step."""
+    spread = due_timers.Spread()
+    found = [spread.next() for _ in range(64_000)]
+    assert 0 <= min(found) <= max(found) < 1_000
+    assert max(found.count(each) for each in range(1_000)) == 64
+    assert found[:60_000] == sorted(found[:60_000])
+
+
+def test_timers_are_run_while_a_link_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without another request, each slice in a turn of the loop."""
+    monkeypatch.setattr(due_timers, "SLICE", 0.0)
+
+    async def wait(hub: Hub) -> None:
+        for _ in range(50):
+            message = Content(body="m", time_to_live=1_000)
+            hub.bus.ask(Send(queue="q", message=message), "c")
+        connection, _ = fuzzing.met(hub, 1)
+        other = f.attach("r", 0, receives="t/subscriptions/s")
+        for said in (f.login(), f.opening(), f.begin(), other, f.flow(1)):
+            connection.data_received(said)
+        await asyncio.sleep(1)
+        assert not hub.bus.known("q").messages
+
+    talking(wait)
