@@ -90,7 +90,9 @@ def implementation(number: int, rules: tuple[spec.Rule, ...]) -> Conformance:
                 oracle="strict",
                 events=chance.randrange(9000),
                 cause="" if told is Verdict.SHOWN else f"cause number {chance.randrange(40)}",
-                scenarios=tuple(f"A scenario of a family, number {each}" for each in scenarios),
+                scenarios=tuple(
+                    f"A scenario of a family, number {scenario}" for scenario in scenarios
+                ),
                 counterexample=example(place) if told is Verdict.VIOLATED else None,
             )
         )

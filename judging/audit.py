@@ -90,6 +90,6 @@ def explored(fault: str, rule: v.RuleId, equivalent: str, found: Conformance) ->
 
 def _violated(found: Conformance) -> tuple[v.RuleId, ...]:
     rules: Sequence[v.RuleId] = [
-        each.id for each in found.rules if each.verdict is Verdict.VIOLATED
+        rule.id for rule in found.rules if rule.verdict is Verdict.VIOLATED
     ]
     return tuple(rules)

@@ -80,7 +80,7 @@ def _needs_of_message(command: v.Command) -> Iterator[v.Capability]:
     """Return the capabilities that a sent message requires."""
     one = getattr(command, "message", None)
     messages = command.messages if isinstance(command, v.SendBatch) else (one,)
-    if any(isinstance(each, v.Message) and each.size is not None for each in messages):
+    if any(isinstance(message, v.Message) and message.size is not None for message in messages):
         yield v.Capability.DISPOSABLE_NAMESPACE
     if _is_mortal(command) or any(map(_is_mortal, messages)):
         yield v.Capability.TIME_TO_LIVE

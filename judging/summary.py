@@ -227,7 +227,7 @@ class Summary:
         return attrs.evolve(
             self,
             rules={rule: told.moved(by) for rule, told in self.rules.items()},
-            endings=[attrs.evolve(each, place=each.place + by) for each in self.endings],
+            endings=[attrs.evolve(ending, place=ending.place + by) for ending in self.endings],
             first_unnamed=_later(by, self.first_unnamed),
             interrupted=_later(by, self.interrupted),
             exhausted=_later(by, self.exhausted),

@@ -195,7 +195,7 @@ def _result(case: Case, logger: Any) -> Any:
             TestStepResult(name=name, status="passed" if ok else "failed", start=now, stop=now)
             for name, ok in case.steps
         ],
-        attachments=[_attach(each, logger) for each in case.attachments],
+        attachments=[_attach(attachment, logger) for attachment in case.attachments],
         start=now,
         stop=now,
     )
@@ -253,7 +253,7 @@ def _attached(rule: RuleVerdict, clock: v.Clock) -> Iterator[tuple[str, tuple[st
         return
     commands = commands_of(example.events, clock)
     yield "scenario.feature", _TEXT, scenario_of(rule.id, commands, f"What broke {rule.id}")
-    asked = [unstructure(each, full=False) for each in commands]
+    asked = [unstructure(command, full=False) for command in commands]
     yield "commands", _JSON, json.dumps(asked, indent=2)
     lines = (encode_line(unstructure(event)).decode() for event in example.events)
     yield "history excerpt", _LINES, "".join(lines)

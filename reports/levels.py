@@ -113,7 +113,7 @@ def check_required(names: Iterable[str], catalogue: Catalogue) -> None:
         if name not in levels and name not in capabilities:
             raise UsageError(
                 f"--require is {name!r}; give a level ({', '.join(levels)}) or a capability that "
-                f"rules need ({', '.join(each for each in capabilities if each not in levels)})"
+                f"rules need ({', '.join(capability for capability in capabilities if capability not in levels)})"
             )
 
 

@@ -77,7 +77,7 @@ def page_data(comparison: Comparison) -> dict[str, Any]:
             + [each.id for each in catalogue.sources]
         },
         "anchored": [each.id for each in catalogue.editions if each.has_named_sections],
-        "ambiguities": {each.id: _ambiguity(each) for each in catalogue.ambiguities},
+        "ambiguities": {ambiguity.id: _ambiguity(ambiguity) for ambiguity in catalogue.ambiguities},
         "rules": [*_rules(comparison), *_unknown(comparison)],
         "audited": bool(comparison.fates),
         "runs": runs,
@@ -131,7 +131,9 @@ def _stated(rule: Rule, readings: Sequence[str]) -> dict[str, Any]:
         "needs": list(rule.needs),
         "unless": list(rule.unless),
         "never": rule.why_never,
-        "citations": [[each.source, each.anchor, each.remark] for each in rule.citations],
+        "citations": [
+            [citation.source, citation.anchor, citation.remark] for citation in rule.citations
+        ],
         "readings": list(readings),
     }
     return {key: value for key, value in told.items() if value not in (None, [], False)}
@@ -182,9 +184,9 @@ def _run(name: str, run: Conformance, comparison: Comparison, texts: _Texts) -> 
         "terms": overview.terms_words(run, catalogue),
         "capabilities": list(subject.capabilities),
         "readings": {
-            each.id: subject.readings[each.id]
-            for each in catalogue.ambiguities
-            if subject.readings.get(each.id, each.default) != each.default
+            ambiguity.id: subject.readings[ambiguity.id]
+            for ambiguity in catalogue.ambiguities
+            if subject.readings.get(ambiguity.id, ambiguity.default) != ambiguity.default
         },
         "scenarios": overview.scenario_words(run),
         "explored": overview.explored_words(run.explored) if run.explored else "",
@@ -201,7 +203,7 @@ def _run(name: str, run: Conformance, comparison: Comparison, texts: _Texts) -> 
             [each.level.title, each.state.value, each.words, each.level.summary]
             for each in levels_found(run, catalogue)
         ],
-        "known": [_known(each) for each in run.known_failures],
+        "known": [_known(known_failure) for known_failure in run.known_failures],
         "verdicts": {rule.id: _verdict(rule, texts) for rule in run.rules},
         "examples": {
             rule.id: _example(rule.id, rule.counterexample, subject.clock) | _again(rule)

@@ -218,12 +218,12 @@ class _Screen:
             style = _LEVEL_STYLES[state]
             levels = [each for each in found if each.state is state]
             if levels and (self._brief or state is State.NOT_CLAIMED):
-                titles = ", ".join(each.level.title for each in levels)
+                titles = ", ".join(level.level.title for level in levels)
                 self._indented(self._labelled(state.value, titles, style))
                 continue
-            for each in levels:
-                told = f"{state.value}, {each.words}"
-                self._indented(self._labelled(each.level.title, told, style))
+            for level in levels:
+                told = f"{state.value}, {level.words}"
+                self._indented(self._labelled(level.level.title, told, style))
 
     def print_summary(self) -> None:
         """Print the counts, and the result of the run."""

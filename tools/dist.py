@@ -61,7 +61,7 @@ def evened(archive: Path, when: int) -> bytes:
         tarfile.open(archive) as old,
         tarfile.open(fileobj=plain, mode="w", format=tarfile.PAX_FORMAT) as new,
     ):
-        for member in sorted(old.getmembers(), key=lambda each: each.name):
+        for member in sorted(old.getmembers(), key=lambda getmember: getmember.name):
             told = tarfile.TarInfo(member.name)
             told.type, told.size, told.mtime = member.type, member.size, when
             told.mode = 0o755 if member.isdir() or member.mode & 0o100 else 0o644

@@ -73,7 +73,7 @@ def main() -> int:
     args = options.parse_args()
     if args.runs:
         try:
-            runs = [conformance.read(each) for each in args.runs]
+            runs = [conformance.read(run) for run in args.runs]
         except ConformanceError as error:
             print(f"tools/results_page.py: {error}", file=sys.stderr)
             return 1
@@ -167,7 +167,7 @@ def violations(runs: Sequence[Conformance]) -> Iterator[str]:
 
 def audited(faults: Sequence[dict[str, object]]) -> str:
     """Return how many of the seeded faults the scenarios notice."""
-    results = Counter(str(each["result"]) for each in faults)
+    results = Counter(str(fault["result"]) for fault in faults)
     told = ", ".join(f"{number} {result}" for result, number in results.most_common())
     return (
         "## What the scenarios catch\n\n"

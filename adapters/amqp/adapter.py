@@ -157,8 +157,8 @@ class EmbeddedAdapter:
     def _witness(self, broker: Embedded) -> v.Witness | None:
         """Return the partition that stored the last message, if the broker chose one."""
         partition = None
-        for each in broker.decisions(self._decided):
-            self._decided, partition = each["number"], each["partition"]
+        for decision in broker.decisions(self._decided):
+            self._decided, partition = decision["number"], decision["partition"]
         return None if partition is None else v.Witness(partition=partition)
 
     def stop(self) -> None:

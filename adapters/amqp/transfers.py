@@ -167,7 +167,7 @@ def own(value: Any) -> Any:
     if isinstance(value, list):
         return [own(each) for each in value]
     if isinstance(value, Array):
-        return [own(each) for each in value.elements]
+        return [own(element) for element in value.elements]
     if isinstance(value, Described):
         return Described(value.descriptor, own(value.value))
     return value

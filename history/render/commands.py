@@ -83,7 +83,9 @@ def command_words(command: v.Command) -> str:  # noqa: PLR0911 - one return a ca
             return f"Receive up to {counted(count, 'message')} from {source} ({mode.value})"
         case v.ReceiveDeferred(queue=queue, mode=mode, session_id=session):
             source = named(queue) if session is None else session_of(queue, session)
-            numbers = ", ".join(plain_number(each) for each in command.sequence_numbers)
+            numbers = ", ".join(
+                plain_number(sequence_number) for sequence_number in command.sequence_numbers
+            )
             return f"Receive deferred {numbers} from {source} ({mode.value})"
         case v.AdvanceClock(duration=duration):
             return f"Advance the clock by {seconds(duration)}"
@@ -115,8 +117,8 @@ def _send_words(command: v.Send) -> str:
 
 def _batch_words(command: v.SendBatch) -> str:
     told = [
-        " ".join((quoted(each.body), *(f"({text})" for text in properties(each))))
-        for each in command.messages
+        " ".join((quoted(message.body), *(f"({text})" for text in properties(message))))
+        for message in command.messages
     ]
     within = command.transaction
     end = "" if within is None else f", in transaction {named(within)}"

@@ -197,7 +197,7 @@ def _greeting(protection: Protection, broker: "Broker", entities: int) -> str:
     if protection.control.is_on or protection.control.is_seen:
         scheme = "https" if places.admin_tls else "http"
         lines.append(f"busproof: what it holds: {scheme}://{host}:{broker.admin_port}/busproof/")
-    lines += [f"busproof: {each}" for each in protection.warnings()]
+    lines += [f"busproof: {warning}" for warning in protection.warnings()]
     return "\n".join([*lines, protection.connection_string(plain, secure)])
 
 

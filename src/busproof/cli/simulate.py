@@ -54,9 +54,11 @@ def _sequences(spark: "SparkSession", profile: "Profile", args: Options, seeds: 
     found = simulated(spark, profile, seeds, args.length, args.to)
     _say(f"{found.sequences} sequences from seed {seeds.start}, {found.commands} commands")
     _tell_decisions(found)
-    for each in found.differences[:SHRUNK]:
-        _say(f"seed {each.seed}, command {each.place} breaks {', '.join(each.rules)}: {each.said}")
-        path = saved(spark, profile, each, args.length, args.to)
+    for difference in found.differences[:SHRUNK]:
+        _say(
+            f"seed {difference.seed}, command {difference.place} breaks {', '.join(difference.rules)}: {difference.said}"
+        )
+        path = saved(spark, profile, difference, args.length, args.to)
         _say(f"  busproof run --adapter spark --replay {path}")
     _say(f"{len(found.differences)} sequences differ; {found.undecided} could not be judged")
     return VIOLATION if found.differences else 0

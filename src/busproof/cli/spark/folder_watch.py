@@ -90,8 +90,8 @@ class Ledger:
     def __attrs_post_init__(self) -> None:
         try:
             self.place.mkdir(parents=True, exist_ok=True)
-            for each in sorted(self.place.glob("batch-*.json")):
-                self._take(_batch_of(json.loads(each.read_bytes())))
+            for path in sorted(self.place.glob("batch-*.json")):
+                self._take(_batch_of(json.loads(path.read_bytes())))
         except (OSError, ValueError, KeyError, TypeError, AttributeError, HistoryError) as error:
             raise self._unusable(error) from None
 
