@@ -185,8 +185,8 @@ def changed(statements: tuple[Statement, ...], message: Message) -> Message | No
         if isinstance(value, Missing):
             return None
         if statement.property.scope == "sys":
-            told: dict[str, Any] = {field_of(statement.property.name) or "": value}
-            after = attrs.evolve(after, **told)
+            field: dict[str, Any] = {field_of(statement.property.name) or "": value}
+            after = attrs.evolve(after, **field)
             continue
         name = statement.property.name
         alike = [own for own in message.properties if own.lower() == name.lower()]

@@ -159,13 +159,13 @@ def marked(
         )
         for rule in conformance.rules
     )
-    told = attrs.evolve(
+    held_to_list = attrs.evolve(
         conformance,
         rules=rules,
         known_failures=entries,
         problems=(*conformance.problems, *_problems(entries, verdicts, catalogue)),
     )
-    return attrs.evolve(told, exit_code=_exit_code(told))
+    return attrs.evolve(held_to_list, exit_code=_exit_code(held_to_list))
 
 
 def _is_asked_for(known: KnownFailure, conformance: Conformance, catalogue: Catalogue) -> bool:
@@ -188,7 +188,7 @@ def _standing(known: KnownFailure, rule: RuleVerdict | None, today: date) -> Sta
 def _problems(
     entries: Sequence[KnownFailure], verdicts: dict[str, RuleVerdict], catalogue: Catalogue
 ) -> list[str]:
-    told = {
+    sentences = {
         Standing.PASSED: "passed: remove its entry from the list of known failures",
         Standing.UNKNOWN: "is in the list of known failures, but {why}: remove its entry",
         Standing.EXPIRED: "is in the list of known failures until {until}, which has passed: "
@@ -197,13 +197,13 @@ def _problems(
     }
     return [
         f"{entry.rule} "
-        + told[entry.standing].format(
+        + sentences[entry.standing].format(
             why=_unknown(entry.rule, catalogue),
             until=entry.expires,
             verdict=verdicts[entry.rule].verdict.value if entry.rule in verdicts else "",
         )
         for entry in entries
-        if entry.standing in told
+        if entry.standing in sentences
     ]
 
 

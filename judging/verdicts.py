@@ -212,12 +212,12 @@ def exit_code(rules: Sequence[RuleVerdict], problems: Sequence[str]) -> ExitCode
 
 def subject_of(header: Header, terms: Terms) -> Subject:
     """Return the implementation and the rules that applied to it."""
-    told = header.implementation
+    implementation = header.implementation
     return Subject(
-        name=told.get("name", "unnamed"),
-        version=told.get("version", ""),
-        language=told.get("language", ""),
-        **{name: told.get(name, "") for name in ("commit", "url", "contact")},
+        name=implementation.get("name", "unnamed"),
+        version=implementation.get("version", ""),
+        language=implementation.get("language", ""),
+        **{name: implementation.get(name, "") for name in ("commit", "url", "contact")},
         adapter=header.adapter,
         capabilities=tuple(sorted(header.capabilities)),
         clock=header.clock.value,

@@ -87,8 +87,8 @@ def severity(catalogue: Catalogue, rules: Iterable[v.RuleId]) -> str:
     """Return the severity of the most important of these rules, by its modality."""
     order = tuple(dict.fromkeys(_SEVERITY.values()))
     known = (overview.found(catalogue, rule) for rule in rules)
-    told = [_SEVERITY[rule.modality] for rule in known if rule is not None]
-    return min(told, key=order.index, default="normal")
+    severities = [_SEVERITY[rule.modality] for rule in known if rule is not None]
+    return min(severities, key=order.index, default="normal")
 
 
 def verdict_cases(label: str, run: Conformance, catalogue: Catalogue) -> Iterator[Case]:
@@ -214,11 +214,11 @@ def _digest(text: str) -> str:
     return hashlib.md5(text.encode("utf-8", "backslashreplace"), usedforsecurity=False).hexdigest()
 
 
-def _labels(rule: v.RuleId, told: str, catalogue: Catalogue) -> tuple[tuple[str, str], ...]:
+def _labels(rule: v.RuleId, title: str, catalogue: Catalogue) -> tuple[tuple[str, str], ...]:
     return (
         ("epic", rule.rpartition("-")[0]),
         ("feature", rule),
-        ("story", told),
+        ("story", title),
         ("rule", rule),
         ("severity", severity(catalogue, [rule])),
     )
@@ -242,9 +242,9 @@ def _described(rule: RuleVerdict, edition: str, catalogue: Catalogue) -> str:
 
 
 def _steps(example: Counterexample) -> Iterator[tuple[str, bool]]:
-    told = story(example.events)
-    for place, each in enumerate(told, 1):
-        yield str(each), place < len(told)
+    lines = story(example.events)
+    for place, each in enumerate(lines, 1):
+        yield str(each), place < len(lines)
 
 
 def _attached(rule: RuleVerdict, clock: v.Clock) -> Iterator[tuple[str, tuple[str, str], str]]:

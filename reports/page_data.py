@@ -119,7 +119,7 @@ def _rules(comparison: Comparison) -> Iterator[dict[str, Any]]:
 
 
 def _stated(rule: Rule, readings: Sequence[str]) -> dict[str, Any]:
-    told = {
+    fields = {
         "id": rule.id,
         "title": rule.title,
         "statement": rule.statement,
@@ -136,12 +136,12 @@ def _stated(rule: Rule, readings: Sequence[str]) -> dict[str, Any]:
         ],
         "readings": list(readings),
     }
-    return {key: value for key, value in told.items() if value not in (None, [], False)}
+    return {key: value for key, value in fields.items() if value not in (None, [], False)}
 
 
 def _shown(shown: Mapping[str, Any], fates: Mapping[str, Fate]) -> dict[str, Any]:
     specs: Mapping[str, Any] = shown.get("tla", {})
-    told = {
+    fields = {
         "scenarios": [[each["file"], each["name"]] for each in shown.get("scenarios", ())],
         "operators": _named(specs, "operators"),
         "properties": _named(specs, "properties"),
@@ -149,7 +149,7 @@ def _shown(shown: Mapping[str, Any], fates: Mapping[str, Fate]) -> dict[str, Any
         "mutants": [[each["name"], each["killed_by"]] for each in specs.get("mutants", ())],
         "faults": [_fault(each, fates.get(each["id"])) for each in shown.get("faults", ())],
     }
-    return {key: value for key, value in told.items() if value}
+    return {key: value for key, value in fields.items() if value}
 
 
 def _named(specs: Mapping[str, Any], kind: str) -> list[str]:
@@ -157,8 +157,8 @@ def _named(specs: Mapping[str, Any], kind: str) -> list[str]:
 
 
 def _fault(fault: Mapping[str, str], fate: Fate | None) -> list[str]:
-    told = [fault["id"], fault["summary"]]
-    return told if fate is None else [*told, fate.result, fate.why]
+    cells = [fault["id"], fault["summary"]]
+    return cells if fate is None else [*cells, fate.result, fate.why]
 
 
 def _unknown(comparison: Comparison) -> Iterator[dict[str, Any]]:
@@ -220,13 +220,13 @@ def _known(known: KnownFailure) -> list[str]:
 
 def _verdict(rule: RuleVerdict, texts: _Texts) -> list[Any]:
     """Return verdict, events, cause and scenarios, without trailing empty values."""
-    told: list[Any] = [
+    cells: list[Any] = [
         VERDICTS.index(rule.verdict),
         rule.events,
         texts.place(rule.cause) if rule.cause else -1,
         [texts.place(scenario) for scenario in rule.scenarios],
     ]
-    return told if rule.scenarios else told[:3] if rule.cause else told[:2]
+    return cells if rule.scenarios else cells[:3] if rule.cause else cells[:2]
 
 
 def _example(rule: v.RuleId, example: Counterexample, clock: str) -> dict[str, Any]:
@@ -237,7 +237,7 @@ def _example(rule: v.RuleId, example: Counterexample, clock: str) -> dict[str, A
         "why": consequence(rule),
         "seen": example.seen,
         "allowed": list(example.allowed),
-        "story": [[told.who, told.asked, told.came] for told in story(example.events)],
+        "story": [[line.who, line.asked, line.came] for line in story(example.events)],
     }
 
 

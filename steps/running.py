@@ -106,8 +106,8 @@ class Run:
         self.name = resolved(option(config, "adapter", "model") or "")
         self.adapter: Adapter = find(self.name, timeout=timeout_of(config))
         self.declaration = _declaration(self.adapter, self.name)
-        told = [capability.value for capability in self.declaration.capabilities]
-        self.oracle = oracle or auto_oracle(told)
+        capabilities = [capability.value for capability in self.declaration.capabilities]
+        self.oracle = oracle or auto_oracle(capabilities)
         self.terms = Terms.of(self.catalogue, self._header(None), self.profile, self.oracle)
         self._writer: HistoryWriter | None = None
         self._own: Path | None = None

@@ -157,11 +157,11 @@ def _reply(reply: Reply) -> dict[str, object]:
 
 
 def _edges(edges: Iterable[Edge]) -> str:
-    told = []
+    parts = []
     for edge in edges:
         reply = " ".join(str(part) for part in edge.reply if part is not None)
-        told.append(f"{reply}, and goes to {edge.onto}" if edge.onto else reply)
-    return "; ".join(told) or "-"
+        parts.append(f"{reply}, and goes to {edge.onto}" if edge.onto else reply)
+    return "; ".join(parts) or "-"
 
 
 def print_fates(found: Sequence[Fate]) -> None:

@@ -62,11 +62,11 @@ def generate(results: list[Path], history: Path | None, folder: Path) -> str:
     """Return the page that Allure generates."""
     command = [program("node"), str(ALLURE / "cli.js"), "generate"]
     options = ["--config", str(HOME / "allurerc.mjs"), "--output", str(folder)]
-    told = {"BUSPROOF_ALLURE_HISTORY": str(history.resolve())} if history else {}
+    variables = {"BUSPROOF_ALLURE_HISTORY": str(history.resolve())} if history else {}
     done = subprocess.run(  # noqa: S603 - a fixed command
         [*command, *options, *(str(result.resolve()) for result in results)],
         cwd=HOME,
-        env={**os.environ, **told},
+        env={**os.environ, **variables},
         capture_output=True,
         text=True,
         check=False,

@@ -132,13 +132,13 @@ def reference() -> Iterator[tuple[str, str]]:
     yield from rules(catalogue)
     yield "reference/ambiguities.md", "".join(ambiguities(catalogue))
     yield "reference/commands.md", "".join(commands())
-    told = {file.name: file for file in schema_files()}
-    lines = [f"- [{name}](schemas/{name}): {title(file)}\n" for name, file in told.items()]
+    schemas = {file.name: file for file in schema_files()}
+    lines = [f"- [{name}](schemas/{name}): {title(file)}\n" for name, file in schemas.items()]
     yield (
         "reference/schemas.md",
         "# Schemas\n\nJSON Schemas of what busproof writes and reads.\n\n" + ("".join(lines)),
     )
-    for name, file in told.items():
+    for name, file in schemas.items():
         yield f"reference/schemas/{name}", file.read_text(encoding="utf-8")
 
 
@@ -219,14 +219,15 @@ def ambiguities(catalogue: spec.Catalogue) -> Iterator[str]:
         rows["why"] = ambiguity.why
         rows["told apart by"] = ambiguity.told_apart_by
         rows["out of reach"] = ambiguity.out_of_reach or ""
-        told = "".join(f"| {name} | {plain(fact)} |\n" for name, fact in rows.items() if fact)
+        facts = "".join(f"| {name} | {plain(fact)} |\n" for name, fact in rows.items() if fact)
         touched = ", ".join(
             f"[{rule}](rules/{rule.partition('-')[0]}.md#{rule.lower()})"
             for rule in ambiguity.rules
         )
         yield (
             f"\n## {ambiguity.id}\n\n{plain(ambiguity.question)}\n\n| reading | |\n| --- | --- |\n"
-            f"{told}| what is said | {'<br>'.join(said_by(ambiguity))} |\n| touches | {touched} |\n"
+            f"{facts}| what is said | {'<br>'.join(said_by(ambiguity))} |\n"
+            f"| touches | {touched} |\n"
         )
 
 

@@ -138,8 +138,8 @@ class EmbeddedAdapter:
             case v.RestoreQueue():
                 return Observed(broker.restore(command))
         outcome = self._asked(broker, scenario, command, connection)
-        told = isinstance(command, v.Send | v.SendBatch) and isinstance(outcome, v.Done)
-        return Observed(outcome, self._witness(broker) if told else None)
+        witnessed = isinstance(command, v.Send | v.SendBatch) and isinstance(outcome, v.Done)
+        return Observed(outcome, self._witness(broker) if witnessed else None)
 
     def _asked(
         self, broker: Embedded, scenario: Scenario, command: v.Command, connection: str

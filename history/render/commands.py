@@ -97,11 +97,11 @@ def _of_a_lock_words(command: _OfALock) -> str:
     what = {v.DeadLetter: "Dead-letter", v.RenewLock: "Renew"}.get(
         type(command), type(command).__name__
     )
-    told = f"{what} on {named(command.queue)}: lock {named(command.lock_token)}"
+    text = f"{what} on {named(command.queue)}: lock {named(command.lock_token)}"
     why = command.reason if isinstance(command, v.DeadLetter) else None
-    told = f"{told}, reason {quoted(why)}" if why else told
+    text = f"{text}, reason {quoted(why)}" if why else text
     name = None if isinstance(command, v.RenewLock) else command.transaction
-    return told if name is None else f"{told}, in transaction {named(name)}"
+    return text if name is None else f"{text}, in transaction {named(name)}"
 
 
 def _send_words(command: v.Send) -> str:
@@ -116,14 +116,14 @@ def _send_words(command: v.Send) -> str:
 
 
 def _batch_words(command: v.SendBatch) -> str:
-    told = [
+    sent = [
         " ".join((quoted(message.body), *(f"({text})" for text in properties(message))))
         for message in command.messages
     ]
     within = command.transaction
     end = "" if within is None else f", in transaction {named(within)}"
-    number = counted(len(told), "message")
-    return f"Send {number} at once to {named(command.queue)}: {', '.join(told)}{end}"
+    number = counted(len(sent), "message")
+    return f"Send {number} at once to {named(command.queue)}: {', '.join(sent)}{end}"
 
 
 def _several_locks_words(command: v.SettleBatch | v.RenewLocks) -> str:
@@ -131,8 +131,8 @@ def _several_locks_words(command: v.SettleBatch | v.RenewLocks) -> str:
     if isinstance(command, v.SettleBatch):
         what, why = command.disposition.value.capitalize(), command.reason
     locks = ", ".join(map(named, command.lock_tokens))
-    told = f"{what} at once on {named(command.queue)}: locks {locks or 'none'}"
-    return f"{told}, reason {quoted(why)}" if why else told
+    text = f"{what} at once on {named(command.queue)}: locks {locks or 'none'}"
+    return f"{text}, reason {quoted(why)}" if why else text
 
 
 def _schedule_words(command: v.Schedule) -> str:

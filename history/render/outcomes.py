@@ -84,8 +84,8 @@ def _session_outcome_words(
         case v.Renewed(locked_until=until):
             return "Renewed" if until is None else f"Renewed: locked until {seconds(until)}"
         case v.RenewedSeveral(locked_until=ends):
-            told = ", ".join("unknown" if end is None else seconds(end) for end in ends)
-            return f"Renewed: locked until {told}" if told else "Renewed"
+            expiries = ", ".join("unknown" if end is None else seconds(end) for end in ends)
+            return f"Renewed: locked until {expiries}" if expiries else "Renewed"
 
 
 def _management_outcome_words(

@@ -22,10 +22,10 @@ def what_is_wrong(wrong: v.Event, right: v.Event, *, last: bool) -> str:
     """
     subject = "it" if last else f"the earlier {noun(wrong.command)}"
     usual = right.outcome
-    told = f"{subject} {_said(wrong, usual)}"
+    sentence = f"{subject} {_said(wrong, usual)}"
     if isinstance(usual, v.Refused) and not isinstance(wrong.outcome, v.Refused):
-        return f"{told} instead of a refusal as {usual.error.value}"
-    return told
+        return f"{sentence} instead of a refusal as {usual.error.value}"
+    return sentence
 
 
 def _said(wrong: v.Event, usual: v.Outcome) -> str:  # noqa: PLR0911 - one return a case

@@ -318,8 +318,8 @@ def has_lawful_size(bus: Bus, outcome: v.Outcome) -> None:
         return
     assert isinstance(outcome, v.Done), outcome
     parts = bus.profile.partitions if _is_partitioned(bus.settings[QUEUE]) else 1
-    told = described(bus, QUEUE, "max_size").max_size or 0
-    assert told in {parts * size for size in SIZES[bus.profile.tier]}, told
+    whole_size = described(bus, QUEUE, "max_size").max_size or 0
+    assert whole_size in {parts * size for size in SIZES[bus.profile.tier]}, whole_size
 
 
 def _is_partitioned(settings: v.CreateQueue) -> bool:

@@ -128,8 +128,8 @@ def _print(found: "list[Finding]", console: "Console") -> None:
         if each.result.value in ("failed", "inconclusive", "not tried"):
             _tell(each, console)
     counted = {kind: sum(each.result.value == kind for each in found) for kind in _STYLES}
-    told = ", ".join(f"{count} {kind}" for kind, count in counted.items() if count)
-    console.print(f"\n{told}", highlight=False)
+    counts = ", ".join(f"{count} {kind}" for kind, count in counted.items() if count)
+    console.print(f"\n{counts}", highlight=False)
 
 
 def _tell(finding: "Finding", console: "Console") -> None:

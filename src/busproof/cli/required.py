@@ -23,7 +23,7 @@ def _complete(_: "click.Context", __: "click.Parameter", typed: str) -> "list[Co
     found = {level.id: level.summary for level in levels}
     found |= {name: level.title for level in levels for name in level.capabilities}
     return [
-        CompletionItem(name, help=told) for name, told in found.items() if name.startswith(typed)
+        CompletionItem(name, help=title) for name, title in found.items() if name.startswith(typed)
     ]
 
 

@@ -172,10 +172,10 @@ def _errors(scenarios: Sequence[Scenario]) -> Iterator[str]:
     broken = [ending.detail for ending in endings if ending.verdict is ScenarioVerdict.ERRORED]
     # Two sentences that differ in a number, such as a request's or a process's, are of one kind.
     kinds = {re.sub(r"\d+", "0", detail): detail for detail in reversed(broken)}
-    told = [_shortened(detail) for detail in reversed(kinds.values())]
-    yield from told[:_ERRORS_TOLD]
-    if told[_ERRORS_TOLD:]:
-        yield f"{len(told) - _ERRORS_TOLD} more kinds of errors are in the run's history"
+    details = [_shortened(detail) for detail in reversed(kinds.values())]
+    yield from details[:_ERRORS_TOLD]
+    if details[_ERRORS_TOLD:]:
+        yield f"{len(details) - _ERRORS_TOLD} more kinds of errors are in the run's history"
 
 
 def _shortened(detail: str) -> str:

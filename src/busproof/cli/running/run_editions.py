@@ -100,5 +100,7 @@ def _write_page(runs: "list[Conformance]", catalogue: "Catalogue", page: Path) -
     from busproof.reports.page_data import Comparison  # noqa: PLC0415
     from busproof.reports.redaction import redacted  # noqa: PLC0415
 
-    told = tuple(map(redacted, runs))
-    write_page(Comparison(runs=told, catalogue=catalogue, evidence=evidence(catalogue.rules)), page)
+    public = tuple(map(redacted, runs))
+    write_page(
+        Comparison(runs=public, catalogue=catalogue, evidence=evidence(catalogue.rules)), page
+    )
