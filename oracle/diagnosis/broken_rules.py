@@ -36,8 +36,6 @@ from busproof.oracle.queued_messages import Key
 from busproof.oracle.state import Namespace, Queue, Subscription, Topic, feeding
 from busproof.oracle.transition import Observation, Transition
 
-__all__ = ["blamed"]
-
 _OF_REQUESTS: Final[dict[type[v.Command], tuple[v.RuleId, ...]]] = {
     v.DeadLetter: ("LOCK-06", "DLQ-14", "LOCK-07"),
     v.Defer: ("LOCK-06", "LOCK-07"),

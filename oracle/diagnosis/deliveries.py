@@ -16,8 +16,6 @@ from busproof.oracle.several.batches import Reached, are_locked_apart, one_more,
 from busproof.oracle.state import Namespace, Queue
 from busproof.oracle.transition import Observation
 
-__all__ = ["wrongly_received"]
-
 
 def wrongly_received(
     namespace: Namespace, queue: Queue, event: v.Event, seen: Observation

@@ -15,8 +15,6 @@ from busproof.oracle.sizes.message_limits import (
 from busproof.oracle.state import Namespace, Queue, everywhere
 from busproof.oracle.transition import Observation
 
-__all__ = ["blamed_for_limits", "is_about_room", "is_beyond", "room_denied"]
-
 
 def is_beyond(namespace: Namespace, queue: Queue, seen: Observation) -> bool:
     """Return whether a message went to a partition that the queue cannot have (SIZE-05)."""

@@ -12,8 +12,6 @@ from busproof.oracle.sizes.message_limits import is_longest_name
 from busproof.oracle.state import Namespace, Queue, is_unsure
 from busproof.oracle.transition import Transition
 
-__all__ = ["blamed_in_management", "is_management"]
-
 Management = (
     v.CreateQueue
     | v.CreateTopic

@@ -15,8 +15,6 @@ from busproof.oracle.messages.peek_start import (
 from busproof.oracle.state import Namespace, Queue, everywhere
 from busproof.oracle.transition import Observation
 
-__all__ = ["blamed_for_partitions", "wrongly_begun"]
-
 
 def wrongly_begun(
     namespace: Namespace, queue: Queue, command: v.Peek, views: tuple[v.MessageView, ...]

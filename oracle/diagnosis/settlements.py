@@ -5,16 +5,6 @@ from typing import Final
 from busproof import vocabulary as v
 from busproof.oracle.state import Namespace, Queue
 
-__all__ = [
-    "OF_DELETIONS",
-    "blamed_for_batches",
-    "blamed_for_deletions",
-    "blamed_for_locks_together",
-    "blamed_for_settlements",
-    "wrongly_settled",
-]
-
-
 _TELLING_OF_SETTLEMENTS: Final = v.Receive | v.Peek | v.ReceiveDeferred | v.RenewLock | v.Settlement
 """Requests whose answers reveal whether a message was settled."""
 

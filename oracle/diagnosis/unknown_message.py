@@ -10,8 +10,6 @@ from busproof.oracle.messages.matching import is_unchanged
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import Namespace, Queue
 
-__all__ = ["absence"]
-
 _BESIDES: Final[dict[v.RuleId, tuple[v.RuleId, ...]]] = {
     "KEY-11": ("DUP-04", "DUP-07", "DUP-02", "DUP-05", "DUP-09", "DUP-11", "DUP-03"),
     "PART-03": ("KEY-03",),

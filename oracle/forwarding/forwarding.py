@@ -21,8 +21,6 @@ from busproof.oracle.state import (
     with_queue,
 )
 
-__all__ = ["kept_by", "passed_on", "why_late", "withheld_beyond"]
-
 MOST_EVER = 4
 MOST_HOPS = {"three": 3}
 """FORWARD-HOPS: maximum number of hops; four unless a reading says otherwise."""

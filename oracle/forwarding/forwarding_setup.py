@@ -11,15 +11,6 @@ from busproof.oracle.several.batches import receive_batch
 from busproof.oracle.state import Namespace, Queue, Subscription, is_unsure, with_queue
 from busproof.oracle.transition import Observation, Transition, refusal
 
-__all__ = [
-    "LONGEST_LOCK",
-    "given_by_source",
-    "not_forwarding",
-    "refused_destination",
-    "sources",
-    "with_lawful_locks",
-]
-
 LONGEST_LOCK: Final = 300 * v.MICROSECONDS
 """LOCK-03: maximum lock duration."""
 

@@ -26,8 +26,6 @@ from busproof.oracle.state import (
 from busproof.oracle.transition import Transition
 from busproof.oracle.unjudged import stop_judging
 
-__all__ = ["redirection_refused", "with_lost_redirection", "with_redirection"]
-
 
 def redirection_refused(
     namespace: Namespace, queue: Queue, command: v.UpdateQueue

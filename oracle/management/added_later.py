@@ -9,8 +9,6 @@ from typing import Final
 from busproof import vocabulary as v
 from busproof.oracle.state import Queue
 
-__all__ = ["blamed_as_added", "shown_as_added"]
-
 _PEEK_IN_SESSION: Final = "FEAT-17"
 _OF_REQUESTS: Final[dict[type[v.Command], v.RuleId]] = {
     v.Send: "FEAT-05",

@@ -16,8 +16,6 @@ from busproof.oracle.state import (
 )
 from busproof.oracle.unjudged import is_joined, stop_judging
 
-__all__ = ["delete_entity"]
-
 
 def delete_entity(namespace: Namespace, queue: Queue) -> Namespace:
     """MGMT-15, TOPIC-22, TOPIC-23: return the namespace without an entity.

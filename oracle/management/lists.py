@@ -7,8 +7,6 @@ from busproof import vocabulary as v
 from busproof.oracle.state import Namespace, Topic, is_unsure
 from busproof.oracle.transition import Observation, Transition, refusal
 
-__all__ = ["Listing", "is_a_queue", "list_entities", "subscriptions_of", "wrongly_named"]
-
 Listing = v.ListQueues | v.ListTopics | v.ListSubscriptions
 
 

@@ -7,15 +7,6 @@ from busproof import vocabulary as v
 from busproof.oracle.state import Namespace, Queue, Transaction
 from busproof.oracle.transactions.limits import in_order
 
-__all__ = [
-    "blamed_in_premium",
-    "is_distinct",
-    "may_keep_as_it_is",
-    "options_in_premium",
-    "partitioning_refused",
-    "shown_in_premium",
-]
-
 _ON_MESSAGES: Final = v.Send | v.Receive | v.Peek | v.Complete
 
 

@@ -37,15 +37,6 @@ from busproof.oracle.state import (
 from busproof.oracle.transition import Transition, done, refusal
 from busproof.oracle.unjudged import made, stop_judging
 
-__all__ = [
-    "create_queue",
-    "may_fail_in_outage",
-    "noted",
-    "outage_reading",
-    "outages_of",
-    "restore_queue",
-]
-
 
 def outage_reading(namespace: Namespace) -> str:
     """Return how management may fail in an outage (MANAGEMENT-IN-OUTAGE)."""

@@ -25,17 +25,6 @@ from busproof.oracle.state import NEVER, Namespace, Queue, Subscription, Topic
 from busproof.oracle.transition import Observation, Transition, refusal
 from busproof.oracle.window import Window
 
-__all__ = [
-    "availability_is_allowed",
-    "described",
-    "get_may_fail",
-    "get_queue",
-    "is_within",
-    "of_partitioning",
-    "shown_by_availability",
-    "wrongly_told",
-]
-
 _OF_TOPICS: Final = ("partitioned", "duplicate_detection", "duplicate_window", "max_size", "size")
 """Settings that a subscription shares with its topic, or lacks."""
 

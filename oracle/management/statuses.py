@@ -24,8 +24,6 @@ from busproof.oracle.transactions.limits import with_transaction
 from busproof.oracle.transition import Transition, refusal
 from busproof.oracle.unjudged import is_joined, stop_judging
 
-__all__ = ["as_permitted", "with_lost_status", "with_status"]
-
 _SENDING: Final = v.Send | v.SendBatch | v.Schedule
 _RECEIVING: Final = v.Receive | v.ReceiveBatch
 _OF_SENDERS: Final = _SENDING | v.CancelScheduled

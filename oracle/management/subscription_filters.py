@@ -27,8 +27,6 @@ from busproof.filters.parser import (
 )
 from busproof.oracle.state import Subscription
 
-__all__ = ["Copied", "Verdict", "copies", "judged"]
-
 _OF_NODES: Final[dict[type, v.RuleId]] = {
     Compare: "FILTER-11",
     And: "FILTER-12",

@@ -19,8 +19,6 @@ from busproof.oracle.transactions.transactional_sends import after_refusal
 from busproof.oracle.transition import Observation, Transition, done, refusal
 from busproof.oracle.unjudged import stop_judging
 
-__all__ = ["change_rule", "list_rules", "lost_change", "with_changes"]
-
 Change = v.AddRule | v.RemoveRule
 
 

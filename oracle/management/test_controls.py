@@ -13,16 +13,6 @@ from busproof.oracle.transition import Transition, done, refusal
 from busproof.oracle.unjudged import is_joined, stop_judging
 from busproof.oracle.window import Window
 
-__all__ = [
-    "advance_clock",
-    "bring_up",
-    "in_outage",
-    "lost_advance",
-    "lost_outage",
-    "take_down",
-    "with_outages",
-]
-
 
 def _exists(namespace: Namespace, queue: Queue, partition: int) -> bool:
     return bool(everywhere(namespace, queue.settings) >> partition & 1)

@@ -42,11 +42,6 @@ from busproof.oracle.storage_used import filled, most
 from busproof.oracle.transition import Transition, done, refusal
 from busproof.oracle.unjudged import made, stop_judging
 
-__all__ = [
-    "create_subscription",
-    "create_topic",
-]
-
 
 def create_topic(namespace: Namespace, command: v.CreateTopic) -> Iterator[Transition]:
     """Create a topic, once; Premium may refuse a partitioned one, and Basic any."""

@@ -19,8 +19,6 @@ from busproof.oracle.sizes.entity_size import told_size
 from busproof.oracle.state import NEVER, Namespace, Queue, Topic
 from busproof.oracle.transition import Observation, Transition
 
-__all__ = ["get_topic", "wrongly_told_of_topic"]
-
 
 def get_topic(namespace: Namespace, command: v.GetTopic, seen: Observation) -> Iterator[Transition]:
     """MGMT-11, MGMT-21, MGMT-22, TOPIC-24: describe the topic."""

@@ -14,18 +14,6 @@ from busproof.oracle.registry import troubled_like
 from busproof.oracle.state import Namespace, Queue, Subscription, Topic, with_queue
 from busproof.oracle.transition import Transition, refusal
 
-__all__ = [
-    "has_no_such_setting",
-    "misaddressed",
-    "returned",
-    "shares_homes",
-    "shown_by_copy",
-    "shown_by_nothing",
-    "told_of_topics",
-    "why_absent",
-    "with_partitions_of_topic",
-]
-
 _ON_A_TOPIC: Final = (
     v.CreateSubscription,
     v.Send,

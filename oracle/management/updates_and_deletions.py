@@ -23,20 +23,6 @@ from busproof.oracle.transition import Transition, done, refusal
 from busproof.oracle.unjudged import is_joined, stop_judging
 from busproof.oracle.window import Window
 
-__all__ = [
-    "FIXED",
-    "delete_queue",
-    "delete_topic",
-    "is_managed_otherwise",
-    "lost_delete",
-    "lost_delete_topic",
-    "lost_update",
-    "lost_update_topic",
-    "update_queue",
-    "update_topic",
-]
-
-
 FIXED: dict[str, v.RuleId] = {
     "partitioned": "MGMT-04",
     "requires_session": "MGMT-13",

@@ -16,17 +16,6 @@ from busproof.oracle.sizes.entity_size import granted_sizes, may_refuse_size
 from busproof.oracle.sizes.message_limits import is_long_name, is_longest_name, must_refuse_beyond
 from busproof.oracle.state import Namespace
 
-__all__ = [
-    "created_rules",
-    "is_beyond_basic",
-    "objections",
-    "options_of",
-    "version_shown",
-    "windows_of",
-    "with_basic",
-]
-
-
 _FORM: Final = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")
 _FIRST: Final = "2013-10"
 """MGMT-06: the first api-version with partitioned entities."""

@@ -14,15 +14,6 @@ from busproof.oracle.entity_counts import MOST_PARTITIONED, EntityCounts, Kind
 from busproof.oracle.state import Namespace, Queue, Topic
 from busproof.oracle.transition import Transition, refusal
 
-__all__ = [
-    "MOST_ENTITIES",
-    "Wanted",
-    "over_quota",
-    "quota_denied",
-    "shown_by_creation",
-    "within_quota",
-]
-
 MOST_ENTITIES: Final = 10_000
 """QUOTA-07: maximum of queues and topics in a namespace of Basic or Standard."""
 A_UNIT: Final = 1_000

@@ -16,25 +16,6 @@ from busproof.oracle.state import Namespace, Queue, Topic, everywhere, feeding
 from busproof.oracle.storage_used import NO_ROOM_TAKEN, Room, most
 from busproof.oracle.transition import Transition, refusal
 
-__all__ = [
-    "MOST_GB",
-    "all_may_be_full",
-    "bits",
-    "capacity",
-    "dead_letter_storage",
-    "granted_sizes",
-    "may_be_full",
-    "may_be_full_somewhere",
-    "may_refuse_size",
-    "no_other_size",
-    "of_size",
-    "perhaps_full",
-    "told_size",
-    "weight",
-    "wrong_size",
-]
-
-
 STANDARD_SIZES: Final = (1, 2, 3, 4, 5)
 """SIZE-01: in GB."""
 PREMIUM_SIZES: Final = (*STANDARD_SIZES, 10, 20, 40, 80)

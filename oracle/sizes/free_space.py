@@ -31,8 +31,6 @@ from busproof.oracle.state import (
 from busproof.oracle.storage_used import Room, least
 from busproof.oracle.transition import Observation, Transition, refusal
 
-__all__ = ["lacks_room", "no_room", "no_room_within", "taken_in", "why_taken", "with_room"]
-
 
 def with_room(
     namespace: Namespace,

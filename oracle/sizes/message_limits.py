@@ -15,26 +15,6 @@ from busproof.oracle.storage_used import WIDEST, most, most_of_state
 from busproof.oracle.transactions.limits import SIZE_LIMIT, may_be_full
 from busproof.oracle.transition import Transition, refusal
 
-__all__ = [
-    "Excess",
-    "batch_excess",
-    "beyond_limits",
-    "excesses",
-    "held_in",
-    "held_to_limits",
-    "is_long_name",
-    "is_long_short_name",
-    "is_longest_name",
-    "is_longest_short_name",
-    "is_plain",
-    "must_refuse_beyond",
-    "no_more",
-    "refuses_state",
-    "shown_of_state",
-    "surely_beyond",
-    "within_limits",
-]
-
 KB: Final = {"decimal": (1000, 1000), "binary": (1024, 1024)}
 EITHER_KB: Final = (1000, 1024)
 """KB-BYTES: the fewest bytes of a KB, and the most."""

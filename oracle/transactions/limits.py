@@ -10,21 +10,6 @@ from busproof.oracle.state import Namespace, Queue, Staged, Topic, Transaction
 from busproof.oracle.storage_used import filled
 from busproof.oracle.unjudged import is_unjudged, stop_judging
 
-__all__ = [
-    "SIZE_LIMIT",
-    "in_order",
-    "is_second_entity",
-    "is_there",
-    "may_be_full",
-    "may_be_over",
-    "occupied",
-    "unless_ending",
-    "vacated",
-    "with_staged",
-    "with_transaction",
-    "without_deleted",
-]
-
 TIME_LIMIT: Final = 120 * v.MICROSECONDS
 """The service may end a transaction this long after it began."""
 SIZE_LIMIT: Final = 100

@@ -47,17 +47,6 @@ from busproof.oracle.transactions.limits import (
 )
 from busproof.oracle.transition import Choice, Observation, Transition, done, refusal
 
-__all__ = [
-    "after_refusal",
-    "conflicting",
-    "doubted",
-    "lost_send_in",
-    "regular_accepts",
-    "running",
-    "send_in",
-    "unavailable",
-]
-
 
 def send_in(
     namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Observation

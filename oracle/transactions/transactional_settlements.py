@@ -34,14 +34,6 @@ from busproof.oracle.transition import Transition, done, refusal
 from busproof.oracle.unjudged import stop_judging
 from busproof.oracle.window import Window
 
-__all__ = [
-    "loses",
-    "lost_settle",
-    "released",
-    "settle",
-    "settled_together",
-]
-
 
 def settle(namespace: Namespace, command: v.Settlement) -> Iterator[Transition]:
     """LOCK-11, LOCK-12: apply a settlement at once, or enlist it in its transaction."""

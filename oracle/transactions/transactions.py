@@ -27,8 +27,6 @@ from busproof.oracle.transactions.transactional_settlements import loses, releas
 from busproof.oracle.transition import Observation, Transition, done, refusal
 from busproof.oracle.window import Window
 
-__all__ = ["begin", "commit", "lost_begin", "lost_commit", "lost_roll_back", "roll_back", "sent_to"]
-
 
 def begin(namespace: Namespace, command: v.BeginTransaction) -> Iterator[Transition]:
     """Begin a transaction; Basic may have none (from outside the editions)."""
