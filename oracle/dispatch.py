@@ -22,10 +22,7 @@ from busproof.oracle.management.topic_description import get_topic
 from busproof.oracle.management.topics import misaddressed
 from busproof.oracle.management.unanswered_creations import lost_creation
 from busproof.oracle.management.updates_and_deletions import (
-    delete_queue,
-    delete_topic,
-    lost_delete,
-    lost_delete_topic,
+    delete,
     lost_update,
     lost_update_topic,
     update_queue,
@@ -78,7 +75,7 @@ from busproof.oracle.transactions.transactions import (
     roll_back,
 )
 from busproof.oracle.transition import UNOBSERVED, Observation, Transition
-from busproof.oracle.unjudged import LOOKING
+from busproof.oracle.unjudged import LOOKING, stop_judging
 
 __all__ = ["dispatched", "lost"]
 
@@ -163,16 +160,14 @@ def _whatever_its_status(
             return list_entities(namespace, command, seen)
         case v.UpdateQueue():
             return update_queue(namespace, command)
-        case v.DeleteQueue():
-            return delete_queue(namespace, command)
+        case v.DeleteQueue(queue=name) | v.DeleteTopic(topic=name):
+            return delete(namespace, name)
         case v.CreateTopic():
             return create_topic(namespace, command)
         case v.GetTopic():
             return get_topic(namespace, command, seen)
         case v.UpdateTopic():
             return update_topic(namespace, command)
-        case v.DeleteTopic():
-            return delete_topic(namespace, command)
         case v.CreateSubscription():
             return create_subscription(namespace, command)
         case v.AddRule() | v.RemoveRule():
@@ -244,14 +239,13 @@ def _lost(namespace: Namespace, command: v.Operation, connection: str) -> Namesp
             return lost_roll_back(namespace, command)
         case v.UpdateQueue():
             return lost_update(namespace, command)
-        case v.DeleteQueue():
-            return lost_delete(namespace, command)
+        case v.DeleteQueue(queue=name) | v.DeleteTopic(topic=name):
+            # The entity, or a later one of its name, may be deleted at any time.
+            return stop_judging(namespace, name)
         case v.AddRule() | v.RemoveRule():
             return lost_change(namespace, command)
         case v.UpdateTopic():
             return lost_update_topic(namespace, command)
-        case v.DeleteTopic():
-            return lost_delete_topic(namespace, command)
         case v.TakePartitionDown() | v.BringPartitionUp():
             return lost_outage(namespace, command)
         case v.AdvanceClock():

@@ -12,6 +12,7 @@ from busproof.oracle.messages.receiving import COUNTED_AGAIN, order_rule
 from busproof.oracle.messages.sequence_numbers import misnumbered
 from busproof.oracle.messages.settling import DEFAULT_DURATION
 from busproof.oracle.queued_messages import Key, Stored
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.several.batches import Reached, are_locked_apart, one_more, one_of
 from busproof.oracle.state import Namespace, Queue
 from busproof.oracle.transition import Observation
@@ -126,13 +127,15 @@ def _lock_broken(
 
 def _wrongly_locked(queue: Queue) -> tuple[v.RuleId, ...]:
     """Return the rules broken by a lock's end time, if it contradicts the lock duration."""
-    duration, managed = queue.settings.lock_duration, queue.managed
-    rules = {DEFAULT_DURATION: ("LOCK-02", "LOCK-01"), LONGEST_LOCK: ("LOCK-03", "LOCK-01")}
-    apart: tuple[v.RuleId, ...] = ("MGMT-17",) if queue.settings.partitioned else ()
-    changed: tuple[v.RuleId, ...] = ("MGMT-12", *apart) if managed.updated else ()
-    if changed and "update" in managed.refused:
-        changed = (*changed, "MGMT-19")
-    return (*changed, *rules.get(duration, ("LOCK-01",)))
+    settings, managed = queue.settings, queue.managed
+    return rules_if(
+        (managed.updated, "MGMT-12"),
+        (managed.updated and settings.partitioned, "MGMT-17"),
+        (managed.updated and "update" in managed.refused, "MGMT-19"),
+        (settings.lock_duration == DEFAULT_DURATION, "LOCK-02"),
+        (settings.lock_duration == LONGEST_LOCK, "LOCK-03"),
+        (True, "LOCK-01"),
+    )
 
 
 def _order_broken(queue: Queue, stored: Stored) -> tuple[v.RuleId, ...]:
@@ -153,30 +156,26 @@ def _withheld(namespace: Namespace, queue: Queue, command: v.Receive) -> tuple[v
         stays = ("DLQ-05", "DLQ-02", "DLQ-12", "DLQ-07", "DLQ-09", "LIFE-09")
         return stays if queue.arrivals else ("DLQ-08", *stays)
     waiting = [stored for stored in queue.messages.values() if stored.available]
-    returned = dict.fromkeys(stored.returned for stored in waiting if stored.returned)
-    rules: tuple[v.RuleId, ...] = (*returned, "LIFE-09", "TXN-12", "LIFE-01")
-    if queue.settings.duplicate_detection:
-        rules = (*rules, "DUP-04")
-    if any(stored.deliveries for stored in waiting):
-        rules = (*rules, "DLQ-03")
-    if any(stored.resisted for stored in waiting):
-        rules = (*rules, "LOCK-08")
-    if queue.managed.suspended:
-        rules = (*rules, "MGMT-27")
-    rules = (*rules, *dict.fromkeys(rule for stored in waiting for rule in stored.shows))
-    if any(stored.came for stored in waiting):
-        rules = (*rules, "SCHED-05")
-    if queue.peeked:
-        rules = (*rules, "LIFE-07")
-    if any(stored.key is None and stored.message.message_id is not None for stored in waiting):
-        rules = (*rules, "KEY-12")
-    if "queue" in queue.managed.tried:
-        rules = (*rules, "MGMT-09")
-    if len(queue.managed.before):
-        rules = (*rules, "MGMT-15")
-    if namespace.now.earliest > queue.receivers.others_until >= 0:
-        rules = ("LIFE-13", *rules)
-    return rules
+    by_id = any(each.key is None and each.message.message_id is not None for each in waiting)
+    return (
+        *rules_if((namespace.now.earliest > queue.receivers.others_until >= 0, "LIFE-13")),
+        *dict.fromkeys(stored.returned for stored in waiting if stored.returned),
+        *("LIFE-09", "TXN-12", "LIFE-01"),
+        *rules_if(
+            (queue.settings.duplicate_detection, "DUP-04"),
+            (any(stored.deliveries for stored in waiting), "DLQ-03"),
+            (any(stored.resisted for stored in waiting), "LOCK-08"),
+            (queue.managed.suspended, "MGMT-27"),
+        ),
+        *dict.fromkeys(rule for stored in waiting for rule in stored.shows),
+        *rules_if(
+            (any(stored.came for stored in waiting), "SCHED-05"),
+            (queue.peeked, "LIFE-07"),
+            (by_id, "KEY-12"),
+            ("queue" in queue.managed.tried, "MGMT-09"),
+            (len(queue.managed.before), "MGMT-15"),
+        ),
+    )
 
 
 def _withheld_from_session(queue: Queue, session_id: str) -> tuple[v.RuleId, ...]:

@@ -61,14 +61,6 @@ def with_redirection(namespace: Namespace, command: v.UpdateQueue, *, surely: bo
     return _begun(namespace, redirected) if wanted is not None else _ended(namespace, redirected)
 
 
-def with_lost_redirection(namespace: Namespace, command: v.UpdateQueue) -> Namespace:
-    """Stop judging: the update may take effect now, later or never."""
-    if command.forward_to is None:
-        return namespace
-    onward = (command.forward_to,) if command.forward_to else ()
-    return stop_judging(namespace, command.queue, *onward)
-
-
 def _is_simple(namespace: Namespace, queue: Queue, wanted: str | None) -> bool:
     """Return whether only the place of the queue's messages is open."""
     name = queue.settings.queue

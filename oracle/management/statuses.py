@@ -10,6 +10,7 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
+from busproof.oracle.changes import with_doubt
 from busproof.oracle.forwarding.forward_retries import tried_again
 from busproof.oracle.state import (
     Namespace,
@@ -20,7 +21,6 @@ from busproof.oracle.state import (
     is_unsure,
     with_queue,
 )
-from busproof.oracle.transactions.limits import with_transaction
 from busproof.oracle.transition import Transition, refusal
 from busproof.oracle.unjudged import is_joined, stop_judging
 
@@ -66,20 +66,11 @@ def _as_disabled(
     elif forbidden:
         # The documents do not say whether other requests are refused, nor the effect of a commit.
         for each in found:
-            yield attrs.evolve(each, next=_in_doubt(each.next, command))
-        left = _in_doubt(namespace, command)
+            yield attrs.evolve(each, next=with_doubt(each.next, command))
+        left = with_doubt(namespace, command)
         yield refusal(left, v.Error.ENTITY_DISABLED, any_error=True)
     else:
         yield from _permitted(command, found)
-
-
-def _in_doubt(namespace: Namespace, command: v.Command) -> Namespace:
-    """Return the namespace in which the command's transaction, if any, is in doubt."""
-    name: str | None = getattr(command, "transaction", None)
-    transaction = None if name is None else namespace.transactions.get(name)
-    if name is None or transaction is None:
-        return namespace
-    return with_transaction(namespace, name, attrs.evolve(transaction, doubtful=True))
 
 
 def _only_refused(
@@ -117,11 +108,6 @@ def with_status(namespace: Namespace, command: v.UpdateQueue, *, surely: bool) -
     if status.takes and not before.takes:
         return tried_again(namespace, command.queue)
     return namespace
-
-
-def with_lost_status(namespace: Namespace, command: v.UpdateQueue) -> Namespace:
-    """Stop judging: the update may take effect now, later or never."""
-    return namespace if command.status is None else stop_judging(namespace, command.queue)
 
 
 def _is_simple(namespace: Namespace, queue: Queue) -> bool:

@@ -8,13 +8,14 @@ from busproof import vocabulary as v
 from busproof.filters.actions import is_plain, parsed_action, sets_a_key
 from busproof.filters.parser import Outside, Property, parsed, walked
 from busproof.filters.terms import is_of_the_system
+from busproof.oracle.changes import with_doubt, with_transaction
 from busproof.oracle.sizes.message_limits import (
     is_long_short_name,
     is_longest_short_name,
     must_refuse_beyond,
 )
 from busproof.oracle.state import Namespace, Queue, Subscription, Topic, Transaction, with_queue
-from busproof.oracle.transactions.limits import is_second_entity, with_transaction
+from busproof.oracle.transactions.limits import is_second_entity
 from busproof.oracle.transactions.transactional_sends import after_refusal
 from busproof.oracle.transition import Observation, Transition, done, refusal
 from busproof.oracle.unjudged import stop_judging
@@ -231,12 +232,7 @@ def with_changes(namespace: Namespace, transaction: Transaction, *, certain: boo
 
 def lost_change(namespace: Namespace, command: Change) -> Namespace:
     """Return the states after an unanswered change, which may have ended its transaction."""
-    name = command.transaction
-    transaction = None if name is None else namespace.transactions.get(name)
-    if name is not None and transaction is not None:
-        doubtful = attrs.evolve(transaction, doubtful=True)
-        namespace = with_transaction(namespace, name, doubtful)
-    return _pending(namespace, command)
+    return _pending(with_doubt(namespace, command), command)
 
 
 def list_rules(

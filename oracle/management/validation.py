@@ -61,7 +61,7 @@ def is_beyond_basic(command: v.CreateQueue) -> bool:
 
 
 def windows_of(
-    namespace: Namespace, command: v.CreateQueue | v.CreateTopic
+    namespace: Namespace, command: v.CreateQueue
 ) -> tuple[tuple[int, tuple[v.RuleId, ...]], ...]:
     """DUP-03: return the possible duplicate windows of a request, each with its rules."""
     detects, asked = command.duplicate_detection, command.duplicate_window

@@ -6,6 +6,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
+from busproof.oracle.changes import with_transaction
 from busproof.oracle.messages.activation import goes_on
 from busproof.oracle.messages.duplicates import Fate, fate, noted
 from busproof.oracle.messages.enqueueing import arrive
@@ -43,7 +44,6 @@ from busproof.oracle.transactions.limits import (
     occupied,
     unless_ending,
     with_staged,
-    with_transaction,
     without_deleted,
 )
 from busproof.oracle.transition import Observation, Transition, done, refusal

@@ -16,11 +16,6 @@ SIZE_LIMIT: Final = 100
 """LIMIT-15, LIMIT-16: maximum number of messages in a transaction."""
 
 
-def with_transaction(namespace: Namespace, name: str, transaction: Transaction | None) -> Namespace:
-    """Return the namespace with one transaction changed; `None` means it has ended."""
-    return attrs.evolve(namespace, transactions=namespace.transactions.set(name, transaction))
-
-
 def with_staged(transaction: Transaction, queue: Queue, staged: Staged) -> Transaction:
     """Return the transaction with one more message for this queue."""
     return attrs.evolve(
