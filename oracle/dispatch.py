@@ -5,9 +5,9 @@ from typing import assert_never
 
 from busproof import vocabulary as v
 from busproof.oracle.forwarding.forwarding_setup import given_by_source
+from busproof.oracle.management.descriptions import get_entity
 from busproof.oracle.management.lists import list_entities
 from busproof.oracle.management.queue_creation import create_queue, restore_queue
-from busproof.oracle.management.queue_description import get_queue
 from busproof.oracle.management.statuses import as_permitted
 from busproof.oracle.management.subscription_rules import change_rule, list_rules, lost_change
 from busproof.oracle.management.test_controls import (
@@ -18,7 +18,6 @@ from busproof.oracle.management.test_controls import (
     take_down,
 )
 from busproof.oracle.management.topic_creation import create_subscription, create_topic
-from busproof.oracle.management.topic_description import get_topic
 from busproof.oracle.management.topics import misaddressed
 from busproof.oracle.management.unanswered_creations import lost_creation
 from busproof.oracle.management.updates_and_deletions import (
@@ -154,8 +153,8 @@ def _whatever_its_status(
             return create_queue(namespace, command)
         case v.RestoreQueue():
             return restore_queue(namespace, command)
-        case v.GetQueue():
-            return get_queue(namespace, command, seen)
+        case v.GetQueue(queue=name) | v.GetTopic(topic=name):
+            return get_entity(namespace, name, seen)
         case v.ListQueues() | v.ListTopics() | v.ListSubscriptions():
             return list_entities(namespace, command, seen)
         case v.UpdateQueue():
@@ -164,8 +163,6 @@ def _whatever_its_status(
             return delete(namespace, name)
         case v.CreateTopic():
             return create_topic(namespace, command)
-        case v.GetTopic():
-            return get_topic(namespace, command, seen)
         case v.UpdateTopic():
             return update_topic(namespace, command)
         case v.CreateSubscription():

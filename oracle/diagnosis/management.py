@@ -2,8 +2,7 @@
 
 from busproof import vocabulary as v
 from busproof.oracle.entity_counts import MOST_PARTITIONED, Kind
-from busproof.oracle.management.queue_description import wrongly_told
-from busproof.oracle.management.topic_description import wrongly_told_of_topic
+from busproof.oracle.management.descriptions import wrongly_told, wrongly_told_of_topic
 from busproof.oracle.management.validation import version_shown
 from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.sizes.entity_quota import Wanted, quota_denied

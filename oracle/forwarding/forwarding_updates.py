@@ -23,6 +23,7 @@ from busproof.oracle.state import (
     is_unsure,
     with_queue,
 )
+from busproof.oracle.transactions.limits import is_in_transaction
 from busproof.oracle.transition import Transition
 from busproof.oracle.unjudged import stop_judging
 
@@ -66,11 +67,8 @@ def _is_simple(namespace: Namespace, queue: Queue, wanted: str | None) -> bool:
     name = queue.settings.queue
     held = [*queue.messages.values()]
     idle = all(stored.lock is None and stored.deferred is False for stored in held)
-    sources = {name} | ({queue.role.topic} if isinstance(queue.role, Subscription) else set())
-    waits = any(
-        transaction is not None and not sources.isdisjoint(transaction.queues)
-        for transaction in namespace.transactions.values()
-    )
+    sources = (name, queue.role.topic) if isinstance(queue.role, Subscription) else (name,)
+    waits = is_in_transaction(namespace, *sources)
     still = not (len(queue.calendar.entries) or waits or any(feeding(namespace, name)))
     alone = wanted is None or (wanted != name and not any(feeding(namespace, wanted)))
     turned = wanted is not None and queue.settings.forward_to is not None

@@ -9,12 +9,13 @@ from busproof.filters.actions import is_plain, parsed_action, sets_a_key
 from busproof.filters.parser import Outside, Property, parsed, walked
 from busproof.filters.terms import is_of_the_system
 from busproof.oracle.changes import with_doubt, with_transaction
+from busproof.oracle.management.topics import topic_of
 from busproof.oracle.sizes.message_limits import (
     is_long_short_name,
     is_longest_short_name,
     must_refuse_beyond,
 )
-from busproof.oracle.state import Namespace, Queue, Subscription, Topic, Transaction, with_queue
+from busproof.oracle.state import Namespace, Queue, Subscription, Transaction, with_queue
 from busproof.oracle.transactions.limits import is_second_entity
 from busproof.oracle.transactions.transactional_sends import after_refusal
 from busproof.oracle.transition import Observation, Transition, done, refusal
@@ -124,13 +125,12 @@ def _changed(namespace: Namespace, command: Change) -> Namespace:
     if isinstance(command, v.AddRule):
         rules = role.rules.set(command.rule, command.filter)
         changed = attrs.evolve(role, rules=rules, added=True)
-        if command.action is not None:
-            return _with_action(_revised(namespace, queue, changed), command, command.action)
-        return _revised(namespace, queue, changed)
+        namespace = _revised(namespace, queue, changed)
+        action = command.action
+        return namespace if action is None else _with_action(namespace, command, action)
     rules = role.rules.delete(command.rule) if command.rule in role.rules else role.rules
     actions = role.actions
-    if command.rule in actions:
-        actions = actions.delete(command.rule)
+    actions = actions.delete(command.rule) if command.rule in actions else actions
     without = attrs.evolve(role, rules=rules, actions=actions, removed=True)
     return _revised(namespace, queue, without)
 
@@ -142,14 +142,12 @@ def _with_action(namespace: Namespace, command: v.AddRule, action: str) -> Names
     longer judged.
     """
     queue, role = _subscription(namespace, command)
-    topic = namespace.queues[role.topic]
-    if not isinstance(topic.role, Topic):
-        raise AssertionError("a subscription is of a topic")  # noqa: TRY004
+    topic, of_topic = topic_of(namespace, role)
     actions = role.actions.set(command.rule, action)
     acting = attrs.evolve(queue, role=attrs.evolve(role, actions=actions, acted=True))
-    counted = attrs.evolve(topic.role, copiers=topic.role.copiers + 1)
+    counted = attrs.evolve(of_topic, copiers=of_topic.copiers + 1)
     namespace = with_queue(with_queue(namespace, acting), attrs.evolve(topic, role=counted))
-    late = topic.role.unanswered_sends or len(topic.calendar.entries) or topic.fed
+    late = of_topic.unanswered_sends or len(topic.calendar.entries) or topic.fed
     if late or not _is_told(action):
         return stop_judging(namespace, queue.settings.queue)
     return namespace
@@ -168,13 +166,11 @@ def _pending(namespace: Namespace, command: Change) -> Namespace:
 
 
 def _revised(namespace: Namespace, queue: Queue, role: Subscription) -> Namespace:
-    topic = namespace.queues[role.topic]
-    if not isinstance(topic.role, Topic):
-        raise AssertionError("a subscription is of a topic")  # noqa: TRY004
-    revision = topic.role.revision + 1
+    topic, of_topic = topic_of(namespace, role)
+    revision = of_topic.revision + 1
     changed = attrs.evolve(role, revision=revision, taken=role.taken.__class__())
     namespace = with_queue(namespace, attrs.evolve(queue, role=changed))
-    revised = attrs.evolve(topic.role, revision=revision)
+    revised = attrs.evolve(of_topic, revision=revision)
     return with_queue(namespace, attrs.evolve(topic, role=revised))
 
 
@@ -200,7 +196,7 @@ def _change_in_transaction(
         # An unanswered commit may be executed only now, and include this change.
         at_once = _pending(namespace, command) if transaction.ending else namespace
         after = _asked_in_transaction(with_transaction(at_once, name, staged), command)
-        yield done(after, *(("FEAT-18",) if supported and sure else ("FEAT-04",)))
+        yield done(after, "FEAT-18" if supported and sure else "FEAT-04")
         return
     silent = "FEAT-03" in namespace.profile.silent
     rules = () if silent else ("FEAT-03",)

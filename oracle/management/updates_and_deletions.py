@@ -17,6 +17,7 @@ from busproof.oracle.management.topics import has_no_such_setting
 from busproof.oracle.registry import Managed
 from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import Namespace, Queue, Topic, with_queue
+from busproof.oracle.transactions.limits import is_in_transaction
 from busproof.oracle.transition import Transition, done, refusal
 from busproof.oracle.unjudged import is_joined, stop_judging
 from busproof.oracle.window import Window
@@ -245,12 +246,8 @@ def _is_busy(namespace: Namespace, name: str) -> bool:
     """Return whether messages sent earlier may still arrive."""
     topic = namespace.queues[name]
     late = isinstance(topic.role, Topic) and topic.role.unanswered_sends
-    waits = any(
-        transaction is not None and name in transaction.queues
-        for transaction in namespace.transactions.values()
-    )
-    scheduled = len(topic.calendar.entries)
-    return bool(late or waits or scheduled or topic.managed.unsettled or is_joined(namespace, name))
+    waits = is_in_transaction(namespace, name) or len(topic.calendar.entries)
+    return bool(late or waits or topic.managed.unsettled or is_joined(namespace, name))
 
 
 def lost_update_topic(namespace: Namespace, command: v.UpdateTopic) -> Namespace:

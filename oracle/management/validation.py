@@ -12,6 +12,7 @@ from busproof import vocabulary as v
 from busproof.oracle.forwarding.forwarding_setup import with_lawful_locks
 from busproof.oracle.management.premium import options_in_premium, partitioning_refused
 from busproof.oracle.messages.duplicates import lawful_windows
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.sizes.entity_size import granted_sizes, may_refuse_size
 from busproof.oracle.sizes.message_limits import is_long_name, is_longest_name, must_refuse_beyond
 from busproof.oracle.state import Namespace
@@ -138,18 +139,18 @@ def created_rules(
     namespace: Namespace, command: v.CreateQueue, *, partitioned: bool
 ) -> tuple[v.RuleId, ...]:
     """Return the rules exercised by the creation of the queue."""
-    rules: tuple[v.RuleId, ...] = ()
-    profile = namespace.profile
-    if partitioned and profile.tier is not v.Tier.PREMIUM:
-        rules = ("MGMT-02",)
-    if partitioned and command.api_version is not None:
-        shown = version_shown(command.api_version)
-        rules = rules if shown is None else (shown, *rules)
-    elif command.partitioned and not _knows_partitions(profile, command.api_version):
-        rules = ("MGMT-08", *rules) if version_shown(command.api_version or "") else rules
-    if profile.tier is v.Tier.BASIC and is_beyond_basic(command):
-        rules = ("MGMT-24", *rules)
+    profile, version = namespace.profile, command.api_version
+    shown: v.RuleId | None = None
+    if partitioned and version is not None:
+        shown = version_shown(version)
+    elif command.partitioned and not _knows_partitions(profile, version):
+        shown = "MGMT-08" if version_shown(version or "") else None
     granted = command.max_size is not None and command.max_size in granted_sizes(profile, command)
-    if granted and profile.tier is not v.Tier.BASIC:
-        rules = ("SIZE-01" if profile.tier is v.Tier.STANDARD else "PREM-07", *rules)
-    return ("LIMIT-17", *rules) if is_longest_name(command.queue) else rules
+    premium, basic = profile.tier is v.Tier.PREMIUM, profile.tier is v.Tier.BASIC
+    return rules_if(
+        (is_longest_name(command.queue), "LIMIT-17"),
+        (granted and not basic, "PREM-07" if premium else "SIZE-01"),
+        (basic and is_beyond_basic(command), "MGMT-24"),
+        (shown, shown or ""),
+        (partitioned and not premium, "MGMT-02"),
+    )

@@ -25,7 +25,7 @@ from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Key
 from busproof.oracle.schedule import Waiting, entered, perhaps_gone, withdrawn
 from busproof.oracle.sizes.entity_size import weight
-from busproof.oracle.sizes.free_space import no_room, no_room_within
+from busproof.oracle.sizes.free_space import no_room
 from busproof.oracle.sizes.message_limits import beyond_limits, no_more
 from busproof.oracle.state import (
     NEVER,
@@ -207,7 +207,7 @@ def _schedule_in(
         return
     key = effective_key(namespace, queue.settings, message)
     home = _home(namespace, queue, key)
-    for refused in no_room_within(namespace, queue, message, key, home):
+    for refused in no_room(namespace, queue, message, key, home, within=True):
         yield attrs.evolve(
             refused, next=transactional_sends.after_refusal(refused.next, name, transaction)
         )

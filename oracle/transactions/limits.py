@@ -99,6 +99,12 @@ def is_second_entity(transaction: Transaction, name: str) -> tuple[bool, bool]:
     return True, bool(sent_to & others)
 
 
+def is_in_transaction(namespace: Namespace, *names: str) -> bool:
+    """Return whether a transaction has requests about one of these entities."""
+    running = (each for each in namespace.transactions.values() if each is not None)
+    return any(name in transaction.queues for transaction in running for name in names)
+
+
 def may_be_full(transaction: Transaction) -> bool:
     """Return whether a transaction holds its maximum, if settlements count as well."""
     return transaction.size + len(transaction.settlements) >= SIZE_LIMIT

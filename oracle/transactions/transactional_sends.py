@@ -27,7 +27,7 @@ from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Key
 from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.sizes.entity_size import perhaps_full
-from busproof.oracle.sizes.free_space import no_room_within
+from busproof.oracle.sizes.free_space import no_room
 from busproof.oracle.sizes.message_limits import beyond_limits, no_more
 from busproof.oracle.state import (
     Namespace,
@@ -148,8 +148,8 @@ def _send_in_regular(sending: _Sending) -> Iterator[Transition]:
 
 
 def _without_room(sending: _Sending, key: Key | None, where: Partitions) -> Iterator[Transition]:
-    for refused in no_room_within(sending.namespace, sending.queue, sending.message, key, where):
-        yield _turned_away(sending, refused)
+    asked = (sending.namespace, sending.queue, sending.message, key, where)
+    yield from (_turned_away(sending, refused) for refused in no_room(*asked, within=True))
 
 
 def conflicting(
