@@ -12,7 +12,7 @@ from busproof.oracle.management.counts import (
     may_lag,
     rules_of_scheduled,
 )
-from busproof.oracle.management.lists import subscriptions_of
+from busproof.oracle.management.lists import listed_names
 from busproof.oracle.management.updates_and_deletions import FIXED
 from busproof.oracle.messages.dead_letters import dead_letters
 from busproof.oracle.rule_lists import rules_if
@@ -110,9 +110,14 @@ def _of_topic(namespace: Namespace, topic: Queue) -> v.TopicDescription:
         duplicate_window=settings.duplicate_window,
         time_to_live=settings.time_to_live,
         max_size=told_size(namespace, settings),
-        subscription_count=len(subscriptions_of(namespace, settings.queue)[0]),
+        subscription_count=len(_subscriptions(namespace, topic)[0]),
         availability=v.Availability.LIMITED if topic.outages.any else v.Availability.AVAILABLE,
     )
+
+
+def _subscriptions(namespace: Namespace, topic: Queue) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the names of its certain subscriptions, and of all possible ones."""
+    return listed_names(namespace, v.ListSubscriptions(topic=topic.settings.queue))
 
 
 def wrongly_told(
@@ -163,7 +168,7 @@ def _is_counted(namespace: Namespace, topic: Queue, told: int | None) -> bool:
     """TOPIC-24: check the number of subscriptions; it may be out of date where that may lag."""
     if told is None or not isinstance(topic.role, Topic):
         return True
-    sure, there = subscriptions_of(namespace, topic.settings.queue)
+    sure, there = _subscriptions(namespace, topic)
     if may_lag(namespace):
         return 0 <= told <= max(topic.role.revision, len(there))
     return len(sure) <= told <= len(there)
@@ -283,7 +288,7 @@ def _shown_of_topic(
     namespace: Namespace, topic: Queue, told: v.TopicDescription
 ) -> tuple[v.RuleId, ...]:
     """Return the rules that a description of a topic exercises."""
-    sure, there = subscriptions_of(namespace, topic.settings.queue)
+    sure, there = _subscriptions(namespace, topic)
     return (
         *_tried(topic, _as_of_queue(told)),
         *rules_if((topic.managed.updated and told.time_to_live is not None, "MGMT-12")),
