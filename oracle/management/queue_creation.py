@@ -64,16 +64,15 @@ def create_queue(namespace: Namespace, command: v.CreateQueue) -> Iterator[Trans
         yield _taken(namespace, known, command)
         if not is_unsure(known):
             return
-    found = list(objections(namespace, command))
+    refusals, must_refuse = objections(namespace, command)
     may_fail, must_fail = may_fail_in_outage(namespace, outages_of(namespace, command))
     if may_fail:
         left = _left_behind(namespace, command)
         yield refusal(left, v.Error.UNAVAILABLE, "MGMT-18", any_error=True)
-    if not must_fail and not any(surely for _, _, surely in found):
+    if not must_fail and not must_refuse:
         yield from _made(namespace, command, known, in_outage=may_fail)
     yield from refused_destination(namespace, command)
-    for error, rules, _ in found:
-        yield refusal(namespace, error, *rules, any_error=True)
+    yield from refusals
     yield from over_quota(namespace, wanted(namespace, command, Kind.QUEUE))
 
 

@@ -129,21 +129,16 @@ def judged(role: Subscription, message: v.Message, *, assigned: bool) -> Verdict
     """
     if not role.added and not role.removed and not role.pending:
         return Verdict(taken=True, rules=("FILTER-01",))
-    removable = {each.rule for each in role.pending if not isinstance(each, v.AddRule)}
+    removable = {each.rule for each in role.pending if isinstance(each, v.RemoveRule)}
+    added = [each.filter for each in role.pending if isinstance(each, v.AddRule)]
     answers = {
         name: _takes(each, message, assigned=assigned) for name, each in sorted(role.rules.items())
     }
     surely = [name for name, taken in answers.items() if taken and name not in removable]
     if surely:
         return Verdict(taken=True, rules=_shown_by_taking(role, message, answers, surely))
-    perhaps = [taken for taken in answers.values() if taken is not False]
-    perhaps += [
-        taken
-        for each in role.pending
-        if isinstance(each, v.AddRule)
-        and (taken := _takes(each.filter, message, assigned=assigned)) is not False
-    ]
-    if perhaps:
+    later = (_takes(each, message, assigned=assigned) for each in added)
+    if any(taken is not False for taken in (*answers.values(), *later)):
         return Verdict(taken=None, rules=())
     return Verdict(taken=False, rules=_shown_by_not_taking(role, message))
 

@@ -185,18 +185,7 @@ def _change_in_transaction(
         return
     left = after_refusal(namespace, name, transaction)
     if not queue.settings.partitioned:
-        supported = namespace.profile.readings.get("REGULAR-RULES") == "supported"
-        second, _ = is_second_entity(transaction, command.topic)
-        alone = not second or namespace.profile.readings.get("TXN-ENTITIES") == "accepted"
-        # What could not be done outside of a transaction may be refused before the commit.
-        sure = possible and alone and not (transaction.doubtful or transaction.doomed)
-        if not (supported and sure):
-            yield refusal(left, v.Error.INVALID_OPERATION, "FEAT-04", any_error=True)
-        staged = attrs.evolve(transaction, changes=(*transaction.changes, command))
-        # An unanswered commit may be executed only now, and include this change.
-        at_once = _pending(namespace, command) if transaction.ending else namespace
-        after = _asked_in_transaction(with_transaction(at_once, name, staged), command)
-        yield done(after, "FEAT-18" if supported and sure else "FEAT-04")
+        yield from _buffered(namespace, command, transaction, left, possible=possible)
         return
     silent = "FEAT-03" in namespace.profile.silent
     rules = () if silent else ("FEAT-03",)
@@ -206,6 +195,32 @@ def _change_in_transaction(
     if namespace.profile.readings.get("TXN-REFUSAL") in ("at-commit", "either"):
         doomed = attrs.evolve(transaction, doomed=True)
         yield done(with_transaction(namespace, name, doomed), *rules)
+
+
+def _buffered(
+    namespace: Namespace,
+    command: Change,
+    transaction: Transaction,
+    left: Namespace,
+    *,
+    possible: bool,
+) -> Iterator[Transition]:
+    """FEAT-04, FEAT-18: buffer a change of a regular topic's rules, or refuse it.
+
+    What could not be done outside of a transaction may be refused before the commit.
+    """
+    readings = namespace.profile.readings
+    second, _ = is_second_entity(transaction, command.topic)
+    alone = not second or readings.get("TXN-ENTITIES") == "accepted"
+    sure = possible and alone and not (transaction.doubtful or transaction.doomed)
+    supported = sure and readings.get("REGULAR-RULES") == "supported"
+    if not supported:
+        yield refusal(left, v.Error.INVALID_OPERATION, "FEAT-04", any_error=True)
+    staged = attrs.evolve(transaction, changes=(*transaction.changes, command))
+    # An unanswered commit may be executed only now, and include this change.
+    at_once = _pending(namespace, command) if transaction.ending else namespace
+    after = with_transaction(at_once, command.transaction or "", staged)
+    yield done(_asked_in_transaction(after, command), "FEAT-18" if supported else "FEAT-04")
 
 
 def _asked_in_transaction(namespace: Namespace, command: Change) -> Namespace:

@@ -23,9 +23,11 @@ from busproof.oracle.management.queue_creation import (
     taken,
     wanted,
 )
+from busproof.oracle.management.topics import named_topic
 from busproof.oracle.management.validation import objections
 from busproof.oracle.messages.dead_letters import with_dead_letter_forwarding
 from busproof.oracle.messages.enqueueing import with_unanswered_sends
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.sizes.entity_quota import Wanted, over_quota, within_quota
 from busproof.oracle.sizes.message_limits import (
     is_long_name,
@@ -74,10 +76,9 @@ def _made_of_tier(namespace: Namespace, asked: v.CreateQueue) -> Iterator[Transi
     """Return the results that the tier allows for a topic whose name is free."""
     if namespace.profile.tier is v.Tier.BASIC:
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
-    found = list(objections(namespace, asked))
-    for error, rules, _ in found:
-        yield refusal(namespace, error, *rules, any_error=True)
-    if any(surely for _, _, surely in found):
+    refusals, must_refuse = objections(namespace, asked)
+    yield from refusals
+    if must_refuse:
         return
     for settings, rules in granted_settings(namespace, asked, Kind.TOPIC):
         yield noted(done(_with_topic(namespace, settings), *rules), asked)
@@ -126,11 +127,11 @@ def create_subscription(
         unlawful = bool(with_lawful_locks(command)[1]) or is_long_short_name(command.subscription)
         otherwise = unlawful or bool(v.destinations(command))
         yield taken(namespace, known, any_error=otherwise)
-    if known is not None and known.role is None:
-        # A queue with the path of a subscription, created before the topic.
-        yield done(stop_judging(namespace, command.topic))
-    if known is not None and not is_unsure(known):
-        return
+        if known.role is None:
+            # A queue with the path of a subscription, created before the topic.
+            yield done(stop_judging(namespace, command.topic))
+        if not is_unsure(known):
+            return
     namespace = _in_doubt(namespace, command.topic, path)
     alike = _of_like_name(namespace, command.topic, path)
     if alike is not None:
@@ -143,16 +144,23 @@ def create_subscription(
         yield refusal(namespace, v.Error.INVALID_OPERATION, "TOPIC-18", any_error=True)
         if must_refuse_beyond(namespace):
             return
+    yield from _subscribed(namespace, path, command)
+
+
+def _subscribed(
+    namespace: Namespace, path: str, command: v.CreateSubscription
+) -> Iterator[Transition]:
+    """Return the answers to the creation of a subscription whose name may be taken."""
     yield from refused_destination(namespace, command)
     command, limits = with_lawful_locks(command)
     if limits:
         yield refusal(namespace, v.Error.INVALID_OPERATION, *limits, any_error=True)
     one_more = Wanted(Kind.SUBSCRIPTION)
+    longest = rules_if((is_longest_short_name(command.subscription), "TOPIC-17"))
     if within_quota(namespace, one_more):
         for source, rules in sources(namespace, command):
             created = _with_subscription(namespace, path, source)
             after = not_forwarding(created, command.forward_to or "") if rules else created
-            longest = ("TOPIC-17",) if is_longest_short_name(command.subscription) else ()
             yield done(after, *longest, *limits, *rules)
     yield from over_quota(namespace, (one_more,), namespace.queues[command.topic])
 
@@ -162,23 +170,19 @@ def _in_doubt(namespace: Namespace, topic: str, path: str) -> Namespace:
     known = namespace.queues.get(path)
     if known is not None and (known.managed.touched or known.managed.partially_applied):
         namespace = stop_judging(namespace, path)
-    return (
-        stop_judging(namespace, topic)
-        if namespace.queues[topic].managed.partially_applied
-        else namespace
-    )
+    partly = namespace.queues[topic].managed.partially_applied
+    return stop_judging(namespace, topic) if partly else namespace
 
 
 def _of_like_name(namespace: Namespace, topic: str, path: str) -> Queue | None:
     """TOPIC-21: return a subscription whose name differs from this one only in case."""
-    role = namespace.queues[topic].role
-    others = role.subscriptions if isinstance(role, Topic) else ()
+    others = named_topic(namespace, topic)[1].subscriptions
     alike = (each for each in others if each != path and each.lower() == path.lower())
     return next((namespace.queues[each] for each in alike), None)
 
 
 def _with_subscription(namespace: Namespace, path: str, command: v.CreateSubscription) -> Namespace:
-    topic = namespace.queues[command.topic]
+    topic, of_topic = named_topic(namespace, command.topic)
     settings = v.CreateQueue(
         queue=path,
         partitioned=topic.settings.partitioned,
@@ -191,9 +195,7 @@ def _with_subscription(namespace: Namespace, path: str, command: v.CreateSubscri
         dead_letter_expired=command.dead_letter_expired,
         forward_dead_letters_to=command.forward_dead_letters_to,
     )
-    if not isinstance(topic.role, Topic):
-        raise AssertionError("subscriptions are created of topics only")  # noqa: TRY004
-    revision = topic.role.revision + 1
+    revision = of_topic.revision + 1
     role = Subscription(
         topic=command.topic,
         late=topic.arrivals > 0,
@@ -203,10 +205,10 @@ def _with_subscription(namespace: Namespace, path: str, command: v.CreateSubscri
     managed = begun(namespace, settings)
     subscription = Queue(settings=settings, outages=topic.outages, role=role, managed=managed)
     created = added(namespace, subscription)
-    others = tuple(each for each in topic.role.subscriptions if each != path)
-    listed = attrs.evolve(topic.role, subscriptions=(*others, path), revision=revision)
-    unanswered_sends = sum(most(message) for message in topic.role.unanswered_sends)
+    others = tuple(each for each in of_topic.subscriptions if each != path)
+    listed = attrs.evolve(of_topic, subscriptions=(*others, path), revision=revision)
+    unanswered_sends = sum(most(message) for message in of_topic.unanswered_sends)
     room = filled(topic.room, everywhere(namespace, settings), unanswered_sends)
     created = with_queue(created, attrs.evolve(topic, role=listed, room=room))
-    created = with_dead_letter_forwarding(with_unanswered_sends(created, path, topic.role), path)
+    created = with_dead_letter_forwarding(with_unanswered_sends(created, path, of_topic), path)
     return made(namespace, created, path)

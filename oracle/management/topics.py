@@ -56,9 +56,14 @@ _TOLD_OF_SUBSCRIPTIONS: Final[dict[v.RuleId, v.RuleId]] = {
 
 def topic_of(namespace: Namespace, role: Subscription) -> tuple[Queue, Topic]:
     """Return a subscription's topic, and its role."""
-    topic = namespace.queues[role.topic]
+    return named_topic(namespace, role.topic)
+
+
+def named_topic(namespace: Namespace, name: str) -> tuple[Queue, Topic]:
+    """Return a topic, and its role; a request to another kind of entity was refused before."""
+    topic = namespace.queues[name]
     if not isinstance(topic.role, Topic):
-        raise AssertionError("a subscription is of a topic")  # noqa: TRY004
+        raise AssertionError(f"{name} has subscriptions, and is no topic")  # noqa: TRY004
     return topic, topic.role
 
 

@@ -5,7 +5,6 @@ than "2013-10". The answer to a malformed version is open (API-VERSION-FORM).
 """
 
 import re
-from collections.abc import Iterator
 from typing import Final
 
 from busproof import vocabulary as v
@@ -16,6 +15,7 @@ from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.sizes.entity_size import granted_sizes, may_refuse_size
 from busproof.oracle.sizes.message_limits import is_long_name, is_longest_name, must_refuse_beyond
 from busproof.oracle.state import Namespace
+from busproof.oracle.transition import Transition, refusal
 
 _FORM: Final = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")
 _FIRST: Final = "2013-10"
@@ -69,35 +69,34 @@ def windows_of(
     return lawful_windows(namespace, detects=detects, asked=asked)
 
 
-def objections(
-    namespace: Namespace, command: v.CreateQueue
-) -> Iterator[tuple[v.Error, tuple[v.RuleId, ...], bool]]:
-    """Return why the request may be refused: the error, the rules, and whether it must be."""
-    profile, wanted = namespace.profile, command.partitioned
-    if is_long_name(command.queue):
-        yield v.Error.INVALID_OPERATION, ("LIMIT-18",), must_refuse_beyond(namespace)
+def objections(namespace: Namespace, command: v.CreateQueue) -> tuple[tuple[Transition, ...], bool]:
+    """Return the refusals of a request for its options, and whether one of them has to come."""
+    profile, wanted, version = namespace.profile, command.partitioned, command.api_version
     limits = with_lawful_locks(command)[1]
-    if limits:
-        yield v.Error.INVALID_OPERATION, limits, False
-    if windows_of(namespace, command)[0][1]:
-        yield v.Error.INVALID_OPERATION, ("DUP-03",), False
-    asked = _asked_for(profile, wanted)
-    may, must = partitioning_refused(profile, wanted, asked)
-    if profile.tier is v.Tier.PREMIUM and may:
-        # MGMT-08: an old version may ignore the option, so that nothing is to be refused.
-        surely = must and (profile.is_partitioned or not _is_old(command.api_version))
-        yield v.Error.INVALID_OPERATION, _of_premium(namespace, command), surely
-    version = command.api_version
-    if _is_old(version) or (wanted and not _knows_partitions(profile, version)):
-        why = ("MGMT-08",) if wanted and version_shown(version or "") else ()
-        yield v.Error.INVALID_OPERATION, why, _must_refuse_version(profile, version)
-    if profile.tier is v.Tier.BASIC and is_beyond_basic(command):
-        reading = profile.readings.get("BASIC-FEATURES")
-        if reading != "offered":
-            yield v.Error.INVALID_OPERATION, ("MGMT-24",), reading == "refused"
-    if may_refuse_size(profile, command):
-        rules = {v.Tier.STANDARD: ("SIZE-02",), v.Tier.PREMIUM: ("PREM-08",)}
-        yield v.Error.INVALID_OPERATION, rules.get(profile.tier, ()), False
+    may, must = partitioning_refused(profile, wanted, _asked_for(profile, wanted))
+    premium, basic = profile.tier is v.Tier.PREMIUM, profile.tier is v.Tier.BASIC
+    # MGMT-08: an old version may ignore the option, so that nothing is to be refused.
+    must = must and (profile.is_partitioned or not _is_old(version))
+    unversioned = _is_old(version) or (wanted and not _knows_partitions(profile, version))
+    ignored = ("MGMT-08",) if wanted and version_shown(version or "") else ()
+    reading = profile.readings.get("BASIC-FEATURES")
+    lacking = basic and is_beyond_basic(command) and reading != "offered"
+    of_size = {v.Tier.STANDARD: ("SIZE-02",), v.Tier.PREMIUM: ("PREM-08",)}.get(profile.tier, ())
+    cases: tuple[tuple[object, tuple[v.RuleId, ...], bool], ...] = (
+        (is_long_name(command.queue), ("LIMIT-18",), must_refuse_beyond(namespace)),
+        (limits, limits, False),
+        (windows_of(namespace, command)[0][1], ("DUP-03",), False),
+        (premium and may, _of_premium(namespace, command), must),
+        (unversioned, ignored, _must_refuse_version(profile, version)),
+        (lacking, ("MGMT-24",), reading == "refused"),
+        (may_refuse_size(profile, command), of_size, False),
+    )
+    refusals = tuple(
+        refusal(namespace, v.Error.INVALID_OPERATION, *rules, any_error=True)
+        for holds, rules, _ in cases
+        if holds
+    )
+    return refusals, any(holds and surely for holds, _, surely in cases)
 
 
 def _of_premium(namespace: Namespace, command: v.CreateQueue) -> tuple[v.RuleId, ...]:

@@ -186,23 +186,17 @@ def lacks_room(namespace: Namespace, staged: list[Staged], seen: Observation) ->
     for each in staged:
         if each.queue in namespace.queues:
             sent.setdefault(each.queue, []).append(each)
-    found = [
-        _lacks(namespace, namespace.queues[name], messages, seen) for name, messages in sent.items()
-    ]
-    return any(may for may, _ in found), any(surely for _, surely in found)
-
-
-def _lacks(
-    namespace: Namespace, queue: Queue, staged: list[Staged], seen: Observation
-) -> tuple[bool, bool]:
-    where = 0
-    for each in staged:
-        where |= each.where
-    if not may_be_full(namespace, queue, where, 0):
-        return False, False
-    if not isinstance(seen.outcome, v.Done | None):
-        return True, False
-    return True, _surely_lacks(namespace, queue, staged)
+    perhaps_full = []
+    for name, messages in sent.items():
+        queue, where = namespace.queues[name], 0
+        for each in messages:
+            where |= each.where
+        if may_be_full(namespace, queue, where, 0):
+            perhaps_full.append((queue, messages))
+    matters = isinstance(seen.outcome, v.Done | None)
+    return bool(perhaps_full), matters and any(
+        _surely_lacks(namespace, queue, messages) for queue, messages in perhaps_full
+    )
 
 
 def _surely_lacks(namespace: Namespace, queue: Queue, staged: list[Staged]) -> bool:

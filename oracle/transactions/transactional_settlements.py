@@ -101,19 +101,34 @@ def _enlisted(namespace: Namespace, command: v.Settlement, name: str) -> Iterato
                 yield _turned_away(transition, command, name, transaction)
             yield from _taken_yet_doomed(namespace, command, name, transition)
     if may_settle and not _must_object(namespace, command, transaction):
-        nameless = is_of_lost_answer(namespace.queues[command.queue], command.lock_token)
-        waiting = _waiting(namespace, command, name, certain=not (again or nameless))
-        if nameless:
-            waiting = stop_judging(waiting, v.owner_of(command.queue))
-        if unsure and not _refuses(namespace, "at-once"):
-            # It may be refused later and doom the rest: the documents do not say whether a doomed
-            # transaction accepts sends or a roll back.
-            waiting = with_doubt(waiting, command)
-        yield done(waiting)
+        yield done(_accepted(namespace, command, name, again=again, unsure=unsure))
     over = transaction.doubtful or may_be_over(namespace, transaction)
     if again or over or may_be_full(transaction) or _may_object(namespace, command, transaction):
         after = after_refusal(namespace, name, transaction)
         yield refusal(after, v.Error.INVALID_OPERATION, any_error=True)
+
+
+def _accepted(
+    namespace: Namespace, command: v.Settlement, name: str, *, again: bool, unsure: bool
+) -> Namespace:
+    """Return the state in which a settlement waits for the commit.
+
+    Args:
+        namespace: the state before.
+        command: the settlement.
+        name: its transaction.
+        again: whether an earlier settlement of the message waits, too.
+        unsure: whether the lock may have been lost.
+    """
+    nameless = is_of_lost_answer(namespace.queues[command.queue], command.lock_token)
+    waiting = _waiting(namespace, command, name, certain=not (again or nameless))
+    if nameless:
+        waiting = stop_judging(waiting, v.owner_of(command.queue))
+    if unsure and not _refuses(namespace, "at-once"):
+        # It may be refused later and doom the rest: the documents do not say whether a doomed
+        # transaction accepts sends or a roll back.
+        waiting = with_doubt(waiting, command)
+    return waiting
 
 
 def _turned_away(

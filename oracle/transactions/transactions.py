@@ -50,9 +50,8 @@ def commit(
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
         return
     ended = with_transaction(namespace, command.transaction, None)
-    staged, queues = in_order(transaction), namespace.queues
-    there = [(queues[each.queue], each) for each in staged if each.queue in queues]
-    hit = any(queue.outages.may_hit(each.where) for queue, each in there)
+    staged = in_order(transaction)
+    hit, outage = _outage(namespace, staged)
     may_lack, lacks = lacks_room(namespace, staged, seen)
     may_lose, loses_lock = loses(namespace, transaction)
     if may_lack:
@@ -60,12 +59,6 @@ def commit(
         yield refusal(left, v.Error.QUOTA_EXCEEDED, "SIZE-14", "SIZE-11")
     # Settlements free storage; the documents do not say whether for sends of the same commit.
     lacks = lacks and not transaction.settlements
-    outage = namespace.profile.readings.get("TXN-OUTAGE") == "refused" and any(
-        queue.outages.identified
-        and queue.outages.must_hit(each.where)
-        and _is_still_there(namespace, each)
-        for queue, each in there
-    )
     if not (transaction.doomed or lacks or loses_lock or outage):
         rules = _shown_by_commit(namespace, transaction)
         yield done(_committed(ended, transaction, certain=True), *rules)
@@ -77,6 +70,18 @@ def commit(
         error = v.Error.LOCK_LOST if may_lose else v.Error.INVALID_OPERATION
         lost = rules_if((loses_lock, "LOCK-13"))
         yield refusal(_forgotten(ended, transaction), error, *lost, any_error=True)
+
+
+def _outage(namespace: Namespace, staged: list[Staged]) -> tuple[bool, bool]:
+    """Return whether a partition concerned may be down, and whether that forbids the commit."""
+    queues = namespace.queues
+    there = [(queues[each.queue].outages, each) for each in staged if each.queue in queues]
+    hit = any(outages.may_hit(each.where) for outages, each in there)
+    refused = namespace.profile.readings.get("TXN-OUTAGE") == "refused"
+    return hit, refused and any(
+        outages.identified and outages.must_hit(each.where) and _is_still_there(namespace, each)
+        for outages, each in there
+    )
 
 
 def _shown_by_commit(namespace: Namespace, transaction: Transaction) -> tuple[v.RuleId, ...]:
