@@ -55,7 +55,7 @@ def _wrongly_given(
         return ("SESS-01",) if stored.message.session_id is None else foreign
     misnumber = misnumbered(namespace, queue, stored, view)
     return (
-        ((misnumber,) if misnumber else ())
+        rules_if((misnumber, misnumber or ""))
         or _lock_broken(namespace, candidates[0], command, view)
         or _wrongly_counted(stored, view)
         or _order_broken(queue, stored)

@@ -15,6 +15,7 @@ from busproof.oracle.management.counts import (
 from busproof.oracle.management.lists import listed_names
 from busproof.oracle.management.updates_and_deletions import FIXED
 from busproof.oracle.messages.dead_letters import dead_letters
+from busproof.oracle.registry import Managed
 from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.sizes.entity_size import (
     dead_letter_storage,
@@ -25,7 +26,6 @@ from busproof.oracle.sizes.entity_size import (
 )
 from busproof.oracle.state import NEVER, Namespace, Queue, Subscription, Topic
 from busproof.oracle.transition import Observation, Transition, refusal
-from busproof.oracle.window import Window
 
 _OF_TOPICS: Final = ("partitioned", "duplicate_detection", "duplicate_window", "max_size", "size")
 """Settings that a subscription shares with its topic, or lacks."""
@@ -208,13 +208,7 @@ def _wrong_settings(
         yield "MGMT-11"
     yield from _of_max_size(namespace, queue, told.max_size, wrong=True)
     updated = managed.updated or _is_beside_updated(namespace, queue)
-    # The documents do not say which value describes an unlimited time to live.
-    timeless = managed.lifetimes.latest >= NEVER
-    if not (
-        _is_within(told.lock_duration, managed.lock_durations)
-        and _is_within(told.max_delivery_count, managed.delivery_counts)
-        and (timeless or _is_within(told.time_to_live, managed.lifetimes))
-    ):
+    if not _is_in_force(told, managed):
         yield from rules_if((updated, "MGMT-12"), (updated and not of_topic, "MGMT-17"))
         yield "MGMT-11"
 
@@ -247,9 +241,18 @@ def _of_premium(queue: Queue) -> tuple[v.RuleId, ...]:
     return rules_if((again, "PREM-06"), (again or "partitions" in managed.tried, "PREM-01"))
 
 
-def _is_within(told: int | None, window: Window) -> bool:
-    """Return whether the reported value, if any, may be in force."""
-    return told is None or window.earliest <= told <= window.latest
+def _is_in_force(told: v.QueueDescription, managed: Managed) -> bool:
+    """Return whether the reported values may be in force, of those that an update may change."""
+    reported = [
+        (told.lock_duration, managed.lock_durations),
+        (told.max_delivery_count, managed.delivery_counts),
+    ]
+    if managed.lifetimes.latest < NEVER:
+        # The documents do not say which value describes an unlimited one.
+        reported.append((told.time_to_live, managed.lifetimes))
+    return all(
+        value is None or window.earliest <= value <= window.latest for value, window in reported
+    )
 
 
 def _wrongly_available(

@@ -9,6 +9,7 @@ from busproof.filters.actions import is_plain, parsed_action, sets_a_key
 from busproof.filters.parser import Outside, Property, parsed, walked
 from busproof.filters.terms import is_of_the_system
 from busproof.oracle.changes import with_doubt, with_transaction
+from busproof.oracle.management.subscription_filters import removable
 from busproof.oracle.management.topics import topic_of
 from busproof.oracle.sizes.message_limits import (
     is_long_short_name,
@@ -265,9 +266,8 @@ def list_rules(
 def _agrees(role: Subscription, listed: tuple[v.SubscriptionRule, ...]) -> bool:
     """Return whether a list names exactly the existing rules."""
     names = [each.name for each in listed]
-    removable = {each.rule for each in role.pending if isinstance(each, v.RemoveRule)}
     addable = [each for each in role.pending if isinstance(each, v.AddRule)]
-    missing = set(role.rules) - set(names) - removable
+    missing = set(role.rules) - set(names) - removable(role)
     if missing or len(set(names)) < len(names):
         return False
     return all(

@@ -63,10 +63,8 @@ def commit(
         rules = _shown_by_commit(namespace, transaction)
         yield done(_committed(ended, transaction, certain=True), *rules)
     # The documents do not say what happens if a destination has been deleted since.
-    over = may_be_over(namespace, transaction) or not all(
-        _is_still_there(namespace, each) for each in staged
-    )
-    if transaction.doomed or transaction.doubtful or hit or over or may_lose:
+    there = all(_is_still_there(namespace, each) for each in staged)
+    if hit or may_lose or not there or _may_have_ended(namespace, transaction):
         error = v.Error.LOCK_LOST if may_lose else v.Error.INVALID_OPERATION
         lost = rules_if((loses_lock, "LOCK-13"))
         yield refusal(_forgotten(ended, transaction), error, *lost, any_error=True)
@@ -216,8 +214,12 @@ def roll_back(namespace: Namespace, command: v.RollBackTransaction) -> Iterator[
     ended = with_transaction(namespace, command.transaction, None)
     left = _forgotten(ended, transaction)
     yield done(left, *rules_if((transaction.changes, "FEAT-19"), (transaction.size, "TXN-13")))
-    if transaction.doubtful or transaction.doomed or may_be_over(namespace, transaction):
+    if _may_have_ended(namespace, transaction):
         yield refusal(left, v.Error.NOT_FOUND, any_error=True)
+
+
+def _may_have_ended(namespace: Namespace, transaction: Transaction) -> bool:
+    return transaction.doubtful or transaction.doomed or may_be_over(namespace, transaction)
 
 
 def _forgotten(
