@@ -45,12 +45,14 @@ def _wrongly_given(
         return absence(namespace, queue, view)
     stored = candidates[0].stored
     if stored.deferred or stored.spent:
-        return ("DEFER-01", "DEFER-06") if stored.deferred else _spent(queue)
+        by_default = queue.settings.max_delivery_count == DEFAULT_DELIVERIES
+        of_spent = rules_if((True, "DLQ-02"), (by_default, "DLQ-04"))
+        return ("DEFER-01", "DEFER-06") if stored.deferred else of_spent
     if not any(count_is_possible(namespace, queue, each.stored, view) for each in candidates):
         return (*_wrongly_counted(stored, view), "DLQ-01")
     if stored.came is not None and view.sequence_number == stored.scheduled_number is not None:
         return ("SCHED-06",)
-    if stored.message.session_id != command.session_id and command.session_id is not None:
+    if command.session_id not in (None, stored.message.session_id):
         foreign = ("SESS-04", "KEY-06", "LIFE-10")
         return ("SESS-01",) if stored.message.session_id is None else foreign
     misnumber = misnumbered(namespace, queue, stored, view)
@@ -105,11 +107,6 @@ def _wrongly_given_by_number(
         if not count_is_possible(namespace, queue, found[0], view):
             return ("DLQ-01",)
     return ("DEFER-11", "DEFER-12", "LOCK-01")
-
-
-def _spent(queue: Queue) -> tuple[v.RuleId, ...]:
-    by_default = queue.settings.max_delivery_count == DEFAULT_DELIVERIES
-    return ("DLQ-02", "DLQ-04") if by_default else ("DLQ-02",)
 
 
 def _lock_broken(

@@ -108,8 +108,13 @@ def withheld_beyond(namespace: Namespace, source: Queue, body: str, rule: v.Rule
 
 
 def _keeping(destination: Queue, rules: tuple[v.RuleId, ...]) -> Queue:
+    return attrs.evolve(kept_away_by(destination, *rules), fed=True)
+
+
+def kept_away_by(destination: Queue, *rules: v.RuleId) -> Queue:
+    """Return a destination with more rules that keep forwarded messages away from it."""
     kept_away = tuple(dict.fromkeys((*destination.kept_away, *rules)))
-    return attrs.evolve(destination, fed=True, kept_away=kept_away)
+    return attrs.evolve(destination, kept_away=kept_away)
 
 
 def _key(namespace: Namespace, source: Queue, destination: Queue, arrival: Arrival) -> Key | None:

@@ -10,7 +10,7 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.oracle.changes import with_doubt
+from busproof.oracle.changes import with_doubt, with_managed
 from busproof.oracle.forwarding.forward_retries import tried_again
 from busproof.oracle.state import (
     Namespace,
@@ -19,7 +19,6 @@ from busproof.oracle.state import (
     Topic,
     feeding,
     is_unsure,
-    with_queue,
 )
 from busproof.oracle.transition import Transition, refusal
 from busproof.oracle.unjudged import is_joined, stop_judging
@@ -101,8 +100,7 @@ def with_status(namespace: Namespace, command: v.UpdateQueue, *, surely: bool) -
     before, status = queue.managed.status, command.status or queue.managed.status
     if status is before:
         return namespace
-    managed = attrs.evolve(queue.managed, status=status, suspended=True)
-    namespace = with_queue(namespace, attrs.evolve(queue, managed=managed))
+    namespace = with_managed(namespace, queue, status=status, suspended=True)
     if not (surely and _is_simple(namespace, queue)):
         return stop_judging(namespace, command.queue)
     if status.takes and not before.takes:

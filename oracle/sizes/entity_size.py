@@ -154,11 +154,6 @@ def bits(where: Partitions) -> Iterator[Partitions]:
         where ^= lowest
 
 
-def _pooled(namespace: Namespace) -> bool:
-    """Return whether a partition is full only when the entity is (FULL-PARTITION)."""
-    return namespace.profile.readings.get("FULL-PARTITION") == "pooled"
-
-
 def dead_letter_storage(namespace: Namespace, queue: Queue) -> Room:
     """Return the storage that the queue's dead letters use (SIZE-13)."""
     dead = namespace.queues.get(queue.settings.queue + v.DEAD_LETTERS)
@@ -192,7 +187,8 @@ def may_be_full(namespace: Namespace, queue: Queue, where: Partitions, size: int
     limits = capacity(namespace, queue.settings)
     if there <= limits.partition[0]:
         return False
-    if _pooled(namespace):
+    if namespace.profile.readings.get("FULL-PARTITION") == "pooled":
+        # A partition is full only when the entity is.
         return there > limits.whole[0]
     # Copies need not be in the partition of the topic's message.
     if isinstance(queue.role, Topic):

@@ -73,8 +73,10 @@ def _is_full(namespace: Namespace, queue: Queue, where: Partitions, key: Key | N
     partition, whole = limits.partition[1], limits.whole[1]
     if partition is None or whole is None:
         return False
-    # An unanswered receive may have removed a message.
-    lost = queue.receivers.lost * room.largest + _lost_beyond(namespace, queue) * dead.largest
+    # An unanswered receive of a message or a dead letter may have removed it.
+    dlq = namespace.queues.get(queue.settings.queue + v.DEAD_LETTERS)
+    lost_beyond = 0 if dlq is None else dlq.receivers.lost
+    lost = queue.receivers.lost * room.largest + lost_beyond * dead.largest
     lost += room.mortal + dead.mortal
     held = _surely_held(room, dead, queue.calendar) - queue.calendar.mortal
     if held - lost >= whole:
@@ -91,12 +93,6 @@ def _is_full(namespace: Namespace, queue: Queue, where: Partitions, key: Key | N
 def _surely_held(room: Room, dead: Room, calendar: Calendar) -> int:
     """Return the fewest bytes that a queue and its dead letters hold, if none left unseen."""
     return sum((*room.held.values(), *dead.held.values(), calendar.size))
-
-
-def _lost_beyond(namespace: Namespace, queue: Queue) -> int:
-    """Return how many receives of its dead letters were never answered."""
-    dead = namespace.queues.get(queue.settings.queue + v.DEAD_LETTERS)
-    return 0 if dead is None else dead.receivers.lost
 
 
 def no_room(

@@ -7,6 +7,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
 from busproof.oracle.changes import with_doubt, with_registry, with_transaction
+from busproof.oracle.forwarding.forwarding import kept_away_by
 from busproof.oracle.management.subscription_rules import with_changes
 from busproof.oracle.management.topics import told_of_topics
 from busproof.oracle.messages.duplicates import Fate, declined, fate, noted
@@ -169,8 +170,7 @@ def _arrived(namespace: Namespace, queue: Queue, staged: Staged, *, certain: boo
     becomes = fate(namespace, queue, staged.message, staged.key)
     if becomes is Fate.DROPPED:
         dropped = never_arrives(queue, staged.message.body, "KEY-11")
-        told = attrs.evolve(dropped, kept_away=tuple(dict.fromkeys((*dropped.kept_away, "DUP-11"))))
-        return with_queue(namespace, told if certain else dropped)
+        return with_queue(namespace, kept_away_by(dropped, "DUP-11") if certain else dropped)
     kept = certain and becomes is Fate.KEPT
     copies = noted(
         namespace,
