@@ -13,6 +13,7 @@ from busproof.model.state import Entity, Namespace, QueuedMessage, is_there
 from busproof.model.values import Key, Refusal
 from busproof.mutants.mutant import Family, memory
 from busproof.mutants.runs import QUEUE, Run, complete, create, down, home, receive, send
+from busproof.mutants.wrappers import alters, asks, beforehand
 
 __all__ = ["MUTANTS"]
 
@@ -180,11 +181,10 @@ def batch_of_any_size(namespace: Namespace, messages: Sequence[v.Message]) -> No
     """A batch may have any size."""
 
 
-@mutant("BATCH-08", "batches.send_batch", BUFFERED)
-def batch_outside_transaction(namespace: Namespace, command: v.SendBatch, *rest: Any) -> Answer:
+@mutant("BATCH-08", "batches.send_batch", BUFFERED, asks)
+def batch_outside_transaction(namespace: Namespace, command: v.SendBatch, *_: Any) -> v.SendBatch:
     """A batch that is sent in a transaction arrives at once."""
-    alone = attrs.evolve(command, transaction=None)
-    return RULES.batches.send_batch(namespace, alone, *rest)
+    return attrs.evolve(command, transaction=None)
 
 
 @mutant("BATCH-08", "batches.send_batch", ROLLED_BACK, deep=True)
@@ -272,11 +272,10 @@ def batch_goes_round_an_outage(
         return RULES.keys.place_without_key(namespace, entity, size, timeout)
 
 
-@mutant("BATCH-12", "batches.receive_batch", (*SENT, several(2)))
-def one_more_at_once(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
+@mutant("BATCH-12", "batches.receive_batch", (*SENT, several(2)), asks)
+def one_more_at_once(namespace: Namespace, command: v.ReceiveBatch, *_: Any) -> v.ReceiveBatch:
     """A batch receive returns one message more than requested."""
-    more = attrs.evolve(command, count=command.count + 1)
-    return RULES.batches.receive_batch(namespace, more, connection)
+    return attrs.evolve(command, count=command.count + 1)
 
 
 Views = tuple[v.MessageView, ...]
@@ -354,22 +353,20 @@ def settling_one_settles_all(
             RULES.locks.apply(namespace, other, action, reason)
 
 
-@mutant("FEAT-06", "batches.send_batch", (create(), TWO))
-def partitioned_takes_no_batch(namespace: Namespace, command: v.SendBatch, *rest: Any) -> Answer:
+@mutant("FEAT-06", "batches.send_batch", (create(), TWO), beforehand)
+def partitioned_takes_no_batch(namespace: Namespace, command: v.SendBatch, *_: Any) -> None:
     """A partitioned queue takes no batches."""
     if namespace.rules.topics.sendable(namespace, command.queue).settings.partitioned:
         raise Refusal(v.Error.INVALID_OPERATION)
-    return RULES.batches.send_batch(namespace, command, *rest)
 
 
-@mutant("FEAT-07", "batches.receive_batch", (*SENT, several(2)))
+@mutant("FEAT-07", "batches.receive_batch", (*SENT, several(2)), beforehand)
 def partitioned_gives_nothing_at_once(
-    namespace: Namespace, command: v.ReceiveBatch, connection: str
-) -> Answer:
+    namespace: Namespace, command: v.ReceiveBatch, *_: Any
+) -> None:
     """A batch receive from a partitioned queue is refused."""
     if namespace.rules.topics.receivable(namespace, command.queue).settings.partitioned:
         raise Refusal(v.Error.INVALID_OPERATION)
-    return RULES.batches.receive_batch(namespace, command, connection)
 
 
 REGULAR: Final[Run] = (create(partitioned=False), send("m1"), send("m2"), send("m3"))
@@ -380,11 +377,10 @@ def deleting(count: int, age: int | None = None) -> v.DeleteBatch:
     return v.DeleteBatch(queue=QUEUE, count=count, age=age)
 
 
-@mutant("BATCH-15", "batches.delete_batch", (*REGULAR, deleting(1)))
-def one_more_deleted(namespace: Namespace, command: v.DeleteBatch, connection: str) -> Answer:
+@mutant("BATCH-15", "batches.delete_batch", (*REGULAR, deleting(1)), asks)
+def one_more_deleted(namespace: Namespace, command: v.DeleteBatch, *_: Any) -> v.DeleteBatch:
     """A request deletes one message more than it asked for."""
-    more = attrs.evolve(command, count=command.count + 1)
-    return RULES.batches.delete_batch(namespace, more, connection)
+    return attrs.evolve(command, count=command.count + 1)
 
 
 @mutant("BATCH-15", "batches.delete_batch", (*REGULAR, deleting(3), receive()))
@@ -410,12 +406,11 @@ def more_deleted_than_told(namespace: Namespace, command: v.DeleteBatch, *rest: 
     return Answer(v.Deleted(count=count), rules=answer.rules)
 
 
-@mutant("BATCH-16", "batches.deletable", (*REGULAR, receive(), deleting(9)))
+@mutant("BATCH-16", "batches.deletable", (*REGULAR, receive(), deleting(9)), alters)
 def locked_ones_deleted(
-    namespace: Namespace, entity: Entity, age: int | None
+    found: list[QueuedMessage], namespace: Namespace, entity: Entity, *_: Any
 ) -> list[QueuedMessage]:
     """A request deletes locked messages, too."""
-    found = RULES.batches.deletable(namespace, entity, age)
     locked = [each for each in entity.messages.values() if each.state is State.LOCKED]
     for each in locked:
         namespace.journal.touch(each)

@@ -25,6 +25,7 @@ from busproof.mutants.runs import (
     up,
     wait,
 )
+from busproof.mutants.wrappers import afterwards, alters, beforehand
 
 __all__ = ["MUTANTS"]
 
@@ -58,10 +59,9 @@ TWO_QUEUES: Final[Run] = (
 )
 
 
-@mutant("DLQ-01", "messages.give", AGAIN)
-def delivery_count_stays(namespace: Namespace, *rest: Any) -> v.MessageView:
+@mutant("DLQ-01", "messages.give", AGAIN, alters)
+def delivery_count_stays(given: v.MessageView, *_: Any) -> v.MessageView:
     """Every delivery of a message has the count 1."""
-    given = RULES.messages.give(namespace, *rest)
     return given if given.delivery_count is None else attrs.evolve(given, delivery_count=1)
 
 
@@ -180,19 +180,17 @@ def dead_letter_changed(
     RULES.dead_letters.enqueue(namespace, entity, changed, partition, transit)
 
 
-@mutant("DLQ-09", "locks.release", TWICE, deep=True)
-def dead_letter_given_up(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+@mutant("DLQ-09", "locks.release", TWICE, afterwards, deep=True)
+def dead_letter_given_up(namespace: Namespace, queued: QueuedMessage, *_: Any) -> None:
     """A dead letter that was released as often as its entity permits is lost."""
-    RULES.locks.release(namespace, queued, action)
     is_dead_letter = queued.entity.dead_letters is None and is_there(queued)
     if is_dead_letter and queued.failed >= queued.entity.settings.max_delivery_count:
         RULES.messages.remove(namespace, queued)
 
 
-@mutant("DLQ-07", "locks.release", (*FOUND_DEAD, abandon(1, DEAD), FROM_DEAD))
+@mutant("DLQ-07", "locks.release", (*FOUND_DEAD, abandon(1, DEAD), FROM_DEAD), afterwards)
 def dead_letter_not_given_back(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
     """A dead letter that is abandoned is lost."""
-    RULES.locks.release(namespace, queued, action)
     if queued.entity.dead_letters is None and action is Action.ABANDON:
         RULES.messages.remove(namespace, queued)
 
@@ -206,10 +204,10 @@ def dead_letters_of_one_partition(namespace: Namespace, entity: Entity) -> Queue
     return None if is_down else entity.partitions[0].line.first(entity.messages)
 
 
-@mutant("DLQ-12", "partitions.switch", RECOVERED, deep=True)
+@mutant("DLQ-12", "partitions.switch", RECOVERED, beforehand, deep=True)
 def dead_letters_lost_in_outage(
-    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, connection: str
-) -> Answer:
+    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, *_: Any
+) -> None:
     """An outage of a partition loses its dead letters."""
     base = namespace.entities.get(command.queue)
     for entity in tuple(namespace.entities.values()):
@@ -217,7 +215,6 @@ def dead_letters_lost_in_outage(
             held = tuple(entity.messages.values())
             for queued in (each for each in held if each.partition == command.partition):
                 RULES.messages.remove(namespace, queued)
-    return RULES.partitions.switch(namespace, command, connection)
 
 
 @mutant("DLQ-10", "locks.apply", (*FOUND_DEAD, dead_letter(1, DEAD)))
@@ -266,10 +263,9 @@ def eleven_deliveries(namespace: Namespace, queued: QueuedMessage) -> bool:
     return not by_default and RULES.dead_letters.has_failed_too_often(namespace, queued)
 
 
-@mutant("DLQ-08", "topics.readable", (create(), FROM_DEAD))
-def no_dead_letters_at_first(namespace: Namespace, path: str) -> Entity:
+@mutant("DLQ-08", "topics.readable", (create(), FROM_DEAD), alters)
+def no_dead_letters_at_first(entity: Entity, *_: Any) -> Entity:
     """A dead-letter queue does not exist before its first message."""
-    entity = RULES.topics.readable(namespace, path)
     unused = not any(each.arrivals for each in entity.partitions)
     if entity.dead_letters is None and unused:
         raise Refusal(v.Error.NOT_FOUND, "MGMT-10")

@@ -31,6 +31,7 @@ from busproof.mutants.runs import (
     up,
     wait,
 )
+from busproof.mutants.wrappers import afterwards, alters, beforehand
 
 __all__ = ["MUTANTS"]
 
@@ -147,15 +148,12 @@ def active_given_by_number(
     return RULES.deferral.find(namespace, entity, number, session)
 
 
-@mutant("DEFER-05", "deferral.find", (*AGAIN, by_number(0)))
-def locked_given_by_number(
-    namespace: Namespace, entity: Entity, number: int, session: Session | None
-) -> QueuedMessage:
+@mutant("DEFER-05", "deferral.find", (*AGAIN, by_number(0)), beforehand)
+def locked_given_by_number(namespace: Namespace, entity: Entity, number: int, *_: Any) -> None:
     """A deferred message is given while it is locked."""
     queued = entity.messages.get(number)
     if queued is not None and queued.state is State.DEFERRED_LOCKED:
         RULES.locks.unlock(namespace, queued, Action.LOCK_ENDS)
-    return RULES.deferral.find(namespace, entity, number, session)
 
 
 def _forget_deferral(namespace: Namespace, queued: QueuedMessage) -> None:
@@ -165,22 +163,20 @@ def _forget_deferral(namespace: Namespace, queued: QueuedMessage) -> None:
         queued.state = State.LOCKED
 
 
-@mutant("DEFER-06", "locks.apply", (*AGAIN, abandon(1), receive()))
+@mutant("DEFER-06", "locks.apply", (*AGAIN, abandon(1), receive()), beforehand)
 def abandoned_is_active(
-    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
+    namespace: Namespace, queued: QueuedMessage, action: Action, *_: Any
 ) -> None:
     """A deferred message whose lock is given back is active again."""
     if action is Action.ABANDON:
         _forget_deferral(namespace, queued)
-    RULES.locks.apply(namespace, queued, action, reason)
 
 
-@mutant("DEFER-06", "locks.release", (*AGAIN, wait(61), receive()), deep=True)
+@mutant("DEFER-06", "locks.release", (*AGAIN, wait(61), receive()), beforehand, deep=True)
 def expired_is_active(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
     """A deferred message whose lock expires is active again."""
     if action is Action.LOCK_ENDS and has_run_out(namespace, queued):
         _forget_deferral(namespace, queued)
-    RULES.locks.release(namespace, queued, action)
 
 
 @mutant("DEFER-07", "locks.apply", (*AGAIN, complete(1), by_number(0)))
@@ -208,12 +204,11 @@ def deferred_dead_lettered_stays(
     RULES.locks.apply(namespace, queued, action, reason)
 
 
-@mutant("DEFER-08", "deferral.give", AGAIN)
+@mutant("DEFER-08", "deferral.give", AGAIN, alters)
 def number_changes_when_deferred(
-    namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode
+    view: v.MessageView, namespace: Namespace, queued: QueuedMessage, *_: Any
 ) -> v.MessageView:
     """A deferred message comes with a new number."""
-    view = RULES.deferral.give(namespace, queued, mode)
     return attrs.evolve(view, sequence_number=queued.number + 1000)
 
 
@@ -239,10 +234,9 @@ def deferred_not_shown(namespace: Namespace, command: v.Peek, connection: str) -
     return peeked(namespace, command, connection, change)
 
 
-@mutant("DEFER-11", "deferral.receive_deferred", (*TWO, by_number(0, 1)))
-def one_number_at_a_time(namespace: Namespace, *rest: Any) -> Answer:
+@mutant("DEFER-11", "deferral.receive_deferred", (*TWO, by_number(0, 1)), alters)
+def one_number_at_a_time(answer: Answer, *_: Any) -> Answer:
     """A receive by several numbers returns only the first message."""
-    answer = RULES.deferral.receive_deferred(namespace, *rest)
     if isinstance(answer.outcome, v.ReceivedSeveral):
         answer.outcome = v.ReceivedSeveral(messages=answer.outcome.messages[:1])
     return answer
@@ -274,18 +268,16 @@ def deferred_given_outside_session(
     return Answer(v.ReceivedSeveral(messages=tuple(given)))
 
 
-@mutant("DEFER-13", "partitions.switch", RECOVERED, deep=True)
+@mutant("DEFER-13", "partitions.switch", RECOVERED, afterwards, deep=True)
 def deferred_forgotten_in_outage(
-    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, connection: str
-) -> Answer:
+    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, *_: Any
+) -> None:
     """A deferred message can no longer be received after an outage of its partition."""
-    answer = RULES.partitions.switch(namespace, command, connection)
     entities = [each for each in namespace.entities.values() if each.base.path == command.queue]
     for queued in [queued for each in entities for queued in each.messages.values()]:
         deferred = queued.state in (State.DEFERRED, State.DEFERRED_LOCKED)
         if deferred and queued.partition == command.partition:
             namespace.rules.messages.remove(namespace, queued)
-    return answer
 
 
 MUTANTS: Final = mutant.all()

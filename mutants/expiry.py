@@ -26,6 +26,7 @@ from busproof.mutants.runs import (
     up,
     wait,
 )
+from busproof.mutants.wrappers import beforehand, only_where
 
 __all__ = ["MUTANTS"]
 
@@ -70,11 +71,10 @@ def expired_given(namespace: Namespace, queued: QueuedMessage) -> None:
     """A message is received although its time to live is over."""
 
 
-@mutant("TTL-01", "expiry.end", IN_SESSION, deep=True)
-def expired_given_in_session(namespace: Namespace, queued: QueuedMessage) -> None:
+@mutant("TTL-01", "expiry.end", IN_SESSION, only_where, deep=True)
+def expired_given_in_session(namespace: Namespace, queued: QueuedMessage) -> bool:
     """The holder of a session is given a message whose time to live is over."""
-    if queued.session is None:
-        RULES.expiry.end(namespace, queued)
+    return queued.session is None
 
 
 def _sooner(namespace: Namespace, expires_at: int | None) -> int | None:
@@ -88,13 +88,12 @@ def dies_early(namespace: Namespace, entity: Entity, *rest: Any) -> int | None:
     return _sooner(namespace, RULES.expiry.expires_at(namespace, entity, *rest))
 
 
-@mutant("TTL-02", "locks.release", GIVEN_BACK, deep=True)
-def dies_with_its_lock(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+@mutant("TTL-02", "locks.release", GIVEN_BACK, beforehand, deep=True)
+def dies_with_its_lock(namespace: Namespace, queued: QueuedMessage, *_: Any) -> None:
     """A message that has a time to live is dropped when its lock ends."""
     if queued.expires_at is not None:
         namespace.journal.touch(queued)
         queued.expires_at = namespace.now
-    RULES.locks.release(namespace, queued, action)
 
 
 @mutant("TTL-02", "expiry.expires_at", (LETTERS, mortal(LONG), wait(40), receive(queue=DEAD)))

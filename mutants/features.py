@@ -24,6 +24,7 @@ from busproof.mutants.runs import (
     send,
 )
 from busproof.mutants.sessions import OfSession, peek_ignores_session, session_of
+from busproof.mutants.wrappers import alters, beforehand, refuses
 
 __all__ = ["MUTANTS"]
 
@@ -54,12 +55,10 @@ def _check_first(namespace: Namespace, command: OfSession) -> None:
         raise Refusal(v.Error.SESSION_LOCK_LOST, "SESS-12")
 
 
-@mutant("FEAT-05", "keys.place_without_key", (create(), send("m1")))
-def keyless_refused_when_partitioned(namespace: Namespace, entity: Entity, *rest: Any) -> int:
+@mutant("FEAT-05", "keys.place_without_key", (create(), send("m1")), refuses("FEAT-05"))
+def keyless_refused_when_partitioned(namespace: Namespace, entity: Entity, *_: Any) -> bool:
     """On partitioned queues a message needs a key."""
-    if entity.settings.partitioned:
-        raise Refusal(v.Error.INVALID_OPERATION, "FEAT-05")
-    return RULES.keys.place_without_key(namespace, entity, *rest)
+    return entity.settings.partitioned
 
 
 @mutant("FEAT-08", "deferral.find", (*SENT, receive(), defer(0), by_number(0)))
@@ -72,33 +71,27 @@ def numbers_of_first_partition_known(
     return RULES.deferral.find(namespace, entity, number, session)
 
 
-@mutant("FEAT-09", "partitions.peek", (*SENT, v.Peek(queue=QUEUE)))
-def peek_refused_when_partitioned(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
+@mutant("FEAT-09", "partitions.peek", (*SENT, v.Peek(queue=QUEUE)), refuses("FEAT-09"))
+def peek_refused_when_partitioned(namespace: Namespace, command: v.Peek, *_: Any) -> bool:
     """Partitioned queues cannot be peeked."""
     entity = namespace.rules.topics.readable(namespace, command.queue)
-    if command.session_id is None and entity.settings.partitioned:
-        raise Refusal(v.Error.INVALID_OPERATION, "FEAT-09")
-    return RULES.partitions.peek(namespace, command, connection)
+    return command.session_id is None and entity.settings.partitioned
 
 
-@mutant("FEAT-10", "locks.renew", (*SENT, receive(), renew(0)))
-def locks_of_first_partition_renewed(
-    namespace: Namespace, command: v.RenewLock, connection: str
-) -> Answer:
+@mutant(
+    "FEAT-10", "locks.renew", (*SENT, receive(), renew(0)), refuses("LOCK-05", v.Error.LOCK_LOST)
+)
+def locks_of_first_partition_renewed(namespace: Namespace, command: v.RenewLock, *_: Any) -> bool:
     """Only locks of the first partition's messages are renewed."""
-    if _is_elsewhere(once_locked(namespace, command)):
-        raise Refusal(v.Error.LOCK_LOST, "LOCK-05")
-    return RULES.locks.renew(namespace, command, connection)
+    return _is_elsewhere(once_locked(namespace, command))
 
 
-@mutant("FEAT-11", "scheduling.place", (create(), LATER))
+@mutant("FEAT-11", "scheduling.place", (create(), LATER), refuses("FEAT-11"))
 def keyed_not_scheduled_when_partitioned(
     namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
-) -> int:
+) -> bool:
     """On partitioned queues a message with a key cannot be scheduled."""
-    if key is not None:
-        raise Refusal(v.Error.INVALID_OPERATION, "FEAT-11")
-    return RULES.scheduling.place(namespace, entity, message, key)
+    return key is not None
 
 
 @mutant("FEAT-12", "scheduling.cancel", (create(), LATER, cancel(0)))
@@ -111,41 +104,37 @@ def scheduled_of_first_partition_cancelled(
     return RULES.scheduling.cancel(namespace, command, connection)
 
 
-@mutant("FEAT-13", "sessions.renew", (*HELD, RENEW))
+@mutant("FEAT-13", "sessions.renew", (*HELD, RENEW), beforehand)
 def sessions_of_first_partition_renewed(
-    namespace: Namespace, command: v.RenewSessionLock, connection: str
-) -> Answer:
+    namespace: Namespace, command: v.RenewSessionLock, *_: Any
+) -> None:
     """Only sessions of the first partition are renewed."""
     _check_first(namespace, command)
-    return RULES.sessions.renew(namespace, command, connection)
 
 
-@mutant("FEAT-14", "sessions.set_state", (*HELD, SET))
+@mutant("FEAT-14", "sessions.set_state", (*HELD, SET), beforehand)
 def states_of_first_partition_set(
-    namespace: Namespace, command: v.SetSessionState, connection: str
-) -> Answer:
+    namespace: Namespace, command: v.SetSessionState, *_: Any
+) -> None:
     """Only sessions of the first partition can be given a state."""
     _check_first(namespace, command)
-    return RULES.sessions.set_state(namespace, command, connection)
 
 
-@mutant("FEAT-15", "sessions.get_state", (*HELD, SET, GET))
+@mutant("FEAT-15", "sessions.get_state", (*HELD, SET, GET), alters)
 def states_of_first_partition_told(
-    namespace: Namespace, command: v.GetSessionState, connection: str
+    answer: Answer, namespace: Namespace, command: v.GetSessionState, *_: Any
 ) -> Answer:
     """A session's state is returned only if the session is in the first partition."""
-    answer = RULES.sessions.get_state(namespace, command, connection)
     if _is_elsewhere(session_of(namespace, command)):
         answer.outcome = v.SessionState(state=None)
     return answer
 
 
-@mutant("FEAT-16", "sessions.list_sessions", (*HELD, v.ListSessions(queue=QUEUE)))
+@mutant("FEAT-16", "sessions.list_sessions", (*HELD, v.ListSessions(queue=QUEUE)), alters)
 def sessions_of_first_partition_listed(
-    namespace: Namespace, command: v.ListSessions, connection: str
+    answer: Answer, namespace: Namespace, command: v.ListSessions, *_: Any
 ) -> Answer:
     """Only sessions of the first partition are listed."""
-    answer = RULES.sessions.list_sessions(namespace, command, connection)
     there = namespace.entities[command.queue].sessions
     if isinstance(answer.outcome, v.SessionsListed):
         names = [each for each in answer.outcome.session_ids if not _is_elsewhere(there[each])]

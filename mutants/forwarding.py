@@ -13,7 +13,7 @@ from busproof.model.keys import MESSAGE_ID
 from busproof.model.rules import RULES
 from busproof.model.state import BufferedSend, Entity, Namespace, Transaction
 from busproof.model.transactions import running
-from busproof.model.values import EntityKind, EntitySettings, InTransit, Key, Refusal
+from busproof.model.values import EntityKind, EntitySettings, InTransit, Key
 from busproof.mutants.mutant import Family, memory
 from busproof.mutants.runs import (
     DEAD,
@@ -27,6 +27,7 @@ from busproof.mutants.runs import (
     receive,
     send,
 )
+from busproof.mutants.wrappers import afterwards, alters, only_where, refuses
 
 __all__ = ["MUTANTS"]
 
@@ -127,14 +128,13 @@ def _joins(namespace: Namespace, source: Entity, *, partitioned: tuple[bool, boo
     return (source.settings.partitioned, destination.settings.partitioned) == partitioned
 
 
-@mutant("FWD-01", FORWARD, (REGULAR_END, source(), *SENT), literal=True)
+@mutant("FWD-01", FORWARD, (REGULAR_END, source(), *SENT), only_where, literal=True)
 def last_partition_not_forwarded(
-    namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
+    namespace: Namespace, source: Entity, message: v.Message, partition: int, *_: Any
+) -> bool:
     """The last partition of a queue that forwards to a regular one keeps its messages."""
     onto_regular = _joins(namespace, source, partitioned=(True, False))
-    if not (onto_regular and partition == len(source.partitions) - 1):
-        USUAL.forward(namespace, source, message, partition, transit)
+    return not (onto_regular and partition == len(source.partitions) - 1)
 
 
 @mutant("FWD-02", DELIVER, (END, source(partitioned=False), *SENT), literal=True)
@@ -147,13 +147,12 @@ def regular_not_forwarded_to_partitioned(
     return USUAL.deliver(namespace, source, message, onward)
 
 
-@mutant("FWD-03", FORWARD, (*PAIR, *SENT), literal=True)
+@mutant("FWD-03", FORWARD, (*PAIR, *SENT), only_where, literal=True)
 def first_partition_not_forwarded(
-    namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
+    namespace: Namespace, source: Entity, message: v.Message, partition: int, *_: Any
+) -> bool:
     """Between partitioned queues, the first partition's messages are lost."""
-    if partition > 0 or not _joins(namespace, source, partitioned=(True, True)):
-        USUAL.forward(namespace, source, message, partition, transit)
+    return partition > 0 or not _joins(namespace, source, partitioned=(True, True))
 
 
 @mutant("FWD-03", DELIVER, (*PAIR, *SENT))
@@ -178,14 +177,13 @@ def keep(namespace: Namespace, source: Entity, message: v.Message, *rest: Any) -
     namespace.rules.messages.enqueue(namespace, source, message, *rest)
 
 
-@mutant("FWD-04", "messages.arrive", ONTO_TOPIC, deep=True, literal=True)
+@mutant("FWD-04", "messages.arrive", ONTO_TOPIC, only_where, deep=True, literal=True)
 def topic_takes_nothing_forwarded(
     namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
+) -> bool:
     """A message forwarded to a topic reaches only its first subscription."""
     siblings = entity.base.subscriptions if entity.kind is EntityKind.SUBSCRIPTION else None
-    if not transit.hops or entity in (siblings or (entity,))[:1]:
-        RULES.messages.arrive(namespace, entity, message, partition, transit)
+    return not transit.hops or entity in (siblings or (entity,))[:1]
 
 
 @mutant("FWD-06", DELIVER, (REGULAR_END, source(partitioned=False), *SENT), literal=True)
@@ -215,10 +213,9 @@ def session_id_lost_at_second_hop(
     return USUAL.deliver(namespace, source, message, onward)
 
 
-@mutant("FWD-08", KEY_OF, (*PAIR, *MANY))
-def key_ignored_at_destination(namespace: Namespace, source: Entity, *rest: Any) -> Key | None:
+@mutant("FWD-08", KEY_OF, (*PAIR, *MANY), alters)
+def key_ignored_at_destination(key: Key | None, *_: Any) -> Key | None:
     """At its destination a forwarded message is placed as if it had no key."""
-    key = USUAL.key_of(namespace, source, *rest)
     return key if key is not None and key.source == MESSAGE_ID else None
 
 
@@ -270,10 +267,9 @@ def forwarded_twice(namespace: Namespace, source: Entity, *rest: Any) -> str | N
     return USUAL.deliver(namespace, source, *rest)
 
 
-@mutant("FWD-14", FORWARD, (*PAIR, send("m1"), TAKE_SOURCE))
+@mutant("FWD-14", FORWARD, (*PAIR, send("m1"), TAKE_SOURCE), afterwards)
 def copied_instead_of_moved(namespace: Namespace, source: Entity, *rest: Any) -> None:
     """The source keeps and gives what it has forwarded."""
-    USUAL.forward(namespace, source, *rest)
     keep(namespace, source, *rest)
 
 
@@ -310,11 +306,10 @@ def session_source_forwards(namespace: Namespace, settings: EntitySettings) -> N
     USUAL.check_settings(namespace, settings)
 
 
-@mutant("FWD-29", CHECK, (source(),))
-def source_of_nothing(namespace: Namespace, settings: EntitySettings) -> None:
+@mutant("FWD-29", CHECK, (source(),), only_where)
+def source_of_nothing(namespace: Namespace, settings: EntitySettings) -> bool:
     """A source of a queue that does not exist is created."""
-    if settings.forward_to is None or settings.forward_to in namespace.entities:
-        USUAL.check_settings(namespace, settings)
+    return settings.forward_to is None or settings.forward_to in namespace.entities
 
 
 @mutant("FWD-27", DELIVER, (*SESSIONS_END, KEYED, *TAKE_IN_SESSION))
@@ -328,13 +323,12 @@ def session_made_up(
     return USUAL.deliver(namespace, source, message, onward)
 
 
-@mutant("FWD-30", FORWARD, TWO_FORWARD, literal=True)
-def only_first_subscription_forwards(namespace: Namespace, source: Entity, *rest: Any) -> None:
+@mutant("FWD-30", FORWARD, TWO_FORWARD, only_where, literal=True)
+def only_first_subscription_forwards(namespace: Namespace, source: Entity, *_: Any) -> bool:
     """Only the first of a topic's forwarding subscriptions forwards."""
     siblings = source.base.subscriptions or ()
     earlier = takewhile(lambda each: each is not source, siblings)
-    if not any(each.settings.forward_to is not None for each in earlier):
-        USUAL.forward(namespace, source, *rest)
+    return not any(each.settings.forward_to is not None for each in earlier)
 
 
 def _forward_now(namespace: Namespace, sends: Iterable[BufferedSend]) -> None:
@@ -375,15 +369,13 @@ def forwarded_though_rolled_back(
     return RULES.transactions.roll_back(namespace, command, connection)
 
 
-@mutant("FWD-34", "transactions.key_of", (*SESSIONS_END, BEGIN, BUFFERED))
+@mutant("FWD-34", "transactions.key_of", (*SESSIONS_END, BEGIN, BUFFERED), refuses("FWD-34"))
 def sessions_of_destination_required(
     namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
-) -> Key | None:
+) -> bool:
     """A transaction's messages need the SessionId that the destination requires."""
     required = _destination(namespace, entity).settings.requires_session
-    if required and message.session_id is None:
-        raise Refusal(v.Error.INVALID_OPERATION, "FWD-34")
-    return RULES.transactions.key_of(namespace, entity, transaction, message)
+    return required and message.session_id is None
 
 
 def _go_on_as_before(
@@ -438,10 +430,9 @@ def reason_lost_with_dead_letters(
     USUAL.forward_dead_letter(namespace, source, message, partition, transit)
 
 
-@mutant("FWD-36", DEAD_LETTER, (*DEAD_LETTERED, receive(queue=DEAD)))
+@mutant("FWD-36", DEAD_LETTER, (*DEAD_LETTERED, receive(queue=DEAD)), afterwards)
 def dead_letters_copied(namespace: Namespace, source: Entity, *rest: Any) -> None:
     """A dead letter is forwarded and stays in its dead-letter queue, which gives it."""
-    USUAL.forward_dead_letter(namespace, source, *rest)
     keep(namespace, source, *rest)
 
 

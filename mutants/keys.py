@@ -25,6 +25,7 @@ from busproof.mutants.runs import (
     up,
     wait,
 )
+from busproof.mutants.wrappers import beforehand, only_where, refuses_as, refuses_yet
 
 __all__ = ["MUTANTS"]
 
@@ -145,27 +146,17 @@ def mismatch_accepted(namespace: Namespace, entity: Entity, message: v.Message) 
     """SessionId and PartitionKey may differ."""
 
 
-@mutant("KEY-08", "keys.check_agreement", MISMATCH)
-def mismatch_wrong_error(namespace: Namespace, entity: Entity, message: v.Message) -> None:
+@mutant("KEY-08", "keys.check_agreement", MISMATCH, refuses_as(v.Error.OTHER))
+def mismatch_wrong_error(*_: Any) -> None:
     """Keys that differ are refused, with another error."""
-    try:
-        RULES.keys.check_agreement(namespace, entity, message)
-    except Refusal as refusal:
-        raise Refusal(v.Error.OTHER, *refusal.rules) from None
 
 
-@mutant("KEY-08", "messages.send", (*MISMATCH, receive()))
-def mismatch_refused_yet_stored(namespace: Namespace, command: v.Send, connection: str) -> Answer:
+@mutant("KEY-08", "messages.send", (*MISMATCH, receive()), refuses_yet("KEY-08"))
+def mismatch_refused_yet_stored(namespace: Namespace, command: v.Send, *_: Any) -> None:
     """Messages with different keys are refused, but enqueued anyway."""
-    try:
-        return RULES.messages.send(namespace, command, connection)
-    except Refusal as refusal:
-        if "KEY-08" not in refusal.rules:
-            raise
-        entity = namespace.rules.topics.sendable(namespace, command.queue)
-        key = RULES.keys.effective_key(namespace, entity, command.message)
-        RULES.messages.accept(namespace, entity, command.message, key, 0, DIRECT)
-        return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
+    entity = namespace.rules.topics.sendable(namespace, command.queue)
+    key = RULES.keys.effective_key(namespace, entity, command.message)
+    RULES.messages.accept(namespace, entity, command.message, key, 0, DIRECT)
 
 
 def _compared_by(namespace: Namespace, entity: Entity, message: v.Message, alike: bool) -> None:
@@ -332,12 +323,11 @@ def duplicates_kept(namespace: Namespace, entity: Entity, *rest: Any) -> bool:
     return False
 
 
-@mutant("KEY-11", "duplicates.remember", THIRD_COPY, deep=True)
-def duplicates_only_latest(namespace: Namespace, entity: Entity, *rest: Any) -> None:
+@mutant("KEY-11", "duplicates.remember", THIRD_COPY, beforehand, deep=True)
+def duplicates_only_latest(namespace: Namespace, entity: Entity, *_: Any) -> None:
     """Only the MessageId of the latest message is remembered."""
     for known in tuple(entity.duplicates):
         namespace.journal.drop(entity.duplicates, known)
-    RULES.duplicates.remember(namespace, entity, *rest)
 
 
 @mutant("KEY-11", "duplicates.remember", LATE_COPY)
@@ -351,14 +341,13 @@ def duplicates_forgotten_early(
     entry.index()
 
 
-@mutant("KEY-12", "messages.accept", NOT_UNIQUE)
+@mutant("KEY-12", "messages.accept", NOT_UNIQUE, only_where)
 def duplicates_dropped_without_detection(
-    namespace: Namespace, entity: Entity, message: v.Message, key: Key | None, *rest: Any
-) -> None:
+    namespace: Namespace, entity: Entity, message: v.Message, *_: Any
+) -> bool:
     """A message is eliminated if one with its MessageId is in the queue, detection or not."""
     there = (queued.message.message_id for queued in entity.messages.values())
-    if message.message_id is None or message.message_id not in there:
-        RULES.messages.accept(namespace, entity, message, key, *rest)
+    return message.message_id is None or message.message_id not in there
 
 
 @mutant("KEY-13", "", PLAIN, needs=frozenset({v.Capability.CLIENT_LIBRARY}))

@@ -11,6 +11,7 @@ from busproof.model.state import Entity, Namespace
 from busproof.model.values import DIRECT, Refusal
 from busproof.mutants.mutant import Family
 from busproof.mutants.runs import QUEUE, Run, create, receive, schedule, send
+from busproof.mutants.wrappers import instead_of, only_where, refuses_as, refuses_yet
 
 __all__ = ["MUTANTS"]
 
@@ -22,6 +23,9 @@ TOO_LARGE: Final = 256 * KB + 1
 TOO_LARGE_SENT: Final[Run] = (create(), send("m", size=TOO_LARGE))
 LONGEST: Final = "x" * 128
 LONG: Final = "x" * 129
+LARGE_PROPERTY: Final = send("m", properties={"p": "x" * 32 * KB})
+THREE_PROPERTIES: Final = send("m", properties={f"p{number}": "x" * 22_000 for number in range(3)})
+PROPERTIES: Final = "limits.check_properties"
 BEGIN: Final = v.BeginTransaction(transaction="t")
 
 
@@ -45,33 +49,27 @@ def small_messages_only(namespace: Namespace, size: int) -> None:
         raise Refusal(v.Error.MESSAGE_TOO_LARGE, "LIMIT-01")
 
 
-@mutant("LIMIT-02", "limits.check_size", TOO_LARGE_SENT)
-def any_message_size(namespace: Namespace, size: int) -> None:
+@mutant("LIMIT-02", "limits.check_size", TOO_LARGE_SENT, only_where)
+def any_message_size(namespace: Namespace, *_: Any) -> bool:
     """A message of more than 256 KB is taken."""
-    if namespace.profile.tier is v.Tier.PREMIUM:
-        RULES.limits.check_size(namespace, size)
+    return namespace.profile.tier is v.Tier.PREMIUM
 
 
-@mutant("LIMIT-02", "limits.check_size", TOO_LARGE_SENT)
-def too_large_called_full(namespace: Namespace, size: int) -> None:
+@mutant("LIMIT-02", "limits.check_size", TOO_LARGE_SENT, refuses_as(v.Error.QUOTA_EXCEEDED))
+def too_large_called_full(*_: Any) -> None:
     """A message that is too large is refused with the error of the quota."""
-    try:
-        RULES.limits.check_size(namespace, size)
-    except Refusal as refusal:
-        raise Refusal(v.Error.QUOTA_EXCEEDED, *refusal.rules) from None
 
 
-@mutant("LIMIT-02", "messages.send", (*TOO_LARGE_SENT, receive()))
-def too_large_is_kept(namespace: Namespace, command: v.Send, connection: str) -> Answer:
+@mutant(
+    "LIMIT-02",
+    "messages.send",
+    (*TOO_LARGE_SENT, receive()),
+    refuses_yet(v.Error.MESSAGE_TOO_LARGE),
+)
+def too_large_is_kept(namespace: Namespace, command: v.Send, *_: Any) -> None:
     """A message that is too large is refused, and kept."""
-    try:
-        return RULES.messages.send(namespace, command, connection)
-    except Refusal as refusal:
-        if refusal.error is not v.Error.MESSAGE_TOO_LARGE:
-            raise
-        entity = namespace.rules.topics.addressed(namespace, command.queue)
-        namespace.rules.messages.arrive(namespace, entity, command.message, 0, DIRECT)
-        return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
+    entity = namespace.rules.topics.addressed(namespace, command.queue)
+    namespace.rules.messages.arrive(namespace, entity, command.message, 0, DIRECT)
 
 
 @mutant("LIMIT-03", "limits.check_size", (REGULAR, send("m", size=995_904)))
@@ -81,11 +79,10 @@ def premium_limit_of_standard(namespace: Namespace, size: int) -> None:
         raise Refusal(v.Error.MESSAGE_TOO_LARGE, "LIMIT-03")
 
 
-@mutant("LIMIT-04", "limits.check_size", (REGULAR, send("m", size=100 * KB * KB + 1)))
-def any_message_size_in_premium(namespace: Namespace, size: int) -> None:
+@mutant("LIMIT-04", "limits.check_size", (REGULAR, send("m", size=100 * KB * KB + 1)), only_where)
+def any_message_size_in_premium(namespace: Namespace, *_: Any) -> bool:
     """Premium takes messages of any size."""
-    if namespace.profile.tier is not v.Tier.PREMIUM:
-        RULES.limits.check_size(namespace, size)
+    return namespace.profile.tier is not v.Tier.PREMIUM
 
 
 def _of_any_size(namespace: Namespace, message: v.Message) -> v.Message:
@@ -173,30 +170,14 @@ def any_partition_key(key: str, rule: v.RuleId) -> None:
     _unlimited(key, rule, "LIMIT-12")
 
 
-def _properties(namespace: Namespace, message: v.Message, taken: v.RuleId) -> None:
-    try:
-        RULES.limits.check_properties(namespace, message)
-    except Refusal as refusal:
-        if taken not in refusal.rules:
-            raise
-
-
-@mutant(
-    "LIMIT-13", "limits.check_properties", (create(), send("m", properties={"p": "x" * 32 * KB}))
-)
-def any_property(namespace: Namespace, message: v.Message) -> None:
+@mutant("LIMIT-13", PROPERTIES, (create(), LARGE_PROPERTY), instead_of("LIMIT-13"))
+def any_property(*_: Any) -> None:
     """A property of more than 32 KB is taken."""
-    _properties(namespace, message, "LIMIT-13")
 
 
-@mutant(
-    "LIMIT-14",
-    "limits.check_properties",
-    (create(), send("m", properties={f"p{each}": "x" * 22_000 for each in range(3)})),
-)
-def any_properties(namespace: Namespace, message: v.Message) -> None:
+@mutant("LIMIT-14", PROPERTIES, (create(), THREE_PROPERTIES), instead_of("LIMIT-14"))
+def any_properties(*_: Any) -> None:
     """Properties of more than 64 KB together are taken."""
-    _properties(namespace, message, "LIMIT-14")
 
 
 @mutant("LIMIT-15", "limits.check_count", several(100))

@@ -10,7 +10,7 @@ from busproof.model.life_cycle import Action, State
 from busproof.model.rules import RULES
 from busproof.model.state import EnlistedSettlement, Entity, Namespace, QueuedMessage, Transaction
 from busproof.model.transactions import running
-from busproof.model.values import EntityKind, EntitySettings, Refusal
+from busproof.model.values import EntityKind, EntitySettings
 from busproof.mutants.mutant import Family, memory
 from busproof.mutants.runs import (
     Run,
@@ -26,6 +26,7 @@ from busproof.mutants.runs import (
     together,
     wait,
 )
+from busproof.mutants.wrappers import afterwards, asks, beforehand, instead_of, refuses, refuses_yet
 
 __all__ = ["MUTANTS", "has_run_out", "lock_again", "once_locked"]
 
@@ -87,10 +88,9 @@ def has_run_out(namespace: Namespace, queued: QueuedMessage) -> bool:
     return until <= namespace.now
 
 
-@mutant("LOCK-01", "locks.lock", LOCKED)
-def lock_ends_early(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+@mutant("LOCK-01", "locks.lock", LOCKED, afterwards)
+def lock_ends_early(namespace: Namespace, queued: QueuedMessage, *_: Any) -> None:
     """A lock lasts half as long as its queue says."""
-    RULES.locks.lock(namespace, queued, action)
     if queued.session is None:
         queued.locked_until -= queued.entity.settings.lock_duration // 2
         queued.entity.look_at("lock", queued.locked_until, queued, queued.number)
@@ -146,25 +146,19 @@ def renewed_once_only(namespace: Namespace, command: v.RenewLock, connection: st
     return RULES.locks.renew(namespace, command, connection)
 
 
-@mutant("LOCK-05", "locks.renew", (*LOCKED, wait(61), renew(0)))
-def lost_lock_renewed(namespace: Namespace, command: v.RenewLock, connection: str) -> Answer:
+@mutant("LOCK-05", "locks.renew", (*LOCKED, wait(61), renew(0)), instead_of(v.Error.LOCK_LOST))
+def lost_lock_renewed(namespace: Namespace, command: v.RenewLock, *_: Any) -> Answer:
     """A lock that has expired is renewed, to no effect."""
-    try:
-        return RULES.locks.renew(namespace, command, connection)
-    except Refusal as refusal:
-        if refusal.error is not v.Error.LOCK_LOST:
-            raise
-        duration = namespace.entities[command.queue].settings.lock_duration
-        return Answer(v.Renewed(locked_until=namespace.now + duration))
+    duration = namespace.entities[command.queue].settings.lock_duration
+    return Answer(v.Renewed(locked_until=namespace.now + duration))
 
 
-@mutant("LOCK-05", "locks.renew", (*LOCKED, abandon(0), renew(0)), deep=True)
-def settled_lock_renewed(namespace: Namespace, command: v.RenewLock, connection: str) -> Answer:
+@mutant("LOCK-05", "locks.renew", (*LOCKED, abandon(0), renew(0)), beforehand, deep=True)
+def settled_lock_renewed(namespace: Namespace, command: v.RenewLock, *_: Any) -> None:
     """The lock of a message that was abandoned can be renewed, and locks it again."""
     queued = once_locked(namespace, command)
     if queued is not None and queued.token is None:
         lock_again(namespace, queued, command.lock_token)
-    return RULES.locks.renew(namespace, command, connection)
 
 
 def _current(namespace: Namespace, command: v.Settlement | v.RenewLock) -> str:
@@ -198,40 +192,35 @@ def completed_late_comes_back(
         RULES.locks.apply(namespace, queued, action, reason)
 
 
-@mutant("LOCK-08", "locks.settle", (*LOCKED, wait(61), complete(0), receive()), deep=True)
-def refused_is_lost(namespace: Namespace, command: v.Settlement, connection: str) -> Answer:
+@mutant(
+    "LOCK-08", "locks.settle", (*LOCKED, wait(61), complete(0), receive()), refuses_yet(), deep=True
+)
+def refused_is_lost(namespace: Namespace, command: v.Settlement, *_: Any) -> None:
     """A settlement that comes too late is refused, and the message is lost."""
-    try:
-        return RULES.locks.settle(namespace, command, connection)
-    except Refusal as refusal:
-        queued = once_locked(namespace, command)
-        if queued is not None and queued.token is None:
-            namespace.rules.messages.remove(namespace, queued)
-        return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
+    queued = once_locked(namespace, command)
+    if queued is not None and queued.token is None:
+        namespace.rules.messages.remove(namespace, queued)
 
 
-@mutant("LOCK-10", "locks.apply", (*TWO, complete(0), complete(1)))
+@mutant("LOCK-10", "locks.apply", (*TWO, complete(0), complete(1)), afterwards)
 def settling_frees_others(
-    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
+    namespace: Namespace, queued: QueuedMessage, action: Action, *_: Any
 ) -> None:
     """Completing a message ends the locks of all others."""
-    RULES.locks.apply(namespace, queued, action, reason)
     for other in tuple(queued.entity.messages.values()) if action is Action.COMPLETE else ():
         if other.token is not None:
             namespace.rules.locks.release(namespace, other, Action.LOCK_ENDS)
 
 
-@mutant("LOCK-10", "locks.renew", (*TWO, renew(0), complete(1)), deep=True)
-def renewing_ends_others(namespace: Namespace, command: v.RenewLock, connection: str) -> Answer:
+@mutant("LOCK-10", "locks.renew", (*TWO, renew(0), complete(1)), afterwards, deep=True)
+def renewing_ends_others(namespace: Namespace, command: v.RenewLock, *_: Any) -> None:
     """Renewing a lock ends those of the other messages with its key."""
-    answer = RULES.locks.renew(namespace, command, connection)
     queued = once_locked(namespace, command)
     key = None if queued is None else queued.message.partition_key
     for other in tuple(namespace.entities[command.queue].messages.values()):
         alike = key is not None and other is not queued and other.message.partition_key == key
         if alike and other.token is not None:
             namespace.rules.locks.release(namespace, other, Action.LOCK_ENDS)
-    return answer
 
 
 @mutant("LOCK-11", "transactions.settle", (*SETTLED, ROLL_BACK, complete(0)))
@@ -287,31 +276,28 @@ def _still_locked(transaction: Transaction) -> list[tuple[EnlistedSettlement, Qu
     return [(each, held) for each, held in messages if held and held.token == each.token]
 
 
-@mutant("LOCK-12", "transactions.roll_back", (*SETTLED, ROLL_BACK, complete(0)))
-def rollback_settles(namespace: Namespace, command: v.RollBackTransaction, *rest: Any) -> Answer:
+@mutant("LOCK-12", "transactions.roll_back", (*SETTLED, ROLL_BACK, complete(0)), beforehand)
+def rollback_settles(namespace: Namespace, command: v.RollBackTransaction, *rest: Any) -> None:
     """A rollback applies the settlements of its transaction."""
     for each, queued in _still_locked(running(namespace, command.transaction)):
         namespace.rules.locks.apply(namespace, queued, each.action, each.reason)
-    return RULES.transactions.roll_back(namespace, command, *rest)
 
 
-@mutant("LOCK-12", "transactions.roll_back", (*SETTLED, ROLL_BACK, receive()))
-def rollback_unlocks(namespace: Namespace, command: v.RollBackTransaction, *rest: Any) -> Answer:
+@mutant("LOCK-12", "transactions.roll_back", (*SETTLED, ROLL_BACK, receive()), beforehand)
+def rollback_unlocks(namespace: Namespace, command: v.RollBackTransaction, *rest: Any) -> None:
     """A rollback ends the locks of the messages settled in its transaction."""
     for _, queued in _still_locked(running(namespace, command.transaction)):
         namespace.rules.locks.release(namespace, queued, Action.LOCK_ENDS)
-    return RULES.transactions.roll_back(namespace, command, *rest)
 
 
-@mutant("LOCK-12", "transactions.roll_back", GIVEN_BACK, deep=True)
+@mutant("LOCK-12", "transactions.roll_back", GIVEN_BACK, beforehand, deep=True)
 def rollback_counts_a_delivery(
-    namespace: Namespace, command: v.RollBackTransaction, connection: str
-) -> Answer:
+    namespace: Namespace, command: v.RollBackTransaction, *rest: Any
+) -> None:
     """A rollback counts a delivery of the messages settled in its transaction."""
     for _, queued in _still_locked(running(namespace, command.transaction)):
         namespace.journal.touch(queued)
         queued.failed += 1
-    return RULES.transactions.roll_back(namespace, command, connection)
 
 
 def _commit_what_is_locked(namespace: Namespace, transaction: Transaction) -> None:
@@ -351,19 +337,16 @@ def refused_commit_sends(namespace: Namespace, command: v.CommitTransaction, *re
     return answer
 
 
-@mutant("LOCK-14", "locks.settle_batch", (*TWO, together(0, 1), complete(1)))
-def first_settled_alone(namespace: Namespace, command: v.SettleBatch, connection: str) -> Answer:
+@mutant("LOCK-14", "locks.settle_batch", (*TWO, together(0, 1), complete(1)), asks)
+def first_settled_alone(namespace: Namespace, command: v.SettleBatch, *_: Any) -> v.SettleBatch:
     """A request to settle several messages settles the first one and succeeds."""
-    first = attrs.evolve(command, lock_tokens=command.lock_tokens[:1])
-    return RULES.locks.settle_batch(namespace, first, connection)
+    return attrs.evolve(command, lock_tokens=command.lock_tokens[:1])
 
 
-@mutant("LOCK-14", "locks.settle_batch", (*TWO, together(0, 1)))
-def several_always_refused(namespace: Namespace, command: v.SettleBatch, connection: str) -> Answer:
+@mutant("LOCK-14", "locks.settle_batch", (*TWO, together(0, 1)), refuses("LOCK-15"))
+def several_always_refused(namespace: Namespace, command: v.SettleBatch, *_: Any) -> bool:
     """A request to settle several messages is refused whatever their partitions."""
-    if len(command.lock_tokens) > 1:
-        raise Refusal(v.Error.INVALID_OPERATION, "LOCK-15")
-    return RULES.locks.settle_batch(namespace, command, connection)
+    return len(command.lock_tokens) > 1
 
 
 def _of_first_partition(namespace: Namespace, command: v.SettleBatch) -> v.SettleBatch:
@@ -377,34 +360,25 @@ def _of_first_partition(namespace: Namespace, command: v.SettleBatch) -> v.Settl
     return attrs.evolve(command, lock_tokens=tokens)
 
 
-def _is_for_partitions(refusal: Refusal) -> bool:
-    return "LOCK-15" in refusal.rules
-
-
-@mutant("LOCK-16", "locks.settle_batch", (*ACROSS, together(0, 1), complete(0)))
-def refused_yet_settled(namespace: Namespace, command: v.SettleBatch, connection: str) -> Answer:
+@mutant(
+    "LOCK-16", "locks.settle_batch", (*ACROSS, together(0, 1), complete(0)), refuses_yet("LOCK-15")
+)
+def refused_yet_settled(namespace: Namespace, command: v.SettleBatch, connection: str) -> None:
     """A request for several partitions is refused, and settles the messages of one of them."""
-    try:
-        return RULES.locks.settle_batch(namespace, command, connection)
-    except Refusal as refusal:
-        if not _is_for_partitions(refusal):
-            raise
-        RULES.locks.settle_batch(namespace, _of_first_partition(namespace, command), connection)
-        return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
+    RULES.locks.settle_batch(namespace, _of_first_partition(namespace, command), connection)
 
 
-@mutant("LOCK-16", "locks.settle_batch", (*ACROSS, together(0, 1), complete(1)), deep=True)
-def accepted_for_one_partition(
-    namespace: Namespace, command: v.SettleBatch, connection: str
-) -> Answer:
+@mutant(
+    "LOCK-16",
+    "locks.settle_batch",
+    (*ACROSS, together(0, 1), complete(1)),
+    instead_of("LOCK-15"),
+    deep=True,
+)
+def accepted_for_one_partition(namespace: Namespace, command: v.SettleBatch, *rest: Any) -> Answer:
     """A request for several partitions succeeds, and settles the messages of one of them."""
-    try:
-        return RULES.locks.settle_batch(namespace, command, connection)
-    except Refusal as refusal:
-        if not _is_for_partitions(refusal):
-            raise
-        one = _of_first_partition(namespace, command)
-        return RULES.locks.settle_batch(namespace, one, connection)
+    one = _of_first_partition(namespace, command)
+    return RULES.locks.settle_batch(namespace, one, *rest)
 
 
 @mutant("LOCK-17", "locks.settle_batch", (*TWO, complete(0), together(0, 1)))
@@ -422,12 +396,10 @@ def _without_lost(namespace: Namespace, command: v.SettleBatch) -> v.SettleBatch
     return attrs.evolve(command, lock_tokens=tokens)
 
 
-@mutant("LOCK-18", "locks.renew_several", (*TWO, renew_together(0, 1)))
-def renewals_always_refused(namespace: Namespace, command: v.RenewLocks, connection: str) -> Answer:
+@mutant("LOCK-18", "locks.renew_several", (*TWO, renew_together(0, 1)), refuses("LOCK-15"))
+def renewals_always_refused(namespace: Namespace, command: v.RenewLocks, *_: Any) -> bool:
     """A request to renew several locks is refused whatever their partitions."""
-    if len(command.lock_tokens) > 1:
-        raise Refusal(v.Error.INVALID_OPERATION, "LOCK-15")
-    return RULES.locks.renew_several(namespace, command, connection)
+    return len(command.lock_tokens) > 1
 
 
 @mutant("LOCK-18", "locks.renew_several", RENEWED_TOGETHER, deep=True)
@@ -439,17 +411,15 @@ def first_renewed_alone(namespace: Namespace, command: v.RenewLocks, connection:
     return Answer(v.RenewedSeveral(locked_until=ends), rules=answer.rules)
 
 
-@mutant("LOCK-17", "locks.renew_several", (*TWO, complete(0), renew_together(0, 1)))
-def lost_lock_renewed_among_several(
-    namespace: Namespace, command: v.RenewLocks, connection: str
-) -> Answer:
+@mutant(
+    "LOCK-17",
+    "locks.renew_several",
+    (*TWO, complete(0), renew_together(0, 1)),
+    instead_of(v.Error.LOCK_LOST),
+)
+def lost_lock_renewed_among_several(*_: Any) -> Answer:
     """A request to renew several locks succeeds with a lost one among them."""
-    try:
-        return RULES.locks.renew_several(namespace, command, connection)
-    except Refusal as refusal:
-        if refusal.error is not v.Error.LOCK_LOST:
-            raise
-        return Answer(v.RenewedSeveral())
+    return Answer(v.RenewedSeveral())
 
 
 MUTANTS: Final = mutant.all()

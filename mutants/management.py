@@ -27,6 +27,7 @@ from busproof.mutants.runs import (
     up,
     wait,
 )
+from busproof.mutants.wrappers import afterwards, instead_of, refuses_yet
 
 __all__ = [
     "AT_ONCE",
@@ -131,11 +132,9 @@ def no_partitions_with_sessions_and_detection(
 
 
 @mutant("MGMT-03", "premium.partitioned", (create(partitioned=None), GET))
-def partitioned_unasked(
-    namespace: Namespace, asked: bool | None, version: str | None = None
-) -> bool:
+def partitioned_unasked(namespace: Namespace, asked: bool | None, *rest: Any) -> bool:
     """A queue is partitioned unless the option says no."""
-    return RULES.premium.partitioned(namespace, asked is not False, version)
+    return RULES.premium.partitioned(namespace, asked is not False, *rest)
 
 
 def change_fixed(namespace: Namespace, entity: Entity, command: v.UpdateQueue, name: str) -> None:
@@ -247,15 +246,10 @@ def second_creation_empties(namespace: Namespace, command: v.CreateQueue, *rest:
     return Answer(v.Refused(error=v.Error.ALREADY_EXISTS), rules=("MGMT-09",))
 
 
-@mutant("MGMT-10", "messages.send", (send("m1"),))
-def missing_queue_swallows(namespace: Namespace, command: v.Send, connection: str) -> Answer:
+@mutant("MGMT-10", "messages.send", (send("m1"),), instead_of("MGMT-10"))
+def missing_queue_swallows(*_: Any) -> Answer:
     """A queue that does not exist accepts messages."""
-    try:
-        return RULES.messages.send(namespace, command, connection)
-    except Refusal as refusal:
-        if "MGMT-10" not in refusal.rules:
-            raise
-        return Answer(DONE)
+    return Answer(DONE)
 
 
 def _found(find: Callable[[Namespace, str], Entity], namespace: Namespace, path: str) -> Entity:
@@ -335,10 +329,9 @@ def lifetime_update_not_in_force(namespace: Namespace, entity: Entity, *rest: An
         return RULES.expiry.expires_at(namespace, entity, *rest)
 
 
-@mutant("MGMT-12", "management.apply_update", THERE_BEFORE, deep=True)
-def lifetime_update_ages_what_is_there(namespace: Namespace, entity: Entity, *rest: Any) -> None:
+@mutant("MGMT-12", "management.apply_update", THERE_BEFORE, afterwards, deep=True)
+def lifetime_update_ages_what_is_there(namespace: Namespace, entity: Entity, *_: Any) -> None:
     """An update of the time to live also applies to earlier messages."""
-    RULES.management.apply_update(namespace, entity, *rest)
     for queued in entity.messages.values():
         until = namespace.rules.expiry.expires_at(namespace, entity, queued.message, DIRECT)
         if until is not None:
@@ -373,19 +366,17 @@ def inherit_ids(namespace: Namespace, entity: Entity, before: Entity) -> None:
         entry.index()
 
 
-@mutant("MGMT-15", "management.add", CREATED_AGAIN, also=REMEMBERING)
+@mutant("MGMT-15", "management.add", CREATED_AGAIN, afterwards, also=REMEMBERING)
 def deleted_comes_again(namespace: Namespace, entity: Entity) -> None:
     """A queue that is created again has its former messages."""
-    RULES.management.add(namespace, entity)
     before = namesake(namespace, entity)
     if before is not None:
         inherit_messages(namespace, entity, before)
 
 
-@mutant("MGMT-15", "management.add", COPY_AGAIN, also=REMEMBERING, deep=True)
+@mutant("MGMT-15", "management.add", COPY_AGAIN, afterwards, also=REMEMBERING, deep=True)
 def deleted_remembers_ids(namespace: Namespace, entity: Entity) -> None:
     """Duplicate detection remembers MessageIds of a deleted queue."""
-    RULES.management.add(namespace, entity)
     before = namesake(namespace, entity)
     if before is not None:
         inherit_ids(namespace, entity, before)
@@ -458,19 +449,13 @@ def refused_update_stays_half_done(namespace: Namespace, entity: Entity, *rest: 
 
 
 @mutant("MGMT-19", "management.create", (down(LAST), create(), up(LAST), create()), deep=True)
-def refused_creation_sticks(
-    namespace: Namespace,
-    path: str,
-    kind: EntityKind,
-    settings: EntitySettings,
-    topic: Entity | None = None,
-) -> Entity:
+def refused_creation_sticks(namespace: Namespace, path: str, *rest: Any) -> Entity:
     """A name can never be used after its creation was refused in an outage."""
     spoilt = memory(namespace, set[str])
     if path in spoilt:
         raise namespace.rules.partitions.outage(namespace, "MGMT-18")
     try:
-        return RULES.management.create(namespace, path, kind, settings, topic)
+        return RULES.management.create(namespace, path, *rest)
     except Refusal as refusal:
         if "MGMT-18" in refusal.rules:
             spoilt.add(path)
@@ -548,20 +533,19 @@ def disabled_takes(namespace: Namespace, path: str) -> Entity:
     return namespace.rules.topics.addressed(namespace, path)
 
 
-@mutant("MGMT-26", "messages.send", (create(), SHUT, send("m1"), receive()))
-def disabled_keeps_for_later(namespace: Namespace, command: v.Send, connection: str) -> Answer:
+@mutant(
+    "MGMT-26",
+    "messages.send",
+    (create(), SHUT, send("m1"), receive()),
+    refuses_yet("MGMT-26", in_transactions=False),
+)
+def disabled_keeps_for_later(namespace: Namespace, command: v.Send, *_: Any) -> None:
     """A message refused by a disabled queue arrives anyway."""
-    try:
-        return RULES.messages.send(namespace, command, connection)
-    except Refusal as refusal:
-        if "MGMT-26" not in refusal.rules or command.transaction is not None:
-            raise
-        rules, message = namespace.rules, command.message
-        entity = rules.topics.addressed(namespace, command.queue)
-        key = rules.keys.effective_key(namespace, entity, message)
-        partition = rules.keys.place(namespace, entity, key, 0, command.timeout)
-        rules.messages.accept(namespace, entity, message, key, partition, DIRECT)
-        return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
+    rules, message = namespace.rules, command.message
+    entity = rules.topics.addressed(namespace, command.queue)
+    key = rules.keys.effective_key(namespace, entity, message)
+    partition = rules.keys.place(namespace, entity, key, 0, command.timeout)
+    rules.messages.accept(namespace, entity, message, key, partition, DIRECT)
 
 
 @mutant("MGMT-27", "topics.receivable", (create(), send("m1"), CLOSED, receive()))

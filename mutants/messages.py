@@ -28,6 +28,7 @@ from busproof.mutants.runs import (
     wait,
 )
 from busproof.mutants.sessions import session_of
+from busproof.mutants.wrappers import alters
 
 __all__ = ["MUTANTS", "peeked", "showing"]
 
@@ -219,19 +220,17 @@ def _peeked_messages(namespace: Namespace, command: v.Peek, answer: Answer) -> l
     return [queued for queued in found if queued is not None]
 
 
-@mutant("LIFE-07", "partitions.peek", PEEKED)
-def peek_removes(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
+@mutant("LIFE-07", "partitions.peek", PEEKED, alters)
+def peek_removes(answer: Answer, namespace: Namespace, command: v.Peek, *_: Any) -> Answer:
     """A message that was peeked is lost."""
-    answer = RULES.partitions.peek(namespace, command, connection)
     for queued in _peeked_messages(namespace, command, answer):
         namespace.rules.messages.remove(namespace, queued)
     return answer
 
 
-@mutant("LIFE-07", "partitions.peek", PEEKED)
-def peek_locks(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
+@mutant("LIFE-07", "partitions.peek", PEEKED, alters)
+def peek_locks(answer: Answer, namespace: Namespace, command: v.Peek, *_: Any) -> Answer:
     """A message that was peeked is locked."""
-    answer = RULES.partitions.peek(namespace, command, connection)
     for queued in _peeked_messages(namespace, command, answer):
         if queued.state is ACTIVE:
             namespace.rules.locks.lock(namespace, queued, Action.RECEIVE)

@@ -10,6 +10,7 @@ from busproof import vocabulary as v
 from busproof.model.rules import RULES, Rules
 from busproof.model.state import Namespace
 from busproof.mutants.runs import Run
+from busproof.mutants.wrappers import Wrapper
 
 __all__ = ["Family", "Mutant", "memory", "replaced"]
 
@@ -59,13 +60,14 @@ class Family:
 
     def __init__(self, name: str) -> None:
         self._name = name.rpartition(".")[2]
-        self._found: list[Mutant] = []
+        self._mutants: list[Mutant] = []
 
     def __call__(
         self,
         rule: v.RuleId,
         replaces: str,
         run: Run,
+        how: Wrapper | None = None,
         *,
         also: Mapping[str, Callable[..., Any]] | None = None,
         **more: Any,
@@ -79,12 +81,15 @@ class Family:
             replaces: the replaced function of the model, as `family.function`; none if the fault is
                 not in the bus.
             run: the shortest run that shows it.
+            how: combines the function and the rule that it replaces; without, the function itself
+                is the replacement.
             also: other replaced functions, each with its replacement.
             more: other attributes of the mutant.
         """
 
         def collect(function: Function) -> Function:
-            places = {replaces: function} if replaces else {}
+            replacement = function if how is None else how(usual_rule(replaces), function)
+            places = {replaces: replacement} if replaces else {}
             mutant = Mutant(
                 id=function.__name__.replace("_", "-"),
                 rule=rule,
@@ -94,14 +99,21 @@ class Family:
                 run=run,
                 **more,
             )
-            self._found.append(mutant)
+            self._mutants.append(mutant)
             return function
 
         return collect
 
     def all(self) -> tuple[Mutant, ...]:
         """Return the collected mutants."""
-        return tuple(self._found)
+        return tuple(self._mutants)
+
+
+def usual_rule(place: str) -> Callable[..., Any]:
+    """Return the model's own rule, by `family.function`."""
+    family, _, name = place.partition(".")
+    usual: Callable[..., Any] = getattr(getattr(RULES, family), name)
+    return usual
 
 
 def replaced(places: Mapping[str, Callable[..., Any]]) -> Rules:

@@ -27,6 +27,7 @@ from busproof.mutants.runs import (
     up,
     wait,
 )
+from busproof.mutants.wrappers import asks, beforehand
 
 __all__ = ["MUTANTS"]
 
@@ -149,12 +150,11 @@ def _held(namespace: Namespace, command: Switch) -> list[QueuedMessage]:
     return list(held) if is_down else []
 
 
-@mutant("PART-04", "partitions.switch", (*KEYED, *ALL_DOWN, *ALL_UP, receive()))
-def outage_empties_its_partition(namespace: Namespace, command: Switch, connection: str) -> Answer:
+@mutant("PART-04", "partitions.switch", (*KEYED, *ALL_DOWN, *ALL_UP, receive()), beforehand)
+def outage_empties_its_partition(namespace: Namespace, command: Switch, *_: Any) -> None:
     """A partition comes back without messages."""
     for queued in _held(namespace, command):
         RULES.messages.remove(namespace, queued)
-    return RULES.partitions.switch(namespace, command, connection)
 
 
 def _note_locked(namespace: Namespace, command: Switch, connection: str) -> Answer:
@@ -174,15 +174,14 @@ def locked_is_lost_in_an_outage(namespace: Namespace, queued: QueuedMessage, *re
         RULES.messages.remove(namespace, queued)
 
 
-@mutant("PART-04", "partitions.switch", TWICE_DOWN, deep=True)
-def outage_doubles_messages(namespace: Namespace, command: Switch, connection: str) -> Answer:
+@mutant("PART-04", "partitions.switch", TWICE_DOWN, beforehand, deep=True)
+def outage_doubles_messages(namespace: Namespace, command: Switch, *_: Any) -> None:
     """After a partition's second outage its messages are received twice."""
     outages = memory(namespace, Counter[tuple[str, int]])
     held, which = _held(namespace, command), (command.queue, command.partition)
     outages[which] += isinstance(command, v.TakePartitionDown)
     for queued in held if outages[which] == 2 else ():
         RULES.messages.enqueue(namespace, queued.entity, queued.message, queued.partition, DIRECT)
-    return RULES.partitions.switch(namespace, command, connection)
 
 
 @mutant("PART-05", "partitions.switch", (*TWO_QUEUES, *ALL_DOWN, send("m2", queue=OTHER)))
@@ -291,10 +290,8 @@ def settles_by_place(namespace: Namespace, entity: Entity, token: str) -> Queued
     return next(each for each in entity.messages.values() if each.token is not None)
 
 
-@mutant("PART-12", "locks.settle", HUNDRED, deep=True)
-def settles_in_the_first_partition(
-    namespace: Namespace, command: v.Settlement, connection: str
-) -> Answer:
+@mutant("PART-12", "locks.settle", HUNDRED, beforehand, deep=True)
+def settles_in_the_first_partition(namespace: Namespace, command: v.Settlement, *_: Any) -> None:
     """After 99 settlements, a queue knows only the locks of its first partition."""
     settled = memory(namespace, Counter[str])
     settled[command.queue] += 1
@@ -302,7 +299,6 @@ def settles_in_the_first_partition(
         entity = namespace.rules.topics.readable(namespace, command.queue)
         if RULES.locks.locked_under(namespace, entity, command.lock_token).partition:
             raise Refusal(v.Error.LOCK_LOST, "LIFE-06")
-    return RULES.locks.settle(namespace, command, connection)
 
 
 def _shown(namespace: Namespace, command: v.Peek, connection: str, count: int) -> list[View]:
@@ -412,11 +408,10 @@ def peek_shows_one_twice(namespace: Namespace, command: v.Peek, connection: str)
     return _peeked((*views[:-1], views[-2]) if len(views) >= 4 else views)
 
 
-@mutant("PART-20", "partitions.peek", (create(), *SEVEN_OF_ONE, FROM_THIRD))
-def peek_begins_anew(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
+@mutant("PART-20", "partitions.peek", (create(), *SEVEN_OF_ONE, FROM_THIRD), asks)
+def peek_begins_anew(namespace: Namespace, command: v.Peek, *_: Any) -> v.Peek:
     """A peek that starts at a number starts at the beginning instead."""
-    anew = attrs.evolve(command, from_sequence_number=None)
-    return RULES.partitions.peek(namespace, anew, connection)
+    return attrs.evolve(command, from_sequence_number=None)
 
 
 @mutant("PART-20", "partitions.peek", PEEK_ALL, deep=True, literal=True)

@@ -13,6 +13,7 @@ from busproof.model.values import EntityKind, EntitySettings, InTransit, Key, Re
 from busproof.mutants.management import told
 from busproof.mutants.mutant import Family, memory
 from busproof.mutants.runs import QUEUE, Run, create, receive, send
+from busproof.mutants.wrappers import alters, only_where, refuses
 
 __all__ = ["MUTANTS"]
 
@@ -87,26 +88,21 @@ def is_old(namespace: Namespace, path: str) -> bool:
 KNOWN: Final = {"management.restore_queue": remember}
 
 
-@mutant("PREM-03", "messages.send", (OLD, send("m1")), also=KNOWN)
-def old_takes_nothing(namespace: Namespace, command: v.Send, connection: str) -> Answer:
+@mutant("PREM-03", "messages.send", (OLD, send("m1")), refuses("PREM-03"), also=KNOWN)
+def old_takes_nothing(namespace: Namespace, command: v.Send, *_: Any) -> bool:
     """A partitioned queue from before refuses what is sent."""
-    if is_old(namespace, command.queue):
-        raise Refusal(v.Error.INVALID_OPERATION, "PREM-03")
-    return RULES.messages.send(namespace, command, connection)
+    return is_old(namespace, command.queue)
 
 
-@mutant("PREM-03", "messages.receive", (OLD, send("m1"), receive()), also=KNOWN)
-def old_gives_nothing(namespace: Namespace, command: v.Receive, connection: str) -> Answer:
+@mutant("PREM-03", "messages.receive", (OLD, send("m1"), receive()), refuses("PREM-03"), also=KNOWN)
+def old_gives_nothing(namespace: Namespace, command: v.Receive, *_: Any) -> bool:
     """A partitioned queue from before gives no message."""
-    if is_old(namespace, command.queue):
-        raise Refusal(v.Error.INVALID_OPERATION, "PREM-03")
-    return RULES.messages.receive(namespace, command, connection)
+    return is_old(namespace, command.queue)
 
 
-@mutant("PREM-03", "keys.effective_key", OLD_TWO, also=KNOWN, deep=True)
-def old_forgets_keys(namespace: Namespace, entity: Entity, message: v.Message) -> Key | None:
+@mutant("PREM-03", "keys.effective_key", OLD_TWO, alters, also=KNOWN, deep=True)
+def old_forgets_keys(key: Key | None, namespace: Namespace, entity: Entity, *_: Any) -> Key | None:
     """In a partitioned queue from before a key selects no partition."""
-    key = RULES.keys.effective_key(namespace, entity, message)
     forgotten = key is not None and key.source != SESSION_ID and is_old(namespace, entity.path)
     return None if forgotten else key
 
@@ -126,12 +122,10 @@ def old_not_listed(namespace: Namespace, command: v.ListQueues, connection: str)
     return Answer(v.Listed(names=tuple(each for each in names if not is_old(namespace, each))))
 
 
-@mutant("PREM-04", "management.delete", (OLD, DELETE), also=KNOWN)
-def old_never_deleted(namespace: Namespace, entity: Entity) -> None:
+@mutant("PREM-04", "management.delete", (OLD, DELETE), refuses("PREM-04"), also=KNOWN)
+def old_never_deleted(namespace: Namespace, entity: Entity) -> bool:
     """A partitioned queue from before cannot be deleted."""
-    if is_old(namespace, entity.path):
-        raise Refusal(v.Error.INVALID_OPERATION, "PREM-04")
-    RULES.management.delete(namespace, entity)
+    return is_old(namespace, entity.path)
 
 
 @mutant("PREM-06", "management.create_queue", (OLD, DELETE, create(), GET), also=KNOWN, deep=True)
@@ -142,12 +136,10 @@ def old_comes_back(namespace: Namespace, command: v.CreateQueue, connection: str
     return RULES.management.create_queue(namespace, command, connection)
 
 
-@mutant("PREM-07", "sizes.granted_size", (LARGE,))
-def premium_as_standard(namespace: Namespace, asked: int | None) -> int:
+@mutant("PREM-07", "sizes.granted_size", (LARGE,), refuses("PREM-07"))
+def premium_as_standard(namespace: Namespace, asked: int | None) -> bool:
     """Premium has no queues of more than 5 GB."""
-    if asked is not None and asked > 5:
-        raise Refusal(v.Error.INVALID_OPERATION, "PREM-07")
-    return RULES.sizes.granted_size(namespace, asked)
+    return asked is not None and asked > 5
 
 
 @mutant("PREM-07", "sizes.granted_size", (LARGE, GET))
@@ -175,12 +167,10 @@ def premium_size_multiplied(namespace: Namespace, entity: Entity) -> int:
     return RULES.sizes.greatest_size(namespace, entity) * namespace.profile.partitions
 
 
-@mutant("PREM-11", "management.create_queue", (WITH_SESSIONS,))
-def no_sessions_in_premium(namespace: Namespace, command: v.CreateQueue, connection: str) -> Answer:
+@mutant("PREM-11", "management.create_queue", (WITH_SESSIONS,), refuses("PREM-11"))
+def no_sessions_in_premium(namespace: Namespace, command: v.CreateQueue, *_: Any) -> bool:
     """In Premium no queue can require sessions."""
-    if command.requires_session:
-        raise Refusal(v.Error.INVALID_OPERATION, "PREM-11")
-    return RULES.management.create_queue(namespace, command, connection)
+    return command.requires_session
 
 
 @mutant("PREM-11", "messages.send", IN_SESSION, deep=True)
@@ -192,12 +182,10 @@ def key_names_session(namespace: Namespace, command: v.Send, connection: str) ->
     return RULES.messages.send(namespace, attrs.evolve(command, message=message), connection)
 
 
-@mutant("PREM-12", "messages.send", (REGULAR, KEYED))
-def key_refused_in_premium(namespace: Namespace, command: v.Send, connection: str) -> Answer:
+@mutant("PREM-12", "messages.send", (REGULAR, KEYED), refuses("PREM-12"))
+def key_refused_in_premium(namespace: Namespace, command: v.Send, *_: Any) -> bool:
     """In Premium a message with a PartitionKey is refused."""
-    if command.message.partition_key is not None:
-        raise Refusal(v.Error.INVALID_OPERATION, "PREM-12")
-    return RULES.messages.send(namespace, command, connection)
+    return command.message.partition_key is not None
 
 
 @mutant("PREM-12", "messages.arrive", (REGULAR, KEYED, receive()))
@@ -219,15 +207,13 @@ def premium_transaction_needs_key(
     return RULES.transactions.key_of(namespace, entity, transaction, message)
 
 
-@mutant("PREM-13", "transactions.key_of", TWO_KEYS, deep=True)
+@mutant("PREM-13", "transactions.key_of", TWO_KEYS, refuses("PREM-13"), deep=True)
 def premium_transaction_of_one_key(
     namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
-) -> Key | None:
+) -> bool:
     """In Premium all messages of a transaction need the same key."""
     sent = (*(each.message for each in transaction.sends), message)
-    if len({(each.session_id, each.partition_key) for each in sent}) > 1:
-        raise Refusal(v.Error.INVALID_OPERATION, "PREM-13")
-    return RULES.transactions.key_of(namespace, entity, transaction, message)
+    return len({(each.session_id, each.partition_key) for each in sent}) > 1
 
 
 @mutant("PREM-14", "premium.in_partitioned", (create(), GET))
@@ -244,17 +230,13 @@ def unasked_is_regular(namespace: Namespace, asked: bool | None, version: str | 
 
 
 @mutant("PREM-15", "premium.in_partitioned", (REGULAR,))
-def either_kind_in_partitioned(
-    namespace: Namespace, asked: bool | None, version: str | None
-) -> bool:
+def either_kind_in_partitioned(namespace: Namespace, asked: bool | None, *_: Any) -> bool:
     """A partitioned namespace creates whatever is requested."""
     return bool(asked)
 
 
 @mutant("PREM-15", "premium.in_partitioned", (REGULAR,))
-def option_ignored_in_partitioned(
-    namespace: Namespace, asked: bool | None, version: str | None
-) -> bool:
+def option_ignored_in_partitioned(namespace: Namespace, *_: Any) -> bool:
     """A partitioned namespace partitions a queue that is to have no partitions."""
     return True
 
@@ -266,19 +248,16 @@ def sixteen_in_partitioned(namespace: Namespace, *, partitioned: bool, size: int
 
 
 @mutant("PREM-17", "batches.check_keys", (create(), TWO_KEYS_AT_ONCE))
-def batch_of_any_keys(
-    namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...]
-) -> None:
+def batch_of_any_keys(namespace: Namespace, *_: Any) -> None:
     """A partitioned namespace takes a batch with several PartitionKeys or SessionIds."""
 
 
-@mutant("PREM-17", "batches.check_keys", (create(), TWO_SESSIONS_AT_ONCE), deep=True)
+@mutant("PREM-17", "batches.check_keys", (create(), TWO_SESSIONS_AT_ONCE), only_where, deep=True)
 def batch_of_any_sessions(
     namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...]
-) -> None:
+) -> bool:
     """A partitioned namespace takes a batch with several SessionIds."""
-    if len({each.session_id for each in messages}) == 1:
-        RULES.batches.check_keys(namespace, entity, messages)
+    return len({each.session_id for each in messages}) == 1
 
 
 MUTANTS: Final = mutant.all()

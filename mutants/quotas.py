@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
@@ -12,6 +12,7 @@ from busproof.model.state import Entity, Namespace
 from busproof.model.values import EntityKind, EntitySettings, Refusal
 from busproof.mutants.mutant import Family, memory
 from busproof.mutants.runs import Run, create, send
+from busproof.mutants.wrappers import only_where, refuses_as
 
 __all__ = ["MUTANTS"]
 
@@ -61,13 +62,9 @@ def partitioned_without_end(namespace: Namespace, kind: EntityKind) -> None:
     """A namespace takes any number of partitioned entities."""
 
 
-@mutant("QUOTA-02", "quotas.check_partitioned", ONE_MORE)
-def too_many_called_invalid(namespace: Namespace, kind: EntityKind) -> None:
+@mutant("QUOTA-02", "quotas.check_partitioned", ONE_MORE, refuses_as(v.Error.INVALID_OPERATION))
+def too_many_called_invalid(*_: Any) -> None:
     """A queue beyond the quota is refused as invalid."""
-    try:
-        RULES.quotas.check_partitioned(namespace, kind)
-    except Refusal as refusal:
-        raise Refusal(v.Error.INVALID_OPERATION, *refusal.rules) from None
 
 
 def _check_unless_with_sessions(namespace: Namespace, kind: EntityKind) -> None:
@@ -119,11 +116,10 @@ def refused_and_created(namespace: Namespace, command: v.CreateQueue, connection
     return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
 
 
-@mutant("QUOTA-03", "quotas.check_partitioned", topics(101))
-def topics_without_end(namespace: Namespace, kind: EntityKind) -> None:
+@mutant("QUOTA-03", "quotas.check_partitioned", topics(101), only_where)
+def topics_without_end(namespace: Namespace, kind: EntityKind) -> bool:
     """A namespace takes any number of partitioned topics."""
-    if kind is not EntityKind.TOPIC:
-        RULES.quotas.check_partitioned(namespace, kind)
+    return kind is not EntityKind.TOPIC
 
 
 @mutant("QUOTA-03", "quotas.check_partitioned", topics(51))

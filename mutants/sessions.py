@@ -28,6 +28,7 @@ from busproof.mutants.runs import (
     up,
     wait,
 )
+from busproof.mutants.wrappers import afterwards, alters, beforehand, refuses, refuses_as
 
 __all__ = ["MUTANTS"]
 
@@ -122,24 +123,20 @@ def received_in_no_session(
     return RULES.sessions.of_receive(namespace, entity, name, connection)
 
 
-@mutant("SESS-03", "sessions.hold", EMPTY)
-def empty_session_refused(namespace: Namespace, session: Session, connection: str) -> None:
+@mutant("SESS-03", "sessions.hold", EMPTY, refuses("SESS-03", v.Error.SESSION_CANNOT_BE_LOCKED))
+def empty_session_refused(namespace: Namespace, session: Session, *_: Any) -> bool:
     """A session without messages cannot be accepted."""
-    if not session.messages:
-        raise Refusal(v.Error.SESSION_CANNOT_BE_LOCKED, "SESS-03")
-    RULES.sessions.hold(namespace, session, connection)
+    return not session.messages
 
 
-@mutant("SESS-03", "sessions.accept", (*EMPTY, CLOSE, over("c2", ACCEPT)))
+@mutant("SESS-03", "sessions.accept", (*EMPTY, CLOSE, over("c2", ACCEPT)), afterwards)
 def session_closed_to_others(
     namespace: Namespace, command: v.AcceptSession, connection: str
-) -> Answer:
+) -> None:
     """A session belongs to its first connection forever."""
-    answer = RULES.sessions.accept(namespace, command, connection)
     owners = memory(namespace, dict[tuple[str, str], str])
     if owners.setdefault((command.queue, command.session_id), connection) != connection:
         raise Refusal(v.Error.SESSION_CANNOT_BE_LOCKED, "SESS-03")
-    return answer
 
 
 @mutant("SESS-04", "messages.give_next", TWO_HOLDERS)
@@ -264,15 +261,14 @@ def lost_session_read(
     return RULES.sessions.of_receive(namespace, entity, name, connection)
 
 
-@mutant("SESS-12", "sessions.renew", (*HELD, wait(61), RENEW))
-def lost_session_other_error(namespace: Namespace, *rest: Any) -> Answer:
+@mutant(
+    "SESS-12",
+    "sessions.renew",
+    (*HELD, wait(61), RENEW),
+    refuses_as(v.Error.INVALID_OPERATION, v.Error.SESSION_LOCK_LOST),
+)
+def lost_session_other_error(*_: Any) -> None:
     """A renewal that comes too late is an invalid operation."""
-    try:
-        return RULES.sessions.renew(namespace, *rest)
-    except Refusal as refusal:
-        if refusal.error is not v.Error.SESSION_LOCK_LOST:
-            raise
-        raise Refusal(v.Error.INVALID_OPERATION, *refusal.rules) from None
 
 
 @mutant("SESS-13", "sessions.renew", (*HELD, wait(40), RENEW, wait(40), over("c2", ACCEPT)))
@@ -306,20 +302,18 @@ def renewal_forgets_messages(
     return answer
 
 
-@mutant("SESS-15", "locks.apply", ABANDONED, also={"messages.give_next": _by_places})
+@mutant("SESS-15", "locks.apply", ABANDONED, beforehand, also={"messages.give_next": _by_places})
 def abandoned_comes_last(
-    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
+    namespace: Namespace, queued: QueuedMessage, action: Action, *_: Any
 ) -> None:
     """An abandoned message comes behind the others."""
     if action is Action.ABANDON:
         _put_last(namespace, queued)
-    RULES.locks.apply(namespace, queued, action, reason)
 
 
-@mutant("SESS-16", "sessions.get_state", (*EMPTY, GET))
-def state_empty_text(namespace: Namespace, command: v.GetSessionState, connection: str) -> Answer:
+@mutant("SESS-16", "sessions.get_state", (*EMPTY, GET), alters)
+def state_empty_text(answer: Answer, *_: Any) -> Answer:
     """A session without state has an empty text as its state."""
-    answer = RULES.sessions.get_state(namespace, command, connection)
     if answer.outcome == v.SessionState(state=None):
         answer.outcome = v.SessionState(state="")
     return answer
@@ -343,27 +337,24 @@ def state_not_cleared(namespace: Namespace, command: v.SetSessionState, connecti
     return RULES.sessions.set_state(namespace, command, connection)
 
 
-@mutant("SESS-19", "sessions.close", (*EMPTY, SET, CLOSE, ACCEPT, GET))
-def state_dies_with_session(namespace: Namespace, command: v.CloseSession, *rest: Any) -> Answer:
+@mutant("SESS-19", "sessions.close", (*EMPTY, SET, CLOSE, ACCEPT, GET), beforehand)
+def state_dies_with_session(namespace: Namespace, command: v.CloseSession, *rest: Any) -> None:
     """Closing a session removes its state."""
     clear = v.SetSessionState(queue=command.queue, session_id=command.session_id, state=None)
     RULES.sessions.set_state(namespace, clear, *rest)
-    return RULES.sessions.close(namespace, command, *rest)
 
 
-@mutant("SESS-19", "partitions.switch", RECOVERED, deep=True)
+@mutant("SESS-19", "partitions.switch", RECOVERED, afterwards, deep=True)
 def state_lost_in_outage(
-    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, connection: str
-) -> Answer:
+    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, *_: Any
+) -> None:
     """An outage loses the states of its sessions."""
-    answer = RULES.partitions.switch(namespace, command, connection)
     entities = [each for each in namespace.entities.values() if each.base.path == command.queue]
     for session in chain.from_iterable(tuple(each.sessions.values()) for each in entities):
         if session.partition == command.partition:
             namespace.journal.touch(session)
             session.state = None
             RULES.sessions.let_go(namespace, session)
-    return answer
 
 
 @mutant("SESS-20", "sessions.set_state", (*EMPTY, OTHER, attrs.evolve(SET, session_id="t"), GET))
@@ -422,16 +413,14 @@ def peek_ignores_session(
     return chain.from_iterable(each.line.behind(entity.messages, start) for each in up)
 
 
-@mutant("SESS-24", "sessions.accept", OTHER_DOWN)
-def outage_stops_sessions(namespace: Namespace, command: v.AcceptSession, *rest: Any) -> Answer:
+@mutant("SESS-24", "sessions.accept", OTHER_DOWN, afterwards)
+def outage_stops_sessions(namespace: Namespace, command: v.AcceptSession, *_: Any) -> None:
     """While any partition is down, no session is given."""
-    answer = RULES.sessions.accept(namespace, command, *rest)
     if namespace.entities[command.queue].base.down:
         raise namespace.rules.partitions.outage(namespace, "SESS-24")
-    return answer
 
 
-@mutant("SESS-26", "transactions.apply", COMMITTED)
+@mutant("SESS-26", "transactions.apply", COMMITTED, beforehand)
 def one_session_committed(namespace: Namespace, transaction: Transaction) -> None:
     """A commit keeps the messages of its first session."""
     sends = transaction.sends
@@ -439,7 +428,6 @@ def one_session_committed(namespace: Namespace, transaction: Transaction) -> Non
     transaction.sends = tuple(
         each for each in sends if each.message.session_id == sends[0].message.session_id
     )
-    RULES.transactions.apply(namespace, transaction)
 
 
 MUTANTS: Final = mutant.all()

@@ -9,7 +9,6 @@ from busproof.model.keys import SESSION_ID
 from busproof.model.life_cycle import LOCKED_STATES, Action, State
 from busproof.model.rules import RULES
 from busproof.model.state import (
-    BufferedSend,
     Entity,
     Namespace,
     QueuedMessage,
@@ -33,12 +32,14 @@ from busproof.mutants.runs import (
     schedule,
     send,
 )
+from busproof.mutants.wrappers import instead_of, refuses, refuses_as, refuses_yet
 
 __all__ = ["MUTANTS"]
 
 mutant = Family(__name__)
 
 GET: Final = v.GetQueue(queue=QUEUE)
+QUOTA: Final = v.Error.QUOTA_EXCEEDED
 LARGEST: Final = create(max_size=5)
 REGULAR: Final = create(partitioned=False, max_size=1)
 BULKY: Final[dict[str, Any]] = {"size": 10**8, "stands_in": True}
@@ -68,12 +69,10 @@ def each(dealt_with: Callable[[int], Settling] | None = None) -> Run:
     return (*run, *SENT[FITTING:])
 
 
-@mutant("SIZE-01", "sizes.granted_size", (LARGEST,))
-def largest_size_refused(namespace: Namespace, asked: int | None) -> int:
+@mutant("SIZE-01", "sizes.granted_size", (LARGEST,), refuses("SIZE-01"))
+def largest_size_refused(namespace: Namespace, asked: int | None) -> bool:
     """A queue cannot have 5 GB."""
-    if asked == 5:
-        raise Refusal(v.Error.INVALID_OPERATION, "SIZE-01")
-    return RULES.sizes.granted_size(namespace, asked)
+    return asked == 5
 
 
 @mutant("SIZE-01", "sizes.granted_size", (LARGEST, GET))
@@ -173,37 +172,27 @@ def regular_never_full(namespace: Namespace, entity: Entity, partition: int, siz
     return regular or RULES.sizes.has_room(namespace, entity, partition, size)
 
 
-@mutant("SIZE-10", "messages.send", (*FULL_REGULAR, *(receive() for _ in range(ENOUGH))), deep=True)
-def full_keeps_what_it_refused(namespace: Namespace, command: v.Send, connection: str) -> Answer:
+@mutant(
+    "SIZE-10",
+    "messages.send",
+    (*FULL_REGULAR, *(receive() for _ in range(ENOUGH))),
+    refuses_yet(v.Error.QUOTA_EXCEEDED),
+    deep=True,
+)
+def full_keeps_what_it_refused(namespace: Namespace, command: v.Send, *_: Any) -> None:
     """A full queue refuses a message and keeps it."""
-    try:
-        return RULES.messages.send(namespace, command, connection)
-    except Refusal as refusal:
-        if refusal.error is not v.Error.QUOTA_EXCEEDED:
-            raise
-        entity = namespace.rules.topics.addressed(namespace, command.queue)
-        namespace.rules.messages.arrive(namespace, entity, command.message, 0, DIRECT)
-        return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
+    entity = namespace.rules.topics.addressed(namespace, command.queue)
+    namespace.rules.messages.arrive(namespace, entity, command.message, 0, DIRECT)
 
 
-def _full_is(error: v.Error, namespace: Namespace, entity: Entity, *rest: Any) -> int:
-    try:
-        return RULES.keys.place(namespace, entity, *rest)
-    except Refusal as refusal:
-        full = refusal.error is v.Error.QUOTA_EXCEEDED
-        raise Refusal(error if full else refusal.error, *refusal.rules) from None
-
-
-@mutant("SIZE-11", "keys.place", FULL)
-def full_called_down(namespace: Namespace, entity: Entity, key: Key | None, *rest: Any) -> int:
+@mutant("SIZE-11", "keys.place", FULL, refuses_as(v.Error.UNAVAILABLE, QUOTA))
+def full_called_down(*_: Any) -> None:
     """A full entity is reported as unavailable."""
-    return _full_is(v.Error.UNAVAILABLE, namespace, entity, key, *rest)
 
 
-@mutant("SIZE-11", "keys.place", FULL)
-def full_called_invalid(namespace: Namespace, entity: Entity, key: Key | None, *rest: Any) -> int:
+@mutant("SIZE-11", "keys.place", FULL, refuses_as(v.Error.INVALID_OPERATION, QUOTA))
+def full_called_invalid(*_: Any) -> None:
     """A send to a full entity is refused as invalid."""
-    return _full_is(v.Error.INVALID_OPERATION, namespace, entity, key, *rest)
 
 
 def _is_full(namespace: Namespace, entity: Entity) -> bool:
@@ -315,14 +304,9 @@ def _place_alone(
 ALONE: Final = {"transactions.place": _place_alone}
 
 
-@mutant("SIZE-14", "transactions.check_commit", IN_TRANSACTION, also=ALONE)
-def transaction_never_full(namespace: Namespace, buffered: BufferedSend) -> None:
+@mutant("SIZE-14", "transactions.check_commit", IN_TRANSACTION, instead_of("SIZE-14"), also=ALONE)
+def transaction_never_full(*_: Any) -> None:
     """A transaction is committed whether it fits or not."""
-    try:
-        RULES.transactions.check_commit(namespace, buffered)
-    except Refusal as refusal:
-        if "SIZE-14" not in refusal.rules:
-            raise
 
 
 @mutant("SIZE-14", "transactions.commit", (*IN_TRANSACTION, receive()), also=ALONE, deep=True)

@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 from itertools import takewhile
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
@@ -16,6 +16,15 @@ from busproof.mutants.filters import LABEL, ONE, SUBSCRIBED, TAKE, TOPIC, add, r
 from busproof.mutants.management import empty
 from busproof.mutants.mutant import Family, memory
 from busproof.mutants.runs import PARTITIONS, Run, receive, send
+from busproof.mutants.wrappers import (
+    afterwards,
+    alters,
+    beforehand,
+    instead_of,
+    only_where,
+    refuses,
+    refuses_yet,
+)
 
 __all__ = ["MUTANTS"]
 
@@ -51,6 +60,7 @@ def act(action: str | None, rule: str = "r") -> v.AddRule:
 
 
 ACTING: Final[Run] = (*SUBSCRIBED, act("SET size = 2"))
+INVALID_ACTION: Final[Run] = (*SUBSCRIBED, act("SET size"))
 BOTH: Final[Run] = (*ACTING, SEND, TAKE, TAKE)
 
 
@@ -86,10 +96,9 @@ def without_rules_everything(namespace: Namespace, entity: Entity, message: v.Me
     return copies if entity.rules else (message,)
 
 
-@mutant("FILTER-06", CHANGE, (*SUBSCRIBED, SEND, remove(), TAKE), deep=True)
-def without_rules_emptied(namespace: Namespace, entity: Entity, command: RuleChange) -> None:
+@mutant("FILTER-06", CHANGE, (*SUBSCRIBED, SEND, remove(), TAKE), afterwards, deep=True)
+def without_rules_emptied(namespace: Namespace, entity: Entity, *_: Any) -> None:
     """A subscription loses its messages with its last rule."""
-    USUAL.change(namespace, entity, command)
     if not entity.rules:
         empty(namespace, entity)
 
@@ -117,23 +126,17 @@ def rule_lives_on(namespace: Namespace, entity: Entity, message: v.Message) -> M
     return copies or ((message,) if lives else ())
 
 
-@mutant("FILTER-08", CHANGE, (*SUBSCRIBED, add(NONE, v.DEFAULT_RULE)))
+@mutant("FILTER-08", CHANGE, (*SUBSCRIBED, add(NONE, v.DEFAULT_RULE)), beforehand)
 def rule_replaced(namespace: Namespace, entity: Entity, command: RuleChange) -> None:
     """A rule that is added under a name in use replaces the other."""
     if isinstance(command, v.AddRule):
         namespace.journal.touch(entity)
         entity.rules = tuple(each for each in entity.rules if each.name != command.rule)
-    USUAL.change(namespace, entity, command)
 
 
-@mutant("FILTER-09", CHANGE, (*SUBSCRIBED, remove("second")))
-def missing_rule_removed(namespace: Namespace, entity: Entity, command: RuleChange) -> None:
+@mutant("FILTER-09", CHANGE, (*SUBSCRIBED, remove("second")), instead_of("FILTER-09"))
+def missing_rule_removed(*_: Any) -> None:
     """Removing a rule that is not there succeeds."""
-    try:
-        USUAL.change(namespace, entity, command)
-    except Refusal as refusal:
-        if "FILTER-09" not in refusal.rules:
-            raise
 
 
 @mutant("FILTER-10", "subscription_rules.list_rules", (*SUBSCRIBED, add(NONE), v.ListRules(**ONE)))
@@ -143,33 +146,17 @@ def default_rule_not_listed(namespace: Namespace, command: v.ListRules, connecti
     return Answer(v.RulesListed(rules=rules[1:] or rules))
 
 
-@mutant("FILTER-19", CHECK, NO_SQL)
-def broken_sql_added(namespace: Namespace, command: v.AddRule) -> None:
+@mutant("FILTER-19", CHECK, NO_SQL, instead_of("FILTER-19"))
+def broken_sql_added(*_: Any) -> None:
     """Invalid SQL is accepted, and matches nothing."""
-    _check_but(namespace, command, "FILTER-19")
 
 
-def _check_but(namespace: Namespace, command: v.AddRule, rule: v.RuleId) -> None:
-    """Check a rule that is added, but ignore violations of this rule."""
-    try:
-        USUAL.check(namespace, command)
-    except Refusal as refusal:
-        if rule not in refusal.rules:
-            raise
-
-
-@mutant("FILTER-19", ASK, (*NO_SQL, v.ListRules(**ONE)), deep=True)
-def broken_sql_empties_rules(namespace: Namespace, command: RuleChange, connection: str) -> Answer:
+@mutant("FILTER-19", ASK, (*NO_SQL, v.ListRules(**ONE)), refuses_yet("FILTER-19"), deep=True)
+def broken_sql_empties_rules(namespace: Namespace, command: RuleChange, *_: Any) -> None:
     """Invalid SQL is refused, and the other rules are gone."""
-    try:
-        return USUAL.ask_change(namespace, command, connection)
-    except Refusal as refusal:
-        if "FILTER-19" not in refusal.rules:
-            raise
-        subscription = find(namespace, command)
-        namespace.journal.touch(subscription)
-        subscription.rules = ()
-        return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
+    subscription = find(namespace, command)
+    namespace.journal.touch(subscription)
+    subscription.rules = ()
 
 
 def _is_last(entity: Entity, partition: int) -> bool:
@@ -188,22 +175,19 @@ def added_rule_misses_partition(
         RULES.messages.arrive(namespace, entity, message, partition, transit)
 
 
-@mutant("FEAT-01", CHANGE, (*SUBSCRIBED, add(LABEL)))
+@mutant("FEAT-01", CHANGE, (*SUBSCRIBED, add(LABEL)), refuses("FEAT-01"))
 def rule_refused_when_partitioned(
     namespace: Namespace, entity: Entity, command: RuleChange
-) -> None:
+) -> bool:
     """On partitioned topics no rule is added."""
-    if isinstance(command, v.AddRule) and entity.settings.partitioned:
-        raise Refusal(v.Error.INVALID_OPERATION, "FEAT-01")
-    USUAL.change(namespace, entity, command)
+    return isinstance(command, v.AddRule) and entity.settings.partitioned
 
 
-@mutant("FEAT-02", "topics.distribute", (*SUBSCRIBED, remove(), *SPREAD, TAKE))
+@mutant("FEAT-02", "topics.distribute", (*SUBSCRIBED, remove(), *SPREAD, TAKE), afterwards)
 def removed_rule_stays_in_partition(
     namespace: Namespace, topic: Entity, message: v.Message, partition: int, transit: InTransit
 ) -> None:
     """On a partitioned topic a rule that was removed still concerns the last partition."""
-    RULES.topics.distribute(namespace, topic, message, partition, transit)
     for subscription in topic.subscriptions or () if _is_last(topic, partition) else ():
         if not subscription.rules:
             namespace.rules.messages.arrive(namespace, subscription, message, partition, transit)
@@ -229,13 +213,12 @@ def rule_refused_yet_changed(namespace: Namespace, command: RuleChange, connecti
     "FEAT-18",
     "subscription_rules.is_outside",
     (*ON_REGULAR, add(LABEL, within="t")),
+    refuses("FEAT-18"),
     readings={"REGULAR-RULES": "supported"},
 )
 def rule_refused_in_transaction_on_regular(namespace: Namespace, subscription: Entity) -> bool:
     """On regular topics no rule changes in a transaction."""
-    if not subscription.settings.partitioned:
-        raise Refusal(v.Error.INVALID_OPERATION, "FEAT-18")
-    return USUAL.is_outside(namespace, subscription)
+    return not subscription.settings.partitioned
 
 
 @mutant(
@@ -293,10 +276,9 @@ def no_copy_beside_actions(namespace: Namespace, entity: Entity, message: v.Mess
     return acted or copies
 
 
-@mutant("FILTER-23", ACT, BOTH)
-def rule_not_named(rule: v.SubscriptionRule, message: v.Message) -> v.Message:
+@mutant("FILTER-23", ACT, BOTH, alters)
+def rule_not_named(after: v.Message, *_: Any) -> v.Message:
     """A copy does not name the rule that made it."""
-    after = USUAL.act(rule, message)
     return attrs.evolve(after, properties=after.properties.delete(RULE_NAME))
 
 
@@ -327,10 +309,9 @@ def _act_if_valid(rule: v.SubscriptionRule, message: v.Message) -> v.Message:
         return message
 
 
-@mutant("FILTER-25", CHECK, (*SUBSCRIBED, act("SET size")), also={ACT: _act_if_valid})
-def any_action(namespace: Namespace, command: v.AddRule) -> None:
+@mutant("FILTER-25", CHECK, INVALID_ACTION, instead_of("FILTER-25"), also={ACT: _act_if_valid})
+def any_action(*_: Any) -> None:
     """An action that is invalid SQL is accepted, and does nothing."""
-    _check_but(namespace, command, "FILTER-25")
 
 
 def _check_short(namespace: Namespace, name: str, rule: v.RuleId, limited: v.RuleId) -> None:
@@ -351,11 +332,10 @@ def short_rule_names_only(namespace: Namespace, name: str, rule: v.RuleId) -> No
     _check_short(namespace, name, rule, "FILTER-27")
 
 
-@mutant("FILTER-27", "limits.check_short_name", (*SUBSCRIBED, act(None, "x" * 51)))
-def any_rule_name(namespace: Namespace, name: str, rule: v.RuleId) -> None:
+@mutant("FILTER-27", "limits.check_short_name", (*SUBSCRIBED, act(None, "x" * 51)), only_where)
+def any_rule_name(namespace: Namespace, name: str, rule: v.RuleId) -> bool:
     """A rule's name may have any length."""
-    if rule != "FILTER-27":
-        RULES.limits.check_short_name(namespace, name, rule)
+    return rule != "FILTER-27"
 
 
 @mutant("TOPIC-17", "limits.check_short_name", named(50))
@@ -364,11 +344,10 @@ def short_subscription_names_only(namespace: Namespace, name: str, rule: v.RuleI
     _check_short(namespace, name, rule, "TOPIC-18")
 
 
-@mutant("TOPIC-18", "limits.check_short_name", named(51))
-def any_subscription_name(namespace: Namespace, name: str, rule: v.RuleId) -> None:
+@mutant("TOPIC-18", "limits.check_short_name", named(51), only_where)
+def any_subscription_name(namespace: Namespace, name: str, rule: v.RuleId) -> bool:
     """A subscription's name may have any length."""
-    if rule != "TOPIC-18":
-        RULES.limits.check_short_name(namespace, name, rule)
+    return rule != "TOPIC-18"
 
 
 @mutant("TOPIC-21", "topics.folded", (*SUBSCRIBED, NAMESAKE))

@@ -14,6 +14,7 @@ from busproof.mutants.management import AT_ONCE, REMEMBERING
 from busproof.mutants.mutant import Family, memory
 from busproof.mutants.runs import Run, create, receive, send
 from busproof.mutants.topics import is_subscription, is_topic, with_subscriptions
+from busproof.mutants.wrappers import afterwards, alters
 
 __all__ = ["MUTANTS"]
 
@@ -63,18 +64,16 @@ def topic_leaves_its_subscriptions(namespace: Namespace, entity: Entity) -> None
         RULES.management.delete(namespace, entity)
 
 
-@mutant("TOPIC-22", "topics.create_topic", CREATED_AGAIN, also=REMEMBERING)
+@mutant("TOPIC-22", "topics.create_topic", CREATED_AGAIN, afterwards, also=REMEMBERING)
 def topic_made_again_has_its_subscriptions(
     namespace: Namespace, command: v.CreateTopic, connection: str
-) -> Answer:
+) -> None:
     """A topic that is created again has the subscriptions of its deleted namesake, empty."""
-    answer = RULES.topics.create_topic(namespace, command, connection)
     before = memory(namespace, dict[str, Entity]).get(command.topic)
     for each in (before.subscriptions or ()) if before is not None else ():
         name = each.path.removeprefix(v.subscription_path(command.topic, ""))
         again = v.CreateSubscription(topic=command.topic, subscription=name)
         namespace.rules.topics.create_subscription(namespace, again, connection)
-    return answer
 
 
 @mutant("TOPIC-23", "management.delete", (*t.WITH_TWO, t.DELETE_ONE, SENT, TAKE_TWO))
@@ -86,10 +85,9 @@ def others_are_parted(namespace: Namespace, entity: Entity) -> None:
         entity.base.subscriptions = before[: before.index(entity)]
 
 
-@mutant("TOPIC-23", "management.delete", (*t.WITH_TWO, SENT, t.DELETE_ONE, TAKE_TWO))
+@mutant("TOPIC-23", "management.delete", (*t.WITH_TWO, SENT, t.DELETE_ONE, TAKE_TWO), afterwards)
 def copies_go_together(namespace: Namespace, entity: Entity) -> None:
     """A deleted subscription's messages disappear from the others as well."""
-    RULES.management.delete(namespace, entity)
     gone = {id(each.message) for each in entity.messages.values()}
     others = (entity.base.subscriptions or ()) if is_subscription(entity) else ()
     for each in [each for other in others for each in other.messages.values()]:
@@ -97,10 +95,9 @@ def copies_go_together(namespace: Namespace, entity: Entity) -> None:
             namespace.rules.messages.remove(namespace, each)
 
 
-@mutant("TOPIC-23", "management.delete", (*t.WITH_ONE, t.DELETE_ONE, SENT))
+@mutant("TOPIC-23", "management.delete", (*t.WITH_ONE, t.DELETE_ONE, SENT), afterwards)
 def last_subscription_closes_topic(namespace: Namespace, entity: Entity) -> None:
     """A topic whose last subscription was deleted takes no messages any more."""
-    RULES.management.delete(namespace, entity)
     if is_subscription(entity) and not entity.base.subscriptions:
         entity.base.down = frozenset(range(len(entity.partitions)))
 
@@ -122,10 +119,9 @@ def closed_subscription_misses(namespace: Namespace, topic: Entity, *rest: Any) 
         RULES.topics.distribute(namespace, topic, *rest)
 
 
-@mutant("TOPIC-26", "topics.receivable", (*t.WITH_ONE, SENT, SHUT, t.TAKE))
-def disabled_topic_closes_its_subscriptions(namespace: Namespace, path: str) -> Entity:
+@mutant("TOPIC-26", "topics.receivable", (*t.WITH_ONE, SENT, SHUT, t.TAKE), alters)
+def disabled_topic_closes_its_subscriptions(entity: Entity, *_: Any) -> Entity:
     """The subscriptions of a topic that is disabled give nothing."""
-    entity = RULES.topics.receivable(namespace, path)
     if is_subscription(entity) and not entity.base.status.takes:
         raise Refusal(v.Error.ENTITY_DISABLED, "TOPIC-26")
     return entity

@@ -28,6 +28,7 @@ from busproof.mutants.management import (
 )
 from busproof.mutants.mutant import Family, memory
 from busproof.mutants.runs import PARTITIONS, Run, create, down, receive, send, up, wait
+from busproof.mutants.wrappers import afterwards
 
 __all__ = ["MUTANTS"]
 
@@ -206,19 +207,17 @@ def topic_life_as_created(namespace: Namespace, topic: Entity, *rest: Any) -> No
         RULES.topics.distribute(namespace, topic, *rest)
 
 
-@mutant("MGMT-15", "management.add", COPY_AGAIN, also=REMEMBERING)
+@mutant("MGMT-15", "management.add", COPY_AGAIN, afterwards, also=REMEMBERING)
 def topic_made_again_remembers(namespace: Namespace, entity: Entity) -> None:
     """A topic that is created again remembers the MessageIds of its deleted namesake."""
-    RULES.management.add(namespace, entity)
     before = namesake(namespace, entity)
     if before is not None and entity.kind is EntityKind.TOPIC:
         inherit_ids(namespace, entity, before)
 
 
-@mutant("MGMT-15", "management.add", CREATED_AGAIN, also=REMEMBERING)
+@mutant("MGMT-15", "management.add", CREATED_AGAIN, afterwards, also=REMEMBERING)
 def subscription_made_again_is_full(namespace: Namespace, entity: Entity) -> None:
     """A subscription that is created again has the messages of its deleted namesake."""
-    RULES.management.add(namespace, entity)
     before = namesake(namespace, entity)
     if before is not None and entity.kind is EntityKind.SUBSCRIPTION:
         inherit_messages(namespace, entity, before)

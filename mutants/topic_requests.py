@@ -1,6 +1,6 @@
 """Mutants of SIZE, PREM and MGMT where requests for topics name a size, a version or no option."""
 
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
@@ -8,9 +8,9 @@ from busproof import vocabulary as v
 from busproof.model.answers import Answer
 from busproof.model.rules import RULES
 from busproof.model.state import Namespace
-from busproof.model.values import Refusal
 from busproof.mutants.mutant import Family
 from busproof.mutants.runs import QUEUE
+from busproof.mutants.wrappers import alters, asks, refuses
 
 __all__ = ["MUTANTS"]
 
@@ -26,11 +26,10 @@ FIRST: Final = v.CreateTopic(topic=QUEUE, api_version="2013-10")
 LATER: Final = v.CreateTopic(topic=QUEUE, api_version="2014-01")
 
 
-@mutant("SIZE-01", "topics.create_topic", (LARGEST, GET))
-def size_of_topic_ignored(namespace: Namespace, command: v.CreateTopic, connection: str) -> Answer:
+@mutant("SIZE-01", "topics.create_topic", (LARGEST, GET), asks)
+def size_of_topic_ignored(namespace: Namespace, command: v.CreateTopic, *_: Any) -> v.CreateTopic:
     """A topic has 1 GB, whatever it was created with."""
-    unsized = attrs.evolve(command, max_size=None)
-    return RULES.topics.create_topic(namespace, unsized, connection)
+    return attrs.evolve(command, max_size=None)
 
 
 @mutant("SIZE-02", "topics.create_topic", (OTHER, GET))
@@ -44,21 +43,19 @@ def topic_of_any_size(namespace: Namespace, command: v.CreateTopic, connection: 
     return answer
 
 
-@mutant("SIZE-03", "topics.create_topic", (DEFAULT, GET))
+@mutant("SIZE-03", "topics.create_topic", (DEFAULT, GET), asks)
 def topic_is_large_by_default(
-    namespace: Namespace, command: v.CreateTopic, connection: str
-) -> Answer:
+    namespace: Namespace, command: v.CreateTopic, *_: Any
+) -> v.CreateTopic:
     """A topic that is created without a size has 5 GB."""
-    sized = attrs.evolve(command, max_size=command.max_size or 5)
-    return RULES.topics.create_topic(namespace, sized, connection)
+    return attrs.evolve(command, max_size=command.max_size or 5)
 
 
-@mutant("SIZE-04", "topics.get_topic", (DEFAULT, GET))
+@mutant("SIZE-04", "topics.get_topic", (DEFAULT, GET), alters)
 def one_partition_of_topic_told(
-    namespace: Namespace, command: v.GetTopic, connection: str
+    answer: Answer, namespace: Namespace, command: v.GetTopic, *_: Any
 ) -> Answer:
     """A partitioned topic is described as large as one partition."""
-    answer = RULES.topics.get_topic(namespace, command, connection)
     if not isinstance(answer.outcome, v.TopicDescribed):
         return answer
     size = namespace.entities[command.topic].settings.max_size
@@ -66,43 +63,30 @@ def one_partition_of_topic_told(
     return attrs.evolve(answer, outcome=v.TopicDescribed(description=told))
 
 
-@mutant("PREM-07", "topics.create_topic", (REGULAR,))
-def topic_of_premium_is_small(
-    namespace: Namespace, command: v.CreateTopic, connection: str
-) -> Answer:
+@mutant("PREM-07", "topics.create_topic", (REGULAR,), refuses("PREM-07"))
+def topic_of_premium_is_small(namespace: Namespace, command: v.CreateTopic, *_: Any) -> bool:
     """A topic of Premium can have the sizes of Standard only."""
-    if (command.max_size or 1) > 5:
-        raise Refusal(v.Error.INVALID_OPERATION, "PREM-07")
-    return RULES.topics.create_topic(namespace, command, connection)
+    return (command.max_size or 1) > 5
 
 
-@mutant("MGMT-03", "topics.create_topic", (UNSAID, GET))
+@mutant("MGMT-03", "topics.create_topic", (UNSAID, GET), asks)
 def topic_is_partitioned_unasked(
-    namespace: Namespace, command: v.CreateTopic, connection: str
-) -> Answer:
+    namespace: Namespace, command: v.CreateTopic, *_: Any
+) -> v.CreateTopic:
     """A topic is partitioned unless the option says no."""
-    asked = attrs.evolve(command, partitioned=command.partitioned is not False)
-    return RULES.topics.create_topic(namespace, asked, connection)
+    return attrs.evolve(command, partitioned=command.partitioned is not False)
 
 
-@mutant("MGMT-06", "topics.create_topic", (FIRST,))
-def first_version_has_no_topics(
-    namespace: Namespace, command: v.CreateTopic, connection: str
-) -> Answer:
+@mutant("MGMT-06", "topics.create_topic", (FIRST,), refuses("MGMT-06"))
+def first_version_has_no_topics(namespace: Namespace, command: v.CreateTopic, *_: Any) -> bool:
     """api-version 2013-10 creates no partitioned topic."""
-    if command.partitioned and command.api_version == "2013-10":
-        raise Refusal(v.Error.INVALID_OPERATION, "MGMT-06")
-    return RULES.topics.create_topic(namespace, command, connection)
+    return bool(command.partitioned) and command.api_version == "2013-10"
 
 
-@mutant("MGMT-07", "topics.create_topic", (LATER,))
-def later_version_has_no_topics(
-    namespace: Namespace, command: v.CreateTopic, connection: str
-) -> Answer:
+@mutant("MGMT-07", "topics.create_topic", (LATER,), refuses("MGMT-07"))
+def later_version_has_no_topics(namespace: Namespace, command: v.CreateTopic, *_: Any) -> bool:
     """A partitioned topic can be created by api-version 2013-10 only."""
-    if command.partitioned and command.api_version not in (None, "2013-10"):
-        raise Refusal(v.Error.INVALID_OPERATION, "MGMT-07")
-    return RULES.topics.create_topic(namespace, command, connection)
+    return bool(command.partitioned) and command.api_version not in (None, "2013-10")
 
 
 MUTANTS: Final = mutant.all()

@@ -21,7 +21,7 @@ from busproof.model.state import (
     Transaction,
     is_there,
 )
-from busproof.model.values import DIRECT, EntityKind, Key, Refusal
+from busproof.model.values import DIRECT, EntityKind, Key
 from busproof.mutants import keys, messages
 from busproof.mutants.mutant import Family, memory
 from busproof.mutants.runs import (
@@ -50,6 +50,7 @@ from busproof.mutants.topic_management import (
     WITH_TWO,
 )
 from busproof.mutants.transactions import BEGIN, COMMIT, visible_before_commit
+from busproof.mutants.wrappers import afterwards, beforehand, only_where, refuses
 
 __all__ = ["MUTANTS", "with_subscriptions"]
 
@@ -138,12 +139,11 @@ def copied_twice(namespace: Namespace, subscription: Entity, *rest: Any) -> tupl
     return copies * 2 if _siblings(subscription) else copies
 
 
-@mutant("TOPIC-02", "locks.apply", (*WITH_TWO, KEYED, *COMPLETED, TAKE_TWO))
+@mutant("TOPIC-02", "locks.apply", (*WITH_TWO, KEYED, *COMPLETED, TAKE_TWO), afterwards)
 def copies_complete_together(
-    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
+    namespace: Namespace, queued: QueuedMessage, action: Action, *_: Any
 ) -> None:
     """Completing a message in one subscription removes it from the others."""
-    RULES.locks.apply(namespace, queued, action, reason)
     for other in _siblings(queued.entity) if action is Action.COMPLETE else ():
         for each in tuple(other.messages.values()):
             if each.message is queued.message:
@@ -166,23 +166,19 @@ def copies_lock_together(
     return namespace.rules.messages.give(namespace, free[0], how[0]) if free else None
 
 
-@mutant("TOPIC-03", "topics.create_subscription", (*WITH_ONE, KEYED, SECOND, TAKE_TWO))
-def subscribed_backwards(namespace: Namespace, command: v.CreateSubscription, *rest: Any) -> Answer:
+@mutant("TOPIC-03", "topics.create_subscription", (*WITH_ONE, KEYED, SECOND, TAKE_TWO), afterwards)
+def subscribed_backwards(namespace: Namespace, command: v.CreateSubscription, *_: Any) -> None:
     """A new subscription begins with what an earlier one still holds."""
-    answer = RULES.topics.create_subscription(namespace, command, *rest)
     new = namespace.entities[v.subscription_path(command.topic, command.subscription)]
     for each in [each for other in _siblings(new)[:1] for each in other.messages.values()]:
         namespace.rules.messages.arrive(namespace, new, each.message, each.partition, DIRECT)
-    return answer
 
 
-@mutant("TOPIC-04", "messages.send", (CREATE, KEYED))
-def unsubscribed_refused(namespace: Namespace, command: v.Send, connection: str) -> Answer:
+@mutant("TOPIC-04", "messages.send", (CREATE, KEYED), refuses("TOPIC-04", v.Error.NOT_FOUND))
+def unsubscribed_refused(namespace: Namespace, command: v.Send, *_: Any) -> bool:
     """A topic without subscriptions refuses what is sent to it."""
     topic = namespace.entities.get(command.queue)
-    if topic is not None and topic.subscriptions == () and command.transaction is None:
-        raise Refusal(v.Error.NOT_FOUND, "TOPIC-04")
-    return RULES.messages.send(namespace, command, connection)
+    return topic is not None and topic.subscriptions == () and command.transaction is None
 
 
 def _keep_one(namespace: Namespace, entity: Entity, *what: Any) -> None:
@@ -228,10 +224,9 @@ def copy_in_two_partitions(namespace: Namespace, entity: Entity, *what: Any) -> 
     (keys.copy_in_second_partition if is_subscription(entity) else arrive)(namespace, entity, *what)
 
 
-@mutant("TOPIC-08", "locks.release", (*TAKEN, abandon(0, queue=ONE), TAKE), deep=True)
-def copy_moves(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+@mutant("TOPIC-08", "locks.release", (*TAKEN, abandon(0, queue=ONE), TAKE), afterwards, deep=True)
+def copy_moves(namespace: Namespace, queued: QueuedMessage, *_: Any) -> None:
     """A message that is given back to a subscription is in the next partition from then on."""
-    RULES.locks.release(namespace, queued, action)
     entity, transit = queued.entity, DIRECT._replace(failed=queued.failed)
     if is_subscription(entity) and queued.state is ACTIVE and is_there(queued):
         where = (queued.partition + 1) % len(entity.partitions)
@@ -270,14 +265,11 @@ def topic_does_not_reroute(namespace: Namespace, entity: Entity, *what: Any) -> 
     return place(namespace, entity, *what)
 
 
-@mutant("TOPIC-11", "topics.distribute", ROUND, deep=True)
-def rerouted_copies_lost(
-    namespace: Namespace, topic: Entity, message: v.Message, *what: Any
-) -> None:
+@mutant("TOPIC-11", "topics.distribute", ROUND, only_where, deep=True)
+def rerouted_copies_lost(namespace: Namespace, topic: Entity, message: v.Message, *_: Any) -> bool:
     """A message that avoided an outage is not copied to the subscriptions."""
     keyed = RULES.keys.effective_key(namespace, topic, message) is not None
-    if keyed or keys.next_turn(namespace, topic) not in topic.down:
-        DISTRIBUTE(namespace, topic, message, *what)
+    return keyed or keys.next_turn(namespace, topic) not in topic.down
 
 
 @mutant("TOPIC-12", "duplicates.is_duplicate", (*COPIES, COPY, TAKE_TWO, TAKE_TWO))
@@ -372,22 +364,18 @@ def topic_takes_keyless_in_transaction(
     return RULES.keys.effective_key(namespace, entity, message)
 
 
-@mutant("TOPIC-16", "transactions.check_other_sends", TWO_KEYS)
-def topic_takes_second_key(namespace: Namespace, entity: Entity, *what: Any) -> None:
+@mutant("TOPIC-16", "transactions.check_other_sends", TWO_KEYS, only_where)
+def topic_takes_second_key(namespace: Namespace, entity: Entity, *_: Any) -> bool:
     """A topic takes messages with several keys in a transaction."""
-    if not is_topic(entity):
-        RULES.transactions.check_other_sends(namespace, entity, *what)
+    return not is_topic(entity)
 
 
-@mutant("TOPIC-19", "topics.create_subscription", (SUBSCRIBE,))
-def subscribed_to_nothing(
-    namespace: Namespace, command: v.CreateSubscription, connection: str
-) -> Answer:
+@mutant("TOPIC-19", "topics.create_subscription", (SUBSCRIBE,), beforehand)
+def subscribed_to_nothing(namespace: Namespace, command: v.CreateSubscription, *rest: Any) -> None:
     """A subscription of a missing topic is created anyway."""
     if command.topic not in namespace.entities:
         topic = v.CreateTopic(topic=command.topic)
-        namespace.rules.topics.create_topic(namespace, topic, connection)
-    return RULES.topics.create_subscription(namespace, command, connection)
+        namespace.rules.topics.create_topic(namespace, topic, *rest)
 
 
 @mutant("TOPIC-20", "messages.give_next", (*TAKEN, TAKE))

@@ -13,6 +13,14 @@ from busproof.model.transactions import keys_of_sends, running
 from busproof.model.values import Key, Refusal
 from busproof.mutants.mutant import Family
 from busproof.mutants.runs import Run, create, receive, schedule, send, wait
+from busproof.mutants.wrappers import (
+    alters,
+    beforehand,
+    instead_of,
+    only_where,
+    refuses,
+    refuses_as,
+)
 
 __all__ = ["MUTANTS"]
 
@@ -52,12 +60,10 @@ SCHEDULED: Final[Run] = (
 )
 
 
-@mutant("TXN-01", "transactions.key_of", KEYED)
-def keyed_refused_in_transaction(namespace: Namespace, entity: Entity, *rest: Any) -> Key | None:
+@mutant("TXN-01", "transactions.key_of", KEYED, refuses("TXN-01"))
+def keyed_refused_in_transaction(namespace: Namespace, entity: Entity, *_: Any) -> bool:
     """No message is accepted in a transaction."""
-    if entity.settings.partitioned:
-        raise Refusal(v.Error.INVALID_OPERATION, "TXN-01")
-    return RULES.transactions.key_of(namespace, entity, *rest)
+    return entity.settings.partitioned
 
 
 @mutant("TXN-02", "transactions.check_same_key", TWO)
@@ -66,43 +72,29 @@ def second_refused_in_transaction(namespace: Namespace, earlier: Key, key: Key) 
     raise Refusal(v.Error.INVALID_OPERATION, "TXN-02")
 
 
-@mutant("TXN-03", "transactions.key_of", KEYLESS)
-def keyless_accepted(namespace: Namespace, entity: Entity, *rest: Any) -> Key | None:
+@mutant("TXN-03", "transactions.key_of", KEYLESS, instead_of("TXN-03"))
+def keyless_accepted(*_: Any) -> None:
     """A message without key is accepted in a transaction."""
-    try:
-        return RULES.transactions.key_of(namespace, entity, *rest)
-    except Refusal as refusal:
-        if "TXN-03" not in refusal.rules:
-            raise
-        return None
 
 
-@mutant("TXN-03", "transactions.key_of", KEYLESS)
-def keyless_wrong_error(namespace: Namespace, entity: Entity, *rest: Any) -> Key | None:
+@mutant("TXN-03", "transactions.key_of", KEYLESS, refuses_as(v.Error.UNAVAILABLE, "TXN-03"))
+def keyless_wrong_error(*_: Any) -> None:
     """A message without key is refused in a transaction, with another error."""
-    try:
-        return RULES.transactions.key_of(namespace, entity, *rest)
-    except Refusal as refusal:
-        if "TXN-03" not in refusal.rules:
-            raise
-        raise Refusal(v.Error.UNAVAILABLE, *refusal.rules) from None
 
 
-@mutant("TXN-04", "transactions.check_same_key", OTHER_KEY)
-def other_key_accepted(namespace: Namespace, earlier: Key, key: Key) -> None:
+@mutant("TXN-04", "transactions.check_same_key", OTHER_KEY, only_where)
+def other_key_accepted(namespace: Namespace, earlier: Key, key: Key) -> bool:
     """A transaction takes messages with different keys."""
-    if earlier.source == key.source == SESSION_ID:
-        RULES.transactions.check_same_key(namespace, earlier, key)
+    return earlier.source == key.source == SESSION_ID
 
 
-@mutant("TXN-04", "transactions.check_other_sends", THIRD_KEY, deep=True)
+@mutant("TXN-04", "transactions.check_other_sends", THIRD_KEY, only_where, deep=True)
 def other_key_accepted_third(
     namespace: Namespace, entity: Entity, transaction: Transaction, key: Key
-) -> None:
+) -> bool:
     """Only the second message of a transaction is compared with the first."""
     alike = [earlier for other, earlier in keys_of_sends(transaction) if other is entity]
-    if len(alike) < 2 or key.source == SESSION_ID:
-        RULES.transactions.check_other_sends(namespace, entity, transaction, key)
+    return len(alike) < 2 or key.source == SESSION_ID
 
 
 @mutant("TXN-04", "transactions.check_other_sends", SAME_HOME, deep=True)
@@ -121,10 +113,9 @@ def other_key_accepted_in_same_partition(
     RULES.transactions.check_other_sends(namespace, entity, apart, key)
 
 
-@mutant("TXN-05", "transactions.place", PINNED)
-def unpinned_in_transaction(namespace: Namespace, entity: Entity, *rest: Any) -> int:
+@mutant("TXN-05", "transactions.place", PINNED, alters)
+def unpinned_in_transaction(partition: int, namespace: Namespace, entity: Entity, *_: Any) -> int:
     """A transaction's messages go to one partition, whatever their key."""
-    partition = RULES.transactions.place(namespace, entity, *rest)
     return (partition + 1) % len(entity.partitions)
 
 
@@ -154,37 +145,32 @@ def mismatch_accepted_in_transaction(
     return RULES.transactions.key_of(namespace, entity, transaction, message)
 
 
-@mutant("TXN-08", "transactions.check_same_key", (*SESSIONS, *TWO_SESSIONS))
-def two_sessions_accepted(namespace: Namespace, earlier: Key, key: Key) -> None:
+@mutant("TXN-08", "transactions.check_same_key", (*SESSIONS, *TWO_SESSIONS), only_where)
+def two_sessions_accepted(namespace: Namespace, earlier: Key, key: Key) -> bool:
     """A transaction takes messages of several sessions."""
-    if not earlier.source == key.source == SESSION_ID:
-        RULES.transactions.check_same_key(namespace, earlier, key)
+    return not earlier.source == key.source == SESSION_ID
 
 
-@mutant("TXN-09", "transactions.key_of", REGULAR)
+@mutant("TXN-09", "transactions.key_of", REGULAR, refuses("TXN-08"))
 def two_sessions_refused_on_regular(
     namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
-) -> Key | None:
+) -> bool:
     """A transaction takes messages of one session only, even on a regular queue."""
     sessions = {each.message.session_id for each in transaction.sends}
-    if not entity.settings.partitioned and sessions - {None, message.session_id}:
-        raise Refusal(v.Error.INVALID_OPERATION, "TXN-08")
-    return RULES.transactions.key_of(namespace, entity, transaction, message)
+    return not entity.settings.partitioned and bool(sessions - {None, message.session_id})
 
 
-@mutant("TXN-10", "transactions.place", (*TWO, send("m3", within="t", partition_key="a")))
+@mutant("TXN-10", "transactions.place", (*TWO, send("m3", within="t", partition_key="a")), alters)
 def transaction_split(
-    namespace: Namespace, entity: Entity, transaction: Transaction, *rest: Any
+    partition: int, namespace: Namespace, entity: Entity, transaction: Transaction, *_: Any
 ) -> int:
     """The third message of a transaction goes to another partition."""
-    partition = RULES.transactions.place(namespace, entity, transaction, *rest)
     return (partition + (len(transaction.sends) == 2)) % len(entity.partitions)
 
 
-@mutant("TXN-11", "transactions.key_of", KEYED)
-def partition_key_refused_in_transaction(namespace: Namespace, *rest: Any) -> Key | None:
+@mutant("TXN-11", "transactions.key_of", KEYED, alters)
+def partition_key_refused_in_transaction(key: Key | None, *_: Any) -> Key | None:
     """In a transaction a PartitionKey does not count as a key."""
-    key = RULES.transactions.key_of(namespace, *rest)
     if key is not None and key.source == PARTITION_KEY:
         raise Refusal(v.Error.INVALID_OPERATION, "TXN-03")
     return key
@@ -207,12 +193,11 @@ def visible_before_commit(
     return answer
 
 
-@mutant("TXN-12", "transactions.apply", (*TWO, COMMIT, receive(), receive()))
+@mutant("TXN-12", "transactions.apply", (*TWO, COMMIT, receive(), receive()), beforehand)
 def lost_at_commit(namespace: Namespace, transaction: Transaction) -> None:
     """The last message of a transaction is lost at its commit."""
     namespace.journal.touch(transaction)
     transaction.sends = transaction.sends[:-1]
-    RULES.transactions.apply(namespace, transaction)
 
 
 @mutant("TXN-13", "transactions.roll_back", (*KEYED, ROLL_BACK, receive()))
@@ -222,52 +207,45 @@ def rollback_keeps(namespace: Namespace, command: v.RollBackTransaction, connect
     return namespace.rules.transactions.commit(namespace, commit, connection)
 
 
-@mutant("TXN-13", "transactions.roll_back", (*TWO, ROLL_BACK, receive()), deep=True)
-def rollback_keeps_the_first(
-    namespace: Namespace, command: v.RollBackTransaction, connection: str
-) -> Answer:
+@mutant("TXN-13", "transactions.roll_back", (*TWO, ROLL_BACK, receive()), beforehand, deep=True)
+def rollback_keeps_the_first(namespace: Namespace, command: v.RollBackTransaction, *_: Any) -> None:
     """Rolling back a transaction of several messages leaves the first of them."""
     sends = running(namespace, command.transaction).sends
     if len(sends) > 1:
         namespace.rules.transactions.deliver(namespace, sends[0])
-    return RULES.transactions.roll_back(namespace, command, connection)
 
 
-@mutant("TXN-13", "transactions.roll_back", SCHEDULED)
+@mutant("TXN-13", "transactions.roll_back", SCHEDULED, beforehand)
 def scheduled_outside_transaction(
-    namespace: Namespace, command: v.RollBackTransaction, connection: str
-) -> Answer:
+    namespace: Namespace, command: v.RollBackTransaction, *_: Any
+) -> None:
     """A message scheduled in a rolled back transaction arrives anyway."""
     for buffered in running(namespace, command.transaction).sends:
         if buffered.scheduled is not None:
             namespace.rules.scheduling.plan(namespace, buffered.scheduled)
-    return RULES.transactions.roll_back(namespace, command, connection)
 
 
-@mutant("TXN-14", "transactions.key_of", KEYLESS_ON_REGULAR)
+@mutant("TXN-14", "transactions.key_of", KEYLESS_ON_REGULAR, refuses("TXN-03"))
 def keyless_refused_on_regular(
     namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
-) -> Key | None:
+) -> bool:
     """A message without key is refused in a transaction, even on a regular queue."""
     keyless = message.session_id is None and message.partition_key is None
-    if keyless and not entity.settings.partitioned:
-        raise Refusal(v.Error.INVALID_OPERATION, "TXN-03")
-    return RULES.transactions.key_of(namespace, entity, transaction, message)
+    return keyless and not entity.settings.partitioned
 
 
 @mutant(
     "TXN-14",
     "transactions.key_of",
     (*KEYLESS_ON_REGULAR, send("m2", within="t", partition_key="a")),
+    refuses("TXN-04"),
 )
 def other_key_refused_on_regular(
     namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
-) -> Key | None:
+) -> bool:
     """A transaction takes one PartitionKey only, even on a regular queue."""
     keys = {each.message.partition_key for each in transaction.sends}
-    if keys - {message.partition_key} and not entity.settings.partitioned:
-        raise Refusal(v.Error.INVALID_OPERATION, "TXN-04")
-    return RULES.transactions.key_of(namespace, entity, transaction, message)
+    return not entity.settings.partitioned and bool(keys - {message.partition_key})
 
 
 @mutant(

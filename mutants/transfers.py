@@ -15,6 +15,7 @@ from busproof.mutants.management import told
 from busproof.mutants.mutant import Family
 from busproof.mutants.partitions import ALL_DOWN, ALL_UP
 from busproof.mutants.runs import QUEUE, Run, create, dead_letter, receive, schedule, send, wait
+from busproof.mutants.wrappers import afterwards, only_where
 
 __all__ = ["MUTANTS"]
 
@@ -75,19 +76,17 @@ def lost_before_full_destination(namespace: Namespace, source: Entity, *what: An
     _keep_unless("DestinationFull", namespace, source, *what)
 
 
-@mutant("FWD-23", "forwarding.forward", DUE, literal=True)
+@mutant("FWD-23", "forwarding.forward", DUE, only_where, literal=True)
 def due_in_outage_not_forwarded(
-    namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
+    namespace: Namespace, source: Entity, message: v.Message, partition: int, *_: Any
+) -> bool:
     """A message that becomes due at a source in an outage is never forwarded."""
-    if partition not in source.base.down:
-        RULES.forwarding.forward(namespace, source, message, partition, transit)
+    return partition not in source.base.down
 
 
-@mutant("FWD-32", "dead_letters.dead_letter", (*DEAD, STUCK))
+@mutant("FWD-32", "dead_letters.dead_letter", (*DEAD, STUCK), afterwards)
 def dead_letters_among_transfers(namespace: Namespace, queued: QueuedMessage, reason: str) -> None:
     """A message dead-lettered on request is among the transfer dead letters as well."""
-    RULES.dead_letters.dead_letter(namespace, queued, reason)
     message, transit = queued.message, DIRECT._replace(reason=reason)
     if queued.entity.transfers is not None:
         RULES.messages.enqueue(
@@ -96,9 +95,7 @@ def dead_letters_among_transfers(namespace: Namespace, queued: QueuedMessage, re
 
 
 @mutant("FWD-32", "management.get_queue", (*DEAD, v.GetQueue(queue=QUEUE)))
-def dead_letters_counted_as_transfers(
-    namespace: Namespace, command: v.GetQueue, connection: str
-) -> Answer:
+def dead_letters_counted_as_transfers(namespace: Namespace, command: v.GetQueue, *_: Any) -> Answer:
     """Dead letters are counted as transfer dead letters."""
     dlq = namespace.entities[command.queue].dead_letters
     dead = 0 if dlq is None else len(dlq.messages)

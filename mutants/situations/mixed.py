@@ -16,7 +16,6 @@ from busproof.model.answers import DONE, Answer
 from busproof.model.life_cycle import Action, State
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage, Transaction
-from busproof.model.values import InTransit, Refusal
 from busproof.mutants.messages import showing
 from busproof.mutants.mutant import Family, memory
 from busproof.mutants.runs import (
@@ -34,6 +33,7 @@ from busproof.mutants.runs import (
     up,
     wait,
 )
+from busproof.mutants.wrappers import only_where, refuses_yet
 
 __all__ = ["MUTANTS"]
 
@@ -121,26 +121,20 @@ def completed_in_an_outage_comes_again(
     return RULES.locks.settle(namespace, command, connection)
 
 
-@mutant("LIFE-09", "messages.arrive", LATE, deep=True)
-def message_past_a_hundred_is_lost(
-    namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
+@mutant("LIFE-09", "messages.arrive", LATE, only_where, deep=True)
+def message_past_a_hundred_is_lost(namespace: Namespace, entity: Entity, *_: Any) -> bool:
     """The hundred and first message of a queue is accepted and lost."""
     counts = memory(namespace, Counter[str])
     counts[entity.path] += 1
-    if counts[entity.path] != MANY + 1:
-        RULES.messages.arrive(namespace, entity, message, partition, transit)
+    return counts[entity.path] != MANY + 1
 
 
-@mutant("DLQ-05", "dead_letters.enqueue", LATE_DEAD, deep=True)
-def dead_letter_past_a_hundred_is_lost(
-    namespace: Namespace, dead_letters: Entity, *rest: Any
-) -> None:
+@mutant("DLQ-05", "dead_letters.enqueue", LATE_DEAD, only_where, deep=True)
+def dead_letter_past_a_hundred_is_lost(namespace: Namespace, dead_letters: Entity, *_: Any) -> bool:
     """The hundred and first dead letter of a queue is lost."""
     counts = memory(namespace, Counter[str])
     counts[dead_letters.path] += 1
-    if counts[dead_letters.path] != MANY + 1:
-        RULES.dead_letters.enqueue(namespace, dead_letters, *rest)
+    return counts[dead_letters.path] != MANY + 1
 
 
 @_shown((create(), send("m1", properties={"yes": True}), receive()))
@@ -280,20 +274,15 @@ def update_of_locks_shortens_those_under_way(
     "LOCK-01",
     "management.update_queue",
     (*KEYED, receive(), v.UpdateQueue(queue=QUEUE, partitioned=False), complete(0)),
+    refuses_yet(),
     deep=True,
 )
-def refused_update_frees_locks(
-    namespace: Namespace, command: v.UpdateQueue, connection: str
-) -> Answer:
+def refused_update_frees_locks(namespace: Namespace, command: v.UpdateQueue, *_: Any) -> None:
     """An update that is refused takes all locks away."""
-    try:
-        return RULES.management.update_queue(namespace, command, connection)
-    except Refusal as refusal:
-        entity = namespace.entities.get(command.queue)
-        for queued in tuple(entity.messages.values()) if entity is not None else ():
-            if queued.token is not None and queued.session is None:
-                namespace.rules.locks.release(namespace, queued, Action.LOCK_ENDS)
-        return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
+    entity = namespace.entities.get(command.queue)
+    for queued in tuple(entity.messages.values()) if entity is not None else ():
+        if queued.token is not None and queued.session is None:
+            namespace.rules.locks.release(namespace, queued, Action.LOCK_ENDS)
 
 
 @mutant(

@@ -60,15 +60,13 @@ def unkeyed_messages_fill_one_partition_only(
 
 
 @mutant("SIZE-10", "keys.place_without_key", (create(), *SENT), deep=True)
-def unkeyed_messages_always_fit(
-    namespace: Namespace, entity: Entity, size: int, timeout: int
-) -> int:
+def unkeyed_messages_always_fit(namespace: Namespace, entity: Entity, size: int, *rest: Any) -> int:
     """A message without key is accepted although every one of several partitions is full."""
     numbers, sizes = range(len(entity.partitions)), namespace.rules.sizes
     room = any(sizes.has_room(namespace, entity, number, size) for number in numbers)
     chosen = namespace.rules.keys.next_partition(namespace, entity, entity.base.down)
     if room or chosen is None or len(numbers) == 1:
-        return RULES.keys.place_without_key(namespace, entity, size, timeout)
+        return RULES.keys.place_without_key(namespace, entity, size, *rest)
     return chosen
 
 

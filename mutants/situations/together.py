@@ -4,13 +4,13 @@ from collections import Counter
 from typing import Any, Final
 
 from busproof import vocabulary as v
-from busproof.model.answers import Answer
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, Transaction, TransactionState
 from busproof.model.transactions import keys_of_sends
 from busproof.model.values import Key
 from busproof.mutants.mutant import Family, memory
 from busproof.mutants.runs import Run, create, receive, send
+from busproof.mutants.wrappers import afterwards
 
 __all__ = ["MUTANTS"]
 
@@ -44,17 +44,16 @@ def _others(namespace: Namespace, transaction: Transaction) -> list[Transaction]
         v.CommitTransaction(transaction="t2"),
         TAKE,
     ),
+    afterwards,
     deep=True,
 )
 def rollback_empties_other_transactions(
-    namespace: Namespace, command: v.RollBackTransaction, connection: str
-) -> Answer:
+    namespace: Namespace, command: v.RollBackTransaction, *_: Any
+) -> None:
     """A rollback discards what other transactions have sent, too."""
-    answer = RULES.transactions.roll_back(namespace, command, connection)
     for other in _others(namespace, namespace.transactions[command.transaction]):
         namespace.journal.touch(other)
         other.sends = ()
-    return answer
 
 
 @mutant(
