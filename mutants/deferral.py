@@ -12,7 +12,6 @@ from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage, Session
 from busproof.model.values import DIRECT, Refusal
 from busproof.mutants.locks import has_run_out, once_locked
-from busproof.mutants.messages import peeked
 from busproof.mutants.mutant import Family, memory
 from busproof.mutants.runs import (
     QUEUE,
@@ -31,6 +30,7 @@ from busproof.mutants.runs import (
     up,
     wait,
 )
+from busproof.mutants.views import peeked
 from busproof.mutants.wrappers import afterwards, alters, beforehand
 
 __all__ = ["MUTANTS"]

@@ -23,7 +23,8 @@ from busproof.mutants.runs import (
     schedule,
     send,
 )
-from busproof.mutants.sessions import OfSession, peek_ignores_session, session_of
+from busproof.mutants.session_states import peek_ignores_session
+from busproof.mutants.sessions import OfSession, session_of
 from busproof.mutants.wrappers import alters, beforehand, refuses
 
 __all__ = ["MUTANTS"]

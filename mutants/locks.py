@@ -5,11 +5,10 @@ from typing import Any, Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.model.answers import DONE, Answer
+from busproof.model.answers import Answer
 from busproof.model.life_cycle import Action, State
 from busproof.model.rules import RULES
-from busproof.model.state import EnlistedSettlement, Entity, Namespace, QueuedMessage, Transaction
-from busproof.model.transactions import running
+from busproof.model.state import Entity, Namespace, QueuedMessage
 from busproof.model.values import EntityKind, EntitySettings
 from busproof.mutants.mutant import Family, memory
 from busproof.mutants.runs import (
@@ -17,25 +16,18 @@ from busproof.mutants.runs import (
     abandon,
     complete,
     create,
-    home,
-    over,
     receive,
     renew,
-    renew_together,
     send,
-    together,
     wait,
 )
-from busproof.mutants.wrappers import afterwards, asks, beforehand, instead_of, refuses, refuses_yet
+from busproof.mutants.wrappers import afterwards, beforehand, instead_of, refuses_yet
 
-__all__ = ["MUTANTS", "has_run_out", "lock_again", "once_locked"]
+__all__ = ["LOCKED", "MUTANTS", "TWO", "has_run_out", "lock_again", "once_locked"]
 
 mutant = Family(__name__)
 
 MINUTE: Final = 60 * v.MICROSECONDS
-BEGIN: Final = v.BeginTransaction(transaction="t")
-COMMIT: Final = v.CommitTransaction(transaction="t")
-ROLL_BACK: Final = v.RollBackTransaction(transaction="t")
 LOCKED: Final[Run] = (create(), send("m1", partition_key="a"), receive())
 AGAIN: Final[Run] = (*LOCKED, abandon(0), receive())
 TWO: Final[Run] = (
@@ -45,25 +37,8 @@ TWO: Final[Run] = (
     receive(),
     receive(),
 )
-SETTLED: Final[Run] = (*LOCKED, BEGIN, complete(0, within="t"))
-TAKEN_BY_ANOTHER: Final[Run] = (wait(61), over("c2", receive()))
 LONG_LOCK: Final[Run] = (create(lock_duration=10 * MINUTE), send("m1"), receive())
 RENEWED_TWICE: Final[Run] = (*LOCKED, wait(40), renew(0), wait(40), renew(0), wait(40), complete(0))
-ABANDONED_WITHIN: Final[Run] = (*LOCKED, BEGIN, abandon(0, within="t"), receive())
-BOTH_SETTLED: Final[Run] = (
-    *(*TWO, BEGIN, complete(0, within="t"), complete(1, within="t"), COMMIT, wait(61), receive()),
-)
-GIVEN_BACK: Final[Run] = (*SETTLED, ROLL_BACK, abandon(0), receive())
-RENEWED_TOGETHER: Final[Run] = (*TWO, wait(40), renew_together(0, 1), wait(40), complete(1))
-ELSEWHERE: Final = next(each for each in "bcdef" if home(each) != home("a"))
-ACROSS: Final[Run] = (
-    *(create(), send("m1", partition_key="a"), send("m2", partition_key=ELSEWHERE)),
-    *(receive(), receive()),
-)
-LOST: Final[Run] = (*LOCKED, wait(61), BEGIN, complete(0, within="t"), COMMIT)
-SENT_AND_LOST: Final[Run] = (
-    *(*SETTLED, send("m2", within="t", partition_key="a"), *TAKEN_BY_ANOTHER, COMMIT, receive()),
-)
 
 
 def once_locked(namespace: Namespace, command: v.Settlement | v.RenewLock) -> QueuedMessage | None:
@@ -221,205 +196,6 @@ def renewing_ends_others(namespace: Namespace, command: v.RenewLock, *_: Any) ->
         alike = key is not None and other is not queued and other.message.partition_key == key
         if alike and other.token is not None:
             namespace.rules.locks.release(namespace, other, Action.LOCK_ENDS)
-
-
-@mutant("LOCK-11", "transactions.settle", (*SETTLED, ROLL_BACK, complete(0)))
-def settled_before_the_commit(
-    namespace: Namespace, entity: Entity, command: v.Settlement, name: str
-) -> Answer:
-    """A settlement in a transaction takes effect at once, whatever its end."""
-    running(namespace, name)
-    return RULES.locks.settle(namespace, attrs.evolve(command, transaction=None), "")
-
-
-@mutant("LOCK-11", "transactions.settle", ABANDONED_WITHIN, deep=True)
-def abandoned_before_the_commit(
-    namespace: Namespace, entity: Entity, command: v.Settlement, name: str
-) -> Answer:
-    """A message abandoned in a transaction can be received before the commit."""
-    if isinstance(command, v.Abandon):
-        return settled_before_the_commit(namespace, entity, command, name)
-    return RULES.transactions.settle(namespace, entity, command, name)
-
-
-def _commit(
-    namespace: Namespace, transaction: Transaction, settlements: tuple[EnlistedSettlement, ...]
-) -> None:
-    """Commit with these settlements in place of the requested ones."""
-    namespace.journal.touch(transaction)
-    transaction.settlements = settlements
-    RULES.transactions.apply(namespace, transaction)
-
-
-@mutant("LOCK-11", "transactions.apply", (*SETTLED, COMMIT, wait(61), receive()))
-def commit_settles_nothing(namespace: Namespace, transaction: Transaction) -> None:
-    """A commit applies the sends, and no settlements."""
-    _commit(namespace, transaction, ())
-
-
-@mutant("LOCK-11", "transactions.apply", BOTH_SETTLED, deep=True)
-def commit_forgets_the_last_settlement(namespace: Namespace, transaction: Transaction) -> None:
-    """The last of several settlements in a transaction is lost."""
-    settlements = transaction.settlements
-    _commit(namespace, transaction, settlements[: max(1, len(settlements) - 1)])
-
-
-def _message_of(enlisted: EnlistedSettlement) -> QueuedMessage | None:
-    """Return the message of a settlement, whatever its current lock."""
-    number = enlisted.token.partition("/")[0]
-    return enlisted.entity.messages.get(int(number)) if number.isdecimal() else None
-
-
-def _still_locked(transaction: Transaction) -> list[tuple[EnlistedSettlement, QueuedMessage]]:
-    """Return the settlements of a transaction whose locks are valid."""
-    messages = [(each, _message_of(each)) for each in transaction.settlements]
-    return [(each, held) for each, held in messages if held and held.token == each.token]
-
-
-@mutant("LOCK-12", "transactions.roll_back", (*SETTLED, ROLL_BACK, complete(0)), beforehand)
-def rollback_settles(namespace: Namespace, command: v.RollBackTransaction, *rest: Any) -> None:
-    """A rollback applies the settlements of its transaction."""
-    for each, queued in _still_locked(running(namespace, command.transaction)):
-        namespace.rules.locks.apply(namespace, queued, each.action, each.reason)
-
-
-@mutant("LOCK-12", "transactions.roll_back", (*SETTLED, ROLL_BACK, receive()), beforehand)
-def rollback_unlocks(namespace: Namespace, command: v.RollBackTransaction, *rest: Any) -> None:
-    """A rollback ends the locks of the messages settled in its transaction."""
-    for _, queued in _still_locked(running(namespace, command.transaction)):
-        namespace.rules.locks.release(namespace, queued, Action.LOCK_ENDS)
-
-
-@mutant("LOCK-12", "transactions.roll_back", GIVEN_BACK, beforehand, deep=True)
-def rollback_counts_a_delivery(
-    namespace: Namespace, command: v.RollBackTransaction, *rest: Any
-) -> None:
-    """A rollback counts a delivery of the messages settled in its transaction."""
-    for _, queued in _still_locked(running(namespace, command.transaction)):
-        namespace.journal.touch(queued)
-        queued.failed += 1
-
-
-def _commit_what_is_locked(namespace: Namespace, transaction: Transaction) -> None:
-    settlements = tuple(each for each, _ in _still_locked(transaction))
-    _commit(namespace, transaction, settlements)
-
-
-@mutant("LOCK-13", "transactions.settle", LOST, also={"transactions.apply": _commit_what_is_locked})
-def lost_lock_enlisted(namespace: Namespace, entity: Entity, *rest: Any) -> Answer:
-    """A settlement with a lost lock, and its commit, are accepted without effect."""
-    answer = RULES.transactions.settle(namespace, entity, *rest)
-    lost = answer.outcome == v.Refused(error=v.Error.LOCK_LOST)
-    return Answer(DONE) if lost else answer
-
-
-@mutant("LOCK-13", "transactions.apply", (*SETTLED, *TAKEN_BY_ANOTHER, COMMIT), deep=True)
-def commit_settles_what_another_holds(namespace: Namespace, transaction: Transaction) -> None:
-    """A commit completes its messages even if another receiver has locked them."""
-    messages = [(each, _message_of(each)) for each in transaction.settlements]
-    current = (
-        attrs.evolve(each, token=queued.token) if queued and queued.token else each
-        for each, queued in messages
-    )
-    _commit(namespace, transaction, tuple(current))
-
-
-@mutant("LOCK-13", "transactions.commit", SENT_AND_LOST, deep=True)
-def refused_commit_sends(namespace: Namespace, command: v.CommitTransaction, *rest: Any) -> Answer:
-    """A commit that is refused for a lost lock still delivers its sends."""
-    answer = RULES.transactions.commit(namespace, command, *rest)
-    lost = answer.outcome == v.Refused(error=v.Error.LOCK_LOST)
-    for buffered in namespace.transactions[command.transaction].sends if lost else ():
-        if buffered.scheduled is None:
-            RULES.transactions.deliver(namespace, buffered)
-        else:
-            namespace.rules.scheduling.plan(namespace, buffered.scheduled)
-    return answer
-
-
-@mutant("LOCK-14", "locks.settle_batch", (*TWO, together(0, 1), complete(1)), asks)
-def first_settled_alone(namespace: Namespace, command: v.SettleBatch, *_: Any) -> v.SettleBatch:
-    """A request to settle several messages settles the first one and succeeds."""
-    return attrs.evolve(command, lock_tokens=command.lock_tokens[:1])
-
-
-@mutant("LOCK-14", "locks.settle_batch", (*TWO, together(0, 1)), refuses("LOCK-15"))
-def several_always_refused(namespace: Namespace, command: v.SettleBatch, *_: Any) -> bool:
-    """A request to settle several messages is refused whatever their partitions."""
-    return len(command.lock_tokens) > 1
-
-
-def _of_first_partition(namespace: Namespace, command: v.SettleBatch) -> v.SettleBatch:
-    """Return the request for only those messages that are in the partition of the first one."""
-    entity = namespace.entities[command.queue]
-    numbers = [token.partition("/")[0] for token in command.lock_tokens]
-    found = [entity.messages.get(int(each)) if each.isdecimal() else None for each in numbers]
-    first = next((each.partition for each in found if each is not None), None)
-    kept = zip(command.lock_tokens, found, strict=True)
-    tokens = tuple(token for token, each in kept if each is not None and each.partition == first)
-    return attrs.evolve(command, lock_tokens=tokens)
-
-
-@mutant(
-    "LOCK-16", "locks.settle_batch", (*ACROSS, together(0, 1), complete(0)), refuses_yet("LOCK-15")
-)
-def refused_yet_settled(namespace: Namespace, command: v.SettleBatch, connection: str) -> None:
-    """A request for several partitions is refused, and settles the messages of one of them."""
-    RULES.locks.settle_batch(namespace, _of_first_partition(namespace, command), connection)
-
-
-@mutant(
-    "LOCK-16",
-    "locks.settle_batch",
-    (*ACROSS, together(0, 1), complete(1)),
-    instead_of("LOCK-15"),
-    deep=True,
-)
-def accepted_for_one_partition(namespace: Namespace, command: v.SettleBatch, *rest: Any) -> Answer:
-    """A request for several partitions succeeds, and settles the messages of one of them."""
-    one = _of_first_partition(namespace, command)
-    return RULES.locks.settle_batch(namespace, one, *rest)
-
-
-@mutant("LOCK-17", "locks.settle_batch", (*TWO, complete(0), together(0, 1)))
-def lost_lock_passed_over(namespace: Namespace, command: v.SettleBatch, connection: str) -> Answer:
-    """A request with a lost lock succeeds, and settles the other messages."""
-    answer = RULES.locks.settle_batch(namespace, _without_lost(namespace, command), connection)
-    return Answer(DONE, rules=answer.rules)
-
-
-def _without_lost(namespace: Namespace, command: v.SettleBatch) -> v.SettleBatch:
-    entity = namespace.entities.get(command.queue)
-    messages = entity.messages.values() if entity else ()
-    current = {each.token for each in messages}
-    tokens = tuple(each for each in command.lock_tokens if each in current)
-    return attrs.evolve(command, lock_tokens=tokens)
-
-
-@mutant("LOCK-18", "locks.renew_several", (*TWO, renew_together(0, 1)), refuses("LOCK-15"))
-def renewals_always_refused(namespace: Namespace, command: v.RenewLocks, *_: Any) -> bool:
-    """A request to renew several locks is refused whatever their partitions."""
-    return len(command.lock_tokens) > 1
-
-
-@mutant("LOCK-18", "locks.renew_several", RENEWED_TOGETHER, deep=True)
-def first_renewed_alone(namespace: Namespace, command: v.RenewLocks, connection: str) -> Answer:
-    """A request to renew several locks renews the first one, and reports its end for all."""
-    first = attrs.evolve(command, lock_tokens=command.lock_tokens[:1])
-    answer = RULES.locks.renew_several(namespace, first, connection)
-    ends = getattr(answer.outcome, "locked_until", ()) * len(command.lock_tokens)
-    return Answer(v.RenewedSeveral(locked_until=ends), rules=answer.rules)
-
-
-@mutant(
-    "LOCK-17",
-    "locks.renew_several",
-    (*TWO, complete(0), renew_together(0, 1)),
-    instead_of(v.Error.LOCK_LOST),
-)
-def lost_lock_renewed_among_several(*_: Any) -> Answer:
-    """A request to renew several locks succeeds with a lost one among them."""
-    return Answer(v.RenewedSeveral())
 
 
 MUTANTS: Final = mutant.all()

@@ -61,6 +61,7 @@ class Family:
     def __init__(self, name: str) -> None:
         self._name = name.rpartition(".")[2]
         self._mutants: list[Mutant] = []
+        self._is_complete = False
 
     def __call__(
         self,
@@ -88,6 +89,11 @@ class Family:
         """
 
         def collect(function: Function) -> Function:
+            if self._is_complete:
+                raise RuntimeError(
+                    f"{function.__name__} comes after MUTANTS of {self._name}; "
+                    "collect it with the `mutant` of its own module"
+                )
             replacement = function if how is None else how(usual_rule(replaces), function)
             places = {replaces: replacement} if replaces else {}
             mutant = Mutant(
@@ -105,7 +111,8 @@ class Family:
         return collect
 
     def all(self) -> tuple[Mutant, ...]:
-        """Return the collected mutants."""
+        """Return the collected mutants; the module has no more."""
+        self._is_complete = True
         return tuple(self._mutants)
 
 

@@ -19,7 +19,6 @@ from busproof.model.state import (
     Session,
 )
 from busproof.model.values import DIRECT, Refusal
-from busproof.mutants.messages import peeked, showing
 from busproof.mutants.mutant import Family, memory
 from busproof.mutants.runs import (
     QUEUE,
@@ -35,6 +34,7 @@ from busproof.mutants.runs import (
     up,
     wait,
 )
+from busproof.mutants.views import peeked, showing
 from busproof.mutants.wrappers import afterwards, beforehand, only_where, refuses, refuses_yet
 
 __all__ = ["MUTANTS"]

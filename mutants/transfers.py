@@ -11,7 +11,7 @@ from busproof.model.answers import Answer
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage
 from busproof.model.values import DIRECT, InTransit
-from busproof.mutants.management import told
+from busproof.mutants.management.management import told
 from busproof.mutants.mutant import Family
 from busproof.mutants.partitions import ALL_DOWN, ALL_UP
 from busproof.mutants.runs import QUEUE, Run, create, dead_letter, receive, schedule, send, wait

@@ -11,7 +11,6 @@ from busproof.model.answers import Answer
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage, Transaction
 from busproof.model.values import Refusal
-from busproof.mutants.messages import showing
 from busproof.mutants.mutant import Family, memory
 from busproof.mutants.runs import (
     DEAD,
@@ -27,6 +26,7 @@ from busproof.mutants.runs import (
     send,
     wait,
 )
+from busproof.mutants.views import showing
 from busproof.mutants.wrappers import alters, refuses
 
 __all__ = ["MUTANTS"]

@@ -16,7 +16,6 @@ from busproof.model.answers import DONE, Answer
 from busproof.model.life_cycle import Action, State
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage, Transaction
-from busproof.mutants.messages import showing
 from busproof.mutants.mutant import Family, memory
 from busproof.mutants.runs import (
     DEAD,
@@ -33,6 +32,7 @@ from busproof.mutants.runs import (
     up,
     wait,
 )
+from busproof.mutants.views import shown
 from busproof.mutants.wrappers import only_where, refuses_yet
 
 __all__ = ["MUTANTS"]
@@ -74,15 +74,6 @@ TWO_VALUES: Final = v.SendBatch(
 )
 Switch = v.TakePartitionDown | v.BringPartitionUp
 Change = Callable[[QueuedMessage, v.MessageView], v.MessageView]
-
-
-def _shown(run: Run) -> Callable[[Change], Change]:
-    """Return the decorator of a function that changes what is shown of a message."""
-
-    def collect(change: Change) -> Change:
-        return mutant("LIFE-01", "", run, also=showing(change), deep=True)(change)
-
-    return collect
 
 
 @mutant(
@@ -137,7 +128,7 @@ def dead_letter_past_a_hundred_is_lost(namespace: Namespace, dead_letters: Entit
     return counts[dead_letters.path] != MANY + 1
 
 
-@_shown((create(), send("m1", properties={"yes": True}), receive()))
+@shown(mutant, "LIFE-01", (create(), send("m1", properties={"yes": True}), receive()), deep=True)
 def truth_becomes_a_number(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """A property that is true comes back as 1."""
     numbers = {
@@ -147,14 +138,14 @@ def truth_becomes_a_number(queued: QueuedMessage, view: v.MessageView) -> v.Mess
     return attrs.evolve(view, properties=numbers)
 
 
-@_shown((create(), send("m1", properties={"none": ""}), receive()))
+@shown(mutant, "LIFE-01", (create(), send("m1", properties={"none": ""}), receive()), deep=True)
 def empty_text_is_lost(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """A property that is an empty text does not come back."""
     kept = {name: value for name, value in view.properties.items() if value != ""}
     return attrs.evolve(view, properties=kept)
 
 
-@_shown((create(), send("m1", subject="ñ"), receive()))
+@shown(mutant, "LIFE-01", (create(), send("m1", subject="ñ"), receive()), deep=True)
 def letters_are_replaced(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """Letters of a label that are not ASCII come back as question marks."""
     if view.subject is None:

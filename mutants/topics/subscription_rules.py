@@ -1,10 +1,7 @@
 """Mutants of FILTER and FEAT: changes of rules, their copies, actions, and names."""
 
 from contextlib import suppress
-from itertools import takewhile
 from typing import Any, Final
-
-import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
@@ -12,21 +9,19 @@ from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, Transaction
 from busproof.model.subscription_rules import RuleChange, find
 from busproof.model.values import EntityKind, InTransit, Refusal
-from busproof.mutants.filters import LABEL, ONE, SUBSCRIBED, TAKE, TOPIC, add, remove, taking
-from busproof.mutants.management import empty
+from busproof.mutants.management.management import empty
 from busproof.mutants.mutant import Family, memory
-from busproof.mutants.runs import PARTITIONS, Run, receive, send
+from busproof.mutants.runs import PARTITIONS, Run, send
+from busproof.mutants.topics.filters import LABEL, ONE, SUBSCRIBED, TAKE, TOPIC, add, remove, taking
 from busproof.mutants.wrappers import (
     afterwards,
-    alters,
     beforehand,
     instead_of,
-    only_where,
     refuses,
     refuses_yet,
 )
 
-__all__ = ["MUTANTS"]
+__all__ = ["CHECK", "COPIES", "MUTANTS", "SECOND", "SEND", "USUAL", "Messages"]
 
 mutant = Family(__name__)
 
@@ -37,12 +32,8 @@ COPIES: Final = "subscription_rules.copies"
 CHANGE: Final = "subscription_rules.change"
 CHECK: Final = "subscription_rules.check"
 ASK: Final = "subscription_rules.ask_change"
-ACT: Final = "subscription_rules.act"
-RULE_NAME: Final = "RuleName"
 NONE: Final = v.FalseFilter()
 SECOND: Final = v.CreateSubscription(topic="q", subscription="two")
-NAMESAKE: Final = v.CreateSubscription(topic="q", subscription="ONE")
-TAKE_SECOND: Final = receive(delete=True, queue=v.subscription_path("q", "two"))
 NO_SQL: Final[Run] = (*SUBSCRIBED, add(v.SqlFilter(expression="color =")))
 BEGUN: Final[Run] = (*SUBSCRIBED, v.BeginTransaction(transaction="t"))
 ON_REGULAR: Final[Run] = (
@@ -52,16 +43,6 @@ ON_REGULAR: Final[Run] = (
 LIST: Final = v.ListRules(**ONE)
 SPREAD: Final[Run] = tuple(send(f"m{number}", subject="x") for number in range(PARTITIONS))
 SEND: Final = send("m1", properties={"size": 1})
-
-
-def act(action: str | None, rule: str = "r") -> v.AddRule:
-    """Add a rule that takes everything and has this action."""
-    return v.AddRule(rule=rule, filter=v.TrueFilter(), action=action, **ONE)
-
-
-ACTING: Final[Run] = (*SUBSCRIBED, act("SET size = 2"))
-INVALID_ACTION: Final[Run] = (*SUBSCRIBED, act("SET size"))
-BOTH: Final[Run] = (*ACTING, SEND, TAKE, TAKE)
 
 
 @mutant("FILTER-01", "topics.create_subscription", (TOPIC, SECOND, *SUBSCRIBED[1:], SEND, TAKE))
@@ -241,119 +222,6 @@ def rule_lost_at_commit(namespace: Namespace, transaction: Transaction) -> None:
     namespace.journal.touch(transaction)
     transaction.rule_changes = ()
     RULES.transactions.apply(namespace, transaction)
-
-
-@mutant("FILTER-21", ACT, BOTH)
-def actions_do_nothing(rule: v.SubscriptionRule, message: v.Message) -> v.Message:
-    """A copy of a rule with an action is as it was sent."""
-    return attrs.evolve(message, properties=message.properties.set(RULE_NAME, rule.name))
-
-
-@mutant("FILTER-21", ACT, (*SUBSCRIBED, act("REMOVE size"), SEND, TAKE, TAKE))
-def removed_property_stays(rule: v.SubscriptionRule, message: v.Message) -> v.Message:
-    """REMOVE leaves a property where it is."""
-    after = USUAL.act(rule, message)
-    return attrs.evolve(after, properties=message.properties.update(after.properties))
-
-
-def _copies(namespace: Namespace, entity: Entity, message: v.Message) -> tuple[Messages, Messages]:
-    """The copies that a subscription gets: all, and those that actions have made."""
-    copies = USUAL.copies(namespace, entity, message)
-    return copies, tuple(each for each in copies if RULE_NAME in each.properties)
-
-
-@mutant("FILTER-22", COPIES, (*ACTING, act("SET size = 3", "s"), SEND, *(TAKE,) * 3))
-def first_action_only(namespace: Namespace, entity: Entity, message: v.Message) -> Messages:
-    """Only the first of several rules with actions makes a copy."""
-    copies, acted = _copies(namespace, entity, message)
-    return tuple(each for each in copies if each not in acted[1:])
-
-
-@mutant("FILTER-22", COPIES, BOTH)
-def no_copy_beside_actions(namespace: Namespace, entity: Entity, message: v.Message) -> Messages:
-    """No other rule makes a copy beside a rule with an action."""
-    copies, acted = _copies(namespace, entity, message)
-    return acted or copies
-
-
-@mutant("FILTER-23", ACT, BOTH, alters)
-def rule_not_named(after: v.Message, *_: Any) -> v.Message:
-    """A copy does not name the rule that made it."""
-    return attrs.evolve(after, properties=after.properties.delete(RULE_NAME))
-
-
-@mutant("FILTER-24", COPIES, BOTH)
-def actions_change_all(namespace: Namespace, entity: Entity, message: v.Message) -> Messages:
-    """An action changes the copy of the other rules as well."""
-    copies, acted = _copies(namespace, entity, message)
-    changed = [attrs.evolve(each, properties=each.properties.delete(RULE_NAME)) for each in acted]
-    return tuple(each if each in acted or not acted else changed[0] for each in copies)
-
-
-@mutant("FILTER-24", COPIES, (*ACTING, SECOND, SEND, TAKE_SECOND))
-def actions_change_what_is_sent(
-    namespace: Namespace, entity: Entity, message: v.Message
-) -> Messages:
-    """Later subscriptions get what an action made."""
-    siblings = entity.base.subscriptions or ()
-    for earlier in takewhile(lambda each: each is not entity, siblings):
-        copies = USUAL.copies(namespace, earlier, message)
-        message = copies[-1] if copies else message
-    return USUAL.copies(namespace, entity, message)
-
-
-def _act_if_valid(rule: v.SubscriptionRule, message: v.Message) -> v.Message:
-    try:
-        return USUAL.act(rule, message)
-    except AssertionError:
-        return message
-
-
-@mutant("FILTER-25", CHECK, INVALID_ACTION, instead_of("FILTER-25"), also={ACT: _act_if_valid})
-def any_action(*_: Any) -> None:
-    """An action that is invalid SQL is accepted, and does nothing."""
-
-
-def _check_short(namespace: Namespace, name: str, rule: v.RuleId, limited: v.RuleId) -> None:
-    """Take no name of more than 32 characters where this rule limits it."""
-    if rule == limited and len(name) > 32:
-        raise Refusal(v.Error.INVALID_OPERATION, rule)
-    RULES.limits.check_short_name(namespace, name, rule)
-
-
-def named(length: int) -> Run:
-    """A subscription whose name has so many characters."""
-    return (TOPIC, v.CreateSubscription(topic="q", subscription="x" * length))
-
-
-@mutant("FILTER-26", "limits.check_short_name", (*SUBSCRIBED, act(None, "x" * 50)))
-def short_rule_names_only(namespace: Namespace, name: str, rule: v.RuleId) -> None:
-    """A rule's name may have 32 characters."""
-    _check_short(namespace, name, rule, "FILTER-27")
-
-
-@mutant("FILTER-27", "limits.check_short_name", (*SUBSCRIBED, act(None, "x" * 51)), only_where)
-def any_rule_name(namespace: Namespace, name: str, rule: v.RuleId) -> bool:
-    """A rule's name may have any length."""
-    return rule != "FILTER-27"
-
-
-@mutant("TOPIC-17", "limits.check_short_name", named(50))
-def short_subscription_names_only(namespace: Namespace, name: str, rule: v.RuleId) -> None:
-    """A subscription's name may have 32 characters."""
-    _check_short(namespace, name, rule, "TOPIC-18")
-
-
-@mutant("TOPIC-18", "limits.check_short_name", named(51), only_where)
-def any_subscription_name(namespace: Namespace, name: str, rule: v.RuleId) -> bool:
-    """A subscription's name may have any length."""
-    return rule != "TOPIC-18"
-
-
-@mutant("TOPIC-21", "topics.folded", (*SUBSCRIBED, NAMESAKE))
-def case_of_names_counts(name: str) -> str:
-    """Names of subscriptions that differ only in case are distinct."""
-    return name
 
 
 MUTANTS: Final = mutant.all()

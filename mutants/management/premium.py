@@ -10,7 +10,7 @@ from busproof.model.keys import SESSION_ID
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, Transaction
 from busproof.model.values import EntityKind, EntitySettings, InTransit, Key, Refusal
-from busproof.mutants.management import told
+from busproof.mutants.management.management import told
 from busproof.mutants.mutant import Family, memory
 from busproof.mutants.runs import QUEUE, Run, create, receive, send
 from busproof.mutants.wrappers import alters, only_where, refuses

@@ -9,22 +9,24 @@ from busproof.model.answers import DONE, Answer
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage
 from busproof.model.values import EntityKind, EntitySettings
-from busproof.mutants.management import (
-    AT_ONCE,
-    LAST,
+from busproof.mutants.management.management import (
     REMEMBERING,
-    before_update,
     change_fixed,
     empty,
+    name_again,
+    told,
+)
+from busproof.mutants.management.management_descriptions import AT_ONCE
+from busproof.mutants.management.management_updates import (
+    LAST,
+    before_update,
     inherit_ids,
     inherit_messages,
     keep_settings,
     lock_as_before,
     miss_last,
-    name_again,
     namesake,
     refuse_for_good,
-    told,
 )
 from busproof.mutants.mutant import Family, memory
 from busproof.mutants.runs import PARTITIONS, Run, create, down, receive, send, up, wait

@@ -9,11 +9,12 @@ from busproof.model.answers import Answer
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace
 from busproof.model.values import EntityKind, Refusal
-from busproof.mutants import topic_management as t
-from busproof.mutants.management import AT_ONCE, REMEMBERING
+from busproof.mutants.management.management import REMEMBERING
+from busproof.mutants.management.management_descriptions import AT_ONCE
 from busproof.mutants.mutant import Family, memory
 from busproof.mutants.runs import Run, create, receive, send
-from busproof.mutants.topics import is_subscription, is_topic, with_subscriptions
+from busproof.mutants.topics import topic_management as t
+from busproof.mutants.topics.topics import is_subscription, is_topic, with_subscriptions
 from busproof.mutants.wrappers import afterwards, alters
 
 __all__ = ["MUTANTS"]

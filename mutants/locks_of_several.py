@@ -1,0 +1,123 @@
+"""Mutants of LOCK: several messages settled, or several locks renewed, in one request."""
+
+from typing import Any, Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.answers import DONE, Answer
+from busproof.model.rules import RULES
+from busproof.model.state import Namespace
+from busproof.mutants.locks import TWO
+from busproof.mutants.mutant import Family
+from busproof.mutants.runs import (
+    Run,
+    complete,
+    create,
+    home,
+    receive,
+    renew_together,
+    send,
+    together,
+    wait,
+)
+from busproof.mutants.wrappers import asks, instead_of, refuses, refuses_yet
+
+__all__ = ["MUTANTS"]
+
+mutant = Family(__name__)
+
+RENEWED_TOGETHER: Final[Run] = (*TWO, wait(40), renew_together(0, 1), wait(40), complete(1))
+ELSEWHERE: Final = next(each for each in "bcdef" if home(each) != home("a"))
+ACROSS: Final[Run] = (
+    *(create(), send("m1", partition_key="a"), send("m2", partition_key=ELSEWHERE)),
+    *(receive(), receive()),
+)
+
+
+@mutant("LOCK-14", "locks.settle_batch", (*TWO, together(0, 1), complete(1)), asks)
+def first_settled_alone(namespace: Namespace, command: v.SettleBatch, *_: Any) -> v.SettleBatch:
+    """A request to settle several messages settles the first one and succeeds."""
+    return attrs.evolve(command, lock_tokens=command.lock_tokens[:1])
+
+
+@mutant("LOCK-14", "locks.settle_batch", (*TWO, together(0, 1)), refuses("LOCK-15"))
+def several_always_refused(namespace: Namespace, command: v.SettleBatch, *_: Any) -> bool:
+    """A request to settle several messages is refused whatever their partitions."""
+    return len(command.lock_tokens) > 1
+
+
+def _of_first_partition(namespace: Namespace, command: v.SettleBatch) -> v.SettleBatch:
+    """Return the request for only those messages that are in the partition of the first one."""
+    entity = namespace.entities[command.queue]
+    numbers = [token.partition("/")[0] for token in command.lock_tokens]
+    found = [entity.messages.get(int(each)) if each.isdecimal() else None for each in numbers]
+    first = next((each.partition for each in found if each is not None), None)
+    kept = zip(command.lock_tokens, found, strict=True)
+    tokens = tuple(token for token, each in kept if each is not None and each.partition == first)
+    return attrs.evolve(command, lock_tokens=tokens)
+
+
+@mutant(
+    "LOCK-16", "locks.settle_batch", (*ACROSS, together(0, 1), complete(0)), refuses_yet("LOCK-15")
+)
+def refused_yet_settled(namespace: Namespace, command: v.SettleBatch, connection: str) -> None:
+    """A request for several partitions is refused, and settles the messages of one of them."""
+    RULES.locks.settle_batch(namespace, _of_first_partition(namespace, command), connection)
+
+
+@mutant(
+    "LOCK-16",
+    "locks.settle_batch",
+    (*ACROSS, together(0, 1), complete(1)),
+    instead_of("LOCK-15"),
+    deep=True,
+)
+def accepted_for_one_partition(namespace: Namespace, command: v.SettleBatch, *rest: Any) -> Answer:
+    """A request for several partitions succeeds, and settles the messages of one of them."""
+    one = _of_first_partition(namespace, command)
+    return RULES.locks.settle_batch(namespace, one, *rest)
+
+
+@mutant("LOCK-17", "locks.settle_batch", (*TWO, complete(0), together(0, 1)))
+def lost_lock_passed_over(namespace: Namespace, command: v.SettleBatch, connection: str) -> Answer:
+    """A request with a lost lock succeeds, and settles the other messages."""
+    answer = RULES.locks.settle_batch(namespace, _without_lost(namespace, command), connection)
+    return Answer(DONE, rules=answer.rules)
+
+
+def _without_lost(namespace: Namespace, command: v.SettleBatch) -> v.SettleBatch:
+    entity = namespace.entities.get(command.queue)
+    messages = entity.messages.values() if entity else ()
+    current = {each.token for each in messages}
+    tokens = tuple(each for each in command.lock_tokens if each in current)
+    return attrs.evolve(command, lock_tokens=tokens)
+
+
+@mutant("LOCK-18", "locks.renew_several", (*TWO, renew_together(0, 1)), refuses("LOCK-15"))
+def renewals_always_refused(namespace: Namespace, command: v.RenewLocks, *_: Any) -> bool:
+    """A request to renew several locks is refused whatever their partitions."""
+    return len(command.lock_tokens) > 1
+
+
+@mutant("LOCK-18", "locks.renew_several", RENEWED_TOGETHER, deep=True)
+def first_renewed_alone(namespace: Namespace, command: v.RenewLocks, connection: str) -> Answer:
+    """A request to renew several locks renews the first one, and reports its end for all."""
+    first = attrs.evolve(command, lock_tokens=command.lock_tokens[:1])
+    answer = RULES.locks.renew_several(namespace, first, connection)
+    ends = getattr(answer.outcome, "locked_until", ()) * len(command.lock_tokens)
+    return Answer(v.RenewedSeveral(locked_until=ends), rules=answer.rules)
+
+
+@mutant(
+    "LOCK-17",
+    "locks.renew_several",
+    (*TWO, complete(0), renew_together(0, 1)),
+    instead_of(v.Error.LOCK_LOST),
+)
+def lost_lock_renewed_among_several(*_: Any) -> Answer:
+    """A request to renew several locks succeeds with a lost one among them."""
+    return Answer(v.RenewedSeveral())
+
+
+MUTANTS: Final = mutant.all()
