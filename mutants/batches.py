@@ -12,7 +12,7 @@ from busproof.model.state import Entity, Namespace
 from busproof.model.values import Key, Refusal
 from busproof.mutants.mutant import Family, memory
 from busproof.mutants.runs import QUEUE, Run, create, down, home, receive, send
-from busproof.mutants.wrappers import asks
+from busproof.mutants.wrappers import asks, refuses
 
 __all__ = ["KEY", "MUTANTS", "TAKE", "TWO"]
 
@@ -157,23 +157,21 @@ def two_keys_half_acknowledged(
     return _sent(namespace, command, connection, with_first_key)
 
 
-@mutant("BATCH-06", "batches.check_keys", (create(partitioned=False), TWO_KEYS))
-def regular_batch_needs_one_key(
-    namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...]
-) -> None:
+@mutant(
+    "BATCH-06", "batches.check_keys", (create(partitioned=False), TWO_KEYS), refuses("BATCH-05")
+)
+def regular_batch_needs_one_key(messages: tuple[v.Message, ...]) -> bool:
     """A regular queue refuses a batch whose messages have different keys."""
-    if len({(each.session_id, each.partition_key) for each in messages}) > 1:
-        raise Refusal(v.Error.INVALID_OPERATION, "BATCH-05")
-    RULES.batches.check_keys(namespace, entity, messages)
+    return len({(each.session_id, each.partition_key) for each in messages}) > 1
 
 
 @mutant("BATCH-07", "limits.check_batch", TOO_LARGE)
-def batch_of_any_size(namespace: Namespace, messages: Sequence[v.Message]) -> None:
+def batch_of_any_size() -> None:
     """A batch may have any size."""
 
 
 @mutant("BATCH-08", "batches.send_batch", BUFFERED, asks)
-def batch_outside_transaction(namespace: Namespace, command: v.SendBatch, *_: Any) -> v.SendBatch:
+def batch_outside_transaction(command: v.SendBatch) -> v.SendBatch:
     """A batch that is sent in a transaction arrives at once."""
     return attrs.evolve(command, transaction=None)
 

@@ -31,7 +31,7 @@ TWO_SETTLED: Final[Run] = (*SENT, several(3), complete(0), complete(1))
 
 
 @mutant("BATCH-12", "batches.receive_batch", (*SENT, several(2)), asks)
-def one_more_at_once(namespace: Namespace, command: v.ReceiveBatch, *_: Any) -> v.ReceiveBatch:
+def one_more_at_once(command: v.ReceiveBatch) -> v.ReceiveBatch:
     """A batch receive returns one message more than requested."""
     return attrs.evolve(command, count=command.count + 1)
 
@@ -112,16 +112,14 @@ def settling_one_settles_all(
 
 
 @mutant("FEAT-06", "batches.send_batch", (create(), TWO), beforehand)
-def partitioned_takes_no_batch(namespace: Namespace, command: v.SendBatch, *_: Any) -> None:
+def partitioned_takes_no_batch(namespace: Namespace, command: v.SendBatch) -> None:
     """A partitioned queue takes no batches."""
     if namespace.rules.topics.sendable(namespace, command.queue).settings.partitioned:
         raise Refusal(v.Error.INVALID_OPERATION)
 
 
 @mutant("FEAT-07", "batches.receive_batch", (*SENT, several(2)), beforehand)
-def partitioned_gives_nothing_at_once(
-    namespace: Namespace, command: v.ReceiveBatch, *_: Any
-) -> None:
+def partitioned_gives_nothing_at_once(namespace: Namespace, command: v.ReceiveBatch) -> None:
     """A batch receive from a partitioned queue is refused."""
     if namespace.rules.topics.receivable(namespace, command.queue).settings.partitioned:
         raise Refusal(v.Error.INVALID_OPERATION)
@@ -136,13 +134,13 @@ def deleting(count: int, age: int | None = None) -> v.DeleteBatch:
 
 
 @mutant("BATCH-15", "batches.delete_batch", (*REGULAR, deleting(1)), asks)
-def one_more_deleted(namespace: Namespace, command: v.DeleteBatch, *_: Any) -> v.DeleteBatch:
+def one_more_deleted(command: v.DeleteBatch) -> v.DeleteBatch:
     """A request deletes one message more than it asked for."""
     return attrs.evolve(command, count=command.count + 1)
 
 
 @mutant("BATCH-15", "batches.delete_batch", (*REGULAR, deleting(3), receive()))
-def deleted_ones_stay(namespace: Namespace, command: v.DeleteBatch, connection: str) -> Answer:
+def deleted_ones_stay(namespace: Namespace, command: v.DeleteBatch) -> Answer:
     """A request tells how many messages it deleted, and deletes none of them."""
     entity = namespace.rules.topics.receivable(namespace, command.queue)
     namespace.rules.batches.check_deletion(namespace, entity, command.count)
@@ -166,18 +164,18 @@ def more_deleted_than_told(namespace: Namespace, command: v.DeleteBatch, *rest: 
 
 @mutant("BATCH-16", "batches.deletable", (*REGULAR, receive(), deleting(9)), alters)
 def locked_ones_deleted(
-    found: list[QueuedMessage], namespace: Namespace, entity: Entity, *_: Any
+    usual: list[QueuedMessage], namespace: Namespace, entity: Entity
 ) -> list[QueuedMessage]:
     """A request deletes locked messages, too."""
     locked = [each for each in entity.messages.values() if each.state is State.LOCKED]
     for each in locked:
         namespace.journal.touch(each)
         each.state = State.ACTIVE
-    return [*locked, *found]
+    return [*locked, *usual]
 
 
 @mutant("BATCH-17", "batches.deletable", (*REGULAR, deleting(9, 20 * v.MICROSECONDS)))
-def new_ones_deleted(namespace: Namespace, entity: Entity, age: int | None) -> list[QueuedMessage]:
+def new_ones_deleted(namespace: Namespace, entity: Entity) -> list[QueuedMessage]:
     """A request deletes messages of whatever age."""
     return RULES.batches.deletable(namespace, entity, None)
 

@@ -25,7 +25,7 @@ from busproof.mutants.runs import (
     up,
     wait,
 )
-from busproof.mutants.wrappers import afterwards, alters, beforehand
+from busproof.mutants.wrappers import afterwards, alters, asks, beforehand, instead, with_other
 
 __all__ = ["MUTANTS"]
 
@@ -60,9 +60,9 @@ TWO_QUEUES: Final[Run] = (
 
 
 @mutant("DLQ-01", "messages.give", AGAIN, alters)
-def delivery_count_stays(given: v.MessageView, *_: Any) -> v.MessageView:
+def delivery_count_stays(usual: v.MessageView) -> v.MessageView:
     """Every delivery of a message has the count 1."""
-    return given if given.delivery_count is None else attrs.evolve(given, delivery_count=1)
+    return usual if usual.delivery_count is None else attrs.evolve(usual, delivery_count=1)
 
 
 @mutant("DLQ-01", "locks.end", (*LOCKED, wait(61), receive()), deep=True)
@@ -77,7 +77,7 @@ def lost_lock_not_counted(namespace: Namespace, queued: QueuedMessage) -> None:
 
 
 @mutant("DLQ-02", "dead_letters.has_failed_too_often", (*SPENT, receive()))
-def delivered_once_too_often(namespace: Namespace, queued: QueuedMessage) -> bool:
+def delivered_once_too_often(queued: QueuedMessage) -> bool:
     """A message has one delivery more than permitted."""
     entity = queued.entity
     return entity.dead_letters is not None and queued.failed > entity.settings.max_delivery_count
@@ -102,22 +102,22 @@ def spent_is_lost(namespace: Namespace, queued: QueuedMessage, reason: str) -> N
         RULES.dead_letters.dead_letter(namespace, queued, reason)
 
 
-@mutant("DLQ-02", "dead_letters.dead_letter", (*SPENT, FROM_DEAD))
-def spent_for_another_reason(namespace: Namespace, queued: QueuedMessage, reason: str) -> None:
+@mutant("DLQ-02", "dead_letters.dead_letter", (*SPENT, FROM_DEAD), with_other("reason"))
+def spent_for_another_reason(reason: str) -> str:
     """It is dead-lettered for another reason."""
     is_spent = reason == "MaxDeliveryCountExceeded"
-    RULES.dead_letters.dead_letter(namespace, queued, EXPIRED if is_spent else reason)
+    return EXPIRED if is_spent else reason
 
 
 @mutant("DLQ-03", "dead_letters.has_failed_too_often", AGAIN)
-def dead_too_early(namespace: Namespace, queued: QueuedMessage) -> bool:
+def dead_too_early(queued: QueuedMessage) -> bool:
     """A message is dead-lettered one delivery too early."""
     most = max(queued.entity.settings.max_delivery_count - 1, 1)
     return queued.entity.dead_letters is not None and queued.failed >= most
 
 
 @mutant("DLQ-05", "dead_letters.dead_letter", FOUND_DEAD)
-def dead_letter_is_lost(namespace: Namespace, queued: QueuedMessage, reason: str) -> None:
+def dead_letter_is_lost(namespace: Namespace, queued: QueuedMessage) -> None:
     """A message that is dead-lettered is lost."""
     RULES.messages.remove(namespace, queued)
 
@@ -132,12 +132,12 @@ def dead_letter_stays(namespace: Namespace, queued: QueuedMessage, reason: str) 
     queued.line.give_back(queued)
 
 
-@mutant("DLQ-05", "locks.settle", FOUND_DEAD)
-def reason_lost(namespace: Namespace, command: v.Settlement, connection: str) -> Answer:
+@mutant("DLQ-05", "locks.settle", FOUND_DEAD, asks)
+def reason_lost(command: v.Settlement) -> v.Settlement:
     """A dead letter has another reason than its receiver gave."""
     if isinstance(command, v.DeadLetter):
         command = attrs.evolve(command, reason="none")
-    return RULES.locks.settle(namespace, command, connection)
+    return command
 
 
 def _named(namespace: Namespace, command: v.Settlement) -> QueuedMessage | None:
@@ -171,17 +171,14 @@ def dead_lettered_twice(namespace: Namespace, command: v.Settlement, connection:
     return answer
 
 
-@mutant("DLQ-06", "dead_letters.enqueue", FOUND_DEAD)
-def dead_letter_changed(
-    namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
+@mutant("DLQ-06", "dead_letters.enqueue", FOUND_DEAD, with_other("message"))
+def dead_letter_changed(message: v.Message) -> v.Message:
     """A dead letter loses its MessageId."""
-    changed = attrs.evolve(message, message_id=None)
-    RULES.dead_letters.enqueue(namespace, entity, changed, partition, transit)
+    return attrs.evolve(message, message_id=None)
 
 
 @mutant("DLQ-09", "locks.release", TWICE, afterwards, deep=True)
-def dead_letter_given_up(namespace: Namespace, queued: QueuedMessage, *_: Any) -> None:
+def dead_letter_given_up(namespace: Namespace, queued: QueuedMessage) -> None:
     """A dead letter that was released as often as its entity permits is lost."""
     is_dead_letter = queued.entity.dead_letters is None and is_there(queued)
     if is_dead_letter and queued.failed >= queued.entity.settings.max_delivery_count:
@@ -206,7 +203,7 @@ def dead_letters_of_one_partition(namespace: Namespace, entity: Entity) -> Queue
 
 @mutant("DLQ-12", "partitions.switch", RECOVERED, beforehand, deep=True)
 def dead_letters_lost_in_outage(
-    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, *_: Any
+    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp
 ) -> None:
     """An outage of a partition loses its dead letters."""
     base = namespace.entities.get(command.queue)
@@ -217,13 +214,11 @@ def dead_letters_lost_in_outage(
                 RULES.messages.remove(namespace, queued)
 
 
-@mutant("DLQ-10", "locks.apply", (*FOUND_DEAD, dead_letter(1, DEAD)))
-def dead_lettered_again(
-    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
-) -> None:
+@mutant("DLQ-10", "locks.apply", (*FOUND_DEAD, dead_letter(1, DEAD)), with_other("action"))
+def dead_lettered_again(queued: QueuedMessage, action: Action) -> Action:
     """A dead letter can be dead-lettered, and is then lost."""
     again = action is Action.DEAD_LETTER and queued.entity.dead_letters is None
-    RULES.locks.apply(namespace, queued, Action.COMPLETE if again else action, reason)
+    return Action.COMPLETE if again else action
 
 
 def _sent_anywhere(namespace: Namespace, command: v.Send) -> Answer:
@@ -238,12 +233,10 @@ def _sent_anywhere(namespace: Namespace, command: v.Send) -> Answer:
     return Answer(DONE, partition)
 
 
-@mutant("DLQ-11", "messages.send", (CREATED, send("m2", queue=DEAD, partition_key="a")))
-def sent_to_dead_letters(namespace: Namespace, command: v.Send, connection: str) -> Answer:
+@mutant("DLQ-11", "messages.send", (CREATED, send("m2", queue=DEAD, partition_key="a")), instead)
+def sent_to_dead_letters(namespace: Namespace, command: v.Send) -> Answer | None:
     """A message can be sent to a dead-letter queue."""
-    if v.is_dead_letter_queue(command.queue):
-        return _sent_anywhere(namespace, command)
-    return RULES.messages.send(namespace, command, connection)
+    return _sent_anywhere(namespace, command) if v.is_dead_letter_queue(command.queue) else None
 
 
 @mutant("DLQ-11", "messages.send", SENT_WITHIN, deep=True)
@@ -264,12 +257,12 @@ def eleven_deliveries(namespace: Namespace, queued: QueuedMessage) -> bool:
 
 
 @mutant("DLQ-08", "topics.readable", (create(), FROM_DEAD), alters)
-def no_dead_letters_at_first(entity: Entity, *_: Any) -> Entity:
+def no_dead_letters_at_first(usual: Entity) -> Entity:
     """A dead-letter queue does not exist before its first message."""
-    unused = not any(each.arrivals for each in entity.partitions)
-    if entity.dead_letters is None and unused:
+    unused = not any(each.arrivals for each in usual.partitions)
+    if usual.dead_letters is None and unused:
         raise Refusal(v.Error.NOT_FOUND, "MGMT-10")
-    return entity
+    return usual
 
 
 def _first(namespace: Namespace) -> Entity:
@@ -292,7 +285,7 @@ def _read_from_first(namespace: Namespace, path: str) -> Entity:
     deep=True,
 )
 def one_grave_for_all(
-    namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit
+    namespace: Namespace, message: v.Message, partition: int, transit: InTransit
 ) -> None:
     """All queues share one dead-letter queue."""
     first = _first(namespace)

@@ -31,7 +31,7 @@ from busproof.mutants.runs import (
     wait,
 )
 from busproof.mutants.views import peeked
-from busproof.mutants.wrappers import afterwards, alters, beforehand
+from busproof.mutants.wrappers import afterwards, alters, beforehand, with_other
 
 __all__ = ["MUTANTS"]
 
@@ -113,7 +113,7 @@ def deferred_given_elsewhere(
 
 
 @mutant("DEFER-02", "deferral.find", AGAIN)
-def deferred_is_lost(namespace: Namespace, entity: Entity, *rest: Any) -> QueuedMessage:
+def deferred_is_lost() -> QueuedMessage:
     """A deferred message cannot be received by its number."""
     raise Refusal(v.Error.MESSAGE_NOT_FOUND, "DEFER-03")
 
@@ -149,7 +149,7 @@ def active_given_by_number(
 
 
 @mutant("DEFER-05", "deferral.find", (*AGAIN, by_number(0)), beforehand)
-def locked_given_by_number(namespace: Namespace, entity: Entity, number: int, *_: Any) -> None:
+def locked_given_by_number(namespace: Namespace, entity: Entity, number: int) -> None:
     """A deferred message is given while it is locked."""
     queued = entity.messages.get(number)
     if queued is not None and queued.state is State.DEFERRED_LOCKED:
@@ -164,9 +164,7 @@ def _forget_deferral(namespace: Namespace, queued: QueuedMessage) -> None:
 
 
 @mutant("DEFER-06", "locks.apply", (*AGAIN, abandon(1), receive()), beforehand)
-def abandoned_is_active(
-    namespace: Namespace, queued: QueuedMessage, action: Action, *_: Any
-) -> None:
+def abandoned_is_active(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
     """A deferred message whose lock is given back is active again."""
     if action is Action.ABANDON:
         _forget_deferral(namespace, queued)
@@ -179,14 +177,12 @@ def expired_is_active(namespace: Namespace, queued: QueuedMessage, action: Actio
         _forget_deferral(namespace, queued)
 
 
-@mutant("DEFER-07", "locks.apply", (*AGAIN, complete(1), by_number(0)))
-def deferred_completed_comes_back(
-    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
-) -> None:
+@mutant("DEFER-07", "locks.apply", (*AGAIN, complete(1), by_number(0)), with_other("action"))
+def deferred_completed_comes_back(queued: QueuedMessage, action: Action) -> Action:
     """A completed deferred message stays."""
     if queued.state is State.DEFERRED_LOCKED and action is Action.COMPLETE:
         action = Action.DEFER
-    RULES.locks.apply(namespace, queued, action, reason)
+    return action
 
 
 @mutant("DEFER-07", "locks.apply", (*AGAIN, dead_letter(1), by_number(0)), deep=True)
@@ -205,11 +201,9 @@ def deferred_dead_lettered_stays(
 
 
 @mutant("DEFER-08", "deferral.give", AGAIN, alters)
-def number_changes_when_deferred(
-    view: v.MessageView, namespace: Namespace, queued: QueuedMessage, *_: Any
-) -> v.MessageView:
+def number_changes_when_deferred(usual: v.MessageView, queued: QueuedMessage) -> v.MessageView:
     """A deferred message comes with a new number."""
-    return attrs.evolve(view, sequence_number=queued.number + 1000)
+    return attrs.evolve(usual, sequence_number=queued.number + 1000)
 
 
 @mutant("DEFER-09", "partitions.peek", (*ASIDE, PEEK))
@@ -235,11 +229,11 @@ def deferred_not_shown(namespace: Namespace, command: v.Peek, connection: str) -
 
 
 @mutant("DEFER-11", "deferral.receive_deferred", (*TWO, by_number(0, 1)), alters)
-def one_number_at_a_time(answer: Answer, *_: Any) -> Answer:
+def one_number_at_a_time(usual: Answer) -> Answer:
     """A receive by several numbers returns only the first message."""
-    if isinstance(answer.outcome, v.ReceivedSeveral):
-        answer.outcome = v.ReceivedSeveral(messages=answer.outcome.messages[:1])
-    return answer
+    if isinstance(usual.outcome, v.ReceivedSeveral):
+        usual.outcome = v.ReceivedSeveral(messages=usual.outcome.messages[:1])
+    return usual
 
 
 @mutant("DEFER-12", "deferral.find", OTHER_SESSION, deep=True)
@@ -270,7 +264,7 @@ def deferred_given_outside_session(
 
 @mutant("DEFER-13", "partitions.switch", RECOVERED, afterwards, deep=True)
 def deferred_forgotten_in_outage(
-    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, *_: Any
+    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp
 ) -> None:
     """A deferred message can no longer be received after an outage of its partition."""
     entities = [each for each in namespace.entities.values() if each.base.path == command.queue]

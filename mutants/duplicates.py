@@ -10,6 +10,7 @@ from busproof.model.state import DuplicateEntry, Entity, Namespace, QueuedMessag
 from busproof.model.values import EntityKind, Key, Refusal
 from busproof.mutants.mutant import Family, memory
 from busproof.mutants.runs import Run, complete, create, down, home, receive, send, up, wait
+from busproof.mutants.wrappers import afterwards, beforehand, with_other
 
 __all__ = ["MUTANTS"]
 
@@ -69,7 +70,7 @@ def _forget(namespace: Namespace, entity: Entity, message_id: str | None = None)
 
 
 @mutant("DUP-01", "duplicates.forget", (UNIQUE, x("m1"), wait(601), x("m2"), *BOTH))
-def copies_never_forgotten(namespace: Namespace, entry: DuplicateEntry) -> None:
+def copies_never_forgotten() -> None:
     """A MessageId is remembered forever."""
 
 
@@ -93,10 +94,10 @@ def short_windows(namespace: Namespace, window: int) -> None:
     RULES.duplicates.check_window(namespace, max(window, 20 * v.MICROSECONDS))
 
 
-@mutant("DUP-03", "duplicates.check_window", LONG)
-def long_windows(namespace: Namespace, window: int) -> None:
+@mutant("DUP-03", "duplicates.check_window", LONG, with_other("window"))
+def long_windows(window: int) -> int:
     """A duplicate window can be longer than 7 days."""
-    RULES.duplicates.check_window(namespace, min(window, 20 * v.MICROSECONDS))
+    return min(window, 20 * v.MICROSECONDS)
 
 
 @mutant("DUP-04", "duplicates.is_duplicate", ALIKE)
@@ -120,12 +121,11 @@ def keys_told_apart_on_regular(
     return RULES.duplicates.is_duplicate(namespace, entity, message, key) and same
 
 
-@mutant("DUP-07", "locks.apply", (UNIQUE, x("m1"), receive(), complete(0), x("m2"), TAKE))
-def forgotten_when_completed(
-    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
-) -> None:
+@mutant(
+    "DUP-07", "locks.apply", (UNIQUE, x("m1"), receive(), complete(0), x("m2"), TAKE), afterwards
+)
+def forgotten_when_completed(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
     """A message that was completed is not remembered."""
-    RULES.locks.apply(namespace, queued, action, reason)
     if action is Action.COMPLETE and queued.message.message_id is not None:
         _forget(namespace, queued.entity, queued.message.message_id)
 
@@ -144,15 +144,14 @@ def refused_remembered(namespace: Namespace, command: v.Send, connection: str) -
         return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
 
 
-@mutant("DUP-09", "partitions.switch", (UNIQUE, x("m1"), *OUTAGE, x("m2"), *BOTH), deep=True)
-def outage_forgets(
-    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, connection: str
-) -> Answer:
+@mutant(
+    "DUP-09", "partitions.switch", (UNIQUE, x("m1"), *OUTAGE, x("m2"), *BOTH), beforehand, deep=True
+)
+def outage_forgets(namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp) -> None:
     """An outage makes the bus forget all MessageIds."""
     entity = namespace.entities.get(command.queue)
     if entity is not None and isinstance(command, v.BringPartitionUp):
         _forget(namespace, entity)
-    return RULES.partitions.switch(namespace, command, connection)
 
 
 @mutant("DUP-10", "transactions.roll_back", ROLLED_BACK, deep=True)

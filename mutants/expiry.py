@@ -26,7 +26,7 @@ from busproof.mutants.runs import (
     up,
     wait,
 )
-from busproof.mutants.wrappers import beforehand, only_where
+from busproof.mutants.wrappers import beforehand, only_where, with_other
 
 __all__ = ["MUTANTS"]
 
@@ -67,12 +67,12 @@ IN_OUTAGE: Final[Run] = (
 
 
 @mutant("TTL-01", "expiry.end", DIES)
-def expired_given(namespace: Namespace, queued: QueuedMessage) -> None:
+def expired_given() -> None:
     """A message is received although its time to live is over."""
 
 
 @mutant("TTL-01", "expiry.end", IN_SESSION, only_where, deep=True)
-def expired_given_in_session(namespace: Namespace, queued: QueuedMessage) -> bool:
+def expired_given_in_session(queued: QueuedMessage) -> bool:
     """The holder of a session is given a message whose time to live is over."""
     return queued.session is None
 
@@ -89,7 +89,7 @@ def dies_early(namespace: Namespace, entity: Entity, *rest: Any) -> int | None:
 
 
 @mutant("TTL-02", "locks.release", GIVEN_BACK, beforehand, deep=True)
-def dies_with_its_lock(namespace: Namespace, queued: QueuedMessage, *_: Any) -> None:
+def dies_with_its_lock(namespace: Namespace, queued: QueuedMessage) -> None:
     """A message that has a time to live is dropped when its lock ends."""
     if queued.expires_at is not None:
         namespace.journal.touch(queued)
@@ -202,11 +202,10 @@ def expired_is_dropped(namespace: Namespace, queued: QueuedMessage) -> None:
     RULES.messages.consume(namespace, queued, Action.EXPIRE)
 
 
-@mutant("TTL-07", "dead_letters.dead_letter", FOUND_DEAD)
-def expired_for_another_reason(namespace: Namespace, queued: QueuedMessage, reason: str) -> None:
+@mutant("TTL-07", "dead_letters.dead_letter", FOUND_DEAD, with_other("reason"))
+def expired_for_another_reason(reason: str) -> str:
     """An expired message is a dead letter with the reason of the delivery limit."""
-    told = "MaxDeliveryCountExceeded" if reason == REASON else reason
-    RULES.dead_letters.dead_letter(namespace, queued, told)
+    return "MaxDeliveryCountExceeded" if reason == REASON else reason
 
 
 @mutant("TTL-08", "expiry.expire", (create(), mortal(), wait(6), receive(queue=DEAD)))

@@ -1,7 +1,7 @@
 """Mutants of FEAT: later features that work only on regular queues or in the first partition."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Final
 
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
@@ -57,7 +57,7 @@ def _check_first(namespace: Namespace, command: OfSession) -> None:
 
 
 @mutant("FEAT-05", "keys.place_without_key", (create(), send("m1")), refuses("FEAT-05"))
-def keyless_refused_when_partitioned(namespace: Namespace, entity: Entity, *_: Any) -> bool:
+def keyless_refused_when_partitioned(entity: Entity) -> bool:
     """On partitioned queues a message needs a key."""
     return entity.settings.partitioned
 
@@ -73,7 +73,7 @@ def numbers_of_first_partition_known(
 
 
 @mutant("FEAT-09", "partitions.peek", (*SENT, v.Peek(queue=QUEUE)), refuses("FEAT-09"))
-def peek_refused_when_partitioned(namespace: Namespace, command: v.Peek, *_: Any) -> bool:
+def peek_refused_when_partitioned(namespace: Namespace, command: v.Peek) -> bool:
     """Partitioned queues cannot be peeked."""
     entity = namespace.rules.topics.readable(namespace, command.queue)
     return command.session_id is None and entity.settings.partitioned
@@ -82,15 +82,13 @@ def peek_refused_when_partitioned(namespace: Namespace, command: v.Peek, *_: Any
 @mutant(
     "FEAT-10", "locks.renew", (*SENT, receive(), renew(0)), refuses("LOCK-05", v.Error.LOCK_LOST)
 )
-def locks_of_first_partition_renewed(namespace: Namespace, command: v.RenewLock, *_: Any) -> bool:
+def locks_of_first_partition_renewed(namespace: Namespace, command: v.RenewLock) -> bool:
     """Only locks of the first partition's messages are renewed."""
     return _is_elsewhere(once_locked(namespace, command))
 
 
 @mutant("FEAT-11", "scheduling.place", (create(), LATER), refuses("FEAT-11"))
-def keyed_not_scheduled_when_partitioned(
-    namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
-) -> bool:
+def keyed_not_scheduled_when_partitioned(key: Key | None) -> bool:
     """On partitioned queues a message with a key cannot be scheduled."""
     return key is not None
 
@@ -106,41 +104,37 @@ def scheduled_of_first_partition_cancelled(
 
 
 @mutant("FEAT-13", "sessions.renew", (*HELD, RENEW), beforehand)
-def sessions_of_first_partition_renewed(
-    namespace: Namespace, command: v.RenewSessionLock, *_: Any
-) -> None:
+def sessions_of_first_partition_renewed(namespace: Namespace, command: v.RenewSessionLock) -> None:
     """Only sessions of the first partition are renewed."""
     _check_first(namespace, command)
 
 
 @mutant("FEAT-14", "sessions.set_state", (*HELD, SET), beforehand)
-def states_of_first_partition_set(
-    namespace: Namespace, command: v.SetSessionState, *_: Any
-) -> None:
+def states_of_first_partition_set(namespace: Namespace, command: v.SetSessionState) -> None:
     """Only sessions of the first partition can be given a state."""
     _check_first(namespace, command)
 
 
 @mutant("FEAT-15", "sessions.get_state", (*HELD, SET, GET), alters)
 def states_of_first_partition_told(
-    answer: Answer, namespace: Namespace, command: v.GetSessionState, *_: Any
+    usual: Answer, namespace: Namespace, command: v.GetSessionState
 ) -> Answer:
     """A session's state is returned only if the session is in the first partition."""
     if _is_elsewhere(session_of(namespace, command)):
-        answer.outcome = v.SessionState(state=None)
-    return answer
+        usual.outcome = v.SessionState(state=None)
+    return usual
 
 
 @mutant("FEAT-16", "sessions.list_sessions", (*HELD, v.ListSessions(queue=QUEUE)), alters)
 def sessions_of_first_partition_listed(
-    answer: Answer, namespace: Namespace, command: v.ListSessions, *_: Any
+    usual: Answer, namespace: Namespace, command: v.ListSessions
 ) -> Answer:
     """Only sessions of the first partition are listed."""
     there = namespace.entities[command.queue].sessions
-    if isinstance(answer.outcome, v.SessionsListed):
-        names = [each for each in answer.outcome.session_ids if not _is_elsewhere(there[each])]
-        answer.outcome = v.SessionsListed(session_ids=tuple(names))
-    return answer
+    if isinstance(usual.outcome, v.SessionsListed):
+        names = [each for each in usual.outcome.session_ids if not _is_elsewhere(there[each])]
+        usual.outcome = v.SessionsListed(session_ids=tuple(names))
+    return usual
 
 
 @mutant("FEAT-17", "partitions.in_session", (*HELD, send("m2", session_id="other"), PEEK))

@@ -19,7 +19,7 @@ from busproof.mutants.runs import (
     receive,
     send,
 )
-from busproof.mutants.wrappers import afterwards, alters, only_where
+from busproof.mutants.wrappers import afterwards, alters, only_where, with_other
 
 __all__ = [
     "DELIVER",
@@ -109,9 +109,7 @@ def _joins(namespace: Namespace, source: Entity, *, partitioned: tuple[bool, boo
 
 
 @mutant("FWD-01", FORWARD, (REGULAR_END, source(), *SENT), only_where, literal=True)
-def last_partition_not_forwarded(
-    namespace: Namespace, source: Entity, message: v.Message, partition: int, *_: Any
-) -> bool:
+def last_partition_not_forwarded(namespace: Namespace, source: Entity, partition: int) -> bool:
     """The last partition of a queue that forwards to a regular one keeps its messages."""
     onto_regular = _joins(namespace, source, partitioned=(True, False))
     return not (onto_regular and partition == len(source.partitions) - 1)
@@ -128,21 +126,19 @@ def regular_not_forwarded_to_partitioned(
 
 
 @mutant("FWD-03", FORWARD, (*PAIR, *SENT), only_where, literal=True)
-def first_partition_not_forwarded(
-    namespace: Namespace, source: Entity, message: v.Message, partition: int, *_: Any
-) -> bool:
+def first_partition_not_forwarded(namespace: Namespace, source: Entity, partition: int) -> bool:
     """Between partitioned queues, the first partition's messages are lost."""
     return partition > 0 or not _joins(namespace, source, partitioned=(True, True))
 
 
-@mutant("FWD-03", DELIVER, (*PAIR, *SENT))
+@mutant("FWD-03", DELIVER, (*PAIR, *SENT), with_other("message"))
 def body_changed_between_partitioned(
-    namespace: Namespace, source: Entity, message: v.Message, onward: InTransit
-) -> str | None:
+    namespace: Namespace, source: Entity, message: v.Message
+) -> v.Message:
     """Between partitioned queues, a message arrives with another body."""
     if _joins(namespace, source, partitioned=(True, True)):
         message = attrs.evolve(message, body=f"{message.body}!")
-    return USUAL.deliver(namespace, source, message, onward)
+    return message
 
 
 @mutant("FWD-04", FORWARD, (END, TOPIC, subscribe(forward_to="end"), send("m1"), TAKE_ONE))
@@ -158,9 +154,7 @@ def keep(namespace: Namespace, source: Entity, message: v.Message, *rest: Any) -
 
 
 @mutant("FWD-04", "messages.arrive", ONTO_TOPIC, only_where, deep=True, literal=True)
-def topic_takes_nothing_forwarded(
-    namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit
-) -> bool:
+def topic_takes_nothing_forwarded(entity: Entity, transit: InTransit) -> bool:
     """A message forwarded to a topic reaches only its first subscription."""
     siblings = entity.base.subscriptions if entity.kind is EntityKind.SUBSCRIPTION else None
     return not transit.hops or entity in (siblings or (entity,))[:1]
@@ -174,29 +168,26 @@ def regular_does_not_forward(namespace: Namespace, source: Entity, *rest: Any) -
     return USUAL.deliver(namespace, source, *rest)
 
 
-@mutant("FWD-07", DELIVER, (*PAIR, KEYED, TAKE))
-def partition_key_lost(
-    namespace: Namespace, source: Entity, message: v.Message, onward: InTransit
-) -> str | None:
+@mutant("FWD-07", DELIVER, (*PAIR, KEYED, TAKE), with_other("message"))
+def partition_key_lost(message: v.Message) -> v.Message:
     """A forwarded message loses its PartitionKey."""
-    message = attrs.evolve(message, partition_key=None)
-    return USUAL.deliver(namespace, source, message, onward)
+    return attrs.evolve(message, partition_key=None)
 
 
-@mutant("FWD-07", DELIVER, (*CHAIN, send("m1", session_id="a"), TAKE), deep=True)
-def session_id_lost_at_second_hop(
-    namespace: Namespace, source: Entity, message: v.Message, onward: InTransit
-) -> str | None:
+@mutant(
+    "FWD-07", DELIVER, (*CHAIN, send("m1", session_id="a"), TAKE), with_other("message"), deep=True
+)
+def session_id_lost_at_second_hop(message: v.Message, onward: InTransit) -> v.Message:
     """At its second hop a message loses its SessionId."""
     if onward.hops == 2:
         message = attrs.evolve(message, session_id=None)
-    return USUAL.deliver(namespace, source, message, onward)
+    return message
 
 
 @mutant("FWD-08", KEY_OF, (*PAIR, *MANY), alters)
-def key_ignored_at_destination(key: Key | None, *_: Any) -> Key | None:
+def key_ignored_at_destination(usual: Key | None) -> Key | None:
     """At its destination a forwarded message is placed as if it had no key."""
-    return key if key is not None and key.source == MESSAGE_ID else None
+    return usual if usual is not None and usual.source == MESSAGE_ID else None
 
 
 def _note_hops(
@@ -214,14 +205,12 @@ def key_ignored_at_third_hop(namespace: Namespace, source: Entity, *rest: Any) -
     return USUAL.key_of(namespace, source, *rest)
 
 
-@mutant("FWD-11", "forwarding.place", (*UNIQUE, *SPREAD, *DIRECT), literal=True)
-def message_id_no_key_when_forwarded(
-    namespace: Namespace, destination: Entity, message: v.Message, key: Key | None
-) -> int | None:
+@mutant("FWD-11", "forwarding.place", (*UNIQUE, *SPREAD, *DIRECT), with_other("key"), literal=True)
+def message_id_no_key_when_forwarded(key: Key | None) -> Key | None:
     """A destination with duplicate detection spreads what is forwarded to it."""
     if key is not None and key.source == MESSAGE_ID:
         key = None
-    return USUAL.place(namespace, destination, message, key)
+    return key
 
 
 @mutant("FWD-13", "messages.accept", (*UNIQUE, *DIRECT, COPY, TAKE), literal=True)
@@ -260,13 +249,13 @@ def source_gives(namespace: Namespace, source: Entity, message: v.Message, *rest
 
 
 @mutant("FWD-16", "forwarding.most_hops", (*CHAIN, *SENT), deep=True, literal=True)
-def third_hop_lost(namespace: Namespace) -> int:
+def third_hop_lost() -> int:
     """A message does not pass its third hop."""
     return 2
 
 
 @mutant("FWD-18", "forwarding.most_hops", (*LONGER, *SENT), deep=True)
-def hops_without_end(namespace: Namespace) -> int:
+def hops_without_end() -> int:
     """A message is forwarded as often as it can be."""
     return 100
 

@@ -9,7 +9,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
 from busproof.model.rules import RULES
-from busproof.model.state import BufferedSend, Entity, Namespace, Transaction
+from busproof.model.state import BufferedSend, Entity, Namespace
 from busproof.model.transactions import running
 from busproof.model.values import EntitySettings, InTransit, Key
 from busproof.mutants.forwarding import (
@@ -41,7 +41,7 @@ from busproof.mutants.runs import (
     receive,
     send,
 )
-from busproof.mutants.wrappers import afterwards, only_where, refuses
+from busproof.mutants.wrappers import afterwards, only_where, refuses, with_other
 
 __all__ = ["MUTANTS"]
 
@@ -101,19 +101,17 @@ def source_of_nothing(namespace: Namespace, settings: EntitySettings) -> bool:
     return settings.forward_to is None or settings.forward_to in namespace.entities
 
 
-@mutant("FWD-27", DELIVER, (*SESSIONS_END, KEYED, *TAKE_IN_SESSION))
-def session_made_up(
-    namespace: Namespace, source: Entity, message: v.Message, onward: InTransit
-) -> str | None:
+@mutant("FWD-27", DELIVER, (*SESSIONS_END, KEYED, *TAKE_IN_SESSION), with_other("message"))
+def session_made_up(namespace: Namespace, source: Entity, message: v.Message) -> v.Message:
     """A forwarded message gets a SessionId where its destination requires one."""
     required = destination_of(namespace, source).settings.requires_session
     if required and message.session_id is None:
         message = attrs.evolve(message, session_id=message.partition_key)
-    return USUAL.deliver(namespace, source, message, onward)
+    return message
 
 
 @mutant("FWD-30", FORWARD, TWO_FORWARD, only_where, literal=True)
-def only_first_subscription_forwards(namespace: Namespace, source: Entity, *_: Any) -> bool:
+def only_first_subscription_forwards(source: Entity) -> bool:
     """Only the first of a topic's forwarding subscriptions forwards."""
     siblings = source.base.subscriptions or ()
     earlier = takewhile(lambda each: each is not source, siblings)
@@ -160,7 +158,7 @@ def forwarded_though_rolled_back(
 
 @mutant("FWD-34", "transactions.key_of", (*SESSIONS_END, BEGIN, BUFFERED), refuses("FWD-34"))
 def sessions_of_destination_required(
-    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
+    namespace: Namespace, entity: Entity, message: v.Message
 ) -> bool:
     """A transaction's messages need the SessionId that the destination requires."""
     required = destination_of(namespace, entity).settings.requires_session
@@ -210,13 +208,10 @@ def dead_letters_not_forwarded(namespace: Namespace, source: Entity, *rest: Any)
     keep(namespace, source, *rest)
 
 
-@mutant("FWD-35", DEAD_LETTER, (*DEAD_LETTERED, TAKE))
-def reason_lost_with_dead_letters(
-    namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
+@mutant("FWD-35", DEAD_LETTER, (*DEAD_LETTERED, TAKE), with_other("transit"))
+def reason_lost_with_dead_letters(transit: InTransit) -> InTransit:
     """A dead letter arrives at its destination with another reason."""
-    transit = transit._replace(reason=f"forwarded: {transit.reason}")
-    USUAL.forward_dead_letter(namespace, source, message, partition, transit)
+    return transit._replace(reason=f"forwarded: {transit.reason}")
 
 
 @mutant("FWD-36", DEAD_LETTER, (*DEAD_LETTERED, receive(queue=DEAD)), afterwards)

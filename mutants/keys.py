@@ -16,7 +16,7 @@ from busproof.mutants.runs import (
     receive,
     send,
 )
-from busproof.mutants.wrappers import refuses_as, refuses_yet
+from busproof.mutants.wrappers import alters, refuses_as, refuses_yet
 
 __all__ = ["MUTANTS", "SESSIONS", "TWO", "UNIQUE", "message_id"]
 
@@ -77,12 +77,13 @@ def message_id(entity: Entity, message: v.Message) -> Key | None:
     return Key(MESSAGE_ID, message.message_id)
 
 
-@mutant("KEY-04", "keys.effective_key", ONE_SESSION)
-def session_id_not_a_key(namespace: Namespace, entity: Entity, message: v.Message) -> Key | None:
+@mutant("KEY-04", "keys.effective_key", ONE_SESSION, alters)
+def session_id_not_a_key(usual: Key | None, entity: Entity, message: v.Message) -> Key | None:
     """On a queue without sessions the MessageId is the key instead of the SessionId."""
-    key = RULES.keys.effective_key(namespace, entity, message)
-    ignored = key is not None and key.source == SESSION_ID and not entity.settings.requires_session
-    return message_id(entity, message) if ignored else key
+    ignored = (
+        usual is not None and usual.source == SESSION_ID and not entity.settings.requires_session
+    )
+    return message_id(entity, message) if ignored else usual
 
 
 @mutant("KEY-05", "keys.effective_key", TWO_IN_SESSION)
@@ -93,26 +94,25 @@ def session_split(namespace: Namespace, entity: Entity, message: v.Message) -> K
     return RULES.keys.effective_key(namespace, entity, message)
 
 
-@mutant("KEY-07", "keys.effective_key", TWO)
-def partition_key_not_a_key(namespace: Namespace, entity: Entity, message: v.Message) -> Key | None:
+@mutant("KEY-07", "keys.effective_key", TWO, alters)
+def partition_key_not_a_key(usual: Key | None, entity: Entity, message: v.Message) -> Key | None:
     """The MessageId is the key instead of the PartitionKey."""
-    key = RULES.keys.effective_key(namespace, entity, message)
-    ignored = key is not None and key.source == PARTITION_KEY
-    return message_id(entity, message) if ignored else key
+    ignored = usual is not None and usual.source == PARTITION_KEY
+    return message_id(entity, message) if ignored else usual
 
 
 @mutant("KEY-08", "keys.check_agreement", MISMATCH)
-def mismatch_accepted(namespace: Namespace, entity: Entity, message: v.Message) -> None:
+def mismatch_accepted() -> None:
     """SessionId and PartitionKey may differ."""
 
 
 @mutant("KEY-08", "keys.check_agreement", MISMATCH, refuses_as(v.Error.OTHER))
-def mismatch_wrong_error(*_: Any) -> None:
+def mismatch_wrong_error() -> None:
     """Keys that differ are refused, with another error."""
 
 
 @mutant("KEY-08", "messages.send", (*MISMATCH, receive()), refuses_yet("KEY-08"))
-def mismatch_refused_yet_stored(namespace: Namespace, command: v.Send, *_: Any) -> None:
+def mismatch_refused_yet_stored(namespace: Namespace, command: v.Send) -> None:
     """Messages with different keys are refused, but enqueued anyway."""
     entity = namespace.rules.topics.sendable(namespace, command.queue)
     key = RULES.keys.effective_key(namespace, entity, command.message)
@@ -141,7 +141,7 @@ def mismatch_accepted_in_other_case(
 
 
 @mutant("KEY-09", "keys.check_agreement", (create(), send("m1", session_id="a", partition_key="a")))
-def equal_refused(namespace: Namespace, entity: Entity, message: v.Message) -> None:
+def equal_refused(entity: Entity, message: v.Message) -> None:
     """SessionId and PartitionKey may not both be set."""
     if entity.settings.partitioned and None not in (message.session_id, message.partition_key):
         raise Refusal(v.Error.INVALID_OPERATION, "KEY-08")

@@ -168,13 +168,13 @@ def key_order_lost_after_outage(namespace: Namespace, entity: Entity) -> QueuedM
 
 
 @mutant("KEY-11", "duplicates.is_duplicate", COPIES)
-def duplicates_kept(namespace: Namespace, entity: Entity, *rest: Any) -> bool:
+def duplicates_kept() -> bool:
     """No message is ever taken for a copy."""
     return False
 
 
 @mutant("KEY-11", "duplicates.remember", THIRD_COPY, beforehand, deep=True)
-def duplicates_only_latest(namespace: Namespace, entity: Entity, *_: Any) -> None:
+def duplicates_only_latest(namespace: Namespace, entity: Entity) -> None:
     """Only the MessageId of the latest message is remembered."""
     for known in tuple(entity.duplicates):
         namespace.journal.drop(entity.duplicates, known)
@@ -192,9 +192,7 @@ def duplicates_forgotten_early(
 
 
 @mutant("KEY-12", "messages.accept", NOT_UNIQUE, only_where)
-def duplicates_dropped_without_detection(
-    namespace: Namespace, entity: Entity, message: v.Message, *_: Any
-) -> bool:
+def duplicates_dropped_without_detection(entity: Entity, message: v.Message) -> bool:
     """A message is eliminated if one with its MessageId is in the queue, detection or not."""
     there = (queued.message.message_id for queued in entity.messages.values())
     return message.message_id is None or message.message_id not in there

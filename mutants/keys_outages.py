@@ -21,6 +21,7 @@ from busproof.mutants.runs import (
     send,
     up,
 )
+from busproof.mutants.wrappers import with_other
 
 __all__ = ["MUTANTS"]
 
@@ -81,15 +82,15 @@ def message_id_pins(namespace: Namespace, entity: Entity, message: v.Message) ->
     return key or message_id(entity, message)
 
 
-@mutant("KEY-14", "keys.any_partition", NO_TURN)
-def last_partition_unused(namespace: Namespace, entity: Entity, down: frozenset[int]) -> int | None:
+@mutant("KEY-14", "keys.any_partition", NO_TURN, with_other("down"))
+def last_partition_unused(entity: Entity, down: frozenset[int]) -> frozenset[int]:
     """The last partition gets no message without key."""
     last = {len(entity.partitions) - 1} if len(entity.partitions) > 1 else set()
-    return RULES.keys.any_partition(namespace, entity, down | last)
+    return down | last
 
 
 @mutant("KEY-14", "keys.any_partition", NO_TURN)
-def all_in_one_partition(namespace: Namespace, entity: Entity, down: frozenset[int]) -> int | None:
+def all_in_one_partition(entity: Entity, down: frozenset[int]) -> int | None:
     """All messages without key go to one partition."""
     return next((each for each in range(len(entity.partitions)) if each not in down), None)
 

@@ -21,7 +21,7 @@ from busproof.mutants.runs import (
     send,
     wait,
 )
-from busproof.mutants.wrappers import afterwards, beforehand, instead_of, refuses_yet
+from busproof.mutants.wrappers import afterwards, asks, beforehand, instead_of, refuses_yet
 
 __all__ = ["LOCKED", "MUTANTS", "TWO", "has_run_out", "lock_again", "once_locked"]
 
@@ -64,7 +64,7 @@ def has_run_out(namespace: Namespace, queued: QueuedMessage) -> bool:
 
 
 @mutant("LOCK-01", "locks.lock", LOCKED, afterwards)
-def lock_ends_early(namespace: Namespace, queued: QueuedMessage, *_: Any) -> None:
+def lock_ends_early(queued: QueuedMessage) -> None:
     """A lock lasts half as long as its queue says."""
     if queued.session is None:
         queued.locked_until -= queued.entity.settings.lock_duration // 2
@@ -95,7 +95,7 @@ def default_lock_shorter(
 
 
 @mutant("LOCK-03", "locks.check_duration", LONG_LOCK)
-def locks_without_end(namespace: Namespace, duration: int | None) -> None:
+def locks_without_end() -> None:
     """A lock duration has no limit."""
 
 
@@ -122,14 +122,14 @@ def renewed_once_only(namespace: Namespace, command: v.RenewLock, connection: st
 
 
 @mutant("LOCK-05", "locks.renew", (*LOCKED, wait(61), renew(0)), instead_of(v.Error.LOCK_LOST))
-def lost_lock_renewed(namespace: Namespace, command: v.RenewLock, *_: Any) -> Answer:
+def lost_lock_renewed(namespace: Namespace, command: v.RenewLock) -> Answer:
     """A lock that has expired is renewed, to no effect."""
     duration = namespace.entities[command.queue].settings.lock_duration
     return Answer(v.Renewed(locked_until=namespace.now + duration))
 
 
 @mutant("LOCK-05", "locks.renew", (*LOCKED, abandon(0), renew(0)), beforehand, deep=True)
-def settled_lock_renewed(namespace: Namespace, command: v.RenewLock, *_: Any) -> None:
+def settled_lock_renewed(namespace: Namespace, command: v.RenewLock) -> None:
     """The lock of a message that was abandoned can be renewed, and locks it again."""
     queued = once_locked(namespace, command)
     if queued is not None and queued.token is None:
@@ -142,18 +142,16 @@ def _current(namespace: Namespace, command: v.Settlement | v.RenewLock) -> str:
     return command.lock_token if queued is None or queued.token is None else queued.token
 
 
-@mutant("LOCK-07", "locks.settle", (*AGAIN, complete(0)), deep=True)
-def older_lock_settles(namespace: Namespace, command: v.Settlement, connection: str) -> Answer:
+@mutant("LOCK-07", "locks.settle", (*AGAIN, complete(0)), asks, deep=True)
+def older_lock_settles(namespace: Namespace, command: v.Settlement) -> v.Settlement:
     """The token of an earlier delivery settles a message that another receiver has locked."""
-    command = attrs.evolve(command, lock_token=_current(namespace, command))
-    return RULES.locks.settle(namespace, command, connection)
+    return attrs.evolve(command, lock_token=_current(namespace, command))
 
 
-@mutant("LOCK-07", "locks.renew", (*AGAIN, renew(0)), deep=True)
-def older_lock_renews(namespace: Namespace, command: v.RenewLock, connection: str) -> Answer:
+@mutant("LOCK-07", "locks.renew", (*AGAIN, renew(0)), asks, deep=True)
+def older_lock_renews(namespace: Namespace, command: v.RenewLock) -> v.RenewLock:
     """The token of an earlier delivery renews another receiver's lock."""
-    command = attrs.evolve(command, lock_token=_current(namespace, command))
-    return RULES.locks.renew(namespace, command, connection)
+    return attrs.evolve(command, lock_token=_current(namespace, command))
 
 
 @mutant("LOCK-08", "locks.apply", (*LOCKED, wait(55), complete(0), wait(10), receive()), deep=True)
@@ -170,7 +168,7 @@ def completed_late_comes_back(
 @mutant(
     "LOCK-08", "locks.settle", (*LOCKED, wait(61), complete(0), receive()), refuses_yet(), deep=True
 )
-def refused_is_lost(namespace: Namespace, command: v.Settlement, *_: Any) -> None:
+def refused_is_lost(namespace: Namespace, command: v.Settlement) -> None:
     """A settlement that comes too late is refused, and the message is lost."""
     queued = once_locked(namespace, command)
     if queued is not None and queued.token is None:
@@ -178,9 +176,7 @@ def refused_is_lost(namespace: Namespace, command: v.Settlement, *_: Any) -> Non
 
 
 @mutant("LOCK-10", "locks.apply", (*TWO, complete(0), complete(1)), afterwards)
-def settling_frees_others(
-    namespace: Namespace, queued: QueuedMessage, action: Action, *_: Any
-) -> None:
+def settling_frees_others(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
     """Completing a message ends the locks of all others."""
     for other in tuple(queued.entity.messages.values()) if action is Action.COMPLETE else ():
         if other.token is not None:
@@ -188,7 +184,7 @@ def settling_frees_others(
 
 
 @mutant("LOCK-10", "locks.renew", (*TWO, renew(0), complete(1)), afterwards, deep=True)
-def renewing_ends_others(namespace: Namespace, command: v.RenewLock, *_: Any) -> None:
+def renewing_ends_others(namespace: Namespace, command: v.RenewLock) -> None:
     """Renewing a lock ends those of the other messages with its key."""
     queued = once_locked(namespace, command)
     key = None if queued is None else queued.message.partition_key

@@ -97,23 +97,21 @@ def _still_locked(transaction: Transaction) -> list[tuple[EnlistedSettlement, Qu
 
 
 @mutant("LOCK-12", "transactions.roll_back", (*SETTLED, ROLL_BACK, complete(0)), beforehand)
-def rollback_settles(namespace: Namespace, command: v.RollBackTransaction, *rest: Any) -> None:
+def rollback_settles(namespace: Namespace, command: v.RollBackTransaction) -> None:
     """A rollback applies the settlements of its transaction."""
     for each, queued in _still_locked(running(namespace, command.transaction)):
         namespace.rules.locks.apply(namespace, queued, each.action, each.reason)
 
 
 @mutant("LOCK-12", "transactions.roll_back", (*SETTLED, ROLL_BACK, receive()), beforehand)
-def rollback_unlocks(namespace: Namespace, command: v.RollBackTransaction, *rest: Any) -> None:
+def rollback_unlocks(namespace: Namespace, command: v.RollBackTransaction) -> None:
     """A rollback ends the locks of the messages settled in its transaction."""
     for _, queued in _still_locked(running(namespace, command.transaction)):
         namespace.rules.locks.release(namespace, queued, Action.LOCK_ENDS)
 
 
 @mutant("LOCK-12", "transactions.roll_back", GIVEN_BACK, beforehand, deep=True)
-def rollback_counts_a_delivery(
-    namespace: Namespace, command: v.RollBackTransaction, *rest: Any
-) -> None:
+def rollback_counts_a_delivery(namespace: Namespace, command: v.RollBackTransaction) -> None:
     """A rollback counts a delivery of the messages settled in its transaction."""
     for _, queued in _still_locked(running(namespace, command.transaction)):
         namespace.journal.touch(queued)

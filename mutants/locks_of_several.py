@@ -36,13 +36,13 @@ ACROSS: Final[Run] = (
 
 
 @mutant("LOCK-14", "locks.settle_batch", (*TWO, together(0, 1), complete(1)), asks)
-def first_settled_alone(namespace: Namespace, command: v.SettleBatch, *_: Any) -> v.SettleBatch:
+def first_settled_alone(command: v.SettleBatch) -> v.SettleBatch:
     """A request to settle several messages settles the first one and succeeds."""
     return attrs.evolve(command, lock_tokens=command.lock_tokens[:1])
 
 
 @mutant("LOCK-14", "locks.settle_batch", (*TWO, together(0, 1)), refuses("LOCK-15"))
-def several_always_refused(namespace: Namespace, command: v.SettleBatch, *_: Any) -> bool:
+def several_always_refused(command: v.SettleBatch) -> bool:
     """A request to settle several messages is refused whatever their partitions."""
     return len(command.lock_tokens) > 1
 
@@ -95,7 +95,7 @@ def _without_lost(namespace: Namespace, command: v.SettleBatch) -> v.SettleBatch
 
 
 @mutant("LOCK-18", "locks.renew_several", (*TWO, renew_together(0, 1)), refuses("LOCK-15"))
-def renewals_always_refused(namespace: Namespace, command: v.RenewLocks, *_: Any) -> bool:
+def renewals_always_refused(command: v.RenewLocks) -> bool:
     """A request to renew several locks is refused whatever their partitions."""
     return len(command.lock_tokens) > 1
 
@@ -115,7 +115,7 @@ def first_renewed_alone(namespace: Namespace, command: v.RenewLocks, connection:
     (*TWO, complete(0), renew_together(0, 1)),
     instead_of(v.Error.LOCK_LOST),
 )
-def lost_lock_renewed_among_several(*_: Any) -> Answer:
+def lost_lock_renewed_among_several() -> Answer:
     """A request to renew several locks succeeds with a lost one among them."""
     return Answer(v.RenewedSeveral())
 

@@ -25,7 +25,7 @@ from busproof.mutants.runs import (
 )
 from busproof.mutants.sessions import session_of
 from busproof.mutants.views import peeked, shown
-from busproof.mutants.wrappers import alters
+from busproof.mutants.wrappers import alters, with_other
 
 __all__ = ["ACCEPT", "LOCKED", "MUTANTS", "PEEKED", "TWO"]
 
@@ -73,13 +73,10 @@ def locked_given_again(
     return RULES.messages.give_next(namespace, entity, session, mode, *rest)
 
 
-@mutant("LIFE-03", "locks.apply", (*LOCKED, complete(0), receive()))
-def completed_comes_back(
-    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
-) -> None:
+@mutant("LIFE-03", "locks.apply", (*LOCKED, complete(0), receive()), with_other("action"))
+def completed_comes_back(action: Action) -> Action:
     """A completed message can be received again."""
-    action = Action.ABANDON if action is Action.COMPLETE else action
-    RULES.locks.apply(namespace, queued, action, reason)
+    return Action.ABANDON if action is Action.COMPLETE else action
 
 
 @mutant("LIFE-03", "messages.consume", (create(), send("m1"), receive(delete=True), receive()))
@@ -91,13 +88,10 @@ def deleted_comes_back(namespace: Namespace, queued: QueuedMessage, action: Acti
     before.add(name)
 
 
-@mutant("LIFE-04", "locks.apply", (*LOCKED, abandon(0), receive()))
-def abandoned_is_lost(
-    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
-) -> None:
+@mutant("LIFE-04", "locks.apply", (*LOCKED, abandon(0), receive()), with_other("action"))
+def abandoned_is_lost(action: Action) -> Action:
     """An abandoned message is lost."""
-    action = Action.COMPLETE if action is Action.ABANDON else action
-    RULES.locks.apply(namespace, queued, action, reason)
+    return Action.COMPLETE if action is Action.ABANDON else action
 
 
 @mutant("LIFE-05", "locks.release", (*EXPIRED, receive()))
@@ -141,20 +135,20 @@ def _peeked_messages(namespace: Namespace, command: v.Peek, answer: Answer) -> l
 
 
 @mutant("LIFE-07", "partitions.peek", PEEKED, alters)
-def peek_removes(answer: Answer, namespace: Namespace, command: v.Peek, *_: Any) -> Answer:
+def peek_removes(usual: Answer, namespace: Namespace, command: v.Peek) -> Answer:
     """A message that was peeked is lost."""
-    for queued in _peeked_messages(namespace, command, answer):
+    for queued in _peeked_messages(namespace, command, usual):
         namespace.rules.messages.remove(namespace, queued)
-    return answer
+    return usual
 
 
 @mutant("LIFE-07", "partitions.peek", PEEKED, alters)
-def peek_locks(answer: Answer, namespace: Namespace, command: v.Peek, *_: Any) -> Answer:
+def peek_locks(usual: Answer, namespace: Namespace, command: v.Peek) -> Answer:
     """A message that was peeked is locked."""
-    for queued in _peeked_messages(namespace, command, answer):
+    for queued in _peeked_messages(namespace, command, usual):
         if queued.state is ACTIVE:
             namespace.rules.locks.lock(namespace, queued, Action.RECEIVE)
-    return answer
+    return usual
 
 
 @mutant("LIFE-07", "partitions.peek", (*TWO, PEEK_TWO))

@@ -1,5 +1,6 @@
 """The class of mutants, and the collector of a module's mutants."""
 
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 from weakref import WeakKeyDictionary
@@ -10,13 +11,14 @@ from busproof import vocabulary as v
 from busproof.model.rules import RULES, Rules
 from busproof.model.state import Namespace
 from busproof.mutants.runs import Run
-from busproof.mutants.wrappers import Wrapper
+from busproof.mutants.wrappers import USUAL, Wrapper
 
 __all__ = ["Family", "Mutant", "memory", "replaced"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Kept = TypeVar("Kept")
 
+Rule = Callable[..., Any]
 AS_USUAL: Final[Mapping[str, str]] = {}
 
 
@@ -55,7 +57,9 @@ class Mutant:
 class Family:
     """Collector of the mutants of one module, in their order.
 
-    The replacing function may call the original rule as `RULES.family.rule`.
+    A function names those arguments of the rule that it needs, as a test of pytest names its
+    fixtures; or it takes all of them, at their places. It may call the model's own rule as
+    `RULES.family.rule`.
     """
 
     def __init__(self, name: str) -> None:
@@ -94,8 +98,7 @@ class Family:
                     f"{function.__name__} comes after MUTANTS of {self._name}; "
                     "collect it with the `mutant` of its own module"
                 )
-            replacement = function if how is None else how(usual_rule(replaces), function)
-            places = {replaces: replacement} if replaces else {}
+            places = {replaces: _replacement(replaces, function, how)} if replaces else {}
             mutant = Mutant(
                 id=function.__name__.replace("_", "-"),
                 rule=rule,
@@ -116,11 +119,32 @@ class Family:
         return tuple(self._mutants)
 
 
-def usual_rule(place: str) -> Callable[..., Any]:
-    """Return the model's own rule, by `family.function`."""
+def _replacement(place: str, function: Rule, how: Wrapper | None) -> Rule:
+    """Return what stands at a place of the model's rules instead of its own rule."""
     family, _, name = place.partition(".")
-    usual: Callable[..., Any] = getattr(getattr(RULES, family), name)
-    return usual
+    usual = getattr(getattr(RULES, family), name)
+    named = _by_name(place, list(inspect.signature(usual).parameters), function)
+    return named if how is None else how(usual, named)
+
+
+def _by_name(place: str, names: list[str], function: Rule) -> Rule:
+    """Return a function of all arguments of a rule that gives a function those that it names.
+
+    Raises:
+        TypeError: the rule has no such argument.
+    """
+    wanted = inspect.signature(function).parameters
+    takes_all = USUAL not in wanted and len(wanted) == len(names)
+    if takes_all or any(each.kind is each.VAR_POSITIONAL for each in wanted.values()):
+        return function
+    if unknown := sorted({*wanted} - {*names, USUAL}):
+        raise TypeError(f"{function.__name__} wants {unknown}; {place} has {names}")
+
+    def call(*args: Any, **more: Any) -> Any:
+        given = {**dict(zip(names, args, strict=False)), **more}
+        return function(**{name: given[name] for name in wanted if name in given})
+
+    return call
 
 
 def replaced(places: Mapping[str, Callable[..., Any]]) -> Rules:

@@ -25,7 +25,7 @@ from busproof.mutants.runs import (
     up,
     wait,
 )
-from busproof.mutants.wrappers import beforehand
+from busproof.mutants.wrappers import alters, beforehand, instead
 
 __all__ = ["HOME", "KEYED", "MUTANTS", "ONE_EACH", "REGULAR", "View"]
 
@@ -59,12 +59,10 @@ HUNDRED: Final[Run] = (
 )
 
 
-@mutant("PART-01", "keys.place_without_key", (REGULAR, down(0), send("m1")))
-def regular_sends_go_round(namespace: Namespace, entity: Entity, size: int, timeout: int) -> int:
+@mutant("PART-01", "keys.place_without_key", (REGULAR, down(0), send("m1")), instead)
+def regular_sends_go_round(entity: Entity) -> int | None:
     """A queue that is not partitioned takes messages without key while its store is down."""
-    if not entity.settings.partitioned:
-        return 0
-    return RULES.keys.place_without_key(namespace, entity, size, timeout)
+    return 0 if not entity.settings.partitioned else None
 
 
 @mutant("PART-01", "messages.give_next", (REGULAR, send("m1"), down(0), receive()), deep=True)
@@ -112,12 +110,10 @@ def _is_all_down(entity: Entity) -> bool:
     return entity.settings.partitioned and len(entity.base.down) == len(entity.partitions)
 
 
-@mutant("PART-03", "keys.place_without_key", (create(), *ALL_DOWN, send("m1")))
-def taken_with_all_down(namespace: Namespace, entity: Entity, size: int, timeout: int) -> int:
+@mutant("PART-03", "keys.place_without_key", (create(), *ALL_DOWN, send("m1")), instead)
+def taken_with_all_down(entity: Entity) -> int | None:
     """With every partition down, a message without key is accepted into the first one."""
-    if _is_all_down(entity):
-        return 0
-    return RULES.keys.place_without_key(namespace, entity, size, timeout)
+    return 0 if _is_all_down(entity) else None
 
 
 @mutant("PART-03", "messages.send", KEPT, deep=True)
@@ -144,7 +140,7 @@ def _held(namespace: Namespace, command: Switch) -> list[QueuedMessage]:
 
 
 @mutant("PART-04", "partitions.switch", (*KEYED, *ALL_DOWN, *ALL_UP, receive()), beforehand)
-def outage_empties_its_partition(namespace: Namespace, command: Switch, *_: Any) -> None:
+def outage_empties_its_partition(namespace: Namespace, command: Switch) -> None:
     """A partition comes back without messages."""
     for queued in _held(namespace, command):
         RULES.messages.remove(namespace, queued)
@@ -168,7 +164,7 @@ def locked_is_lost_in_an_outage(namespace: Namespace, queued: QueuedMessage, *re
 
 
 @mutant("PART-04", "partitions.switch", TWICE_DOWN, beforehand, deep=True)
-def outage_doubles_messages(namespace: Namespace, command: Switch, *_: Any) -> None:
+def outage_doubles_messages(namespace: Namespace, command: Switch) -> None:
     """After a partition's second outage its messages are received twice."""
     outages = memory(namespace, Counter[tuple[str, int]])
     held, which = _held(namespace, command), (command.queue, command.partition)
@@ -274,17 +270,16 @@ def two_front_ends_lock_one_message(
     return given
 
 
-@mutant("PART-12", "locks.locked_under", SECOND_SETTLED)
-def settles_by_place(namespace: Namespace, entity: Entity, token: str) -> QueuedMessage:
+@mutant("PART-12", "locks.locked_under", SECOND_SETTLED, alters)
+def settles_by_place(usual: QueuedMessage, entity: Entity) -> QueuedMessage:
     """A settlement finds its message by its position within the partition."""
-    found = RULES.locks.locked_under(namespace, entity, token)
     if not entity.settings.partitioned:
-        return found
+        return usual
     return next(each for each in entity.messages.values() if each.token is not None)
 
 
 @mutant("PART-12", "locks.settle", HUNDRED, beforehand, deep=True)
-def settles_in_the_first_partition(namespace: Namespace, command: v.Settlement, *_: Any) -> None:
+def settles_in_the_first_partition(namespace: Namespace, command: v.Settlement) -> None:
     """After 99 settlements, a queue knows only the locks of its first partition."""
     settled = memory(namespace, Counter[str])
     settled[command.queue] += 1

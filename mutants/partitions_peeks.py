@@ -1,7 +1,7 @@
 """Mutants of PART: which messages a peek shows, and from where."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
@@ -18,7 +18,7 @@ from busproof.mutants.runs import (
     receive,
     send,
 )
-from busproof.mutants.wrappers import asks
+from busproof.mutants.wrappers import asks, instead
 
 __all__ = ["MUTANTS"]
 
@@ -91,13 +91,11 @@ def regular_peek_misses_what_is_locked(
     return _hiding(namespace, command, connection, is_hidden)
 
 
-@mutant("PART-14", "partitions.peek", (REGULAR, send("m1"), PEEK))
-def regular_peek_shows_nothing(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
+@mutant("PART-14", "partitions.peek", (REGULAR, send("m1"), PEEK), instead)
+def regular_peek_shows_nothing(namespace: Namespace, command: v.Peek) -> Answer | None:
     """A peek into a queue without partitions is empty."""
     entity = namespace.rules.topics.readable(namespace, command.queue)
-    if not entity.settings.partitioned:
-        return _peeked(())
-    return RULES.partitions.peek(namespace, command, connection)
+    return _peeked(()) if not entity.settings.partitioned else None
 
 
 @mutant("PART-15", "partitions.peek", (*KEYED, send("m2", partition_key="a"), PEEK))
@@ -139,7 +137,7 @@ def peek_shows_one_twice(namespace: Namespace, command: v.Peek, connection: str)
 
 
 @mutant("PART-20", "partitions.peek", (create(), *SEVEN_OF_ONE, FROM_THIRD), asks)
-def peek_begins_anew(namespace: Namespace, command: v.Peek, *_: Any) -> v.Peek:
+def peek_begins_anew(command: v.Peek) -> v.Peek:
     """A peek that starts at a number starts at the beginning instead."""
     return attrs.evolve(command, from_sequence_number=None)
 

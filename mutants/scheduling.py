@@ -35,7 +35,7 @@ from busproof.mutants.runs import (
     wait,
 )
 from busproof.mutants.views import peeked, showing
-from busproof.mutants.wrappers import afterwards, beforehand, only_where, refuses, refuses_yet
+from busproof.mutants.wrappers import afterwards, asks, beforehand, only_where, refuses, refuses_yet
 
 __all__ = ["MUTANTS"]
 
@@ -64,10 +64,10 @@ DUE_IN_OUTAGE: Final[Run] = (*LATER, DOWN, wait(6), UP, receive())
 HELD: Final[Run] = (*IN_SESSION, v.AcceptSession(queue=QUEUE, session_id="a"), receive("a"))
 
 
-@mutant("SCHED-01", "scheduling.schedule", (*LATER, receive()))
-def scheduled_comes_at_once(namespace: Namespace, command: v.Schedule, connection: str) -> Answer:
+@mutant("SCHED-01", "scheduling.schedule", (*LATER, receive()), asks)
+def scheduled_comes_at_once(command: v.Schedule) -> v.Schedule:
     """A scheduled message can be received at once."""
-    return RULES.scheduling.schedule(namespace, attrs.evolve(command, delay=0), connection)
+    return attrs.evolve(command, delay=0)
 
 
 def _is_up_again(namespace: Namespace, command: Switch) -> list[Entity]:
@@ -77,7 +77,7 @@ def _is_up_again(namespace: Namespace, command: Switch) -> list[Entity]:
 
 
 @mutant("SCHED-01", "partitions.switch", (*LATER, DOWN, UP, receive()), afterwards, deep=True)
-def recovery_brings_forward(namespace: Namespace, command: Switch, *_: Any) -> None:
+def recovery_brings_forward(namespace: Namespace, command: Switch) -> None:
     """A scheduled message becomes active when a partition comes up again."""
     for entity in _is_up_again(namespace, command):
         for scheduled in entity.scheduled.values():
@@ -87,7 +87,7 @@ def recovery_brings_forward(namespace: Namespace, command: Switch, *_: Any) -> N
 
 
 @mutant("SCHED-02", "scheduling.activate", (*DUE, receive()), literal=True)
-def scheduled_never_comes(namespace: Namespace, scheduled: ScheduledMessage) -> None:
+def scheduled_never_comes() -> None:
     """A scheduled message never becomes active."""
 
 
@@ -99,7 +99,7 @@ def cancel_refused(namespace: Namespace, command: v.CancelScheduled, connection:
 
 
 @mutant("SCHED-04", "scheduling.drop", (*LATER, cancel(0), wait(6), receive()), only_where)
-def cancelled_comes(namespace: Namespace, scheduled: ScheduledMessage, action: Action) -> bool:
+def cancelled_comes(action: Action) -> bool:
     """A cancelled message arrives anyway."""
     return action is not Action.CANCEL
 
@@ -244,7 +244,7 @@ def _plan(namespace: Namespace, command: v.Schedule, partition: int) -> Schedule
     refuses_yet(v.Error.UNAVAILABLE, in_transactions=False),
     deep=True,
 )
-def refused_in_outage_comes(namespace: Namespace, command: v.Schedule, *_: Any) -> None:
+def refused_in_outage_comes(namespace: Namespace, command: v.Schedule) -> None:
     """A message whose scheduling was refused in an outage comes later."""
     _plan(namespace, command, min(namespace.entities[command.queue].base.down))
 
@@ -281,7 +281,7 @@ def conflicting_is_scheduled(namespace: Namespace, command: v.Schedule, connecti
     refuses_yet("KEY-08", in_transactions=False),
     deep=True,
 )
-def refused_conflict_comes(namespace: Namespace, command: v.Schedule, *_: Any) -> None:
+def refused_conflict_comes(namespace: Namespace, command: v.Schedule) -> None:
     """A message that is refused for its keys arrives when it would have been due."""
     _plan(namespace, command, 0)
 
@@ -301,7 +301,7 @@ def scheduled_session_is_next(namespace: Namespace, entity: Entity) -> Iterator[
 
 @mutant("SCHED-13", "messages.give_next", HELD, beforehand)
 def holder_is_given_scheduled(
-    namespace: Namespace, entity: Entity, session: Session | None, *_: Any
+    namespace: Namespace, entity: Entity, session: Session | None
 ) -> None:
     """A session's holder is given its scheduled messages early."""
     for scheduled in tuple(entity.scheduled.values()) if session is not None else ():
@@ -312,17 +312,17 @@ def holder_is_given_scheduled(
 
 
 @mutant("SCHED-14", "scheduling.schedule", PAST, refuses("SCHED-14"))
-def past_is_refused(namespace: Namespace, command: v.Schedule, *_: Any) -> bool:
+def past_is_refused(command: v.Schedule) -> bool:
     """Scheduling a message for a time that has passed is refused."""
     return command.delay < 0
 
 
-@mutant("SCHED-14", "scheduling.schedule", (*PAST, receive()), literal=True)
-def past_never_comes(namespace: Namespace, command: v.Schedule, connection: str) -> Answer:
+@mutant("SCHED-14", "scheduling.schedule", (*PAST, receive()), asks, literal=True)
+def past_never_comes(command: v.Schedule) -> v.Schedule:
     """A message that is scheduled for a time that has passed never comes."""
     if command.delay < 0:
         command = attrs.evolve(command, delay=NEVER)
-    return RULES.scheduling.schedule(namespace, command, connection)
+    return command
 
 
 MUTANTS: Final = mutant.all()

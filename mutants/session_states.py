@@ -24,7 +24,7 @@ from busproof.mutants.runs import (
     up,
 )
 from busproof.mutants.sessions import ACCEPT, CLOSE, CREATE, EMPTY, OTHER, OfSession, session_of
-from busproof.mutants.wrappers import afterwards, alters, beforehand
+from busproof.mutants.wrappers import afterwards, alters, asks, beforehand
 
 __all__ = ["MUTANTS"]
 
@@ -47,29 +47,29 @@ COMMITTED: Final[Run] = (
 
 
 @mutant("SESS-16", "sessions.get_state", (*EMPTY, GET), alters)
-def state_empty_text(answer: Answer, *_: Any) -> Answer:
+def state_empty_text(usual: Answer) -> Answer:
     """A session without state has an empty text as its state."""
-    if answer.outcome == v.SessionState(state=None):
-        answer.outcome = v.SessionState(state="")
-    return answer
+    if usual.outcome == v.SessionState(state=None):
+        usual.outcome = v.SessionState(state="")
+    return usual
 
 
-@mutant("SESS-17", "sessions.set_state", (*EMPTY, SET, ANOTHER, GET))
-def state_of_first(namespace: Namespace, command: v.SetSessionState, connection: str) -> Answer:
+@mutant("SESS-17", "sessions.set_state", (*EMPTY, SET, ANOTHER, GET), asks)
+def state_of_first(namespace: Namespace, command: v.SetSessionState) -> v.SetSessionState:
     """The first state that is set stays."""
     session = session_of(namespace, command)
     if session is not None and None not in (session.state, command.state):
         command = attrs.evolve(command, state=session.state)
-    return RULES.sessions.set_state(namespace, command, connection)
+    return command
 
 
-@mutant("SESS-18", "sessions.set_state", (*EMPTY, SET, CLEAR, GET))
-def state_not_cleared(namespace: Namespace, command: v.SetSessionState, connection: str) -> Answer:
+@mutant("SESS-18", "sessions.set_state", (*EMPTY, SET, CLEAR, GET), asks)
+def state_not_cleared(namespace: Namespace, command: v.SetSessionState) -> v.SetSessionState:
     """Setting nothing leaves the state as it is."""
     session = session_of(namespace, command)
     if session is not None and command.state is None:
         command = attrs.evolve(command, state=session.state)
-    return RULES.sessions.set_state(namespace, command, connection)
+    return command
 
 
 @mutant("SESS-19", "sessions.close", (*EMPTY, SET, CLOSE, ACCEPT, GET), beforehand)
@@ -81,7 +81,7 @@ def state_dies_with_session(namespace: Namespace, command: v.CloseSession, *rest
 
 @mutant("SESS-19", "partitions.switch", RECOVERED, afterwards, deep=True)
 def state_lost_in_outage(
-    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, *_: Any
+    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp
 ) -> None:
     """An outage loses the states of its sessions."""
     entities = [each for each in namespace.entities.values() if each.base.path == command.queue]
@@ -121,23 +121,21 @@ def state_for_everybody(namespace: Namespace, command: v.GetSessionState, *rest:
     return RULES.sessions.get_state(namespace, command, holder)
 
 
-@mutant("SESS-22", "sessions.list_sessions", (*EMPTY, SET, LIST))
-def list_forgets_states(namespace: Namespace, command: v.ListSessions, connection: str) -> Answer:
+@mutant("SESS-22", "sessions.list_sessions", (*EMPTY, SET, LIST), alters)
+def list_forgets_states(usual: Answer, namespace: Namespace, command: v.ListSessions) -> Answer:
     """The list names sessions with messages only."""
-    answer = RULES.sessions.list_sessions(namespace, command, connection)
     there = namespace.entities[command.queue].sessions.values()
     names = sorted(each.name for each in there if each.messages)
-    answer.outcome = v.SessionsListed(session_ids=tuple(names))
-    return answer
+    usual.outcome = v.SessionsListed(session_ids=tuple(names))
+    return usual
 
 
-@mutant("SESS-22", "sessions.list_sessions", (*EMPTY, LIST))
-def list_remembers_all(namespace: Namespace, command: v.ListSessions, connection: str) -> Answer:
+@mutant("SESS-22", "sessions.list_sessions", (*EMPTY, LIST), alters)
+def list_remembers_all(usual: Answer, namespace: Namespace, command: v.ListSessions) -> Answer:
     """The list names sessions that were ever held."""
-    answer = RULES.sessions.list_sessions(namespace, command, connection)
     names = sorted(namespace.entities[command.queue].sessions)
-    answer.outcome = v.SessionsListed(session_ids=tuple(names))
-    return answer
+    usual.outcome = v.SessionsListed(session_ids=tuple(names))
+    return usual
 
 
 @mutant("SESS-23", "partitions.in_session", PEEKED)
@@ -149,7 +147,7 @@ def peek_ignores_session(
 
 
 @mutant("SESS-24", "sessions.accept", OTHER_DOWN, afterwards)
-def outage_stops_sessions(namespace: Namespace, command: v.AcceptSession, *_: Any) -> None:
+def outage_stops_sessions(namespace: Namespace, command: v.AcceptSession) -> None:
     """While any partition is down, no session is given."""
     if namespace.entities[command.queue].base.down:
         raise namespace.rules.partitions.outage(namespace, "SESS-24")

@@ -21,7 +21,7 @@ from busproof.mutants.runs import (
     send,
     wait,
 )
-from busproof.mutants.wrappers import afterwards, beforehand, refuses, refuses_as
+from busproof.mutants.wrappers import afterwards, beforehand, instead, refuses, refuses_as
 
 __all__ = ["ACCEPT", "CLOSE", "CREATE", "EMPTY", "MUTANTS", "OTHER", "OfSession", "session_of"]
 
@@ -103,7 +103,7 @@ def received_in_no_session(
 
 
 @mutant("SESS-03", "sessions.hold", EMPTY, refuses("SESS-03", v.Error.SESSION_CANNOT_BE_LOCKED))
-def empty_session_refused(namespace: Namespace, session: Session, *_: Any) -> bool:
+def empty_session_refused(session: Session) -> bool:
     """A session without messages cannot be accepted."""
     return not session.messages
 
@@ -150,16 +150,14 @@ def later_messages_held_back(
     return RULES.messages.give_next(namespace, entity, session, *rest)
 
 
-@mutant("SESS-06", "sessions.free", (*HELD, send("m2", session_id="t"), NEXT))
-def next_session_missed(namespace: Namespace, entity: Entity) -> Iterator[Session]:
+@mutant("SESS-06", "sessions.free", (*HELD, send("m2", session_id="t"), NEXT), instead)
+def next_session_missed(entity: Entity) -> Iterator[Session] | None:
     """The next session is never found while any session is held."""
-    if any(each.holder is not None for each in entity.sessions.values()):
-        return iter(())
-    return RULES.sessions.free(namespace, entity)
+    return iter(()) if any(each.holder is not None for each in entity.sessions.values()) else None
 
 
 @mutant("SESS-07", "sessions.free", (*HELD, over("c2", NEXT)))
-def next_session_held(namespace: Namespace, entity: Entity) -> Iterator[Session]:
+def next_session_held(entity: Entity) -> Iterator[Session]:
     """The next session may be one that another holds."""
     up = (each for each in entity.sessions.values() if each.partition not in entity.base.down)
     return (each for each in up if each.line.first(entity.messages) is not None)
@@ -206,19 +204,19 @@ def closing_reorders(namespace: Namespace, session: Session, *, counts: bool) ->
 
 
 @mutant("SESS-09", "sessions.give_back", (*TAKEN, CLOSE, ACCEPT, receive("s")))
-def closing_counts(namespace: Namespace, session: Session, *, counts: bool) -> None:
+def closing_counts(namespace: Namespace, session: Session) -> None:
     """A delivery that ends with a closed session counts."""
     RULES.sessions.give_back(namespace, session, counts=True)
 
 
 @mutant("SESS-10", "sessions.release", (*TAKEN, wait(61), ACCEPT, receive("s")))
-def expiry_not_counted(namespace: Namespace, session: Session, *, counts: bool) -> None:
+def expiry_not_counted(namespace: Namespace, session: Session) -> None:
     """A delivery that ends with a session's lock is forgotten."""
     RULES.sessions.release(namespace, session, counts=False)
 
 
 @mutant("SESS-11", "sessions.end", (*HELD, wait(61), over("c2", ACCEPT)))
-def session_never_expires(namespace: Namespace, session: Session) -> None:
+def session_never_expires() -> None:
     """A session's lock lasts until it is closed."""
 
 
@@ -246,7 +244,7 @@ def lost_session_read(
     (*HELD, wait(61), RENEW),
     refuses_as(v.Error.INVALID_OPERATION, v.Error.SESSION_LOCK_LOST),
 )
-def lost_session_other_error(*_: Any) -> None:
+def lost_session_other_error() -> None:
     """A renewal that comes too late is an invalid operation."""
 
 
@@ -282,9 +280,7 @@ def renewal_forgets_messages(
 
 
 @mutant("SESS-15", "locks.apply", ABANDONED, beforehand, also={"messages.give_next": _by_places})
-def abandoned_comes_last(
-    namespace: Namespace, queued: QueuedMessage, action: Action, *_: Any
-) -> None:
+def abandoned_comes_last(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
     """An abandoned message comes behind the others."""
     if action is Action.ABANDON:
         _put_last(namespace, queued)

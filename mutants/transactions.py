@@ -1,6 +1,6 @@
 """Mutants of TXN: sends in a transaction, and its end."""
 
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
@@ -20,6 +20,7 @@ from busproof.mutants.wrappers import (
     only_where,
     refuses,
     refuses_as,
+    with_other,
 )
 
 __all__ = ["MUTANTS"]
@@ -61,46 +62,44 @@ SCHEDULED: Final[Run] = (
 
 
 @mutant("TXN-01", "transactions.key_of", KEYED, refuses("TXN-01"))
-def keyed_refused_in_transaction(namespace: Namespace, entity: Entity, *_: Any) -> bool:
+def keyed_refused_in_transaction(entity: Entity) -> bool:
     """No message is accepted in a transaction."""
     return entity.settings.partitioned
 
 
 @mutant("TXN-02", "transactions.check_same_key", TWO)
-def second_refused_in_transaction(namespace: Namespace, earlier: Key, key: Key) -> None:
+def second_refused_in_transaction() -> None:
     """A transaction takes no second message, whatever its key."""
     raise Refusal(v.Error.INVALID_OPERATION, "TXN-02")
 
 
 @mutant("TXN-03", "transactions.key_of", KEYLESS, instead_of("TXN-03"))
-def keyless_accepted(*_: Any) -> None:
+def keyless_accepted() -> None:
     """A message without key is accepted in a transaction."""
 
 
 @mutant("TXN-03", "transactions.key_of", KEYLESS, refuses_as(v.Error.UNAVAILABLE, "TXN-03"))
-def keyless_wrong_error(*_: Any) -> None:
+def keyless_wrong_error() -> None:
     """A message without key is refused in a transaction, with another error."""
 
 
 @mutant("TXN-04", "transactions.check_same_key", OTHER_KEY, only_where)
-def other_key_accepted(namespace: Namespace, earlier: Key, key: Key) -> bool:
+def other_key_accepted(earlier: Key, key: Key) -> bool:
     """A transaction takes messages with different keys."""
     return earlier.source == key.source == SESSION_ID
 
 
 @mutant("TXN-04", "transactions.check_other_sends", THIRD_KEY, only_where, deep=True)
-def other_key_accepted_third(
-    namespace: Namespace, entity: Entity, transaction: Transaction, key: Key
-) -> bool:
+def other_key_accepted_third(entity: Entity, transaction: Transaction, key: Key) -> bool:
     """Only the second message of a transaction is compared with the first."""
     alike = [earlier for other, earlier in keys_of_sends(transaction) if other is entity]
     return len(alike) < 2 or key.source == SESSION_ID
 
 
-@mutant("TXN-04", "transactions.check_other_sends", SAME_HOME, deep=True)
+@mutant("TXN-04", "transactions.check_other_sends", SAME_HOME, with_other("transaction"), deep=True)
 def other_key_accepted_in_same_partition(
     namespace: Namespace, entity: Entity, transaction: Transaction, key: Key
-) -> None:
+) -> Transaction:
     """A transaction takes another key if it selects the same partition."""
     home = namespace.rules.keys.home(namespace, entity, key)
     together = key.source != SESSION_ID
@@ -109,14 +108,13 @@ def other_key_accepted_in_same_partition(
         for each in transaction.sends
         if not (together and each.entity is entity and each.partition == home)
     )
-    apart = Transaction(sends=tuple(others))
-    RULES.transactions.check_other_sends(namespace, entity, apart, key)
+    return Transaction(sends=tuple(others))
 
 
 @mutant("TXN-05", "transactions.place", PINNED, alters)
-def unpinned_in_transaction(partition: int, namespace: Namespace, entity: Entity, *_: Any) -> int:
+def unpinned_in_transaction(usual: int, entity: Entity) -> int:
     """A transaction's messages go to one partition, whatever their key."""
-    return (partition + 1) % len(entity.partitions)
+    return (usual + 1) % len(entity.partitions)
 
 
 @mutant("TXN-06", "transactions.key_of", (*SESSIONS, send("m1", within="t", partition_key="a")))
@@ -135,25 +133,23 @@ def session_missing_accepted(
         return key
 
 
-@mutant("TXN-07", "transactions.key_of", MISMATCH)
-def mismatch_accepted_in_transaction(
-    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
-) -> Key | None:
+@mutant("TXN-07", "transactions.key_of", MISMATCH, with_other("message"))
+def mismatch_accepted_in_transaction(message: v.Message) -> v.Message:
     """In a transaction SessionId and PartitionKey may differ."""
     if message.session_id is not None:
         message = attrs.evolve(message, partition_key=None)
-    return RULES.transactions.key_of(namespace, entity, transaction, message)
+    return message
 
 
 @mutant("TXN-08", "transactions.check_same_key", (*SESSIONS, *TWO_SESSIONS), only_where)
-def two_sessions_accepted(namespace: Namespace, earlier: Key, key: Key) -> bool:
+def two_sessions_accepted(earlier: Key, key: Key) -> bool:
     """A transaction takes messages of several sessions."""
     return not earlier.source == key.source == SESSION_ID
 
 
 @mutant("TXN-09", "transactions.key_of", REGULAR, refuses("TXN-08"))
 def two_sessions_refused_on_regular(
-    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
+    entity: Entity, transaction: Transaction, message: v.Message
 ) -> bool:
     """A transaction takes messages of one session only, even on a regular queue."""
     sessions = {each.message.session_id for each in transaction.sends}
@@ -161,19 +157,17 @@ def two_sessions_refused_on_regular(
 
 
 @mutant("TXN-10", "transactions.place", (*TWO, send("m3", within="t", partition_key="a")), alters)
-def transaction_split(
-    partition: int, namespace: Namespace, entity: Entity, transaction: Transaction, *_: Any
-) -> int:
+def transaction_split(usual: int, entity: Entity, transaction: Transaction) -> int:
     """The third message of a transaction goes to another partition."""
-    return (partition + (len(transaction.sends) == 2)) % len(entity.partitions)
+    return (usual + (len(transaction.sends) == 2)) % len(entity.partitions)
 
 
 @mutant("TXN-11", "transactions.key_of", KEYED, alters)
-def partition_key_refused_in_transaction(key: Key | None, *_: Any) -> Key | None:
+def partition_key_refused_in_transaction(usual: Key | None) -> Key | None:
     """In a transaction a PartitionKey does not count as a key."""
-    if key is not None and key.source == PARTITION_KEY:
+    if usual is not None and usual.source == PARTITION_KEY:
         raise Refusal(v.Error.INVALID_OPERATION, "TXN-03")
-    return key
+    return usual
 
 
 def _deliver_nothing(namespace: Namespace, buffered: BufferedSend) -> None:
@@ -208,7 +202,7 @@ def rollback_keeps(namespace: Namespace, command: v.RollBackTransaction, connect
 
 
 @mutant("TXN-13", "transactions.roll_back", (*TWO, ROLL_BACK, receive()), beforehand, deep=True)
-def rollback_keeps_the_first(namespace: Namespace, command: v.RollBackTransaction, *_: Any) -> None:
+def rollback_keeps_the_first(namespace: Namespace, command: v.RollBackTransaction) -> None:
     """Rolling back a transaction of several messages leaves the first of them."""
     sends = running(namespace, command.transaction).sends
     if len(sends) > 1:
@@ -216,9 +210,7 @@ def rollback_keeps_the_first(namespace: Namespace, command: v.RollBackTransactio
 
 
 @mutant("TXN-13", "transactions.roll_back", SCHEDULED, beforehand)
-def scheduled_outside_transaction(
-    namespace: Namespace, command: v.RollBackTransaction, *_: Any
-) -> None:
+def scheduled_outside_transaction(namespace: Namespace, command: v.RollBackTransaction) -> None:
     """A message scheduled in a rolled back transaction arrives anyway."""
     for buffered in running(namespace, command.transaction).sends:
         if buffered.scheduled is not None:
@@ -226,9 +218,7 @@ def scheduled_outside_transaction(
 
 
 @mutant("TXN-14", "transactions.key_of", KEYLESS_ON_REGULAR, refuses("TXN-03"))
-def keyless_refused_on_regular(
-    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
-) -> bool:
+def keyless_refused_on_regular(entity: Entity, message: v.Message) -> bool:
     """A message without key is refused in a transaction, even on a regular queue."""
     keyless = message.session_id is None and message.partition_key is None
     return keyless and not entity.settings.partitioned
@@ -241,7 +231,7 @@ def keyless_refused_on_regular(
     refuses("TXN-04"),
 )
 def other_key_refused_on_regular(
-    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
+    entity: Entity, transaction: Transaction, message: v.Message
 ) -> bool:
     """A transaction takes one PartitionKey only, even on a regular queue."""
     keys = {each.message.partition_key for each in transaction.sends}
@@ -254,7 +244,7 @@ def other_key_refused_on_regular(
     TWO_QUEUES,
     readings={"TXN-ENTITIES": "refused"},
 )
-def second_entity_accepted(namespace: Namespace, entity: Entity, transaction: Transaction) -> None:
+def second_entity_accepted() -> None:
     """A transaction sends to any number of queues."""
 
 

@@ -77,9 +77,7 @@ def lost_before_full_destination(namespace: Namespace, source: Entity, *what: An
 
 
 @mutant("FWD-23", "forwarding.forward", DUE, only_where, literal=True)
-def due_in_outage_not_forwarded(
-    namespace: Namespace, source: Entity, message: v.Message, partition: int, *_: Any
-) -> bool:
+def due_in_outage_not_forwarded(source: Entity, partition: int) -> bool:
     """A message that becomes due at a source in an outage is never forwarded."""
     return partition not in source.base.down
 
@@ -95,7 +93,7 @@ def dead_letters_among_transfers(namespace: Namespace, queued: QueuedMessage, re
 
 
 @mutant("FWD-32", "management.get_queue", (*DEAD, v.GetQueue(queue=QUEUE)))
-def dead_letters_counted_as_transfers(namespace: Namespace, command: v.GetQueue, *_: Any) -> Answer:
+def dead_letters_counted_as_transfers(namespace: Namespace, command: v.GetQueue) -> Answer:
     """Dead letters are counted as transfer dead letters."""
     dlq = namespace.entities[command.queue].dead_letters
     dead = 0 if dlq is None else len(dlq.messages)

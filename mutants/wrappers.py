@@ -4,28 +4,34 @@ Each wrapper takes the model's own rule and the function of a mutant, and makes 
 both. A mutant without a wrapper replaces the rule by its function as it is.
 """
 
+import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
 from busproof.model.values import Refusal
 
 __all__ = [
+    "USUAL",
     "Wrapper",
     "afterwards",
     "alters",
     "asks",
     "beforehand",
+    "instead",
     "instead_of",
     "only_where",
     "refuses",
     "refuses_as",
     "refuses_yet",
+    "with_other",
 ]
 
 Rule = Callable[..., Any]
 Wrapper = Callable[[Rule, Rule], Rule]
+USUAL: Final = "usual"
+"""Name of the argument by which a function gets the usual answer."""
 Cause = v.RuleId | v.Error
 """Why something is refused: a rule that says so, or the error that the client sees."""
 
@@ -39,11 +45,35 @@ def asks(usual: Rule, change: Rule) -> Rule:
     return replacement
 
 
-def alters(usual: Rule, change: Rule) -> Rule:
-    """Answer with something else: the function gets the usual answer, then the arguments."""
+def with_other(name: str) -> Wrapper:
+    """Apply the rule with another argument of this name: the function makes it."""
 
-    def replacement(*args: Any) -> Any:
-        return change(usual(*args), *args)
+    def wrap(usual: Rule, change: Rule) -> Rule:
+        place = list(inspect.signature(usual).parameters).index(name)
+
+        def replacement(*args: Any) -> Any:
+            return usual(*args[:place], change(*args), *args[place + 1 :])
+
+        return replacement
+
+    return wrap
+
+
+def alters(usual: Rule, change: Rule) -> Rule:
+    """Answer with something else: the function gets what is `usual`."""
+
+    def replacement(*args: Any, **named: Any) -> Any:
+        return change(*args, **named, **{USUAL: usual(*args, **named)})
+
+    return replacement
+
+
+def instead(usual: Rule, answer: Rule) -> Rule:
+    """Answer by the function, and as usual where that gives nothing."""
+
+    def replacement(*args: Any, **named: Any) -> Any:
+        wrong = answer(*args, **named)
+        return usual(*args, **named) if wrong is None else wrong
 
     return replacement
 
@@ -51,9 +81,9 @@ def alters(usual: Rule, change: Rule) -> Rule:
 def afterwards(usual: Rule, effect: Rule) -> Rule:
     """Answer as usual, and have another effect after that."""
 
-    def replacement(*args: Any) -> Any:
-        answer = usual(*args)
-        effect(*args)
+    def replacement(*args: Any, **named: Any) -> Any:
+        answer = usual(*args, **named)
+        effect(*args, **named)
         return answer
 
     return replacement
@@ -62,9 +92,9 @@ def afterwards(usual: Rule, effect: Rule) -> Rule:
 def beforehand(usual: Rule, effect: Rule) -> Rule:
     """Have another effect first, and then answer as usual."""
 
-    def replacement(*args: Any) -> Any:
-        effect(*args)
-        return usual(*args)
+    def replacement(*args: Any, **named: Any) -> Any:
+        effect(*args, **named)
+        return usual(*args, **named)
 
     return replacement
 
@@ -72,8 +102,8 @@ def beforehand(usual: Rule, effect: Rule) -> Rule:
 def only_where(usual: Rule, holds: Rule) -> Rule:
     """Do as usual where the function says so, and nothing elsewhere."""
 
-    def replacement(*args: Any) -> Any:
-        return usual(*args) if holds(*args) else None
+    def replacement(*args: Any, **named: Any) -> Any:
+        return usual(*args, **named) if holds(*args, **named) else None
 
     return replacement
 
@@ -82,10 +112,10 @@ def refuses(rule: v.RuleId, error: v.Error = v.Error.INVALID_OPERATION) -> Wrapp
     """Refuse, for this rule, where the function says so."""
 
     def wrap(usual: Rule, refused: Rule) -> Rule:
-        def replacement(*args: Any) -> Any:
-            if refused(*args):
+        def replacement(*args: Any, **named: Any) -> Any:
+            if refused(*args, **named):
                 raise Refusal(error, rule)
-            return usual(*args)
+            return usual(*args, **named)
 
         return replacement
 

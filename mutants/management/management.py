@@ -20,7 +20,7 @@ from busproof.mutants.runs import (
     receive,
     send,
 )
-from busproof.mutants.wrappers import instead_of
+from busproof.mutants.wrappers import instead_of, with_other
 
 __all__ = [
     "DELETE",
@@ -61,7 +61,7 @@ def told(
 
 
 @mutant("MGMT-01", "management.get_queue", (create(), GET))
-def partitioning_not_told(namespace: Namespace, command: v.GetQueue, connection: str) -> Answer:
+def partitioning_not_told(namespace: Namespace, command: v.GetQueue) -> Answer:
     """A partitioned queue is described as a regular one."""
     return told(namespace, command, lambda told: {"partitioned": told.partitioned and False})
 
@@ -95,10 +95,10 @@ def no_partitions_with_sessions_and_detection(
     return _unless(refused, namespace, command, connection)
 
 
-@mutant("MGMT-03", "premium.partitioned", (create(partitioned=None), GET))
-def partitioned_unasked(namespace: Namespace, asked: bool | None, *rest: Any) -> bool:
+@mutant("MGMT-03", "premium.partitioned", (create(partitioned=None), GET), with_other("asked"))
+def partitioned_unasked(asked: bool | None) -> bool | None:
     """A queue is partitioned unless the option says no."""
-    return RULES.premium.partitioned(namespace, asked is not False, *rest)
+    return asked is not False
 
 
 def change_fixed(namespace: Namespace, entity: Entity, command: v.UpdateQueue, name: str) -> None:
@@ -205,7 +205,7 @@ def second_creation_empties(namespace: Namespace, command: v.CreateQueue, *rest:
 
 
 @mutant("MGMT-10", "messages.send", (send("m1"),), instead_of("MGMT-10"))
-def missing_queue_swallows(*_: Any) -> Answer:
+def missing_queue_swallows() -> Answer:
     """A queue that does not exist accepts messages."""
     return Answer(DONE)
 
@@ -231,7 +231,7 @@ def missing_queue_unavailable(namespace: Namespace, path: str) -> Entity:
 
 
 @mutant("MGMT-11", "management.get_queue", (create(lock_duration=5 * v.MICROSECONDS), GET))
-def default_lock_told(namespace: Namespace, command: v.GetQueue, connection: str) -> Answer:
+def default_lock_told(namespace: Namespace, command: v.GetQueue) -> Answer:
     """Every queue is described with locks of a minute."""
     return told(namespace, command, lambda _: {"lock_duration": 60 * v.MICROSECONDS})
 

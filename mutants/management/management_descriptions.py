@@ -1,6 +1,6 @@
 """Mutants of MGMT: what a queue is described with, and what is disabled."""
 
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
@@ -23,7 +23,7 @@ from busproof.mutants.runs import (
     up,
     wait,
 )
-from busproof.mutants.wrappers import refuses_yet
+from busproof.mutants.wrappers import refuses_yet, with_other
 
 __all__ = ["AT_ONCE", "MUTANTS"]
 
@@ -39,7 +39,7 @@ RECOVERED: Final[Run] = (create(), down(LAST), up(LAST), wait(1), GET)
 
 
 @mutant("MGMT-20", "management.count", (*ONE_EACH, GET), readings=AT_ONCE)
-def one_partition_counted(namespace: Namespace, entity: Entity) -> int:
+def one_partition_counted(entity: Entity) -> int:
     """Only the messages of one partition are counted."""
     return entity.partitions[0].messages
 
@@ -50,7 +50,7 @@ def one_partition_counted(namespace: Namespace, entity: Entity) -> int:
     (create(), schedule("m1", 9), GET),
     readings={**AT_ONCE, "SCHEDULED-COUNT": "counted"},
 )
-def scheduled_not_counted(namespace: Namespace, entity: Entity) -> int:
+def scheduled_not_counted(entity: Entity) -> int:
     """Messages that are scheduled are not counted."""
     return len(entity.messages)
 
@@ -61,7 +61,7 @@ def scheduled_not_counted(namespace: Namespace, entity: Entity) -> int:
     (create(), schedule("m1", 9), GET),
     readings={**AT_ONCE, "SCHEDULED-COUNT": "left-out"},
 )
-def scheduled_counted(namespace: Namespace, entity: Entity) -> int:
+def scheduled_counted(entity: Entity) -> int:
     """Messages that are scheduled are counted."""
     return len(entity.messages) + len(entity.scheduled)
 
@@ -91,7 +91,7 @@ def recovered_partition_not_counted(namespace: Namespace, entity: Entity) -> int
 
 
 @mutant("MGMT-21", "management.availability", IN_OUTAGE, readings=AT_ONCE)
-def never_limited(namespace: Namespace, entity: Entity) -> v.Availability:
+def never_limited() -> v.Availability:
     """Availability is never reported as limited."""
     return v.Availability.AVAILABLE
 
@@ -115,7 +115,7 @@ def disabled_takes(namespace: Namespace, path: str) -> Entity:
     (create(), SHUT, send("m1"), receive()),
     refuses_yet("MGMT-26", in_transactions=False),
 )
-def disabled_keeps_for_later(namespace: Namespace, command: v.Send, *_: Any) -> None:
+def disabled_keeps_for_later(namespace: Namespace, command: v.Send) -> None:
     """A message refused by a disabled queue arrives anyway."""
     rules, message = namespace.rules, command.message
     entity = rules.topics.addressed(namespace, command.queue)
@@ -138,14 +138,12 @@ def disabling_empties(namespace: Namespace, entity: Entity, command: v.UpdateQue
         empty(namespace, entity)
 
 
-@mutant("MGMT-28", "management.apply_update", (create(), CLOSED, send("m1")))
-def disabled_for_one_is_disabled_for_all(
-    namespace: Namespace, entity: Entity, command: v.UpdateQueue
-) -> None:
+@mutant("MGMT-28", "management.apply_update", (create(), CLOSED, send("m1")), with_other("command"))
+def disabled_for_one_is_disabled_for_all(command: v.UpdateQueue) -> v.UpdateQueue:
     """A queue that is disabled for sending or receiving is disabled for both."""
     if command.status not in (None, v.EntityStatus.ACTIVE):
         command = attrs.evolve(command, status=v.EntityStatus.DISABLED)
-    RULES.management.apply_update(namespace, entity, command)
+    return command
 
 
 MUTANTS: Final = mutant.all()

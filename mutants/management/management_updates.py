@@ -115,7 +115,7 @@ def lifetime_update_not_in_force(namespace: Namespace, entity: Entity, *rest: An
 
 
 @mutant("MGMT-12", "management.apply_update", THERE_BEFORE, afterwards, deep=True)
-def lifetime_update_ages_what_is_there(namespace: Namespace, entity: Entity, *_: Any) -> None:
+def lifetime_update_ages_what_is_there(namespace: Namespace, entity: Entity) -> None:
     """An update of the time to live also applies to earlier messages."""
     for queued in entity.messages.values():
         until = namespace.rules.expiry.expires_at(namespace, entity, queued.message, DIRECT)
@@ -172,14 +172,14 @@ def _queues(namespace: Namespace) -> list[str]:
 
 
 @mutant("MGMT-16", "management.list_queues", (create(), create(queue="other"), v.ListQueues()))
-def list_leaves_one_out(namespace: Namespace, command: v.ListQueues, connection: str) -> Answer:
+def list_leaves_one_out(namespace: Namespace) -> Answer:
     """A list of several queues leaves out the last one."""
     names = _queues(namespace)
     return Answer(v.Listed(names=tuple(names[: max(1, len(names) - 1)])))
 
 
 @mutant("MGMT-16", "management.list_queues", (create(), DELETE, v.ListQueues()), also=REMEMBERING)
-def list_names_deleted(namespace: Namespace, command: v.ListQueues, connection: str) -> Answer:
+def list_names_deleted(namespace: Namespace) -> Answer:
     """A list names queues that were deleted."""
     deleted = memory(namespace, dict[str, Entity]).items()
     names = {path for path, each in deleted if each.kind is EntityKind.QUEUE}

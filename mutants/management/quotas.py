@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
@@ -58,12 +58,12 @@ def one_partitioned_too_few(namespace: Namespace, kind: EntityKind) -> None:
 
 
 @mutant("QUOTA-02", "quotas.check_partitioned", ONE_MORE)
-def partitioned_without_end(namespace: Namespace, kind: EntityKind) -> None:
+def partitioned_without_end() -> None:
     """A namespace takes any number of partitioned entities."""
 
 
 @mutant("QUOTA-02", "quotas.check_partitioned", ONE_MORE, refuses_as(v.Error.INVALID_OPERATION))
-def too_many_called_invalid(*_: Any) -> None:
+def too_many_called_invalid() -> None:
     """A queue beyond the quota is refused as invalid."""
 
 
@@ -117,7 +117,7 @@ def refused_and_created(namespace: Namespace, command: v.CreateQueue, connection
 
 
 @mutant("QUOTA-03", "quotas.check_partitioned", topics(101), only_where)
-def topics_without_end(namespace: Namespace, kind: EntityKind) -> bool:
+def topics_without_end(kind: EntityKind) -> bool:
     """A namespace takes any number of partitioned topics."""
     return kind is not EntityKind.TOPIC
 
@@ -183,13 +183,13 @@ def _limit(namespace: Namespace, kind: EntityKind, weight: int, rule: v.RuleId) 
 
 
 @mutant("QUOTA-07", "quotas.check_entities", (*MANY, REGULAR), deep=True)
-def one_entity_too_few(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
+def one_entity_too_few(namespace: Namespace, kind: EntityKind) -> None:
     """A namespace takes 9,999 queues and topics."""
     _limit(namespace, kind, 2, "QUOTA-07")
 
 
 @mutant("QUOTA-08", "quotas.check_entities", (*MANY, *queues(1), REGULAR), deep=True)
-def entities_without_end(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
+def entities_without_end() -> None:
     """A namespace takes any number of queues."""
 
 
@@ -215,7 +215,7 @@ def quota_in_premium(namespace: Namespace, kind: EntityKind, partitions: int) ->
 
 
 @mutant("QUOTA-14", "quotas.check_premium", UNIT, deep=True)
-def a_unit_too_small(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
+def a_unit_too_small(namespace: Namespace) -> None:
     """Premium takes 999 queues and topics for each messaging unit."""
     counts = namespace.counts
     there = counts.partitioned_queues + counts.partitioned_topics + counts.regular
@@ -230,7 +230,7 @@ def a_unit_too_small(namespace: Namespace, kind: EntityKind, partitions: int) ->
     readings={"QUOTA-PREMIUM": "per-unit"},
     deep=True,
 )
-def units_without_end(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
+def units_without_end() -> None:
     """Premium takes any number of queues, where its messaging units are read to limit them."""
 
 

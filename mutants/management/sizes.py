@@ -32,7 +32,14 @@ from busproof.mutants.runs import (
     schedule,
     send,
 )
-from busproof.mutants.wrappers import instead_of, refuses, refuses_as, refuses_yet
+from busproof.mutants.wrappers import (
+    afterwards,
+    instead_of,
+    refuses,
+    refuses_as,
+    refuses_yet,
+    with_other,
+)
 
 __all__ = ["MUTANTS"]
 
@@ -70,7 +77,7 @@ def each(dealt_with: Callable[[int], Settling] | None = None) -> Run:
 
 
 @mutant("SIZE-01", "sizes.granted_size", (LARGEST,), refuses("SIZE-01"))
-def largest_size_refused(namespace: Namespace, asked: int | None) -> bool:
+def largest_size_refused(asked: int | None) -> bool:
     """A queue cannot have 5 GB."""
     return asked == 5
 
@@ -88,14 +95,14 @@ def any_size(namespace: Namespace, asked: int | None) -> int:
     return asked or RULES.sizes.granted_size(namespace, asked)
 
 
-@mutant("SIZE-03", "sizes.granted_size", (create(), GET))
-def large_by_default(namespace: Namespace, asked: int | None) -> int:
+@mutant("SIZE-03", "sizes.granted_size", (create(), GET), with_other("asked"))
+def large_by_default(asked: int | None) -> int | None:
     """A queue that is created without a size has 5 GB."""
-    return RULES.sizes.granted_size(namespace, asked or 5)
+    return asked or 5
 
 
 @mutant("SIZE-04", "sizes.greatest_size", (create(), GET))
-def one_partition_told(namespace: Namespace, entity: Entity) -> int:
+def one_partition_told(entity: Entity) -> int:
     """A partitioned queue is described as large as one partition."""
     return entity.settings.max_size
 
@@ -126,7 +133,7 @@ def regular_told_as_partitioned(namespace: Namespace, entity: Entity) -> int:
 
 
 @mutant("SIZE-07", "sizes.has_room", FULL)
-def partitions_pooled(namespace: Namespace, entity: Entity, partition: int, size: int) -> bool:
+def partitions_pooled(namespace: Namespace, entity: Entity, size: int) -> bool:
     """A partition takes room from others that have some."""
     whole = entity.capacity * len(entity.partitions)
     return RULES.sizes.used(namespace, entity) + (size or 1) <= whole
@@ -159,7 +166,7 @@ def session_never_full(namespace: Namespace, entity: Entity, key: Key | None, *r
         send("elsewhere", partition_key=ELSEWHERE, **BULKY),
     ),
 )
-def one_full_all_full(namespace: Namespace, entity: Entity, partition: int, size: int) -> bool:
+def one_full_all_full(namespace: Namespace, entity: Entity, size: int) -> bool:
     """While one partition is full, every key is refused."""
     has_room = RULES.sizes.has_room
     return all(has_room(namespace, entity, each.number, size) for each in entity.partitions)
@@ -179,19 +186,19 @@ def regular_never_full(namespace: Namespace, entity: Entity, partition: int, siz
     refuses_yet(v.Error.QUOTA_EXCEEDED),
     deep=True,
 )
-def full_keeps_what_it_refused(namespace: Namespace, command: v.Send, *_: Any) -> None:
+def full_keeps_what_it_refused(namespace: Namespace, command: v.Send) -> None:
     """A full queue refuses a message and keeps it."""
     entity = namespace.rules.topics.addressed(namespace, command.queue)
     namespace.rules.messages.arrive(namespace, entity, command.message, 0, DIRECT)
 
 
 @mutant("SIZE-11", "keys.place", FULL, refuses_as(v.Error.UNAVAILABLE, QUOTA))
-def full_called_down(*_: Any) -> None:
+def full_called_down() -> None:
     """A full entity is reported as unavailable."""
 
 
 @mutant("SIZE-11", "keys.place", FULL, refuses_as(v.Error.INVALID_OPERATION, QUOTA))
-def full_called_invalid(*_: Any) -> None:
+def full_called_invalid() -> None:
     """A send to a full entity is refused as invalid."""
 
 
@@ -222,12 +229,15 @@ def _waste(namespace: Namespace, queued: QueuedMessage) -> None:
     namespace.rules.sizes.charge(namespace, queued.entity, queued.partition, size)
 
 
-@mutant("SIZE-12", "locks.apply", (*FULL_REGULAR, receive(), complete(0), MORE), literal=True)
-def completed_keeps_room(
-    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
-) -> None:
+@mutant(
+    "SIZE-12",
+    "locks.apply",
+    (*FULL_REGULAR, receive(), complete(0), MORE),
+    afterwards,
+    literal=True,
+)
+def completed_keeps_room(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
     """A completed message uses storage forever."""
-    RULES.locks.apply(namespace, queued, action, reason)
     if action is Action.COMPLETE:
         _waste(namespace, queued)
 
@@ -305,7 +315,7 @@ ALONE: Final = {"transactions.place": _place_alone}
 
 
 @mutant("SIZE-14", "transactions.check_commit", IN_TRANSACTION, instead_of("SIZE-14"), also=ALONE)
-def transaction_never_full(*_: Any) -> None:
+def transaction_never_full() -> None:
     """A transaction is committed whether it fits or not."""
 
 

@@ -64,7 +64,7 @@ def _repeated(number: int, part: Callable[[int], Run]) -> Run:
 
 @mutant("LIFE-09", "expiry.expires_at", (*KEYED, wait(HOUR + 1), receive()), alters, deep=True)
 def message_is_lost_after_an_hour(
-    usual: int | None, namespace: Namespace, entity: Entity, *_: Any
+    usual: int | None, namespace: Namespace, entity: Entity
 ) -> int | None:
     """A message without a time to live is lost after an hour."""
     if usual is None and entity.owner is entity:
@@ -92,21 +92,19 @@ def dead_letter_is_lost_after_a_day(namespace: Namespace, entity: Entity, *rest:
     alters,
     deep=True,
 )
-def number_is_forgotten_after_an_hour(
-    found: QueuedMessage, namespace: Namespace, *_: Any
-) -> QueuedMessage:
+def number_is_forgotten_after_an_hour(usual: QueuedMessage, namespace: Namespace) -> QueuedMessage:
     """The number of a deferred message is unknown an hour after it was given."""
-    if namespace.now > found.locked_until + HOUR * v.MICROSECONDS - 60 * v.MICROSECONDS:
+    if namespace.now > usual.locked_until + HOUR * v.MICROSECONDS - 60 * v.MICROSECONDS:
         raise Refusal(v.Error.MESSAGE_NOT_FOUND, "DEFER-02")
-    return found
+    return usual
 
 
 @mutant("SESS-19", "sessions.get_state", STATEFUL, alters, deep=True)
-def state_is_forgotten_after_an_hour(answer: Answer, namespace: Namespace, *_: Any) -> Answer:
+def state_is_forgotten_after_an_hour(usual: Answer, namespace: Namespace) -> Answer:
     """The state of a session is forgotten an hour after the start."""
-    if namespace.now > HOUR * v.MICROSECONDS and isinstance(answer.outcome, v.SessionState):
-        return Answer(v.SessionState(), rules=answer.rules)
-    return answer
+    if namespace.now > HOUR * v.MICROSECONDS and isinstance(usual.outcome, v.SessionState):
+        return Answer(v.SessionState(), rules=usual.rules)
+    return usual
 
 
 @mutant(
@@ -171,7 +169,7 @@ def deliveries_are_counted_to_a_hundred() -> None:
     refuses("LOCK-04", v.Error.LOCK_LOST),
     deep=True,
 )
-def renewal_past_a_hundred_is_refused(namespace: Namespace, command: v.RenewLock, *_: Any) -> bool:
+def renewal_past_a_hundred_is_refused(namespace: Namespace, command: v.RenewLock) -> bool:
     """A lock cannot be renewed more than a hundred times."""
     counts = memory(namespace, Counter[str])
     counts[command.lock_token] += 1

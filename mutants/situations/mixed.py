@@ -33,7 +33,7 @@ from busproof.mutants.runs import (
     wait,
 )
 from busproof.mutants.views import shown
-from busproof.mutants.wrappers import only_where, refuses_yet
+from busproof.mutants.wrappers import afterwards, instead, only_where, refuses_yet
 
 __all__ = ["MUTANTS"]
 
@@ -113,7 +113,7 @@ def completed_in_an_outage_comes_again(
 
 
 @mutant("LIFE-09", "messages.arrive", LATE, only_where, deep=True)
-def message_past_a_hundred_is_lost(namespace: Namespace, entity: Entity, *_: Any) -> bool:
+def message_past_a_hundred_is_lost(namespace: Namespace, entity: Entity) -> bool:
     """The hundred and first message of a queue is accepted and lost."""
     counts = memory(namespace, Counter[str])
     counts[entity.path] += 1
@@ -121,11 +121,11 @@ def message_past_a_hundred_is_lost(namespace: Namespace, entity: Entity, *_: Any
 
 
 @mutant("DLQ-05", "dead_letters.enqueue", LATE_DEAD, only_where, deep=True)
-def dead_letter_past_a_hundred_is_lost(namespace: Namespace, dead_letters: Entity, *_: Any) -> bool:
+def dead_letter_past_a_hundred_is_lost(namespace: Namespace, entity: Entity) -> bool:
     """The hundred and first dead letter of a queue is lost."""
     counts = memory(namespace, Counter[str])
-    counts[dead_letters.path] += 1
-    return counts[dead_letters.path] != MANY + 1
+    counts[entity.path] += 1
+    return counts[entity.path] != MANY + 1
 
 
 @shown(mutant, "LIFE-01", (create(), send("m1", properties={"yes": True}), receive()), deep=True)
@@ -214,29 +214,26 @@ def outage_frees_sessions(namespace: Namespace, command: Switch, connection: str
         *(*HELD, down(home("s")), v.SetSessionState(queue=QUEUE, session_id="s", state="x")),
         *(up(home("s")), v.GetSessionState(queue=QUEUE, session_id="s")),
     ),
+    instead,
     deep=True,
 )
 def state_set_in_an_outage_is_lost(
-    namespace: Namespace, command: v.SetSessionState, connection: str
-) -> Answer:
+    namespace: Namespace, command: v.SetSessionState
+) -> Answer | None:
     """A session's state is accepted while its partition is down, and is lost."""
     entity = namespace.entities.get(command.queue)
-    if entity is not None and entity.base.down:
-        return Answer(DONE)
-    return RULES.sessions.set_state(namespace, command, connection)
+    return Answer(DONE) if entity is not None and entity.base.down else None
 
 
 @mutant(
     "MGMT-12",
     "management.apply_update",
     (create(max_delivery_count=4), UPDATE_LOCKS, wait(200), v.GetQueue(queue=QUEUE)),
+    afterwards,
     deep=True,
 )
-def update_of_locks_forgets_deliveries(
-    namespace: Namespace, entity: Entity, command: v.UpdateQueue
-) -> None:
+def update_of_locks_forgets_deliveries(entity: Entity, command: v.UpdateQueue) -> None:
     """An update of the lock duration sets the greatest delivery count to the default."""
-    RULES.management.apply_update(namespace, entity, command)
     if command.lock_duration is not None:
         entity.settings = attrs.evolve(entity.settings, max_delivery_count=10)
 
@@ -268,7 +265,7 @@ def update_of_locks_shortens_those_under_way(
     refuses_yet(),
     deep=True,
 )
-def refused_update_frees_locks(namespace: Namespace, command: v.UpdateQueue, *_: Any) -> None:
+def refused_update_frees_locks(namespace: Namespace, command: v.UpdateQueue) -> None:
     """An update that is refused takes all locks away."""
     entity = namespace.entities.get(command.queue)
     for queued in tuple(entity.messages.values()) if entity is not None else ():

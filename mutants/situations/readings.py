@@ -8,9 +8,9 @@ from busproof.model.answers import Answer
 from busproof.model.partitions import shown
 from busproof.model.rules import RULES
 from busproof.model.state import Namespace
-from busproof.model.values import Refusal
 from busproof.mutants.mutant import Family
 from busproof.mutants.runs import QUEUE, Run, create, down, home, send
+from busproof.mutants.wrappers import refuses
 
 __all__ = ["MUTANTS"]
 
@@ -25,12 +25,16 @@ IN_OUTAGE: Final[Run] = (
 )
 
 
-@mutant("PART-29", "partitions.peek", IN_OUTAGE, readings=SERVED)
-def peek_refused_in_an_outage(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
+@mutant(
+    "PART-29",
+    "partitions.peek",
+    IN_OUTAGE,
+    refuses("LIFE-11", v.Error.UNAVAILABLE),
+    readings=SERVED,
+)
+def peek_refused_in_an_outage(namespace: Namespace, command: v.Peek) -> bool:
     """A peek is refused while any partition is down."""
-    if namespace.rules.topics.readable(namespace, command.queue).base.down:
-        raise Refusal(v.Error.UNAVAILABLE, "LIFE-11")
-    return RULES.partitions.peek(namespace, command, connection)
+    return bool(namespace.rules.topics.readable(namespace, command.queue).base.down)
 
 
 @mutant("PART-29", "partitions.peek", IN_OUTAGE, readings=SERVED)

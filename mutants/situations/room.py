@@ -23,6 +23,7 @@ from busproof.mutants.runs import (
     schedule,
     send,
 )
+from busproof.mutants.wrappers import instead
 
 __all__ = ["MUTANTS"]
 
@@ -59,15 +60,13 @@ def unkeyed_messages_fill_one_partition_only(
     return RULES.keys.place_without_key(namespace, entity, size, timeout)
 
 
-@mutant("SIZE-10", "keys.place_without_key", (create(), *SENT), deep=True)
-def unkeyed_messages_always_fit(namespace: Namespace, entity: Entity, size: int, *rest: Any) -> int:
+@mutant("SIZE-10", "keys.place_without_key", (create(), *SENT), instead, deep=True)
+def unkeyed_messages_always_fit(namespace: Namespace, entity: Entity, size: int) -> int | None:
     """A message without key is accepted although every one of several partitions is full."""
     numbers, sizes = range(len(entity.partitions)), namespace.rules.sizes
     room = any(sizes.has_room(namespace, entity, number, size) for number in numbers)
     chosen = namespace.rules.keys.next_partition(namespace, entity, entity.base.down)
-    if room or chosen is None or len(numbers) == 1:
-        return RULES.keys.place_without_key(namespace, entity, size, *rest)
-    return chosen
+    return None if room or chosen is None or len(numbers) == 1 else chosen
 
 
 def _keeps_room(is_kept: Callable[[QueuedMessage, Action], bool]) -> Callable[..., None]:

@@ -48,7 +48,7 @@ def _others(namespace: Namespace, transaction: Transaction) -> list[Transaction]
     deep=True,
 )
 def rollback_empties_other_transactions(
-    namespace: Namespace, command: v.RollBackTransaction, *_: Any
+    namespace: Namespace, command: v.RollBackTransaction
 ) -> None:
     """A rollback discards what other transactions have sent, too."""
     for other in _others(namespace, namespace.transactions[command.transaction]):

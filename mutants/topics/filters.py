@@ -10,6 +10,7 @@ from busproof import vocabulary as v
 from busproof.model.rules import RULES
 from busproof.mutants.mutant import Family
 from busproof.mutants.runs import Run, receive, send
+from busproof.mutants.wrappers import with_other
 
 __all__ = ["MUTANTS", "ONE", "SUBSCRIBED", "TAKE", "add", "remove", "taking"]
 
@@ -105,13 +106,13 @@ def any_condition_suffices(wanted: v.Filter, message: v.Message) -> bool:
     return any(value == own for value, own in _conditions(wanted, message))
 
 
-@mutant("FILTER-04", TAKES, asked(COLOR, subject="x"), deep=True)
-def missing_property_matches(wanted: v.Filter, message: v.Message) -> bool:
+@mutant("FILTER-04", TAKES, asked(COLOR, subject="x"), with_other("message"), deep=True)
+def missing_property_matches(wanted: v.Filter, message: v.Message) -> v.Message:
     """A missing application property satisfies every condition."""
     if isinstance(wanted, v.CorrelationFilter):
         properties = wanted.properties.update(message.properties)
         message = attrs.evolve(message, properties=properties)
-    return takes(wanted, message)
+    return message
 
 
 def _read_as(
@@ -217,14 +218,14 @@ def unknown_infects_or(wanted: v.Filter, message: v.Message) -> bool:
     return not unknown and takes(wanted, message)
 
 
-@mutant("FILTER-18", TAKES, by("COLOR = 'red'", color="red"))
-def names_with_case(wanted: v.Filter, message: v.Message) -> bool:
+@mutant("FILTER-18", TAKES, by("COLOR = 'red'", color="red"), with_other("message"))
+def names_with_case(wanted: v.Filter, message: v.Message) -> v.Message:
     """In SQL, the case of a property's name counts."""
     if isinstance(wanted, v.SqlFilter):
         named = set(re.findall(r"\w+", wanted.expression))
         known = {name: value for name, value in message.properties.items() if name in named}
         message = attrs.evolve(message, properties=known)
-    return takes(wanted, message)
+    return message
 
 
 @mutant("FILTER-18", TAKES, by("COLOR = 'red'", color="RED"), deep=True)

@@ -1,7 +1,7 @@
 """Mutants of FILTER and FEAT: changes of rules, their copies, actions, and names."""
 
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
@@ -15,6 +15,7 @@ from busproof.mutants.runs import PARTITIONS, Run, send
 from busproof.mutants.topics.filters import LABEL, ONE, SUBSCRIBED, TAKE, TOPIC, add, remove, taking
 from busproof.mutants.wrappers import (
     afterwards,
+    alters,
     beforehand,
     instead_of,
     refuses,
@@ -57,9 +58,9 @@ def no_default_rule(namespace: Namespace, command: v.CreateSubscription, connect
 
 
 @mutant("FILTER-05", COPIES, (*SUBSCRIBED, add(v.TrueFilter()), SEND, TAKE, TAKE))
-def copy_for_each_rule(namespace: Namespace, entity: Entity, message: v.Message) -> Messages:
+def copy_for_each_rule(subscription: Entity, message: v.Message) -> Messages:
     """A message is there once for each rule that takes it."""
-    taking = [each for each in entity.rules if USUAL.takes(each.filter, message)]
+    taking = [each for each in subscription.rules if USUAL.takes(each.filter, message)]
     return tuple(message if each.action is None else USUAL.act(each, message) for each in taking)
 
 
@@ -78,10 +79,10 @@ def without_rules_everything(namespace: Namespace, entity: Entity, message: v.Me
 
 
 @mutant("FILTER-06", CHANGE, (*SUBSCRIBED, SEND, remove(), TAKE), afterwards, deep=True)
-def without_rules_emptied(namespace: Namespace, entity: Entity, *_: Any) -> None:
+def without_rules_emptied(namespace: Namespace, subscription: Entity) -> None:
     """A subscription loses its messages with its last rule."""
-    if not entity.rules:
-        empty(namespace, entity)
+    if not subscription.rules:
+        empty(namespace, subscription)
 
 
 def _note_removed(namespace: Namespace, entity: Entity, command: RuleChange) -> None:
@@ -116,24 +117,24 @@ def rule_replaced(namespace: Namespace, entity: Entity, command: RuleChange) -> 
 
 
 @mutant("FILTER-09", CHANGE, (*SUBSCRIBED, remove("second")), instead_of("FILTER-09"))
-def missing_rule_removed(*_: Any) -> None:
+def missing_rule_removed() -> None:
     """Removing a rule that is not there succeeds."""
 
 
 @mutant("FILTER-10", "subscription_rules.list_rules", (*SUBSCRIBED, add(NONE), v.ListRules(**ONE)))
-def default_rule_not_listed(namespace: Namespace, command: v.ListRules, connection: str) -> Answer:
+def default_rule_not_listed(namespace: Namespace, command: v.ListRules) -> Answer:
     """The first rule of several is not listed."""
     rules = find(namespace, command).rules
     return Answer(v.RulesListed(rules=rules[1:] or rules))
 
 
 @mutant("FILTER-19", CHECK, NO_SQL, instead_of("FILTER-19"))
-def broken_sql_added(*_: Any) -> None:
+def broken_sql_added() -> None:
     """Invalid SQL is accepted, and matches nothing."""
 
 
 @mutant("FILTER-19", ASK, (*NO_SQL, v.ListRules(**ONE)), refuses_yet("FILTER-19"), deep=True)
-def broken_sql_empties_rules(namespace: Namespace, command: RuleChange, *_: Any) -> None:
+def broken_sql_empties_rules(namespace: Namespace, command: RuleChange) -> None:
     """Invalid SQL is refused, and the other rules are gone."""
     subscription = find(namespace, command)
     namespace.journal.touch(subscription)
@@ -157,11 +158,9 @@ def added_rule_misses_partition(
 
 
 @mutant("FEAT-01", CHANGE, (*SUBSCRIBED, add(LABEL)), refuses("FEAT-01"))
-def rule_refused_when_partitioned(
-    namespace: Namespace, entity: Entity, command: RuleChange
-) -> bool:
+def rule_refused_when_partitioned(subscription: Entity, command: RuleChange) -> bool:
     """On partitioned topics no rule is added."""
-    return isinstance(command, v.AddRule) and entity.settings.partitioned
+    return isinstance(command, v.AddRule) and subscription.settings.partitioned
 
 
 @mutant("FEAT-02", "topics.distribute", (*SUBSCRIBED, remove(), *SPREAD, TAKE), afterwards)
@@ -175,19 +174,18 @@ def removed_rule_stays_in_partition(
 
 
 @mutant("FEAT-03", "subscription_rules.is_outside", (*BEGUN, add(LABEL, within="t")))
-def rule_in_transaction(namespace: Namespace, subscription: Entity) -> bool:
+def rule_in_transaction() -> bool:
     """On partitioned topics too, a rule changes in a transaction."""
     return False
 
 
-@mutant("FEAT-03", ASK, (*BEGUN, remove(within="t"), SEND, TAKE), deep=True)
-def rule_refused_yet_changed(namespace: Namespace, command: RuleChange, connection: str) -> Answer:
+@mutant("FEAT-03", ASK, (*BEGUN, remove(within="t"), SEND, TAKE), alters, deep=True)
+def rule_refused_yet_changed(usual: Answer, namespace: Namespace, command: RuleChange) -> Answer:
     """On partitioned topics a rule in a transaction is refused, but changes anyway."""
-    answer = USUAL.ask_change(namespace, command, connection)
-    if command.transaction is not None and "FEAT-03" in answer.rules:
+    if command.transaction is not None and "FEAT-03" in usual.rules:
         with suppress(Refusal):
             USUAL.change(namespace, find(namespace, command), command)
-    return answer
+    return usual
 
 
 @mutant(
@@ -197,7 +195,7 @@ def rule_refused_yet_changed(namespace: Namespace, command: RuleChange, connecti
     refuses("FEAT-18"),
     readings={"REGULAR-RULES": "supported"},
 )
-def rule_refused_in_transaction_on_regular(namespace: Namespace, subscription: Entity) -> bool:
+def rule_refused_in_transaction_on_regular(subscription: Entity) -> bool:
     """On regular topics no rule changes in a transaction."""
     return not subscription.settings.partitioned
 

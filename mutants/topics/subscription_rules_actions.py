@@ -1,7 +1,7 @@
 """Mutants of FILTER and TOPIC: actions of rules, and names."""
 
 from itertools import takewhile
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
@@ -73,9 +73,9 @@ def no_copy_beside_actions(namespace: Namespace, entity: Entity, message: v.Mess
 
 
 @mutant("FILTER-23", ACT, BOTH, alters)
-def rule_not_named(after: v.Message, *_: Any) -> v.Message:
+def rule_not_named(usual: v.Message) -> v.Message:
     """A copy does not name the rule that made it."""
-    return attrs.evolve(after, properties=after.properties.delete(RULE_NAME))
+    return attrs.evolve(usual, properties=usual.properties.delete(RULE_NAME))
 
 
 @mutant("FILTER-24", COPIES, BOTH)
@@ -106,7 +106,7 @@ def _act_if_valid(rule: v.SubscriptionRule, message: v.Message) -> v.Message:
 
 
 @mutant("FILTER-25", CHECK, INVALID_ACTION, instead_of("FILTER-25"), also={ACT: _act_if_valid})
-def any_action(*_: Any) -> None:
+def any_action() -> None:
     """An action that is invalid SQL is accepted, and does nothing."""
 
 
@@ -129,7 +129,7 @@ def short_rule_names_only(namespace: Namespace, name: str, rule: v.RuleId) -> No
 
 
 @mutant("FILTER-27", "limits.check_short_name", (*SUBSCRIBED, act(None, "x" * 51)), only_where)
-def any_rule_name(namespace: Namespace, name: str, rule: v.RuleId) -> bool:
+def any_rule_name(rule: v.RuleId) -> bool:
     """A rule's name may have any length."""
     return rule != "FILTER-27"
 
@@ -141,7 +141,7 @@ def short_subscription_names_only(namespace: Namespace, name: str, rule: v.RuleI
 
 
 @mutant("TOPIC-18", "limits.check_short_name", named(51), only_where)
-def any_subscription_name(namespace: Namespace, name: str, rule: v.RuleId) -> bool:
+def any_subscription_name(rule: v.RuleId) -> bool:
     """A subscription's name may have any length."""
     return rule != "TOPIC-18"
 

@@ -97,14 +97,14 @@ def copies_go_together(namespace: Namespace, entity: Entity) -> None:
 
 
 @mutant("TOPIC-23", "management.delete", (*t.WITH_ONE, t.DELETE_ONE, SENT), afterwards)
-def last_subscription_closes_topic(namespace: Namespace, entity: Entity) -> None:
+def last_subscription_closes_topic(entity: Entity) -> None:
     """A topic whose last subscription was deleted takes no messages any more."""
     if is_subscription(entity) and not entity.base.subscriptions:
         entity.base.down = frozenset(range(len(entity.partitions)))
 
 
 @mutant("TOPIC-24", "topics.get_topic", COUNTED, also=REMEMBERING, readings=AT_ONCE)
-def deleted_subscriptions_counted(namespace: Namespace, command: v.GetTopic, *rest: Any) -> Answer:
+def deleted_subscriptions_counted(namespace: Namespace, command: v.GetTopic) -> Answer:
     """A topic counts its deleted subscriptions too."""
     ever = {**memory(namespace, dict[str, Entity]), **namespace.entities}
     above, kind = v.subscription_path(command.topic, ""), EntityKind.SUBSCRIPTION
@@ -121,11 +121,11 @@ def closed_subscription_misses(namespace: Namespace, topic: Entity, *rest: Any) 
 
 
 @mutant("TOPIC-26", "topics.receivable", (*t.WITH_ONE, SENT, SHUT, t.TAKE), alters)
-def disabled_topic_closes_its_subscriptions(entity: Entity, *_: Any) -> Entity:
+def disabled_topic_closes_its_subscriptions(usual: Entity) -> Entity:
     """The subscriptions of a topic that is disabled give nothing."""
-    if is_subscription(entity) and not entity.base.status.takes:
+    if is_subscription(usual) and not usual.base.status.takes:
         raise Refusal(v.Error.ENTITY_DISABLED, "TOPIC-26")
-    return entity
+    return usual
 
 
 MUTANTS: Final = mutant.all()

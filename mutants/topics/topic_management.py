@@ -30,7 +30,7 @@ from busproof.mutants.management.management_updates import (
 )
 from busproof.mutants.mutant import Family, memory
 from busproof.mutants.runs import PARTITIONS, Run, create, down, receive, send, up, wait
-from busproof.mutants.wrappers import afterwards
+from busproof.mutants.wrappers import afterwards, asks, instead
 
 __all__ = ["MUTANTS"]
 
@@ -119,13 +119,13 @@ def topic_update_changes_detection(
     changes_fixed(EntityKind.TOPIC, namespace, entity, command, "duplicate_detection")
 
 
-@mutant("MGMT-05", "topics.create_topic", REGULAR_AGAIN, also=REMEMBERING)
-def topic_made_again_as_before(namespace: Namespace, command: v.CreateTopic, *rest: Any) -> Answer:
+@mutant("MGMT-05", "topics.create_topic", REGULAR_AGAIN, asks, also=REMEMBERING)
+def topic_made_again_as_before(namespace: Namespace, command: v.CreateTopic) -> v.CreateTopic:
     """A topic that is created again has the partitioning option of its deleted namesake."""
     before = memory(namespace, dict[str, Entity]).get(command.topic)
     if before is not None and before.kind is EntityKind.TOPIC:
         command = attrs.evolve(command, partitioned=before.settings.partitioned)
-    return RULES.topics.create_topic(namespace, command, *rest)
+    return command
 
 
 @mutant("MGMT-09", "management.check_name", (CREATE, CREATE))
@@ -146,33 +146,29 @@ def second_subscription_empties(
     return Answer(v.Refused(error=v.Error.ALREADY_EXISTS), rules=("TOPIC-21",))
 
 
-@mutant("MGMT-10", "topics.delete_topic", (DELETE,))
-def no_topic_is_deleted(namespace: Namespace, command: v.DeleteTopic, connection: str) -> Answer:
+@mutant("MGMT-10", "topics.delete_topic", (DELETE,), instead)
+def no_topic_is_deleted(namespace: Namespace, command: v.DeleteTopic) -> Answer | None:
     """Deleting a topic that does not exist succeeds."""
-    if command.topic not in namespace.entities:
-        return Answer(DONE)
-    return RULES.topics.delete_topic(namespace, command, connection)
+    return Answer(DONE) if command.topic not in namespace.entities else None
 
 
-@mutant("MGMT-10", "topics.list_subscriptions", (LIST,))
+@mutant("MGMT-10", "topics.list_subscriptions", (LIST,), instead)
 def no_subscriptions_of_no_topic(
-    namespace: Namespace, command: v.ListSubscriptions, connection: str
-) -> Answer:
+    namespace: Namespace, command: v.ListSubscriptions
+) -> Answer | None:
     """The list of subscriptions of a missing topic is empty instead of refused."""
-    if command.topic not in namespace.entities:
-        return Answer(v.Listed())
-    return RULES.topics.list_subscriptions(namespace, command, connection)
+    return Answer(v.Listed()) if command.topic not in namespace.entities else None
 
 
 @mutant("MGMT-11", "topics.get_topic", (attrs.evolve(DETECTING, duplicate_window=6 * SOON), GET))
-def topic_window_not_told(namespace: Namespace, command: v.GetTopic, connection: str) -> Answer:
+def topic_window_not_told(namespace: Namespace, command: v.GetTopic) -> Answer:
     """A topic is described with the default window."""
     window = EntitySettings().duplicate_window
     return told_of_topic(namespace, command, duplicate_window=window)
 
 
 @mutant("MGMT-11", "management.get_queue", UNLIKE)
-def subscriptions_told_alike(namespace: Namespace, command: v.GetQueue, connection: str) -> Answer:
+def subscriptions_told_alike(namespace: Namespace, command: v.GetQueue) -> Answer:
     """A subscription is described with the settings of its topic's first one."""
 
     def of_first(_: v.QueueDescription) -> dict[str, Any]:
@@ -226,7 +222,7 @@ def subscription_made_again_is_full(namespace: Namespace, entity: Entity) -> Non
 
 
 @mutant("MGMT-16", "topics.list_topics", (create(queue="other"), v.ListTopics()))
-def topics_listed_with_queues(namespace: Namespace, *rest: Any) -> Answer:
+def topics_listed_with_queues(namespace: Namespace) -> Answer:
     """A list of topics names the queues as well."""
     kinds = (EntityKind.TOPIC, EntityKind.QUEUE)
     names = sorted(path for path, each in namespace.entities.items() if each.kind in kinds)
@@ -267,7 +263,7 @@ def subscription_counts_all(namespace: Namespace, entity: Entity) -> int:
 
 
 @mutant("MGMT-21", "topics.get_topic", (CREATE, down(LAST), wait(1), GET), readings=AT_ONCE)
-def topic_limited_not_told(namespace: Namespace, command: v.GetTopic, connection: str) -> Answer:
+def topic_limited_not_told(namespace: Namespace, command: v.GetTopic) -> Answer:
     """A topic is described as available in an outage."""
     return told_of_topic(namespace, command, availability=v.Availability.AVAILABLE)
 

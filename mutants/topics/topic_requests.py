@@ -1,6 +1,6 @@
 """Mutants of SIZE, PREM and MGMT where requests for topics name a size, a version or no option."""
 
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
@@ -27,7 +27,7 @@ LATER: Final = v.CreateTopic(topic=QUEUE, api_version="2014-01")
 
 
 @mutant("SIZE-01", "topics.create_topic", (LARGEST, GET), asks)
-def size_of_topic_ignored(namespace: Namespace, command: v.CreateTopic, *_: Any) -> v.CreateTopic:
+def size_of_topic_ignored(command: v.CreateTopic) -> v.CreateTopic:
     """A topic has 1 GB, whatever it was created with."""
     return attrs.evolve(command, max_size=None)
 
@@ -44,47 +44,41 @@ def topic_of_any_size(namespace: Namespace, command: v.CreateTopic, connection: 
 
 
 @mutant("SIZE-03", "topics.create_topic", (DEFAULT, GET), asks)
-def topic_is_large_by_default(
-    namespace: Namespace, command: v.CreateTopic, *_: Any
-) -> v.CreateTopic:
+def topic_is_large_by_default(command: v.CreateTopic) -> v.CreateTopic:
     """A topic that is created without a size has 5 GB."""
     return attrs.evolve(command, max_size=command.max_size or 5)
 
 
 @mutant("SIZE-04", "topics.get_topic", (DEFAULT, GET), alters)
-def one_partition_of_topic_told(
-    answer: Answer, namespace: Namespace, command: v.GetTopic, *_: Any
-) -> Answer:
+def one_partition_of_topic_told(usual: Answer, namespace: Namespace, command: v.GetTopic) -> Answer:
     """A partitioned topic is described as large as one partition."""
-    if not isinstance(answer.outcome, v.TopicDescribed):
-        return answer
+    if not isinstance(usual.outcome, v.TopicDescribed):
+        return usual
     size = namespace.entities[command.topic].settings.max_size
-    told = attrs.evolve(answer.outcome.description, max_size=size)
-    return attrs.evolve(answer, outcome=v.TopicDescribed(description=told))
+    told = attrs.evolve(usual.outcome.description, max_size=size)
+    return attrs.evolve(usual, outcome=v.TopicDescribed(description=told))
 
 
 @mutant("PREM-07", "topics.create_topic", (REGULAR,), refuses("PREM-07"))
-def topic_of_premium_is_small(namespace: Namespace, command: v.CreateTopic, *_: Any) -> bool:
+def topic_of_premium_is_small(command: v.CreateTopic) -> bool:
     """A topic of Premium can have the sizes of Standard only."""
     return (command.max_size or 1) > 5
 
 
 @mutant("MGMT-03", "topics.create_topic", (UNSAID, GET), asks)
-def topic_is_partitioned_unasked(
-    namespace: Namespace, command: v.CreateTopic, *_: Any
-) -> v.CreateTopic:
+def topic_is_partitioned_unasked(command: v.CreateTopic) -> v.CreateTopic:
     """A topic is partitioned unless the option says no."""
     return attrs.evolve(command, partitioned=command.partitioned is not False)
 
 
 @mutant("MGMT-06", "topics.create_topic", (FIRST,), refuses("MGMT-06"))
-def first_version_has_no_topics(namespace: Namespace, command: v.CreateTopic, *_: Any) -> bool:
+def first_version_has_no_topics(command: v.CreateTopic) -> bool:
     """api-version 2013-10 creates no partitioned topic."""
     return bool(command.partitioned) and command.api_version == "2013-10"
 
 
 @mutant("MGMT-07", "topics.create_topic", (LATER,), refuses("MGMT-07"))
-def later_version_has_no_topics(namespace: Namespace, command: v.CreateTopic, *_: Any) -> bool:
+def later_version_has_no_topics(command: v.CreateTopic) -> bool:
     """A partitioned topic can be created by api-version 2013-10 only."""
     return bool(command.partitioned) and command.api_version not in (None, "2013-10")
 

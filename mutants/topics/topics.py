@@ -41,7 +41,7 @@ from busproof.mutants.topics.topic_management import (
     WITH_ONE,
     WITH_TWO,
 )
-from busproof.mutants.wrappers import afterwards, only_where, refuses
+from busproof.mutants.wrappers import afterwards, alters, only_where, refuses
 
 __all__ = [
     "COMPLETED",
@@ -125,17 +125,14 @@ def fan_out_ends_late(namespace: Namespace, topic: Entity, *what: Any) -> None:
     (last_subscription_missed if late else DISTRIBUTE)(namespace, topic, *what)
 
 
-@mutant("TOPIC-01", "subscription_rules.copies", (*WITH_TWO, KEYED, GONE_TWO, GONE_TWO))
-def copied_twice(namespace: Namespace, subscription: Entity, *rest: Any) -> tuple[v.Message, ...]:
+@mutant("TOPIC-01", "subscription_rules.copies", (*WITH_TWO, KEYED, GONE_TWO, GONE_TWO), alters)
+def copied_twice(usual: tuple[v.Message, ...], subscription: Entity) -> tuple[v.Message, ...]:
     """A subscription that is not the only one gets two copies."""
-    copies = RULES.subscription_rules.copies(namespace, subscription, *rest)
-    return copies * 2 if _siblings(subscription) else copies
+    return usual * 2 if _siblings(subscription) else usual
 
 
 @mutant("TOPIC-02", "locks.apply", (*WITH_TWO, KEYED, *COMPLETED, TAKE_TWO), afterwards)
-def copies_complete_together(
-    namespace: Namespace, queued: QueuedMessage, action: Action, *_: Any
-) -> None:
+def copies_complete_together(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
     """Completing a message in one subscription removes it from the others."""
     for other in _siblings(queued.entity) if action is Action.COMPLETE else ():
         for each in tuple(other.messages.values()):
@@ -160,7 +157,7 @@ def copies_lock_together(
 
 
 @mutant("TOPIC-03", "topics.create_subscription", (*WITH_ONE, KEYED, SECOND, TAKE_TWO), afterwards)
-def subscribed_backwards(namespace: Namespace, command: v.CreateSubscription, *_: Any) -> None:
+def subscribed_backwards(namespace: Namespace, command: v.CreateSubscription) -> None:
     """A new subscription begins with what an earlier one still holds."""
     new = namespace.entities[v.subscription_path(command.topic, command.subscription)]
     for each in [each for other in _siblings(new)[:1] for each in other.messages.values()]:
@@ -168,7 +165,7 @@ def subscribed_backwards(namespace: Namespace, command: v.CreateSubscription, *_
 
 
 @mutant("TOPIC-04", "messages.send", (CREATE, KEYED), refuses("TOPIC-04", v.Error.NOT_FOUND))
-def unsubscribed_refused(namespace: Namespace, command: v.Send, *_: Any) -> bool:
+def unsubscribed_refused(namespace: Namespace, command: v.Send) -> bool:
     """A topic without subscriptions refuses what is sent to it."""
     topic = namespace.entities.get(command.queue)
     return topic is not None and topic.subscriptions == () and command.transaction is None
@@ -218,7 +215,7 @@ def copy_in_two_partitions(namespace: Namespace, entity: Entity, *what: Any) -> 
 
 
 @mutant("TOPIC-08", "locks.release", (*TAKEN, abandon(0, queue=ONE), TAKE), afterwards, deep=True)
-def copy_moves(namespace: Namespace, queued: QueuedMessage, *_: Any) -> None:
+def copy_moves(namespace: Namespace, queued: QueuedMessage) -> None:
     """A message that is given back to a subscription is in the next partition from then on."""
     entity, transit = queued.entity, DIRECT._replace(failed=queued.failed)
     if is_subscription(entity) and queued.state is ACTIVE and is_there(queued):
@@ -259,7 +256,7 @@ def topic_does_not_reroute(namespace: Namespace, entity: Entity, *what: Any) -> 
 
 
 @mutant("TOPIC-11", "topics.distribute", ROUND, only_where, deep=True)
-def rerouted_copies_lost(namespace: Namespace, topic: Entity, message: v.Message, *_: Any) -> bool:
+def rerouted_copies_lost(namespace: Namespace, topic: Entity, message: v.Message) -> bool:
     """A message that avoided an outage is not copied to the subscriptions."""
     keyed = RULES.keys.effective_key(namespace, topic, message) is not None
     return keyed or keys_outages.next_turn(namespace, topic) not in topic.down

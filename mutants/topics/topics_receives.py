@@ -163,7 +163,7 @@ def topic_takes_keyless_in_transaction(
 
 
 @mutant("TOPIC-16", "transactions.check_other_sends", TWO_KEYS, only_where)
-def topic_takes_second_key(namespace: Namespace, entity: Entity, *_: Any) -> bool:
+def topic_takes_second_key(entity: Entity) -> bool:
     """A topic takes messages with several keys in a transaction."""
     return not is_topic(entity)
 
