@@ -117,7 +117,7 @@ def large_batch_rotated(namespace: Namespace, command: v.SendBatch, connection: 
     """The first message of a batch of more than 5 arrives behind the others."""
     if len(command.messages) <= MANY // 4:
         return RULES.batches.send_batch(namespace, command, connection)
-    return _sent(namespace, command, connection, lambda found: (*found[1:], found[0]))
+    return _sent(namespace, command, connection, lambda messages: (*messages[1:], messages[0]))
 
 
 def _note_batch(namespace: Namespace, command: v.SendBatch, connection: str) -> Answer:
@@ -152,7 +152,7 @@ def two_keys_half_acknowledged(
         return RULES.keys.effective_key(namespace, entity, message)
 
     def with_first_key(messages: tuple[v.Message, ...]) -> Sequence[v.Message]:
-        return [each for each in messages if key_of(each) == key_of(messages[0])]
+        return [other for other in messages if key_of(other) == key_of(messages[0])]
 
     return _sent(namespace, command, connection, with_first_key)
 
@@ -162,7 +162,7 @@ def two_keys_half_acknowledged(
 )
 def regular_batch_needs_one_key(messages: tuple[v.Message, ...]) -> bool:
     """A regular queue refuses a batch whose messages have different keys."""
-    return len({(each.session_id, each.partition_key) for each in messages}) > 1
+    return len({(message.session_id, message.partition_key) for message in messages}) > 1
 
 
 @mutant("BATCH-07", "limits.check_batch", TOO_LARGE)

@@ -80,14 +80,14 @@ def one_lock_for_all(namespace: Namespace, command: v.ReceiveBatch, connection: 
     """The messages of a batch receive share one lock."""
 
     def change(given: Views) -> Views:
-        return tuple(attrs.evolve(each, lock_token=given[0].lock_token) for each in given)
+        return tuple(attrs.evolve(view, lock_token=given[0].lock_token) for view in given)
 
     return _given(namespace, command, connection, change)
 
 
 def _note_tokens(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
     def note(given: Views) -> Views:
-        memory(namespace, list[set[str | None]]).append({each.lock_token for each in given})
+        memory(namespace, list[set[str | None]]).append({view.lock_token for view in given})
         return given
 
     return _given(namespace, command, connection, note)
@@ -101,10 +101,10 @@ def settling_one_settles_all(
 ) -> None:
     """Completing one message of a batch receive completes the others."""
     together = next(
-        (each for each in memory(namespace, list[set[str | None]]) if queued.token in each),
+        (tokens for tokens in memory(namespace, list[set[str | None]]) if queued.token in tokens),
         set[str | None](),
     )
-    others = [each for each in queued.entity.messages.values() if each.token in together]
+    others = [other for other in queued.entity.messages.values() if other.token in together]
     RULES.locks.apply(namespace, queued, action, reason)
     for other in others if action is Action.COMPLETE else ():
         if is_there(other):
@@ -144,8 +144,8 @@ def deleted_ones_stay(namespace: Namespace, command: v.DeleteBatch) -> Answer:
     """A request tells how many messages it deleted, and deletes none of them."""
     entity = namespace.rules.topics.receivable(namespace, command.queue)
     namespace.rules.batches.check_deletion(namespace, entity, command.count)
-    found = namespace.rules.batches.deletable(namespace, entity, command.age)
-    return Answer(v.Deleted(count=min(command.count, len(found))), rules=("BATCH-15",))
+    deletable = namespace.rules.batches.deletable(namespace, entity, command.age)
+    return Answer(v.Deleted(count=min(command.count, len(deletable))), rules=("BATCH-15",))
 
 
 @mutant(
@@ -167,10 +167,10 @@ def locked_ones_deleted(
     usual: list[QueuedMessage], namespace: Namespace, entity: Entity
 ) -> list[QueuedMessage]:
     """A request deletes locked messages, too."""
-    locked = [each for each in entity.messages.values() if each.state is State.LOCKED]
-    for each in locked:
-        namespace.journal.touch(each)
-        each.state = State.ACTIVE
+    locked = [queued for queued in entity.messages.values() if queued.state is State.LOCKED]
+    for queued in locked:
+        namespace.journal.touch(queued)
+        queued.state = State.ACTIVE
     return [*locked, *usual]
 
 

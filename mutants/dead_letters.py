@@ -209,8 +209,8 @@ def dead_letters_lost_in_outage(
     base = namespace.entities.get(command.queue)
     for entity in tuple(namespace.entities.values()):
         if entity.base is base and entity.kind is EntityKind.DEAD_LETTERS:
-            held = tuple(entity.messages.values())
-            for queued in (each for each in held if each.partition == command.partition):
+            letters = tuple(entity.messages.values())
+            for queued in (letter for letter in letters if letter.partition == command.partition):
                 RULES.messages.remove(namespace, queued)
 
 
@@ -259,7 +259,7 @@ def eleven_deliveries(namespace: Namespace, queued: QueuedMessage) -> bool:
 @mutant("DLQ-08", "topics.readable", (create(), FROM_DEAD), alters)
 def no_dead_letters_at_first(usual: Entity) -> Entity:
     """A dead-letter queue does not exist before its first message."""
-    unused = not any(each.arrivals for each in usual.partitions)
+    unused = not any(partition.arrivals for partition in usual.partitions)
     if usual.dead_letters is None and unused:
         raise Refusal(v.Error.NOT_FOUND, "MGMT-10")
     return usual
@@ -267,7 +267,7 @@ def no_dead_letters_at_first(usual: Entity) -> Entity:
 
 def _first(namespace: Namespace) -> Entity:
     """Return the oldest entity that has a dead-letter queue."""
-    return next(each for each in namespace.entities.values() if each.dead_letters is not None)
+    return next(entity for entity in namespace.entities.values() if entity.dead_letters is not None)
 
 
 def _read_from_first(namespace: Namespace, path: str) -> Entity:

@@ -254,11 +254,11 @@ def deferred_given_outside_session(
     entity = namespace.rules.topics.receivable(namespace, command.queue)
     if command.session_id is not None or not entity.settings.requires_session:
         return RULES.deferral.receive_deferred(namespace, command, connection)
-    found = [
+    deferred = [
         deferred_given_in_other_session(namespace, entity, number, None)
         for number in command.sequence_numbers
     ]
-    given = [namespace.rules.deferral.give(namespace, queued, command.mode) for queued in found]
+    given = [namespace.rules.deferral.give(namespace, queued, command.mode) for queued in deferred]
     return Answer(v.ReceivedSeveral(messages=tuple(given)))
 
 
@@ -267,8 +267,10 @@ def deferred_forgotten_in_outage(
     namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp
 ) -> None:
     """A deferred message can no longer be received after an outage of its partition."""
-    entities = [each for each in namespace.entities.values() if each.base.path == command.queue]
-    for queued in [queued for each in entities for queued in each.messages.values()]:
+    entities = [
+        entity for entity in namespace.entities.values() if entity.base.path == command.queue
+    ]
+    for queued in [queued for entity in entities for queued in entity.messages.values()]:
         deferred = queued.state in (State.DEFERRED, State.DEFERRED_LOCKED)
         if deferred and queued.partition == command.partition:
             namespace.rules.messages.remove(namespace, queued)

@@ -105,8 +105,8 @@ def alike_messages_dropped(
     namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
 ) -> bool:
     """A message with another MessageId is dropped if it has the latest one's PartitionKey."""
-    held = [each.message.partition_key for each in entity.messages.values()]
-    alike = bool(held) and message.partition_key == held[-1] is not None
+    keys = [queued.message.partition_key for queued in entity.messages.values()]
+    alike = bool(keys) and message.partition_key == keys[-1] is not None
     is_copy = RULES.duplicates.is_duplicate(namespace, entity, message, key)
     return is_copy or (alike and entity.settings.duplicate_detection)
 
@@ -116,8 +116,8 @@ def keys_told_apart_on_regular(
     namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
 ) -> bool:
     """On a regular queue, a copy with another PartitionKey is accepted."""
-    held = (each.message.partition_key for each in entity.messages.values())
-    same = entity.settings.partitioned or message.partition_key in held
+    keys = (queued.message.partition_key for queued in entity.messages.values())
+    same = entity.settings.partitioned or message.partition_key in keys
     return RULES.duplicates.is_duplicate(namespace, entity, message, key) and same
 
 
@@ -183,7 +183,7 @@ def copies_kept_in_transactions(namespace: Namespace, entity: Entity, *rest: Any
 
 
 def _queues(namespace: Namespace) -> list[Entity]:
-    return [each for each in namespace.entities.values() if each.kind is EntityKind.QUEUE]
+    return [entity for entity in namespace.entities.values() if entity.kind is EntityKind.QUEUE]
 
 
 @mutant("DUP-13", "duplicates.is_duplicate", (*TWO_QUEUES, x("m1"), *IN_OTHER))
@@ -191,7 +191,7 @@ def copies_detected_anywhere(
     namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
 ) -> bool:
     """A MessageId is remembered for all queues together."""
-    anywhere = any((key, message.message_id) in each.duplicates for each in _queues(namespace))
+    anywhere = any((key, message.message_id) in queue.duplicates for queue in _queues(namespace))
     is_copy = RULES.duplicates.is_duplicate(namespace, entity, message, key)
     return is_copy or (anywhere and entity.settings.duplicate_detection)
 

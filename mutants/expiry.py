@@ -234,7 +234,7 @@ def _note_begin(namespace: Namespace, scheduled: ScheduledMessage) -> None:
 def scheduled_ages(namespace: Namespace, scheduled: ScheduledMessage) -> None:
     """The time to live of a scheduled message runs from when it was scheduled."""
     own, lives = scheduled.message.time_to_live, scheduled.entity.settings.time_to_live
-    life = min((each for each in (own, lives) if each is not None), default=None)
+    life = min((limit for limit in (own, lives) if limit is not None), default=None)
     begun = memory(namespace, dict[ScheduledMessage, int])[scheduled]
     there = scheduled.entity.scheduled.get(scheduled.number) is scheduled
     if life is not None and there and begun + life <= namespace.now:

@@ -132,7 +132,7 @@ def sessions_of_first_partition_listed(
     """Only sessions of the first partition are listed."""
     there = namespace.entities[command.queue].sessions
     if isinstance(usual.outcome, v.SessionsListed):
-        names = [each for each in usual.outcome.session_ids if not _is_elsewhere(there[each])]
+        names = [name for name in usual.outcome.session_ids if not _is_elsewhere(there[name])]
         usual.outcome = v.SessionsListed(session_ids=tuple(names))
     return usual
 

@@ -114,8 +114,8 @@ def session_made_up(namespace: Namespace, source: Entity, message: v.Message) ->
 def only_first_subscription_forwards(source: Entity) -> bool:
     """Only the first of a topic's forwarding subscriptions forwards."""
     siblings = source.base.subscriptions or ()
-    earlier = takewhile(lambda each: each is not source, siblings)
-    return not any(each.settings.forward_to is not None for each in earlier)
+    earlier = takewhile(lambda sibling: sibling is not source, siblings)
+    return not any(sibling.settings.forward_to is not None for sibling in earlier)
 
 
 def _forward_now(namespace: Namespace, sends: Iterable[BufferedSend]) -> None:

@@ -76,7 +76,7 @@ REMEMBERING_ABANDONED: Final = {"locks.apply": _remember_abandoned}
 
 def _abandoned_last(namespace: Namespace, offered: Iterable[QueuedMessage]) -> QueuedMessage | None:
     abandoned = memory(namespace, set[QueuedMessage])
-    return min(offered, key=lambda each: (each in abandoned, each.number), default=None)
+    return min(offered, key=lambda queued: (queued in abandoned, queued.number), default=None)
 
 
 @mutant("KEY-06", "messages.give_next", ABANDONED, also=REMEMBERING_ABANDONED, deep=True)
@@ -95,7 +95,9 @@ def _of_its_key(queued: QueuedMessage) -> list[QueuedMessage]:
     entity, message = queued.entity, queued.message
     key = message.session_id or message.partition_key
     there = entity.partitions[queued.partition].line.available(entity.messages)
-    return [each for each in there if key in (each.message.session_id, each.message.partition_key)]
+    return [
+        other for other in there if key in (other.message.session_id, other.message.partition_key)
+    ]
 
 
 @mutant("KEY-17", "messages.next_available", (*TWO, receive()))
@@ -143,8 +145,8 @@ def _remember_outage(
     entity = namespace.entities.get(command.queue)
     up_again = entity is not None and command.partition in entity.base.down
     if entity is not None and up_again and isinstance(command, v.BringPartitionUp):
-        held = entity.partitions[command.partition].line.available(entity.messages)
-        memory(namespace, set[QueuedMessage]).update(held)
+        available = entity.partitions[command.partition].line.available(entity.messages)
+        memory(namespace, set[QueuedMessage]).update(available)
     return RULES.partitions.switch(namespace, command, connection)
 
 
@@ -157,14 +159,12 @@ def _remember_outage(
 )
 def key_order_lost_after_outage(namespace: Namespace, entity: Entity) -> QueuedMessage | None:
     """Messages that were in a partition during an outage are given in reverse order."""
-    queued, held = (
-        RULES.messages.next_available(namespace, entity),
-        memory(namespace, set[QueuedMessage]),
-    )
-    if queued not in held:
+    queued = RULES.messages.next_available(namespace, entity)
+    in_outage = memory(namespace, set[QueuedMessage])
+    if queued not in in_outage:
         return queued
     there = entity.partitions[queued.partition].line.available(entity.messages)
-    return [each for each in there if each in held][-1]
+    return [other for other in there if other in in_outage][-1]
 
 
 @mutant("KEY-11", "duplicates.is_duplicate", COPIES)

@@ -92,7 +92,7 @@ def last_partition_unused(entity: Entity, down: frozenset[int]) -> frozenset[int
 @mutant("KEY-14", "keys.any_partition", NO_TURN)
 def all_in_one_partition(entity: Entity, down: frozenset[int]) -> int | None:
     """All messages without key go to one partition."""
-    return next((each for each in range(len(entity.partitions)) if each not in down), None)
+    return next((number for number in range(len(entity.partitions)) if number not in down), None)
 
 
 def _refused_if(
@@ -137,7 +137,7 @@ def short_timeout_fails(namespace: Namespace, entity: Entity, size: int, timeout
 def rerouted_with_key(namespace: Namespace, entity: Entity, key: Key | None, *rest: Any) -> int:
     """A message whose partition is down goes to another one, in spite of its key."""
     down = entity.base.down
-    others = [each for each in range(len(entity.partitions)) if each not in down]
+    others = [number for number in range(len(entity.partitions)) if number not in down]
     if key is not None and others and namespace.rules.keys.home(namespace, entity, key) in down:
         return others[-1]
     return RULES.keys.place(namespace, entity, key, *rest)

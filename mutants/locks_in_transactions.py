@@ -92,15 +92,19 @@ def _message_of(enlisted: EnlistedSettlement) -> QueuedMessage | None:
 
 def _still_locked(transaction: Transaction) -> list[tuple[EnlistedSettlement, QueuedMessage]]:
     """Return the settlements of a transaction whose locks are valid."""
-    messages = [(each, _message_of(each)) for each in transaction.settlements]
-    return [(each, held) for each, held in messages if held and held.token == each.token]
+    messages = [(settlement, _message_of(settlement)) for settlement in transaction.settlements]
+    return [
+        (settlement, queued)
+        for settlement, queued in messages
+        if queued and queued.token == settlement.token
+    ]
 
 
 @mutant("LOCK-12", "transactions.roll_back", (*SETTLED, ROLL_BACK, complete(0)), beforehand)
 def rollback_settles(namespace: Namespace, command: v.RollBackTransaction) -> None:
     """A rollback applies the settlements of its transaction."""
-    for each, queued in _still_locked(running(namespace, command.transaction)):
-        namespace.rules.locks.apply(namespace, queued, each.action, each.reason)
+    for settlement, queued in _still_locked(running(namespace, command.transaction)):
+        namespace.rules.locks.apply(namespace, queued, settlement.action, settlement.reason)
 
 
 @mutant("LOCK-12", "transactions.roll_back", (*SETTLED, ROLL_BACK, receive()), beforehand)
@@ -119,7 +123,7 @@ def rollback_counts_a_delivery(namespace: Namespace, command: v.RollBackTransact
 
 
 def _commit_what_is_locked(namespace: Namespace, transaction: Transaction) -> None:
-    settlements = tuple(each for each, _ in _still_locked(transaction))
+    settlements = tuple(settlement for settlement, _ in _still_locked(transaction))
     _commit(namespace, transaction, settlements)
 
 
@@ -134,10 +138,10 @@ def lost_lock_enlisted(namespace: Namespace, entity: Entity, *rest: Any) -> Answ
 @mutant("LOCK-13", "transactions.apply", (*SETTLED, *TAKEN_BY_ANOTHER, COMMIT), deep=True)
 def commit_settles_what_another_holds(namespace: Namespace, transaction: Transaction) -> None:
     """A commit completes its messages even if another receiver has locked them."""
-    messages = [(each, _message_of(each)) for each in transaction.settlements]
+    messages = [(settlement, _message_of(settlement)) for settlement in transaction.settlements]
     current = (
-        attrs.evolve(each, token=queued.token) if queued and queued.token else each
-        for each, queued in messages
+        attrs.evolve(settlement, token=queued.token) if queued and queued.token else settlement
+        for settlement, queued in messages
     )
     _commit(namespace, transaction, tuple(current))
 

@@ -28,7 +28,7 @@ __all__ = ["MUTANTS"]
 mutant = Family(__name__)
 
 RENEWED_TOGETHER: Final[Run] = (*TWO, wait(40), renew_together(0, 1), wait(40), complete(1))
-ELSEWHERE: Final = next(each for each in "bcdef" if home(each) != home("a"))
+ELSEWHERE: Final = next(key for key in "bcdef" if home(key) != home("a"))
 ACROSS: Final[Run] = (
     *(create(), send("m1", partition_key="a"), send("m2", partition_key=ELSEWHERE)),
     *(receive(), receive()),
@@ -51,10 +51,14 @@ def _of_first_partition(namespace: Namespace, command: v.SettleBatch) -> v.Settl
     """Return the request for only those messages that are in the partition of the first one."""
     entity = namespace.entities[command.queue]
     numbers = [token.partition("/")[0] for token in command.lock_tokens]
-    found = [entity.messages.get(int(each)) if each.isdecimal() else None for each in numbers]
-    first = next((each.partition for each in found if each is not None), None)
-    kept = zip(command.lock_tokens, found, strict=True)
-    tokens = tuple(token for token, each in kept if each is not None and each.partition == first)
+    messages = [
+        entity.messages.get(int(number)) if number.isdecimal() else None for number in numbers
+    ]
+    first = next((queued.partition for queued in messages if queued is not None), None)
+    kept = zip(command.lock_tokens, messages, strict=True)
+    tokens = tuple(
+        token for token, queued in kept if queued is not None and queued.partition == first
+    )
     return attrs.evolve(command, lock_tokens=tokens)
 
 
@@ -89,8 +93,8 @@ def lost_lock_passed_over(namespace: Namespace, command: v.SettleBatch, connecti
 def _without_lost(namespace: Namespace, command: v.SettleBatch) -> v.SettleBatch:
     entity = namespace.entities.get(command.queue)
     messages = entity.messages.values() if entity else ()
-    current = {each.token for each in messages}
-    tokens = tuple(each for each in command.lock_tokens if each in current)
+    current = {queued.token for queued in messages}
+    tokens = tuple(token for token in command.lock_tokens if token in current)
     return attrs.evolve(command, lock_tokens=tokens)
 
 

@@ -130,8 +130,8 @@ def settles_twice(namespace: Namespace, command: v.Settlement, connection: str) 
 def _peeked_messages(namespace: Namespace, command: v.Peek, answer: Answer) -> list[QueuedMessage]:
     views = answer.outcome.messages if isinstance(answer.outcome, v.Peeked) else ()
     there = namespace.entities[command.queue].messages
-    found = (there.get(view.sequence_number or 0) for view in views)
-    return [queued for queued in found if queued is not None]
+    peeked = (there.get(view.sequence_number or 0) for view in views)
+    return [queued for queued in peeked if queued is not None]
 
 
 @mutant("LIFE-07", "partitions.peek", PEEKED, alters)
@@ -169,11 +169,17 @@ def cache_never_expires(
     if session is not None:
         return RULES.messages.give_next(namespace, entity, session, mode, connection)
     cached = memory(namespace, dict[tuple[str, int], str])
-    up = [each for each in entity.partitions if each.number not in entity.base.down]
-    offered = [queued for each in up for queued in RULES.messages.offered(namespace, entity, each)]
-    for each in offered:
-        cached.setdefault((entity.path, each.number), connection)
-    mine = (each for each in offered if cached[entity.path, each.number] == connection)
+    up = [partition for partition in entity.partitions if partition.number not in entity.base.down]
+    offered = [
+        queued
+        for partition in up
+        for queued in RULES.messages.offered(namespace, entity, partition)
+    ]
+    for candidate in offered:
+        cached.setdefault((entity.path, candidate.number), connection)
+    mine = (
+        candidate for candidate in offered if cached[entity.path, candidate.number] == connection
+    )
     queued = next(mine, None)
     return None if queued is None else namespace.rules.messages.give(namespace, queued, mode)
 

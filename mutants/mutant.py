@@ -135,7 +135,9 @@ def _by_name(place: str, names: list[str], function: Rule) -> Rule:
     """
     wanted = inspect.signature(function).parameters
     takes_all = USUAL not in wanted and len(wanted) == len(names)
-    if takes_all or any(each.kind is each.VAR_POSITIONAL for each in wanted.values()):
+    if takes_all or any(
+        parameter.kind is parameter.VAR_POSITIONAL for parameter in wanted.values()
+    ):
         return function
     if unknown := sorted({*wanted} - {*names, USUAL}):
         raise TypeError(f"{function.__name__} wants {unknown}; {place} has {names}")

@@ -135,8 +135,8 @@ def _held(namespace: Namespace, command: Switch) -> list[QueuedMessage]:
     if not isinstance(command, v.BringPartitionUp) or entity is None:
         return []
     is_down = command.partition in entity.base.down
-    held = (each for each in entity.messages.values() if each.partition == command.partition)
-    return list(held) if is_down else []
+    there = (queued for queued in entity.messages.values() if queued.partition == command.partition)
+    return list(there) if is_down else []
 
 
 @mutant("PART-04", "partitions.switch", (*KEYED, *ALL_DOWN, *ALL_UP, receive()), beforehand)
@@ -149,8 +149,10 @@ def outage_empties_its_partition(namespace: Namespace, command: Switch) -> None:
 def _note_locked(namespace: Namespace, command: Switch, connection: str) -> Answer:
     entity = namespace.entities.get(command.queue)
     if isinstance(command, v.TakePartitionDown) and entity is not None:
-        there = (each for each in entity.messages.values() if each.partition == command.partition)
-        locked = (each for each in there if each.token is not None)
+        there = (
+            queued for queued in entity.messages.values() if queued.partition == command.partition
+        )
+        locked = (queued for queued in there if queued.token is not None)
         memory(namespace, set[QueuedMessage]).update(locked)
     return RULES.partitions.switch(namespace, command, connection)
 
@@ -167,9 +169,9 @@ def locked_is_lost_in_an_outage(namespace: Namespace, queued: QueuedMessage, *re
 def outage_doubles_messages(namespace: Namespace, command: Switch) -> None:
     """After a partition's second outage its messages are received twice."""
     outages = memory(namespace, Counter[tuple[str, int]])
-    held, which = _held(namespace, command), (command.queue, command.partition)
+    recovered, which = _held(namespace, command), (command.queue, command.partition)
     outages[which] += isinstance(command, v.TakePartitionDown)
-    for queued in held if outages[which] == 2 else ():
+    for queued in recovered if outages[which] == 2 else ():
         RULES.messages.enqueue(namespace, queued.entity, queued.message, queued.partition, DIRECT)
 
 
@@ -185,7 +187,7 @@ def outage_hits_every_entity(namespace: Namespace, command: Switch, connection: 
 @mutant("PART-05", "messages.next_available", LATEST, deep=True)
 def outage_hits_the_latest_entity(namespace: Namespace, entity: Entity) -> QueuedMessage | None:
     """While all partitions of one queue are down, nothing is received from the one created last."""
-    queues = [each for each in namespace.entities.values() if each.kind is EntityKind.QUEUE]
+    queues = [other for other in namespace.entities.values() if other.kind is EntityKind.QUEUE]
     if queues and entity is queues[-1] and any(map(_is_all_down, queues)):
         return None
     return RULES.messages.next_available(namespace, entity)
@@ -198,9 +200,11 @@ def _cached(namespace: Namespace, entity: Entity, connection: str) -> list[Queue
     """Return the answers of partitions to a connection's first receive: one message each."""
     caches = memory(namespace, Caches)
     if (entity.path, connection) not in caches:
-        up = (each for each in entity.partitions if each.number not in entity.base.down)
-        heads = (each.line.first(entity.messages) for each in up)
-        caches[entity.path, connection] = [each for each in heads if each is not None]
+        up = (
+            partition for partition in entity.partitions if partition.number not in entity.base.down
+        )
+        heads = (partition.line.first(entity.messages) for partition in up)
+        caches[entity.path, connection] = [queued for queued in heads if queued is not None]
     return caches[entity.path, connection]
 
 
@@ -218,11 +222,17 @@ def cached_is_never_given(
     if is_first or session is not None or len(entity.partitions) == 1:
         return RULES.messages.give_next(namespace, entity, session, mode, connection)
     there = (
-        queued for each in entity.partitions for queued in each.line.available(entity.messages)
+        queued
+        for partition in entity.partitions
+        for queued in partition.line.available(entity.messages)
     )
     down = entity.base.down
-    others = (each for each in there if each not in cached and each.partition not in down)
-    queued = min(others, key=lambda each: each.arrival, default=None)
+    others = (
+        candidate
+        for candidate in there
+        if candidate not in cached and candidate.partition not in down
+    )
+    queued = min(others, key=lambda candidate: candidate.arrival, default=None)
     return None if queued is None else namespace.rules.messages.give(namespace, queued, mode)
 
 
@@ -240,7 +250,7 @@ def cache_is_given_twice(
 ) -> None:
     """A message from a front end's cache is handed out again after its completion."""
     caches = memory(namespace, Caches)
-    kept = next((each for each in caches.values() if queued in each[1:]), None)
+    kept = next((cache for cache in caches.values() if queued in cache[1:]), None)
     if kept is None or action is not Action.COMPLETE:
         RULES.locks.apply(namespace, queued, action, reason)
     else:
@@ -275,7 +285,7 @@ def settles_by_place(usual: QueuedMessage, entity: Entity) -> QueuedMessage:
     """A settlement finds its message by its position within the partition."""
     if not entity.settings.partitioned:
         return usual
-    return next(each for each in entity.messages.values() if each.token is not None)
+    return next(queued for queued in entity.messages.values() if queued.token is not None)
 
 
 @mutant("PART-12", "locks.settle", HUNDRED, beforehand, deep=True)

@@ -151,7 +151,7 @@ def peek_on_ends_with_its_partition(
     if start is None:
         return RULES.partitions.peek(namespace, command, connection)
     views = _shown(namespace, command, connection, command.count)
-    return _peeked([each for each in views if _partition(each) == start >> v.SEQUENCE_BITS])
+    return _peeked([view for view in views if _partition(view) == start >> v.SEQUENCE_BITS])
 
 
 MUTANTS: Final = mutant.all()

@@ -73,7 +73,7 @@ def scheduled_comes_at_once(command: v.Schedule) -> v.Schedule:
 def _is_up_again(namespace: Namespace, command: Switch) -> list[Entity]:
     """Return the entities with a partition that comes up, if one does."""
     entities = namespace.entities.values() if isinstance(command, v.BringPartitionUp) else ()
-    return [each for each in entities if each.base.path == command.queue]
+    return [entity for entity in entities if entity.base.path == command.queue]
 
 
 @mutant("SCHED-01", "partitions.switch", (*LATER, DOWN, UP, receive()), afterwards, deep=True)
@@ -291,11 +291,11 @@ def scheduled_session_is_next(namespace: Namespace, entity: Entity) -> Iterator[
     """A session with only a scheduled message is accepted as the next."""
     known, scheduled = namespace.rules.sessions.known, tuple(entity.scheduled.values())
     sessions = [
-        known(namespace, entity, each.message.session_id, each.partition)
-        for each in scheduled
-        if each.message.session_id is not None
+        known(namespace, entity, later.message.session_id, later.partition)
+        for later in scheduled
+        if later.message.session_id is not None
     ]
-    free = (each for each in sessions if each.holder is None)
+    free = (session for session in sessions if session.holder is None)
     return chain(free, RULES.sessions.free(namespace, entity))
 
 

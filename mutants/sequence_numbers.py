@@ -146,13 +146,15 @@ class _Commits:
         """Those of the commit that a message came with, or its own."""
         number = _number(queued)
         groups = self.numbers.get((queued.entity.path, queued.partition), ())
-        found = (group for group in groups if group[0] <= number <= group[1])
-        return next(found, (number, number))
+        own = (group for group in groups if group[0] <= number <= group[1])
+        return next(own, (number, number))
 
 
 def _note_commit(namespace: Namespace, command: v.CommitTransaction, connection: str) -> Answer:
     entities = namespace.entities.values()
-    before = [(each.path, part, part.arrivals) for each in entities for part in each.partitions]
+    before = [
+        (entity.path, part, part.arrivals) for entity in entities for part in entity.partitions
+    ]
     answer = RULES.transactions.commit(namespace, command, connection)
     for path, part, arrivals in before:
         if arrivals < part.arrivals:

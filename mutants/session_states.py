@@ -84,8 +84,10 @@ def state_lost_in_outage(
     namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp
 ) -> None:
     """An outage loses the states of its sessions."""
-    entities = [each for each in namespace.entities.values() if each.base.path == command.queue]
-    for session in chain.from_iterable(tuple(each.sessions.values()) for each in entities):
+    entities = [
+        entity for entity in namespace.entities.values() if entity.base.path == command.queue
+    ]
+    for session in chain.from_iterable(tuple(entity.sessions.values()) for entity in entities):
         if session.partition == command.partition:
             namespace.journal.touch(session)
             session.state = None
@@ -125,7 +127,7 @@ def state_for_everybody(namespace: Namespace, command: v.GetSessionState, *rest:
 def list_forgets_states(usual: Answer, namespace: Namespace, command: v.ListSessions) -> Answer:
     """The list names sessions with messages only."""
     there = namespace.entities[command.queue].sessions.values()
-    names = sorted(each.name for each in there if each.messages)
+    names = sorted(queued.name for queued in there if queued.messages)
     usual.outcome = v.SessionsListed(session_ids=tuple(names))
     return usual
 
@@ -143,7 +145,7 @@ def peek_ignores_session(
     namespace: Namespace, entity: Entity, up: Iterable[Partition], session_id: str, start: int
 ) -> Iterator[QueuedMessage]:
     """A peek in a session shows every session."""
-    return chain.from_iterable(each.line.behind(entity.messages, start) for each in up)
+    return chain.from_iterable(partition.line.behind(entity.messages, start) for partition in up)
 
 
 @mutant("SESS-24", "sessions.accept", OTHER_DOWN, afterwards)
@@ -159,7 +161,7 @@ def one_session_committed(namespace: Namespace, transaction: Transaction) -> Non
     sends = transaction.sends
     namespace.journal.touch(transaction)
     transaction.sends = tuple(
-        each for each in sends if each.message.session_id == sends[0].message.session_id
+        buffered for buffered in sends if buffered.message.session_id == sends[0].message.session_id
     )
 
 

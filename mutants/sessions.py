@@ -84,8 +84,10 @@ def sessionless_given(
     namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any
 ) -> v.MessageView | None:
     """A message without SessionId is given to every session."""
-    up = [each for each in entity.partitions if each.number not in entity.base.down]
-    strays = [each.line.first(entity.messages) for each in up] if session is not None else []
+    up = [partition for partition in entity.partitions if partition.number not in entity.base.down]
+    strays = (
+        [partition.line.first(entity.messages) for partition in up] if session is not None else []
+    )
     for queued in strays:
         if queued is not None:
             return namespace.rules.messages.give(namespace, queued, mode)
@@ -123,11 +125,11 @@ def other_session_given(
     namespace: Namespace, entity: Entity, session: Session | None, mode: v.ReceiveMode, *rest: Any
 ) -> v.MessageView | None:
     """A receiver is given the oldest message of any session."""
-    held = [each for each in entity.sessions.values() if each.holder is not None]
-    up = [each for each in held if each.partition not in entity.base.down]
-    first = [each.line.first(entity.messages) for each in up]
+    locked = [candidate for candidate in entity.sessions.values() if candidate.holder is not None]
+    up = [candidate for candidate in locked if candidate.partition not in entity.base.down]
+    first = [candidate.line.first(entity.messages) for candidate in up]
     offered = [queued for queued in first if queued is not None]
-    if session is None or len(held) < 2 or not offered:
+    if session is None or len(locked) < 2 or not offered:
         return RULES.messages.give_next(namespace, entity, session, mode, *rest)
     oldest = min(offered, key=lambda queued: queued.arrival)
     return namespace.rules.messages.give(namespace, oldest, mode)
@@ -153,14 +155,20 @@ def later_messages_held_back(
 @mutant("SESS-06", "sessions.free", (*HELD, send("m2", session_id="t"), NEXT), instead)
 def next_session_missed(entity: Entity) -> Iterator[Session] | None:
     """The next session is never found while any session is held."""
-    return iter(()) if any(each.holder is not None for each in entity.sessions.values()) else None
+    return (
+        iter(())
+        if any(session.holder is not None for session in entity.sessions.values())
+        else None
+    )
 
 
 @mutant("SESS-07", "sessions.free", (*HELD, over("c2", NEXT)))
 def next_session_held(entity: Entity) -> Iterator[Session]:
     """The next session may be one that another holds."""
-    up = (each for each in entity.sessions.values() if each.partition not in entity.base.down)
-    return (each for each in up if each.line.first(entity.messages) is not None)
+    up = (
+        session for session in entity.sessions.values() if session.partition not in entity.base.down
+    )
+    return (session for session in up if session.line.first(entity.messages) is not None)
 
 
 def _is_given_up(session: Session, counts: bool) -> bool:

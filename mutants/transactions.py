@@ -104,9 +104,9 @@ def other_key_accepted_in_same_partition(
     home = namespace.rules.keys.home(namespace, entity, key)
     together = key.source != SESSION_ID
     others = (
-        each
-        for each in transaction.sends
-        if not (together and each.entity is entity and each.partition == home)
+        buffered
+        for buffered in transaction.sends
+        if not (together and buffered.entity is entity and buffered.partition == home)
     )
     return Transaction(sends=tuple(others))
 
@@ -152,7 +152,7 @@ def two_sessions_refused_on_regular(
     entity: Entity, transaction: Transaction, message: v.Message
 ) -> bool:
     """A transaction takes messages of one session only, even on a regular queue."""
-    sessions = {each.message.session_id for each in transaction.sends}
+    sessions = {buffered.message.session_id for buffered in transaction.sends}
     return not entity.settings.partitioned and bool(sessions - {None, message.session_id})
 
 
@@ -234,7 +234,7 @@ def other_key_refused_on_regular(
     entity: Entity, transaction: Transaction, message: v.Message
 ) -> bool:
     """A transaction takes one PartitionKey only, even on a regular queue."""
-    keys = {each.message.partition_key for each in transaction.sends}
+    keys = {buffered.message.partition_key for buffered in transaction.sends}
     return not entity.settings.partitioned and bool(keys - {message.partition_key})
 
 

@@ -11,7 +11,7 @@ from busproof.model.answers import Answer
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage
 from busproof.model.values import DIRECT, InTransit
-from busproof.mutants.management.management import told
+from busproof.mutants.management.management import described
 from busproof.mutants.mutant import Family
 from busproof.mutants.partitions import ALL_DOWN, ALL_UP
 from busproof.mutants.runs import QUEUE, Run, create, dead_letter, receive, schedule, send, wait
@@ -98,10 +98,10 @@ def dead_letters_counted_as_transfers(namespace: Namespace, command: v.GetQueue)
     dlq = namespace.entities[command.queue].dead_letters
     dead = 0 if dlq is None else len(dlq.messages)
 
-    def both(told: v.QueueDescription) -> dict[str, int]:
-        return {"transfer_dead_letters": (told.transfer_dead_letters or 0) + dead}
+    def both(description: v.QueueDescription) -> dict[str, int]:
+        return {"transfer_dead_letters": (description.transfer_dead_letters or 0) + dead}
 
-    return told(namespace, command, both)
+    return described(namespace, command, both)
 
 
 MUTANTS: Final = mutant.all()

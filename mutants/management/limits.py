@@ -38,7 +38,7 @@ BEGIN: Final = v.BeginTransaction(transaction="t")
 
 def several(number: int) -> Run:
     """Send so many messages in one transaction."""
-    sent = (send(f"m{each}", partition_key="a", within="t") for each in range(number))
+    sent = (send(f"m{place}", partition_key="a", within="t") for place in range(number))
     return (create(), BEGIN, *sent)
 
 
@@ -124,7 +124,7 @@ def too_large_in_transaction(
     namespace: Namespace, messages: tuple[v.Message, ...]
 ) -> tuple[v.Message, ...]:
     """A message of any size is taken in a transaction."""
-    return tuple(_of_any_size(namespace, each) for each in messages)
+    return tuple(_of_any_size(namespace, message) for message in messages)
 
 
 def _short(key: str, rule: v.RuleId, beyond: v.RuleId) -> None:

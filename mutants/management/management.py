@@ -28,10 +28,10 @@ __all__ = [
     "MUTANTS",
     "REMEMBERING",
     "change_fixed",
+    "described",
     "empty",
     "keep_deleted",
     "name_again",
-    "told",
 ]
 
 mutant = Family(__name__)
@@ -49,7 +49,7 @@ def fixed(**changes: Any) -> Run:
     return (create(), v.UpdateQueue(queue=QUEUE, **changes), GET)
 
 
-def told(
+def described(
     namespace: Namespace, command: v.GetQueue, changes: Callable[[v.QueueDescription], Any]
 ) -> Answer:
     """Return the description of a queue with some values changed."""
@@ -63,7 +63,9 @@ def told(
 @mutant("MGMT-01", "management.get_queue", (create(), GET))
 def partitioning_not_told(namespace: Namespace, command: v.GetQueue) -> Answer:
     """A partitioned queue is described as a regular one."""
-    return told(namespace, command, lambda told: {"partitioned": told.partitioned and False})
+    return described(
+        namespace, command, lambda description: {"partitioned": description.partitioned and False}
+    )
 
 
 @mutant("MGMT-01", "premium.partitioned", (create(), GET))
@@ -233,7 +235,7 @@ def missing_queue_unavailable(namespace: Namespace, path: str) -> Entity:
 @mutant("MGMT-11", "management.get_queue", (create(lock_duration=5 * v.MICROSECONDS), GET))
 def default_lock_told(namespace: Namespace, command: v.GetQueue) -> Answer:
     """Every queue is described with locks of a minute."""
-    return told(namespace, command, lambda _: {"lock_duration": 60 * v.MICROSECONDS})
+    return described(namespace, command, lambda _: {"lock_duration": 60 * v.MICROSECONDS})
 
 
 MUTANTS: Final = mutant.all()

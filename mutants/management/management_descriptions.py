@@ -87,7 +87,11 @@ def _note_outage(
 def recovered_partition_not_counted(namespace: Namespace, entity: Entity) -> int:
     """A partition that was down once is never counted again."""
     lost, path = memory(namespace, set[tuple[str, int]]), entity.base.path
-    return sum(each.messages for each in entity.partitions if (path, each.number) not in lost)
+    return sum(
+        partition.messages
+        for partition in entity.partitions
+        if (path, partition.number) not in lost
+    )
 
 
 @mutant("MGMT-21", "management.availability", IN_OUTAGE, readings=AT_ONCE)

@@ -168,7 +168,7 @@ def deleted_remembers_ids(namespace: Namespace, entity: Entity) -> None:
 
 
 def _queues(namespace: Namespace) -> list[str]:
-    return sorted(p for p, each in namespace.entities.items() if each.kind is EntityKind.QUEUE)
+    return sorted(p for p, entity in namespace.entities.items() if entity.kind is EntityKind.QUEUE)
 
 
 @mutant("MGMT-16", "management.list_queues", (create(), create(queue="other"), v.ListQueues()))
@@ -182,7 +182,7 @@ def list_leaves_one_out(namespace: Namespace) -> Answer:
 def list_names_deleted(namespace: Namespace) -> Answer:
     """A list names queues that were deleted."""
     deleted = memory(namespace, dict[str, Entity]).items()
-    names = {path for path, each in deleted if each.kind is EntityKind.QUEUE}
+    names = {path for path, entity in deleted if entity.kind is EntityKind.QUEUE}
     return Answer(v.Listed(names=tuple(sorted({*names, *_queues(namespace)}))))
 
 
@@ -228,8 +228,8 @@ def refused_update_stays_half_done(namespace: Namespace, entity: Entity, *rest: 
     try:
         RULES.management.apply_update(namespace, entity, *rest)
     except Refusal as refusal:
-        for each in entity.base.down if "MGMT-18" in refusal.rules else ():
-            memory(namespace, Former).setdefault((entity, each), entity.settings)
+        for partition in entity.base.down if "MGMT-18" in refusal.rules else ():
+            memory(namespace, Former).setdefault((entity, partition), entity.settings)
         raise
 
 

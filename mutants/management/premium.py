@@ -10,7 +10,7 @@ from busproof.model.keys import SESSION_ID
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, Transaction
 from busproof.model.values import EntityKind, EntitySettings, Key
-from busproof.mutants.management.management import told
+from busproof.mutants.management.management import described
 from busproof.mutants.mutant import Family, memory
 from busproof.mutants.runs import QUEUE, Run, create, receive, send
 from busproof.mutants.wrappers import alters, asks, only_where, refuses, with_other
@@ -111,7 +111,7 @@ def old_forgets_keys(usual: Key | None, namespace: Namespace, entity: Entity) ->
 def old_told_regular(namespace: Namespace, command: v.GetQueue) -> Answer:
     """A partitioned queue from before is described as regular."""
     old = is_old(namespace, command.queue)
-    return told(namespace, command, lambda _: {"partitioned": False} if old else {})
+    return described(namespace, command, lambda _: {"partitioned": False} if old else {})
 
 
 @mutant("PREM-04", "management.list_queues", (OLD, v.ListQueues()), also=KNOWN)
@@ -119,7 +119,7 @@ def old_not_listed(namespace: Namespace, command: v.ListQueues, connection: str)
     """A partitioned queue from before is not listed."""
     outcome = RULES.management.list_queues(namespace, command, connection).outcome
     names = outcome.names if isinstance(outcome, v.Listed) else ()
-    return Answer(v.Listed(names=tuple(each for each in names if not is_old(namespace, each))))
+    return Answer(v.Listed(names=tuple(name for name in names if not is_old(namespace, name))))
 
 
 @mutant("PREM-04", "management.delete", (OLD, DELETE), refuses("PREM-04"), also=KNOWN)
@@ -205,8 +205,8 @@ def premium_transaction_needs_key(message: v.Message) -> bool:
 @mutant("PREM-13", "transactions.key_of", TWO_KEYS, refuses("PREM-13"), deep=True)
 def premium_transaction_of_one_key(transaction: Transaction, message: v.Message) -> bool:
     """In Premium all messages of a transaction need the same key."""
-    sent = (*(each.message for each in transaction.sends), message)
-    return len({(each.session_id, each.partition_key) for each in sent}) > 1
+    sent = (*(buffered.message for buffered in transaction.sends), message)
+    return len({(one.session_id, one.partition_key) for one in sent}) > 1
 
 
 @mutant("PREM-14", "premium.in_partitioned", (create(), GET))
@@ -248,7 +248,7 @@ def batch_of_any_keys() -> None:
 @mutant("PREM-17", "batches.check_keys", (create(), TWO_SESSIONS_AT_ONCE), only_where, deep=True)
 def batch_of_any_sessions(messages: tuple[v.Message, ...]) -> bool:
     """A partitioned namespace takes a batch with several SessionIds."""
-    return len({each.session_id for each in messages}) == 1
+    return len({message.session_id for message in messages}) == 1
 
 
 MUTANTS: Final = mutant.all()

@@ -169,7 +169,9 @@ def session_never_full(namespace: Namespace, entity: Entity, key: Key | None, *r
 def one_full_all_full(namespace: Namespace, entity: Entity, size: int) -> bool:
     """While one partition is full, every key is refused."""
     has_room = RULES.sizes.has_room
-    return all(has_room(namespace, entity, each.number, size) for each in entity.partitions)
+    return all(
+        has_room(namespace, entity, partition.number, size) for partition in entity.partitions
+    )
 
 
 @mutant("SIZE-10", "sizes.has_room", FULL_REGULAR)
@@ -204,7 +206,9 @@ def full_called_invalid() -> None:
 
 def _is_full(namespace: Namespace, entity: Entity) -> bool:
     has_room = namespace.rules.sizes.has_room
-    return not all(has_room(namespace, entity, each.number, 10**8) for each in entity.partitions)
+    return not all(
+        has_room(namespace, entity, partition.number, 10**8) for partition in entity.partitions
+    )
 
 
 @mutant("SIZE-11", "messages.receive", (*FULL_REGULAR, receive()), deep=True)
@@ -264,7 +268,7 @@ def _has_room_without(
     size: int,
 ) -> bool:
     """Return whether there is room if some of the messages use none."""
-    there = sum(each.message.size or 0 for each in ignored if each.partition == partition)
+    there = sum(queued.message.size or 0 for queued in ignored if queued.partition == partition)
     return RULES.sizes.has_room(namespace, entity, partition, size - there)
 
 

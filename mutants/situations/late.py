@@ -59,7 +59,7 @@ def _within(number: int) -> Run:
 
 
 def _repeated(number: int, part: Callable[[int], Run]) -> Run:
-    return tuple(request for each in range(number) for request in part(each))
+    return tuple(request for place in range(number) for request in part(place))
 
 
 @mutant("LIFE-09", "expiry.expires_at", (*KEYED, wait(HOUR + 1), receive()), alters, deep=True)

@@ -92,7 +92,7 @@ Change = Callable[[QueuedMessage, v.MessageView], v.MessageView]
 )
 def commit_in_an_outage_is_lost(namespace: Namespace, transaction: Transaction) -> None:
     """A commit is acknowledged while the partition of its messages is down, and they are lost."""
-    if not any(each.entity.base.down for each in transaction.sends):
+    if not any(buffered.entity.base.down for buffered in transaction.sends):
         RULES.transactions.apply(namespace, transaction)
 
 
@@ -185,8 +185,8 @@ def _recovered(namespace: Namespace, command: Switch, connection: str) -> tuple[
 )
 def outage_forgets_deliveries(namespace: Namespace, command: Switch, connection: str) -> Answer:
     """After an outage the deliveries of what its partition holds are counted from the start."""
-    answer, held = _recovered(namespace, command, connection)
-    for queued in held:
+    answer, recovered = _recovered(namespace, command, connection)
+    for queued in recovered:
         namespace.journal.touch(queued)
         queued.failed = 0
     return answer
@@ -200,8 +200,8 @@ def outage_forgets_deliveries(namespace: Namespace, command: Switch, connection:
 )
 def outage_frees_sessions(namespace: Namespace, command: Switch, connection: str) -> Answer:
     """After an outage nobody holds the sessions of its partition any more."""
-    answer, held = _recovered(namespace, command, connection)
-    for session in {queued.session for queued in held if queued.session is not None}:
+    answer, recovered = _recovered(namespace, command, connection)
+    for session in {queued.session for queued in recovered if queued.session is not None}:
         if session.holder is not None:
             namespace.rules.sessions.release(namespace, session, counts=False)
     return answer

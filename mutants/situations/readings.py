@@ -43,7 +43,7 @@ def peek_shows_what_is_down(namespace: Namespace, command: v.Peek, connection: s
     entity = namespace.rules.topics.readable(namespace, command.queue)
     if not entity.base.down:
         return RULES.partitions.peek(namespace, command, connection)
-    lines = (each.line.behind(entity.messages, 0) for each in entity.partitions)
+    lines = (partition.line.behind(entity.messages, 0) for partition in entity.partitions)
     views = islice(map(shown, chain.from_iterable(lines)), command.count)
     return Answer(v.Peeked(messages=tuple(views)), rules=("LIFE-07",))
 

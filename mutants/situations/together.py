@@ -29,9 +29,9 @@ BOTH: Final[Run] = (
 def _others(namespace: Namespace, transaction: Transaction) -> list[Transaction]:
     """Return the other transactions that run."""
     return [
-        each
-        for each in namespace.transactions.values()
-        if each is not transaction and each.state is not TransactionState.ENDED
+        other
+        for other in namespace.transactions.values()
+        if other is not transaction and other.state is not TransactionState.ENDED
     ]
 
 

@@ -207,14 +207,14 @@ def unknown_is_false(wanted: v.Filter, message: v.Message) -> bool:
 def _is_unknown(condition: str, message: v.Message) -> bool:
     """Return whether neither a condition nor its opposite is true."""
     both = (v.SqlFilter(expression=f"{sign}({condition})") for sign in ("", "NOT "))
-    return not any(takes(each, message) for each in both)
+    return not any(takes(side, message) for side in both)
 
 
 @mutant("FILTER-17", TAKES, by("color = 'red' OR size = 4", size=4), deep=True)
 def unknown_infects_or(wanted: v.Filter, message: v.Message) -> bool:
     """In SQL, OR is unknown if one side is."""
     sides = wanted.expression.split(" OR ") if isinstance(wanted, v.SqlFilter) else []
-    unknown = any(_is_unknown(each, message) for each in sides)
+    unknown = any(_is_unknown(condition, message) for condition in sides)
     return not unknown and takes(wanted, message)
 
 
@@ -232,7 +232,7 @@ def names_with_case(wanted: v.Filter, message: v.Message) -> v.Message:
 def values_without_case(wanted: v.Filter, message: v.Message) -> bool:
     """In SQL, the case of values does not count."""
     values = (*message.properties.values(), message.subject)
-    texts = {f"'{each}'".lower(): f"'{each}'" for each in values if isinstance(each, str)}
+    texts = {f"'{value}'".lower(): f"'{value}'" for value in values if isinstance(value, str)}
     return _read_as(wanted, message, "'[^']*'", lambda text: texts.get(text[0].lower(), text[0]))
 
 

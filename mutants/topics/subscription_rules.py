@@ -60,14 +60,14 @@ def no_default_rule(namespace: Namespace, command: v.CreateSubscription, connect
 @mutant("FILTER-05", COPIES, (*SUBSCRIBED, add(v.TrueFilter()), SEND, TAKE, TAKE))
 def copy_for_each_rule(subscription: Entity, message: v.Message) -> Messages:
     """A message is there once for each rule that takes it."""
-    taking = [each for each in subscription.rules if USUAL.takes(each.filter, message)]
-    return tuple(message if each.action is None else USUAL.act(each, message) for each in taking)
+    taking = [rule for rule in subscription.rules if USUAL.takes(rule.filter, message)]
+    return tuple(message if rule.action is None else USUAL.act(rule, message) for rule in taking)
 
 
 @mutant("FILTER-05", COPIES, (*SUBSCRIBED, add(NONE), SEND, TAKE))
 def all_rules_must_match(namespace: Namespace, entity: Entity, message: v.Message) -> Messages:
     """A message is taken only if every rule takes it."""
-    taken = (USUAL.takes(each.filter, message) for each in entity.rules)
+    taken = (USUAL.takes(rule.filter, message) for rule in entity.rules)
     return USUAL.copies(namespace, entity, message) if all(taken) else ()
 
 
@@ -103,7 +103,7 @@ def rule_lives_on(namespace: Namespace, entity: Entity, message: v.Message) -> M
     """A rule that was removed still takes the next message."""
     removed = memory(namespace, dict[Entity, Rules])
     rules = removed.pop(entity, ()) if entity.rules else ()
-    lives = any(USUAL.takes(each.filter, message) for each in rules)
+    lives = any(USUAL.takes(rule.filter, message) for rule in rules)
     copies = USUAL.copies(namespace, entity, message)
     return copies or ((message,) if lives else ())
 
@@ -113,7 +113,7 @@ def rule_replaced(namespace: Namespace, entity: Entity, command: RuleChange) -> 
     """A rule that is added under a name in use replaces the other."""
     if isinstance(command, v.AddRule):
         namespace.journal.touch(entity)
-        entity.rules = tuple(each for each in entity.rules if each.name != command.rule)
+        entity.rules = tuple(rule for rule in entity.rules if rule.name != command.rule)
 
 
 @mutant("FILTER-09", CHANGE, (*SUBSCRIBED, remove("second")), instead_of("FILTER-09"))
@@ -151,7 +151,7 @@ def added_rule_misses_partition(
     namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit
 ) -> None:
     """On a partitioned topic a rule that was added does not concern the last partition."""
-    added = all(each.name != v.DEFAULT_RULE for each in entity.rules)
+    added = all(rule.name != v.DEFAULT_RULE for rule in entity.rules)
     missed = entity.kind is EntityKind.SUBSCRIPTION and added and _is_last(entity, partition)
     if not missed:
         RULES.messages.arrive(namespace, entity, message, partition, transit)

@@ -55,14 +55,14 @@ def removed_property_stays(rule: v.SubscriptionRule, message: v.Message) -> v.Me
 def _copies(namespace: Namespace, entity: Entity, message: v.Message) -> tuple[Messages, Messages]:
     """The copies that a subscription gets: all, and those that actions have made."""
     copies = USUAL.copies(namespace, entity, message)
-    return copies, tuple(each for each in copies if RULE_NAME in each.properties)
+    return copies, tuple(copy for copy in copies if RULE_NAME in copy.properties)
 
 
 @mutant("FILTER-22", COPIES, (*ACTING, act("SET size = 3", "s"), SEND, *(TAKE,) * 3))
 def first_action_only(namespace: Namespace, entity: Entity, message: v.Message) -> Messages:
     """Only the first of several rules with actions makes a copy."""
     copies, acted = _copies(namespace, entity, message)
-    return tuple(each for each in copies if each not in acted[1:])
+    return tuple(copy for copy in copies if copy not in acted[1:])
 
 
 @mutant("FILTER-22", COPIES, BOTH)
@@ -82,8 +82,8 @@ def rule_not_named(usual: v.Message) -> v.Message:
 def actions_change_all(namespace: Namespace, entity: Entity, message: v.Message) -> Messages:
     """An action changes the copy of the other rules as well."""
     copies, acted = _copies(namespace, entity, message)
-    changed = [attrs.evolve(each, properties=each.properties.delete(RULE_NAME)) for each in acted]
-    return tuple(each if each in acted or not acted else changed[0] for each in copies)
+    changed = [attrs.evolve(copy, properties=copy.properties.delete(RULE_NAME)) for copy in acted]
+    return tuple(copy if copy in acted or not acted else changed[0] for copy in copies)
 
 
 @mutant("FILTER-24", COPIES, (*ACTING, SECOND, SEND, TAKE_SECOND))
@@ -92,7 +92,7 @@ def actions_change_what_is_sent(
 ) -> Messages:
     """Later subscriptions get what an action made."""
     siblings = entity.base.subscriptions or ()
-    for earlier in takewhile(lambda each: each is not entity, siblings):
+    for earlier in takewhile(lambda sibling: sibling is not entity, siblings):
         copies = USUAL.copies(namespace, earlier, message)
         message = copies[-1] if copies else message
     return USUAL.copies(namespace, entity, message)

@@ -71,8 +71,8 @@ def topic_made_again_has_its_subscriptions(
 ) -> None:
     """A topic that is created again has the subscriptions of its deleted namesake, empty."""
     before = memory(namespace, dict[str, Entity]).get(command.topic)
-    for each in (before.subscriptions or ()) if before is not None else ():
-        name = each.path.removeprefix(v.subscription_path(command.topic, ""))
+    for subscription in (before.subscriptions or ()) if before is not None else ():
+        name = subscription.path.removeprefix(v.subscription_path(command.topic, ""))
         again = v.CreateSubscription(topic=command.topic, subscription=name)
         namespace.rules.topics.create_subscription(namespace, again, connection)
 
@@ -89,11 +89,11 @@ def others_are_parted(namespace: Namespace, entity: Entity) -> None:
 @mutant("TOPIC-23", "management.delete", (*t.WITH_TWO, SENT, t.DELETE_ONE, TAKE_TWO), afterwards)
 def copies_go_together(namespace: Namespace, entity: Entity) -> None:
     """A deleted subscription's messages disappear from the others as well."""
-    gone = {id(each.message) for each in entity.messages.values()}
+    gone = {id(queued.message) for queued in entity.messages.values()}
     others = (entity.base.subscriptions or ()) if is_subscription(entity) else ()
-    for each in [each for other in others for each in other.messages.values()]:
-        if id(each.message) in gone:
-            namespace.rules.messages.remove(namespace, each)
+    for queued in [queued for other in others for queued in other.messages.values()]:
+        if id(queued.message) in gone:
+            namespace.rules.messages.remove(namespace, queued)
 
 
 @mutant("TOPIC-23", "management.delete", (*t.WITH_ONE, t.DELETE_ONE, SENT), afterwards)
@@ -108,14 +108,16 @@ def deleted_subscriptions_counted(namespace: Namespace, command: v.GetTopic) -> 
     """A topic counts its deleted subscriptions too."""
     ever = {**memory(namespace, dict[str, Entity]), **namespace.entities}
     above, kind = v.subscription_path(command.topic, ""), EntityKind.SUBSCRIPTION
-    had = [path for path, each in ever.items() if path.startswith(above) and each.kind is kind]
-    return t.told_of_topic(namespace, command, subscription_count=len(had))
+    had = [path for path, entity in ever.items() if path.startswith(above) and entity.kind is kind]
+    return t.topic_described(namespace, command, subscription_count=len(had))
 
 
 @mutant("TOPIC-25", "topics.distribute", (*t.WITH_ONE, CLOSE_ONE, SENT, OPEN_ONE, t.TAKE))
 def closed_subscription_misses(namespace: Namespace, topic: Entity, *rest: Any) -> None:
     """A subscription that is disabled for receiving gets no copies meanwhile."""
-    open_ones = [each for each in topic.subscriptions or () if each.status.gives]
+    open_ones = [
+        subscription for subscription in topic.subscriptions or () if subscription.status.gives
+    ]
     with with_subscriptions(namespace, topic, open_ones):
         RULES.topics.distribute(namespace, topic, *rest)
 

@@ -12,9 +12,9 @@ from busproof.model.values import EntityKind, EntitySettings
 from busproof.mutants.management.management import (
     REMEMBERING,
     change_fixed,
+    described,
     empty,
     name_again,
-    told,
 )
 from busproof.mutants.management.management_descriptions import AT_ONCE
 from busproof.mutants.management.management_updates import (
@@ -76,7 +76,7 @@ UPDATED: Final[Run] = (*ONE_EACH, SHORTER, *(TAKE,) * PARTITIONS)
 RECOVERED: Final[Run] = (CREATE, down(LAST), up(LAST), wait(1), GET)
 
 
-def told_of_topic(namespace: Namespace, command: v.GetTopic, **changes: Any) -> Answer:
+def topic_described(namespace: Namespace, command: v.GetTopic, **changes: Any) -> Answer:
     """Return the description of a topic with some values changed."""
     outcome = RULES.topics.get_topic(namespace, command, "").outcome
     if not isinstance(outcome, v.TopicDescribed):
@@ -164,7 +164,7 @@ def no_subscriptions_of_no_topic(
 def topic_window_not_told(namespace: Namespace, command: v.GetTopic) -> Answer:
     """A topic is described with the default window."""
     window = EntitySettings().duplicate_window
-    return told_of_topic(namespace, command, duplicate_window=window)
+    return topic_described(namespace, command, duplicate_window=window)
 
 
 @mutant("MGMT-11", "management.get_queue", UNLIKE)
@@ -173,14 +173,14 @@ def subscriptions_told_alike(namespace: Namespace, command: v.GetQueue) -> Answe
 
     def of_first(_: v.QueueDescription) -> dict[str, Any]:
         siblings = namespace.entities[command.queue].base.subscriptions
-        settings = [each.settings for each in siblings or ()][:1]
+        settings = [subscription.settings for subscription in siblings or ()][:1]
         return {
             name: getattr(first, name)
             for first in settings
             for name in ("requires_session", "lock_duration")
         }
 
-    return told(namespace, command, of_first)
+    return described(namespace, command, of_first)
 
 
 @mutant("MGMT-12", "locks.lock", SHORTENED, also={"management.apply_update": keep_settings})
@@ -194,8 +194,8 @@ def subscription_update_ignored(namespace: Namespace, queued: QueuedMessage, *re
 def subscription_update_is_of_all(namespace: Namespace, entity: Entity, *rest: Any) -> None:
     """An update of one subscription changes the others of its topic as well."""
     siblings = entity.base.subscriptions if entity.kind is EntityKind.SUBSCRIPTION else None
-    for each in siblings or (entity,):
-        RULES.management.apply_update(namespace, each, *rest)
+    for subscription in siblings or (entity,):
+        RULES.management.apply_update(namespace, subscription, *rest)
 
 
 @mutant("MGMT-12", "topics.distribute", DYING, also={"management.apply_update": keep_settings})
@@ -225,7 +225,7 @@ def subscription_made_again_is_full(namespace: Namespace, entity: Entity) -> Non
 def topics_listed_with_queues(namespace: Namespace) -> Answer:
     """A list of topics names the queues as well."""
     kinds = (EntityKind.TOPIC, EntityKind.QUEUE)
-    names = sorted(path for path, each in namespace.entities.items() if each.kind in kinds)
+    names = sorted(path for path, entity in namespace.entities.items() if entity.kind in kinds)
     return Answer(v.Listed(names=tuple(names)))
 
 
@@ -259,13 +259,15 @@ def topic_is_never_gone(namespace: Namespace, entity: Entity) -> None:
 def subscription_counts_all(namespace: Namespace, entity: Entity) -> int:
     """A subscription's count includes all subscriptions of its topic."""
     siblings = entity.base.subscriptions if entity.kind is EntityKind.SUBSCRIPTION else None
-    return sum(RULES.management.count(namespace, each) for each in siblings or (entity,))
+    return sum(
+        RULES.management.count(namespace, subscription) for subscription in siblings or (entity,)
+    )
 
 
 @mutant("MGMT-21", "topics.get_topic", (CREATE, down(LAST), wait(1), GET), readings=AT_ONCE)
 def topic_limited_not_told(namespace: Namespace, command: v.GetTopic) -> Answer:
     """A topic is described as available in an outage."""
-    return told_of_topic(namespace, command, availability=v.Availability.AVAILABLE)
+    return topic_described(namespace, command, availability=v.Availability.AVAILABLE)
 
 
 @mutant("MGMT-22", "topics.get_topic", RECOVERED, readings=AT_ONCE)
@@ -273,7 +275,7 @@ def topic_limited_for_good(namespace: Namespace, command: v.GetTopic, connection
     """A topic is described as limited forever after an outage."""
     if command.topic not in namespace.down:
         return RULES.topics.get_topic(namespace, command, connection)
-    return told_of_topic(namespace, command, availability=v.Availability.LIMITED)
+    return topic_described(namespace, command, availability=v.Availability.LIMITED)
 
 
 MUTANTS: Final = mutant.all()

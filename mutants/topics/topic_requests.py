@@ -55,8 +55,8 @@ def one_partition_of_topic_told(usual: Answer, namespace: Namespace, command: v.
     if not isinstance(usual.outcome, v.TopicDescribed):
         return usual
     size = namespace.entities[command.topic].settings.max_size
-    told = attrs.evolve(usual.outcome.description, max_size=size)
-    return attrs.evolve(usual, outcome=v.TopicDescribed(description=told))
+    description = attrs.evolve(usual.outcome.description, max_size=size)
+    return attrs.evolve(usual, outcome=v.TopicDescribed(description=description))
 
 
 @mutant("PREM-07", "topics.create_topic", (REGULAR,), refuses("PREM-07"))

@@ -105,7 +105,7 @@ def subscriptions_of(topic: Entity) -> list[Entity]:
 def _siblings(entity: Entity) -> list[Entity]:
     """Return the other subscriptions of a subscription's topic."""
     there = subscriptions_of(entity.base) if is_subscription(entity) else ()
-    return [each for each in there if each is not entity]
+    return [queued for queued in there if queued is not entity]
 
 
 @mutant("TOPIC-01", "topics.distribute", (*WITH_TWO, KEYED, TAKE_TWO))
@@ -135,9 +135,9 @@ def copied_twice(usual: tuple[v.Message, ...], subscription: Entity) -> tuple[v.
 def copies_complete_together(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
     """Completing a message in one subscription removes it from the others."""
     for other in _siblings(queued.entity) if action is Action.COMPLETE else ():
-        for each in tuple(other.messages.values()):
-            if each.message is queued.message:
-                namespace.rules.messages.remove(namespace, each)
+        for copy in tuple(other.messages.values()):
+            if copy.message is queued.message:
+                namespace.rules.messages.remove(namespace, copy)
 
 
 @mutant("TOPIC-02", "messages.give_next", (*WITH_TWO, KEYED, TAKE, TAKE_TWO), deep=True)
@@ -145,12 +145,12 @@ def copies_lock_together(
     namespace: Namespace, entity: Entity, session: Session | None, *how: Any
 ) -> View | None:
     """A message that is locked in one subscription is withheld by the others."""
-    others = (each for other in _siblings(entity) for each in other.messages.values())
-    locked = {id(each.message) for each in others if each.token is not None}
-    lines = (each.line for each in (entity.partitions if session is None else (session,)))
-    offered = chain.from_iterable(each.available(entity.messages) for each in lines)
-    up = [each for each in offered if each.partition not in entity.base.down]
-    free = [each for each in up if id(each.message) not in locked]
+    others = (queued for other in _siblings(entity) for queued in other.messages.values())
+    locked = {id(queued.message) for queued in others if queued.token is not None}
+    lines = (partition.line for partition in (entity.partitions if session is None else (session,)))
+    offered = chain.from_iterable(line.available(entity.messages) for line in lines)
+    up = [queued for queued in offered if queued.partition not in entity.base.down]
+    free = [partition for partition in up if id(partition.message) not in locked]
     if len(free) == len(up):
         return GIVE(namespace, entity, session, *how)
     return namespace.rules.messages.give(namespace, free[0], how[0]) if free else None
@@ -160,8 +160,8 @@ def copies_lock_together(
 def subscribed_backwards(namespace: Namespace, command: v.CreateSubscription) -> None:
     """A new subscription begins with what an earlier one still holds."""
     new = namespace.entities[v.subscription_path(command.topic, command.subscription)]
-    for each in [each for other in _siblings(new)[:1] for each in other.messages.values()]:
-        namespace.rules.messages.arrive(namespace, new, each.message, each.partition, DIRECT)
+    for queued in [queued for other in _siblings(new)[:1] for queued in other.messages.values()]:
+        namespace.rules.messages.arrive(namespace, new, queued.message, queued.partition, DIRECT)
 
 
 @mutant("TOPIC-04", "messages.send", (CREATE, KEYED), refuses("TOPIC-04", v.Error.NOT_FOUND))

@@ -79,12 +79,12 @@ def copies_by_subscription(
     namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
 ) -> bool:
     """A copy is dropped only while a subscription still holds the first one."""
-    held = [
-        {queued.message.message_id for queued in each.messages.values()}
-        for each in subscriptions_of(entity)
+    known = [
+        {queued.message.message_id for queued in subscription.messages.values()}
+        for subscription in subscriptions_of(entity)
     ]
-    found = RULES.duplicates.is_duplicate(namespace, entity, message, key)
-    return found and all(message.message_id in each for each in held)
+    is_copy = RULES.duplicates.is_duplicate(namespace, entity, message, key)
+    return is_copy and all(message.message_id in message_ids for message_ids in known)
 
 
 @mutant("TOPIC-13", "topics.distribute", (*IN_SESSION, TAKE_TWO))
@@ -93,7 +93,7 @@ def sessions_of_all_subscriptions(
 ) -> None:
     """A subscription without sessions withholds messages with one if another requires sessions."""
     there, of_session = subscriptions_of(topic), message.session_id is not None
-    requiring = [each for each in there if each.settings.requires_session and of_session]
+    requiring = [queued for queued in there if queued.settings.requires_session and of_session]
     with with_subscriptions(namespace, topic, requiring or there):
         DISTRIBUTE(namespace, topic, message, *what)
 
