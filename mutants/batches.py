@@ -10,13 +10,11 @@ from busproof.model.answers import DONE, Answer
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace
 from busproof.model.values import Key, Refusal
-from busproof.mutants.mutant import Family, memory
+from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import QUEUE, Run, create, down, home, receive, send
 from busproof.mutants.wrappers import asks, refuses
 
-__all__ = ["KEY", "MUTANTS", "TAKE", "TWO"]
-
-mutant = Family(__name__)
+__all__ = ["KEY", "TAKE", "TWO"]
 
 MB: Final = 1024 * 1024
 MANY: Final = 20
@@ -259,6 +257,3 @@ def batch_goes_round_an_outage(
         if "KEY-03" not in refusal.rules or not memory(namespace, set[str]):
             raise
         return RULES.keys.place_without_key(namespace, entity, size, timeout)
-
-
-MUTANTS: Final = mutant.all()

@@ -12,13 +12,9 @@ from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage, is_there
 from busproof.model.values import Refusal
 from busproof.mutants.batches import KEY, TAKE, TWO
-from busproof.mutants.mutant import Family, memory
+from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import QUEUE, Run, complete, create, receive, send
 from busproof.mutants.wrappers import alters, asks, beforehand
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
 
 
 def several(count: int) -> v.ReceiveBatch:
@@ -148,12 +144,7 @@ def deleted_ones_stay(namespace: Namespace, command: v.DeleteBatch) -> Answer:
     return Answer(v.Deleted(count=min(command.count, len(deletable))), rules=("BATCH-15",))
 
 
-@mutant(
-    "BATCH-15",
-    "batches.delete_batch",
-    (*REGULAR, deleting(1), TAKE, TAKE, TAKE),
-    deep=True,
-)
+@mutant("BATCH-15", "batches.delete_batch", (*REGULAR, deleting(1), TAKE, TAKE, TAKE), deep=True)
 def more_deleted_than_told(namespace: Namespace, command: v.DeleteBatch, *rest: Any) -> Answer:
     """A request deletes one message more than it asked for and tells."""
     more = attrs.evolve(command, count=command.count + 1)
@@ -178,6 +169,3 @@ def locked_ones_deleted(
 def new_ones_deleted(namespace: Namespace, entity: Entity) -> list[QueuedMessage]:
     """A request deletes messages of whatever age."""
     return RULES.batches.deletable(namespace, entity, None)
-
-
-MUTANTS: Final = mutant.all()

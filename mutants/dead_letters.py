@@ -10,7 +10,7 @@ from busproof.model.life_cycle import Action, State
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage, is_there
 from busproof.model.values import DIRECT, EntityKind, InTransit, Refusal
-from busproof.mutants.mutant import Family, memory
+from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import (
     DEAD,
     PARTITIONS,
@@ -26,10 +26,6 @@ from busproof.mutants.runs import (
     wait,
 )
 from busproof.mutants.wrappers import afterwards, alters, asks, beforehand, instead, with_other
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
 
 CREATED: Final = create(max_delivery_count=2)
 LOCKED: Final[Run] = (CREATED, send("m1", message_id="1", partition_key="a"), receive())
@@ -309,6 +305,3 @@ def refused_and_buried(namespace: Namespace, command: v.Settlement, connection: 
             namespace, queued.entity, queued.message, queued.partition, transit
         )
         return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
-
-
-MUTANTS: Final = mutant.all()

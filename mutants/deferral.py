@@ -12,7 +12,7 @@ from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage, Session
 from busproof.model.values import DIRECT, Refusal
 from busproof.mutants.locks import has_run_out, once_locked
-from busproof.mutants.mutant import Family, memory
+from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import (
     QUEUE,
     Run,
@@ -32,10 +32,6 @@ from busproof.mutants.runs import (
 )
 from busproof.mutants.views import peeked
 from busproof.mutants.wrappers import afterwards, alters, beforehand, with_other
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
 
 PEEK: Final = v.Peek(queue=QUEUE)
 LOCKED: Final[Run] = (create(), send("m1", partition_key="a"), receive())
@@ -274,6 +270,3 @@ def deferred_forgotten_in_outage(
         deferred = queued.state in (State.DEFERRED, State.DEFERRED_LOCKED)
         if deferred and queued.partition == command.partition:
             namespace.rules.messages.remove(namespace, queued)
-
-
-MUTANTS: Final = mutant.all()

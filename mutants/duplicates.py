@@ -8,13 +8,9 @@ from busproof.model.life_cycle import Action
 from busproof.model.rules import RULES
 from busproof.model.state import DuplicateEntry, Entity, Namespace, QueuedMessage
 from busproof.model.values import EntityKind, Key, Refusal
-from busproof.mutants.mutant import Family, memory
+from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import Run, complete, create, down, home, receive, send, up, wait
 from busproof.mutants.wrappers import afterwards, beforehand, with_other
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
 
 Name = tuple[Key | None, str]
 DAY: Final = 86_400
@@ -205,6 +201,3 @@ def copies_detected_in_the_first_queue(
     taken = not first.messages and (key, message.message_id) in first.duplicates
     is_copy = RULES.duplicates.is_duplicate(namespace, entity, message, key)
     return is_copy or (taken and first is not entity and entity.settings.duplicate_detection)
-
-
-MUTANTS: Final = mutant.all()

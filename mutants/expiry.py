@@ -8,7 +8,7 @@ from busproof.model.life_cycle import Action, State
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage, ScheduledMessage
 from busproof.model.values import EntityKind, InTransit, Refusal
-from busproof.mutants.mutant import Family, memory
+from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import (
     DEAD,
     QUEUE,
@@ -27,10 +27,6 @@ from busproof.mutants.runs import (
     wait,
 )
 from busproof.mutants.wrappers import beforehand, only_where, with_other
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
 
 SHORT: Final = 5 * v.MICROSECONDS
 LONG: Final = 60 * v.MICROSECONDS
@@ -251,6 +247,3 @@ def outage_stops_the_clock(namespace: Namespace, queued: QueuedMessage) -> None:
         queued.expires_at = None
     else:
         RULES.expiry.end(namespace, queued)
-
-
-MUTANTS: Final = mutant.all()

@@ -9,7 +9,7 @@ from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, Partition, QueuedMessage, Session
 from busproof.model.values import Key, Refusal
 from busproof.mutants.locks import once_locked
-from busproof.mutants.mutant import Family
+from busproof.mutants.mutant import mutant
 from busproof.mutants.runs import (
     QUEUE,
     Run,
@@ -26,10 +26,6 @@ from busproof.mutants.runs import (
 from busproof.mutants.session_states import peek_ignores_session
 from busproof.mutants.sessions import OfSession, session_of
 from busproof.mutants.wrappers import alters, beforehand, refuses
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
 
 KEY: Final = next(key for key in "abcdef" if home(key))
 """A key of another partition than the first."""
@@ -145,6 +141,3 @@ def sessions_not_peeked(
     usual, partitioned = RULES.partitions.in_session, entity.settings.partitioned
     peek = peek_ignores_session if partitioned else usual
     return peek(namespace, entity, up, session_id, start)
-
-
-MUTANTS: Final = mutant.all()

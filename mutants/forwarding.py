@@ -10,15 +10,8 @@ from busproof.model.keys import MESSAGE_ID
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace
 from busproof.model.values import EntityKind, InTransit, Key
-from busproof.mutants.mutant import Family, memory
-from busproof.mutants.runs import (
-    PARTITIONS,
-    QUEUE,
-    Run,
-    create,
-    receive,
-    send,
-)
+from busproof.mutants.mutant import memory, mutant
+from busproof.mutants.runs import PARTITIONS, QUEUE, Run, create, receive, send
 from busproof.mutants.wrappers import afterwards, alters, only_where, with_other
 
 __all__ = [
@@ -26,7 +19,6 @@ __all__ = [
     "END",
     "FORWARD",
     "KEYED",
-    "MUTANTS",
     "PAIR",
     "TAKE",
     "TAKE_SOURCE",
@@ -39,8 +31,6 @@ __all__ = [
     "subscribe",
     "take",
 ]
-
-mutant = Family(__name__)
 
 USUAL: Final = RULES.forwarding
 FORWARD: Final = "forwarding.forward"
@@ -258,6 +248,3 @@ def third_hop_lost() -> int:
 def hops_without_end() -> int:
     """A message is forwarded as often as it can be."""
     return 100
-
-
-MUTANTS: Final = mutant.all()

@@ -29,23 +29,9 @@ from busproof.mutants.forwarding import (
     subscribe,
     take,
 )
-from busproof.mutants.mutant import Family
-from busproof.mutants.runs import (
-    DEAD,
-    QUEUE,
-    Run,
-    create,
-    dead_letter,
-    down,
-    home,
-    receive,
-    send,
-)
+from busproof.mutants.mutant import mutant
+from busproof.mutants.runs import DEAD, QUEUE, Run, create, dead_letter, down, home, receive, send
 from busproof.mutants.wrappers import afterwards, only_where, refuses, with_other
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
 
 DEAD_LETTER: Final = "forwarding.forward_dead_letter"
 CHECK: Final = "forwarding.check_settings"
@@ -218,6 +204,3 @@ def reason_lost_with_dead_letters(transit: InTransit) -> InTransit:
 def dead_letters_copied(namespace: Namespace, source: Entity, *rest: Any) -> None:
     """A dead letter is forwarded and stays in its dead-letter queue, which gives it."""
     keep(namespace, source, *rest)
-
-
-MUTANTS: Final = mutant.all()

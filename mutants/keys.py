@@ -8,19 +8,11 @@ from busproof.model.keys import MESSAGE_ID, PARTITION_KEY, SESSION_ID
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace
 from busproof.model.values import DIRECT, InTransit, Key, Refusal
-from busproof.mutants.mutant import Family, memory
-from busproof.mutants.runs import (
-    QUEUE,
-    Run,
-    create,
-    receive,
-    send,
-)
+from busproof.mutants.mutant import memory, mutant
+from busproof.mutants.runs import QUEUE, Run, create, receive, send
 from busproof.mutants.wrappers import alters, refuses_as, refuses_yet
 
-__all__ = ["MUTANTS", "SESSIONS", "TWO", "UNIQUE", "message_id"]
-
-mutant = Family(__name__)
+__all__ = ["SESSIONS", "TWO", "UNIQUE", "message_id"]
 
 SESSIONS: Final = create(requires_session=True)
 UNIQUE: Final = create(duplicate_detection=True)
@@ -160,6 +152,3 @@ def message_id_before_partition_key(namespace: Namespace, entity: Entity, *rest:
     """With duplicate detection the MessageId is the key, whatever else is set."""
     first = message_id(entity, *rest) if entity.settings.duplicate_detection else None
     return first or RULES.keys.effective_key(namespace, entity, *rest)
-
-
-MUTANTS: Final = mutant.all()

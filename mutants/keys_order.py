@@ -10,24 +10,11 @@ from busproof.model.rules import RULES
 from busproof.model.state import DuplicateEntry, Entity, Namespace, QueuedMessage, Session
 from busproof.model.values import Key
 from busproof.mutants.keys import SESSIONS, TWO, UNIQUE
-from busproof.mutants.mutant import Family, memory
-from busproof.mutants.runs import (
-    QUEUE,
-    Run,
-    abandon,
-    create,
-    down,
-    home,
-    receive,
-    send,
-    up,
-    wait,
-)
+from busproof.mutants.mutant import memory, mutant
+from busproof.mutants.runs import QUEUE, Run, abandon, create, down, home, receive, send, up, wait
 from busproof.mutants.wrappers import beforehand, only_where
 
-__all__ = ["HOME", "MUTANTS", "RECEIVE_TWO"]
-
-mutant = Family(__name__)
+__all__ = ["HOME", "RECEIVE_TWO"]
 
 ACCEPT: Final = v.AcceptSession(queue=QUEUE, session_id="s")
 HOME: Final = home("a")
@@ -201,6 +188,3 @@ def duplicates_dropped_without_detection(entity: Entity, message: v.Message) -> 
 @mutant("KEY-13", "", PLAIN, needs=frozenset({v.Capability.CLIENT_LIBRARY}))
 def id_not_assigned() -> None:
     """The client library leaves a missing MessageId missing."""
-
-
-MUTANTS: Final = mutant.all()

@@ -11,21 +11,9 @@ from busproof.model.state import Entity, Namespace
 from busproof.model.values import DIRECT, InTransit, Key, Refusal
 from busproof.mutants.keys import message_id
 from busproof.mutants.keys_order import HOME, RECEIVE_TWO
-from busproof.mutants.mutant import Family, memory
-from busproof.mutants.runs import (
-    PARTITIONS,
-    Run,
-    create,
-    down,
-    home,
-    send,
-    up,
-)
+from busproof.mutants.mutant import memory, mutant
+from busproof.mutants.runs import PARTITIONS, Run, create, down, home, send, up
 from busproof.mutants.wrappers import with_other
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
 
 ENOUGH: Final = 25 * PARTITIONS
 """Number of messages without a key within which every partition must be used."""
@@ -161,6 +149,3 @@ def key_moves_after_outage(namespace: Namespace, entity: Entity, key: Key) -> in
     were_down = memory(namespace, set[tuple[str, int]])
     moved = partition not in entity.base.down and (entity.base.path, partition) in were_down
     return (partition + moved) % len(entity.partitions)
-
-
-MUTANTS: Final = mutant.all()

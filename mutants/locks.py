@@ -10,22 +10,11 @@ from busproof.model.life_cycle import Action, State
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage
 from busproof.model.values import EntityKind, EntitySettings
-from busproof.mutants.mutant import Family, memory
-from busproof.mutants.runs import (
-    Run,
-    abandon,
-    complete,
-    create,
-    receive,
-    renew,
-    send,
-    wait,
-)
+from busproof.mutants.mutant import memory, mutant
+from busproof.mutants.runs import Run, abandon, complete, create, receive, renew, send, wait
 from busproof.mutants.wrappers import afterwards, asks, beforehand, instead_of, refuses_yet
 
-__all__ = ["LOCKED", "MUTANTS", "TWO", "has_run_out", "lock_again", "once_locked"]
-
-mutant = Family(__name__)
+__all__ = ["LOCKED", "TWO", "has_run_out", "lock_again", "once_locked"]
 
 MINUTE: Final = 60 * v.MICROSECONDS
 LOCKED: Final[Run] = (create(), send("m1", partition_key="a"), receive())
@@ -192,6 +181,3 @@ def renewing_ends_others(namespace: Namespace, command: v.RenewLock) -> None:
         alike = key is not None and other is not queued and other.message.partition_key == key
         if alike and other.token is not None:
             namespace.rules.locks.release(namespace, other, Action.LOCK_ENDS)
-
-
-MUTANTS: Final = mutant.all()

@@ -11,21 +11,9 @@ from busproof.model.rules import RULES
 from busproof.model.state import EnlistedSettlement, Entity, Namespace, QueuedMessage, Transaction
 from busproof.model.transactions import running
 from busproof.mutants.locks import LOCKED, TWO
-from busproof.mutants.mutant import Family
-from busproof.mutants.runs import (
-    Run,
-    abandon,
-    complete,
-    over,
-    receive,
-    send,
-    wait,
-)
+from busproof.mutants.mutant import mutant
+from busproof.mutants.runs import Run, abandon, complete, over, receive, send, wait
 from busproof.mutants.wrappers import beforehand
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
 
 BEGIN: Final = v.BeginTransaction(transaction="t")
 COMMIT: Final = v.CommitTransaction(transaction="t")
@@ -157,6 +145,3 @@ def refused_commit_sends(namespace: Namespace, command: v.CommitTransaction, *re
         else:
             namespace.rules.scheduling.plan(namespace, buffered.scheduled)
     return answer
-
-
-MUTANTS: Final = mutant.all()

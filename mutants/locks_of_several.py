@@ -9,7 +9,7 @@ from busproof.model.answers import DONE, Answer
 from busproof.model.rules import RULES
 from busproof.model.state import Namespace
 from busproof.mutants.locks import TWO
-from busproof.mutants.mutant import Family
+from busproof.mutants.mutant import mutant
 from busproof.mutants.runs import (
     Run,
     complete,
@@ -22,10 +22,6 @@ from busproof.mutants.runs import (
     wait,
 )
 from busproof.mutants.wrappers import asks, instead_of, refuses, refuses_yet
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
 
 RENEWED_TOGETHER: Final[Run] = (*TWO, wait(40), renew_together(0, 1), wait(40), complete(1))
 ELSEWHERE: Final = next(key for key in "bcdef" if home(key) != home("a"))
@@ -122,6 +118,3 @@ def first_renewed_alone(namespace: Namespace, command: v.RenewLocks, connection:
 def lost_lock_renewed_among_several() -> Answer:
     """A request to renew several locks succeeds with a lost one among them."""
     return Answer(v.RenewedSeveral())
-
-
-MUTANTS: Final = mutant.all()

@@ -10,7 +10,7 @@ from busproof.model.life_cycle import ACTIVE, Action, State
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage, Session
 from busproof.mutants.locks import has_run_out, lock_again, once_locked
-from busproof.mutants.mutant import Family, memory
+from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import (
     PARTITIONS,
     QUEUE,
@@ -27,9 +27,7 @@ from busproof.mutants.sessions import session_of
 from busproof.mutants.views import peeked, shown
 from busproof.mutants.wrappers import alters, with_other
 
-__all__ = ["ACCEPT", "LOCKED", "MUTANTS", "PEEKED", "TWO"]
-
-mutant = Family(__name__)
+__all__ = ["ACCEPT", "LOCKED", "PEEKED", "TWO"]
 
 PEEK: Final = v.Peek(queue=QUEUE)
 PEEK_TWO: Final = v.Peek(queue=QUEUE, count=2)
@@ -47,13 +45,13 @@ SENT_EACH: Final[Run] = (create(), *(send(f"m{number}") for number in range(PART
 ONE_EACH: Final[Run] = (*SENT_EACH, *(receive(),) * PARTITIONS)
 
 
-@shown(mutant, "LIFE-01", (create(), send("m1", partition_key="a"), receive()))
+@shown("LIFE-01", (create(), send("m1", partition_key="a"), receive()))
 def property_lost(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """A message comes back without its PartitionKey."""
     return attrs.evolve(view, partition_key=None)
 
 
-@shown(mutant, "LIFE-01", (*LOCKED, abandon(0), receive()), deep=True)
+@shown("LIFE-01", (*LOCKED, abandon(0), receive()), deep=True)
 def property_lost_at_redelivery(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """A redelivered message loses its MessageId."""
     return view if queued.deliveries < 2 else attrs.evolve(view, message_id=None)
@@ -214,6 +212,3 @@ def session_read_without_lock(
     session = entity.sessions.get(name or "")
     holder = None if session is None else session.holder
     return RULES.sessions.of_receive(namespace, entity, name, holder or connection)
-
-
-MUTANTS: Final = mutant.all()

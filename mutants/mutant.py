@@ -1,7 +1,9 @@
-"""The class of mutants, and the collector of a module's mutants."""
+"""The class of mutants, and the decorator that collects them."""
 
 import inspect
 from collections.abc import Callable, Mapping
+from itertools import chain
+from types import ModuleType
 from typing import Any, Final, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -13,7 +15,7 @@ from busproof.model.state import Namespace
 from busproof.mutants.runs import Run
 from busproof.mutants.wrappers import USUAL, Wrapper
 
-__all__ = ["Family", "Mutant", "memory", "replaced"]
+__all__ = ["Mutant", "memory", "mutant", "mutants_of", "replaced"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Kept = TypeVar("Kept")
@@ -54,69 +56,57 @@ class Mutant:
     literal: bool = False
 
 
-class Family:
-    """Collector of the mutants of one module, in their order.
+_COLLECTED: Final[dict[str, list[Mutant]]] = {}
+"""The mutants of each module, in their order."""
 
-    A function names those arguments of the rule that it needs, as a test of pytest names its
-    fixtures; or it takes all of them, at their places. It may call the model's own rule as
-    `RULES.family.rule`.
+
+def mutant(
+    rule: v.RuleId,
+    replaces: str,
+    run: Run,
+    how: Wrapper | None = None,
+    *,
+    also: Mapping[str, Rule] | None = None,
+    **more: Any,
+) -> Callable[[Function], Function]:
+    """Return the decorator of a function that breaks a rule.
+
+    Its name becomes the mutant's id, its docstring describes the fault. It names those arguments of
+    the rule that it needs, as a test of pytest names its fixtures; or it takes all of them, at
+    their places. It may call the model's own rule as `RULES.family.rule`.
+
+    Args:
+        rule: id of the rule that is broken.
+        replaces: the replaced function of the model, as `family.function`; none if the fault is not
+            in the bus.
+        run: the shortest run that shows it.
+        how: combines the function and the rule that it replaces; without, the function itself is
+            the replacement.
+        also: other replaced functions, each with its replacement.
+        more: other attributes of the mutant.
     """
 
-    def __init__(self, name: str) -> None:
-        self._name = name.rpartition(".")[2]
-        self._mutants: list[Mutant] = []
-        self._is_complete = False
+    def collect(function: Function) -> Function:
+        places = {replaces: _replacement(replaces, function, how)} if replaces else {}
+        module = function.__module__
+        collected = Mutant(
+            id=function.__name__.replace("_", "-"),
+            rule=rule,
+            summary=function.__doc__ or "",
+            family=module.rpartition(".")[2],
+            rules=replaced({**places, **(also or {})}),
+            run=run,
+            **more,
+        )
+        _COLLECTED.setdefault(module, []).append(collected)
+        return function
 
-    def __call__(
-        self,
-        rule: v.RuleId,
-        replaces: str,
-        run: Run,
-        how: Wrapper | None = None,
-        *,
-        also: Mapping[str, Callable[..., Any]] | None = None,
-        **more: Any,
-    ) -> Callable[[Function], Function]:
-        """Return the decorator of a function that breaks a rule.
+    return collect
 
-        Its name becomes the mutant's id, its docstring describes the fault.
 
-        Args:
-            rule: id of the rule that is broken.
-            replaces: the replaced function of the model, as `family.function`; none if the fault is
-                not in the bus.
-            run: the shortest run that shows it.
-            how: combines the function and the rule that it replaces; without, the function itself
-                is the replacement.
-            also: other replaced functions, each with its replacement.
-            more: other attributes of the mutant.
-        """
-
-        def collect(function: Function) -> Function:
-            if self._is_complete:
-                raise RuntimeError(
-                    f"{function.__name__} comes after MUTANTS of {self._name}; "
-                    "collect it with the `mutant` of its own module"
-                )
-            places = {replaces: _replacement(replaces, function, how)} if replaces else {}
-            mutant = Mutant(
-                id=function.__name__.replace("_", "-"),
-                rule=rule,
-                summary=function.__doc__ or "",
-                family=self._name,
-                rules=replaced({**places, **(also or {})}),
-                run=run,
-                **more,
-            )
-            self._mutants.append(mutant)
-            return function
-
-        return collect
-
-    def all(self) -> tuple[Mutant, ...]:
-        """Return the collected mutants; the module has no more."""
-        self._is_complete = True
-        return tuple(self._mutants)
+def mutants_of(*modules: ModuleType) -> tuple[Mutant, ...]:
+    """Return the mutants of these modules, in their order."""
+    return tuple(chain.from_iterable(_COLLECTED[module.__name__] for module in modules))
 
 
 def _replacement(place: str, function: Rule, how: Wrapper | None) -> Rule:

@@ -11,7 +11,7 @@ from busproof.model.life_cycle import Action
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage, Session, is_there
 from busproof.model.values import DIRECT, EntityKind, Key, Refusal
-from busproof.mutants.mutant import Family, memory
+from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import (
     PARTITIONS,
     Run,
@@ -27,9 +27,7 @@ from busproof.mutants.runs import (
 )
 from busproof.mutants.wrappers import alters, beforehand, instead
 
-__all__ = ["HOME", "KEYED", "MUTANTS", "ONE_EACH", "REGULAR", "View"]
-
-mutant = Family(__name__)
+__all__ = ["HOME", "KEYED", "ONE_EACH", "REGULAR", "View"]
 
 Switch = v.TakePartitionDown | v.BringPartitionUp
 View = v.MessageView
@@ -297,6 +295,3 @@ def settles_in_the_first_partition(namespace: Namespace, command: v.Settlement) 
         entity = namespace.rules.topics.readable(namespace, command.queue)
         if RULES.locks.locked_under(namespace, entity, command.lock_token).partition:
             raise Refusal(v.Error.LOCK_LOST, "LIFE-06")
-
-
-MUTANTS: Final = mutant.all()

@@ -9,20 +9,10 @@ from busproof import vocabulary as v
 from busproof.model.answers import Answer
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace
-from busproof.mutants.mutant import Family
+from busproof.mutants.mutant import mutant
 from busproof.mutants.partitions import HOME, KEYED, ONE_EACH, REGULAR, View
-from busproof.mutants.runs import (
-    QUEUE,
-    Run,
-    create,
-    receive,
-    send,
-)
+from busproof.mutants.runs import QUEUE, Run, create, receive, send
 from busproof.mutants.wrappers import asks, instead
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
 
 SEVEN_OF_ONE: Final[Run] = tuple(send(f"m{number}", partition_key="a") for number in range(1, 8))
 PEEK: Final = v.Peek(queue=QUEUE)
@@ -152,6 +142,3 @@ def peek_on_ends_with_its_partition(
         return RULES.partitions.peek(namespace, command, connection)
     views = _shown(namespace, command, connection, command.count)
     return _peeked([view for view in views if _partition(view) == start >> v.SEQUENCE_BITS])
-
-
-MUTANTS: Final = mutant.all()

@@ -19,7 +19,7 @@ from busproof.model.state import (
     Session,
 )
 from busproof.model.values import DIRECT, Refusal
-from busproof.mutants.mutant import Family, memory
+from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import (
     QUEUE,
     Run,
@@ -36,10 +36,6 @@ from busproof.mutants.runs import (
 )
 from busproof.mutants.views import peeked, showing
 from busproof.mutants.wrappers import afterwards, asks, beforehand, only_where, refuses, refuses_yet
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
 
 Switch = v.TakePartitionDown | v.BringPartitionUp
 PEEK: Final = v.Peek(queue=QUEUE)
@@ -323,6 +319,3 @@ def past_never_comes(command: v.Schedule) -> v.Schedule:
     if command.delay < 0:
         command = attrs.evolve(command, delay=NEVER)
     return command
-
-
-MUTANTS: Final = mutant.all()

@@ -9,22 +9,9 @@ from busproof.model.answers import Answer
 from busproof.model.rules import RULES
 from busproof.model.state import Namespace, QueuedMessage
 from busproof.mutants.messages import ACCEPT, LOCKED, PEEKED, TWO
-from busproof.mutants.mutant import Family, memory
-from busproof.mutants.runs import (
-    Run,
-    abandon,
-    create,
-    down,
-    home,
-    receive,
-    send,
-    up,
-)
+from busproof.mutants.mutant import memory
+from busproof.mutants.runs import Run, abandon, create, down, home, receive, send, up
 from busproof.mutants.views import shown
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
 
 RECEIVE_TWO: Final[Run] = (receive(), receive())
 COMMIT_TWO: Final[Run] = (
@@ -60,13 +47,13 @@ def _number(queued: QueuedMessage) -> int:
     return queued.number - (queued.partition << v.SEQUENCE_BITS)
 
 
-@shown(mutant, "LIFE-12", (*LOCKED, abandon(0), receive()))
+@shown("LIFE-12", (*LOCKED, abandon(0), receive()))
 def sequence_number_changes(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """A redelivered message has a new sequence number."""
     return _numbered(queued, view, _number(queued) + 1000 * max(queued.deliveries - 1, 0))
 
 
-@shown(mutant, "LIFE-12", (create(), send("m1"), receive()))
+@shown("LIFE-12", (create(), send("m1"), receive()))
 def sequence_number_names_other_partition(
     queued: QueuedMessage, view: v.MessageView
 ) -> v.MessageView:
@@ -75,7 +62,7 @@ def sequence_number_names_other_partition(
     return attrs.evolve(view, sequence_number=(wrong << v.SEQUENCE_BITS) + _number(queued))
 
 
-@shown(mutant, "SEQ-01", (*TWO, *RECEIVE_TWO))
+@shown("SEQ-01", (*TWO, *RECEIVE_TWO))
 def numbers_fall(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """Each number that a partition assigns is below the one before."""
     if not queued.entity.settings.partitioned:
@@ -95,7 +82,7 @@ def _note_outage(
     return answer
 
 
-@shown(mutant, "SEQ-01", RECOVERED, also={"partitions.switch": _note_outage}, deep=True)
+@shown("SEQ-01", RECOVERED, also={"partitions.switch": _note_outage}, deep=True)
 def numbers_begin_anew_after_outage(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """A partition that was down continues with lower numbers than before."""
     known = memory(queued.entity.namespace, dict[tuple[str, int], int])
@@ -103,7 +90,7 @@ def numbers_begin_anew_after_outage(queued: QueuedMessage, view: v.MessageView) 
     return view if _number(queued) > last else _numbered(queued, view, MANY + _number(queued))
 
 
-@shown(mutant, "SEQ-05", REGULAR)
+@shown("SEQ-05", REGULAR)
 def regular_numbers_fall(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """An entity that is not partitioned counts backwards."""
     if queued.entity.settings.partitioned:
@@ -111,25 +98,25 @@ def regular_numbers_fall(queued: QueuedMessage, view: v.MessageView) -> v.Messag
     return _numbered(queued, view, MANY - _number(queued))
 
 
-@shown(mutant, "SEQ-03", FORTY_ONE, deep=True)
+@shown("SEQ-03", FORTY_ONE, deep=True)
 def number_given_again(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """After 40 messages the numbers begin again."""
     return _numbered(queued, view, (_number(queued) - 1) % 40 + 1)
 
 
-@shown(mutant, "SEQ-03", (*TWO, *RECEIVE_TWO))
+@shown("SEQ-03", (*TWO, *RECEIVE_TWO))
 def two_with_one_number(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """Every other message has the number of the one before."""
     return _numbered(queued, view, _number(queued) - (_number(queued) + 1) % 2)
 
 
-@shown(mutant, "SEQ-04", PEEKED)
+@shown("SEQ-04", PEEKED)
 def peek_tells_another_number(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """A message that nobody received has another number."""
     return view if queued.deliveries else _numbered(queued, view, MANY + _number(queued))
 
 
-@shown(mutant, "SEQ-04", (create(), send("m1"), receive(), abandon(0), receive()))
+@shown("SEQ-04", (create(), send("m1"), receive(), abandon(0), receive()))
 def abandoned_is_numbered_anew(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """An abandoned message has a new number."""
     return _numbered(queued, view, _number(queued) + MANY * max(queued.deliveries - 1, 0))
@@ -163,12 +150,7 @@ def _note_commit(namespace: Namespace, command: v.CommitTransaction, connection:
     return answer
 
 
-@shown(
-    mutant,
-    "SEQ-07",
-    (create(), *COMMIT_TWO, *RECEIVE_TWO),
-    also={"transactions.commit": _note_commit},
-)
+@shown("SEQ-07", (create(), *COMMIT_TWO, *RECEIVE_TWO), also={"transactions.commit": _note_commit})
 def commit_numbers_backwards(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """A commit numbers its messages from the last on."""
     first, last = memory(queued.entity.namespace, _Commits).of(queued)
@@ -181,7 +163,6 @@ def _note_rollback(namespace: Namespace, command: v.RollBackTransaction, connect
 
 
 @shown(
-    mutant,
     "SEQ-07",
     SECOND_COMMIT,
     also={"transactions.commit": _note_commit, "transactions.roll_back": _note_rollback},
@@ -194,6 +175,3 @@ def commit_numbers_its_first_last(queued: QueuedMessage, view: v.MessageView) ->
     if not commits.rolled_back or first == last:
         return view
     return _numbered(queued, view, last if number == first else number - 1)
-
-
-MUTANTS: Final = mutant.all()

@@ -10,7 +10,7 @@ from busproof import vocabulary as v
 from busproof.model.answers import Answer
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, Partition, QueuedMessage, Transaction
-from busproof.mutants.mutant import Family
+from busproof.mutants.mutant import mutant
 from busproof.mutants.runs import (
     PARTITIONS,
     QUEUE,
@@ -25,10 +25,6 @@ from busproof.mutants.runs import (
 )
 from busproof.mutants.sessions import ACCEPT, CLOSE, CREATE, EMPTY, OTHER, OfSession, session_of
 from busproof.mutants.wrappers import afterwards, alters, asks, beforehand
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
 
 GET: Final = v.GetSessionState(queue=QUEUE, session_id="s")
 LIST: Final = v.ListSessions(queue=QUEUE)
@@ -163,6 +159,3 @@ def one_session_committed(namespace: Namespace, transaction: Transaction) -> Non
     transaction.sends = tuple(
         buffered for buffered in sends if buffered.message.session_id == sends[0].message.session_id
     )
-
-
-MUTANTS: Final = mutant.all()

@@ -9,23 +9,11 @@ from busproof.model.life_cycle import Action
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage, Session
 from busproof.model.values import Key, Refusal
-from busproof.mutants.mutant import Family, memory
-from busproof.mutants.runs import (
-    QUEUE,
-    Run,
-    abandon,
-    complete,
-    create,
-    over,
-    receive,
-    send,
-    wait,
-)
+from busproof.mutants.mutant import memory, mutant
+from busproof.mutants.runs import QUEUE, Run, abandon, complete, create, over, receive, send, wait
 from busproof.mutants.wrappers import afterwards, beforehand, instead, refuses, refuses_as
 
-__all__ = ["ACCEPT", "CLOSE", "CREATE", "EMPTY", "MUTANTS", "OTHER", "OfSession", "session_of"]
-
-mutant = Family(__name__)
+__all__ = ["ACCEPT", "CLOSE", "CREATE", "EMPTY", "OTHER", "OfSession", "session_of"]
 
 OfSession = (
     v.AcceptSession | v.CloseSession | v.RenewSessionLock | v.SetSessionState | v.GetSessionState
@@ -292,6 +280,3 @@ def abandoned_comes_last(namespace: Namespace, queued: QueuedMessage, action: Ac
     """An abandoned message comes behind the others."""
     if action is Action.ABANDON:
         _put_last(namespace, queued)
-
-
-MUTANTS: Final = mutant.all()

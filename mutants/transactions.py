@@ -11,7 +11,7 @@ from busproof.model.rules import RULES
 from busproof.model.state import BufferedSend, Entity, Namespace, Transaction
 from busproof.model.transactions import keys_of_sends, running
 from busproof.model.values import Key, Refusal
-from busproof.mutants.mutant import Family
+from busproof.mutants.mutant import mutant
 from busproof.mutants.runs import Run, create, receive, schedule, send, wait
 from busproof.mutants.wrappers import (
     alters,
@@ -22,10 +22,6 @@ from busproof.mutants.wrappers import (
     refuses_as,
     with_other,
 )
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
 
 BEGIN: Final = v.BeginTransaction(transaction="t")
 COMMIT: Final = v.CommitTransaction(transaction="t")
@@ -239,13 +235,7 @@ def other_key_refused_on_regular(
 
 
 @mutant(
-    "TXN-15",
-    "transactions.check_other_entities",
-    TWO_QUEUES,
-    readings={"TXN-ENTITIES": "refused"},
+    "TXN-15", "transactions.check_other_entities", TWO_QUEUES, readings={"TXN-ENTITIES": "refused"}
 )
 def second_entity_accepted() -> None:
     """A transaction sends to any number of queues."""
-
-
-MUTANTS: Final = mutant.all()

@@ -12,14 +12,10 @@ from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage
 from busproof.model.values import DIRECT, InTransit
 from busproof.mutants.management.management import described
-from busproof.mutants.mutant import Family
+from busproof.mutants.mutant import mutant
 from busproof.mutants.partitions import ALL_DOWN, ALL_UP
 from busproof.mutants.runs import QUEUE, Run, create, dead_letter, receive, schedule, send, wait
 from busproof.mutants.wrappers import afterwards, only_where
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
 
 PAIR: Final[Run] = (create(queue="end"), create(forward_to="end"))
 ARRIVED: Final = receive(delete=True, queue="end")
@@ -102,6 +98,3 @@ def dead_letters_counted_as_transfers(namespace: Namespace, command: v.GetQueue)
         return {"transfer_dead_letters": (description.transfer_dead_letters or 0) + dead}
 
     return described(namespace, command, both)
-
-
-MUTANTS: Final = mutant.all()

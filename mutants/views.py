@@ -7,7 +7,7 @@ from busproof import vocabulary as v
 from busproof.model.answers import Answer
 from busproof.model.rules import RULES
 from busproof.model.state import Namespace, QueuedMessage
-from busproof.mutants.mutant import Family, Function
+from busproof.mutants.mutant import Function, mutant
 from busproof.mutants.runs import Run
 
 __all__ = ["peeked", "showing", "shown"]
@@ -58,7 +58,7 @@ def peeked(
     return answer
 
 
-def shown(mutant: Family, rule: v.RuleId, run: Run, **more: Any) -> Callable[[Function], Function]:
+def shown(rule: v.RuleId, run: Run, **more: Any) -> Callable[[Function], Function]:
     """Return the decorator of a function that changes what is shown of a message."""
 
     def collect(change: Function) -> Function:

@@ -9,7 +9,7 @@ from busproof.model.answers import Answer
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace
 from busproof.model.values import DIRECT, Refusal
-from busproof.mutants.mutant import Family
+from busproof.mutants.mutant import mutant
 from busproof.mutants.runs import QUEUE, Run, create, receive, schedule, send
 from busproof.mutants.wrappers import (
     asks,
@@ -19,10 +19,6 @@ from busproof.mutants.wrappers import (
     refuses_yet,
     with_other,
 )
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
 
 KB: Final = 1024
 REGULAR: Final = create(partitioned=False)
@@ -220,6 +216,3 @@ def small_states_only(state: str | None) -> None:
 @mutant("LIMIT-20", "limits.check_state", stored(256 * KB + 1))
 def any_state() -> None:
     """A session's state of more than 256 KB is taken."""
-
-
-MUTANTS: Final = mutant.all()

@@ -12,20 +12,13 @@ from busproof.model.premium import PARTITIONS_SINCE
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace
 from busproof.model.values import EntityKind, EntitySettings, Refusal
-from busproof.mutants.mutant import Family, memory
-from busproof.mutants.runs import (
-    QUEUE,
-    Run,
-    create,
-    receive,
-    send,
-)
+from busproof.mutants.mutant import memory, mutant
+from busproof.mutants.runs import QUEUE, Run, create, receive, send
 from busproof.mutants.wrappers import instead_of, with_other
 
 __all__ = [
     "DELETE",
     "GET",
-    "MUTANTS",
     "REMEMBERING",
     "change_fixed",
     "described",
@@ -33,8 +26,6 @@ __all__ = [
     "keep_deleted",
     "name_again",
 ]
-
-mutant = Family(__name__)
 
 REGULAR: Final = create(partitioned=False)
 WITH_SESSIONS: Final = create(requires_session=True)
@@ -236,6 +227,3 @@ def missing_queue_unavailable(namespace: Namespace, path: str) -> Entity:
 def default_lock_told(namespace: Namespace, command: v.GetQueue) -> Answer:
     """Every queue is described with locks of a minute."""
     return described(namespace, command, lambda _: {"lock_duration": 60 * v.MICROSECONDS})
-
-
-MUTANTS: Final = mutant.all()

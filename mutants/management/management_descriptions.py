@@ -11,23 +11,11 @@ from busproof.model.state import Entity, Namespace
 from busproof.model.values import DIRECT
 from busproof.mutants.management.management import GET, empty
 from busproof.mutants.management.management_updates import LAST, ONE_EACH
-from busproof.mutants.mutant import Family, memory
-from busproof.mutants.runs import (
-    QUEUE,
-    Run,
-    create,
-    down,
-    receive,
-    schedule,
-    send,
-    up,
-    wait,
-)
+from busproof.mutants.mutant import memory, mutant
+from busproof.mutants.runs import QUEUE, Run, create, down, receive, schedule, send, up, wait
 from busproof.mutants.wrappers import refuses_yet, with_other
 
-__all__ = ["AT_ONCE", "MUTANTS"]
-
-mutant = Family(__name__)
+__all__ = ["AT_ONCE"]
 
 IN_OUTAGE: Final[Run] = (create(), down(LAST), wait(1), GET)
 AT_ONCE: Final = {"GET-LAG": "at-once"}
@@ -148,6 +136,3 @@ def disabled_for_one_is_disabled_for_all(command: v.UpdateQueue) -> v.UpdateQueu
     if command.status not in (None, v.EntityStatus.ACTIVE):
         command = attrs.evolve(command, status=v.EntityStatus.DISABLED)
     return command
-
-
-MUTANTS: Final = mutant.all()

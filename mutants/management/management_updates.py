@@ -11,23 +11,12 @@ from busproof.model.rules import RULES
 from busproof.model.state import DuplicateEntry, Entity, Namespace, QueuedMessage
 from busproof.model.values import DIRECT, EntityKind, EntitySettings, Refusal
 from busproof.mutants.management.management import DELETE, GET, REMEMBERING
-from busproof.mutants.mutant import Family, memory
-from busproof.mutants.runs import (
-    PARTITIONS,
-    QUEUE,
-    Run,
-    create,
-    down,
-    receive,
-    send,
-    up,
-    wait,
-)
+from busproof.mutants.mutant import memory, mutant
+from busproof.mutants.runs import PARTITIONS, QUEUE, Run, create, down, receive, send, up, wait
 from busproof.mutants.wrappers import afterwards
 
 __all__ = [
     "LAST",
-    "MUTANTS",
     "ONE_EACH",
     "before_update",
     "inherit_ids",
@@ -38,8 +27,6 @@ __all__ = [
     "namesake",
     "refuse_for_good",
 ]
-
-mutant = Family(__name__)
 
 DETECTING: Final = create(duplicate_detection=True)
 SHORTER: Final = v.UpdateQueue(queue=QUEUE, lock_duration=5 * v.MICROSECONDS)
@@ -245,6 +232,3 @@ def refused_creation_sticks(namespace: Namespace, path: str, *rest: Any) -> Enti
         if "MGMT-18" in refusal.rules:
             spoilt.add(path)
         raise
-
-
-MUTANTS: Final = mutant.all()

@@ -11,13 +11,9 @@ from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, Transaction
 from busproof.model.values import EntityKind, EntitySettings, Key
 from busproof.mutants.management.management import described
-from busproof.mutants.mutant import Family, memory
+from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import QUEUE, Run, create, receive, send
 from busproof.mutants.wrappers import alters, asks, only_where, refuses, with_other
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
 
 OLD: Final = v.RestoreQueue(queue=QUEUE)
 REGULAR: Final = create(partitioned=False)
@@ -249,6 +245,3 @@ def batch_of_any_keys() -> None:
 def batch_of_any_sessions(messages: tuple[v.Message, ...]) -> bool:
     """A partitioned namespace takes a batch with several SessionIds."""
     return len({message.session_id for message in messages}) == 1
-
-
-MUTANTS: Final = mutant.all()

@@ -10,13 +10,9 @@ from busproof.model.quotas import A_UNIT, MOST_ENTITIES, MOST_PARTITIONED
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace
 from busproof.model.values import EntityKind, EntitySettings, Refusal
-from busproof.mutants.mutant import Family, memory
+from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import Run, create, send
 from busproof.mutants.wrappers import only_where, refuses_as
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
 
 
 def queues(count: int, *, partitioned: bool = True) -> Iterator[v.CreateQueue]:
@@ -232,6 +228,3 @@ def a_unit_too_small(namespace: Namespace) -> None:
 )
 def units_without_end() -> None:
     """Premium takes any number of queues, where its messaging units are read to limit them."""
-
-
-MUTANTS: Final = mutant.all()

@@ -8,16 +8,10 @@ from busproof.model.answers import Answer
 from busproof.model.keys import SESSION_ID
 from busproof.model.life_cycle import LOCKED_STATES, Action, State
 from busproof.model.rules import RULES
-from busproof.model.state import (
-    Entity,
-    Namespace,
-    QueuedMessage,
-    ScheduledMessage,
-    Transaction,
-)
+from busproof.model.state import Entity, Namespace, QueuedMessage, ScheduledMessage, Transaction
 from busproof.model.transactions import PLENTY
 from busproof.model.values import DIRECT, Key, Refusal
-from busproof.mutants.mutant import Family
+from busproof.mutants.mutant import mutant
 from busproof.mutants.runs import (
     QUEUE,
     Request,
@@ -40,10 +34,6 @@ from busproof.mutants.wrappers import (
     refuses_yet,
     with_other,
 )
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
 
 GET: Final = v.GetQueue(queue=QUEUE)
 QUOTA: Final = v.Error.QUOTA_EXCEEDED
@@ -333,6 +323,3 @@ def transaction_in_part(namespace: Namespace, command: v.CommitTransaction, *res
         if "SIZE-14" in answer.rules and fits and sent.scheduled is None:
             rules.transactions.deliver(namespace, sent)
     return answer
-
-
-MUTANTS: Final = mutant.all()

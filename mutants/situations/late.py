@@ -11,7 +11,7 @@ from busproof.model.answers import Answer
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage, Transaction
 from busproof.model.values import Refusal
-from busproof.mutants.mutant import Family, memory
+from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import (
     DEAD,
     QUEUE,
@@ -28,10 +28,6 @@ from busproof.mutants.runs import (
 )
 from busproof.mutants.views import showing
 from busproof.mutants.wrappers import alters, refuses
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
 
 MANY: Final = 100
 HOUR: Final = 3600
@@ -174,6 +170,3 @@ def renewal_past_a_hundred_is_refused(namespace: Namespace, command: v.RenewLock
     counts = memory(namespace, Counter[str])
     counts[command.lock_token] += 1
     return counts[command.lock_token] > MANY
-
-
-MUTANTS: Final = mutant.all()

@@ -16,7 +16,7 @@ from busproof.model.answers import DONE, Answer
 from busproof.model.life_cycle import Action, State
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage, Transaction
-from busproof.mutants.mutant import Family, memory
+from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import (
     DEAD,
     QUEUE,
@@ -34,10 +34,6 @@ from busproof.mutants.runs import (
 )
 from busproof.mutants.views import shown
 from busproof.mutants.wrappers import afterwards, instead, only_where, refuses_yet
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
 
 MANY: Final = 100
 HOME: Final = home("a")
@@ -128,7 +124,7 @@ def dead_letter_past_a_hundred_is_lost(namespace: Namespace, entity: Entity) -> 
     return counts[entity.path] != MANY + 1
 
 
-@shown(mutant, "LIFE-01", (create(), send("m1", properties={"yes": True}), receive()), deep=True)
+@shown("LIFE-01", (create(), send("m1", properties={"yes": True}), receive()), deep=True)
 def truth_becomes_a_number(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """A property that is true comes back as 1."""
     numbers = {
@@ -138,14 +134,14 @@ def truth_becomes_a_number(queued: QueuedMessage, view: v.MessageView) -> v.Mess
     return attrs.evolve(view, properties=numbers)
 
 
-@shown(mutant, "LIFE-01", (create(), send("m1", properties={"none": ""}), receive()), deep=True)
+@shown("LIFE-01", (create(), send("m1", properties={"none": ""}), receive()), deep=True)
 def empty_text_is_lost(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """A property that is an empty text does not come back."""
     kept = {name: value for name, value in view.properties.items() if value != ""}
     return attrs.evolve(view, properties=kept)
 
 
-@shown(mutant, "LIFE-01", (create(), send("m1", subject="ñ"), receive()), deep=True)
+@shown("LIFE-01", (create(), send("m1", subject="ñ"), receive()), deep=True)
 def letters_are_replaced(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """Letters of a label that are not ASCII come back as question marks."""
     if view.subject is None:
@@ -178,10 +174,7 @@ def _recovered(namespace: Namespace, command: Switch, connection: str) -> tuple[
 
 
 @mutant(
-    "DLQ-01",
-    "partitions.switch",
-    (*KEYED, receive(), wait(61), *IN_OUTAGE, receive()),
-    deep=True,
+    "DLQ-01", "partitions.switch", (*KEYED, receive(), wait(61), *IN_OUTAGE, receive()), deep=True
 )
 def outage_forgets_deliveries(namespace: Namespace, command: Switch, connection: str) -> Answer:
     """After an outage the deliveries of what its partition holds are counted from the start."""
@@ -192,12 +185,7 @@ def outage_forgets_deliveries(namespace: Namespace, command: Switch, connection:
     return answer
 
 
-@mutant(
-    "LIFE-10",
-    "partitions.switch",
-    (*HELD, *SESSION_OUTAGE, over("c2", ACCEPT)),
-    deep=True,
-)
+@mutant("LIFE-10", "partitions.switch", (*HELD, *SESSION_OUTAGE, over("c2", ACCEPT)), deep=True)
 def outage_frees_sessions(namespace: Namespace, command: Switch, connection: str) -> Answer:
     """After an outage nobody holds the sessions of its partition any more."""
     answer, recovered = _recovered(namespace, command, connection)
@@ -284,6 +272,3 @@ def locked_messages_are_not_counted(namespace: Namespace, entity: Entity) -> int
     """A message that is locked is not among those that are counted."""
     locked = sum(queued.state is State.LOCKED for queued in entity.messages.values())
     return RULES.management.count(namespace, entity) - locked
-
-
-MUTANTS: Final = mutant.all()

@@ -8,13 +8,9 @@ from busproof.model.answers import Answer
 from busproof.model.partitions import shown
 from busproof.model.rules import RULES
 from busproof.model.state import Namespace
-from busproof.mutants.mutant import Family
+from busproof.mutants.mutant import mutant
 from busproof.mutants.runs import QUEUE, Run, create, down, home, send
 from busproof.mutants.wrappers import refuses
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
 
 SERVED: Final = {"PEEK-IN-OUTAGE": "served"}
 IN_OUTAGE: Final[Run] = (
@@ -46,6 +42,3 @@ def peek_shows_what_is_down(namespace: Namespace, command: v.Peek, connection: s
     lines = (partition.line.behind(entity.messages, 0) for partition in entity.partitions)
     views = islice(map(shown, chain.from_iterable(lines)), command.count)
     return Answer(v.Peeked(messages=tuple(views)), rules=("LIFE-07",))
-
-
-MUTANTS: Final = mutant.all()

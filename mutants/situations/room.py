@@ -8,7 +8,7 @@ from busproof.model.life_cycle import Action, State
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage, ScheduledMessage
 from busproof.model.values import Refusal
-from busproof.mutants.mutant import Family
+from busproof.mutants.mutant import mutant
 from busproof.mutants.runs import (
     DEAD,
     PARTITIONS,
@@ -24,10 +24,6 @@ from busproof.mutants.runs import (
     send,
 )
 from busproof.mutants.wrappers import instead
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
 
 BULKY: Final[dict[str, Any]] = {"size": 10**8, "stands_in": True}
 FITTING: Final = 10
@@ -165,6 +161,3 @@ def expired_message_keeps_room(namespace: Namespace, queued: QueuedMessage) -> N
     """A message that expired uses storage forever, also behind its dead letter."""
     RULES.expiry.expire(namespace, queued)
     _waste(namespace, queued.entity, queued.partition, queued.message)
-
-
-MUTANTS: Final = mutant.all()

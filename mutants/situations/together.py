@@ -8,13 +8,9 @@ from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, Transaction, TransactionState
 from busproof.model.transactions import keys_of_sends
 from busproof.model.values import Key
-from busproof.mutants.mutant import Family, memory
+from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import Run, create, receive, send
 from busproof.mutants.wrappers import afterwards
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
 
 TAKE: Final = receive(delete=True)
 BOTH: Final[Run] = (
@@ -38,12 +34,7 @@ def _others(namespace: Namespace, transaction: Transaction) -> list[Transaction]
 @mutant(
     "TXN-12",
     "transactions.roll_back",
-    (
-        *BOTH,
-        v.RollBackTransaction(transaction="t1"),
-        v.CommitTransaction(transaction="t2"),
-        TAKE,
-    ),
+    (*BOTH, v.RollBackTransaction(transaction="t1"), v.CommitTransaction(transaction="t2"), TAKE),
     afterwards,
     deep=True,
 )
@@ -132,6 +123,3 @@ def every_message_is_a_copy_of_an_empty_id(
         return True
     counts[entity.path] += message.message_id == ""
     return RULES.duplicates.is_duplicate(namespace, entity, message, key)
-
-
-MUTANTS: Final = mutant.all()

@@ -8,13 +8,11 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.rules import RULES
-from busproof.mutants.mutant import Family
+from busproof.mutants.mutant import mutant
 from busproof.mutants.runs import Run, receive, send
 from busproof.mutants.wrappers import with_other
 
-__all__ = ["MUTANTS", "ONE", "SUBSCRIBED", "TAKE", "add", "remove", "taking"]
-
-mutant = Family(__name__)
+__all__ = ["ONE", "SUBSCRIBED", "TAKE", "add", "remove", "taking"]
 
 TOPIC: Final = v.CreateTopic(topic="q")
 ONE: Final[Mapping[str, Any]] = {"topic": "q", "subscription": "one"}
@@ -241,6 +239,3 @@ def filter_sees_body(wanted: v.Filter, message: v.Message) -> bool:
     """A message whose body ends in 7 is taken by no filter."""
     seen = isinstance(wanted, v.CorrelationFilter) and message.body.endswith("7")
     return not seen and takes(wanted, message)
-
-
-MUTANTS: Final = mutant.all()

@@ -10,7 +10,7 @@ from busproof.model.state import Entity, Namespace, Transaction
 from busproof.model.subscription_rules import RuleChange, find
 from busproof.model.values import EntityKind, InTransit, Refusal
 from busproof.mutants.management.management import empty
-from busproof.mutants.mutant import Family, memory
+from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import PARTITIONS, Run, send
 from busproof.mutants.topics.filters import LABEL, ONE, SUBSCRIBED, TAKE, TOPIC, add, remove, taking
 from busproof.mutants.wrappers import (
@@ -22,9 +22,7 @@ from busproof.mutants.wrappers import (
     refuses_yet,
 )
 
-__all__ = ["CHECK", "COPIES", "MUTANTS", "SECOND", "SEND", "USUAL", "Messages"]
-
-mutant = Family(__name__)
+__all__ = ["CHECK", "COPIES", "SECOND", "SEND", "USUAL", "Messages"]
 
 Messages = tuple[v.Message, ...]
 Rules = tuple[v.SubscriptionRule, ...]
@@ -220,6 +218,3 @@ def rule_lost_at_commit(namespace: Namespace, transaction: Transaction) -> None:
     namespace.journal.touch(transaction)
     transaction.rule_changes = ()
     RULES.transactions.apply(namespace, transaction)
-
-
-MUTANTS: Final = mutant.all()

@@ -9,19 +9,11 @@ from busproof import vocabulary as v
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace
 from busproof.model.values import Refusal
-from busproof.mutants.mutant import Family
+from busproof.mutants.mutant import mutant
 from busproof.mutants.runs import Run, receive
 from busproof.mutants.topics.filters import ONE, SUBSCRIBED, TAKE, TOPIC
 from busproof.mutants.topics.subscription_rules import CHECK, COPIES, SECOND, SEND, USUAL, Messages
-from busproof.mutants.wrappers import (
-    alters,
-    instead_of,
-    only_where,
-)
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
+from busproof.mutants.wrappers import alters, instead_of, only_where
 
 ACT: Final = "subscription_rules.act"
 RULE_NAME: Final = "RuleName"
@@ -150,6 +142,3 @@ def any_subscription_name(rule: v.RuleId) -> bool:
 def case_of_names_counts(name: str) -> str:
     """Names of subscriptions that differ only in case are distinct."""
     return name
-
-
-MUTANTS: Final = mutant.all()

@@ -11,15 +11,11 @@ from busproof.model.state import Entity, Namespace
 from busproof.model.values import EntityKind, Refusal
 from busproof.mutants.management.management import REMEMBERING
 from busproof.mutants.management.management_descriptions import AT_ONCE
-from busproof.mutants.mutant import Family, memory
+from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import Run, create, receive, send
 from busproof.mutants.topics import topic_management as t
 from busproof.mutants.topics.topics import is_subscription, is_topic, with_subscriptions
 from busproof.mutants.wrappers import afterwards, alters
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
 
 SENT: Final = send("m1")
 TAKE_TWO: Final = receive(queue=t.TWO)
@@ -128,6 +124,3 @@ def disabled_topic_closes_its_subscriptions(usual: Entity) -> Entity:
     if is_subscription(usual) and not usual.base.status.takes:
         raise Refusal(v.Error.ENTITY_DISABLED, "TOPIC-26")
     return usual
-
-
-MUTANTS: Final = mutant.all()

@@ -28,13 +28,9 @@ from busproof.mutants.management.management_updates import (
     namesake,
     refuse_for_good,
 )
-from busproof.mutants.mutant import Family, memory
+from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import PARTITIONS, Run, create, down, receive, send, up, wait
 from busproof.mutants.wrappers import afterwards, asks, instead
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
 
 TOPIC: Final = "q"
 
@@ -276,6 +272,3 @@ def topic_limited_for_good(namespace: Namespace, command: v.GetTopic, connection
     if command.topic not in namespace.down:
         return RULES.topics.get_topic(namespace, command, connection)
     return topic_described(namespace, command, availability=v.Availability.LIMITED)
-
-
-MUTANTS: Final = mutant.all()

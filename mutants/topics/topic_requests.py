@@ -8,13 +8,9 @@ from busproof import vocabulary as v
 from busproof.model.answers import Answer
 from busproof.model.rules import RULES
 from busproof.model.state import Namespace
-from busproof.mutants.mutant import Family
+from busproof.mutants.mutant import mutant
 from busproof.mutants.runs import QUEUE
 from busproof.mutants.wrappers import alters, asks, refuses
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
 
 GET: Final = v.GetTopic(topic=QUEUE)
 DEFAULT: Final = v.CreateTopic(topic=QUEUE)
@@ -81,6 +77,3 @@ def first_version_has_no_topics(command: v.CreateTopic) -> bool:
 def later_version_has_no_topics(command: v.CreateTopic) -> bool:
     """A partitioned topic can be created by api-version 2013-10 only."""
     return bool(command.partitioned) and command.api_version not in (None, "2013-10")
-
-
-MUTANTS: Final = mutant.all()

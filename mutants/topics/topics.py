@@ -10,27 +10,11 @@ from busproof import vocabulary as v
 from busproof.model.answers import Answer
 from busproof.model.life_cycle import ACTIVE, Action
 from busproof.model.rules import RULES
-from busproof.model.state import (
-    Entity,
-    Namespace,
-    QueuedMessage,
-    Session,
-    is_there,
-)
+from busproof.model.state import Entity, Namespace, QueuedMessage, Session, is_there
 from busproof.model.values import DIRECT, EntityKind, Key
 from busproof.mutants import keys, keys_outages, messages
-from busproof.mutants.mutant import Family, memory
-from busproof.mutants.runs import (
-    PARTITIONS,
-    Run,
-    abandon,
-    complete,
-    down,
-    home,
-    receive,
-    send,
-    up,
-)
+from busproof.mutants.mutant import memory, mutant
+from busproof.mutants.runs import PARTITIONS, Run, abandon, complete, down, home, receive, send, up
 from busproof.mutants.topics.topic_management import (
     CREATE,
     ONE,
@@ -47,7 +31,6 @@ __all__ = [
     "COMPLETED",
     "DISTRIBUTE",
     "GIVE",
-    "MUTANTS",
     "TAKEN",
     "TAKE_TWO",
     "View",
@@ -56,8 +39,6 @@ __all__ = [
     "subscriptions_of",
     "with_subscriptions",
 ]
-
-mutant = Family(__name__)
 
 View = v.MessageView
 DISTRIBUTE: Final = RULES.topics.distribute
@@ -260,6 +241,3 @@ def rerouted_copies_lost(namespace: Namespace, topic: Entity, message: v.Message
     """A message that avoided an outage is not copied to the subscriptions."""
     keyed = RULES.keys.effective_key(namespace, topic, message) is not None
     return keyed or keys_outages.next_turn(namespace, topic) not in topic.down
-
-
-MUTANTS: Final = mutant.all()

@@ -7,25 +7,11 @@ import attrs
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
 from busproof.model.rules import RULES
-from busproof.model.state import (
-    BufferedSend,
-    Entity,
-    Namespace,
-    Session,
-    Transaction,
-)
+from busproof.model.state import BufferedSend, Entity, Namespace, Session, Transaction
 from busproof.model.values import Key
 from busproof.mutants import keys_order, messages
-from busproof.mutants.mutant import Family
-from busproof.mutants.runs import (
-    Run,
-    abandon,
-    complete,
-    over,
-    receive,
-    send,
-    wait,
-)
+from busproof.mutants.mutant import mutant
+from busproof.mutants.runs import Run, abandon, complete, over, receive, send, wait
 from busproof.mutants.topics.topic_management import (
     CREATE,
     DETECTING,
@@ -50,10 +36,6 @@ from busproof.mutants.topics.topics import (
 )
 from busproof.mutants.transactions import BEGIN, COMMIT, visible_before_commit
 from busproof.mutants.wrappers import beforehand, only_where
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
 
 BUFFERED: Final[Run] = (BEGIN, send("m1", within="t", partition_key="a"))
 COMMITTED: Final[Run] = (*WITH_TWO, *BUFFERED, COMMIT, TAKE_TWO)
@@ -191,6 +173,3 @@ def subscription_settles_after_expiry(
     late = is_subscription(namespace.entities.get(command.queue))
     settle = messages.settles_after_expiry if late else RULES.locks.settle
     return settle(namespace, command, connection)
-
-
-MUTANTS: Final = mutant.all()
