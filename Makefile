@@ -3,8 +3,8 @@
 # and makes it again when pyproject.toml or its lock changes (tools/environment.py).
 
 PYTHON ?= python3
-# Four more than there are cores: many tests wait for a broker or for a process of theirs.
-JOBS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 4)')
+# Two more than there are cores, for tests that wait; each process takes ten seconds to collect.
+JOBS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 2)')
 PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 MATRIX ?= own
 ADAPTER ?= model

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from built_site import built_site
 from programs import Tally, lacking, needs_of_file, refuse
 from xdist.scheduler import LoadScopeScheduling
 
@@ -14,6 +15,7 @@ TOGETHER = (
         "tests/pipeline/test_simulating.py",
     ),
     ("tests/pipeline/",),
+    ("tests/browser/test_site_look.py", "tests/test_site.py"),
     ("tests/browser/",),
     ("tests/workflows/",),
     (
@@ -31,7 +33,6 @@ TOGETHER = (
     ("tests/judging/test_pairs_of_readings.py",),
     ("tests/test_examples.py::test_the_package",),
     ("tests/test_packaging.py",),
-    ("tests/test_site.py",),
 )
 """Tests that share something expensive (a Spark, a browser, a whole run): one process each."""
 
@@ -112,3 +113,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("not run: a program is missing")
         for line in lines:
             terminalreporter.write_line(line)
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The documents' site, which takes half a minute to build."""
+    return built_site(tmp_path_factory.mktemp("site"))
