@@ -1,5 +1,6 @@
 """How tests are spread over processes, and what becomes of those whose programs are missing."""
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,10 +34,14 @@ TOGETHER = (
     ("tests/judging/test_pairs_of_readings.py",),
     ("tests/test_examples.py::test_the_package",),
     ("tests/test_packaging.py",),
+    ("tests/test_words.py",),
 )
 """Tests that share something expensive (a Spark, a browser, a whole run): one process each."""
 
 LONGEST = (
+    "tests/pipeline/",
+    "tests/test_site.py",
+    "tests/browser/test_site_look.py",
     "tests/cli/test_terms.py",
     "tests/test_examples.py",
     "tests/judging/test_soundness.py",
@@ -45,6 +50,15 @@ LONGEST = (
     "tests/cli/test_interrupts.py",
 )
 """Tests of many seconds each, which begin early: none is left running when all others are done."""
+
+
+def pytest_configure() -> None:
+    """Let Ctrl-C reach the commands under test.
+
+    A shell that starts tests in the background ignores it, and so would all that they start.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class Together(LoadScopeScheduling):
