@@ -33,7 +33,7 @@ TOGETHER = (
     ("tests/steps/test_features_from_a_host.py",),
     ("tests/judging/test_pairs_of_readings.py",),
     ("tests/test_examples.py::test_the_package",),
-    ("tests/test_packaging.py",),
+    ("tests/test_distribution.py",),
     ("tests/test_words.py",),
 )
 """Tests that share something expensive (a Spark, a browser, a whole run): one process each."""
