@@ -29,6 +29,19 @@ def dead_letter_it(bus: Bus, queue: str, view: MessageView, reason: str = REASON
     return bus.do(DeadLetter(queue=queue, lock_token=view.lock_token or "", reason=reason))
 
 
+@when("receivers turn to its dead letters", target_fixture="queue")
+def turned_to_dead_letters(queue: str, views: list[MessageView]) -> str:
+    """Use the dead-letter queue in the next steps, and forget the messages received before."""
+    views.clear()
+    return queue + DEAD_LETTERS
+
+
+@when("a message is received again", target_fixture="again")
+def receives_again(bus: Bus, queue: str) -> MessageView:
+    """Receive a message that was received before, and leave it locked; one must arrive."""
+    return _received(bus, queue)
+
+
 def _abandon(bus: Bus, queue: str) -> None:
     bus.abandon(queue, _received(bus, queue))
 

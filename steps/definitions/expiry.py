@@ -8,7 +8,7 @@ from pytest_bdd import given, parsers, then, when
 from busproof.steps.bus import Bus
 from busproof.steps.patience import described
 from busproof.steps.wording import Properties, properties, seconds
-from busproof.vocabulary.commands import Defer, Receive, Schedule, Send, UpdateQueue
+from busproof.vocabulary.commands import Defer, Receive, Schedule, Send, SendBatch, UpdateQueue
 from busproof.vocabulary.messages import MessageView
 from busproof.vocabulary.outcomes import (
     Done,
@@ -32,6 +32,33 @@ def has_sent_mortal(bus: Bus, queue: str, carried: Properties, number: int) -> N
     """Send one message with a time to live; it must be accepted."""
     message = attrs.evolve(carried.message(bus), time_to_live=seconds(number))
     bus.expect(bus.send(Send(queue=queue, message=message)), Done)
+
+
+@given(
+    parsers.parse("{number:d} messages {carried} were sent at once that live for {life:d} seconds"),
+    converters=READ,
+)
+def has_sent_mortal_batch(
+    bus: Bus, queue: str, number: int, carried: Properties, life: int
+) -> None:
+    """Send a batch of messages with a time to live; it must be accepted."""
+    messages = [carried.message(bus) for _ in range(number)]
+    mortal = tuple(attrs.evolve(message, time_to_live=seconds(life)) for message in messages)
+    bus.expect(bus.send_batch(SendBatch(queue=queue, messages=mortal)), Done)
+
+
+@when(
+    parsers.parse(
+        "a message {carried} is sent in the transaction that lives for {number:d} seconds"
+    ),
+    converters=READ,
+)
+def sends_mortal_in_transaction(
+    bus: Bus, queue: str, carried: Properties, number: int, transaction: str
+) -> None:
+    """Send one message with a time to live in the transaction; it must be accepted."""
+    message = attrs.evolve(carried.message(bus), time_to_live=seconds(number))
+    bus.expect(bus.send(Send(queue=queue, message=message, transaction=transaction)), Done)
 
 
 @given(
