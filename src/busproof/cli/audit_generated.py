@@ -5,7 +5,7 @@ import importlib
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from time import monotonic
@@ -97,10 +97,10 @@ def _check(args: Options) -> None:
             raise UsageError(f"--{name} is {number}; give more")
 
 
-def _in_time(found: "Iterator[Fate]", minutes: float | None) -> "Iterator[Fate]":
+def _in_time(found: "Generator[Fate, None, None]", minutes: float | None) -> "Iterator[Fate]":
     """Yield results until the time is up; end what runs on."""
     end = None if minutes is None else monotonic() + 60 * minutes
-    with closing(found):  # type: ignore[type-var]
+    with closing(found):
         for fate in found:
             yield fate
             if end is not None and monotonic() > end:
@@ -109,7 +109,7 @@ def _in_time(found: "Iterator[Fate]", minutes: float | None) -> "Iterator[Fate]"
 
 def _audited(
     mutants: "list[GeneratedMutant]", terms: "Terms", keep: Path | None
-) -> "Iterator[Fate]":
+) -> "Generator[Fate, None, None]":
     import attrs  # noqa: PLC0415
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import Progress  # noqa: PLC0415
