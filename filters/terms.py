@@ -102,7 +102,7 @@ def _property(found: Property, message: Message) -> Value:
 class _Names:
     """The properties of the latest message by their names in lower case.
 
-    A message is matched with many filters in a row, each of which may name many properties.
+    A message is matched with many filters in a row, and each may name many properties.
     """
 
     def __init__(self) -> None:
