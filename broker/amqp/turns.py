@@ -86,6 +86,9 @@ class Turns:
         """Return whether the turn is over; if so, the next one is scheduled."""
         if self._next is not None:
             return True
-        if self._ends is None or time.perf_counter() < self._not_before:
+        if self._ends is None or (now := time.perf_counter()) < self._not_before:
             return False
-        return time.thread_time() > self._ends and self._end()
+        if (left := self._ends - time.thread_time()) >= 0:
+            self._not_before = now + left
+            return False
+        return self._end()

@@ -8,7 +8,7 @@ import attrs
 from busproof.model import Namespace
 from busproof.model.journal import Change, Record
 from busproof.model.life_cycle import ACTIVE, State
-from busproof.model.state import Entity, QueuedMessage, Session, is_there
+from busproof.model.state import Entity, Partition, QueuedMessage, Session, is_there
 
 __all__ = ["Tallies", "Tally", "records_of"]
 
@@ -52,18 +52,19 @@ class Tally:
 
     def count(self, queued: QueuedMessage) -> None:
         """Count a message in its current state."""
-        aside, was_locked = self.aside[queued.partition], queued in self.locked
-        if queued.state is not ACTIVE and is_there(queued):
+        aside, locked = self.aside[queued.partition], self.locked
+        is_aside = queued.state is not ACTIVE and is_there(queued)
+        if is_aside:
             aside[queued] = None
-            _put(self.locked, queued, there=queued.token is not None)
-            _put(self.deferred, queued, there=queued.state in DEFERRED)
         elif queued in aside:
             del aside[queued]
-            self.locked.pop(queued, None)
-            self.deferred.pop(queued, None)
         else:
             return
-        self.locks[queued.partition] += (queued in self.locked) - was_locked
+        if (queued in locked) is not (is_locked := is_aside and queued.token is not None):
+            _put(locked, queued, there=is_locked)
+            self.locks[queued.partition] += 1 if is_locked else -1
+        if (is_deferred := is_aside and queued.state in DEFERRED) or self.deferred:
+            _put(self.deferred, queued, there=is_deferred)
 
     def count_session(self, session: Session) -> None:
         """Count a session in its current state."""
@@ -96,10 +97,13 @@ class Tallies:
     def hear(self, changes: Sequence[Change]) -> None:
         """Count changed records."""
         for thing, key, before in changes:
-            if type(thing) is dict:
+            kind = type(thing)
+            if kind is QueuedMessage:
+                self.of(thing.entity).count(thing)
+            elif kind is dict:
                 self._count(before)
                 self._count(thing.get(key))
-            else:
+            elif kind is not Partition:
                 self._count(thing)
 
     def _count(self, record: object) -> None:

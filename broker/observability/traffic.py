@@ -65,16 +65,17 @@ class Traffic:
     def count(self, command: Command, outcome: Outcome, times: int = 1) -> None:
         """Count a request and its outcome; with -1 times, undo that."""
         entity = getattr(command, "queue", None) or concerned(command) or UNKNOWN
+        kind, seen = type(command), type(outcome)
         if isinstance(outcome, Refused):
             where = UNKNOWN if outcome.error is Error.NOT_FOUND else entity
-            self._asked[where, type(command), outcome.error.value] += times
+            self._asked[where, kind, outcome.error.value] += times
             return
-        self._asked[entity, type(command), ""] += times
-        if isinstance(command, Send | Schedule):
+        self._asked[entity, kind, ""] += times
+        if kind in (Send, Schedule):
             self._came[entity] += times
         elif isinstance(command, SendBatch):
             self._came[entity] += times * len(command.messages)
-        elif isinstance(outcome, Received):
+        elif seen is Received:
             self._went[entity] += times
         elif isinstance(outcome, ReceivedSeveral):
             self._went[entity] += times * len(outcome.messages)

@@ -60,6 +60,8 @@ class Saver:
         self.commits, self.seconds = 0, 0.0
         """The number of commits and the total time that they took."""
         self._begun = 0.0
+        self._long: list[int] = []
+        """Databases whose logs are to be shortened, one after each commit, the longest last."""
         self.failed: Callable[[ConformanceError], None] = _raise
         """Called when the store can no longer be written."""
         self._is_broken = False
@@ -298,9 +300,12 @@ class Saver:
             self.seconds += time.monotonic() - self._begun
         self._pending = None
         self._tell(held)
-        if not self._number % BETWEEN and (long := self._store.logs()):
+        if not self._number % BETWEEN:
+            self._long = self._store.logs()
+        if self._long:
             self._running = True
-            ending = self._hub.loop.run_in_executor(self._pool, self._store.shorten, long[0])
+            place = self._long.pop()
+            ending = self._hub.loop.run_in_executor(self._pool, self._store.shorten, place)
             ending.add_done_callback(self._shortened)
         else:
             self._go_on()

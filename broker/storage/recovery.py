@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
@@ -30,6 +30,8 @@ from busproof.vocabulary.messages import SEQUENCE_BITS
 from busproof.vocabulary.paths import SUBSCRIPTIONS, owner_of
 
 __all__ = ["Loaded", "loaded"]
+
+STATES: Final = {int(state): state for state in State}
 
 
 @attrs.define
@@ -154,13 +156,6 @@ class _Reading:
             if (entity := self._known(place, number)) is not None:
                 yield entity, tuple(values)
 
-    def _held(self, place: int, table: str) -> Iterator[tuple[Entity, int, tuple[Any, ...]]]:
-        """Yield the rows of messages in order, each with its number within the partition."""
-        sql = f"SELECT * FROM {table} ORDER BY id"  # noqa: S608 - our own names
-        for row, *values in self._store.rows(place, sql):
-            if (entity := self._known(place, row >> NUMBERS)) is not None:
-                yield entity, arrival_of(row), tuple(values)
-
     def _counters(self, place: int) -> None:
         for entity, (arrivals,) in self._of(place, "counters"):
             entity.partitions[place].arrivals = arrivals
@@ -188,9 +183,26 @@ class _Reading:
 
     def _messages(self, place: int) -> None:
         namespace = self._namespace
-        for entity, arrival, values in self._held(place, "messages"):
-            *standing, cached_by, order, moment, expires_at, reason, more = values[:-3]
-            name, text, content = values[-3:]
+        sizes = dict[Entity, int]()
+        latest = namespace.arrivals
+        for (
+            row,
+            state,
+            deliveries,
+            failed,
+            locked_until,
+            cached_by,
+            order,
+            moment,
+            expires_at,
+            reason,
+            more,
+            name,
+            text,
+            content,
+        ) in self._store.rows(place, "SELECT * FROM messages ORDER BY id"):
+            if (entity := self._known(place, row >> NUMBERS)) is None:
+                continue
             message = self._message(name, text, content)
             if more is not None:
                 self._names[name].more = {
@@ -202,29 +214,37 @@ class _Reading:
                 session_id = message.session_id
                 session = namespace.rules.sessions.known(namespace, entity, session_id, place)
                 session.messages += 1
-            number = (place << SEQUENCE_BITS) + arrival
+            number = (place << SEQUENCE_BITS) + arrival_of(row)
             queued = QueuedMessage(
                 entity, number, place, message, order, session, expires_at, reason
             )
-            queued.state = State(standing[0])
-            _, queued.deliveries, queued.failed, queued.locked_until = standing
+            queued.state, queued.deliveries = STATES[state], deliveries
+            queued.failed, queued.locked_until = failed, locked_until
             queued.cached_by, queued.enqueued_at = cached_by, moment
             if queued.state in LOCKED_STATES:
                 queued.token = f"{number}/{queued.deliveries}"
             entity.messages[number] = queued
             entity.partitions[place].messages += 1
-            namespace.arrivals = max(namespace.arrivals, order)
-            self._charge(entity, place, message)
+            latest = max(latest, order)
+            if message.size:
+                sizes[entity] = sizes.get(entity, 0) + message.size
             queued.index()
+        namespace.arrivals = latest
+        for entity, size in sizes.items():
+            namespace.rules.sizes.charge(namespace, entity, place, size)
 
     def _scheduled(self, place: int) -> None:
-        for entity, arrival, values in self._held(place, "scheduled"):
-            due, source, key, name, text, content = values
+        namespace = self._namespace
+        sql = "SELECT * FROM scheduled ORDER BY id"
+        for row, due, source, key, name, text, content in self._store.rows(place, sql):
+            if (entity := self._known(place, row >> NUMBERS)) is None:
+                continue
             message = self._message(name, text, content)
-            number = (place << SEQUENCE_BITS) + arrival
+            number = (place << SEQUENCE_BITS) + arrival_of(row)
             waiting = ScheduledMessage(entity, number, place, message, as_key(source, key), due)
             entity.scheduled[number] = waiting
-            self._charge(entity, place, message)
+            if message.size:
+                namespace.rules.sizes.charge(namespace, entity, place, message.size)
             waiting.index()
 
     def _message(self, name: str, text: str, content: bytes | None) -> Any:
@@ -234,7 +254,3 @@ class _Reading:
             known = self._names[name] = Name(name)
             known.packed = None if content is None else checked(content)
         return read(text, body=known)
-
-    def _charge(self, entity: Entity, place: int, message: Any) -> None:
-        if message.size:
-            self._namespace.rules.sizes.charge(self._namespace, entity, place, message.size)

@@ -133,8 +133,9 @@ class Store:
         (self.folder / "reserve").unlink(missing_ok=True)
 
     def logs(self) -> list[int]:
-        """Return the databases with long logs."""
-        return [place for place, each in self._databases.items() if each.log_size > LOG]
+        """Return the databases with long logs, the longest last."""
+        sizes = {place: each.log_size for place, each in self._databases.items()}
+        return sorted((place for place in sizes if sizes[place] > LOG), key=sizes.__getitem__)
 
     def shorten(self, place: int) -> None:
         """Checkpoint the log of a database."""
@@ -167,6 +168,10 @@ class Store:
                     "to go on without them"
                 )
             self.losses += [] if lost is None else [lost]
+        there = {path.name for path in self.folder.glob("partition-*.db")}
+        for name in (f"partition-{partition}.db" for partition in range(len(there))):
+            if name not in there:
+                raise damaged(self.folder / name, "it is missing")
 
     def _count(self) -> int:
         """Return the number of partitions; every one must have its file."""

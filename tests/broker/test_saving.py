@@ -12,6 +12,7 @@ from busproof.broker.auth.tokens import Keys
 from busproof.broker.bus import Bus
 from busproof.broker.configuration.emulator import Configuration
 from busproof.broker.core import Hub
+from busproof.broker.storage import store
 from busproof.broker.storage.change_log import ChangeLog
 from busproof.broker.storage.commits import Saver
 from busproof.broker.storage.databases import Full, damaged
@@ -255,3 +256,20 @@ def test_answer_that_cannot_be_given_keeps_no_other_back(tmp_path: Path) -> None
 
     on(tmp_path, tried)
     assert ["a", "b"] == heard
+
+
+def test_all_logs_stay_short_though_each_commit_is_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One log at a time is brought into its database, and none is left out."""
+    monkeypatch.setattr(store, "LOG", 100_000)
+
+    async def tried(hub: Hub, _: Saver) -> None:
+        for commit in range(150):
+            for number in range(64):
+                send(hub, f"{commit}-{number}")
+            await hub.saved()
+        longest = max(log.stat().st_size for log in tmp_path.glob("*-wal"))
+        assert longest < 1_000_000
+
+    on(tmp_path, tried)
