@@ -347,6 +347,18 @@ def rates(rows: list[Row]) -> Iterator[Figure]:
                 yield Figure(f"{what} a second, {words}", rate)
 
 
+def efforts(rows: list[Row]) -> Iterator[Figure]:
+    """Yield RabbitMQ's processor time for a message by ours; more than 1 means that ours is less.
+
+    Without bounds: beside other work the brokers suffer differently.
+    """
+    for one in rows:
+        for place, what in ((0, "send"), (2, "receive")):
+            ours, theirs = one.efforts[place : place + 2]
+            words = f"{one.held:,} held, connections: {one.connections}"
+            yield Figure(f"RabbitMQ's processor time for a {what} by ours, {words}", theirs / ours)
+
+
 def show(one: Row) -> None:
     """Print a row of the table."""
     sent, received = one.ratios
@@ -370,13 +382,16 @@ def main() -> int:
         if not args.json:
             print(heading)
         quiet: Callable[[Row], None] = (lambda _: None) if args.json else show
+        began = worked(target.process)
         rows = list(measured([target, theirs], args.held, args.messages, quiet))
         after = memory(target.process)
     figures = [
         at_least("sends beside RabbitMQ's", rows[0].ratios[0], LEAST_RATIO),
         at_least("receives with accept beside RabbitMQ's", rows[0].ratios[1], LEAST_RATIO),
         *grown(rows),
+        *efforts(rows),
         at_most("seconds to the first message", seconds, MOST_SECONDS),
+        Figure("seconds of processor time to the first message", began),
         at_most("MB after the first message", megabytes, MOST_MB),
         Figure("MB in the end", after),
         *(rates(rows) if args.json else ()),

@@ -12,7 +12,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.adapters.hostile import HOSTILE_SLACK, WrongTimers
 from busproof.broker.direct_actions import deletable, delete, free, give_back, locked_by
-from busproof.broker.due_timers import run_due
+from busproof.broker.due_timers import DueTimers
 from busproof.broker.names import belongs_to
 from busproof.broker.observability.decisions import Decisions
 from busproof.broker.observability.traffic import Traffic
@@ -66,8 +66,8 @@ class Bus:
         self._choices = self._choosing = choices_of(policy, random)
         self._patient = Patient(self._choices)
         self.clock = v.Clock(clock)
-        self._monotonic = monotonic
-        self._started = monotonic()
+        self._monotonic, self._started = monotonic, monotonic()
+        self._due = DueTimers()
         self.epoch = int(time.time() * v.MICROSECONDS)
         if self.clock is v.Clock.VIRTUAL:
             # Clients see milliseconds: align the epoch, so that a virtual clock shows whole ones.
@@ -317,7 +317,7 @@ class Bus:
         if not self._is_held and self.clock is v.Clock.REAL:
             now = max(before, int((self._monotonic() - self._started) * v.MICROSECONDS))
         if namespace.timers.is_due(now):
-            return run_due(namespace, now, self._step)
+            return self._due.run(namespace, now, self._step)
         if now > before:
             rest(namespace, now)
         return False

@@ -14,7 +14,7 @@ from busproof.broker.amqp.refusals import too_large
 from busproof.broker.auth.tokens import Key, Keys
 from busproof.broker.bus import Bus
 from busproof.broker.client_descriptions import Descriptions
-from busproof.broker.due_timers import Spread
+from busproof.broker.due_timers import SLICE, Spread
 from busproof.broker.entity_status import Statuses
 from busproof.broker.held import Budget
 from busproof.broker.limits import ALL_DEFAULT, Limits
@@ -264,7 +264,7 @@ class Hub:
     def _keep_time(self) -> None:
         """Run due timers, some at a time."""
         if self.bus.keep_time() and not self._timer.cancelled():
-            self.loop.call_soon(self._keep_time)
+            self.loop.call_later(SLICE, self._keep_time)
 
     def note(self) -> None:
         """Record that a command was decided."""

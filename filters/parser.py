@@ -115,8 +115,11 @@ LONGEST: Final = 1024
 """Maximum length of an expression that is parsed, in characters, as the service documents it."""
 DEEPEST: Final = 200
 """Maximum nesting depth; evaluation uses one level of Python's stack for each."""
-KEPT: Final = 2000
-"""Number of parsed expressions to cache: as many as a topic can have filters."""
+KEPT: Final = 10_000
+"""Number of parsed expressions to cache: as many as five topics can have filters.
+
+The longest take some 30 KB each.
+"""
 
 
 class Outside(Enum):

@@ -266,6 +266,10 @@ def _places(
             write = partial(_with_end, said[number], end, place, value)
             yield f"{attach}'s {end.name}, field {place}", number, write
 
+    receiver = places["attach receiver"]
+    write = partial(_of_session, said[receiver], value)
+    yield "receiver's session filter", receiver, write
+
     def carried(frame: str, name: str, write: Callable[[], bytes]) -> Change:
         number = places[frame]
         return name, number, partial(_with_payload, said[number], write)
@@ -290,6 +294,12 @@ def _with_end(frame: Performative, end: Composite, place: int, value: bytes) -> 
     return frame.encoded(5 if end is SOURCE else 6, end.encoded(place, value))
 
 
+def _of_session(frame: Performative, session_id: bytes) -> bytes:
+    name = f.symbol("com.microsoft:session-filter")
+    fields = (f.text("s"), *NONE[:6], f.mapped(name, session_id), *NONE[:3])
+    return frame.encoded(5, attrs.evolve(SOURCE, fields=fields).encoded())
+
+
 def _with_payload(frame: Performative, write: Callable[[], bytes]) -> bytes:
     return attrs.evolve(frame, payload=write()).encoded()
 
@@ -300,6 +310,7 @@ FOUND: Final = frozenset(
         "attach sender, field 13: character",
         "header, field 0: huge binary",
         "update-disposition, disposition-status: array of too many",
+        "receiver's session filter: huge text",
     }
 )
 """Cases by which a failure was found; they are tried at any size."""

@@ -182,6 +182,26 @@ def test_timers_that_are_due_at_once_are_run_in_slices(monkeypatch: pytest.Monke
     assert not bus.known("q").scheduled
 
 
+def test_request_that_asks_for_the_time_often_has_one_slice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Others have turns before the next."""
+    bus = bus_for(_configured())
+    moment = 0.0
+    bus._monotonic, bus._started = lambda: moment, 0.0
+    for delay in range(10):
+        message = Content(body=f"m{delay}")
+        bus.ask(Schedule(queue="q", message=message, delay=1_000_000 + delay), "c")
+    moment = 2.0
+    monkeypatch.setattr(due_timers, "SLICE", 0.0)
+    monkeypatch.setattr(due_timers.time, "perf_counter", lambda: 1.0)
+    monkeypatch.setattr(bus._due, "_not_before", 1.0)
+    assert bus.keep_time()
+    monkeypatch.setattr(bus._due, "_not_before", 1.1)
+    assert bus.keep_time()
+    assert len(bus.known("q").scheduled) == 9
+
+
 def _configured() -> Configuration:
     configuration = Configuration()
     made = CreateQueue(queue="q", partitioned=True)

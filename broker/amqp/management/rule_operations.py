@@ -24,8 +24,8 @@ def add_rule(asking: Asking, said: Said) -> Reply:
     topic, subscription = asking.subscription()
     given = {str(key): value for key, value in dict(said["rule-description"]).items()}
     chosen, action = filter_of(given), action_of(given)
-    check_expressions(chosen, action)
     check_room(asking.connection.hub, topic)
+    check_expressions(chosen, action)
     name = str(said["rule-name"])
     if (objection := objection_to(name, what="name of a rule", dollar=True)) is not None:
         raise Refusal("com.microsoft:argument-error", objection)
