@@ -80,8 +80,6 @@ from busproof.oracle.transactions.transactions import (
 from busproof.oracle.transition import UNOBSERVED, Observation, Transition
 from busproof.oracle.unjudged import LOOKING
 
-__all__ = ["dispatched", "lost"]
-
 
 def dispatched(
     namespace: Namespace, command: v.Command, connection: str, seen: Observation

@@ -24,8 +24,6 @@ from busproof.oracle.schedule import EMPTY, NEVER, Calendar
 from busproof.oracle.storage_used import NO_ROOM_TAKEN, Room
 from busproof.oracle.window import Window
 
-__all__ = ["Queue", "Subscription", "Topic", "is_unsure"]
-
 
 @attrs.frozen
 class Topic:

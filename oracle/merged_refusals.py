@@ -2,16 +2,14 @@
 
 from typing import Final
 
-import attrs
 from immutables import Map
 
 from busproof import vocabulary as v
+from busproof.oracle.evolve import evolve
 from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Key
 from busproof.oracle.state import Queue, with_queue
 from busproof.oracle.transition import Transition
-
-__all__ = ["for_whatever_reason"]
 
 Homes = Map[Key, Partitions]
 
@@ -37,10 +35,10 @@ def _never_arriving(found: list[Transition], command: v.Send | v.Schedule) -> li
     return [
         transition
         if isinstance(queue.bodies.get(body), tuple)
-        else attrs.evolve(
+        else evolve(
             transition,
             next=with_queue(
-                transition.next, attrs.evolve(queue, bodies=queue.bodies.set(body, reasons[0]))
+                transition.next, evolve(queue, bodies=queue.bodies.set(body, reasons[0]))
             ),
         )
         for transition, queue in zip(found, queues, strict=True)
@@ -76,8 +74,8 @@ def _untold(queue: Queue) -> Queue:
 
     The latter decide which rules a later accepted send exercises, not whether it may be accepted.
     """
-    room = attrs.evolve(queue.room, refused=_NOTHING)
-    return attrs.evolve(queue, homes=_NOWHERE, room=room)
+    room = evolve(queue.room, refused=_NOTHING)
+    return evolve(queue, homes=_NOWHERE, room=room)
 
 
 def _tells(homes: Homes, less: Homes) -> bool:

@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-import attrs
-
 from busproof import vocabulary as v
+from busproof.oracle.evolve import evolve
 from busproof.oracle.management.deletion import delete_entity
 from busproof.oracle.management.test_controls import in_outage
 from busproof.oracle.outages import Outages, partition_set
@@ -14,18 +13,6 @@ from busproof.oracle.state import Namespace, Queue, everywhere, with_queue
 from busproof.oracle.transactions.limits import with_transaction
 from busproof.oracle.transition import Observation, Transition, done, refusal
 from busproof.oracle.unjudged import LOOKING, named, stop_judging
-
-__all__ = [
-    "absent",
-    "in_part",
-    "maybe_absent",
-    "of_no_queue",
-    "touched",
-    "under_a_topic",
-    "unjudged",
-    "with_doubt",
-]
-
 
 _USING: Final = v.Send | v.Receive | v.Peek | v.GetQueue | v.UpdateQueue | v.DeleteQueue
 """Requests with a documented answer for an entity that does not exist."""
@@ -47,7 +34,7 @@ def absent(namespace: Namespace, command: v.Command, name: str) -> Iterator[Tran
         if isinstance(command, v.Send):
             # Either of two reasons may be given for the refusal (ERROR-PRECEDENCE).
             beyond = beyond_limits(namespace, command)
-            yield from (attrs.evolve(each, rules=()) for each in beyond)
+            yield from (evolve(each, rules=()) for each in beyond)
     elif isinstance(command, v.CreateSubscription):
         yield refusal(namespace, v.Error.NOT_FOUND, "TOPIC-19")
     else:
@@ -69,7 +56,7 @@ def _switched(namespace: Namespace, command: v.TakePartitionDown | v.BringPartit
     outages = registry.outages.get(name, Outages(identified))
     down = isinstance(command, v.TakePartitionDown)
     changed = registry.outages.set(name, outages.switched(command.partition, down=down))
-    return attrs.evolve(namespace, registry=attrs.evolve(registry, outages=changed))
+    return evolve(namespace, registry=evolve(registry, outages=changed))
 
 
 def maybe_absent(namespace: Namespace, command: v.Command, queue: Queue) -> Iterator[Transition]:
@@ -158,8 +145,8 @@ def in_part(
 
 def touched(namespace: Namespace, queue: Queue) -> Namespace:
     """Record that a queue that may not exist was used, or may still be."""
-    managed = attrs.evolve(queue.managed, touched=True)
-    return with_queue(namespace, attrs.evolve(queue, managed=managed))
+    managed = evolve(queue.managed, touched=True)
+    return with_queue(namespace, evolve(queue, managed=managed))
 
 
 def with_doubt(namespace: Namespace, command: v.Command) -> Namespace:
@@ -168,4 +155,4 @@ def with_doubt(namespace: Namespace, command: v.Command) -> Namespace:
     transaction = None if name is None else namespace.transactions.get(name)
     if name is None or transaction is None:
         return namespace
-    return with_transaction(namespace, name, attrs.evolve(transaction, doubtful=True))
+    return with_transaction(namespace, name, evolve(transaction, doubtful=True))

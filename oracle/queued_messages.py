@@ -6,23 +6,10 @@ import attrs
 from immutables import Map
 
 from busproof import vocabulary as v
+from busproof.oracle.evolve import evolve
 from busproof.oracle.outages import Partitions
 from busproof.oracle.schedule import NEVER
 from busproof.oracle.window import Window
-
-__all__ = [
-    "Copy",
-    "Key",
-    "Lock",
-    "Numbered",
-    "Pledge",
-    "Receivers",
-    "SessionData",
-    "SessionLock",
-    "Spread",
-    "Stored",
-    "Tally",
-]
 
 
 class Key(NamedTuple):
@@ -75,9 +62,9 @@ class Lock:
     def lasting(self, until: Window) -> "Lock":
         """Return the lock with its end in `until`, unless a settlement of it waits."""
         if self.pledge is None:
-            return attrs.evolve(self, expiry=until)
+            return evolve(self, expiry=until)
         pledge = self.pledge._replace(until=until)
-        return attrs.evolve(self, pledge=pledge, expiry=pledge.bounds())
+        return evolve(self, pledge=pledge, expiry=pledge.bounds())
 
 
 class Numbered(NamedTuple):
@@ -251,7 +238,7 @@ class SessionLock:
 
     def with_taken(self, number: int) -> "SessionLock":
         """Return the lock with one more message received under it."""
-        return attrs.evolve(self, taken=self.taken.set(number, None))
+        return evolve(self, taken=self.taken.set(number, None))
 
 
 @attrs.frozen

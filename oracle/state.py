@@ -129,6 +129,10 @@ class Namespace:
     forwarding: Map[str, str] = Map()
     planning: Map[str, None] = Map()
 
+    def reading(self, ambiguity: str, default: str | None = None) -> str | None:
+        """Return the reading of an ambiguity to which the bus is held."""
+        return self.profile.readings.get(ambiguity, default)
+
 
 def fresh_namespace(profile: v.Profile, observability: v.Observability) -> Namespace:
     """Return an empty namespace at time 0."""
@@ -146,8 +150,8 @@ def partition_count(namespace: Namespace, settings: v.CreateQueue) -> int:
         return 1
     if namespace.profile.is_partitioned:
         return namespace.profile.partitions
-    reading = namespace.profile.readings.get("GB-PARTITIONS", "sixteen")
-    each = 1 if reading == "sixteen" else settings.max_size or 1
+    one_each = namespace.reading("GB-PARTITIONS", "sixteen") == "sixteen"
+    each = 1 if one_each else settings.max_size or 1
     return namespace.profile.partitions * each
 
 

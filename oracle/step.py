@@ -34,8 +34,6 @@ from busproof.oracle.transition import UNOBSERVED, Observation, Transition
 from busproof.oracle.unjudged import is_about_unjudged, named, topic_above, with_pending_effects
 from busproof.oracle.window import Window
 
-__all__ = ["Acceptance", "accept", "step", "transitions"]
-
 CREATING = v.CreateQueue | v.RestoreQueue | v.CreateTopic
 """Requests about an entity that need not exist."""
 

@@ -15,8 +15,6 @@ from busproof.oracle.evolve import evolve
 from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Key, Stored
 
-__all__ = ["NO_ROOM_TAKEN", "Room", "filled", "least", "most", "most_of_state", "moved"]
-
 OVERHEAD: Final = 4096
 """Possible overhead in bytes of a message beyond body and properties, or of a state."""
 WIDEST: Final = 4

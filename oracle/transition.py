@@ -5,8 +5,6 @@ import attrs
 from busproof import vocabulary as v
 from busproof.oracle.state import Namespace
 
-__all__ = ["UNOBSERVED", "Choice", "Observation", "Transition", "done", "refusal"]
-
 
 @attrs.frozen
 class Choice:

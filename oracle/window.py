@@ -2,8 +2,6 @@
 
 import attrs
 
-__all__ = ["Window"]
-
 
 @attrs.frozen
 class Window:

@@ -7,9 +7,8 @@ and until then it may come or not (SCHEDULE-DELAY).
 from collections.abc import Iterator
 from typing import Any
 
-import attrs
-
 from busproof import vocabulary as v
+from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.expiry import death, lifetimes
 from busproof.oracle.messages.keys import effective_key
 from busproof.oracle.messages.message_store import line_of, replace, store
@@ -19,26 +18,17 @@ from busproof.oracle.schedule import Waiting, removed, top
 from busproof.oracle.state import NEVER, Namespace, Queue, Topic, everywhere, with_queue
 from busproof.oracle.window import Window
 
-__all__ = [
-    "activated",
-    "coming",
-    "goes_on",
-    "is_awaited",
-    "session_may_come",
-    "why_active",
-]
-
 
 def activated(namespace: Namespace, name: str) -> Namespace:
     """SCHED-02: return the namespace with everything that is surely due in its place."""
     while (waiting := _due(namespace, namespace.queues[name])) is not None:
         queue = namespace.queues[name]
-        at_once = namespace.profile.readings.get("SCHEDULE-DELAY") == "at-once"
+        at_once = namespace.reading("SCHEDULE-DELAY") == "at-once"
         owed = waiting.certain and _is_alone(queue, waiting)
         arrived = _arrived(namespace, queue, waiting, certain=at_once and owed)
         if owed and not at_once:
             stored = arrived.messages[arrived.arrivals - 1]
-            arrived = replace(arrived, stored, attrs.evolve(stored, owed=stored.came))
+            arrived = replace(arrived, stored, evolve(stored, owed=stored.came))
         namespace = with_queue(namespace, arrived)
     return namespace
 
@@ -56,7 +46,7 @@ def goes_on(queue: Queue) -> bool:
 
 def _came(namespace: Namespace, waiting: Waiting) -> Window:
     """TTL-12: return when a scheduled message's time to live starts: when it becomes active."""
-    if namespace.profile.readings.get("SCHEDULE-DELAY") == "at-once":
+    if namespace.reading("SCHEDULE-DELAY") == "at-once":
         return waiting.due
     return Window(waiting.due.earliest, NEVER)
 
@@ -88,13 +78,13 @@ def _arrived(namespace: Namespace, queue: Queue, waiting: Waiting, *, certain: b
     if isinstance(bodies.get(message.body), str):
         bodies = bodies.delete(message.body)
     also: dict[str, Any] = {} if key is not None else {"spread": queue.spread.restarted()}
-    queue = attrs.evolve(queue, calendar=removed(queue.calendar, waiting), bodies=bodies)
+    queue = evolve(queue, calendar=removed(queue.calendar, waiting), bodies=bodies)
     dies = death(namespace, queue, message, _came(namespace, waiting))
     queue = store(queue, message, key, where, due, certain=False, dies=dies, also=also)
     uncertain = queue.messages[queue.arrivals - 1]
     exact = due.earliest == due.latest
     before_receives = exact and queue.receivers.latest_at < due.earliest
-    arrived = attrs.evolve(
+    arrived = evolve(
         uncertain,
         certain=certain,
         line=line if certain and exact else None,

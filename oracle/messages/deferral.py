@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-import attrs
-
 from busproof import vocabulary as v
+from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.deliveries import count_is_possible, counts_deferral
 from busproof.oracle.messages.expiry import has_died, may_have_died, outlived
 from busproof.oracle.messages.locks import given_lock, lock_is_possible
@@ -25,8 +24,6 @@ from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
 from busproof.oracle.transition import Observation, Transition, done, refusal
 from busproof.oracle.window import Window
-
-__all__ = ["defer", "lost_defer", "lost_receive_deferred", "receive_deferred"]
 
 
 def defer(namespace: Namespace, command: v.Defer) -> Iterator[Transition]:
@@ -51,7 +48,7 @@ def _set_aside(namespace: Namespace, queue: Queue, stored: Stored) -> Queue:
     unanswered_deferred = bool(queue.unanswered_deferred) and (
         number is None or number in queue.unanswered_deferred
     )
-    aside = attrs.evolve(
+    aside = evolve(
         stored,
         lock=None,
         deferred=True,
@@ -59,7 +56,7 @@ def _set_aside(namespace: Namespace, queue: Queue, stored: Stored) -> Queue:
         certain=not unanswered_deferred,
     )
     numbers = queue.deferred if number is None else queue.deferred.set(number, stored.number)
-    queue = attrs.evolve(queue, deferred=numbers, latest_deferred=stored.number)
+    queue = evolve(queue, deferred=numbers, latest_deferred=stored.number)
     return unlock(queue, stored, aside)
 
 
@@ -162,7 +159,7 @@ def _fresh(candidate: Seen) -> Seen:
     if lock is not None and lock.expiry.earliest == -NEVER:
         # An unanswered abandon, or a second accept of its session, may count as a delivery.
         changes["uncounted"] = stored.uncounted + 1
-    return attrs.evolve(candidate, stored=attrs.evolve(stored, **changes))
+    return evolve(candidate, stored=evolve(stored, **changes))
 
 
 def _may_be_given(
@@ -313,7 +310,7 @@ def _view(
     until = namespace.now.earliest + queue.settings.lock_duration
     if command.session_id is not None:
         until = session_at(queue, command.session_id).expiry.earliest
-    return attrs.evolve(
+    return evolve(
         view,
         delivery_count=stored.counted + 1,
         lock_token=f"{sequence_number(stored)}/{stored.deliveries + 1}",
@@ -332,8 +329,8 @@ def lost_defer(namespace: Namespace, command: v.Defer) -> Namespace:
         numbers = numbers.set(stored.sequence_number, stored.number)
     lock = stored.lock
     if lock is not None and stored.deferred:
-        lock = attrs.evolve(lock, expiry=Window(-NEVER, lock.expiry.latest))
-    doubtful = attrs.evolve(
+        lock = evolve(lock, expiry=Window(-NEVER, lock.expiry.latest))
+    doubtful = evolve(
         stored,
         lock=lock,
         certain=False,
@@ -341,7 +338,7 @@ def lost_defer(namespace: Namespace, command: v.Defer) -> Namespace:
         deferred=True if stored.deferred else None,
         uncounted=stored.uncounted + 1,
     )
-    queue = attrs.evolve(doubted(queue, stored, doubtful), deferred=numbers)
+    queue = evolve(doubted(queue, stored, doubtful), deferred=numbers)
     return with_queue(namespace, queue)
 
 
@@ -351,9 +348,9 @@ def lost_receive_deferred(namespace: Namespace, command: v.ReceiveDeferred) -> N
     unanswered_deferred = queue.unanswered_deferred.update(
         dict.fromkeys(command.sequence_numbers, True)
     )
-    queue = attrs.evolve(queue, unanswered_deferred=unanswered_deferred)
+    queue = evolve(queue, unanswered_deferred=unanswered_deferred)
     for stored in _wanted(queue, command):
         if stored is not None and stored.deferred is not False:
-            taken = attrs.evolve(stored, certain=False, uncounted=stored.uncounted + 1)
+            taken = evolve(stored, certain=False, uncounted=stored.uncounted + 1)
             queue = doubted(queue, stored, taken)
     return with_queue(namespace, queue)

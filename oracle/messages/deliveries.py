@@ -11,15 +11,6 @@ from busproof import vocabulary as v
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import NEVER, Namespace, Queue
 
-__all__ = [
-    "DEFAULT_DELIVERIES",
-    "count_is_possible",
-    "counts_deferral",
-    "may_be_spent",
-    "most_counted",
-    "permitted",
-]
-
 DEFAULT_DELIVERIES: Final = 10
 """DLQ-04: delivery limit of an entity created without one."""
 
@@ -27,7 +18,7 @@ DEFAULT_DELIVERIES: Final = 10
 def permitted(namespace: Namespace, queue: Queue) -> tuple[int, int]:
     """DLQ-02: return the least and the greatest number of deliveries before dead-lettering."""
     counts = queue.managed.delivery_counts
-    match namespace.profile.readings.get("MAX-DELIVERIES"):
+    match namespace.reading("MAX-DELIVERIES"):
         case "one-more":
             return counts.earliest + 1, counts.latest + 1
         case "either":
@@ -37,7 +28,7 @@ def permitted(namespace: Namespace, queue: Queue) -> tuple[int, int]:
 
 
 def _strict(namespace: Namespace) -> bool:
-    return namespace.profile.readings.get("CACHE-DELIVERY-COUNT") == "stays"
+    return namespace.reading("CACHE-DELIVERY-COUNT") == "stays"
 
 
 def counts_deferral(namespace: Namespace) -> int:
@@ -82,7 +73,7 @@ def count_is_possible(
     if count is None:
         return True
     gives_up = queue.settings.max_delivery_count != NEVER
-    if not gives_up and namespace.profile.readings.get("DEAD-LETTER-COUNT") == "either":
+    if not gives_up and namespace.reading("DEAD-LETTER-COUNT") == "either":
         return count >= 1
     ended = stored.lock is not None and stored.lock.session_id is None
     return stored.counted + ended < count <= most_counted(namespace, queue, stored) + 1

@@ -4,30 +4,16 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import Final
 
-import attrs
 from immutables import Map
 
 from busproof import vocabulary as v
+from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.stopped_clocks import is_over
 from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Copy, Key
 from busproof.oracle.sizes.message_limits import must_refuse_beyond
 from busproof.oracle.state import NEVER, Namespace, Queue
 from busproof.oracle.window import Window
-
-__all__ = [
-    "ASKED_BEYOND",
-    "LONGEST_WINDOW",
-    "SHORTEST_WINDOW",
-    "Fate",
-    "declined",
-    "fate",
-    "lawful_windows",
-    "noted",
-    "why_dropped",
-    "why_kept",
-    "why_open",
-]
 
 SHORTEST_WINDOW: Final = 20 * v.MICROSECONDS
 LONGEST_WINDOW: Final = 7 * 86_400 * v.MICROSECONDS
@@ -109,7 +95,7 @@ def noted(
     """
     if not queue.settings.duplicate_detection or message.message_id is None:
         return queue.copies
-    reading = namespace.profile.readings.get("DUPLICATE-PROLONGS")
+    reading = namespace.reading("DUPLICATE-PROLONGS")
     if becomes is Fate.DROPPED and reading == "first":
         return queue.copies
     sure = becomes is Fate.KEPT or (becomes is Fate.DROPPED and reading == "last")
@@ -139,7 +125,7 @@ def _told_last(sent: Copy, before: list[Copy]) -> Iterator[Copy]:
     if doubtful:
         earliest = min(copy.sent.earliest for copy in doubtful)
         latest = max(copy.sent.latest for copy in doubtful)
-        yield attrs.evolve(doubtful[-1], sent=Window(earliest, latest))
+        yield evolve(doubtful[-1], sent=Window(earliest, latest))
 
 
 def _properties(message: v.Message) -> tuple[str | None, str | None]:
@@ -213,7 +199,7 @@ def identified(namespace: Namespace, queue: Queue, message: v.Message) -> Namesp
         return namespace
     registry = namespace.registry
     names = registry.identified.set(message.message_id, queue.settings.queue)
-    return attrs.evolve(namespace, registry=attrs.evolve(registry, identified=names))
+    return evolve(namespace, registry=evolve(registry, identified=names))
 
 
 def _is_gone(queue: Queue, body: str) -> bool:
@@ -225,4 +211,4 @@ def declined(queue: Queue, message: v.Message, rule: v.RuleId) -> Queue:
     """DUP-08, DUP-10: return the queue, which does not remember a refused message."""
     if not queue.settings.duplicate_detection or message.message_id is None:
         return queue
-    return attrs.evolve(queue, declined=queue.declined.set(message.message_id, rule))
+    return evolve(queue, declined=queue.declined.set(message.message_id, rule))

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-import attrs
-
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival, Passed
+from busproof.oracle.evolve import evolve
 from busproof.oracle.forwarding.forwarding import kept_by, passed_on, withheld_beyond
 from busproof.oracle.management.subscription_filters import Verdict, copies, judged
 from busproof.oracle.management.topics import shares_homes
@@ -30,8 +29,6 @@ from busproof.oracle.storage_used import filled
 from busproof.oracle.unjudged import stop_judging
 from busproof.oracle.window import Window
 
-__all__ = ["arrive", "go_on", "with_unanswered_sends"]
-
 
 def arrive(
     namespace: Namespace, queue: Queue, arrival: Arrival, also: dict[str, Any] | None = None
@@ -45,18 +42,18 @@ def arrive(
         also: other changes of the entity.
     """
     if queue.settings.forward_to is not None:
-        taken = attrs.evolve(_passed_by(queue, arrival), **(also or {}))
+        taken = evolve(_passed_by(queue, arrival), **(also or {}))
         return go_on(with_queue(namespace, taken), taken, arrival)
     if not isinstance(queue.role, Topic):
         ended = queue.managed.redirected and not arrival.hops
         shows: tuple[v.RuleId, ...] = ("FWD-05",) if ended else ()
         return _taken(namespace, queue, arrival, (*shows, *arrival.shows), also)
     role = queue.role
-    limited = attrs.evolve(arrival.message, time_to_live=lifetime(queue, arrival.message))
-    arrival = attrs.evolve(arrival, message=limited)
+    limited = evolve(arrival.message, time_to_live=lifetime(queue, arrival.message))
+    arrival = evolve(arrival, message=limited)
     if not arrival.answered:
-        role = attrs.evolve(role, unanswered_sends=(*role.unanswered_sends, arrival.message))
-    taken = attrs.evolve(_passed_by(queue, arrival), **{"role": role, **(also or {})})
+        role = evolve(role, unanswered_sends=(*role.unanswered_sends, arrival.message))
+    taken = evolve(_passed_by(queue, arrival), **{"role": role, **(also or {})})
     namespace = with_queue(namespace, taken)
     for path in queue.role.subscriptions:
         namespace = _published(namespace, path, arrival)
@@ -66,7 +63,7 @@ def arrive(
 def _passed_by(queue: Queue, arrival: Arrival) -> Queue:
     """Return the entity after a message passed through, which may have used its storage."""
     room = filled(queue.room, arrival.where, weight(queue, arrival.message))
-    return attrs.evolve(queue, arrivals=queue.arrivals + 1, room=room)
+    return evolve(queue, arrivals=queue.arrivals + 1, room=room)
 
 
 def _published(namespace: Namespace, path: str, arrival: Arrival) -> Namespace:
@@ -93,20 +90,20 @@ def _published(namespace: Namespace, path: str, arrival: Arrival) -> Namespace:
         if each.message is None:
             return stop_judging(namespace, path)
         several = arrival.several or len(made) > 1
-        copy = attrs.evolve(arrival, message=each.message, several=several)
+        copy = evolve(arrival, message=each.message, several=several)
         namespace = _copied(namespace, namespace.queues[path], copy, each.verdict, timely=timely)
     return namespace
 
 
 def _misses(namespace: Namespace, subscription: Queue) -> bool:
     """Return whether a disabled subscription surely gets no copies (DISABLED-COPIES)."""
-    missed = namespace.profile.readings.get("DISABLED-COPIES") == "missed"
+    missed = namespace.reading("DISABLED-COPIES") == "missed"
     return missed and not subscription.managed.status.takes
 
 
 def _collects(namespace: Namespace) -> bool:
     """Return whether a disabled subscription surely gets its copies (DISABLED-COPIES)."""
-    return namespace.profile.readings.get("DISABLED-COPIES") == "collected"
+    return namespace.reading("DISABLED-COPIES") == "collected"
 
 
 def go_on(namespace: Namespace, source: Queue, arrival: Arrival) -> Namespace:
@@ -123,7 +120,7 @@ def go_on(namespace: Namespace, source: Queue, arrival: Arrival) -> Namespace:
     destination, going = passed_on(namespace, source, destination, arrival)
     full: v.RuleId | None = "FWD-21" if destination.room.refused.get(going.key) is False else None
     namespace = with_queue(namespace, _passing(source, arrival, full))
-    going = attrs.evolve(going, least=_least(namespace, source, arrival))
+    going = evolve(going, least=_least(namespace, source, arrival))
     return arrive(namespace, destination, going)
 
 
@@ -137,7 +134,7 @@ def _undeliverable(
 
 def _least(namespace: Namespace, source: Queue, arrival: Arrival) -> int | None:
     """Return the time to live that a message may keep when forwarded (FORWARD-LIFETIME)."""
-    if namespace.profile.readings.get("FORWARD-LIFETIME") == "anew":
+    if namespace.reading("FORWARD-LIFETIME") == "anew":
         return None
     return lesser(arrival.least, source.settings.time_to_live)
 
@@ -146,7 +143,7 @@ def _passing(source: Queue, arrival: Arrival, rule: v.RuleId | None) -> Queue:
     """Return the source, which may dead-letter what it forwards for unobservable reasons."""
     body = arrival.message.body
     passed = (*source.passed.get(body, ()), Passed(arrival, rule))
-    return attrs.evolve(source, passed=source.passed.set(body, passed))
+    return evolve(source, passed=source.passed.set(body, passed))
 
 
 def _taken(
@@ -161,7 +158,7 @@ def _taken(
     It is dead-lettered at some time; until then a peek may show it.
     """
     if queue.settings.requires_session and arrival.message.session_id is None:
-        arrival = attrs.evolve(arrival, certain=False)
+        arrival = evolve(arrival, certain=False)
     return with_queue(namespace, _stored(namespace, queue, arrival, shows, also))
 
 
@@ -186,14 +183,14 @@ def _stored(
     if arrival.several and arrival.certain:
         # Its position in a line is unknown.
         copy = stored.messages[queue.arrivals]
-        stored = replace(stored, copy, attrs.evolve(copy, certain=True))
+        stored = replace(stored, copy, evolve(copy, certain=True))
     if arrival.owed and not arrival.certain:
         copy = stored.messages[queue.arrivals]
-        stored = replace(stored, copy, attrs.evolve(copy, owed=owed_by(arrival)))
+        stored = replace(stored, copy, evolve(copy, owed=owed_by(arrival)))
     if arrival.reason is None:
         return stored
-    letter = attrs.evolve(stored.messages[queue.arrivals], reason=arrival.reason)
-    return attrs.evolve(stored, messages=stored.messages.set(letter.number, letter))
+    letter = evolve(stored.messages[queue.arrivals], reason=arrival.reason)
+    return evolve(stored, messages=stored.messages.set(letter.number, letter))
 
 
 def _death(namespace: Namespace, queue: Queue, arrival: Arrival) -> Window | None:
@@ -222,7 +219,7 @@ def _copied(
     if timely and verdict.taken is True:
         shows = (*shows, *_shown(subscription, role, arrival.message, verdict))
     owed = arrival.owed and verdict.taken is True and not arrival.several
-    copy = attrs.evolve(arrival, where=where, certain=certain, owed=owed)
+    copy = evolve(arrival, where=where, certain=certain, owed=owed)
     remembered = _remembered(subscription, role, arrival, verdict)
     return _taken(namespace, remembered, copy, shows)
 
@@ -232,13 +229,13 @@ def _kept_out(
 ) -> Queue:
     """FILTER-02, FILTER-06: record that a message that no rule matches is never given."""
     rules = _shown(subscription, role, message, verdict)
-    told = attrs.evolve(
+    told = evolve(
         role,
         kept_out=role.kept_out.set(message.body, rules),
         kept_by=tuple(dict.fromkeys((*role.kept_by, *rules))),
-        taken=role.taken.set(attrs.evolve(message, body=""), False),
+        taken=role.taken.set(evolve(message, body=""), False),
     )
-    return attrs.evolve(subscription, role=told)
+    return evolve(subscription, role=told)
 
 
 def _remembered(
@@ -246,8 +243,8 @@ def _remembered(
 ) -> Queue:
     if verdict.taken is None or not (role.added or role.removed):
         return subscription
-    taken = role.taken.set(attrs.evolve(arrival.message, body=""), True)
-    return attrs.evolve(subscription, role=attrs.evolve(role, taken=taken))
+    taken = role.taken.set(evolve(arrival.message, body=""), True)
+    return evolve(subscription, role=evolve(role, taken=taken))
 
 
 def _shown(
@@ -255,7 +252,7 @@ def _shown(
 ) -> tuple[v.RuleId, ...]:
     """FILTER-20, FEAT-01, FEAT-02: return further rules that the verdict exercises."""
     rules = verdict.rules
-    if role.taken.get(attrs.evolve(message, body="")) is verdict.taken:
+    if role.taken.get(evolve(message, body="")) is verdict.taken:
         rules = (*rules, "FILTER-20")
     if subscription.settings.partitioned and role.added:
         rules = (*rules, "FEAT-01")

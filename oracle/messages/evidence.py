@@ -15,8 +15,6 @@ from busproof.oracle.messages.partitions import why_handed_out, why_not_handed_o
 from busproof.oracle.messages.stopped_clocks import lock_is_over
 from busproof.oracle.state import Namespace, Queue
 
-__all__ = ["cached_elsewhere", "left_out", "why_given", "why_nothing"]
-
 
 def cached_elsewhere(namespace: Namespace, queue: Queue) -> bool:
     """Return whether another front end than the latest receiver's may still have a cache.

@@ -8,32 +8,13 @@ was until it is seen elsewhere, because the documents do not state when it is re
 from collections.abc import Iterator
 from typing import Final
 
-import attrs
-
 from busproof import vocabulary as v
+from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.message_store import replace
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.schedule import NEVER
 from busproof.oracle.state import Namespace, Queue, Subscription, with_queue
 from busproof.oracle.window import Window
-
-__all__ = [
-    "EXPIRED",
-    "at_hand",
-    "death",
-    "ended",
-    "has_died",
-    "is_mortal",
-    "is_surely_dead",
-    "lesser",
-    "lifetime",
-    "lifetimes",
-    "may_be_given",
-    "may_have_died",
-    "outlived",
-    "why_given",
-    "why_nothing",
-]
 
 
 def lesser(one: int | None, other: int | None) -> int | None:
@@ -121,7 +102,7 @@ def is_surely_dead(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
     topic = queue.role.topic if isinstance(queue.role, Subscription) else None
     owner = namespace.queues.get(topic or "", queue)
     disturbed = queue.managed.disturbed or owner.managed.disturbed
-    return not disturbed or namespace.profile.readings.get("OUTAGE-CLOCK") == "runs"
+    return not disturbed or namespace.reading("OUTAGE-CLOCK") == "runs"
 
 
 def may_be_given(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
@@ -140,7 +121,7 @@ def _may_be_cached(namespace: Namespace, queue: Queue, stored: Stored, dies: Win
 
     An unanswered receive may do that at any time.
     """
-    reading = namespace.profile.readings.get("CACHE-EXPIRY")
+    reading = namespace.reading("CACHE-EXPIRY")
     if queue.settings.requires_session or reading == "not-handed-out":
         return False
     free = stored.available_at if stored.lock is None else stored.lock.expiry.earliest
@@ -161,9 +142,9 @@ def at_hand(namespace: Namespace, queue: Queue, stored: Stored) -> Stored:
     came = Window(stored.arrived.earliest, namespace.now.latest)
     life = lifetimes(queue, stored.message, came).latest
     if life >= NEVER:
-        return stored if is_mortal(stored) else attrs.evolve(stored, dies=None)
+        return stored if is_mortal(stored) else evolve(stored, dies=None)
     latest = min(stored.dies.latest, namespace.now.latest + life + namespace.observability.slack)
-    return attrs.evolve(stored, dies=Window(stored.dies.earliest, latest))
+    return evolve(stored, dies=Window(stored.dies.earliest, latest))
 
 
 def ended(namespace: Namespace, name: str) -> Namespace:
@@ -171,10 +152,10 @@ def ended(namespace: Namespace, name: str) -> Namespace:
     before = queue = namespace.queues[name]
     while (found := queue.deaths.first_ahead(namespace.now)) is not None:
         number, deaths = found
-        queue = _perhaps(attrs.evolve(queue, deaths=deaths), number)
+        queue = _perhaps(evolve(queue, deaths=deaths), number)
     while (found := queue.deaths.first_due(namespace.now)) is not None:
         number, deaths = found
-        queue = _surely(namespace, attrs.evolve(queue, deaths=deaths), number)
+        queue = _surely(namespace, evolve(queue, deaths=deaths), number)
     return namespace if queue is before else with_queue(namespace, queue)
 
 
@@ -184,9 +165,9 @@ def _perhaps(queue: Queue, number: int) -> Queue:
     if stored is None or stored.dies is None:
         return queue
     if stored.available:
-        queue = replace(queue, stored, attrs.evolve(stored, certain=False, aged=True))
+        queue = replace(queue, stored, evolve(stored, certain=False, aged=True))
     deaths = queue.deaths.looked_at_after(stored.dies.latest, number)
-    return attrs.evolve(queue, deaths=deaths)
+    return evolve(queue, deaths=deaths)
 
 
 def _surely(namespace: Namespace, queue: Queue, number: int) -> Queue:
@@ -197,14 +178,14 @@ def _surely(namespace: Namespace, queue: Queue, number: int) -> Queue:
     if not is_surely_dead(namespace, queue, stored):
         return queue
     if stored.deferred:
-        return attrs.evolve(queue, deaths=attrs.evolve(queue.deaths, aside=True))
+        return evolve(queue, deaths=evolve(queue.deaths, aside=True))
     if stored.lock is not None:
         # While locked it survives its time to live; it is checked again afterwards.
         return queue
     if may_be_given(namespace, queue, stored):
         until = _leaves_cache(namespace, queue, stored.dies)
-        deaths = attrs.evolve(queue.deaths, cached=max(queue.deaths.cached, until))
-        return attrs.evolve(queue, deaths=deaths.looked_at_after(until, number))
+        deaths = evolve(queue.deaths, cached=max(queue.deaths.cached, until))
+        return evolve(queue, deaths=deaths.looked_at_after(until, number))
     return _gone(queue, stored, stored.dies)
 
 
@@ -214,8 +195,8 @@ def _gone(queue: Queue, stored: Stored, dies: Window) -> Queue:
     if stored.aged:
         session_id = stored.message.session_id if queue.settings.requires_session else None
         deaths = deaths.showing(session_id, tuple(_why_gone(queue, stored, dies)))
-    queue = replace(queue, stored, attrs.evolve(stored, certain=False, gone=True))
-    return attrs.evolve(queue, deaths=deaths)
+    queue = replace(queue, stored, evolve(stored, certain=False, gone=True))
+    return evolve(queue, deaths=deaths)
 
 
 def _why_gone(queue: Queue, stored: Stored, dies: Window) -> Iterator[v.RuleId]:

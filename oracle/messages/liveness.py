@@ -13,8 +13,6 @@ from busproof.oracle.messages.keys import keys_conflict
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import NEVER, Namespace, Queue
 
-__all__ = ["is_owed", "owed", "owed_by"]
-
 SURE_HOPS: Final = 3
 """How often a message is forwarded under every reading of FORWARD-HOPS."""
 AMPLE: Final = 2**29
@@ -86,7 +84,7 @@ def _gives(queue: Queue) -> bool:
 
 def _is_unbounded(namespace: Namespace) -> bool:
     """SCHEDULE-DELAY, FORWARD-DELAY: return whether there is no deadline."""
-    return any(namespace.profile.readings.get(name) == "unbounded" for name in DELAYS)
+    return any(namespace.reading(name) == "unbounded" for name in DELAYS)
 
 
 def _is_hurt(namespace: Namespace) -> bool:

@@ -20,8 +20,6 @@ from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
 from busproof.oracle.transition import Observation, Transition, refusal
 from busproof.oracle.window import Window
 
-__all__ = ["given_lock", "lock_is_possible", "lost_renew_lock", "renew_lock", "why_locked"]
-
 
 def given_lock(
     namespace: Namespace, candidate: Seen, session_id: str | None, view: v.MessageView
@@ -55,7 +53,7 @@ def _is_whole(namespace: Namespace, candidate: Seen) -> bool:
     receivers = candidate.queue.receivers
     all_told = not receivers.lost and not namespace.observability.left_out
     never_cached = candidate.stored.since == receivers.count and all_told
-    return never_cached or namespace.profile.readings.get("CACHE-LOCK") == "from-handing-out"
+    return never_cached or namespace.reading("CACHE-LOCK") == "from-handing-out"
 
 
 def lock_is_possible(
@@ -119,7 +117,7 @@ def _of_held(
     namespace: Namespace, queue: Queue, stored: Stored, seen: Observation
 ) -> Iterator[Transition]:
     """Renew the lock; optionally not if only the lock keeps the message (RENEW-EXPIRED)."""
-    reading = namespace.profile.readings.get("RENEW-EXPIRED")
+    reading = namespace.reading("RENEW-EXPIRED")
     if reading != "refused" or not is_surely_dead(namespace, queue, stored):
         yield from _renewed(namespace, queue, stored, seen)
     if reading != "accepted" and may_have_died(namespace, stored):

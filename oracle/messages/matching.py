@@ -8,15 +8,13 @@ import attrs
 from immutables import Map
 
 from busproof import vocabulary as v
+from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.keys import MESSAGE_ID, rule_of
 from busproof.oracle.messages.partitioning import home_of, narrowed
 from busproof.oracle.outages import Partitions, partition_set
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import Namespace, Queue, Subscription
 from busproof.oracle.transition import Observation
-
-__all__ = ["Seen", "is_unchanged", "named_partition", "recognised", "seen_as", "view_of"]
-
 
 _carried: Final = attrgetter(
     "correlation_id", "to", "reply_to", "subject", "reply_to_session_id", "content_type"
@@ -145,7 +143,7 @@ def _at_home(
     if "FWD-14" in stored.shows and home.bit_count() == 1:
         rules = ("FWD-11" if key.taken_from == MESSAGE_ID else "FWD-08", *rules)
     homes = narrowed(namespace, queue, key, where)
-    yield Seen(stored, attrs.evolve(queue, homes=homes), where, rules)
+    yield Seen(stored, evolve(queue, homes=homes), where, rules)
 
 
 def view_of(stored: Stored, **lock: Any) -> v.MessageView:

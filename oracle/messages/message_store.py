@@ -15,22 +15,6 @@ from busproof.oracle.state import Queue
 from busproof.oracle.storage_used import Room, filled, most, moved
 from busproof.oracle.window import Window
 
-__all__ = [
-    "ENTITY",
-    "doubted",
-    "first_in_line",
-    "hold",
-    "line_of",
-    "never_arrives",
-    "remember",
-    "remove",
-    "replace",
-    "store",
-    "surely_available",
-    "unlock",
-]
-
-
 ENTITY: Final = Key("entity", "")
 """The line of all messages of an entity that keeps the order of their sending (REGULAR-ORDER)."""
 

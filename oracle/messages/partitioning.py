@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-import attrs
 from immutables import Map
 
 from busproof import vocabulary as v
@@ -14,17 +13,6 @@ from busproof.oracle.queued_messages import Key, Spread
 from busproof.oracle.sizes.entity_size import may_be_full_somewhere
 from busproof.oracle.state import Namespace, Queue, everywhere, partition_count
 from busproof.oracle.transition import Observation
-
-__all__ = [
-    "choices",
-    "home_of",
-    "is_watched",
-    "must_fail",
-    "narrowed",
-    "spread_after",
-    "spread_allows",
-    "spread_beside",
-]
 
 SPREAD_ROUNDS: Final = 25
 """Messages per partition within which every partition must be used (ROUND-ROBIN).
@@ -89,7 +77,7 @@ def spread_allows(namespace: Namespace, queue: Queue, where: Partitions) -> bool
     Only if it `is_watched`.
     """
     spread, partitions = queue.spread, partition_count(namespace, queue.settings)
-    if namespace.profile.readings.get("ROUND-ROBIN") == "strict" and _is_turn_known(spread):
+    if namespace.reading("ROUND-ROBIN") == "strict" and _is_turn_known(spread):
         return where == 1 << (spread.last + 1) % partitions
     left = partitions - (spread.used | where).bit_count()
     return left <= SPREAD_ROUNDS * partitions - spread.sent - 1
@@ -112,9 +100,7 @@ def spread_after(
         complete = used == everywhere(namespace, queue.settings)
         last = where.bit_length() - 1
         sent = 0 if complete else queue.spread.sent + 1
-        changes["spread"] = attrs.evolve(
-            queue.spread, sent=sent, used=0 if complete else used, last=last
-        )
+        changes["spread"] = evolve(queue.spread, sent=sent, used=0 if complete else used, last=last)
     return changes
 
 
@@ -150,4 +136,4 @@ def is_watched(namespace: Namespace, queue: Queue, where: Partitions) -> bool:
 def _is_count_open(namespace: Namespace, queue: Queue) -> bool:
     """Return whether the number of partitions is open (GB-PARTITIONS)."""
     several = partition_count(namespace, queue.settings) > namespace.profile.partitions
-    return several and namespace.profile.readings.get("GB-PARTITIONS") == "either"
+    return several and namespace.reading("GB-PARTITIONS") == "either"

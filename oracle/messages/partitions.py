@@ -9,18 +9,6 @@ from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import Namespace, Queue, partition_count
 
-__all__ = [
-    "beyond_every_cache",
-    "has_outlasted",
-    "in_one_store",
-    "is_another_dark",
-    "may_fail_in_a_large_outage",
-    "why_handed_out",
-    "why_not_handed_out",
-    "why_sent",
-    "why_settled_anywhere",
-]
-
 
 def in_one_store(queue: Queue) -> tuple[v.RuleId, ...]:
     """PART-01: return the rules that an outage of an entity with a single store exercises."""
@@ -30,7 +18,7 @@ def in_one_store(queue: Queue) -> tuple[v.RuleId, ...]:
 def may_fail_in_a_large_outage(namespace: Namespace, queue: Queue) -> bool:
     """Return whether any send may fail because several partitions may be down (AVAILABLE)."""
     several = (queue.outages.down | queue.outages.doubt).bit_count() > 1
-    return several and namespace.profile.readings.get("AVAILABLE") == "one-store"
+    return several and namespace.reading("AVAILABLE") == "one-store"
 
 
 def is_another_dark(namespace: Namespace, queue: Queue) -> bool:
@@ -76,7 +64,7 @@ def beyond_every_cache(namespace: Namespace, queue: Queue, stored: Stored) -> bo
 def _is_deleted_elsewhere(namespace: Namespace, queue: Queue) -> bool:
     """PART-28: return whether another front end may have deleted what is in its cache."""
     others = queue.receivers.deleters - {queue.receivers.connection}
-    return bool(others) and namespace.profile.readings.get("CACHE-DELETE") != "kept"
+    return bool(others) and namespace.reading("CACHE-DELETE") != "kept"
 
 
 def why_handed_out(namespace: Namespace, candidate: Seen, *, cached: bool) -> Iterator[v.RuleId]:

@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Final
 
-import attrs
-
 from busproof import vocabulary as v
+from busproof.oracle.evolve import evolve
 from busproof.oracle.heap import settled, smallest
 from busproof.oracle.messages.deliveries import may_be_spent
 from busproof.oracle.messages.expiry import may_have_died
@@ -19,17 +18,6 @@ from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.schedule import NEVER
 from busproof.oracle.state import Namespace, Queue, feeding, is_unsure, partition_count
-
-__all__ = [
-    "begins_wrongly",
-    "continues_wrongly",
-    "is_like_regular",
-    "is_served_in_outage",
-    "settled_fronts",
-    "shows_too_little",
-    "shows_what_is_down",
-    "why_begun",
-]
 
 _MOST_SHOWN: Final = 256 * 1024
 """PART-17: size in bytes beyond which a peek may show fewer messages than requested."""
@@ -47,7 +35,7 @@ def settled_fronts(queue: Queue) -> Queue:
             fronts = fronts.delete(where)
         elif rest is not heap:
             fronts = fronts.set(where, rest)
-    return queue if fronts is queue.fronts else attrs.evolve(queue, fronts=fronts)
+    return queue if fronts is queue.fronts else evolve(queue, fronts=fronts)
 
 
 def _stays(queue: Queue, where: Partitions, number: int) -> bool:
@@ -75,7 +63,7 @@ def shows_too_little(namespace: Namespace, queue: Queue, command: v.Peek) -> v.R
     rule = _rule(queue)
     if not _is_judged(namespace, queue, command, rule):
         return None
-    empty = namespace.profile.readings.get("PEEK-EMPTY") != "next-partition"
+    empty = namespace.reading("PEEK-EMPTY") != "next-partition"
     if queue.settings.partitioned and empty:
         return None
     firsts = (_foremost(queue, where) for where in queue.fronts)
@@ -85,7 +73,7 @@ def shows_too_little(namespace: Namespace, queue: Queue, command: v.Peek) -> v.R
 
 def is_served_in_outage(namespace: Namespace, queue: Queue) -> bool:
     """PART-29: return whether some partition is surely up and has to serve a peek."""
-    if namespace.profile.readings.get("PEEK-IN-OUTAGE") != "served":
+    if namespace.reading("PEEK-IN-OUTAGE") != "served":
         return False
     perhaps_down = (queue.outages.down | queue.outages.doubt).bit_count()
     return 0 < perhaps_down < partition_count(namespace, queue.settings)
@@ -93,7 +81,7 @@ def is_served_in_outage(namespace: Namespace, queue: Queue) -> bool:
 
 def shows_what_is_down(namespace: Namespace, queue: Queue, where: Partitions) -> bool:
     """PART-29: return whether a message that a peek shows is surely in partitions that are down."""
-    served = namespace.profile.readings.get("PEEK-IN-OUTAGE") == "served"
+    served = namespace.reading("PEEK-IN-OUTAGE") == "served"
     return served and queue.outages.identified and queue.outages.must_hit(where)
 
 
@@ -105,7 +93,7 @@ def continues_wrongly(namespace: Namespace, command: v.Peek, view: v.MessageView
     start, number = command.from_sequence_number, view.sequence_number
     if start is None or number is None or number >= start:
         return False
-    if namespace.profile.readings.get("PEEK-CONTINUES") == "by-number":
+    if namespace.reading("PEEK-CONTINUES") == "by-number":
         return True
     same = number >> v.SEQUENCE_BITS == start >> v.SEQUENCE_BITS
     return same and namespace.profile.numbers_name_partitions
@@ -140,7 +128,7 @@ def _foremost(queue: Queue, where: Partitions) -> Stored | None:
 
 def is_like_regular(namespace: Namespace) -> bool:
     """PART-16: return whether peeks begin with the oldest of all messages (LIKE-REGULAR)."""
-    return namespace.profile.readings.get("LIKE-REGULAR") == "identical"
+    return namespace.reading("LIKE-REGULAR") == "identical"
 
 
 def _oldest(queue: Queue) -> Stored | None:
@@ -161,7 +149,7 @@ def _must_be_shown(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
 
 def _may_be_deleted(namespace: Namespace, queue: Queue) -> bool:
     """CACHE-DELETE: return whether a front end may have deleted the message from its cache."""
-    kept = namespace.profile.readings.get("CACHE-DELETE") == "kept"
+    kept = namespace.reading("CACHE-DELETE") == "kept"
     return bool(queue.receivers.deleters) and not kept
 
 

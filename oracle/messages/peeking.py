@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from heapq import nsmallest
 
-import attrs
-
 from busproof import vocabulary as v
+from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.matching import Seen, is_unchanged, recognised, seen_as, view_of
 from busproof.oracle.messages.message_store import replace
 from busproof.oracle.messages.peek_start import (
@@ -26,8 +25,6 @@ from busproof.oracle.schedule import Waiting
 from busproof.oracle.state import Namespace, Queue, with_queue
 from busproof.oracle.transition import Observation, Transition, refusal
 
-__all__ = ["in_order", "peek", "state_of"]
-
 
 def peek(namespace: Namespace, command: v.Peek, seen: Observation) -> Iterator[Transition]:
     """LIFE-07: show existing messages, those of a partition in order of sequence number."""
@@ -40,7 +37,7 @@ def peek(namespace: Namespace, command: v.Peek, seen: Observation) -> Iterator[T
         yield from _offered(namespace, queue, command)
     if queue.outages.any and not is_served_in_outage(namespace, queue):
         yield refusal(namespace, v.Error.UNAVAILABLE, "LIFE-11", any_error=True)
-    elif namespace.profile.readings.get("LIBRARIES") == "bus":
+    elif namespace.reading("LIBRARIES") == "bus":
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
 
 
@@ -83,7 +80,7 @@ def _shown(
         rules = ("TTL-09", *rules)
     rules = (*why_begun(namespace, queue, command, tuple(shown)), *rules)
     if not queue.peeked:
-        queue = attrs.evolve(queue, peeked=True)
+        queue = evolve(queue, peeked=True)
     yield Transition(
         outcome=outcome, next=with_queue(namespace, queue), rules=tuple(dict.fromkeys(rules))
     )
@@ -100,7 +97,7 @@ def _found(
     observation = Observation()
     # A message shown as scheduled still has its scheduling number.
     placed = view.state is not v.MessageState.SCHEDULED
-    told = view if placed else attrs.evolve(view, sequence_number=None)
+    told = view if placed else evolve(view, sequence_number=None)
     for seen in recognised(namespace, queue, told, observation):
         fits = seen.stored.number not in used and _state_fits(seen.stored, view)
         if fits and _is_its_number(namespace, seen, view):
@@ -191,9 +188,9 @@ def _known_better(queue: Queue, stored: Stored, where: Partitions, view: v.Messa
         return queue
     if where == stored.where and number in (None, stored.sequence_number):
         return queue
-    better = attrs.evolve(stored, where=where, sequence_number=number or stored.sequence_number)
+    better = evolve(stored, where=where, sequence_number=number or stored.sequence_number)
     queue = replace(queue, stored, better)
-    return attrs.evolve(queue, **numbered(queue, stored, number))
+    return evolve(queue, **numbered(queue, stored, number))
 
 
 def _offered(namespace: Namespace, queue: Queue, command: v.Peek) -> Iterator[Transition]:
@@ -252,7 +249,7 @@ def _later(queue: Queue, command: v.Peek) -> list[v.MessageView]:
     entries = sorted(queue.calendar.entries.items())
     asked = (waiting for _, waiting in entries if waiting.certain)
     return [
-        attrs.evolve(
+        evolve(
             view_of(_as_stored(waiting)),
             sequence_number=waiting.number,
             state=v.MessageState.SCHEDULED,
@@ -263,4 +260,4 @@ def _later(queue: Queue, command: v.Peek) -> list[v.MessageView]:
 
 
 def _browsed(stored: Stored) -> v.MessageView:
-    return attrs.evolve(view_of(stored), state=state_of(stored))
+    return evolve(view_of(stored), state=state_of(stored))

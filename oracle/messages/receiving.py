@@ -22,8 +22,6 @@ from busproof.oracle.queued_messages import Key, Receivers, Stored
 from busproof.oracle.state import Namespace, Queue, with_queue
 from busproof.oracle.transition import Observation, Transition, refusal
 
-__all__ = ["COUNTED_AGAIN", "lost_receive", "order_rule", "receive"]
-
 
 def receive(
     namespace: Namespace, command: v.Receive, connection: str, seen: Observation
@@ -112,7 +110,7 @@ def _nothing(
 
 def _may_be_unserved(namespace: Namespace, queue: Queue, command: v.Receive) -> bool:
     """LIFE-11: return whether a partition that is down may make a receive come back empty."""
-    served = namespace.profile.readings.get("RECEIVE-IN-OUTAGE") == "served"
+    served = namespace.reading("RECEIVE-IN-OUTAGE") == "served"
     return command.session_id is None and queue.outages.any and not served
 
 
@@ -281,7 +279,7 @@ def _must_come_first(namespace: Namespace, queue: Queue, first: Stored) -> bool:
         return False
     if queue.settings.requires_session:
         return True
-    sessions_only = namespace.profile.readings.get("KEY-ORDER") == "sessions-only"
+    sessions_only = namespace.reading("KEY-ORDER") == "sessions-only"
     if first.deliveries or (sessions_only and not queue.in_order):
         # Messages cached by the front end may overtake a released one (KEY-ORDER).
         return False

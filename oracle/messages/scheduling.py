@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-import attrs
-
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
+from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.activation import goes_on
 from busproof.oracle.messages.duplicates import Fate, fate, noted
 from busproof.oracle.messages.enqueueing import arrive
@@ -49,8 +48,6 @@ from busproof.oracle.transactions.limits import (
 from busproof.oracle.transition import Observation, Transition, done, refusal
 from busproof.oracle.window import Window
 
-__all__ = ["cancel", "committed_later", "lost_cancel", "lost_schedule", "schedule"]
-
 LATER_NUMBERS = 1 << 47
 """First number for scheduled messages that were not seen; active ones never have it."""
 
@@ -63,7 +60,7 @@ def schedule(namespace: Namespace, command: v.Schedule, seen: Observation) -> It
         return
     for profile, message in interpretations(namespace.profile, command.message):
         if profile is not namespace.profile:
-            namespace = attrs.evolve(namespace, profile=profile)
+            namespace = evolve(namespace, profile=profile)
         if command.transaction is None:
             yield from beyond_limits(namespace, command)
             yield from _schedule(namespace, queue, command, message, seen)
@@ -87,7 +84,7 @@ def _schedule(
         certain = False
     key = effective_key(namespace, queue.settings, message)
     hit, surely = _outage(namespace, queue, key)
-    reading = namespace.profile.readings.get("SCHEDULE-PLACE")
+    reading = namespace.reading("SCHEDULE-PLACE")
     yield from no_room(namespace, queue, message, key, _home(namespace, queue, key))
     if not (surely and key is not None and reading == "when-scheduled"):
         rules = ("SCHED-10",) if surely else ()
@@ -151,12 +148,12 @@ def _entered(namespace: Namespace, queue: Queue, waiting: Waiting, key: Key | No
     kept = fate(namespace, queue, message, key) is Fate.KEPT
     copies = noted(namespace, queue, message, key, becomes=Fate.OPEN, answered=False)
     rivals = None if message.message_id is None else copies.get(message.message_id)
-    waiting = attrs.evolve(waiting, certain=waiting.certain and kept, rivals=rivals)
+    waiting = evolve(waiting, certain=waiting.certain and kept, rivals=rivals)
     somewhere_else = goes_on(queue)
     if somewhere_else:
-        waiting = attrs.evolve(waiting, due=Window(waiting.due.earliest, NEVER))
+        waiting = evolve(waiting, due=Window(waiting.due.earliest, NEVER))
     line = line_of(queue, message, key)
-    queue = attrs.evolve(
+    queue = evolve(
         queue,
         calendar=entered(queue.calendar, waiting, line),
         copies=copies,
@@ -187,32 +184,32 @@ def _schedule_in(
         return
     transaction = without_deleted(namespace, transaction)
     if transaction.keyed or settled_otherwise(namespace, transaction, queue, message):
-        transaction = attrs.evolve(transaction, doubtful=True)
+        transaction = evolve(transaction, doubtful=True)
     if transaction.doubtful or may_be_over(namespace, transaction) or queue.outages.any:
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
     for refused in (*no_more(namespace, transaction), *beyond_limits(namespace, command)):
-        yield attrs.evolve(
+        yield evolve(
             refused, next=transactional_sends.after_refusal(refused.next, name, transaction)
         )
     if keys_conflict(message):
         yield from transactional_sends.conflicting(namespace, queue, message, "SCHED-12")
         if queue.settings.partitioned or not transactional_sends.regular_accepts(namespace):
             return
-    reading = namespace.profile.readings.get("TXN-OTHER-OPERATIONS")
+    reading = namespace.reading("TXN-OTHER-OPERATIONS")
     objected = _is_objectionable(namespace, queue, message, transaction)
     if objected and reading != "sends-only":
-        after = with_transaction(namespace, name, attrs.evolve(transaction, doubtful=True))
+        after = with_transaction(namespace, name, evolve(transaction, doubtful=True))
         yield refusal(after, v.Error.INVALID_OPERATION, "SCHED-15", any_error=True)
     if reading == "all" and _is_invalid(namespace, queue, message, transaction):
         return
     key = effective_key(namespace, queue.settings, message)
     home = _home(namespace, queue, key)
     for refused in no_room_within(namespace, queue, message, key, home):
-        yield attrs.evolve(
+        yield evolve(
             refused, next=transactional_sends.after_refusal(refused.next, name, transaction)
         )
     waiting = _waiting(namespace, queue, command, message, seen, certain=True)
-    doubted = attrs.evolve(
+    doubted = evolve(
         transaction,
         doubtful=transaction.doubtful or objected,
         keyed=reading != "sends-only",
@@ -237,8 +234,8 @@ def _staged(
         waiting=waiting,
     )
     grown = with_staged(transaction, queue, staged)
-    calendar = attrs.evolve(queue.calendar, scheduled=waiting.place + 1)
-    waited = attrs.evolve(occupied(queue, staged), calendar=calendar)
+    calendar = evolve(queue.calendar, scheduled=waiting.place + 1)
+    waited = evolve(occupied(queue, staged), calendar=calendar)
     hidden = never_arrives(waited, waiting.message.body, "TXN-12")
     after = unless_ending(with_queue(namespace, hidden), transaction, command.queue)
     return with_transaction(after, command.transaction or "", grown)
@@ -268,7 +265,7 @@ def _is_invalid(
     if queue.settings.requires_session and message.session_id is None:
         return True
     _, second = is_second_entity(transaction, queue.settings.queue)
-    if second and namespace.profile.readings.get("TXN-ENTITIES") == "refused":
+    if second and namespace.reading("TXN-ENTITIES") == "refused":
         return True
     if not queue.settings.partitioned:
         return False
@@ -286,7 +283,7 @@ def committed_later(
     undoubted = waiting.number not in queue.calendar.doubted
     now, due = namespace.now, waiting.due
     latest = max(now.latest, due.latest) if certain else NEVER
-    waiting = attrs.evolve(
+    waiting = evolve(
         waiting,
         certain=waiting.certain and certain and undoubted,
         before=queue.arrivals,
@@ -305,8 +302,8 @@ def cancel(namespace: Namespace, command: v.CancelScheduled) -> Iterator[Transit
     if waiting is None:
         doubted = calendar
         if place is None:
-            doubted = attrs.evolve(calendar, doubted=calendar.doubted | {number})
-        after = with_queue(namespace, attrs.evolve(queue, calendar=doubted))
+            doubted = evolve(calendar, doubted=calendar.doubted | {number})
+        after = with_queue(namespace, evolve(queue, calendar=doubted))
         rules = () if place is None else ("SCHED-05",)
         yield done(after, *rules)
         yield refusal(namespace, v.Error.MESSAGE_NOT_FOUND, *rules, any_error=True)
@@ -316,7 +313,7 @@ def cancel(namespace: Namespace, command: v.CancelScheduled) -> Iterator[Transit
         if waiting.certain and not queue.outages.any:
             return
     else:
-        unsure = attrs.evolve(queue, calendar=perhaps_gone(calendar, waiting))
+        unsure = evolve(queue, calendar=perhaps_gone(calendar, waiting))
         yield done(with_queue(namespace, unsure))
     yield refusal(namespace, v.Error.MESSAGE_NOT_FOUND, any_error=True)
 
@@ -326,7 +323,7 @@ def _cancelled(namespace: Namespace, queue: Queue, waiting: Waiting) -> Namespac
     if isinstance(bodies.get(waiting.message.body), str):
         bodies = bodies.set(waiting.message.body, "SCHED-04")
     calendar = withdrawn(queue.calendar, waiting)
-    return with_queue(namespace, attrs.evolve(queue, calendar=calendar, bodies=bodies))
+    return with_queue(namespace, evolve(queue, calendar=calendar, bodies=bodies))
 
 
 def lost_schedule(namespace: Namespace, command: v.Schedule) -> Namespace:
@@ -335,13 +332,13 @@ def lost_schedule(namespace: Namespace, command: v.Schedule) -> Namespace:
     message = command.message
     unseen = Observation(v.Scheduled(sequence_number=None))
     waiting = _waiting(namespace, queue, command, message, unseen, certain=False)
-    waiting = attrs.evolve(waiting, due=Window(waiting.due.earliest, NEVER))
+    waiting = evolve(waiting, due=Window(waiting.due.earliest, NEVER))
     key = effective_key(namespace, queue.settings, message)
     namespace = _entered(namespace, queue, waiting, key)
     transaction = namespace.transactions.get(command.transaction or "")
     if transaction is None:
         return namespace
-    doubtful = attrs.evolve(transaction, doubtful=True)
+    doubtful = evolve(transaction, doubtful=True)
     return with_transaction(namespace, command.transaction or "", doubtful)
 
 
@@ -353,7 +350,7 @@ def lost_cancel(namespace: Namespace, command: v.CancelScheduled) -> Namespace:
     waiting = None if place is None else calendar.entries.get(place)
     if waiting is None:
         doubted = calendar.doubted | {command.sequence_number}
-        calendar = attrs.evolve(calendar, doubted=doubted)
+        calendar = evolve(calendar, doubted=doubted)
     else:
         calendar = perhaps_gone(calendar, waiting)
-    return with_queue(namespace, attrs.evolve(queue, calendar=calendar))
+    return with_queue(namespace, evolve(queue, calendar=calendar))

@@ -46,8 +46,6 @@ from busproof.oracle.state import Namespace, Queue, Topic, everywhere, with_queu
 from busproof.oracle.transactions import transactional_sends
 from busproof.oracle.transition import Choice, Observation, Transition, done, refusal
 
-__all__ = ["REROUTING_TIMEOUT", "lost_send", "send"]
-
 REROUTING_TIMEOUT: Final = 15 * v.MICROSECONDS
 """KEY-18: a sender's timeout must exceed this for its message to be re-routed."""
 
@@ -174,7 +172,7 @@ def _send_without_key(
             rules = ("KEY-14", count, *rules)
         yield _accepted(namespace, queue, message, None, where, rules, also)
     if outages.any and _may_fail(namespace, queue, command, all_of_them):
-        error_is_free = namespace.profile.readings.get("OUTAGE-ERROR") != "unavailable"
+        error_is_free = namespace.reading("OUTAGE-ERROR") != "unavailable"
         because = (*_with_all_down(namespace, queue), "KEY-18")
         yield refusal(namespace, v.Error.UNAVAILABLE, *because, any_error=error_is_free)
     if queue.settings.duplicate_detection and message.message_id is None:

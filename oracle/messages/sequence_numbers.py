@@ -11,8 +11,6 @@ from busproof import vocabulary as v
 from busproof.oracle.queued_messages import Key, Numbered, Stored
 from busproof.oracle.state import Namespace, Queue
 
-__all__ = ["misnumbered", "numbered", "why_numbered"]
-
 _ALL: Final = Key("", "")
 """The line of all messages of a regular entity."""
 
@@ -60,7 +58,7 @@ def _beyond_a_gap(
 
     Only SEQUENCE-GAPS=gap-free forbids a gap, where nothing can have come in between.
     """
-    if namespace.profile.readings.get("SEQUENCE-GAPS") != "gap-free":
+    if namespace.reading("SEQUENCE-GAPS") != "gap-free":
         return None
     steps = stored.number - latest.arrived
     gap = abs(steps) == 1 and number - latest.number != steps
@@ -79,7 +77,7 @@ def _is_undisturbed(namespace: Namespace, queue: Queue) -> bool:
 
 def _is_unique(namespace: Namespace, queue: Queue) -> bool:
     """SEQ-03: return whether numbers are unique in the whole entity (SEQUENCE-UNIQUE)."""
-    by_partition = namespace.profile.readings.get("SEQUENCE-UNIQUE") == "per-partition"
+    by_partition = namespace.reading("SEQUENCE-UNIQUE") == "per-partition"
     return not (by_partition and queue.settings.partitioned)
 
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-import attrs
-
 from busproof import vocabulary as v
+from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.keys import SESSION_ID
 from busproof.oracle.messages.message_store import first_in_line
 from busproof.oracle.messages.partitioning import home_of
@@ -15,8 +14,6 @@ from busproof.oracle.sizes.message_limits import refuses_state, shown_of_state
 from busproof.oracle.state import Namespace, Queue, everywhere, with_queue
 from busproof.oracle.storage_used import filled, most_of_state
 from busproof.oracle.transition import Observation, Transition, done, refusal
-
-__all__ = ["get_state", "list_sessions", "lost_set_state", "set_state"]
 
 NOTHING = SessionData(None)
 
@@ -49,7 +46,7 @@ def _weighed(namespace: Namespace, queue: Queue, command: v.SetSessionState) -> 
     """
     size = most_of_state(command.state)
     room = filled(queue.room, everywhere(namespace, queue.settings), size)
-    return attrs.evolve(queue, room=room)
+    return evolve(queue, room=room)
 
 
 def _no_room(
@@ -90,7 +87,7 @@ def _arrived(stored: SessionData, state: str | None) -> SessionData:
     """Return the session data after a late state has been set; each is set only once."""
     late = list(stored.late)
     late.remove(state)
-    return attrs.evolve(stored, state=state, late=tuple(late))
+    return evolve(stored, state=state, late=tuple(late))
 
 
 def _rules(queue: Queue, session_id: str) -> tuple[v.RuleId, ...]:
@@ -114,14 +111,14 @@ def _refusals(
 
 def _with(namespace: Namespace, queue: Queue, session_id: str, stored: SessionData) -> Namespace:
     states = queue.states.set(session_id, stored)
-    return with_queue(namespace, attrs.evolve(queue, states=states))
+    return with_queue(namespace, evolve(queue, states=states))
 
 
 def lost_set_state(namespace: Namespace, command: v.SetSessionState) -> Namespace:
     """Return the states in which the session state may be set, now or later."""
     queue = _weighed(namespace, namespace.queues[command.queue], command)
     stored = queue.states.get(command.session_id, NOTHING)
-    late = attrs.evolve(stored, late=(*stored.late, command.state))
+    late = evolve(stored, late=(*stored.late, command.state))
     return _with(namespace, queue, command.session_id, late)
 
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-import attrs
-
 from busproof import vocabulary as v
+from busproof.oracle.evolve import evolve
 from busproof.oracle.heap import push
 from busproof.oracle.messages.activation import is_awaited, session_may_come
 from busproof.oracle.messages.keys import SESSION_ID
@@ -16,22 +15,6 @@ from busproof.oracle.queued_messages import Key, SessionLock
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
 from busproof.oracle.transition import Observation, Transition, done, refusal
 from busproof.oracle.window import Window
-
-__all__ = [
-    "accept_next",
-    "accept_session",
-    "close_session",
-    "holds_session",
-    "in_outage",
-    "lost_accept",
-    "lost_accept_next",
-    "lost_close",
-    "lost_renew",
-    "not_held",
-    "renew",
-    "seized",
-    "session_at",
-]
 
 
 def session_at(queue: Queue, session_id: str) -> SessionLock:
@@ -51,10 +34,8 @@ def seized(namespace: Namespace, queue: Queue, session_id: str, connection: str)
     guessed = SessionLock(connection, expiry, queue.arrivals, doubtful=True)
     if held is not None and held.connection == connection:
         earliest = min(held.expiry.earliest, expiry.earliest)
-        guessed = attrs.evolve(
-            held, expiry=Window(earliest, max(held.expiry.latest, expiry.latest))
-        )
-    return attrs.evolve(queue, sessions=queue.sessions.set(session_id, guessed))
+        guessed = evolve(held, expiry=Window(earliest, max(held.expiry.latest, expiry.latest)))
+    return evolve(queue, sessions=queue.sessions.set(session_id, guessed))
 
 
 def holds_session(
@@ -97,7 +78,7 @@ def not_held(
 def in_outage(namespace: Namespace, queue: Queue, session_id: str) -> Iterator[Transition]:
     """SESS-25: optionally refuse while the session's partition is down (SESSION-IN-OUTAGE)."""
     home = home_of(namespace, queue, Key(SESSION_ID, session_id))
-    any_session = namespace.profile.readings.get("SESSION-IN-OUTAGE") == "either"
+    any_session = namespace.reading("SESSION-IN-OUTAGE") == "either"
     if queue.outages.may_hit(home):
         yield refusal(namespace, v.Error.UNAVAILABLE, "SESS-25", "LIFE-11", any_error=True)
     elif any_session and queue.outages.any:
@@ -154,7 +135,7 @@ def _accepted(namespace: Namespace, queue: Queue, session_id: str, connection: s
     if own and before is not None and _may_last(namespace, queue, before):
         queue = _bounded(queue, before, Window(-NEVER, expiry.latest))
         earliest = min(before.expiry.earliest, expiry.earliest)
-        again = attrs.evolve(before, expiry=Window(earliest, expiry.latest), doubtful=False)
+        again = evolve(before, expiry=Window(earliest, expiry.latest), doubtful=False)
         return _with(namespace, queue, session_id, again)
     counts = None if before is None or before.doubtful else True
     freed = _freed(namespace, queue, session_id, "SESS-11", counts=counts)
@@ -173,8 +154,8 @@ def _kept(queue: Queue, session_id: str) -> Queue:
     stored = queue.states.get(session_id)
     if stored is None or stored.kept:
         return queue
-    states = queue.states.set(session_id, attrs.evolve(stored, kept=True))
-    return attrs.evolve(queue, states=states)
+    states = queue.states.set(session_id, evolve(stored, kept=True))
+    return evolve(queue, states=states)
 
 
 def _may_last(namespace: Namespace, queue: Queue, held: SessionLock) -> bool:
@@ -194,9 +175,9 @@ def _bounded(queue: Queue, held: SessionLock, expiry: Window) -> Queue:
             bounds = Window(-NEVER if over else expiry.earliest, expiry.latest)
             expected = stored.expected if bounds.earliest > -NEVER else None
             lock = stored.lock.lasting(bounds)
-            changed = attrs.evolve(stored, lock=lock, expected=expected)
+            changed = evolve(stored, lock=lock, expected=expected)
             timer = (lock.expiry.latest, number, lock.token)
-            queue = attrs.evolve(
+            queue = evolve(
                 queue,
                 messages=queue.messages.set(number, changed),
                 timers=push(queue.timers, timer),
@@ -212,7 +193,7 @@ def _with(
         sessions = sessions.delete(session_id) if session_id in sessions else sessions
     else:
         sessions = queue.sessions.set(session_id, held)
-    return with_queue(namespace, attrs.evolve(queue, sessions=sessions))
+    return with_queue(namespace, evolve(queue, sessions=sessions))
 
 
 def _freed(
@@ -265,7 +246,7 @@ def accept_next(
             next=_accepted(namespace, queue, session_id, connection),
             rules=("SESS-06",),
         )
-    outage = queue.outages.any and namespace.profile.readings.get("NEXT-IN-OUTAGE") != "found"
+    outage = queue.outages.any and namespace.reading("NEXT-IN-OUTAGE") != "found"
     if free is None or queue.receivers.lost or queue.unanswered_accept_next or outage:
         rules: tuple[v.RuleId, ...] = ()
         if free is None:
@@ -302,7 +283,7 @@ def lost_accept_next(
     queue = namespace.queues[command.queue]
     return with_queue(
         namespace,
-        attrs.evolve(queue, unanswered_accept_next=queue.unanswered_accept_next | {connection}),
+        evolve(queue, unanswered_accept_next=queue.unanswered_accept_next | {connection}),
     )
 
 
@@ -345,14 +326,14 @@ def lost_renew(namespace: Namespace, command: v.RenewSessionLock) -> Namespace:
     slack, term = namespace.observability.slack, queue.managed.lock_durations.latest
     longer = Window(held.expiry.earliest, held.expiry.latest + term + slack)
     queue = _bounded(queue, held, longer)
-    return _with(namespace, queue, command.session_id, attrs.evolve(held, expiry=longer))
+    return _with(namespace, queue, command.session_id, evolve(held, expiry=longer))
 
 
 def lost_accept(namespace: Namespace, command: v.AcceptSession, connection: str) -> Namespace:
     """Return the states in which this connection may hold the session, now or later."""
     queue = namespace.queues[command.queue]
     held = queue.sessions.get(command.session_id) or SessionLock(connection, namespace.now)
-    return _with(namespace, queue, command.session_id, attrs.evolve(held, doubtful=True))
+    return _with(namespace, queue, command.session_id, evolve(held, doubtful=True))
 
 
 def lost_close(namespace: Namespace, command: v.CloseSession) -> Namespace:
@@ -362,4 +343,4 @@ def lost_close(namespace: Namespace, command: v.CloseSession) -> Namespace:
     if held is None:
         return namespace
     queue = _bounded(queue, held, Window(-NEVER, held.expiry.latest))
-    return _with(namespace, queue, command.session_id, attrs.evolve(held, doubtful=True))
+    return _with(namespace, queue, command.session_id, evolve(held, doubtful=True))

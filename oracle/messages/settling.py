@@ -17,23 +17,6 @@ from busproof.oracle.transition import Transition, done, refusal
 from busproof.oracle.unjudged import stop_judging
 from busproof.oracle.window import Window
 
-__all__ = [
-    "DEFAULT_DURATION",
-    "abandon",
-    "complete",
-    "dead_letter",
-    "has_ended",
-    "is_of_lost_answer",
-    "locked",
-    "lost_abandon",
-    "lost_complete",
-    "lost_dead_letter",
-    "lost_lock",
-    "of_lost_answer",
-    "settled",
-    "why_settled",
-]
-
 DEFAULT_DURATION: Final = 60 * v.MICROSECONDS
 """LOCK-02: lock duration of an entity created without one."""
 

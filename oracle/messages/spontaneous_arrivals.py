@@ -8,8 +8,6 @@ from busproof.oracle.messages.dead_letters import seen_beyond
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import Namespace, Queue, feeding
 
-__all__ = ["arrivals"]
-
 
 def arrivals(namespace: Namespace, queue: Queue, body: str) -> Iterator[tuple[Namespace, Stored]]:
     """Yield the messages that may have arrived without a request, with their namespaces."""

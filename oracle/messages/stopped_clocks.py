@@ -7,8 +7,6 @@ run for its whole time after the outage; what had ended before it stays ended.
 from busproof.oracle.schedule import NEVER
 from busproof.oracle.state import Namespace, Queue
 
-__all__ = ["is_over", "latest_end", "lock_is_over", "lock_lasts_until"]
-
 
 def latest_end(namespace: Namespace, queue: Queue, ends: int, life: int) -> int:
     """Return when something of this duration ends at the latest.
@@ -20,7 +18,7 @@ def latest_end(namespace: Namespace, queue: Queue, ends: int, life: int) -> int:
         life: its maximum duration.
     """
     trouble = queue.managed.trouble
-    if ends < trouble.earliest or namespace.profile.readings.get("OUTAGE-CLOCK") == "runs":
+    if ends < trouble.earliest or namespace.reading("OUTAGE-CLOCK") == "runs":
         return ends
     if queue.outages.any:
         return NEVER

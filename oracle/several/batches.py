@@ -6,8 +6,6 @@ BATCH-KEYS decides what the documents leave open about its keys.
 
 from collections.abc import Iterator, Sequence
 
-import attrs
-
 from busproof import vocabulary as v
 from busproof.oracle.evolve import evolve
 from busproof.oracle.management.premium import is_distinct
@@ -20,17 +18,6 @@ from busproof.oracle.sizes.message_limits import batch_excess, held_to_limits
 from busproof.oracle.state import Namespace, Queue, Topic, partition_count, with_queue
 from busproof.oracle.transactions.transactional_sends import after_refusal
 from busproof.oracle.transition import Observation, Transition, refusal
-
-__all__ = [
-    "Reached",
-    "are_locked_apart",
-    "lost_receive_batch",
-    "lost_send_batch",
-    "one_more",
-    "one_of",
-    "receive_batch",
-    "send_batch",
-]
 
 Reached = tuple[Namespace, tuple[v.RuleId, ...]]
 """A state, and the rules that led there."""
@@ -46,7 +33,7 @@ def send_batch(
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
         return
     several = _has_several_keys(namespace, namespace.queues[command.queue], command)
-    reading = namespace.profile.readings.get("BATCH-KEYS")
+    reading = namespace.reading("BATCH-KEYS")
     rule = "BATCH-05"
     if several and is_distinct(namespace.profile, command):
         reading, rule = "refused", "PREM-17"
@@ -206,7 +193,7 @@ def _refused(namespace: Namespace, command: v.SendBatch, told: Transition) -> Tr
     if name is not None and transaction is not None:
         left = after_refusal(left, name, transaction)
     rules = tuple(dict.fromkeys((*_why(told), "BATCH-02", *told.rules))) if told.rules else ()
-    return attrs.evolve(told, next=left, rules=rules)
+    return evolve(told, next=left, rules=rules)
 
 
 def _why(told: Transition) -> Iterator[v.RuleId]:

@@ -13,8 +13,6 @@ from busproof.oracle.state import Namespace, Queue, feeding, with_queue
 from busproof.oracle.transition import Observation, Transition, refusal
 from busproof.oracle.unjudged import stop_judging
 
-__all__ = ["delete_batch", "lost_delete_batch"]
-
 PARTITIONED: Final = "DELETE-PARTITIONED"
 MOST_OF_PREMIUM: Final = 4000
 MOST_OF_OTHERS: Final = 500
@@ -29,10 +27,10 @@ def delete_batch(
     """BATCH-15 to BATCH-20: delete some messages that are neither locked nor too new."""
     queue = namespace.queues[command.queue]
     partitioned = bool(queue.settings.partitioned)
-    if not (partitioned and namespace.profile.readings.get(PARTITIONED) == "refused"):
+    if not (partitioned and namespace.reading(PARTITIONED) == "refused"):
         yield from _deleted(namespace, queue, command, seen)
     noted = _noted(namespace, queue)
-    if partitioned and namespace.profile.readings.get(PARTITIONED) != "deleted":
+    if partitioned and namespace.reading(PARTITIONED) != "deleted":
         yield refusal(noted, v.Error.INVALID_OPERATION, "BATCH-19", any_error=True)
     elif _is_too_many(namespace, command):
         yield refusal(noted, v.Error.INVALID_OPERATION, "BATCH-20", any_error=True)

@@ -15,8 +15,6 @@ from busproof.oracle.state import Namespace, Queue, everywhere, is_unjudged, wit
 from busproof.oracle.transactions.transactional_settlements import lost_settle, settle
 from busproof.oracle.transition import Observation, Transition, refusal
 
-__all__ = ["lost_renew_locks", "lost_settle_batch", "renew_locks", "settle_batch"]
-
 Several = v.SettleBatch | v.RenewLocks
 Answers = Callable[[Namespace, Any], Iterator[Transition]]
 """The allowed answers to the request for a single lock."""
@@ -90,7 +88,7 @@ def _all_done(
 ) -> list[Reached]:
     """Return the states after all single requests took effect; none if that is not allowed."""
     queue = namespace.queues[command.queue]
-    refused = namespace.profile.readings.get(ACROSS) == "refused"
+    refused = namespace.reading(ACROSS) == "refused"
     if refused and _is_across(queue, _stored(namespace, command)):
         return []
     reached = [Reached(_noted(namespace, command))]
@@ -125,12 +123,12 @@ def _refusals(
         answers: their allowed answers.
         lost: the state if each of them may have taken effect (SETTLE-LOST).
     """
-    if namespace.profile.readings.get(LOST) == "nothing":
+    if namespace.reading(LOST) == "nothing":
         lost = _noted(namespace, command)
     refused = _refused(namespace, command, ones, answers, lost)
     if refused is not None:
         yield refused
-    across = namespace.profile.readings.get(ACROSS) != "accepted"
+    across = namespace.reading(ACROSS) != "accepted"
     if not across or not _may_span(namespace, command):
         return
     # Only the status of such a refusal is known, not its error.
