@@ -7,6 +7,7 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
+from busproof.oracle import not_found
 from busproof.oracle.diagnosis.broken_rules import blamed
 from busproof.oracle.dispatch import dispatched, lost
 from busproof.oracle.evolve import evolve
@@ -18,16 +19,6 @@ from busproof.oracle.merged_refusals import for_whatever_reason
 from busproof.oracle.messages.duplicates import declined
 from busproof.oracle.messages.message_store import never_arrives
 from busproof.oracle.messages.releasing import prepared
-from busproof.oracle.not_found import (
-    absent,
-    in_part,
-    maybe_absent,
-    of_no_queue,
-    touched,
-    under_a_topic,
-    unjudged,
-    with_doubt,
-)
 from busproof.oracle.state import Namespace, Queue, Subscription, Topic, is_unsure, with_queue
 from busproof.oracle.transactions.transactions import sent_to
 from busproof.oracle.transition import UNOBSERVED, Observation, Transition
@@ -72,22 +63,22 @@ def transitions(
     names = named(command)
     name = names[0] if names else ""
     if is_about_unjudged(namespace, command):
-        yield unjudged(namespace, command, seen)
+        yield not_found.unjudged(namespace, command, seen)
         return
     if (topic := topic_above(namespace, command)) is not None:
-        yield under_a_topic(namespace, topic, seen)
+        yield not_found.under_a_topic(namespace, topic, seen)
         return
     ready = _prepared(namespace, command)
     if ready is None:
-        yield from _agreeing(absent(namespace, command, name), seen)
+        yield from _agreeing(not_found.absent(namespace, command, name), seen)
         return
     queue = ready.queues.get(name)
     used = seen.outcome is not None and not isinstance(command, LASTING)
     if used and queue is not None and queue.managed.partially_applied:
-        yield in_part(ready, command, queue, seen)
+        yield not_found.in_part(ready, command, queue, seen)
         return
     if is_managed_otherwise(ready, command):
-        yield of_no_queue(ready, command, seen)
+        yield not_found.of_no_queue(ready, command, seen)
         return
     found = _agreeing(dispatched(ready, command, connection, seen), seen)
     new = isinstance(command, CREATING)
@@ -111,7 +102,7 @@ def _of_unsure(
     """
     change = isinstance(command, v.UpdateQueue | v.DeleteQueue | v.UpdateTopic | v.DeleteTopic)
     outage = isinstance(command, v.TakePartitionDown | v.BringPartitionUp)
-    missing = _agreeing(maybe_absent(namespace, command, queue), seen)
+    missing = _agreeing(not_found.maybe_absent(namespace, command, queue), seen)
     if outage or (isinstance(seen.outcome, v.Refused) and not change):
         yield from missing
         return
@@ -180,17 +171,17 @@ def _confirmed(transition: Transition, command: v.Command, entity_named: str) ->
 def _unanswered(namespace: Namespace, command: v.Command, connection: str) -> tuple[Namespace, ...]:
     """Return the states after an unanswered request, with its queues' names marked as pending."""
     names = named(command)
-    left: tuple[Namespace, ...] = (with_doubt(namespace, command),)
+    left: tuple[Namespace, ...] = (not_found.with_doubt(namespace, command),)
     if is_about_unjudged(namespace, command):
-        left = (unjudged(namespace, command, NO_ANSWER).next,)
+        left = (not_found.unjudged(namespace, command, NO_ANSWER).next,)
     elif (topic := topic_above(namespace, command)) is not None:
-        left = (under_a_topic(namespace, topic, NO_ANSWER).next,)
+        left = (not_found.under_a_topic(namespace, topic, NO_ANSWER).next,)
     elif is_managed_otherwise(namespace, command):
-        left = (of_no_queue(namespace, command, NO_ANSWER).next,)
+        left = (not_found.of_no_queue(namespace, command, NO_ANSWER).next,)
     elif (ready := _prepared(namespace, command)) is not None:
         queue = ready.queues.get(names[0]) if names else None
         if queue is not None and is_unsure(queue) and not isinstance(command, LASTING):
-            ready = touched(ready, queue)
+            ready = not_found.touched(ready, queue)
         left = lost(ready, command, connection)
     if isinstance(command, v.CommitTransaction | v.RollBackTransaction):
         names = sent_to(namespace, command.transaction)

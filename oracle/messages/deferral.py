@@ -5,6 +5,7 @@ from typing import Any
 
 from busproof import vocabulary as v
 from busproof.oracle.evolve import evolve
+from busproof.oracle.messages import settling
 from busproof.oracle.messages.deliveries import count_is_possible, counts_deferral
 from busproof.oracle.messages.expiry import has_died, may_have_died, outlived
 from busproof.oracle.messages.locks import given_lock, lock_is_possible
@@ -12,14 +13,6 @@ from busproof.oracle.messages.matching import Seen, recognised, sequence_number,
 from busproof.oracle.messages.message_store import doubted, hold, unlock
 from busproof.oracle.messages.sequence_numbers import numbered
 from busproof.oracle.messages.sessions import holds_session, seized, session_at
-from busproof.oracle.messages.settling import (
-    has_ended,
-    locked,
-    lost_lock,
-    of_lost_answer,
-    settled,
-    why_settled,
-)
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
 from busproof.oracle.transition import Observation, Transition, done, refusal
@@ -29,13 +22,13 @@ from busproof.oracle.window import Window
 def defer(namespace: Namespace, command: v.Defer) -> Iterator[Transition]:
     """DEFER-01, LOCK-06: the message is deferred, or its lock was lost."""
     queue = namespace.queues[command.queue]
-    stored = locked(queue, command.lock_token)
-    if stored is not None and not has_ended(namespace, queue, stored):
-        rules = why_settled(namespace, queue, stored)
+    stored = settling.locked(queue, command.lock_token)
+    if stored is not None and not settling.has_ended(namespace, queue, stored):
+        rules = settling.why_settled(namespace, queue, stored)
         after = with_queue(namespace, _set_aside(namespace, queue, stored))
-        yield done(settled(after, command), *outlived(namespace, stored), *rules)
-    yield from lost_lock(namespace, queue, stored, command.lock_token, "LOCK-06")
-    yield from of_lost_answer(namespace, queue, command.lock_token, v.Done())
+        yield done(settling.settled(after, command), *outlived(namespace, stored), *rules)
+    yield from settling.lost_lock(namespace, queue, stored, command.lock_token, "LOCK-06")
+    yield from settling.of_lost_answer(namespace, queue, command.lock_token, v.Done())
     if v.is_dead_letter_queue(command.queue):
         # Outside the documents: whether dead letters can be deferred.
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
@@ -321,7 +314,7 @@ def _view(
 def lost_defer(namespace: Namespace, command: v.Defer) -> Namespace:
     """Return the states in which the message is deferred, now or later, or stays locked."""
     queue = namespace.queues[command.queue]
-    stored = locked(queue, command.lock_token)
+    stored = settling.locked(queue, command.lock_token)
     if stored is None:
         return namespace
     numbers = queue.deferred

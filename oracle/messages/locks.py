@@ -5,16 +5,10 @@ from collections.abc import Iterator
 from busproof import vocabulary as v
 from busproof.oracle.evolve import evolve
 from busproof.oracle.heap import push
+from busproof.oracle.messages import settling
 from busproof.oracle.messages.expiry import is_surely_dead, may_have_died
 from busproof.oracle.messages.matching import Seen
 from busproof.oracle.messages.sessions import session_at
-from busproof.oracle.messages.settling import (
-    DEFAULT_DURATION,
-    has_ended,
-    locked,
-    lost_lock,
-    of_lost_answer,
-)
 from busproof.oracle.queued_messages import Lock, Stored
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
 from busproof.oracle.transition import Observation, Transition, refusal
@@ -91,7 +85,7 @@ def why_locked(namespace: Namespace, candidate: Seen, view: v.MessageView) -> It
         yield "MGMT-12"
         if candidate.queue.settings.partitioned:
             yield "MGMT-17"
-    if candidate.queue.settings.lock_duration == DEFAULT_DURATION:
+    if candidate.queue.settings.lock_duration == settling.DEFAULT_DURATION:
         yield "LOCK-02"
 
 
@@ -100,12 +94,12 @@ def renew_lock(
 ) -> Iterator[Transition]:
     """LOCK-04, LOCK-05: the lock lasts for a full duration from now, or was lost."""
     queue = namespace.queues[command.queue]
-    stored = locked(queue, command.lock_token)
-    if stored is not None and not has_ended(namespace, queue, stored):
+    stored = settling.locked(queue, command.lock_token)
+    if stored is not None and not settling.has_ended(namespace, queue, stored):
         yield from _of_held(namespace, queue, stored, seen)
-    yield from lost_lock(namespace, queue, stored, command.lock_token, "LOCK-05")
+    yield from settling.lost_lock(namespace, queue, stored, command.lock_token, "LOCK-05")
     renewed = seen.outcome if isinstance(seen.outcome, v.Renewed) else v.Renewed()
-    yield from of_lost_answer(namespace, queue, command.lock_token, renewed)
+    yield from settling.of_lost_answer(namespace, queue, command.lock_token, renewed)
     lock = None if stored is None else stored.lock
     if lock is not None and (lock.session_id is not None or lock.pledge is not None):
         # Outside the documents: the lock of a message in a session is the session's, and a message
@@ -164,7 +158,7 @@ def _until(queue: Queue, stored: Stored, expiry: Window) -> Queue:
 def lost_renew_lock(namespace: Namespace, command: v.RenewLock) -> Namespace:
     """Return the states in which the lock may last for another full duration."""
     queue = namespace.queues[command.queue]
-    stored = locked(queue, command.lock_token)
+    stored = settling.locked(queue, command.lock_token)
     if stored is None or stored.lock is None:
         return namespace
     expiry = stored.lock.expiry

@@ -5,18 +5,9 @@ from heapq import nsmallest
 
 from busproof import vocabulary as v
 from busproof.oracle.evolve import evolve
+from busproof.oracle.messages import peek_start
 from busproof.oracle.messages.matching import Seen, is_unchanged, recognised, seen_as, view_of
 from busproof.oracle.messages.message_store import replace
-from busproof.oracle.messages.peek_start import (
-    begins_wrongly,
-    continues_wrongly,
-    is_like_regular,
-    is_served_in_outage,
-    settled_fronts,
-    shows_too_little,
-    shows_what_is_down,
-    why_begun,
-)
 from busproof.oracle.messages.sequence_numbers import misnumbered, numbered, why_numbered
 from busproof.oracle.messages.spontaneous_arrivals import arrivals
 from busproof.oracle.outages import Partitions
@@ -30,12 +21,12 @@ def peek(namespace: Namespace, command: v.Peek, seen: Observation) -> Iterator[T
     """LIFE-07: show existing messages, those of a partition in order of sequence number."""
     queue = namespace.queues[command.queue]
     if isinstance(seen.outcome, v.Peeked):
-        queue = settled_fronts(queue)
-        if seen.outcome.messages or not shows_too_little(namespace, queue, command):
+        queue = peek_start.settled_fronts(queue)
+        if seen.outcome.messages or not peek_start.shows_too_little(namespace, queue, command):
             yield from _shown(namespace, queue, command, seen.outcome)
     elif seen.outcome is None:
         yield from _offered(namespace, queue, command)
-    if queue.outages.any and not is_served_in_outage(namespace, queue):
+    if queue.outages.any and not peek_start.is_served_in_outage(namespace, queue):
         yield refusal(namespace, v.Error.UNAVAILABLE, "LIFE-11", any_error=True)
     elif namespace.reading("LIBRARIES") == "bus":
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
@@ -50,12 +41,12 @@ def _shown(
     rules: tuple[v.RuleId, ...] = ("LIFE-07",) if views else ()
     if views and command.session_id is not None and len(queue.members) > 1:
         rules = ("SESS-23", *rules)
-    if views and is_served_in_outage(namespace, queue):
+    if views and peek_start.is_served_in_outage(namespace, queue):
         rules = ("PART-29", *rules)
     used: set[int] = set()
     shown: list[Stored] = []
     for view in views:
-        if continues_wrongly(namespace, command, view):
+        if peek_start.continues_wrongly(namespace, command, view):
             return
         namespace = with_queue(namespace, queue)
         if (place := _waiting(namespace, queue, command, view, used)) is not None:
@@ -67,9 +58,11 @@ def _shown(
             return
         namespace, seen = found
         first = not used
-        if shows_what_is_down(namespace, seen.queue, seen.where):
+        if peek_start.shows_what_is_down(namespace, seen.queue, seen.where):
             return
-        if first and begins_wrongly(namespace, seen.queue, command, seen.stored, seen.where):
+        if first and peek_start.begins_wrongly(
+            namespace, seen.queue, command, seen.stored, seen.where
+        ):
             return
         used.add(seen.stored.number)
         queue = _known_better(seen.queue, seen.stored, seen.where, view)
@@ -78,7 +71,7 @@ def _shown(
         rules = (*rules, *why_numbered(seen.queue, seen.stored, view))
     if queue.deaths.shown:
         rules = ("TTL-09", *rules)
-    rules = (*why_begun(namespace, queue, command, tuple(shown)), *rules)
+    rules = (*peek_start.why_begun(namespace, queue, command, tuple(shown)), *rules)
     if not queue.peeked:
         queue = evolve(queue, peeked=True)
     yield Transition(
@@ -208,7 +201,7 @@ def _offered(namespace: Namespace, queue: Queue, command: v.Peek) -> Iterator[Tr
         return
     later = [] if queue.outages.any else _later(queue, command)
     answering = sorted(partitions)
-    if is_like_regular(namespace):
+    if peek_start.is_like_regular(namespace):
         answering = sorted(partitions, key=lambda where: min(partitions[where]))[:1]
     for where in answering:
         numbers = nsmallest(command.count, partitions[where])

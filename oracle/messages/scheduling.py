@@ -35,16 +35,7 @@ from busproof.oracle.state import (
     with_queue,
 )
 from busproof.oracle.storage_used import filled
-from busproof.oracle.transactions import transactional_sends
-from busproof.oracle.transactions.limits import (
-    is_second_entity,
-    may_be_over,
-    occupied,
-    unless_ending,
-    with_staged,
-    with_transaction,
-    without_deleted,
-)
+from busproof.oracle.transactions import limits, transactional_sends
 from busproof.oracle.transition import Observation, Transition, done, refusal
 from busproof.oracle.window import Window
 
@@ -182,10 +173,10 @@ def _schedule_in(
     if transaction is None:
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
         return
-    transaction = without_deleted(namespace, transaction)
+    transaction = limits.without_deleted(namespace, transaction)
     if transaction.keyed or settled_otherwise(namespace, transaction, queue, message):
         transaction = evolve(transaction, doubtful=True)
-    if transaction.doubtful or may_be_over(namespace, transaction) or queue.outages.any:
+    if transaction.doubtful or limits.may_be_over(namespace, transaction) or queue.outages.any:
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
     for refused in (*no_more(namespace, transaction), *beyond_limits(namespace, command)):
         yield evolve(
@@ -198,7 +189,7 @@ def _schedule_in(
     reading = namespace.reading("TXN-OTHER-OPERATIONS")
     objected = _is_objectionable(namespace, queue, message, transaction)
     if objected and reading != "sends-only":
-        after = with_transaction(namespace, name, evolve(transaction, doubtful=True))
+        after = limits.with_transaction(namespace, name, evolve(transaction, doubtful=True))
         yield refusal(after, v.Error.INVALID_OPERATION, "SCHED-15", any_error=True)
     if reading == "all" and _is_invalid(namespace, queue, message, transaction):
         return
@@ -233,12 +224,12 @@ def _staged(
         where=everywhere(namespace, queue.settings),
         waiting=waiting,
     )
-    grown = with_staged(transaction, queue, staged)
+    grown = limits.with_staged(transaction, queue, staged)
     calendar = evolve(queue.calendar, scheduled=waiting.place + 1)
-    waited = evolve(occupied(queue, staged), calendar=calendar)
+    waited = evolve(limits.occupied(queue, staged), calendar=calendar)
     hidden = never_arrives(waited, waiting.message.body, "TXN-12")
-    after = unless_ending(with_queue(namespace, hidden), transaction, command.queue)
-    return with_transaction(after, command.transaction or "", grown)
+    after = limits.unless_ending(with_queue(namespace, hidden), transaction, command.queue)
+    return limits.with_transaction(after, command.transaction or "", grown)
 
 
 def _is_objectionable(
@@ -247,7 +238,7 @@ def _is_objectionable(
     """Return whether sending the message in this transaction might have to be refused."""
     if queue.settings.requires_session and message.session_id is None:
         return True
-    second, _ = is_second_entity(transaction, queue.settings.queue)
+    second, _ = limits.is_second_entity(transaction, queue.settings.queue)
     if second or not queue.settings.partitioned:
         return second
     before = transaction.keys.get(queue.settings.queue)
@@ -264,7 +255,7 @@ def _is_invalid(
     """Return whether sending the message would have to be refused under every reading."""
     if queue.settings.requires_session and message.session_id is None:
         return True
-    _, second = is_second_entity(transaction, queue.settings.queue)
+    _, second = limits.is_second_entity(transaction, queue.settings.queue)
     if second and namespace.reading("TXN-ENTITIES") == "refused":
         return True
     if not queue.settings.partitioned:
@@ -339,7 +330,7 @@ def lost_schedule(namespace: Namespace, command: v.Schedule) -> Namespace:
     if transaction is None:
         return namespace
     doubtful = evolve(transaction, doubtful=True)
-    return with_transaction(namespace, command.transaction or "", doubtful)
+    return limits.with_transaction(namespace, command.transaction or "", doubtful)
 
 
 def lost_cancel(namespace: Namespace, command: v.CancelScheduled) -> Namespace:

@@ -6,36 +6,10 @@ from typing import Any, Final
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
 from busproof.oracle.evolve import evolve
-from busproof.oracle.messages.duplicates import (
-    Fate,
-    fate,
-    identified,
-    noted,
-    why_dropped,
-    why_kept,
-    why_kept_here,
-    why_open,
-)
+from busproof.oracle.messages import duplicates, keys, partitioning
 from busproof.oracle.messages.enqueueing import arrive
 from busproof.oracle.messages.expiry import death
-from busproof.oracle.messages.keys import (
-    effective_key,
-    home_name,
-    interpretations,
-    keys_conflict,
-    rule_of,
-)
 from busproof.oracle.messages.message_store import never_arrives, store
-from busproof.oracle.messages.partitioning import (
-    choices,
-    home_of,
-    is_watched,
-    must_fail,
-    narrowed,
-    spread_after,
-    spread_allows,
-    spread_beside,
-)
 from busproof.oracle.messages.partitions import in_one_store, may_fail_in_a_large_outage, why_sent
 from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Key
@@ -56,7 +30,7 @@ def send(namespace: Namespace, command: v.Send, seen: Observation) -> Iterator[T
     if v.is_dead_letter_queue(command.queue):
         yield refusal(namespace, v.Error.INVALID_OPERATION, "DLQ-11", any_error=True)
         return
-    for profile, message in interpretations(namespace.profile, command.message):
+    for profile, message in keys.interpretations(namespace.profile, command.message):
         if profile is not namespace.profile:
             namespace = evolve(namespace, profile=profile)
         if command.transaction is not None:
@@ -69,14 +43,14 @@ def send(namespace: Namespace, command: v.Send, seen: Observation) -> Iterator[T
 def _send(
     namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Observation
 ) -> Iterator[Transition]:
-    if keys_conflict(message):
+    if keys.keys_conflict(message):
         yield from transactional_sends.conflicting(namespace, queue, message, "KEY-08")
         if queue.settings.partitioned or not transactional_sends.regular_accepts(namespace):
             return
     if queue.settings.requires_session and message.session_id is None:
         yield from _without_session(namespace, queue, message)
         return
-    key = effective_key(namespace, queue.settings, message)
+    key = keys.effective_key(namespace, queue.settings, message)
     if key is not None:
         yield from _send_with_key(namespace, queue, message, key, seen)
     else:
@@ -102,16 +76,16 @@ def _send_with_key(
     namespace: Namespace, queue: Queue, message: v.Message, key: Key, seen: Observation
 ) -> Iterator[Transition]:
     """KEY-02, KEY-03, KEY-20: place in the key's partition, or refuse."""
-    home = home_of(namespace, queue, key)
+    home = partitioning.home_of(namespace, queue, key)
     yield from no_room(namespace, queue, message, key, home)
     spared = with_room(namespace, queue, message, key, queue.outages.spared(home), seen)
-    for where in choices(namespace, queue, spared, seen):
+    for where in partitioning.choices(namespace, queue, spared, seen):
         rules = _evidence(namespace, queue, message, key, home, where)
         rules = (*rules, *why_sent(namespace, queue, home))
-        homes = narrowed(namespace, queue, key, where)
+        homes = partitioning.narrowed(namespace, queue, key, where)
         yield _accepted(namespace, queue, message, key, where, rules, {"homes": homes})
     if queue.outages.may_hit(home):
-        pinned = rule_of(queue.settings, message, key) if home.bit_count() == 1 else ()
+        pinned = keys.rule_of(queue.settings, message, key) if home.bit_count() == 1 else ()
         because = (*_with_all_down(namespace, queue), "KEY-03", *pinned)
         yield transactional_sends.unavailable(namespace, queue, key, home, *because)
     if may_fail_in_a_large_outage(namespace, queue):
@@ -135,8 +109,8 @@ def _evidence(
     where: Partitions,
 ) -> tuple[v.RuleId, ...]:
     """Return the rules that placed a message with a key; only a known partition is evidence."""
-    known = home_name(namespace.profile, key) in queue.homes and home.bit_count() == 1
-    rules = rule_of(queue.settings, message, key) if known else ()
+    known = keys.home_name(namespace.profile, key) in queue.homes and home.bit_count() == 1
+    rules = keys.rule_of(queue.settings, message, key) if known else ()
     if known and home & queue.recovered:
         rules = ("KEY-20", *rules)
     equal = message.session_id is not None and message.session_id == message.partition_key
@@ -154,19 +128,19 @@ def _send_without_key(
     outages = queue.outages
     all_of_them = everywhere(namespace, queue.settings)
     spared = outages.spared(all_of_them)
-    if command.timeout <= REROUTING_TIMEOUT and must_fail(namespace, queue):
+    if command.timeout <= REROUTING_TIMEOUT and partitioning.must_fail(namespace, queue):
         spared = 0
     yield from no_room(namespace, queue, message, None, all_of_them)
     spared = with_room(namespace, queue, message, None, spared, seen)
-    for where in choices(namespace, queue, spared, seen):
-        watched = is_watched(namespace, queue, where)
-        if watched and not spread_allows(namespace, queue, where):
+    for where in partitioning.choices(namespace, queue, spared, seen):
+        watched = partitioning.is_watched(namespace, queue, where)
+        if watched and not partitioning.spread_allows(namespace, queue, where):
             continue
         rules = _spread_rules(queue, command, message, where)
         rules = (*rules, *why_sent(namespace, queue, None))
         if queue.settings.duplicate_detection and message.message_id is None:
             rules = (*_nothing_to_go_by(queue), *rules)
-        also = spread_after(namespace, queue, message, where, watched=watched)
+        also = partitioning.spread_after(namespace, queue, message, where, watched=watched)
         if also["spread"].last >= 0 and also["spread"].sent == 0:
             count = "PREM-16" if namespace.profile.is_partitioned else "SIZE-05"
             rules = ("KEY-14", count, *rules)
@@ -227,23 +201,25 @@ def _accepted(
     """Return the state after an accepted send; a copy is dropped (KEY-11)."""
     rules = (*why_taken(queue, key, where), *rules)
     queue = taken_in(queue, key, where)
-    becomes = fate(namespace, queue, message, key)
-    copies = noted(namespace, queue, message, key, becomes=becomes)
+    becomes = duplicates.fate(namespace, queue, message, key)
+    copies = duplicates.noted(namespace, queue, message, key, becomes=becomes)
     if isinstance(queue.role, Topic) and not queue.role.subscriptions:
         rules = ("TOPIC-04", *rules)
-    if becomes is Fate.DROPPED:
+    if becomes is duplicates.Fate.DROPPED:
         dropped = never_arrives(queue, message.body, "KEY-11")
         after = with_queue(namespace, evolve(dropped, copies=copies, **also))
-        rules = tuple(dict.fromkeys((*why_dropped(namespace, queue, message, key, where), *rules)))
+        rules = tuple(
+            dict.fromkeys((*duplicates.why_dropped(namespace, queue, message, key, where), *rules))
+        )
     else:
-        certain = becomes is Fate.KEPT
-        shows = tuple(why_kept(queue, message, key)) if certain else ()
+        certain = becomes is duplicates.Fate.KEPT
+        shows = tuple(duplicates.why_kept(queue, message, key)) if certain else ()
         if certain:
-            shows = (*why_kept_here(namespace, queue, message), *shows)
-            namespace = identified(namespace, queue, message)
+            shows = (*duplicates.why_kept_here(namespace, queue, message), *shows)
+            namespace = duplicates.identified(namespace, queue, message)
         arrival = Arrival(message=message, key=key, where=where, certain=certain, shows=shows)
         after = arrive(namespace, queue, arrival, {"copies": copies, **also})
-    rules = (*why_open(namespace, queue, message, key), *rules)
+    rules = (*duplicates.why_open(namespace, queue, message, key), *rules)
     choice = Choice(where.bit_length() - 1) if where.bit_count() == 1 else None
     return done(after, *rules, choice=choice)
 
@@ -254,9 +230,11 @@ def lost_send(namespace: Namespace, command: v.Send) -> Namespace:
     if command.transaction is not None:
         return transactional_sends.lost_send_in(namespace, command)
     message = command.message
-    key = effective_key(namespace, queue.settings, message)
+    key = keys.effective_key(namespace, queue.settings, message)
     home = everywhere(namespace, queue.settings)
-    copies = noted(namespace, queue, message, key, becomes=Fate.OPEN, answered=False)
+    copies = duplicates.noted(
+        namespace, queue, message, key, becomes=duplicates.Fate.OPEN, answered=False
+    )
     lost = Arrival(message=message, key=key, where=home, certain=False, answered=False)
-    spread = spread_beside(namespace, queue, message)
+    spread = partitioning.spread_beside(namespace, queue, message)
     return arrive(namespace, queue, lost, {"copies": copies, "spread": spread})
