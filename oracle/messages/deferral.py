@@ -1,56 +1,20 @@
-"""Deferral of a locked message, and receives of deferred messages by sequence number."""
+"""Receives of deferred messages by sequence number."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from busproof import vocabulary as v
 from busproof.oracle.evolve import evolve
-from busproof.oracle.messages import settling
-from busproof.oracle.messages.deliveries import count_is_possible, counts_deferral
-from busproof.oracle.messages.expiry import has_died, may_have_died, outlived
+from busproof.oracle.messages.deliveries import count_is_possible
+from busproof.oracle.messages.expiry import has_died, may_have_died
 from busproof.oracle.messages.locks import given_lock, lock_is_possible
 from busproof.oracle.messages.matching import Seen, recognised, sequence_number, view_of
-from busproof.oracle.messages.message_store import doubted, hold, unlock
+from busproof.oracle.messages.message_store import doubted, hold
 from busproof.oracle.messages.sequence_numbers import numbered
 from busproof.oracle.messages.sessions import holds_session, seized, session_at
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
-from busproof.oracle.transition import Observation, Transition, done, refusal
-from busproof.oracle.window import Window
-
-
-def defer(namespace: Namespace, command: v.Defer) -> Iterator[Transition]:
-    """DEFER-01, LOCK-06: the message is deferred, or its lock was lost."""
-    queue = namespace.queues[command.queue]
-    stored = settling.locked(queue, command.lock_token)
-    if stored is not None and not settling.has_ended(namespace, queue, stored):
-        rules = settling.why_settled(namespace, queue, stored)
-        after = with_queue(namespace, _set_aside(namespace, queue, stored))
-        yield done(settling.settled(after, command), *outlived(namespace, stored), *rules)
-    yield from settling.lost_lock(namespace, queue, stored, command.lock_token, "LOCK-06")
-    yield from settling.of_lost_answer(namespace, queue, command.lock_token, v.Done())
-    if v.is_dead_letter_queue(command.queue):
-        # Outside the documents: whether dead letters can be deferred.
-        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
-
-
-def _set_aside(namespace: Namespace, queue: Queue, stored: Stored) -> Queue:
-    """Return the queue with a locked message deferred, no longer available to other receives."""
-    number = stored.sequence_number
-    # An unanswered receive with this number may be executed now that the message exists.
-    unanswered_deferred = bool(queue.unanswered_deferred) and (
-        number is None or number in queue.unanswered_deferred
-    )
-    aside = evolve(
-        stored,
-        lock=None,
-        deferred=True,
-        uncounted=stored.uncounted + counts_deferral(namespace) + unanswered_deferred,
-        certain=not unanswered_deferred,
-    )
-    numbers = queue.deferred if number is None else queue.deferred.set(number, stored.number)
-    queue = evolve(queue, deferred=numbers, latest_deferred=stored.number)
-    return unlock(queue, stored, aside)
+from busproof.oracle.transition import Observation, Transition, refusal
 
 
 def receive_deferred(
@@ -309,30 +273,6 @@ def _view(
         lock_token=f"{sequence_number(stored)}/{stored.deliveries + 1}",
         locked_until=until,
     )
-
-
-def lost_defer(namespace: Namespace, command: v.Defer) -> Namespace:
-    """Return the states in which the message is deferred, now or later, or stays locked."""
-    queue = namespace.queues[command.queue]
-    stored = settling.locked(queue, command.lock_token)
-    if stored is None:
-        return namespace
-    numbers = queue.deferred
-    if stored.sequence_number is not None:
-        numbers = numbers.set(stored.sequence_number, stored.number)
-    lock = stored.lock
-    if lock is not None and stored.deferred:
-        lock = evolve(lock, expiry=Window(-NEVER, lock.expiry.latest))
-    doubtful = evolve(
-        stored,
-        lock=lock,
-        certain=False,
-        line=None,
-        deferred=True if stored.deferred else None,
-        uncounted=stored.uncounted + 1,
-    )
-    queue = evolve(doubted(queue, stored, doubtful), deferred=numbers)
-    return with_queue(namespace, queue)
 
 
 def lost_receive_deferred(namespace: Namespace, command: v.ReceiveDeferred) -> Namespace:
