@@ -5,6 +5,8 @@ import attrs
 from busproof import vocabulary as v
 from busproof.oracle.state import Namespace
 
+Rules = tuple[v.RuleId, ...]
+
 
 @attrs.frozen
 class Choice:
@@ -28,7 +30,7 @@ class Transition:
 
     outcome: v.Outcome
     next: Namespace
-    rules: tuple[v.RuleId, ...] = ()
+    rules: Rules = ()
     choice: Choice | None = None
     any_error: bool = False
 
@@ -62,3 +64,8 @@ def refusal(
 ) -> Transition:
     """Return a refusal with this error, or with any error if `any_error`."""
     return Transition(outcome=v.Refused(error=error), next=next_, rules=rules, any_error=any_error)
+
+
+def exercised(*table: tuple[v.RuleId, object]) -> Rules:
+    """Return the rules whose condition holds, in the order of the table."""
+    return tuple(rule for rule, holds in table if holds)

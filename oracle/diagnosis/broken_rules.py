@@ -27,10 +27,9 @@ from busproof.oracle.management.premium import blamed_in_premium
 from busproof.oracle.management.topics import told_of_topics
 from busproof.oracle.messages.keys import effective_key, home_name, interpretations, rule_of
 from busproof.oracle.messages.matching import recognised
-from busproof.oracle.messages.partitioning import home_of
+from busproof.oracle.messages.partitioning import REROUTING_TIMEOUT, home_of
 from busproof.oracle.messages.peek_start import is_served_in_outage
 from busproof.oracle.messages.peeking import in_order
-from busproof.oracle.messages.sending import REROUTING_TIMEOUT
 from busproof.oracle.messages.sequence_numbers import misnumbered
 from busproof.oracle.queued_messages import Key
 from busproof.oracle.state import Namespace, Queue, Subscription, Topic, feeding
@@ -235,7 +234,7 @@ def _wrongly_shown(
             return (*absence(namespace, queue, view), "LIFE-07")
         if command.session_id not in (None, found[0].stored.message.session_id):
             return ("SESS-23", "LIFE-07")
-        if misnumber := misnumbered(namespace, queue, found[0].stored, view):
+        if misnumber := misnumbered(found[0]):
             return (misnumber,)
     begun = wrongly_begun(namespace, queue, command, views)
     if begun or not in_order(namespace, queue, views):

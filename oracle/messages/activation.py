@@ -106,33 +106,10 @@ def _why_alive(namespace: Namespace, queue: Queue, waiting: Waiting) -> tuple[v.
     return ("TTL-12",) if since > life + namespace.observability.slack else ()
 
 
-def why_active(queue: Queue, stored: Stored, number: int | None) -> Iterator[v.RuleId]:
-    """SCHED-02, SCHED-06, SCHED-07, SCHED-09, SCHED-11: return the rules its arrival exercises."""
-    if stored.came is None or stored.deliveries:
-        return
-    yield stored.came
-    if stored.came == "SCHED-14":
-        yield "SCHED-02"
-    if None not in (number, stored.scheduled_number):
-        yield "SCHED-06"
-    if stored.overtaken:
-        yield "SCHED-07"
-    if stored.key is not None and stored.where.bit_count() == 1:
-        yield "SCHED-09"
-    if queue.recovered & stored.through & stored.where:
-        yield "SCHED-11"
-
-
-def is_awaited(namespace: Namespace, queue: Queue, session_id: str | None) -> Iterator[v.RuleId]:
-    """SCHED-01, SCHED-04, SCHED-13: return the rules that an empty answer exercises."""
-    calendar, now = queue.calendar, namespace.now
-    first = top(calendar)
-    if first is not None and now.latest < first.due.earliest:
-        yield "SCHED-01"
-        if session_id is not None and session_id in calendar.sessions:
-            yield "SCHED-13"
-    if now.earliest > calendar.cancelled:
-        yield "SCHED-04"
+def is_awaited(namespace: Namespace, queue: Queue) -> bool:
+    """Return whether the first scheduled message is surely not due yet."""
+    first = top(queue.calendar)
+    return first is not None and namespace.now.latest < first.due.earliest
 
 
 def session_may_come(namespace: Namespace, queue: Queue, session_id: str) -> bool:

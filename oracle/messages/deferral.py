@@ -8,13 +8,13 @@ from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.deliveries import count_is_possible
 from busproof.oracle.messages.expiry import has_died, may_have_died
 from busproof.oracle.messages.locks import given_lock, lock_is_possible
-from busproof.oracle.messages.matching import Seen, recognised, sequence_number, view_of
+from busproof.oracle.messages.matching import Candidate, recognised, sequence_number, view_of
 from busproof.oracle.messages.message_store import doubted, hold
 from busproof.oracle.messages.sequence_numbers import numbered
 from busproof.oracle.messages.sessions import holds_session, seized, session_at
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
-from busproof.oracle.transition import Observation, Transition, refusal
+from busproof.oracle.transition import Observation, Rules, Transition, exercised, refusal
 
 
 def receive_deferred(
@@ -66,15 +66,15 @@ def _is_surely_missing(queue: Queue, number: int) -> bool:
 def _given(
     namespace: Namespace, queue: Queue, command: v.ReceiveDeferred, outcome: v.ReceivedSeveral
 ) -> Iterator[Transition]:
-    rules: tuple[v.RuleId, ...] = ()
+    rules: Rules = ()
     given: list[int] = []
     for view in outcome.messages:
         candidate = _found(namespace, queue, command, view, given)
         if candidate is None:
             return
         given.append(candidate.stored.number)
-        rules = (*rules, *_why_given(namespace, candidate, command, view))
-        queue = _handed_out(namespace, candidate, command, view)
+        rules = (*rules, *_shown(candidate, command))
+        queue = _handed_out(candidate, command)
     if not given or _left_out(namespace, queue, command, given):
         return
     if len(given) > 1:
@@ -90,20 +90,18 @@ def _found(
     command: v.ReceiveDeferred,
     view: v.MessageView,
     given: list[int],
-) -> Seen | None:
+) -> Candidate | None:
     """Return the deferred message that this view shows, if it may be given."""
     if view.sequence_number not in (None, *command.sequence_numbers):
         return None
-    for seen in recognised(namespace, queue, view, Observation()):
-        candidate = _fresh(seen)
-        if candidate.stored.number not in given and _may_be_given(
-            namespace, candidate, command, view
-        ):
+    for found in recognised(namespace, queue, view, Observation()):
+        candidate = _fresh(found)
+        if candidate.stored.number not in given and _may_be_given(candidate, command):
             return candidate
     return None
 
 
-def _fresh(candidate: Seen) -> Seen:
+def _fresh(candidate: Candidate) -> Candidate:
     """Return the message as a receive by its number finds it.
 
     Caches are not involved, and a lock does not matter that an unanswered deferral may have ended.
@@ -119,9 +117,7 @@ def _fresh(candidate: Seen) -> Seen:
     return evolve(candidate, stored=evolve(stored, **changes))
 
 
-def _may_be_given(
-    namespace: Namespace, candidate: Seen, command: v.ReceiveDeferred, view: v.MessageView
-) -> bool:
+def _may_be_given(candidate: Candidate, command: v.ReceiveDeferred) -> bool:
     """DEFER-02, DEFER-04, DEFER-05, DEFER-12: return whether it is deferred and unlocked."""
     stored, session_id = candidate.stored, command.session_id
     if stored.deferred is False or stored.spent:
@@ -130,40 +126,35 @@ def _may_be_given(
         return False
     if session_id is not None and stored.message.session_id != session_id:
         return False
-    if stored.lock is not None and namespace.now.latest < stored.lock.expiry.earliest:
+    now = candidate.namespace.now
+    if stored.lock is not None and now.latest < stored.lock.expiry.earliest:
         return False
-    if not count_is_possible(namespace, candidate.queue, stored, view):
+    if not count_is_possible(candidate):
         return False
     unlocked = command.mode is v.ReceiveMode.RECEIVE_AND_DELETE
-    return unlocked or lock_is_possible(namespace, candidate, session_id, view)
+    return unlocked or lock_is_possible(candidate, session_id)
 
 
-def _why_given(
-    namespace: Namespace, candidate: Seen, command: v.ReceiveDeferred, view: v.MessageView
-) -> Iterator[v.RuleId]:
+def _shown(candidate: Candidate, command: v.ReceiveDeferred) -> Rules:
+    """Return the rules that giving this message by its number exercises."""
     stored = candidate.stored
-    yield "DEFER-02"
-    if has_died(namespace, stored):
-        yield "TTL-11"
-    if stored.returned == "DEFER-06" or stored.lock is not None:
-        yield "DEFER-06"
-    if view.sequence_number is not None:
-        yield "DEFER-08"
-    if command.session_id is not None:
-        yield "DEFER-12"
-    if candidate.queue.recovered & candidate.where:
-        yield "DEFER-13"
+    return exercised(
+        ("DEFER-02", True),
+        ("TTL-11", has_died(candidate.namespace, stored)),
+        ("DEFER-06", stored.returned == "DEFER-06" or stored.lock is not None),
+        ("DEFER-08", candidate.view.sequence_number is not None),
+        ("DEFER-12", command.session_id is not None),
+        ("DEFER-13", candidate.queue.recovered & candidate.where),
+    )
 
 
-def _handed_out(
-    namespace: Namespace, candidate: Seen, command: v.ReceiveDeferred, view: v.MessageView
-) -> Queue:
+def _handed_out(candidate: Candidate, command: v.ReceiveDeferred) -> Queue:
     queue, stored, session_id = candidate.queue, candidate.stored, command.session_id
-    number = view.sequence_number or stored.sequence_number
+    number = candidate.view.sequence_number or stored.sequence_number
     also = numbered(queue, stored, number)
     if command.mode is v.ReceiveMode.RECEIVE_AND_DELETE:
         return hold(queue, stored, None, candidate.where, **also)
-    lock = given_lock(namespace, candidate, session_id, view)
+    lock = given_lock(candidate, session_id)
     also["sequence_number"] = number
     if session_id is not None:
         held = session_at(queue, session_id).with_taken(stored.number)

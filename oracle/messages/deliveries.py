@@ -7,7 +7,7 @@ does not. The documents leave open whether a delivery into a front end's cache c
 
 from typing import Final
 
-from busproof import vocabulary as v
+from busproof.oracle.messages.matching import Candidate
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import NEVER, Namespace, Queue
 
@@ -62,14 +62,13 @@ def may_be_spent(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
     return most_counted(namespace, queue, stored) >= permitted(namespace, queue)[0]
 
 
-def count_is_possible(
-    namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView
-) -> bool:
+def count_is_possible(candidate: Candidate) -> bool:
     """DLQ-01: return whether a delivery may have this count; an unknown count always may.
 
     A message that is known to be locked is delivered again only if that delivery has ended.
     """
-    count = view.delivery_count
+    namespace, queue, stored = candidate.namespace, candidate.queue, candidate.stored
+    count = candidate.view.delivery_count
     if count is None:
         return True
     gives_up = queue.settings.max_delivery_count != NEVER

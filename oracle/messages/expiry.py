@@ -215,47 +215,8 @@ def _why_gone(queue: Queue, stored: Stored, dies: Window) -> Iterator[v.RuleId]:
         yield "TTL-13"
 
 
-def outlived(namespace: Namespace, stored: Stored) -> tuple[v.RuleId, ...]:
-    """TTL-05: return the rules exercised by settling a locked message that has expired."""
-    return ("TTL-05",) if has_died(namespace, stored) else ()
-
-
-def why_given(namespace: Namespace, queue: Queue, stored: Stored) -> Iterator[v.RuleId]:
-    """TTL-02, TTL-14, MGMT-12: return the rules exercised by giving a message of this age."""
-    if stored.dies is None:
-        return
-    left = stored.dies.earliest - namespace.now.latest
-    if 0 < left <= stored.dies.earliest - stored.arrived.earliest - left:
-        yield "TTL-02"
-        if _would_have_died(namespace, queue, stored):
-            yield "MGMT-12"
-    if is_surely_dead(namespace, queue, stored):
-        yield "TTL-14"
-
-
 def _is_newer(queue: Queue, stored: Stored) -> bool:
     """Return whether a message arrived after its entity's time to live had been changed."""
     managed = queue.managed
     applies = stored.came is None and stored.number >= managed.lifetimes_apply_from
     return applies and managed.lifetimes_changed_at >= 0
-
-
-def _would_have_died(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
-    """Return whether a message would have expired if an update applied to it too."""
-    life, slack = queue.settings.time_to_live, namespace.observability.slack
-    updated = stored.number < queue.managed.lifetimes_apply_from
-    return (
-        updated
-        and life is not None
-        and stored.arrived.latest + life + slack < namespace.now.earliest
-    )
-
-
-def why_nothing(namespace: Namespace, queue: Queue, session_id: str | None) -> Iterator[v.RuleId]:
-    """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13, TTL-14: return an empty answer's rules."""
-    dark = queue.outages.any
-    for rule in queue.deaths.shown.get(session_id, ()):
-        if rule != "TTL-13" or not dark:
-            yield rule
-    if namespace.now.earliest <= queue.deaths.cached:
-        yield "TTL-14"

@@ -7,7 +7,7 @@ from busproof.oracle.evolve import evolve
 from busproof.oracle.heap import push
 from busproof.oracle.messages import settling
 from busproof.oracle.messages.expiry import is_surely_dead, may_have_died
-from busproof.oracle.messages.matching import Seen
+from busproof.oracle.messages.matching import Candidate
 from busproof.oracle.messages.sessions import session_at
 from busproof.oracle.queued_messages import Lock, Stored
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
@@ -15,20 +15,19 @@ from busproof.oracle.transition import Observation, Transition, refusal
 from busproof.oracle.window import Window
 
 
-def given_lock(
-    namespace: Namespace, candidate: Seen, session_id: str | None, view: v.MessageView
-) -> Lock:
+def given_lock(candidate: Candidate, session_id: str | None) -> Lock:
     """LOCK-01: return the lock that a receiver gets; it ends with the session's, or as reported.
 
     If the bus reports no end, the lock may run since the message entered a cache (CACHE-LOCK).
     """
-    queue, slack, now = candidate.queue, namespace.observability.slack, namespace.now
+    namespace, queue, view = candidate.namespace, candidate.queue, candidate.view
+    slack, now = namespace.observability.slack, namespace.now
     token = view.lock_token or f"unknown lock of {view.body}"
     if session_id is not None:
         expiry = session_at(queue, session_id).expiry
     elif view.locked_until is not None:
         expiry = Window(view.locked_until - slack, view.locked_until + slack)
-    elif _is_whole(namespace, candidate):
+    elif is_whole(candidate):
         expiry = _full(namespace, queue)
     else:
         expiry = Window(now.earliest, _full(namespace, queue).latest)
@@ -42,51 +41,37 @@ def _full(namespace: Namespace, queue: Queue) -> Window:
     return Window(full.earliest - slack, full.latest + slack)
 
 
-def _is_whole(namespace: Namespace, candidate: Seen) -> bool:
+def is_whole(candidate: Candidate) -> bool:
     """Return whether the lock begins with this delivery: no cache can have held the message."""
-    receivers = candidate.queue.receivers
+    receivers, namespace = candidate.queue.receivers, candidate.namespace
     all_told = not receivers.lost and not namespace.observability.left_out
     never_cached = candidate.stored.since == receivers.count and all_told
     return never_cached or namespace.reading("CACHE-LOCK") == "from-handing-out"
 
 
-def lock_is_possible(
-    namespace: Namespace, candidate: Seen, session_id: str | None, view: v.MessageView
-) -> bool:
+def lock_is_possible(candidate: Candidate, session_id: str | None) -> bool:
     """LOCK-01: return whether a lock may last until the reported time, within the slack.
 
     Both the entity's duration and the reported clock may be off by the slack.
     """
-    if view.locked_until is None or session_id is not None:
+    namespace, until = candidate.namespace, candidate.view.locked_until
+    if until is None or session_id is not None:
         return True
     full, slack = _full(namespace, candidate.queue), namespace.observability.slack
     managed = candidate.queue.managed
-    if _is_whole(namespace, candidate):
-        return full.earliest - slack <= view.locked_until <= full.latest + slack
+    if is_whole(candidate):
+        return full.earliest - slack <= until <= full.latest + slack
     latest = full.latest + slack
-    if _may_be_older_than_update(namespace, candidate):
+    if _may_be_older_than_update(candidate):
         latest = namespace.now.latest + managed.lock_durations_ever.latest + 2 * slack
-    return view.locked_until <= latest
+    return until <= latest
 
 
-def _may_be_older_than_update(namespace: Namespace, candidate: Seen) -> bool:
+def _may_be_older_than_update(candidate: Candidate) -> bool:
     """Return whether a cache may have held the message since before a lock duration update."""
     receivers, managed = candidate.queue.receivers, candidate.queue.managed
-    untold = receivers.lost or namespace.observability.left_out
+    untold = receivers.lost or candidate.namespace.observability.left_out
     return bool(untold) or candidate.stored.since < managed.changed_at
-
-
-def why_locked(namespace: Namespace, candidate: Seen, view: v.MessageView) -> Iterator[v.RuleId]:
-    """LOCK-01, LOCK-02: return the rules exercised by a reported lock without a cache."""
-    if view.locked_until is None or not _is_whole(namespace, candidate):
-        return
-    yield "LOCK-01"
-    if candidate.queue.managed.updated:
-        yield "MGMT-12"
-        if candidate.queue.settings.partitioned:
-            yield "MGMT-17"
-    if candidate.queue.settings.lock_duration == settling.DEFAULT_DURATION:
-        yield "LOCK-02"
 
 
 def renew_lock(

@@ -14,7 +14,7 @@ from busproof.oracle.messages.partitioning import home_of, narrowed
 from busproof.oracle.outages import Partitions, partition_set
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import Namespace, Queue, Subscription
-from busproof.oracle.transition import Observation
+from busproof.oracle.transition import Observation, Rules
 
 _carried: Final = attrgetter(
     "correlation_id", "to", "reply_to", "subject", "reply_to_session_id", "content_type"
@@ -23,18 +23,29 @@ _carried: Final = attrgetter(
 
 
 @attrs.frozen
-class Seen:
-    """A stored message that may match a view, what is then known of it, and the rules."""
+class Candidate:
+    """A stored message that a view may show.
 
-    stored: Stored
+    Attributes:
+        namespace: the state in which it may.
+        queue: its entity, which may be ahead of the one in the namespace.
+        stored: the message.
+        where: the partitions that it may be in, if the view shows it.
+        view: the view.
+        rules: the rules that its place exercises.
+    """
+
+    namespace: Namespace
     queue: Queue
+    stored: Stored
     where: Partitions
-    rules: tuple[v.RuleId, ...]
+    view: v.MessageView
+    rules: Rules
 
 
 def recognised(
     namespace: Namespace, queue: Queue, view: v.MessageView, seen: Observation
-) -> Iterator[Seen]:
+) -> Iterator[Candidate]:
     """Return the stored messages that this view may show, oldest first.
 
     LIFE-01: its properties are those that were sent. LIFE-12: its sequence number stays the same
@@ -49,7 +60,7 @@ def recognised(
 
 def seen_as(
     namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView, seen: Observation
-) -> Iterator[Seen]:
+) -> Iterator[Candidate]:
     """Return what is known of this stored message if the view shows it; nothing if it cannot."""
     if is_unchanged(namespace, stored, view):
         yield from _placed(namespace, queue, stored, view, seen)
@@ -113,21 +124,21 @@ def named_partition(namespace: Namespace, view: v.MessageView, seen: Observation
 
 def _placed(
     namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView, seen: Observation
-) -> Iterator[Seen]:
+) -> Iterator[Candidate]:
     partition = named_partition(namespace, view, seen)
     if partition is None or not queue.settings.partitioned:
-        yield Seen(stored, queue, stored.where, ())
+        yield Candidate(namespace, queue, stored, stored.where, view, ())
         return
     where = stored.where & partition_set(partition)
     if where and stored.key is None:
-        yield Seen(stored, queue, where, ("LIFE-12", "KEY-01"))
+        yield Candidate(namespace, queue, stored, where, view, ("LIFE-12", "KEY-01"))
     elif where:
-        yield from _at_home(namespace, queue, stored, where)
+        yield from _at_home(namespace, queue, stored, view, where)
 
 
 def _at_home(
-    namespace: Namespace, queue: Queue, stored: Stored, where: Partitions
-) -> Iterator[Seen]:
+    namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView, where: Partitions
+) -> Iterator[Candidate]:
     """KEY-02: return the partitions of the message, given those of its key."""
     key = stored.key
     if key is None:
@@ -135,7 +146,7 @@ def _at_home(
     home = home_of(namespace, queue, key)
     if not where & home:
         return
-    rules: tuple[v.RuleId, ...] = ("LIFE-12", "KEY-01")
+    rules: Rules = ("LIFE-12", "KEY-01")
     if stored.where.bit_count() > 1 and home.bit_count() == 1:
         rules = (*rule_of(queue.settings, stored.message, key), "KEY-02", *rules)
     if isinstance(queue.role, Subscription) and home.bit_count() == 1:
@@ -143,7 +154,7 @@ def _at_home(
     if "FWD-14" in stored.shows and home.bit_count() == 1:
         rules = ("FWD-11" if key.taken_from == MESSAGE_ID else "FWD-08", *rules)
     homes = narrowed(namespace, queue, key, where)
-    yield Seen(stored, evolve(queue, homes=homes), where, rules)
+    yield Candidate(namespace, evolve(queue, homes=homes), stored, where, view, rules)
 
 
 def view_of(stored: Stored, **lock: Any) -> v.MessageView:

@@ -86,6 +86,13 @@ def line_of(queue: Queue, message: v.Message, key: Key | None) -> Key | None:
     return key
 
 
+def order_rule(queue: Queue) -> v.RuleId:
+    """Return the rule by which the queue keeps a line in order."""
+    if queue.in_order:
+        return "KEY-26"
+    return "KEY-06" if queue.settings.requires_session else "KEY-17"
+
+
 def remember(queue: Queue, body: str, number: int) -> Map[str, tuple[int, ...] | v.RuleId]:
     """Record the arrival number of a body; several sends of one body keep all their numbers."""
     known = queue.bodies.get(body)

@@ -14,6 +14,8 @@ from busproof.oracle.sizes.entity_size import may_be_full_somewhere
 from busproof.oracle.state import Namespace, Queue, everywhere, partition_count
 from busproof.oracle.transition import Observation
 
+REROUTING_TIMEOUT: Final = 15 * v.MICROSECONDS
+"""KEY-18: a sender's timeout must exceed this for its message to be re-routed."""
 SPREAD_ROUNDS: Final = 25
 """Messages per partition within which every partition must be used (ROUND-ROBIN).
 

@@ -5,22 +5,18 @@ partition. A message is certain only if nothing can have removed it, and is olde
 if it had surely arrived before the other was sent.
 """
 
-from collections.abc import Iterator
 from functools import partial
-from typing import Final
 
 from busproof import vocabulary as v
 from busproof.oracle.evolve import evolve
 from busproof.oracle.heap import settled, smallest
 from busproof.oracle.messages.deliveries import may_be_spent
 from busproof.oracle.messages.expiry import may_have_died
+from busproof.oracle.messages.matching import Candidate
 from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.schedule import NEVER
 from busproof.oracle.state import Namespace, Queue, feeding, is_unsure, partition_count
-
-_MOST_SHOWN: Final = 256 * 1024
-"""PART-17: size in bytes beyond which a peek may show fewer messages than requested."""
 
 
 def settled_fronts(queue: Queue) -> Queue:
@@ -44,14 +40,14 @@ def _stays(queue: Queue, where: Partitions, number: int) -> bool:
     return stored is not None and stored.certain and stored.where == where
 
 
-def begins_wrongly(
-    namespace: Namespace, queue: Queue, command: v.Peek, shown: Stored, where: Partitions
-) -> v.RuleId | None:
+def begins_wrongly(candidate: Candidate, command: v.Peek) -> v.RuleId | None:
     """PART-14, PART-15: return the rule that forbids a peek to begin with this message."""
-    rule = _rule(queue)
-    if where.bit_count() > 1 or not _is_judged(namespace, queue, command, rule):
+    namespace, queue, shown = candidate.namespace, candidate.queue, candidate.stored
+    where = candidate.where
+    rule = rule_of(queue)
+    if where.bit_count() > 1 or not is_judged(namespace, queue, command, rule):
         return None
-    first = _oldest(queue) if is_like_regular(namespace) else _foremost(queue, where)
+    first = _oldest(queue) if is_like_regular(namespace) else foremost(queue, where)
     if first is None or not _must_be_shown(namespace, queue, first):
         return None
     alone = _is_one(queue, first) and _is_one(queue, shown)
@@ -60,13 +56,13 @@ def begins_wrongly(
 
 def shows_too_little(namespace: Namespace, queue: Queue, command: v.Peek) -> v.RuleId | None:
     """PART-14, PEEK-EMPTY: return the rule that forbids an empty peek."""
-    rule = _rule(queue)
-    if not _is_judged(namespace, queue, command, rule):
+    rule = rule_of(queue)
+    if not is_judged(namespace, queue, command, rule):
         return None
     empty = namespace.reading("PEEK-EMPTY") != "next-partition"
     if queue.settings.partitioned and empty:
         return None
-    firsts = (_foremost(queue, where) for where in queue.fronts)
+    firsts = (foremost(queue, where) for where in queue.fronts)
     there = (first for first in firsts if first is not None)
     return rule if any(_must_be_shown(namespace, queue, first) for first in there) else None
 
@@ -99,11 +95,12 @@ def continues_wrongly(namespace: Namespace, command: v.Peek, view: v.MessageView
     return same and namespace.profile.numbers_name_partitions
 
 
-def _rule(queue: Queue) -> v.RuleId:
+def rule_of(queue: Queue) -> v.RuleId:
+    """Return the rule by which a peek into this entity begins."""
     return "PART-15" if queue.settings.partitioned else "PART-14"
 
 
-def _is_judged(namespace: Namespace, queue: Queue, command: v.Peek, rule: v.RuleId) -> bool:
+def is_judged(namespace: Namespace, queue: Queue, command: v.Peek, rule: v.RuleId) -> bool:
     """Return whether the first message is known; the documents do not say it for dead letters.
 
     Nor do they for forwarded messages and copies of a topic, which may arrive in any order.
@@ -119,7 +116,7 @@ def _is_judged(namespace: Namespace, queue: Queue, command: v.Peek, rule: v.Rule
     return anywhere and told and plain and in_force and not queue.outages.any
 
 
-def _foremost(queue: Queue, where: Partitions) -> Stored | None:
+def foremost(queue: Queue, where: Partitions) -> Stored | None:
     """Return the first message that is surely in these partitions."""
     number = smallest(queue.fronts.get(where))
     stored = None if number is None else queue.messages.get(number)
@@ -133,7 +130,7 @@ def is_like_regular(namespace: Namespace) -> bool:
 
 def _oldest(queue: Queue) -> Stored | None:
     """Return the first message that is surely in any partition."""
-    firsts = [first for where in queue.fronts if (first := _foremost(queue, where)) is not None]
+    firsts = [first for where in queue.fronts if (first := foremost(queue, where)) is not None]
     return min(firsts, key=lambda first: first.number, default=None)
 
 
@@ -168,45 +165,3 @@ def _is_older(namespace: Namespace, first: Stored, shown: Stored) -> bool:
         return False
     numbered = namespace.observability.clock is v.Clock.VIRTUAL and first.arrived.latest < NEVER
     return numbered or first.arrived.latest < shown.arrived.earliest
-
-
-def why_begun(
-    namespace: Namespace, queue: Queue, command: v.Peek, shown: tuple[Stored, ...]
-) -> Iterator[v.RuleId]:
-    """PART-14 to PART-21: return the rules that a peek with these messages exercises."""
-    there = sum(tally.total for tally in queue.tallies.values())
-    if command.session_id is not None or not there:
-        return
-    if command.from_sequence_number is not None:
-        if shown:
-            yield "PART-20"
-        return
-    if queue.settings.partitioned and there < partition_count(namespace, queue.settings):
-        yield "PART-21"
-    if shown and there > 1:
-        yield from _why_first(namespace, queue, command, shown[0])
-        yield from _why_so_many(queue, command, there)
-
-
-def _why_first(
-    namespace: Namespace, queue: Queue, command: v.Peek, first: Stored
-) -> Iterator[v.RuleId]:
-    """PART-14, PART-15, PART-16: return the rules exercised by the first message."""
-    if queue.settings.partitioned and not is_like_regular(namespace):
-        yield "PART-16"
-    foremost = _foremost(queue, first.where)
-    judged = _is_judged(namespace, queue, command, _rule(queue))
-    tally = queue.tallies.get(first.where)
-    several = first.where.bit_count() == 1 and tally is not None and tally.total > 1
-    if judged and several and foremost is first:
-        yield _rule(queue)
-
-
-def _why_so_many(queue: Queue, command: v.Peek, there: int) -> Iterator[v.RuleId]:
-    """PART-17, PART-18, PART-19: return the rules exercised by the number of messages."""
-    if there > command.count:
-        yield "PART-19"
-    if command.count > 1 and queue.settings.partitioned:
-        yield "PART-18"
-    if command.count > 1 and sum(queue.room.held.values()) > _MOST_SHOWN:
-        yield "PART-17"

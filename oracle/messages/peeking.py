@@ -4,17 +4,19 @@ from collections.abc import Iterator
 from heapq import nsmallest
 
 from busproof import vocabulary as v
+from busproof.oracle.coverage.deliveries import of_number
+from busproof.oracle.coverage.peeks import of_peek
 from busproof.oracle.evolve import evolve
 from busproof.oracle.messages import peek_start
-from busproof.oracle.messages.matching import Seen, is_unchanged, recognised, seen_as, view_of
+from busproof.oracle.messages.matching import Candidate, is_unchanged, recognised, seen_as, view_of
 from busproof.oracle.messages.message_store import replace
-from busproof.oracle.messages.sequence_numbers import misnumbered, numbered, why_numbered
+from busproof.oracle.messages.sequence_numbers import misnumbered, numbered
 from busproof.oracle.messages.spontaneous_arrivals import arrivals
 from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.schedule import Waiting
 from busproof.oracle.state import Namespace, Queue, with_queue
-from busproof.oracle.transition import Observation, Transition, refusal
+from busproof.oracle.transition import UNOBSERVED, Observation, Transition, exercised, refusal
 
 
 def peek(namespace: Namespace, command: v.Peek, seen: Observation) -> Iterator[Transition]:
@@ -54,24 +56,20 @@ def _shown(
             rules = ("SCHED-08", *rules)
             continue
         found = _found(namespace, queue, view, used)
-        if found is None or not _is_asked_for(command, found[1].stored):
+        if found is None or not _is_asked_for(command, found.stored):
             return
-        namespace, seen = found
-        first = not used
-        if peek_start.shows_what_is_down(namespace, seen.queue, seen.where):
+        namespace, stored = found.namespace, found.stored
+        if peek_start.shows_what_is_down(namespace, found.queue, found.where):
             return
-        if first and peek_start.begins_wrongly(
-            namespace, seen.queue, command, seen.stored, seen.where
-        ):
+        if not used and peek_start.begins_wrongly(found, command):
             return
-        used.add(seen.stored.number)
-        queue = _known_better(seen.queue, seen.stored, seen.where, view)
-        shown.append(queue.messages[seen.stored.number])
-        rules = (*seen.rules, *(("DEFER-09",) if seen.stored.deferred else ()), *rules)
-        rules = (*rules, *why_numbered(seen.queue, seen.stored, view))
+        used.add(stored.number)
+        queue = _known_better(found)
+        shown.append(queue.messages[stored.number])
+        rules = (*found.rules, *exercised(("DEFER-09", stored.deferred)), *rules, *of_number(found))
     if queue.deaths.shown:
         rules = ("TTL-09", *rules)
-    rules = (*peek_start.why_begun(namespace, queue, command, tuple(shown)), *rules)
+    rules = (*of_peek(namespace, queue, command, tuple(shown)), *rules)
     if not queue.peeked:
         queue = evolve(queue, peeked=True)
     yield Transition(
@@ -85,28 +83,23 @@ def _is_asked_for(command: v.Peek, stored: Stored) -> bool:
 
 def _found(
     namespace: Namespace, queue: Queue, view: v.MessageView, used: set[int]
-) -> tuple[Namespace, Seen] | None:
-    """Return a message that this view may show, and the namespace in which it does."""
-    observation = Observation()
+) -> Candidate | None:
+    """Return a message that this view may show."""
     # A message shown as scheduled still has its scheduling number.
-    placed = view.state is not v.MessageState.SCHEDULED
-    told = view if placed else evolve(view, sequence_number=None)
-    for seen in recognised(namespace, queue, told, observation):
-        fits = seen.stored.number not in used and _state_fits(seen.stored, view)
-        if fits and _is_its_number(namespace, seen, view):
-            return namespace, seen
+    scheduled = view.state is v.MessageState.SCHEDULED
+    told = evolve(view, sequence_number=None) if scheduled else view
+    for found in recognised(namespace, queue, told, UNOBSERVED):
+        candidate, fits = evolve(found, view=view), _state_fits(found.stored, view)
+        # Nor does the number matter of a message that is due and is shown as scheduled.
+        late = fits and _is_late(found.stored, view)
+        if fits and found.stored.number not in used and (late or misnumbered(candidate) is None):
+            return candidate
     for after, letter in arrivals(namespace, queue, view.body):
-        arrived = after.queues[queue.settings.queue]
-        for seen in seen_as(after, arrived, letter, view, observation):
-            if _state_fits(letter, view):
-                return after, seen
+        if _state_fits(letter, view):
+            arrived = after.queues[queue.settings.queue]
+            for candidate in seen_as(after, arrived, letter, view, UNOBSERVED):
+                return candidate
     return None
-
-
-def _is_its_number(namespace: Namespace, seen: Seen, view: v.MessageView) -> bool:
-    """Return whether the number fits; a due message shown as scheduled still has its old one."""
-    late = _is_late(seen.stored, view)
-    return late or misnumbered(namespace, seen.queue, seen.stored, view) is None
 
 
 def _waiting(
@@ -175,15 +168,15 @@ def in_order(namespace: Namespace, queue: Queue, views: tuple[v.MessageView, ...
     return True
 
 
-def _known_better(queue: Queue, stored: Stored, where: Partitions, view: v.MessageView) -> Queue:
-    number = view.sequence_number
-    if _is_late(stored, view):
+def _known_better(candidate: Candidate) -> Queue:
+    queue, stored, where = candidate.queue, candidate.stored, candidate.where
+    number = candidate.view.sequence_number
+    if _is_late(stored, candidate.view):
         return queue
     if where == stored.where and number in (None, stored.sequence_number):
         return queue
     better = evolve(stored, where=where, sequence_number=number or stored.sequence_number)
-    queue = replace(queue, stored, better)
-    return evolve(queue, **numbered(queue, stored, number))
+    return evolve(replace(queue, stored, better), **numbered(queue, stored, number))
 
 
 def _offered(namespace: Namespace, queue: Queue, command: v.Peek) -> Iterator[Transition]:

@@ -1,16 +1,18 @@
 """Sends: where a message goes, and when it is refused."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
+from busproof.oracle.coverage import sends as coverage
 from busproof.oracle.evolve import evolve
 from busproof.oracle.messages import duplicates, keys, partitioning
 from busproof.oracle.messages.enqueueing import arrive
 from busproof.oracle.messages.expiry import death
 from busproof.oracle.messages.message_store import never_arrives, store
-from busproof.oracle.messages.partitions import in_one_store, may_fail_in_a_large_outage, why_sent
+from busproof.oracle.messages.partitioning import REROUTING_TIMEOUT
+from busproof.oracle.messages.partitions import in_one_store, may_fail_in_a_large_outage
 from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Key
 from busproof.oracle.sizes.entity_size import all_may_be_full, weight
@@ -18,10 +20,15 @@ from busproof.oracle.sizes.free_space import no_room, taken_in, why_taken, with_
 from busproof.oracle.sizes.message_limits import beyond_limits
 from busproof.oracle.state import Namespace, Queue, Topic, everywhere, with_queue
 from busproof.oracle.transactions import transactional_sends
-from busproof.oracle.transition import Choice, Observation, Transition, done, refusal
-
-REROUTING_TIMEOUT: Final = 15 * v.MICROSECONDS
-"""KEY-18: a sender's timeout must exceed this for its message to be re-routed."""
+from busproof.oracle.transition import (
+    Choice,
+    Observation,
+    Rules,
+    Transition,
+    done,
+    exercised,
+    refusal,
+)
 
 
 def send(namespace: Namespace, command: v.Send, seen: Observation) -> Iterator[Transition]:
@@ -80,8 +87,7 @@ def _send_with_key(
     yield from no_room(namespace, queue, message, key, home)
     spared = with_room(namespace, queue, message, key, queue.outages.spared(home), seen)
     for where in partitioning.choices(namespace, queue, spared, seen):
-        rules = _evidence(namespace, queue, message, key, home, where)
-        rules = (*rules, *why_sent(namespace, queue, home))
+        rules = coverage.of_key(namespace, queue, message, key, home, where)
         homes = partitioning.narrowed(namespace, queue, key, where)
         yield _accepted(namespace, queue, message, key, where, rules, {"homes": homes})
     if queue.outages.may_hit(home):
@@ -93,32 +99,11 @@ def _send_with_key(
         yield refusal(namespace, v.Error.UNAVAILABLE, any_error=True)
 
 
-def _with_all_down(namespace: Namespace, queue: Queue) -> tuple[v.RuleId, ...]:
+def _with_all_down(namespace: Namespace, queue: Queue) -> Rules:
     """PART-01, PART-03: return the rules of a refusal while no partition is up."""
     if not queue.outages.must_hit(everywhere(namespace, queue.settings)):
         return ()
     return in_one_store(queue) or ("PART-03",)
-
-
-def _evidence(
-    namespace: Namespace,
-    queue: Queue,
-    message: v.Message,
-    key: Key,
-    home: Partitions,
-    where: Partitions,
-) -> tuple[v.RuleId, ...]:
-    """Return the rules that placed a message with a key; only a known partition is evidence."""
-    known = keys.home_name(namespace.profile, key) in queue.homes and home.bit_count() == 1
-    rules = keys.rule_of(queue.settings, message, key) if known else ()
-    if known and home & queue.recovered:
-        rules = ("KEY-20", *rules)
-    equal = message.session_id is not None and message.session_id == message.partition_key
-    if equal:
-        rules = (*rules, "KEY-09")
-    if known:
-        rules = (*rules, "KEY-02")
-    return (*rules, "KEY-01") if where.bit_count() == 1 else rules
 
 
 def _send_without_key(
@@ -136,29 +121,18 @@ def _send_without_key(
         watched = partitioning.is_watched(namespace, queue, where)
         if watched and not partitioning.spread_allows(namespace, queue, where):
             continue
-        rules = _spread_rules(queue, command, message, where)
-        rules = (*rules, *why_sent(namespace, queue, None))
-        if queue.settings.duplicate_detection and message.message_id is None:
-            rules = (*_nothing_to_go_by(queue), *rules)
         also = partitioning.spread_after(namespace, queue, message, where, watched=watched)
-        if also["spread"].last >= 0 and also["spread"].sent == 0:
-            count = "PREM-16" if namespace.profile.is_partitioned else "SIZE-05"
-            rules = ("KEY-14", count, *rules)
+        complete = also["spread"].last >= 0 and also["spread"].sent == 0
+        rules = coverage.of_no_key(namespace, queue, command, message, where, complete=complete)
         yield _accepted(namespace, queue, message, None, where, rules, also)
     if outages.any and _may_fail(namespace, queue, command, all_of_them):
         error_is_free = namespace.reading("OUTAGE-ERROR") != "unavailable"
         because = (*_with_all_down(namespace, queue), "KEY-18")
         yield refusal(namespace, v.Error.UNAVAILABLE, *because, any_error=error_is_free)
     if queue.settings.duplicate_detection and message.message_id is None:
-        # Duplicate detection needs a MessageId.
-        yield refusal(
-            namespace, v.Error.INVALID_OPERATION, *_nothing_to_go_by(queue), any_error=True
-        )
-
-
-def _nothing_to_go_by(queue: Queue) -> tuple[v.RuleId, ...]:
-    """DUP-12: accept or refuse a message that has neither a MessageId nor a key."""
-    return ("DUP-12",) if queue.settings.partitioned else ()
+        # Duplicate detection needs a MessageId (DUP-12).
+        nameless = exercised(("DUP-12", queue.settings.partitioned))
+        yield refusal(namespace, v.Error.INVALID_OPERATION, *nameless, any_error=True)
 
 
 def _may_fail(namespace: Namespace, queue: Queue, command: v.Send, all_of_them: Partitions) -> bool:
@@ -172,30 +146,13 @@ def _may_fail(namespace: Namespace, queue: Queue, command: v.Send, all_of_them: 
     return all_may_be_full(namespace, queue, up, weight(queue, command.message))
 
 
-def _spread_rules(
-    queue: Queue, command: v.Send, message: v.Message, where: Partitions
-) -> tuple[v.RuleId, ...]:
-    rules: tuple[v.RuleId, ...] = ("KEY-01",) if where.bit_count() == 1 else ()
-    if not queue.settings.partitioned:
-        return ()
-    short = command.timeout <= REROUTING_TIMEOUT
-    if queue.outages.down:
-        rules = ("KEY-18", *rules) if short else ("KEY-15", *rules)
-    elif short and not queue.outages.doubt:
-        rules = ("KEY-25", *rules)
-    if message.message_id is None:
-        return rules
-    earlier = queue.message_id_partitions.get(message.message_id, where)
-    return rules if earlier & where else ("KEY-12", *rules)
-
-
 def _accepted(
     namespace: Namespace,
     queue: Queue,
     message: v.Message,
     key: Key | None,
     where: Partitions,
-    rules: tuple[v.RuleId, ...],
+    rules: Rules,
     also: dict[str, Any],
 ) -> Transition:
     """Return the state after an accepted send; a copy is dropped (KEY-11)."""
@@ -208,18 +165,17 @@ def _accepted(
     if becomes is duplicates.Fate.DROPPED:
         dropped = never_arrives(queue, message.body, "KEY-11")
         after = with_queue(namespace, evolve(dropped, copies=copies, **also))
-        rules = tuple(
-            dict.fromkeys((*duplicates.why_dropped(namespace, queue, message, key, where), *rules))
-        )
+        rules = (*coverage.of_copy(namespace, queue, message, key, where), *rules)
+        rules = tuple(dict.fromkeys(rules))
     else:
         certain = becomes is duplicates.Fate.KEPT
-        shows = tuple(duplicates.why_kept(queue, message, key)) if certain else ()
+        shows: Rules = ()
         if certain:
-            shows = (*duplicates.why_kept_here(namespace, queue, message), *shows)
+            shows = coverage.of_no_copy(namespace, queue, message, key)
             namespace = duplicates.identified(namespace, queue, message)
         arrival = Arrival(message=message, key=key, where=where, certain=certain, shows=shows)
         after = arrive(namespace, queue, arrival, {"copies": copies, **also})
-    rules = (*duplicates.why_open(namespace, queue, message, key), *rules)
+    rules = (*coverage.of_other_key(namespace, queue, message, key), *rules)
     choice = Choice(where.bit_length() - 1) if where.bit_count() == 1 else None
     return done(after, *rules, choice=choice)
 

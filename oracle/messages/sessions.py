@@ -250,9 +250,7 @@ def accept_next(
     if free is None or queue.receivers.lost or queue.unanswered_accept_next or outage:
         rules: tuple[v.RuleId, ...] = ()
         if free is None:
-            waits = bool(queue.calendar.sessions) and "SCHED-01" in is_awaited(
-                namespace, queue, None
-            )
+            waits = bool(queue.calendar.sessions) and is_awaited(namespace, queue)
             rules = ("SESS-07", "SCHED-13") if waits else ("SESS-07",)
         yield Transition(outcome=v.Empty(), next=namespace, rules=rules)
         yield refusal(namespace, v.Error.SESSION_CANNOT_BE_LOCKED, *rules, any_error=True)

@@ -6,12 +6,11 @@ from typing import Final, assert_never
 from immutables import Map
 
 from busproof import vocabulary as v
+from busproof.oracle.coverage.settlements import of_settlement
 from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.dead_letters import moved
 from busproof.oracle.messages.deliveries import counts_deferral
-from busproof.oracle.messages.expiry import outlived
 from busproof.oracle.messages.message_store import doubted, remove, unlock
-from busproof.oracle.messages.partitions import why_settled_anywhere
 from busproof.oracle.messages.releasing import give_back
 from busproof.oracle.messages.stopped_clocks import lock_is_over
 from busproof.oracle.queued_messages import Stored
@@ -20,8 +19,6 @@ from busproof.oracle.transition import Transition, done, refusal
 from busproof.oracle.unjudged import stop_judging
 from busproof.oracle.window import Window
 
-DEFAULT_DURATION: Final = 60 * v.MICROSECONDS
-"""LOCK-02: lock duration of an entity created without one."""
 RULES_OF_LOST_LOCKS: Final[dict[type[v.Settlement], tuple[v.RuleId, ...]]] = {
     v.Complete: ("LIFE-06",),
     v.Abandon: ("LIFE-06",),
@@ -39,10 +36,10 @@ def settle_at_once(namespace: Namespace, command: v.Settlement) -> Iterator[Tran
         return
     stored = locked(queue, token)
     if stored is not None and not has_ended(namespace, queue, stored):
-        after, rules = _effect(namespace, queue, stored, command)
+        after = _settled(namespace, queue, stored, command)
         left = after.queues[command.queue]
         after = with_queue(after, evolve(left, settlements=left.settlements + 1))
-        yield done(after, *rules, *why_settled(namespace, queue, stored))
+        yield done(after, *of_settlement(namespace, queue, stored, command))
     yield from lost_lock(namespace, queue, stored, token, *RULES_OF_LOST_LOCKS[type(command)])
     yield from of_lost_answer(namespace, queue, token, v.Done())
     if dead and isinstance(command, v.Defer):
@@ -60,23 +57,19 @@ def _dead_letter_again(namespace: Namespace, command: v.DeadLetter) -> Iterator[
         yield done(stop_judging(namespace, v.owner_of(command.queue)))
 
 
-def _effect(
+def _settled(
     namespace: Namespace, queue: Queue, stored: Stored, command: v.Settlement
-) -> tuple[Namespace, tuple[v.RuleId, ...]]:
-    """LIFE-03, LIFE-04, DLQ-05, DEFER-01: return the state after it, and the rules of its kind."""
-    age = outlived(namespace, stored)
+) -> Namespace:
+    """LIFE-03, LIFE-04, DLQ-05, DEFER-01: return the state after the settlement."""
     match command:
         case v.Complete():
-            rules = (*age, *_in_a_renewed_session(queue, stored), "LIFE-03")
-            return with_queue(namespace, remove(queue, stored)), rules
+            return with_queue(namespace, remove(queue, stored))
         case v.Abandon():
-            after = give_back(namespace, queue, stored, namespace.now, "LIFE-04")
-            return after, ("LIFE-04",)
+            return give_back(namespace, queue, stored, namespace.now, "LIFE-04")
         case v.DeadLetter():
-            after = moved(namespace, queue, stored, command.reason, "DLQ-05", certain=True)
-            return after, (*age, "DLQ-05")
+            return moved(namespace, queue, stored, command.reason, "DLQ-05", certain=True)
         case v.Defer():
-            return with_queue(namespace, _set_aside(namespace, queue, stored)), age
+            return with_queue(namespace, _set_aside(namespace, queue, stored))
         case _:
             assert_never(command)
 
@@ -103,32 +96,6 @@ def _numbered_as_deferred(queue: Queue, stored: Stored) -> Map[int, int]:
     """Return the sequence numbers of messages that were ever deferred, this one's among them."""
     number = stored.sequence_number
     return queue.deferred if number is None else queue.deferred.set(number, stored.number)
-
-
-def _in_a_renewed_session(queue: Queue, stored: Stored) -> tuple[v.RuleId, ...]:
-    """SESS-14: messages received before a session's renewal can still be settled."""
-    lock = stored.lock
-    held = None if lock is None or lock.session_id is None else queue.sessions.get(lock.session_id)
-    return ("SESS-14",) if held is not None and held.renewed else ()
-
-
-def why_settled(namespace: Namespace, queue: Queue, stored: Stored) -> Iterator[v.RuleId]:
-    """LOCK-01, LOCK-02, LOCK-04, LOCK-10, LOCK-12, PART-12: the lock is still valid."""
-    lock = stored.lock
-    yield from why_settled_anywhere(queue)
-    if lock is not None and lock.spared:
-        yield "LOCK-12"
-    if lock is None or lock.session_id is not None:
-        return
-    age = namespace.now.earliest - lock.begun.latest
-    if lock.first is not None and namespace.now.earliest > lock.first.latest:
-        yield "LOCK-04"
-    if 2 * age >= queue.settings.lock_duration:
-        yield "LOCK-01"
-        if queue.settings.lock_duration == DEFAULT_DURATION:
-            yield "LOCK-02"
-    if queue.settlements > lock.settlements:
-        yield "LOCK-10"
 
 
 def locked(queue: Queue, token: str) -> Stored | None:

@@ -11,8 +11,8 @@ from busproof.oracle.evolve import evolve
 from busproof.oracle.management.premium import is_distinct
 from busproof.oracle.messages.duplicates import declined
 from busproof.oracle.messages.keys import effective_key
-from busproof.oracle.messages.message_store import line_of, never_arrives
-from busproof.oracle.messages.receiving import lost_receive, order_rule, receive
+from busproof.oracle.messages.message_store import line_of, never_arrives, order_rule
+from busproof.oracle.messages.receiving import lost_receive, receive
 from busproof.oracle.messages.sending import lost_send, send
 from busproof.oracle.sizes.message_limits import batch_excess, held_to_limits
 from busproof.oracle.state import Namespace, Queue, Topic, partition_count, with_queue
