@@ -5,8 +5,8 @@ from enum import StrEnum
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.history.conformance import Conformance, Verdict
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["Audited", "Result", "audited", "explored", "unnoticed"]
 
@@ -34,15 +34,15 @@ class Audited:
     """
 
     id: str
-    rule: RuleId
+    rule: v.RuleId
     result: Result
     killed_by: tuple[str, ...] = ()
     commands: int = 0
-    violated: tuple[RuleId, ...] = ()
+    violated: tuple[v.RuleId, ...] = ()
     why: str = ""
 
 
-def audited(fault: str, rule: RuleId, equivalent: str, found: Conformance) -> Audited:
+def audited(fault: str, rule: v.RuleId, equivalent: str, found: Conformance) -> Audited:
     """Return the result of a run on a mutant."""
     told = next(each for each in found.rules if each.id == rule)
     violated = _violated(found)
@@ -60,14 +60,14 @@ def audited(fault: str, rule: RuleId, equivalent: str, found: Conformance) -> Au
     )
 
 
-def unnoticed(fault: str, rule: RuleId, equivalent: str) -> Audited:
+def unnoticed(fault: str, rule: v.RuleId, equivalent: str) -> Audited:
     """Return the result for a mutant with the original answers in every scenario."""
     result = Result.EQUIVALENT if equivalent else Result.SILENT
     why = equivalent or "every scenario has the same answers as without it"
     return Audited(id=fault, rule=rule, result=result, why=why)
 
 
-def explored(fault: str, rule: RuleId, equivalent: str, found: Conformance) -> Audited:
+def explored(fault: str, rule: v.RuleId, equivalent: str, found: Conformance) -> Audited:
     """Return the result of exploring a mutant.
 
     An exploration has no scenario of the rule, so a violation of any rule kills the mutant.
@@ -88,6 +88,8 @@ def explored(fault: str, rule: RuleId, equivalent: str, found: Conformance) -> A
     )
 
 
-def _violated(found: Conformance) -> tuple[RuleId, ...]:
-    rules: Sequence[RuleId] = [each.id for each in found.rules if each.verdict is Verdict.VIOLATED]
+def _violated(found: Conformance) -> tuple[v.RuleId, ...]:
+    rules: Sequence[v.RuleId] = [
+        each.id for each in found.rules if each.verdict is Verdict.VIOLATED
+    ]
     return tuple(rules)

@@ -10,12 +10,12 @@ from typing import Any, Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.history.codec import structure, unstructure
 from busproof.history.conformance import Counterexample
 from busproof.history.records import AGAIN, EXPLORATION, REPEATED
 from busproof.judging.coverage_goals import Met
 from busproof.judging.scenario_result import Heard, Part, joined
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["EXHAUSTED", "UNBLAMED", "OfRule", "Said", "Summary", "in_order"]
 
@@ -90,7 +90,7 @@ class OfRule:
         if heard.counterexample is not None:
             self._take(Shortest(place, heard.counterexample))
 
-    def is_about(self, place: int, heard: Heard, rule: RuleId) -> None:
+    def is_about(self, place: int, heard: Heard, rule: v.RuleId) -> None:
         """Record how a scenario about this rule ended."""
         _first(self.own, heard.ending, Said(place, heard.said))
         if heard.exhausted:
@@ -151,7 +151,7 @@ class Summary:
         parts: by place, scenarios with parts still to come.
     """
 
-    rules: dict[RuleId, OfRule] = attrs.field(factory=dict)
+    rules: dict[v.RuleId, OfRule] = attrs.field(factory=dict)
     scenarios: int = 0
     events: int = 0
     sequences: int = 0
@@ -262,7 +262,7 @@ class Summary:
             count[each.text] = count.get(each.text, 0) + 1
         return {text: count[text] for text in sorted(first, key=lambda text: first[text])}
 
-    def _rule(self, rule: RuleId) -> OfRule:
+    def _rule(self, rule: v.RuleId) -> OfRule:
         return self.rules.setdefault(rule, OfRule())
 
     def _end(self, place: int, heard: Heard) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.history.conformance import (
     Conformance,
     ExitCode,
@@ -19,7 +20,6 @@ from busproof.judging.coverage_goals import counted, missed
 from busproof.judging.scenario_result import Checker
 from busproof.judging.summary import EXHAUSTED, UNBLAMED, OfRule, Said, Summary, in_order
 from busproof.spec import Catalogue, Rule
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["Hearing", "conformance", "exit_code", "verdicts"]
 
@@ -130,7 +130,7 @@ def _explored(header: Header, summary: Summary, terms: Terms) -> Explored | None
     )
 
 
-def _aimed(verdict: RuleVerdict, unreached: Mapping[RuleId, str]) -> RuleVerdict:
+def _aimed(verdict: RuleVerdict, unreached: Mapping[v.RuleId, str]) -> RuleVerdict:
     """Turn a rule whose goal was never reached into one not shown, despite other evidence."""
     if verdict.verdict is not Verdict.SHOWN or verdict.id not in unreached:
         return verdict

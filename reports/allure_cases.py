@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.errors import HistoryError
 from busproof.extras import need
 from busproof.history.codec import unstructure
@@ -25,7 +26,6 @@ from busproof.history.replay import commands_of
 from busproof.reports import overview
 from busproof.reports.printed import Checked, Fate
 from busproof.spec import Catalogue
-from busproof.vocabulary.values import Clock, RuleId
 
 __all__ = ["Case", "fault_cases", "severity", "spec_cases", "verdict_cases", "write_cases"]
 
@@ -83,7 +83,7 @@ class Case:
     attachments: tuple[tuple[str, tuple[str, str], str], ...] = ()
 
 
-def severity(catalogue: Catalogue, rules: Iterable[RuleId]) -> str:
+def severity(catalogue: Catalogue, rules: Iterable[v.RuleId]) -> str:
     """Return the severity of the most important of these rules, by its modality."""
     order = tuple(dict.fromkeys(_SEVERITY.values()))
     known = (overview.found(catalogue, rule) for rule in rules)
@@ -114,7 +114,7 @@ def verdict_cases(label: str, run: Conformance, catalogue: Catalogue) -> Iterato
             labels=(*_labels(rule.id, "The verdict", catalogue), ("verdict", rule.verdict.value)),
             parameters=tuple(parameters.items()),
             steps=() if example is None else tuple(_steps(example)),
-            attachments=tuple(_attached(rule, Clock(subject.clock))),
+            attachments=tuple(_attached(rule, v.Clock(subject.clock))),
         )
 
 
@@ -214,7 +214,7 @@ def _digest(text: str) -> str:
     return hashlib.md5(text.encode("utf-8", "backslashreplace"), usedforsecurity=False).hexdigest()
 
 
-def _labels(rule: RuleId, told: str, catalogue: Catalogue) -> tuple[tuple[str, str], ...]:
+def _labels(rule: v.RuleId, told: str, catalogue: Catalogue) -> tuple[tuple[str, str], ...]:
     return (
         ("epic", rule.rpartition("-")[0]),
         ("feature", rule),
@@ -224,7 +224,7 @@ def _labels(rule: RuleId, told: str, catalogue: Catalogue) -> tuple[tuple[str, s
     )
 
 
-def _stated(rule: RuleId, edition: str, catalogue: Catalogue) -> str:
+def _stated(rule: v.RuleId, edition: str, catalogue: Catalogue) -> str:
     """Return the rule's statement and its sources, as Allure's Markdown."""
     known = overview.found(catalogue, rule)
     if known is None:
@@ -247,7 +247,7 @@ def _steps(example: Counterexample) -> Iterator[tuple[str, bool]]:
         yield str(each), place < len(told)
 
 
-def _attached(rule: RuleVerdict, clock: Clock) -> Iterator[tuple[str, tuple[str, str], str]]:
+def _attached(rule: RuleVerdict, clock: v.Clock) -> Iterator[tuple[str, tuple[str, str], str]]:
     example = rule.counterexample
     if example is None or not example.events:
         return

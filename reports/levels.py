@@ -6,11 +6,11 @@ from typing import Any
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.errors import UsageError
 from busproof.history.conformance import Conformance, RuleVerdict, Verdict
 from busproof.reports import overview
 from busproof.spec import Catalogue, Level, Rule, load_levels
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["LevelFound", "State", "check_required", "levels_found", "not_met", "view"]
 
@@ -43,8 +43,8 @@ class LevelFound:
     shown: int
     applicable: int
     undeclared: tuple[str, ...]
-    rules: tuple[RuleId, ...]
-    violated: tuple[RuleId, ...]
+    rules: tuple[v.RuleId, ...]
+    violated: tuple[v.RuleId, ...]
 
     @property
     def words(self) -> str:

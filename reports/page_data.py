@@ -6,6 +6,7 @@ from typing import Any, Final
 import attrs
 
 from busproof import __version__
+from busproof import vocabulary as v
 from busproof.history.conformance import (
     Conformance,
     Counterexample,
@@ -23,7 +24,6 @@ from busproof.reports.levels import levels_found
 from busproof.reports.printed import Fate
 from busproof.reports.trends import Entry, moved, series
 from busproof.spec import Ambiguity, Catalogue, Rule
-from busproof.vocabulary.values import Clock, RuleId
 
 __all__ = ["Comparison", "page_data"]
 
@@ -33,7 +33,7 @@ VERDICTS: Final = tuple(Verdict)
 RUNS_TOLD: Final = 40
 """Number of an implementation's latest runs in the chart."""
 
-Evidence = Mapping[RuleId, Mapping[str, Any]]
+Evidence = Mapping[v.RuleId, Mapping[str, Any]]
 """Evidence for each rule: `scenarios`, `faults`, `tla`."""
 
 
@@ -109,7 +109,7 @@ def _ambiguity(ambiguity: Ambiguity) -> dict[str, Any]:
 
 
 def _rules(comparison: Comparison) -> Iterator[dict[str, Any]]:
-    readings: dict[RuleId, list[str]] = {}
+    readings: dict[v.RuleId, list[str]] = {}
     for ambiguity in comparison.catalogue.ambiguities:
         for rule in ambiguity.rules:
             readings.setdefault(rule, []).append(ambiguity.id)
@@ -227,8 +227,8 @@ def _verdict(rule: RuleVerdict, texts: _Texts) -> list[Any]:
     return told if rule.scenarios else told[:3] if rule.cause else told[:2]
 
 
-def _example(rule: RuleId, example: Counterexample, clock: str) -> dict[str, Any]:
-    commands = commands_of(example.events, Clock(clock))
+def _example(rule: v.RuleId, example: Counterexample, clock: str) -> dict[str, Any]:
+    commands = commands_of(example.events, v.Clock(clock))
     return {
         "scenario": example.scenario,
         "gherkin": scenario_of(rule, commands, f"What broke {rule}") if commands else "",

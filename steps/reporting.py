@@ -14,10 +14,10 @@ from typing import Any, Final
 import attrs
 import pytest
 
+from busproof import vocabulary as v
 from busproof.adapters.finding import is_address
 from busproof.history.conformance import Conformance, Verdict
 from busproof.history.records import ScenarioVerdict, StepResult
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["ScenarioFailure", "as_pytest_says_it", "failure", "verdict_lines"]
 
@@ -117,7 +117,7 @@ def _is_harness(filename: str) -> bool:
     return _OURS in path.parents or any(each in path.parts for each in _HARNESS)
 
 
-def verdict_lines(found: Conformance, rules: frozenset[RuleId], adapter: str) -> Iterator[str]:
+def verdict_lines(found: Conformance, rules: frozenset[v.RuleId], adapter: str) -> Iterator[str]:
     """Yield the verdicts on the rules whose scenarios ran, and on any other violated rule."""
     told = [rule for rule in found.rules if rule.id in rules or rule.verdict is Verdict.VIOLATED]
     counted = Counter(rule.verdict for rule in told)

@@ -6,6 +6,7 @@ from typing import Any
 import attrs
 from immutables import Map
 
+from busproof import vocabulary as v
 from busproof.errors import ConformanceError
 from busproof.history.render.commands import command_words
 from busproof.history.render.gherkin import VERDICT, sentence
@@ -15,7 +16,6 @@ from busproof.tla.graphs.setup import creations
 from busproof.tla.manifest import Setting
 from busproof.tla.messages import State
 from busproof.tla.values import Value, parse
-from busproof.vocabulary.commands import Command, CreateQueue
 
 __all__ = ["Said", "gherkin", "said_in", "story"]
 
@@ -105,7 +105,7 @@ def story(steps: Sequence[Said], setting: Setting | None = None) -> tuple[str, .
     return tuple(lines)
 
 
-def _asked(said: Said, setting: Setting, told: _Told) -> Command | None:
+def _asked(said: Said, setting: Setting, told: _Told) -> v.Command | None:
     """Return the command in the vocabulary; `None` if the vocabulary lacks it."""
     try:
         return asked(said.command, setting, told)
@@ -156,13 +156,13 @@ def gherkin(name: str, steps: Sequence[Said], setting: Setting | None = None) ->
     return "\n".join([f"Scenario: {name}", *(f"  {line}" for line in _joined(lines))])
 
 
-def _created(steps: Sequence[Said], setting: Setting) -> list[CreateQueue]:
+def _created(steps: Sequence[Said], setting: Setting) -> list[v.CreateQueue]:
     """Return the commands that create the queues of the steps, if any step can be replayed."""
     commands = [said.command for said in steps if _asked(said, setting, _Told()) is not None]
     return creations(setting, iter(commands)) if commands else []
 
 
-def _line(said: Said, command: Command | None, number: int) -> str:
+def _line(said: Said, command: v.Command | None, number: int) -> str:
     if command is None:
         return f"# {_plain(said.command)}"
     asked = Asked(number=number, connection=connection_of(said.command), command=command)

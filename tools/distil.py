@@ -21,6 +21,7 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.cli.mutation.audit import recorded_apart
 from busproof.cli.mutation.generated import Recording, Terms, _requests, _traced, chosen
 from busproof.cli.mutation.pairs import WORDS, Pair, pairs_in, pairs_of
@@ -38,7 +39,6 @@ from busproof.mutants.by_machine.contexts import may_arise
 from busproof.mutants.by_machine.made import GeneratedMutant, mutant_named, rules_of
 from busproof.spec import load
 from busproof.steps.distilled import situations
-from busproof.vocabulary.profile import Profile, profile_for
 
 CATALOGUE: Final = load()
 FULLEST: Final = "cs-2020-12"
@@ -61,7 +61,7 @@ class Found:
     """A sequence that kills mutants, with the rule that they break."""
 
     mutants: tuple[GeneratedMutant, ...]
-    profile: Profile
+    profile: v.Profile
     rule: str
     commands: tuple[Asked, ...]
     told: str = ""
@@ -102,7 +102,7 @@ class Found:
         return f"Wrong if {told}. {self.rule}: {CATALOGUE.rule(self.rule).title}."
 
 
-def kills(rules: Rules, profile: Profile, commands: Sequence[Asked]) -> tuple[str, ...] | None:
+def kills(rules: Rules, profile: v.Profile, commands: Sequence[Asked]) -> tuple[str, ...] | None:
     """Return the rules that a mutant breaks in this sequence; `None` if it survives."""
     try:
         found = played(rules, profile, commands, seconds=SECONDS)
@@ -144,7 +144,7 @@ def distilled(
 def _shortest(
     mutant: GeneratedMutant,
     rules: Rules,
-    profile: Profile,
+    profile: v.Profile,
     commands: Sequence[Asked],
     rule: str,
 ) -> Found | None:
@@ -199,7 +199,7 @@ def stored() -> Iterator[Found]:
             yield Found(
                 mutants=mutants,
                 told="" if mutants else each.about,
-                profile=profile_for(CATALOGUE, edition=FULLEST, tier=each.tier.value),
+                profile=v.profile_for(CATALOGUE, edition=FULLEST, tier=each.tier.value),
                 rule=each.rule,
                 commands=tuple(
                     Asked(number=number, connection=connection, command=request_of(request))
@@ -277,7 +277,7 @@ def reaching(histories: Sequence[Path], kept: Sequence[Found]) -> Iterator[Found
         yield found
 
 
-def _reaching(pair: Pair, commands: Sequence[Asked], profile: Profile) -> Found:
+def _reaching(pair: Pair, commands: Sequence[Asked], profile: v.Profile) -> Found:
     def reaches(candidate: Sequence[Asked]) -> bool:
         return pair in pairs_of(candidate, profile)
 

@@ -8,40 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
+from busproof import vocabulary as v
 from busproof.oracle.state import NEVER
-from busproof.vocabulary.commands import (
-    Abandon,
-    AcceptSession,
-    BeginTransaction,
-    CloseSession,
-    CommitTransaction,
-    Complete,
-    CreateQueue,
-    DeadLetter,
-    Defer,
-    Receive,
-    RenewLock,
-    RenewLocks,
-    RollBackTransaction,
-    Send,
-    SendBatch,
-    SettleBatch,
-    Settlement,
-)
-from busproof.vocabulary.messages import MessageView
-from busproof.vocabulary.outcomes import (
-    Done,
-    Empty,
-    Event,
-    Indeterminate,
-    Peeked,
-    Received,
-    ReceivedSeveral,
-    Refused,
-    Unsupported,
-)
-from busproof.vocabulary.paths import owner_of
-from busproof.vocabulary.values import ReceiveMode
 
 __all__ = ["Hints"]
 
@@ -49,13 +17,13 @@ _LAZY: Final = 9
 """Rank of events that are delayed as long as possible."""
 
 _RANKS: Final = {
-    Indeterminate: 0,
-    Unsupported: 0,
-    Empty: 1,
-    Refused: 2,
-    Peeked: 3,
-    Received: 4,
-    ReceivedSeveral: 4,
+    v.Indeterminate: 0,
+    v.Unsupported: 0,
+    v.Empty: 1,
+    v.Refused: 2,
+    v.Peeked: 3,
+    v.Received: 4,
+    v.ReceivedSeveral: 4,
 }
 """Answers that reveal the state: tried as soon as they are allowed, in this order."""
 
@@ -72,7 +40,7 @@ _Body = tuple[str, str]
 class Hints:
     """The most likely order of some events."""
 
-    def __init__(self, events: Sequence[Event]) -> None:
+    def __init__(self, events: Sequence[v.Event]) -> None:
         self._events = events
         self._returned = [NEVER if e.returned is None else e.returned for e in events]
         self._rank = [_rank(event) for event in events]
@@ -141,9 +109,9 @@ class Hints:
         return (1 if each in wanted else 2, self._returned[each], rank)
 
 
-def _rank(event: Event) -> int:
-    if isinstance(event.outcome, Done):
-        early = isinstance(event.command, CreateQueue | BeginTransaction | AcceptSession)
+def _rank(event: v.Event) -> int:
+    if isinstance(event.outcome, v.Done):
+        early = isinstance(event.command, v.CreateQueue | v.BeginTransaction | v.AcceptSession)
         return _EARLY if early else _LAZY
     return _RANKS.get(type(event.outcome), _EARLY)
 
@@ -151,7 +119,7 @@ def _rank(event: Event) -> int:
 class _Index:
     """Index of the events by their subjects."""
 
-    def __init__(self, events: Sequence[Event]) -> None:
+    def __init__(self, events: Sequence[v.Event]) -> None:
         self._events = events
         self.sends: dict[_Body, list[int]] = defaultdict(list)
         self.gives: dict[_Body, list[int]] = defaultdict(list)
@@ -165,47 +133,47 @@ class _Index:
         for number, event in enumerate(events):
             self._add(number, event)
 
-    def _add(self, number: int, event: Event) -> None:
+    def _add(self, number: int, event: v.Event) -> None:
         match event.command:
-            case Send(queue=queue, message=message):
+            case v.Send(queue=queue, message=message):
                 self.sends[queue, message.body].append(number)
-            case SendBatch(queue=queue, messages=messages):
+            case v.SendBatch(queue=queue, messages=messages):
                 for each in messages:
                     self.sends[queue, each.body].append(number)
             case (
-                Complete(queue=queue, lock_token=token)
-                | Abandon(queue=queue, lock_token=token)
-                | DeadLetter(queue=queue, lock_token=token)
-                | Defer(queue=queue, lock_token=token)
-                | RenewLock(queue=queue, lock_token=token)
+                v.Complete(queue=queue, lock_token=token)
+                | v.Abandon(queue=queue, lock_token=token)
+                | v.DeadLetter(queue=queue, lock_token=token)
+                | v.Defer(queue=queue, lock_token=token)
+                | v.RenewLock(queue=queue, lock_token=token)
             ):
                 self.settles[queue, token].append(number)
             case (
-                SettleBatch(queue=queue, lock_tokens=tokens)
-                | RenewLocks(queue=queue, lock_tokens=tokens)
+                v.SettleBatch(queue=queue, lock_tokens=tokens)
+                | v.RenewLocks(queue=queue, lock_tokens=tokens)
             ):
                 for one in tokens:
                     self.settles[queue, one].append(number)
             case (
-                AcceptSession(queue=queue, session_id=session)
-                | CloseSession(queue=queue, session_id=session)
+                v.AcceptSession(queue=queue, session_id=session)
+                | v.CloseSession(queue=queue, session_id=session)
             ):
                 self.sessions[queue, session].append(number)
-            case CommitTransaction(transaction=name):
+            case v.CommitTransaction(transaction=name):
                 self.commits.setdefault(name, number)
-            case BeginTransaction(transaction=name):
+            case v.BeginTransaction(transaction=name):
                 self.begins.setdefault(name, number)
-            case CreateQueue(queue=queue):
+            case v.CreateQueue(queue=queue):
                 self.creations.setdefault(queue, number)
         self._add_views(number, event)
 
-    def _add_views(self, number: int, event: Event) -> None:
+    def _add_views(self, number: int, event: v.Event) -> None:
         queue = getattr(event.command, "queue", "")
         for view in _given(event):
             self.gives[queue, view.body].append(number)
             if view.lock_token is not None:
                 self.tokens.setdefault((queue, view.lock_token), number)
-        if isinstance(event.outcome, Peeked):
+        if isinstance(event.outcome, v.Peeked):
             for view in event.outcome.messages:
                 self.peeks[queue, view.body].append(number)
 
@@ -242,7 +210,7 @@ class _Index:
     def _arrival(self, send: int) -> int:
         """Return the event that delivers a message: its send, or its transaction's commit."""
         command = self._events[send].command
-        if isinstance(command, Send | SendBatch) and command.transaction is not None:
+        if isinstance(command, v.Send | v.SendBatch) and command.transaction is not None:
             return self.commits.get(command.transaction, send)
         return send
 
@@ -252,7 +220,7 @@ class _Index:
         for before, after in pairwise(gives):
             yield after, before
             for settled in self._settled(before, body):
-                if isinstance(self._events[settled].command, Abandon | Defer):
+                if isinstance(self._events[settled].command, v.Abandon | v.Defer):
                     yield after, settled
         ends = [*self._deletions(gives), *self._completions(gives, body)]
         yield from ((end, peek) for end in ends for peek in self.peeks.get(body, ()))
@@ -261,12 +229,12 @@ class _Index:
         """Order the dead-lettering of a message before its observations as a dead letter."""
         for found in (self.gives, self.peeks):
             for (queue, body), seen in found.items():
-                alive = (owner_of(queue), body)
+                alive = (v.owner_of(queue), body)
                 if alive[0] == queue:
                     continue
                 for given in self.gives.get(alive, ()):
                     for settled in self._settled(given, alive):
-                        if isinstance(self._events[settled].command, DeadLetter):
+                        if isinstance(self._events[settled].command, v.DeadLetter):
                             yield from ((each, settled) for each in seen)
 
     def _delivery(self, number: int, body: _Body) -> tuple[bool, int, int]:
@@ -279,9 +247,9 @@ class _Index:
     def _first_delivery(self, body: _Body) -> int:
         return min(self.gives[body], key=lambda each: self._delivery(each, body))
 
-    def _deletes(self, event: Event) -> bool:
+    def _deletes(self, event: v.Event) -> bool:
         command = event.command
-        return isinstance(command, Receive) and command.mode is ReceiveMode.RECEIVE_AND_DELETE
+        return isinstance(command, v.Receive) and command.mode is v.ReceiveMode.RECEIVE_AND_DELETE
 
     def _settled(self, number: int, body: _Body) -> Iterator[int]:
         """Return the settlements of a delivery of this message."""
@@ -300,9 +268,9 @@ class _Index:
         """Order a lock before its settlement, and its loss after that."""
         if token in self.tokens:
             yield from ((each, self.tokens[token]) for each in settles)
-        done = [each for each in settles if isinstance(self._events[each].outcome, Done)]
+        done = [each for each in settles if isinstance(self._events[each].outcome, v.Done)]
         for each in settles:
-            if done and isinstance(self._events[each].outcome, Refused):
+            if done and isinstance(self._events[each].outcome, v.Refused):
                 yield each, done[0]
 
     def _lines(self) -> Iterator[tuple[int, int]]:
@@ -310,7 +278,7 @@ class _Index:
         lines: dict[tuple[str, str], list[_Body]] = defaultdict(list)
         for body, sends in self.sends.items():
             command = self._events[sends[0]].command
-            key = _key(command) if isinstance(command, Send) else None
+            key = _key(command) if isinstance(command, v.Send) else None
             if key is not None:
                 lines[body[0], key].append(body)
         for line in lines.values():
@@ -336,7 +304,7 @@ class _Index:
         alike: dict[tuple[str, str], list[tuple[bool, int]]] = defaultdict(list)
         for body, sends in self.sends.items():
             command = self._events[sends[0]].command
-            if isinstance(command, Send) and command.message.message_id is not None:
+            if isinstance(command, v.Send) and command.message.message_id is not None:
                 seen = body in self.gives or body in self.peeks
                 arrival = self._arrival(sends[0])
                 alike[command.queue, command.message.message_id].append((seen, arrival))
@@ -347,10 +315,10 @@ class _Index:
     def _holders(self, numbers: list[int]) -> Iterator[tuple[int, int]]:
         """Order sessions: released before locked by another connection, locked before refused."""
         events = self._events
-        closes = [n for n in numbers if isinstance(events[n].command, CloseSession)]
-        accepts = [n for n in numbers if isinstance(events[n].command, AcceptSession)]
-        done = [n for n in accepts if isinstance(events[n].outcome, Done)]
-        refused = [n for n in accepts if isinstance(events[n].outcome, Refused)]
+        closes = [n for n in numbers if isinstance(events[n].command, v.CloseSession)]
+        accepts = [n for n in numbers if isinstance(events[n].command, v.AcceptSession)]
+        done = [n for n in accepts if isinstance(events[n].outcome, v.Done)]
+        refused = [n for n in accepts if isinstance(events[n].outcome, v.Refused)]
         for accept in done:
             yield from ((accept, close) for close in self._beside(accept, closes))
         for accept in refused:
@@ -376,13 +344,16 @@ class _Index:
                 continue
             if name in self.begins:
                 yield number, self.begins[name]
-            if isinstance(event.command, Send | SendBatch | Settlement) and name in self.commits:
+            if (
+                isinstance(event.command, v.Send | v.SendBatch | v.Settlement)
+                and name in self.commits
+            ):
                 yield self.commits[name], number
-            if isinstance(event.command, RollBackTransaction) and name in self.commits:
+            if isinstance(event.command, v.RollBackTransaction) and name in self.commits:
                 yield number, self.commits[name]
 
 
-def _key(command: Send) -> str | None:
+def _key(command: v.Send) -> str | None:
     return command.message.session_id or command.message.partition_key
 
 
@@ -390,13 +361,13 @@ def _in_a_row(numbers: list[int]) -> Iterator[tuple[int, int]]:
     return ((after, before) for before, after in pairwise(numbers))
 
 
-def _given(event: Event) -> tuple[MessageView, ...]:
-    if isinstance(event.outcome, ReceivedSeveral):
+def _given(event: v.Event) -> tuple[v.MessageView, ...]:
+    if isinstance(event.outcome, v.ReceivedSeveral):
         return event.outcome.messages
-    return (event.outcome.message,) if isinstance(event.outcome, Received) else ()
+    return (event.outcome.message,) if isinstance(event.outcome, v.Received) else ()
 
 
-def _views(event: Event) -> Iterator[tuple[str, int | None]]:
+def _views(event: v.Event) -> Iterator[tuple[str, int | None]]:
     yield from ((view.body, view.sequence_number) for view in _given(event))
-    if isinstance(event.outcome, Peeked):
+    if isinstance(event.outcome, v.Peeked):
         yield from ((view.body, view.sequence_number) for view in event.outcome.messages)

@@ -16,12 +16,11 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.judging.judge import STATES_LIMIT
 from busproof.judging.linearization.heuristics import Hints
 from busproof.oracle.state import NEVER, Namespace
 from busproof.oracle.step import Acceptance, accept
-from busproof.vocabulary.outcomes import Event
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["DeadEnd", "Ended", "Search"]
 
@@ -61,7 +60,7 @@ class _Point:
 
     possible: tuple[Namespace, ...]
     chosen: int
-    rules: tuple[RuleId, ...]
+    rules: tuple[v.RuleId, ...]
     depth: int
     first: int
     untried: list[int]
@@ -81,9 +80,9 @@ class DeadEnd:
 
     order: tuple[int, ...]
     waiting: tuple[int, ...]
-    rules: tuple[tuple[RuleId, ...], ...]
+    rules: tuple[tuple[v.RuleId, ...], ...]
     possible: tuple[Namespace, ...]
-    event: Event
+    event: v.Event
 
     def why(self) -> Acceptance:
         """Return the rules that the event breaks, and the allowed answers."""
@@ -105,7 +104,7 @@ class Search:
     """
 
     def __init__(
-        self, events: Sequence[Event], start: tuple[Namespace, ...], *, ordered: bool
+        self, events: Sequence[v.Event], start: tuple[Namespace, ...], *, ordered: bool
     ) -> None:
         self._events = events
         self._ordered = ordered
@@ -118,7 +117,7 @@ class Search:
         self.had_choices = False
         self._forgotten = False
         self.order: list[int] = []
-        self.rules: list[tuple[RuleId, ...]] = []
+        self.rules: list[tuple[v.RuleId, ...]] = []
         self._dead_end: DeadEnd | None = None
         self._points = [self._point(start, -1, (), 0)]
 
@@ -179,7 +178,7 @@ class Search:
         self,
         possible: tuple[Namespace, ...],
         chosen: int,
-        rules: tuple[RuleId, ...],
+        rules: tuple[v.RuleId, ...],
         first: int,
     ) -> _Point:
         order, taken = self._order, self._taken
@@ -270,7 +269,7 @@ class Search:
         return self._hints.ranked(found, taken, self._way)
 
 
-def _by_time(events: Sequence[Event], *, ordered: bool) -> list[int]:
+def _by_time(events: Sequence[v.Event], *, ordered: bool) -> list[int]:
     """Return the events' indices by call time, then by recorded order."""
     if ordered:
         return list(range(len(events)))
