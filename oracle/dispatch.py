@@ -1,6 +1,5 @@
 """Dispatch of each command to the functions for its answers and for a missing answer."""
 
-from collections.abc import Iterator
 from typing import assert_never
 
 from busproof import vocabulary as v
@@ -32,13 +31,13 @@ from busproof.oracle.several import batches, deletions, several_locks
 from busproof.oracle.sizes.message_limits import held_to_limits
 from busproof.oracle.state import Namespace, Queue
 from busproof.oracle.transactions import transactional_settlements, transactions
-from busproof.oracle.transition import UNOBSERVED, Observation, Transition
+from busproof.oracle.transition import UNOBSERVED, Observation, Transitions
 from busproof.oracle.unjudged import LOOKING
 
 
 def dispatched(
     namespace: Namespace, command: v.Command, connection: str, seen: Observation
-) -> Iterator[Transition]:
+) -> Transitions:
     """Return every transition of the command that the documents allow."""
     queue = namespace.queues.get(v.concerned(command) or "")
     found = _whatever_its_status(namespace, queue, command, connection, seen)
@@ -51,7 +50,7 @@ def _whatever_its_status(
     command: v.Command,
     connection: str,
     seen: Observation,
-) -> Iterator[Transition]:
+) -> Transitions:
     """Return the allowed transitions if the entity is not disabled."""
     if queue is not None and (wrong := tuple(misaddressed(namespace, queue, command))):
         return iter(wrong)

@@ -1,6 +1,5 @@
 """Answers for entities that do not exist, may not exist, or were created only in part."""
 
-from collections.abc import Iterator
 from typing import Final
 
 from busproof import vocabulary as v
@@ -11,14 +10,14 @@ from busproof.oracle.outages import Outages, partition_set
 from busproof.oracle.sizes.message_limits import beyond_limits
 from busproof.oracle.state import Namespace, Queue, everywhere, with_queue
 from busproof.oracle.transactions.limits import with_transaction
-from busproof.oracle.transition import Observation, Transition, done, refusal
+from busproof.oracle.transition import Observation, Rules, Transition, Transitions, done, refusal
 from busproof.oracle.unjudged import LOOKING, named, stop_judging
 
 _USING: Final = v.Send | v.Receive | v.Peek | v.GetQueue | v.UpdateQueue | v.DeleteQueue
 """Requests with a documented answer for an entity that does not exist."""
 
 
-def absent(namespace: Namespace, command: v.Command, name: str) -> Iterator[Transition]:
+def absent(namespace: Namespace, command: v.Command, name: str) -> Transitions:
     """MGMT-10: return the answers for a queue that does not exist."""
     if isinstance(command, v.TakePartitionDown | v.BringPartitionUp):
         yield from _answered(namespace, command, _switched(namespace, command))
@@ -41,7 +40,7 @@ def absent(namespace: Namespace, command: v.Command, name: str) -> Iterator[Tran
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
 
 
-def _why_missing(namespace: Namespace, name: str) -> tuple[v.RuleId, ...]:
+def _why_missing(namespace: Namespace, name: str) -> Rules:
     """MGMT-10, MGMT-15, TOPIC-22: return the rules exercised by its absence."""
     tombstone = namespace.registry.tombstones.get(name)
     if tombstone is None:
@@ -59,7 +58,7 @@ def _switched(namespace: Namespace, command: v.TakePartitionDown | v.BringPartit
     return evolve(namespace, registry=evolve(registry, outages=changed))
 
 
-def maybe_absent(namespace: Namespace, command: v.Command, queue: Queue) -> Iterator[Transition]:
+def maybe_absent(namespace: Namespace, command: v.Command, queue: Queue) -> Transitions:
     """Return the answers for a queue that may not exist, or exist in part.
 
     MGMT-19: a deletion that is repeated with every partition up finds at worst that it was done.
@@ -77,7 +76,7 @@ def maybe_absent(namespace: Namespace, command: v.Command, queue: Queue) -> Iter
 
 def _switched_if_there(
     namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, queue: Queue
-) -> Iterator[Transition]:
+) -> Transitions:
     """Apply the outage to the queue, if it exists, and to one created later."""
     down = isinstance(command, v.TakePartitionDown)
     switched = namespace
@@ -89,7 +88,7 @@ def _switched_if_there(
 
 def _answered(
     namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, switched: Namespace
-) -> Iterator[Transition]:
+) -> Transitions:
     """Return the answers about a partition that may exist: done, or refused."""
     if command.partition < namespace.profile.partitions:
         yield done(switched)

@@ -118,12 +118,12 @@ class Stored:
 
     number: int
     message: v.Message
-    key: Key | None
-    line: Key | None
-    where: Partitions
-    certain: bool
-    since: int
-    available_at: int
+    key: Key | None = None
+    line: Key | None = None
+    where: Partitions = 0
+    certain: bool = False
+    since: int = 0
+    available_at: int = 0
     deliveries: int = 0
     counted: int = 0
     uncounted: int = 0

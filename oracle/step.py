@@ -1,7 +1,7 @@
 """Judging: the transitions that the documents allow, and those that match an observation."""
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final
 
 import attrs
@@ -21,7 +21,7 @@ from busproof.oracle.messages.message_store import never_arrives
 from busproof.oracle.messages.releasing import prepared
 from busproof.oracle.state import Namespace, Queue, Subscription, Topic, is_unsure, with_queue
 from busproof.oracle.transactions.transactions import sent_to
-from busproof.oracle.transition import UNOBSERVED, Observation, Transition
+from busproof.oracle.transition import UNOBSERVED, Observation, Rules, Transition, Transitions
 from busproof.oracle.unjudged import is_about_unjudged, named, topic_above, with_pending_effects
 from busproof.oracle.window import Window
 
@@ -49,7 +49,7 @@ class Acceptance:
     """
 
     possible: tuple[Namespace, ...]
-    rules: tuple[v.RuleId, ...] = ()
+    rules: Rules = ()
     allowed: tuple[Transition, ...] = ()
 
 
@@ -58,7 +58,7 @@ def transitions(
     command: v.Command,
     connection: str = "c1",
     seen: Observation = UNOBSERVED,
-) -> Iterator[Transition]:
+) -> Transitions:
     """Yield every transition that the documents allow and that matches the observation."""
     names = named(command)
     name = names[0] if names else ""
@@ -92,9 +92,9 @@ def _of_unsure(
     namespace: Namespace,
     command: v.Command,
     queue: Queue,
-    found: Iterator[Transition],
+    found: Transitions,
     seen: Observation,
-) -> Iterator[Transition]:
+) -> Transitions:
     """Return the answers of a queue that may not exist; among equal ones, the least informative.
 
     A refusal may mean that the queue does not exist; only the refusal of a change is less
@@ -114,7 +114,7 @@ def _of_unsure(
         yield from missing
 
 
-def _agreeing(found: Iterator[Transition], seen: Observation) -> Iterator[Transition]:
+def _agreeing(found: Transitions, seen: Observation) -> Transitions:
     return (transition for transition in found if transition.admits(seen.outcome))
 
 

@@ -1,5 +1,7 @@
 """A transition that the documents allow, and the observation of one that happened."""
 
+from collections.abc import Iterator
+
 import attrs
 
 from busproof import vocabulary as v
@@ -41,6 +43,9 @@ class Transition:
         if isinstance(outcome, v.Refused) and isinstance(self.outcome, v.Refused):
             return self.any_error or outcome.error is self.outcome.error
         return outcome == self.outcome
+
+
+Transitions = Iterator[Transition]
 
 
 @attrs.frozen

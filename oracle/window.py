@@ -17,3 +17,11 @@ class Window:
     def lengthened(self, durations: "Window") -> "Window":
         """Return the end of something that begins here and lasts for one of these durations."""
         return Window(self.earliest + durations.earliest, self.latest + durations.latest)
+
+    def widened(self, slack: int) -> "Window":
+        """Return the window as a clock may report it that is off by the slack."""
+        return Window(self.earliest - slack, self.latest + slack)
+
+    def reaching(self, latest: int) -> "Window":
+        """Return the window with another end."""
+        return Window(self.earliest, latest)

@@ -7,7 +7,6 @@ and until then it may come or not (SCHEDULE-DELAY).
 from collections.abc import Iterator
 from typing import Any
 
-from busproof import vocabulary as v
 from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.expiry import death, lifetimes
 from busproof.oracle.messages.keys import effective_key
@@ -16,6 +15,7 @@ from busproof.oracle.messages.partitioning import home_of
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.schedule import Waiting, removed, top
 from busproof.oracle.state import NEVER, Namespace, Queue, Topic, everywhere, with_queue
+from busproof.oracle.transition import Rules
 from busproof.oracle.window import Window
 
 
@@ -99,7 +99,7 @@ def _arrived(namespace: Namespace, queue: Queue, waiting: Waiting, *, certain: b
     return replace(queue, uncertain, arrived)
 
 
-def _why_alive(namespace: Namespace, queue: Queue, waiting: Waiting) -> tuple[v.RuleId, ...]:
+def _why_alive(namespace: Namespace, queue: Queue, waiting: Waiting) -> Rules:
     """TTL-12: return the rules exercised if it was scheduled longer ago than its time to live."""
     life = lifetimes(queue, waiting.message, waiting.due).latest
     since = waiting.due.earliest - waiting.asked

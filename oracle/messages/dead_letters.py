@@ -175,12 +175,8 @@ def _undeliverable(
     letter = Stored(
         number=0,
         message=found.arrival.message,
-        key=None,
-        line=None,
         where=everywhere(namespace, owner.settings),
         certain=True,
-        since=0,
-        available_at=0,
         returned=found.kept_by,
     )
     yield _newest(add_dead_letter(with_queue(namespace, left), left, letter, suffix), dead, 0)

@@ -14,12 +14,19 @@ from busproof.oracle.messages.sequence_numbers import numbered
 from busproof.oracle.messages.sessions import holds_session, seized, session_at
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
-from busproof.oracle.transition import Observation, Rules, Transition, exercised, refusal
+from busproof.oracle.transition import (
+    Observation,
+    Rules,
+    Transition,
+    Transitions,
+    exercised,
+    refusal,
+)
 
 
 def receive_deferred(
     namespace: Namespace, command: v.ReceiveDeferred, connection: str, seen: Observation
-) -> Iterator[Transition]:
+) -> Transitions:
     """DEFER-02 to DEFER-13: give the messages with these numbers, or none of them."""
     queue = namespace.queues[command.queue]
     if not command.sequence_numbers:
@@ -65,7 +72,7 @@ def _is_surely_missing(queue: Queue, number: int) -> bool:
 
 def _given(
     namespace: Namespace, queue: Queue, command: v.ReceiveDeferred, outcome: v.ReceivedSeveral
-) -> Iterator[Transition]:
+) -> Transitions:
     rules: Rules = ()
     given: list[int] = []
     for view in outcome.messages:
@@ -193,9 +200,7 @@ def _is_free(queue: Queue, stored: Stored, command: v.ReceiveDeferred) -> bool:
     return there and in_session and not queue.outages.may_hit(stored.where)
 
 
-def _why_refused(
-    namespace: Namespace, queue: Queue, command: v.ReceiveDeferred
-) -> tuple[v.RuleId, ...] | None:
+def _why_refused(namespace: Namespace, queue: Queue, command: v.ReceiveDeferred) -> Rules | None:
     """Return the rules that a refusal exercises, `None` if it is not permitted."""
     rules: list[v.RuleId] = []
     permitted = False
@@ -237,9 +242,7 @@ def _spans(namespace: Namespace, queue: Queue, command: v.ReceiveDeferred) -> bo
     return len(named) > 1 or not (told and namespace.profile.numbers_name_partitions)
 
 
-def _offered(
-    namespace: Namespace, queue: Queue, command: v.ReceiveDeferred
-) -> Iterator[Transition]:
+def _offered(namespace: Namespace, queue: Queue, command: v.ReceiveDeferred) -> Transitions:
     """Return what can be given as far as is known: all of them, if all are available."""
     views = []
     for stored in _wanted(queue, command):

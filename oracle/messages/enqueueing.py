@@ -26,6 +26,7 @@ from busproof.oracle.state import (
     with_queue,
 )
 from busproof.oracle.storage_used import filled
+from busproof.oracle.transition import Rules
 from busproof.oracle.unjudged import stop_judging
 from busproof.oracle.window import Window
 
@@ -46,7 +47,7 @@ def arrive(
         return go_on(with_queue(namespace, taken), taken, arrival)
     if not isinstance(queue.role, Topic):
         ended = queue.managed.redirected and not arrival.hops
-        shows: tuple[v.RuleId, ...] = ("FWD-05",) if ended else ()
+        shows: Rules = ("FWD-05",) if ended else ()
         return _taken(namespace, queue, arrival, (*shows, *arrival.shows), also)
     role = queue.role
     limited = evolve(arrival.message, time_to_live=lifetime(queue, arrival.message))
@@ -150,7 +151,7 @@ def _taken(
     namespace: Namespace,
     queue: Queue,
     arrival: Arrival,
-    shows: tuple[v.RuleId, ...],
+    shows: Rules,
     also: dict[str, Any] | None = None,
 ) -> Namespace:
     """SESS-01, FWD-27: a message without a session is not receivable if one is required.
@@ -166,7 +167,7 @@ def _stored(
     namespace: Namespace,
     queue: Queue,
     arrival: Arrival,
-    shows: tuple[v.RuleId, ...] = (),
+    shows: Rules = (),
     also: dict[str, Any] | None = None,
 ) -> Queue:
     stored = store(
@@ -213,7 +214,7 @@ def _copied(
         where = _own_partitions(namespace, subscription, arrival.key)
     certain = arrival.certain and timely and verdict.taken is True and not is_unsure(subscription)
     certain = certain and (subscription.managed.status.takes or _collects(namespace))
-    shows: tuple[v.RuleId, ...] = (*arrival.shows, "TOPIC-01")
+    shows: Rules = (*arrival.shows, "TOPIC-01")
     if subscription.managed.status is v.EntityStatus.RECEIVE_DISABLED:
         shows = ("TOPIC-25", *shows)
     if timely and verdict.taken is True:
@@ -247,9 +248,7 @@ def _remembered(
     return evolve(subscription, role=evolve(role, taken=taken))
 
 
-def _shown(
-    subscription: Queue, role: Subscription, message: v.Message, verdict: Verdict
-) -> tuple[v.RuleId, ...]:
+def _shown(subscription: Queue, role: Subscription, message: v.Message, verdict: Verdict) -> Rules:
     """FILTER-20, FEAT-01, FEAT-02: return further rules that the verdict exercises."""
     rules = verdict.rules
     if role.taken.get(evolve(message, body="")) is verdict.taken:

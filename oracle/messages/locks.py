@@ -1,7 +1,5 @@
 """Message locks: their duration, and renewal."""
 
-from collections.abc import Iterator
-
 from busproof import vocabulary as v
 from busproof.oracle.evolve import evolve
 from busproof.oracle.heap import push
@@ -9,9 +7,10 @@ from busproof.oracle.messages import settling
 from busproof.oracle.messages.expiry import is_surely_dead, may_have_died
 from busproof.oracle.messages.matching import Candidate
 from busproof.oracle.messages.sessions import session_at
+from busproof.oracle.messages.stopped_clocks import full_term
 from busproof.oracle.queued_messages import Lock, Stored
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
-from busproof.oracle.transition import Observation, Transition, refusal
+from busproof.oracle.transition import Observation, Transition, Transitions, refusal
 from busproof.oracle.window import Window
 
 
@@ -26,19 +25,12 @@ def given_lock(candidate: Candidate, session_id: str | None) -> Lock:
     if session_id is not None:
         expiry = session_at(queue, session_id).expiry
     elif view.locked_until is not None:
-        expiry = Window(view.locked_until - slack, view.locked_until + slack)
+        expiry = Window(view.locked_until, view.locked_until).widened(slack)
     elif is_whole(candidate):
-        expiry = _full(namespace, queue)
+        expiry = full_term(namespace, queue)
     else:
-        expiry = Window(now.earliest, _full(namespace, queue).latest)
+        expiry = Window(now.earliest, full_term(namespace, queue).latest)
     return Lock(token, expiry, session_id, now, settlements=queue.settlements)
-
-
-def _full(namespace: Namespace, queue: Queue) -> Window:
-    """Return when a lock ends that begins now."""
-    slack = namespace.observability.slack
-    full = namespace.now.lengthened(queue.managed.lock_durations)
-    return Window(full.earliest - slack, full.latest + slack)
 
 
 def is_whole(candidate: Candidate) -> bool:
@@ -57,7 +49,7 @@ def lock_is_possible(candidate: Candidate, session_id: str | None) -> bool:
     namespace, until = candidate.namespace, candidate.view.locked_until
     if until is None or session_id is not None:
         return True
-    full, slack = _full(namespace, candidate.queue), namespace.observability.slack
+    full, slack = full_term(namespace, candidate.queue), namespace.observability.slack
     managed = candidate.queue.managed
     if is_whole(candidate):
         return full.earliest - slack <= until <= full.latest + slack
@@ -74,9 +66,7 @@ def _may_be_older_than_update(candidate: Candidate) -> bool:
     return bool(untold) or candidate.stored.since < managed.changed_at
 
 
-def renew_lock(
-    namespace: Namespace, command: v.RenewLock, seen: Observation
-) -> Iterator[Transition]:
+def renew_lock(namespace: Namespace, command: v.RenewLock, seen: Observation) -> Transitions:
     """LOCK-04, LOCK-05: the lock lasts for a full duration from now, or was lost."""
     queue = namespace.queues[command.queue]
     stored = settling.locked(queue, command.lock_token)
@@ -92,9 +82,7 @@ def renew_lock(
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
 
 
-def _of_held(
-    namespace: Namespace, queue: Queue, stored: Stored, seen: Observation
-) -> Iterator[Transition]:
+def _of_held(namespace: Namespace, queue: Queue, stored: Stored, seen: Observation) -> Transitions:
     """Renew the lock; optionally not if only the lock keeps the message (RENEW-EXPIRED)."""
     reading = namespace.reading("RENEW-EXPIRED")
     if reading != "refused" or not is_surely_dead(namespace, queue, stored):
@@ -103,20 +91,18 @@ def _of_held(
         yield refusal(namespace, v.Error.LOCK_LOST, any_error=True)
 
 
-def _renewed(
-    namespace: Namespace, queue: Queue, stored: Stored, seen: Observation
-) -> Iterator[Transition]:
+def _renewed(namespace: Namespace, queue: Queue, stored: Stored, seen: Observation) -> Transitions:
     lock, slack = stored.lock, namespace.observability.slack
     if lock is None:
         raise AssertionError("only a locked message's lock is renewed")
-    expiry = _full(namespace, queue)
+    expiry = full_term(namespace, queue)
     told: int | None = namespace.now.earliest + queue.settings.lock_duration
     if isinstance(seen.outcome, v.Renewed):
         told = seen.outcome.locked_until
         if told is not None:
             if not expiry.earliest - slack <= told <= expiry.latest + slack:
                 return
-            expiry = Window(told - slack, told + slack)
+            expiry = Window(told, told).widened(slack)
     if lock.session_id is not None:
         expiry = Window(lock.expiry.earliest, max(lock.expiry.latest, expiry.latest))
     elif lock.expiry.earliest == -NEVER:

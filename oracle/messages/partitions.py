@@ -1,12 +1,12 @@
 """What partitions that are down and the caches of front ends make possible (PART)."""
 
-from busproof import vocabulary as v
 from busproof.oracle.messages.stopped_clocks import lock_is_over
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import Namespace, Queue
+from busproof.oracle.transition import Rules
 
 
-def in_one_store(queue: Queue) -> tuple[v.RuleId, ...]:
+def in_one_store(queue: Queue) -> Rules:
     """PART-01: return the rules that an outage of an entity with a single store exercises."""
     return () if queue.settings.partitioned else ("PART-01",)
 

@@ -1,6 +1,5 @@
 """Peeks: browsing messages without locking them."""
 
-from collections.abc import Iterator
 from heapq import nsmallest
 
 from busproof import vocabulary as v
@@ -14,12 +13,19 @@ from busproof.oracle.messages.sequence_numbers import misnumbered, numbered
 from busproof.oracle.messages.spontaneous_arrivals import arrivals
 from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Stored
-from busproof.oracle.schedule import Waiting
 from busproof.oracle.state import Namespace, Queue, with_queue
-from busproof.oracle.transition import UNOBSERVED, Observation, Transition, exercised, refusal
+from busproof.oracle.transition import (
+    UNOBSERVED,
+    Observation,
+    Rules,
+    Transition,
+    Transitions,
+    exercised,
+    refusal,
+)
 
 
-def peek(namespace: Namespace, command: v.Peek, seen: Observation) -> Iterator[Transition]:
+def peek(namespace: Namespace, command: v.Peek, seen: Observation) -> Transitions:
     """LIFE-07: show existing messages, those of a partition in order of sequence number."""
     queue = namespace.queues[command.queue]
     if isinstance(seen.outcome, v.Peeked):
@@ -34,13 +40,11 @@ def peek(namespace: Namespace, command: v.Peek, seen: Observation) -> Iterator[T
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
 
 
-def _shown(
-    namespace: Namespace, queue: Queue, command: v.Peek, outcome: v.Peeked
-) -> Iterator[Transition]:
+def _shown(namespace: Namespace, queue: Queue, command: v.Peek, outcome: v.Peeked) -> Transitions:
     views = outcome.messages
     if len(views) > command.count or not in_order(namespace, queue, views):
         return
-    rules: tuple[v.RuleId, ...] = ("LIFE-07",) if views else ()
+    rules: Rules = ("LIFE-07",) if views else ()
     if views and command.session_id is not None and len(queue.members) > 1:
         rules = ("SESS-23", *rules)
     if views and peek_start.is_served_in_outage(namespace, queue):
@@ -115,22 +119,9 @@ def _waiting(
             continue
         session_id = waiting.message.session_id
         asked_for = command.session_id in (None, session_id)
-        if asked_for and is_unchanged(namespace, _as_stored(waiting), view):
+        if asked_for and is_unchanged(namespace, Stored(number=0, message=waiting.message), view):
             return place
     return None
-
-
-def _as_stored(waiting: Waiting) -> Stored:
-    return Stored(
-        number=0,
-        message=waiting.message,
-        key=None,
-        line=None,
-        where=0,
-        certain=False,
-        since=0,
-        available_at=0,
-    )
 
 
 def _is_late(stored: Stored, view: v.MessageView) -> bool:
@@ -179,7 +170,7 @@ def _known_better(candidate: Candidate) -> Queue:
     return evolve(replace(queue, stored, better), **numbered(queue, stored, number))
 
 
-def _offered(namespace: Namespace, queue: Queue, command: v.Peek) -> Iterator[Transition]:
+def _offered(namespace: Namespace, queue: Queue, command: v.Peek) -> Transitions:
     """Return what can be shown as far as is known: the oldest of any one partition."""
     partitions: dict[Partitions, list[int]] = {}
     for number, stored in queue.messages.items():
@@ -236,7 +227,7 @@ def _later(queue: Queue, command: v.Peek) -> list[v.MessageView]:
     asked = (waiting for _, waiting in entries if waiting.certain)
     return [
         evolve(
-            view_of(_as_stored(waiting)),
+            view_of(Stored(number=0, message=waiting.message)),
             sequence_number=waiting.number,
             state=v.MessageState.SCHEDULED,
         )

@@ -32,12 +32,12 @@ from busproof.oracle.messages.sessions import holds_session, in_outage, not_held
 from busproof.oracle.messages.spontaneous_arrivals import arrivals
 from busproof.oracle.queued_messages import Key, Receivers, Stored
 from busproof.oracle.state import Namespace, Queue, with_queue
-from busproof.oracle.transition import Observation, Transition, refusal
+from busproof.oracle.transition import Observation, Rules, Transition, Transitions, refusal
 
 
 def receive(
     namespace: Namespace, command: v.Receive, connection: str, seen: Observation
-) -> Iterator[Transition]:
+) -> Transitions:
     """Return every allowed answer to a receive."""
     queue = namespace.queues[command.queue]
     if queue.settings.requires_session is not (command.session_id is not None):
@@ -58,7 +58,7 @@ def receive(
     yield from _nothing(namespace, queue, command, seen)
 
 
-def _of_another_kind(namespace: Namespace, queue: Queue, connection: str) -> Iterator[Transition]:
+def _of_another_kind(namespace: Namespace, queue: Queue, connection: str) -> Transitions:
     """SESS-02: without a session, nothing is received where sessions are required.
 
     The documents leave open whether the holder of a session may omit it, and how a queue without
@@ -98,7 +98,7 @@ def _counted(queue: Queue) -> Receivers:
 
 def _nothing(
     namespace: Namespace, queue: Queue, command: v.Receive, seen: Observation
-) -> Iterator[Transition]:
+) -> Transitions:
     """LIFE-08, LIFE-09, LIFE-11: allow an empty answer if no message is surely within reach."""
     out_of_reach = _is_out_of_reach(namespace, queue, command)
     unserved = _may_be_unserved(namespace, queue, command)
@@ -107,7 +107,7 @@ def _nothing(
         out_of_reach = _is_out_of_reach(namespace, queue, command)
     if out_of_reach or unserved:
         cached = command.session_id is None and cached_elsewhere(namespace, queue)
-        rules: tuple[v.RuleId, ...] = (*in_one_store(queue), "LIFE-11")
+        rules: Rules = (*in_one_store(queue), "LIFE-11")
         if out_of_reach:
             rules = of_empty_receive(namespace, queue, command.session_id, cached=cached)
         after = with_queue(namespace, evolve(queue, receivers=_counted(queue)))
@@ -142,7 +142,7 @@ def _is_out_of_reach(namespace: Namespace, queue: Queue, command: v.Receive) -> 
 
 def _given(
     namespace: Namespace, queue: Queue, command: v.Receive, seen: Observation
-) -> Iterator[Transition]:
+) -> Transitions:
     if isinstance(seen.outcome, v.Received):
         view = seen.outcome.message
         for candidate in _told_apart(recognised(namespace, queue, view, seen)):
@@ -265,7 +265,7 @@ def _handed_out(candidate: Candidate, command: v.Receive) -> Transition:
     )
 
 
-def _offered(namespace: Namespace, queue: Queue, command: v.Receive) -> Iterator[Transition]:
+def _offered(namespace: Namespace, queue: Queue, command: v.Receive) -> Transitions:
     """Return what can be given as far as is known: the oldest by partition, key or session."""
     for stored in heads(queue, command.session_id):
         if queue.outages.may_hit(stored.where):

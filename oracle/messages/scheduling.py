@@ -1,7 +1,5 @@
 """Scheduled messages: sending and cancelling."""
 
-from collections.abc import Iterator
-
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
 from busproof.oracle.evolve import evolve
@@ -36,14 +34,14 @@ from busproof.oracle.state import (
 )
 from busproof.oracle.storage_used import filled
 from busproof.oracle.transactions import limits, transactional_sends
-from busproof.oracle.transition import Observation, Transition, done, refusal
+from busproof.oracle.transition import Observation, Transition, Transitions, done, refusal
 from busproof.oracle.window import Window
 
 LATER_NUMBERS = 1 << 47
 """First number for scheduled messages that were not seen; active ones never have it."""
 
 
-def schedule(namespace: Namespace, command: v.Schedule, seen: Observation) -> Iterator[Transition]:
+def schedule(namespace: Namespace, command: v.Schedule, seen: Observation) -> Transitions:
     """Return every allowed answer to scheduling a message, in a transaction or not."""
     queue = namespace.queues[command.queue]
     if v.is_dead_letter_queue(command.queue):
@@ -62,7 +60,7 @@ def schedule(namespace: Namespace, command: v.Schedule, seen: Observation) -> It
 
 def _schedule(
     namespace: Namespace, queue: Queue, command: v.Schedule, message: v.Message, seen: Observation
-) -> Iterator[Transition]:
+) -> Transitions:
     """SCHED-03, SCHED-10, SCHED-12: accept the message, unless its keys or an outage forbid."""
     if keys_conflict(message):
         yield from transactional_sends.conflicting(namespace, queue, message, "SCHED-12")
@@ -111,7 +109,7 @@ def _waiting(
     *,
     certain: bool,
 ) -> Waiting:
-    slack, now = namespace.observability.slack, namespace.now.shifted(max(command.delay, 0))
+    due = namespace.now.shifted(max(command.delay, 0))
     place = queue.calendar.scheduled
     number: int | None = LATER_NUMBERS + place
     if isinstance(seen.outcome, v.Scheduled):
@@ -119,7 +117,7 @@ def _waiting(
     return Waiting(
         place=place,
         message=message,
-        due=Window(now.earliest - slack, now.latest + slack),
+        due=due.widened(namespace.observability.slack),
         certain=certain,
         number=number,
         past=command.delay <= 0,
@@ -166,7 +164,7 @@ def _told(after: Namespace, waiting: Waiting, seen: Observation, *rules: v.RuleI
 
 def _schedule_in(
     namespace: Namespace, queue: Queue, command: v.Schedule, message: v.Message, seen: Observation
-) -> Iterator[Transition]:
+) -> Transitions:
     """SCHED-15: schedule in a transaction; the rules for keys may apply or not."""
     name = command.transaction or ""
     transaction = namespace.transactions.get(name)
@@ -179,26 +177,22 @@ def _schedule_in(
     if transaction.doubtful or limits.may_be_over(namespace, transaction) or queue.outages.any:
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
     for refused in (*no_more(namespace, transaction), *beyond_limits(namespace, command)):
-        yield evolve(
-            refused, next=transactional_sends.after_refusal(refused.next, name, transaction)
-        )
+        yield _turned_away(refused, name, transaction)
     if keys_conflict(message):
         yield from transactional_sends.conflicting(namespace, queue, message, "SCHED-12")
         if queue.settings.partitioned or not transactional_sends.regular_accepts(namespace):
             return
     reading = namespace.reading("TXN-OTHER-OPERATIONS")
-    objected = _is_objectionable(namespace, queue, message, transaction)
+    objected, must_object = _objections(namespace, queue, message, transaction)
     if objected and reading != "sends-only":
         after = limits.with_transaction(namespace, name, evolve(transaction, doubtful=True))
         yield refusal(after, v.Error.INVALID_OPERATION, "SCHED-15", any_error=True)
-    if reading == "all" and _is_invalid(namespace, queue, message, transaction):
+    if reading == "all" and must_object:
         return
     key = effective_key(namespace, queue.settings, message)
     home = _home(namespace, queue, key)
     for refused in no_room_within(namespace, queue, message, key, home):
-        yield evolve(
-            refused, next=transactional_sends.after_refusal(refused.next, name, transaction)
-        )
+        yield _turned_away(refused, name, transaction)
     waiting = _waiting(namespace, queue, command, message, seen, certain=True)
     doubted = evolve(
         transaction,
@@ -207,6 +201,12 @@ def _schedule_in(
     )
     after = _staged(namespace, queue, command, doubted, waiting)
     yield _told(after, waiting, seen, "SCHED-15")
+
+
+def _turned_away(refused: Transition, name: str, transaction: Transaction) -> Transition:
+    """Return the refusal, which may end the transaction."""
+    left = transactional_sends.after_refusal(refused.next, name, transaction)
+    return evolve(refused, next=left)
 
 
 def _staged(
@@ -232,39 +232,23 @@ def _staged(
     return limits.with_transaction(after, command.transaction or "", grown)
 
 
-def _is_objectionable(
+def _objections(
     namespace: Namespace, queue: Queue, message: v.Message, transaction: Transaction
-) -> bool:
-    """Return whether sending the message in this transaction might have to be refused."""
+) -> tuple[bool, bool]:
+    """Return whether sending it in this transaction would have to be refused: perhaps, surely."""
     if queue.settings.requires_session and message.session_id is None:
-        return True
-    second, _ = limits.is_second_entity(transaction, queue.settings.queue)
-    if second or not queue.settings.partitioned:
-        return second
-    before = transaction.keys.get(queue.settings.queue)
-    keys = transaction_key(namespace, queue.settings, message)
-    return any(
-        key is None or (before is not None and keys_may_differ(namespace.profile, before, key))
-        for key in keys
-    )
-
-
-def _is_invalid(
-    namespace: Namespace, queue: Queue, message: v.Message, transaction: Transaction
-) -> bool:
-    """Return whether sending the message would have to be refused under every reading."""
-    if queue.settings.requires_session and message.session_id is None:
-        return True
-    _, second = limits.is_second_entity(transaction, queue.settings.queue)
-    if second and namespace.reading("TXN-ENTITIES") == "refused":
-        return True
+        return True, True
+    may, must = limits.is_second_entity(transaction, queue.settings.queue)
+    must = must and namespace.reading("TXN-ENTITIES") == "refused"
     if not queue.settings.partitioned:
-        return False
-    before = transaction.keys.get(queue.settings.queue)
-    return all(
-        key is None or (before is not None and not keys_may_be_same(namespace.profile, before, key))
-        for key in transaction_key(namespace, queue.settings, message)
-    )
+        return may, must
+    before, profile = transaction.keys.get(queue.settings.queue), namespace.profile
+    named = transaction_key(namespace, queue.settings, message)
+    if before is None:
+        return may or None in named, must or named == (None,)
+    differ = [key is None or keys_may_differ(profile, before, key) for key in named]
+    agree = [key is not None and keys_may_be_same(profile, before, key) for key in named]
+    return may or any(differ), must or not any(agree)
 
 
 def committed_later(
@@ -284,7 +268,7 @@ def committed_later(
     return _entered(namespace, queue, waiting, key)
 
 
-def cancel(namespace: Namespace, command: v.CancelScheduled) -> Iterator[Transition]:
+def cancel(namespace: Namespace, command: v.CancelScheduled) -> Transitions:
     """SCHED-03 to SCHED-05: the message never arrives, or it is too late for that."""
     queue = namespace.queues[command.queue]
     calendar, number = queue.calendar, command.sequence_number

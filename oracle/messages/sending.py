@@ -1,6 +1,5 @@
 """Sends: where a message goes, and when it is refused."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from busproof import vocabulary as v
@@ -25,13 +24,14 @@ from busproof.oracle.transition import (
     Observation,
     Rules,
     Transition,
+    Transitions,
     done,
     exercised,
     refusal,
 )
 
 
-def send(namespace: Namespace, command: v.Send, seen: Observation) -> Iterator[Transition]:
+def send(namespace: Namespace, command: v.Send, seen: Observation) -> Transitions:
     """Return every allowed answer to a send, in a transaction or not."""
     queue = namespace.queues[command.queue]
     if v.is_dead_letter_queue(command.queue):
@@ -49,7 +49,7 @@ def send(namespace: Namespace, command: v.Send, seen: Observation) -> Iterator[T
 
 def _send(
     namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Observation
-) -> Iterator[Transition]:
+) -> Transitions:
     if keys.keys_conflict(message):
         yield from transactional_sends.conflicting(namespace, queue, message, "KEY-08")
         if queue.settings.partitioned or not transactional_sends.regular_accepts(namespace):
@@ -64,9 +64,7 @@ def _send(
         yield from _send_without_key(namespace, queue, command, message, seen)
 
 
-def _without_session(
-    namespace: Namespace, queue: Queue, message: v.Message
-) -> Iterator[Transition]:
+def _without_session(namespace: Namespace, queue: Queue, message: v.Message) -> Transitions:
     """SESS-01: a message that no session receiver can get is refused, or dead-lettered.
 
     Until then a peek may show it.
@@ -81,7 +79,7 @@ def _without_session(
 
 def _send_with_key(
     namespace: Namespace, queue: Queue, message: v.Message, key: Key, seen: Observation
-) -> Iterator[Transition]:
+) -> Transitions:
     """KEY-02, KEY-03, KEY-20: place in the key's partition, or refuse."""
     home = partitioning.home_of(namespace, queue, key)
     yield from no_room(namespace, queue, message, key, home)
@@ -108,7 +106,7 @@ def _with_all_down(namespace: Namespace, queue: Queue) -> Rules:
 
 def _send_without_key(
     namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Observation
-) -> Iterator[Transition]:
+) -> Transitions:
     """KEY-14, KEY-15, KEY-18: place in any partition that is up, in turn or at random."""
     outages = queue.outages
     all_of_them = everywhere(namespace, queue.settings)

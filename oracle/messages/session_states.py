@@ -13,14 +13,12 @@ from busproof.oracle.sizes.entity_size import may_be_full
 from busproof.oracle.sizes.message_limits import refuses_state, shown_of_state
 from busproof.oracle.state import Namespace, Queue, everywhere, with_queue
 from busproof.oracle.storage_used import filled, most_of_state
-from busproof.oracle.transition import Observation, Transition, done, refusal
+from busproof.oracle.transition import Observation, Rules, Transition, Transitions, done, refusal
 
 NOTHING = SessionData(None)
 
 
-def set_state(
-    namespace: Namespace, command: v.SetSessionState, connection: str
-) -> Iterator[Transition]:
+def set_state(namespace: Namespace, command: v.SetSessionState, connection: str) -> Transitions:
     """SESS-17, SESS-18: set or remove the state, if the connection holds the session."""
     queue = namespace.queues[command.queue]
     holding = holds_session(namespace, queue, command.session_id, connection)
@@ -49,9 +47,7 @@ def _weighed(namespace: Namespace, queue: Queue, command: v.SetSessionState) -> 
     return evolve(queue, room=room)
 
 
-def _no_room(
-    namespace: Namespace, queue: Queue, command: v.SetSessionState
-) -> Iterator[Transition]:
+def _no_room(namespace: Namespace, queue: Queue, command: v.SetSessionState) -> Transitions:
     """SIZE-13: optionally refuse the session state for lack of room."""
     if command.state is None:
         return
@@ -62,7 +58,7 @@ def _no_room(
 
 def get_state(
     namespace: Namespace, command: v.GetSessionState, connection: str, seen: Observation
-) -> Iterator[Transition]:
+) -> Transitions:
     """SESS-16 to SESS-20: return the last state, which survives closing and expiry."""
     queue = namespace.queues[command.queue]
     holding = holds_session(namespace, queue, command.session_id, connection)
@@ -90,10 +86,10 @@ def _arrived(stored: SessionData, state: str | None) -> SessionData:
     return evolve(stored, state=state, late=tuple(late))
 
 
-def _rules(queue: Queue, session_id: str) -> tuple[v.RuleId, ...]:
+def _rules(queue: Queue, session_id: str) -> Rules:
     stored = queue.states.get(session_id)
     others = any(each.state for name, each in queue.states.items() if name != session_id)
-    rules: tuple[v.RuleId, ...] = ("SESS-20",) if others else ()
+    rules: Rules = ("SESS-20",) if others else ()
     if stored is None:
         return (*rules, "SESS-16")
     if stored.kept:
@@ -101,9 +97,7 @@ def _rules(queue: Queue, session_id: str) -> tuple[v.RuleId, ...]:
     return (*rules, "SESS-18") if stored.state is None else (*rules, "SESS-17")
 
 
-def _refusals(
-    namespace: Namespace, queue: Queue, session_id: str, connection: str
-) -> Iterator[Transition]:
+def _refusals(namespace: Namespace, queue: Queue, session_id: str, connection: str) -> Transitions:
     if holds_session(namespace, queue, session_id, connection) is not True:
         yield not_held(namespace, queue, session_id, connection, "SESS-21")
     yield from in_outage(namespace, queue, session_id)
@@ -122,9 +116,7 @@ def lost_set_state(namespace: Namespace, command: v.SetSessionState) -> Namespac
     return _with(namespace, queue, command.session_id, late)
 
 
-def list_sessions(
-    namespace: Namespace, command: v.ListSessions, seen: Observation
-) -> Iterator[Transition]:
+def list_sessions(namespace: Namespace, command: v.ListSessions, seen: Observation) -> Transitions:
     """SESS-22: list every session that has messages or a state, and no other."""
     queue = namespace.queues[command.queue]
     if not queue.settings.requires_session:

@@ -1,7 +1,5 @@
 """Sessions: held by one connection at a time, for as long as their lock lasts."""
 
-from collections.abc import Iterator
-
 from busproof import vocabulary as v
 from busproof.oracle.evolve import evolve
 from busproof.oracle.heap import push
@@ -10,10 +8,10 @@ from busproof.oracle.messages.keys import SESSION_ID
 from busproof.oracle.messages.message_store import first_in_line
 from busproof.oracle.messages.partitioning import home_of
 from busproof.oracle.messages.releasing import give_back
-from busproof.oracle.messages.stopped_clocks import lock_is_over
+from busproof.oracle.messages.stopped_clocks import full_term, lock_is_over
 from busproof.oracle.queued_messages import Key, SessionLock
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
-from busproof.oracle.transition import Observation, Transition, done, refusal
+from busproof.oracle.transition import Observation, Rules, Transition, Transitions, done, refusal
 from busproof.oracle.window import Window
 
 
@@ -30,7 +28,7 @@ def seized(namespace: Namespace, queue: Queue, session_id: str, connection: str)
     held = queue.sessions.get(session_id)
     if held is not None and held.connection == connection and not held.doubtful:
         return queue
-    expiry = Window(namespace.now.earliest, _full_term(namespace, queue).latest)
+    expiry = Window(namespace.now.earliest, full_term(namespace, queue).latest)
     guessed = SessionLock(connection, expiry, queue.arrivals, doubtful=True)
     if held is not None and held.connection == connection:
         earliest = min(held.expiry.earliest, expiry.earliest)
@@ -75,7 +73,7 @@ def not_held(
     return refusal(namespace, v.Error.SESSION_LOCK_LOST, *told, any_error=True)
 
 
-def in_outage(namespace: Namespace, queue: Queue, session_id: str) -> Iterator[Transition]:
+def in_outage(namespace: Namespace, queue: Queue, session_id: str) -> Transitions:
     """SESS-25: optionally refuse while the session's partition is down (SESSION-IN-OUTAGE)."""
     home = home_of(namespace, queue, Key(SESSION_ID, session_id))
     any_session = namespace.reading("SESSION-IN-OUTAGE") == "either"
@@ -85,7 +83,7 @@ def in_outage(namespace: Namespace, queue: Queue, session_id: str) -> Iterator[T
         yield refusal(namespace, v.Error.UNAVAILABLE, any_error=True)
 
 
-def _spared(namespace: Namespace, queue: Queue, session_id: str) -> tuple[v.RuleId, ...]:
+def _spared(namespace: Namespace, queue: Queue, session_id: str) -> Rules:
     """SESS-24, SESS-25: return the rules about outages of other partitions, and of its own."""
     home = home_of(namespace, queue, Key(SESSION_ID, session_id))
     if queue.outages.down and queue.outages.must_hit(home):
@@ -93,9 +91,7 @@ def _spared(namespace: Namespace, queue: Queue, session_id: str) -> tuple[v.Rule
     return ("SESS-24",) if queue.outages.down and not queue.outages.may_hit(home) else ()
 
 
-def accept_session(
-    namespace: Namespace, command: v.AcceptSession, connection: str
-) -> Iterator[Transition]:
+def accept_session(namespace: Namespace, command: v.AcceptSession, connection: str) -> Transitions:
     """LIFE-10: the session is given to one connection until its lock ends."""
     queue = namespace.queues[command.queue]
     if not queue.settings.requires_session:
@@ -115,9 +111,7 @@ def accept_session(
         yield from in_outage(namespace, queue, command.session_id)
 
 
-def _accepting(
-    namespace: Namespace, queue: Queue, session_id: str, connection: str
-) -> tuple[v.RuleId, ...]:
+def _accepting(namespace: Namespace, queue: Queue, session_id: str, connection: str) -> Rules:
     """Return the rules exercised by giving a session to this connection."""
     rules = _spared(namespace, queue, session_id)
     held = queue.sessions.get(session_id)
@@ -129,7 +123,7 @@ def _accepting(
 
 
 def _accepted(namespace: Namespace, queue: Queue, session_id: str, connection: str) -> Namespace:
-    expiry = _full_term(namespace, queue)
+    expiry = full_term(namespace, queue)
     before = queue.sessions.get(session_id)
     own = before is not None and before.connection == connection
     if own and before is not None and _may_last(namespace, queue, before):
@@ -141,12 +135,6 @@ def _accepted(namespace: Namespace, queue: Queue, session_id: str, connection: s
     freed = _freed(namespace, queue, session_id, "SESS-11", counts=counts)
     queue = _kept(freed.queues[queue.settings.queue], session_id)
     return _with(freed, queue, session_id, SessionLock(connection, expiry, queue.arrivals))
-
-
-def _full_term(namespace: Namespace, queue: Queue) -> Window:
-    slack = namespace.observability.slack
-    full = namespace.now.lengthened(queue.managed.lock_durations)
-    return Window(full.earliest - slack, full.latest + slack)
 
 
 def _kept(queue: Queue, session_id: str) -> Queue:
@@ -209,9 +197,7 @@ def _freed(
     return with_queue(namespace, queue)
 
 
-def close_session(
-    namespace: Namespace, command: v.CloseSession, connection: str
-) -> Iterator[Transition]:
+def close_session(namespace: Namespace, command: v.CloseSession, connection: str) -> Transitions:
     """Release the session and the messages that were locked in it."""
     queue = namespace.queues[command.queue]
     holding = holds_session(namespace, queue, command.session_id, connection)
@@ -229,7 +215,7 @@ def close_session(
 
 def accept_next(
     namespace: Namespace, command: v.AcceptNextSession, connection: str, seen: Observation
-) -> Iterator[Transition]:
+) -> Transitions:
     """SESS-06, SESS-07: give any free session that has messages; none if there is none."""
     queue = namespace.queues[command.queue]
     if not queue.settings.requires_session:
@@ -248,7 +234,7 @@ def accept_next(
         )
     outage = queue.outages.any and namespace.reading("NEXT-IN-OUTAGE") != "found"
     if free is None or queue.receivers.lost or queue.unanswered_accept_next or outage:
-        rules: tuple[v.RuleId, ...] = ()
+        rules: Rules = ()
         if free is None:
             waits = bool(queue.calendar.sessions) and is_awaited(namespace, queue)
             rules = ("SESS-07", "SCHED-13") if waits else ("SESS-07",)
@@ -287,7 +273,7 @@ def lost_accept_next(
 
 def renew(
     namespace: Namespace, command: v.RenewSessionLock, connection: str, seen: Observation
-) -> Iterator[Transition]:
+) -> Transitions:
     """SESS-13: renew the holder's lock for a full duration, and its messages' locks."""
     queue = namespace.queues[command.queue]
     holding = holds_session(namespace, queue, command.session_id, connection)
@@ -302,13 +288,13 @@ def renew(
 def _renewed(
     namespace: Namespace, queue: Queue, session_id: str, connection: str, told: v.Renewed | None
 ) -> Transition:
-    expiry = _full_term(namespace, queue)
+    expiry = full_term(namespace, queue)
     if told is None:
         until = namespace.now.earliest + queue.settings.lock_duration
         told = v.Renewed(locked_until=until)
     elif told.locked_until is not None:
-        slack = namespace.observability.slack
-        expiry = Window(told.locked_until - slack, told.locked_until + slack)
+        until = Window(told.locked_until, told.locked_until)
+        expiry = until.widened(namespace.observability.slack)
     before = queue.sessions.get(session_id) or SessionLock(connection, expiry)
     queue = _bounded(queue, before, expiry)
     held = SessionLock(connection, expiry, before.since, before.taken, renewed=True)

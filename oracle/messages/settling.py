@@ -1,6 +1,5 @@
 """Settlement of a locked message, while its lock lasts."""
 
-from collections.abc import Iterator
 from typing import Final, assert_never
 
 from immutables import Map
@@ -15,11 +14,11 @@ from busproof.oracle.messages.releasing import give_back
 from busproof.oracle.messages.stopped_clocks import lock_is_over
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
-from busproof.oracle.transition import Transition, done, refusal
+from busproof.oracle.transition import Rules, Transition, Transitions, done, refusal
 from busproof.oracle.unjudged import stop_judging
 from busproof.oracle.window import Window
 
-RULES_OF_LOST_LOCKS: Final[dict[type[v.Settlement], tuple[v.RuleId, ...]]] = {
+RULES_OF_LOST_LOCKS: Final[dict[type[v.Settlement], Rules]] = {
     v.Complete: ("LIFE-06",),
     v.Abandon: ("LIFE-06",),
     v.DeadLetter: ("LOCK-06", "DLQ-14"),
@@ -27,7 +26,7 @@ RULES_OF_LOST_LOCKS: Final[dict[type[v.Settlement], tuple[v.RuleId, ...]]] = {
 }
 
 
-def settle_at_once(namespace: Namespace, command: v.Settlement) -> Iterator[Transition]:
+def settle_at_once(namespace: Namespace, command: v.Settlement) -> Transitions:
     """LIFE-06, LOCK-06, DLQ-14: settle the message at once, or its lock was lost."""
     queue, token = namespace.queues[command.queue], command.lock_token
     dead = v.is_dead_letter_queue(command.queue)
@@ -47,7 +46,7 @@ def settle_at_once(namespace: Namespace, command: v.Settlement) -> Iterator[Tran
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
 
 
-def _dead_letter_again(namespace: Namespace, command: v.DeadLetter) -> Iterator[Transition]:
+def _dead_letter_again(namespace: Namespace, command: v.DeadLetter) -> Transitions:
     """DLQ-10: refuse to dead-letter a dead letter."""
     transfers = command.queue.endswith(v.TRANSFERS)
     rules = () if transfers else ("DLQ-10",)
@@ -115,7 +114,7 @@ def has_ended(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
 
 def lost_lock(
     namespace: Namespace, queue: Queue, stored: Stored | None, token: str, *rules: v.RuleId
-) -> Iterator[Transition]:
+) -> Transitions:
     """LIFE-06, LOCK-05 to LOCK-07: refuse because the lock is, or may be, lost."""
     lock = None if stored is None else stored.lock
     if stored is None or lock is None or has_ended(namespace, queue, stored):
@@ -152,7 +151,7 @@ def is_of_lost_answer(queue: Queue, token: str) -> bool:
 
 def of_lost_answer(
     namespace: Namespace, queue: Queue, token: str, outcome: v.Outcome
-) -> Iterator[Transition]:
+) -> Transitions:
     """Settle an unknown message under the lock of a lost answer.
 
     The message cannot be identified, so its entity is no longer judged.
@@ -162,7 +161,7 @@ def of_lost_answer(
         yield Transition(outcome=outcome, next=left)
 
 
-def _resisting(queue: Queue, token: str) -> tuple[Queue, tuple[v.RuleId, ...]]:
+def _resisting(queue: Queue, token: str) -> tuple[Queue, Rules]:
     """LOCK-07, LOCK-08: return a lost lock's message: locked by another, or to be redelivered."""
     number = queue.tokens.get(token)
     stored = None if number is None else queue.messages.get(number)

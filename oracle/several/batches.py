@@ -17,15 +17,13 @@ from busproof.oracle.messages.sending import lost_send, send
 from busproof.oracle.sizes.message_limits import batch_excess, held_to_limits
 from busproof.oracle.state import Namespace, Queue, Topic, partition_count, with_queue
 from busproof.oracle.transactions.transactional_sends import after_refusal
-from busproof.oracle.transition import Observation, Transition, refusal
+from busproof.oracle.transition import Observation, Rules, Transition, Transitions, refusal
 
-Reached = tuple[Namespace, tuple[v.RuleId, ...]]
+Reached = tuple[Namespace, Rules]
 """A state, and the rules that led there."""
 
 
-def send_batch(
-    namespace: Namespace, command: v.SendBatch, seen: Observation
-) -> Iterator[Transition]:
+def send_batch(namespace: Namespace, command: v.SendBatch, seen: Observation) -> Transitions:
     """BATCH-01, BATCH-02: accept all messages of a batch, or none."""
     if not command.messages:
         # Outside the documents: an empty batch may be accepted.
@@ -46,7 +44,7 @@ def send_batch(
             for end in ends:
                 yield _done(namespace, command, end, several=several)
     if may_exceed:
-        rules: tuple[v.RuleId, ...] = ("BATCH-07",) if exceeds else ()
+        rules: Rules = ("BATCH-07",) if exceeds else ()
         yield _refused(namespace, command, refusal(namespace, v.Error.MESSAGE_TOO_LARGE, *rules))
     if several and reading != "split":
         told = refusal(namespace, v.Error.INVALID_OPERATION, rule, any_error=True)
@@ -95,9 +93,7 @@ def _folded(
     return reached, refusals
 
 
-def _one_by_one(
-    namespace: Namespace, command: v.SendBatch
-) -> Iterator[tuple[v.Send, tuple[v.RuleId, ...]]]:
+def _one_by_one(namespace: Namespace, command: v.SendBatch) -> Iterator[tuple[v.Send, Rules]]:
     """Send each message as if alone, with the rules that its arrival exercises."""
     queue = namespace.queues[command.queue]
     lines: set[object] = set()
@@ -113,7 +109,7 @@ def _one_by_one(
         lines.update({line} - {None})
 
 
-def _sent(namespace: Namespace, one: v.Send, seen: Observation) -> Iterator[Transition]:
+def _sent(namespace: Namespace, one: v.Send, seen: Observation) -> Transitions:
     """Return the results of one message; without observation, each goes to its first partition."""
     for transition in held_to_limits(namespace, one, send(namespace, one, seen)):
         yield transition
@@ -136,9 +132,7 @@ def _without_turns(namespace: Namespace, name: str) -> Namespace:
     return with_queue(namespace, evolve(queue, spread=queue.spread.restarted(), batched=True))
 
 
-def _showing(
-    before: Namespace, after: Namespace, name: str, shows: tuple[v.RuleId, ...]
-) -> Namespace:
+def _showing(before: Namespace, after: Namespace, name: str, shows: Rules) -> Namespace:
     """Return the namespace in which receiving the new arrivals exercises rules."""
     role = after.queues[name].role
     for path in role.subscriptions if isinstance(role, Topic) else (name,):
@@ -169,7 +163,7 @@ def _done(
 
 
 def _shown(
-    queue: Queue, command: v.SendBatch, rules: tuple[v.RuleId, ...], *, several: bool
+    queue: Queue, command: v.SendBatch, rules: Rules, *, several: bool
 ) -> Iterator[v.RuleId]:
     """BATCH-04 to BATCH-06, BATCH-08, BATCH-09: return the rules that accepting exercises."""
     if several:
@@ -228,7 +222,7 @@ def one_of(command: v.ReceiveBatch) -> v.Receive:
 
 def receive_batch(
     namespace: Namespace, command: v.ReceiveBatch, connection: str, seen: Observation
-) -> Iterator[Transition]:
+) -> Transitions:
     """BATCH-12 to BATCH-14: give some available messages, as if received one by one."""
     one = one_of(command)
     if isinstance(seen.outcome, v.ReceivedSeveral):
@@ -243,7 +237,7 @@ def receive_batch(
 
 def _given(
     namespace: Namespace, command: v.ReceiveBatch, connection: str, outcome: v.ReceivedSeveral
-) -> Iterator[Transition]:
+) -> Transitions:
     views = outcome.messages
     if not 1 <= len(views) <= command.count or not are_locked_apart(command, views):
         return
@@ -285,7 +279,7 @@ def _shown_together(
     queue: Queue,
     command: v.ReceiveBatch,
     views: Sequence[v.MessageView],
-    rules: tuple[v.RuleId, ...],
+    rules: Rules,
 ) -> Iterator[v.RuleId]:
     yield "BATCH-12"
     lines = {(view.session_id, view.partition_key) for view in views}
@@ -295,9 +289,7 @@ def _shown_together(
         yield "BATCH-14"
 
 
-def _offered(
-    namespace: Namespace, command: v.ReceiveBatch, connection: str
-) -> Iterator[Transition]:
+def _offered(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Transitions:
     """Return what can be given as far as is known: all available messages, or fewer."""
     state, given, found = namespace, list[v.MessageView](), list[Transition]()
     for _ in range(command.count):

@@ -10,7 +10,7 @@ from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.message_store import remove, replace
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import Namespace, Queue, feeding, with_queue
-from busproof.oracle.transition import Observation, Transition, refusal
+from busproof.oracle.transition import Observation, Transition, Transitions, refusal
 from busproof.oracle.unjudged import stop_judging
 
 PARTITIONED: Final = "DELETE-PARTITIONED"
@@ -21,9 +21,7 @@ WAYS: Final = 6
 """Maximum number of states into which an answer splits; with more, the messages are uncertain."""
 
 
-def delete_batch(
-    namespace: Namespace, command: v.DeleteBatch, seen: Observation
-) -> Iterator[Transition]:
+def delete_batch(namespace: Namespace, command: v.DeleteBatch, seen: Observation) -> Transitions:
     """BATCH-15 to BATCH-20: delete some messages that are neither locked nor too new."""
     queue = namespace.queues[command.queue]
     partitioned = bool(queue.settings.partitioned)
@@ -56,7 +54,7 @@ def _is_silent(queue: Queue) -> bool:
 
 def _deleted(
     namespace: Namespace, queue: Queue, command: v.DeleteBatch, seen: Observation
-) -> Iterator[Transition]:
+) -> Transitions:
     """Return the answers with the number of deleted messages."""
     may = [each for each in queue.messages.values() if _may_go(namespace, queue, command, each)]
     most = command.count

@@ -13,10 +13,10 @@ from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import Namespace, Queue, everywhere, is_unjudged, with_queue
 from busproof.oracle.transactions.transactional_settlements import lost_settle, settle
-from busproof.oracle.transition import Observation, Transition, refusal
+from busproof.oracle.transition import Observation, Rules, Transition, Transitions, refusal
 
 Several = v.SettleBatch | v.RenewLocks
-Answers = Callable[[Namespace, Any], Iterator[Transition]]
+Answers = Callable[[Namespace, Any], Transitions]
 """The allowed answers to the request for a single lock."""
 
 ACROSS: Final = "SETTLE-PARTITIONS"
@@ -28,11 +28,11 @@ class Reached:
     """A state after some of the single requests, with their rules and answers."""
 
     namespace: Namespace
-    rules: tuple[v.RuleId, ...] = ()
+    rules: Rules = ()
     answers: tuple[v.Outcome, ...] = ()
 
 
-def settle_batch(namespace: Namespace, command: v.SettleBatch) -> Iterator[Transition]:
+def settle_batch(namespace: Namespace, command: v.SettleBatch) -> Transitions:
     """LOCK-14 to LOCK-17: settle all messages; with a lost lock among them, refuse."""
     ones = command.settlements()
     for reached in _all_done(namespace, command, ones, settle):
@@ -42,9 +42,7 @@ def settle_batch(namespace: Namespace, command: v.SettleBatch) -> Iterator[Trans
     yield from _refusals(namespace, command, ones, settle, lost)
 
 
-def renew_locks(
-    namespace: Namespace, command: v.RenewLocks, seen: Observation
-) -> Iterator[Transition]:
+def renew_locks(namespace: Namespace, command: v.RenewLocks, seen: Observation) -> Transitions:
     """LOCK-15 to LOCK-18: renew all locks; with a lost lock among them, refuse."""
     ones, outcome = command.renewals(), seen.outcome
     ends = dict.fromkeys(command.lock_tokens, None)
@@ -55,7 +53,7 @@ def renew_locks(
             return
         ends = dict(zip(command.lock_tokens, told, strict=True))
 
-    def renew(state: Namespace, one: v.RenewLock) -> Iterator[Transition]:
+    def renew(state: Namespace, one: v.RenewLock) -> Transitions:
         answer = v.Renewed(locked_until=ends[one.lock_token])
         return renew_lock(state, one, Observation(answer) if observed else Observation())
 
@@ -68,7 +66,7 @@ def renew_locks(
     yield from _refusals(namespace, command, ones, renew, lost)
 
 
-def _answered(outcome: v.Outcome, reached: Reached, rules: tuple[v.RuleId, ...]) -> Transition:
+def _answered(outcome: v.Outcome, reached: Reached, rules: Rules) -> Transition:
     return Transition(outcome=outcome, next=reached.namespace, rules=tuple(dict.fromkeys(rules)))
 
 
@@ -113,7 +111,7 @@ def _refusals(
     ones: tuple[Any, ...],
     answers: Answers,
     lost: Namespace,
-) -> Iterator[Transition]:
+) -> Transitions:
     """LOCK-15 to LOCK-17: refuse for one of the locks, or for several partitions.
 
     Args:
