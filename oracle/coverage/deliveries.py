@@ -23,10 +23,9 @@ COUNTED_AGAIN: Final[dict[v.RuleId, v.RuleId]] = {"SESS-08": "SESS-09", "SESS-11
 
 
 def of_receive(candidate: Candidate, command: v.Receive) -> Rules:
-    """Return the rules that giving this message to a receive exercises."""
+    """Return the rules that giving this message to a receive exercises, except for its count."""
     locks = command.mode is v.ReceiveMode.PEEK_LOCK
     return (
-        *_of_count(candidate),
         *_of_order(candidate.queue, candidate.stored),
         *_in_session(candidate.queue, candidate.stored, command.session_id),
         *_of_message(candidate),
@@ -35,7 +34,7 @@ def of_receive(candidate: Candidate, command: v.Receive) -> Rules:
     )
 
 
-def _of_count(candidate: Candidate) -> Rules:
+def of_count(candidate: Candidate) -> Rules:
     """SESS-09, SESS-10: the delivery count continues that of the message's last session lock."""
     rule, expected = COUNTED_AGAIN.get(candidate.stored.returned or ""), candidate.stored.expected
     counted = expected is not None and candidate.view.delivery_count == expected

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from busproof import vocabulary as v
-from busproof.oracle.coverage.deliveries import of_receive
+from busproof.oracle.coverage.deliveries import of_count, of_receive
 from busproof.oracle.coverage.empty_receives import of_empty_receive
 from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.deliveries import count_is_possible, may_be_spent
@@ -147,7 +147,7 @@ def _given(
         view = seen.outcome.message
         for candidate in _told_apart(recognised(namespace, queue, view, seen)):
             if _may_be_given(candidate, command) and _is_count_right(candidate):
-                yield _handed_out(candidate, command)
+                yield _handed_out(candidate, command, of_count(candidate))
         # Dead letters and scheduled messages whose arrival was unknown before.
         before = with_queue(namespace, queue)
         for after, arrived in arrivals(before, queue, view.body):
@@ -241,7 +241,7 @@ def _must_come_first(namespace: Namespace, queue: Queue, first: Stored) -> bool:
     return not cached and not expired_in_cache
 
 
-def _handed_out(candidate: Candidate, command: v.Receive) -> Transition:
+def _handed_out(candidate: Candidate, command: v.Receive, counted: Rules = ()) -> Transition:
     namespace, queue, view = candidate.namespace, candidate.queue, candidate.view
     stored = at_hand(namespace, queue, candidate.stored)
     lock = None
@@ -261,7 +261,7 @@ def _handed_out(candidate: Candidate, command: v.Receive) -> Transition:
     return Transition(
         outcome=v.Received(message=view),
         next=with_queue(namespace, after),
-        rules=of_receive(candidate, command),
+        rules=(*counted, *of_receive(candidate, command)),
     )
 
 
