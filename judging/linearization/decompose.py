@@ -120,10 +120,13 @@ class Connections:
         self.entities.update(_named(command))
         if isinstance(command, v.Creation | v.DeleteQueue | v.DeleteTopic):
             self.counted.add(first)
+        # A command that is new to the vocabulary may concern anything until somebody lists it here.
         self.whole = self.whole or not isinstance(command, _OF_A_PART)
 
     def finish(self) -> None:
         """Join the entities that a quota relates, once all commands are known."""
+        # Below the least quota no creation can be refused for the number of entities, so creations
+        # do not depend on each other.
         if len(self.entities) >= MOST_PARTITIONED:
             for name in self.counted:
                 self.groups.join(name, ("number of entities",))
@@ -177,6 +180,7 @@ def concerned(command: v.Command) -> Iterator[Name]:
         yield ("entity", _owner(name))
     if transaction is not None:
         yield ("transaction", transaction)
+    # EMPTY-KEY is one property of a bus: what one queue shows of it decides for all.
     if any(map(_has_empty, _messages(command))):
         yield ("empty properties",)
     if not entities and transaction is None:
@@ -206,6 +210,7 @@ def merged(events: Sequence[v.Event], orders: Sequence[Sequence[int]]) -> tuple[
     """Return an order of all events that respects these orders and the times."""
     moments: list[tuple[int, int, int]] = []
     for part, order in enumerate(orders):
+        # An event takes effect not before its call, and not before those ahead of it in its part.
         latest = 0
         for index in order:
             latest = max(latest, events[index].called)

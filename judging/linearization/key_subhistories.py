@@ -64,6 +64,7 @@ class Subhistories:
                 self._settings.setdefault(queue, event.command)
             case v.TakePartitionDown(queue=queue) | v.BringPartitionUp(queue=queue):
                 self._whole_kept[v.owner_of(queue)].append(index)
+            # It may have taken what it names, whatever else is left out.
             case v.ReceiveDeferred(queue=queue) if isinstance(event.outcome, v.Indeterminate):
                 self._whole_kept[v.owner_of(queue)].append(index)
             case (
@@ -85,9 +86,11 @@ class Subhistories:
 
     def subhistories(self, stuck: Collection[int]) -> Iterator[Subhistory]:
         """Yield every subhistory, first those of the events at which the search was stuck."""
+        # The search was stuck there, so a proof is most likely near; small subhistories are cheap.
         for index in stuck:
             if isinstance(self._events[index].outcome, v.Empty):
                 yield from self._withheld(index)
+        # Single messages before whole lines of a key: shorter proofs, and faster to judge.
         for lines in (False, True):
             grouped = self._grouped(lines=lines)
             first = set(stuck)
@@ -107,6 +110,7 @@ class Subhistories:
             command = event.command
             if isinstance(command, v.Send) and command.transaction is None:
                 names = list(self._names_of_send(command, lines=True))
+                # A dropped copy is acknowledged too, and its partition proves nothing.
                 if all(name[0] != "id" for name in names):
                     for name in names[1:]:
                         found[name].append(index)
@@ -121,6 +125,7 @@ class Subhistories:
                 groups.join(first, other)
         found: dict[object, list[int]] = defaultdict(list)
         for index, names in enumerate(named):
+            # A peek shows many messages; it joins the group of each, and does not unite them.
             for root in dict.fromkeys(groups.root(name) for name in names if name[0] != "shown"):
                 found[root].append(index)
             for name in names:
@@ -166,6 +171,7 @@ class Subhistories:
         message, queue = command.message, command.queue
         yield ("body", queue, message.body)
         settings = self._settings.get(queue)
+        # Without settings (a queue from before the history) it may detect duplicates.
         detecting = settings is None or settings.duplicate_detection
         if detecting and message.message_id is not None:
             yield ("id", queue, message.message_id)
@@ -184,6 +190,7 @@ class Subhistories:
     def _subhistory(self, indices: list[int]) -> Subhistory:
         """Return the events with all that affects them, shortened to what they are about."""
         events = self._events
+        # An unanswered receive may have taken any message; one stands for all, see `_lost`.
         chosen = {
             index
             for index in indices
@@ -200,6 +207,7 @@ class Subhistories:
         bodies = {body for index in chosen for body in self._bodies(events[index])}
         for queue in queues:
             chosen.update(self._created[queue], self._whole_kept[queue])
+        # Who held a session decides about receives in it, whatever they gave.
         for index in tuple(chosen):
             for session in self._sessions_of(events[index]):
                 chosen.update(self._sessions[session])
@@ -226,6 +234,7 @@ class Subhistories:
     def _whole(
         self, chosen: list[int], queues: set[str], bodies: set[tuple[str, str]]
     ) -> Subhistory:
+        # Receives that began later cannot have cached a message for an event in here.
         latest = max(self._end(index) for index in chosen)
         kept = set(chosen)
         left_out: set[str] = set()
@@ -250,6 +259,7 @@ class Subhistories:
     def _lost(self, queue: str) -> v.Event:
         """Return an unanswered receive, immediately after the creation of the queue."""
         created = [self._events[index] for index in self._created[v.owner_of(queue)]]
+        # At the earliest moment at which there was a queue: from then on it allows everything.
         moment = min((each.returned or each.called for each in created), default=0)
         return v.Event(
             client=ELSEWHERE,
@@ -272,9 +282,11 @@ class Subhistories:
         events = self._events
         event = events[empty]
         command = event.command
+        # In a session an empty answer may be due to its lock, which needs more events to decide.
         if not isinstance(command, v.Receive) or command.session_id is not None:
             return
         settings = self._settings.get(command.queue)
+        # A send may have been dropped as a copy, or may belong to a session: nothing is sure.
         if settings is None or settings.duplicate_detection or settings.requires_session:
             return
         taken = {
@@ -290,6 +302,7 @@ class Subhistories:
             and each.command.queue == command.queue
             and each.command.transaction is None
             and isinstance(each.outcome, v.Done)
+            # Only a send that was answered before the receive began was surely there.
             and self._end(index) < event.called
             and (command.queue, each.command.message.body) not in taken
         ]
@@ -308,6 +321,7 @@ class Subhistories:
             if index != empty and events[index].called <= self._end(empty)
         ]
         lost = [index for index in others if isinstance(events[index].outcome, v.Indeterminate)]
+        # A cached message is locked; after the lock's time the cache has surely given it back.
         alive = [index for index in others if self._end(index) + life >= events[empty].called]
         left_out = {events[index].connection for index in alive}
         if lost:

@@ -81,6 +81,7 @@ def impossible_subhistory(
     """
     if not _can_be_cut(events):
         return None
+    # Taking turns counts every message; some are left out here.
     held_to = attrs.evolve(profile, silent=profile.silent | {"KEY-14"})
     subhistories = Subhistories(events, observability.slack)
     for subhistory in subhistories.subhistories(stuck):
@@ -92,6 +93,7 @@ def impossible_subhistory(
 
 def _can_be_cut(events: Sequence[v.Event]) -> bool:
     """Return whether some of the events can be left out."""
+    # Each refusal below is a kind of event that can make leaving another one out unsafe.
     if any(not isinstance(event.command, KNOWN) for event in events):
         return False
     if any(isinstance(event.command, WHOLE) for event in events):
@@ -100,10 +102,10 @@ def _can_be_cut(events: Sequence[v.Event]) -> bool:
         # Forwarded messages arrive at entities without sends.
         return False
     # Room depends on all messages together, or on all entities.
-    return not is_crowded(events) and not any(_is_for_want_of_room(each.outcome) for each in events)
+    return not is_crowded(events) and not any(_is_for_lack_of_room(each.outcome) for each in events)
 
 
-def _is_for_want_of_room(outcome: v.Outcome) -> bool:
+def _is_for_lack_of_room(outcome: v.Outcome) -> bool:
     return isinstance(outcome, v.Refused) and outcome.error is v.Error.QUOTA_EXCEEDED
 
 
@@ -116,14 +118,16 @@ def _proof(
         ),
     )
     search = _searched(subhistory.events, start)
+    # Only a search that tried everything proves something.
     if search is None:
         return None
     end = search.longest_path()
     order, why = end.order, end.why()
+    # It takes one search for each suspect, and only makes the explanation better.
     if len(subhistory.events) <= BLAMED_AMONG:
         order, why = _most_to_blame(subhistory.events, start) or (order, why)
-    told = tuple(subhistory.indices[each] for each in order if subhistory.indices[each] >= 0)
-    return told, Violation(index=len(told) - 1, rules=why.rules, allowed=why.allowed)
+    shown = tuple(subhistory.indices[each] for each in order if subhistory.indices[each] >= 0)
+    return shown, Violation(index=len(shown) - 1, rules=why.rules, allowed=why.allowed)
 
 
 def _searched(events: Sequence[v.Event], start: tuple[Namespace, ...]) -> Search | None:
@@ -142,6 +146,7 @@ def _most_to_blame(
     makes it possible is the best guess, and gives the best explanation. Its settlement goes with a
     delivery.
     """
+    # The latest first: most often the last answer is the strange one.
     for suspect in reversed(range(len(events))):
         others = [
             index

@@ -56,6 +56,7 @@ def judged(events: Sequence[v.Event], profile: v.Profile, observability: v.Obser
     soon, smaller subhistories of it are tried: one without an order proves that the part has none,
     see `message_subhistories`. If neither is found before the budget ends, there is no verdict.
     """
+    # One order, so there is nothing to gain by parts.
     if observability.clock is v.Clock.VIRTUAL:
         return judged_part(events, profile, observability)
     found = []
@@ -72,6 +73,7 @@ def _together(events: Sequence[v.Event], found: list[Judged]) -> Judged:
         evidence.update(part.evidence)
     broken = [part for part in found if part.violation is not None]
     if broken:
+        # Each violated part is a violation by itself; the shortest is read most easily.
         shortest = min(broken, key=lambda part: len(part.order))
         return attrs.evolve(shortest, evidence=evidence)
     exhausted = next((part.exhausted for part in found if part.exhausted), "")
@@ -94,16 +96,19 @@ def judged_part(
     search = Search(events, (fresh_namespace(profile, observability),), ordered=ordered)
     steps = _allowed(len(events))
     ended = search.run(steps, PATIENCE)
+    # Without choices the only order has failed already, and a subhistory could not say more.
     if ended is not Ended.FOUND and search.had_choices:
         subhistory = impossible_subhistory(events, profile, observability, search.stuck_at)
         if subhistory is not None:
             order, violation = subhistory
             return Judged(evidence=_evidence(search.rules), violation=violation, order=order)
+        # No short proof of a violation: most likely there is an order, so search with all patience.
         if ended is Ended.GAVE_UP:
             ended = search.run(steps, steps)
     if ended is Ended.IMPOSSIBLE:
         return _failed(search)
     order = tuple(search.order)
+    # A search that gave up decides nothing: its rules are neither shown nor violated.
     exhausted = "" if ended is Ended.FOUND else _too_many(search)
     return Judged(
         evidence=_evidence(search.rules),

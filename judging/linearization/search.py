@@ -136,11 +136,15 @@ class Search:
             waited = self._spent - since
             if self._spent >= steps or waited > patience:
                 return Ended.GAVE_UP
+            # Depth-first search is stuck where an early wrong choice shows late: trying all orders
+            # of the last events first would take for ever, so go back further each time.
             if waited > (retries + 1) * RETRY_AFTER:
                 retries += 1
                 self._go_back(furthest, retries)
+            # Nothing is left to try. That proves something only if nothing was left out.
             if not self._descended() and not self._withdrawn():
                 return Ended.GAVE_UP if self._wide or self._forgotten else Ended.IMPOSSIBLE
+            # Progress: the way that led here is good, so the next trouble starts gently again.
             if len(self.order) > furthest:
                 furthest, since, retries, self._way = len(self.order), self._spent, 0, 0
         return Ended.FOUND
@@ -152,6 +156,7 @@ class Search:
             pass
         self._way = retries
         here = self._points[-1]
+        # All of them once more, the tried ones included, because they were tried in other company.
         here.untried = self._candidates(here.first)
 
     @property
@@ -194,8 +199,10 @@ class Search:
             index = here.untried.pop()
             self._spent += 1
             accepted = accept(here.possible, self._events[index], explain=False)
+            # Too many states to carry on: not a refutation, so the end is "gave up".
             if len(accepted.possible) > STATES_LIMIT:
                 self._wide = True
+            # The first allowed event is taken; the others stay untried, for the way back.
             elif accepted.possible:
                 self._take(here, index, accepted)
                 return True
@@ -204,6 +211,7 @@ class Search:
 
     def _note(self, here: _Point) -> None:
         """Record a dead end if none was further; the event due first is the suspect."""
+        # The longest path explains a violation best: all before it can be explained.
         if self._dead_end is not None and len(self.order) < len(self._dead_end.order):
             return
         waiting = self._candidates(here.first)
@@ -225,6 +233,8 @@ class Search:
         self.order.append(index)
         self.rules.append(accepted.rules)
         self._points.append(self._point(accepted.possible, index, accepted.rules, here.first))
+        # States of a million events do not fit into memory. Twice as many are kept as needed, so
+        # that forgetting is rare.
         if len(self._points) > 2 * REMEMBERED:
             self._forget()
 
@@ -246,6 +256,7 @@ class Search:
     def _candidates(self, first: int) -> list[int]:
         """Return the events that may come next, the most promising one last."""
         order, events, taken = self._order, self._events, self._taken
+        # On a virtual clock requests do not overlap: there is one order, the recorded one.
         if self._ordered:
             return list(order[first : first + 1])
         found: list[int] = []
@@ -254,10 +265,13 @@ class Search:
         for place in range(first, len(order)):
             index = order[place]
             event = events[index]
+            # A remaining event returned before this one was called, so it cannot come after it.
+            # Events are sorted by call: the same holds for all that follow.
             if event.called > barrier:
                 break
             if taken[index]:
                 continue
+            # A client waits for each answer, so of its events only the first can come next.
             if event.client not in clients:
                 found.append(index)
             clients.add(event.client)
