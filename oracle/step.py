@@ -62,11 +62,8 @@ def transitions(
     """Yield every transition that the documents allow and that matches the observation."""
     names = named(command)
     name = names[0] if names else ""
-    if is_about_unjudged(namespace, command):
-        yield not_found.unjudged(namespace, command, seen)
-        return
-    if (topic := topic_above(namespace, command)) is not None:
-        yield not_found.under_a_topic(namespace, topic, seen)
+    if (whatever := _beyond_judgement(namespace, command, seen)) is not None:
+        yield whatever
         return
     ready = _prepared(namespace, command)
     if ready is None:
@@ -86,6 +83,16 @@ def transitions(
         found = _of_unsure(ready, command, queue, found, seen)
     for transition in found:
         yield _confirmed(transition, command, name)
+
+
+def _beyond_judgement(
+    namespace: Namespace, command: v.Command, seen: Observation
+) -> Transition | None:
+    """Return the answer, whatever it is, of an entity that is not judged or that no rule covers."""
+    if is_about_unjudged(namespace, command):
+        return not_found.unjudged(namespace, command, seen)
+    topic = topic_above(namespace, command)
+    return None if topic is None else not_found.under_a_topic(namespace, topic, seen)
 
 
 def _of_unsure(
@@ -172,10 +179,8 @@ def _unanswered(namespace: Namespace, command: v.Command, connection: str) -> tu
     """Return the states after an unanswered request, with its queues' names marked as pending."""
     names = named(command)
     left: tuple[Namespace, ...] = (not_found.with_doubt(namespace, command),)
-    if is_about_unjudged(namespace, command):
-        left = (not_found.unjudged(namespace, command, NO_ANSWER).next,)
-    elif (topic := topic_above(namespace, command)) is not None:
-        left = (not_found.under_a_topic(namespace, topic, NO_ANSWER).next,)
+    if (whatever := _beyond_judgement(namespace, command, NO_ANSWER)) is not None:
+        left = (whatever.next,)
     elif is_managed_otherwise(namespace, command):
         left = (not_found.of_no_queue(namespace, command, NO_ANSWER).next,)
     elif (ready := _prepared(namespace, command)) is not None:

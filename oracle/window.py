@@ -22,6 +22,7 @@ class Window:
         """Return the window as a clock may report it that is off by the slack."""
         return Window(self.earliest - slack, self.latest + slack)
 
-    def reaching(self, latest: int) -> "Window":
-        """Return the window with another end."""
-        return Window(self.earliest, latest)
+    @classmethod
+    def around(cls, moment: int, slack: int) -> "Window":
+        """Return when something happened that a clock reports that is off by the slack."""
+        return cls(moment - slack, moment + slack)

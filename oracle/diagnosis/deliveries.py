@@ -166,7 +166,7 @@ def _withheld(namespace: Namespace, queue: Queue, command: v.Receive) -> tuple[v
     rules = (*rules, *dict.fromkeys(rule for stored in waiting for rule in stored.shows))
     if any(stored.came for stored in waiting):
         rules = (*rules, "SCHED-05")
-    if queue.peeked:
+    if "peeks" in queue.requests:
         rules = (*rules, "LIFE-07")
     if any(stored.key is None and stored.message.message_id is not None for stored in waiting):
         rules = (*rules, "KEY-12")

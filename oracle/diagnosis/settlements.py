@@ -33,7 +33,8 @@ def blamed_for_settlements(
     if queue is None or not isinstance(command, _TELLING_OF_SETTLEMENTS):
         return ()
     owner = namespace.queues[v.owner_of(queue.settings.queue)]
-    return ("LOCK-11", "LOCK-12", "LOCK-13") if queue.pledged or owner.pledged else ()
+    asked = "transactions" in queue.requests | owner.requests
+    return ("LOCK-11", "LOCK-12", "LOCK-13") if asked else ()
 
 
 _TELLING_OF_LOCKS: Final = _TELLING_OF_SETTLEMENTS | v.ReceiveBatch | v.SettleBatch | v.RenewLocks
@@ -47,7 +48,7 @@ def blamed_for_locks_together(
     if queue is None or not isinstance(command, _TELLING_OF_LOCKS):
         return ()
     owner = namespace.queues[v.owner_of(queue.settings.queue)]
-    return _OF_LOCKS_TOGETHER if queue.together or owner.together else ()
+    return _OF_LOCKS_TOGETHER if "locks" in queue.requests | owner.requests else ()
 
 
 OF_DELETIONS: Final = ("BATCH-15", "BATCH-16", "BATCH-17")
@@ -61,7 +62,7 @@ def blamed_for_deletions(
     if queue is None or not isinstance(command, _TELLING_OF_LOCKS | v.DeleteBatch):
         return ()
     owner = namespace.queues[v.owner_of(queue.settings.queue)]
-    return OF_DELETIONS if queue.purged or owner.purged else ()
+    return OF_DELETIONS if "deletions" in queue.requests | owner.requests else ()
 
 
 _TELLING_OF_BATCHES: Final = v.Receive | v.ReceiveBatch | v.ReceiveDeferred | v.Peek
@@ -80,7 +81,7 @@ _OF_BATCHES: Final = (
 
 def blamed_for_batches(queue: Queue | None, command: v.Command) -> tuple[v.RuleId, ...]:
     """Return further broken rules if an entity's messages were sent or received in batches."""
-    if queue is None or not queue.batched:
+    if queue is None or "batches" not in queue.requests:
         return ()
     if isinstance(command, v.Settlement):
         return ("BATCH-14",)

@@ -100,16 +100,20 @@ def add_dead_letter(
     same = namespace.reading("DLQ-PARTITIONS") == "same-partition"
     where = letter.where if same else everywhere(namespace, owner.settings)
     dead = dead_letters(namespace, owner, suffix)
-    dead = store(dead, letter.message, None, where, namespace.now, certain=letter.certain)
     counted, uncounted = _deliveries(namespace, letter)
-    there = evolve(
-        dead.messages[dead.arrivals - 1],
+    dead = store(
+        dead,
+        letter.message,
+        None,
+        where,
+        namespace.now,
+        certain=letter.certain,
         reason=letter.reason,
         returned=letter.returned,
         counted=counted,
         uncounted=uncounted,
     )
-    return with_queue(namespace, evolve(dead, messages=dead.messages.set(there.number, there)))
+    return with_queue(namespace, dead)
 
 
 def _deliveries(namespace: Namespace, letter: Stored) -> tuple[int, int]:

@@ -8,8 +8,9 @@ from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.deliveries import count_is_possible
 from busproof.oracle.messages.expiry import has_died, may_have_died
 from busproof.oracle.messages.locks import given_lock, lock_is_possible
-from busproof.oracle.messages.matching import Candidate, recognised, sequence_number, view_of
+from busproof.oracle.messages.matching import Candidate, recognised, view_of
 from busproof.oracle.messages.message_store import doubted, hold
+from busproof.oracle.messages.plausible_deliveries import told_of_lock
 from busproof.oracle.messages.sequence_numbers import numbered
 from busproof.oracle.messages.sessions import holds_session, seized, session_at
 from busproof.oracle.queued_messages import Stored
@@ -248,25 +249,11 @@ def _offered(namespace: Namespace, queue: Queue, command: v.ReceiveDeferred) -> 
     for stored in _wanted(queue, command):
         if stored is None or not _is_free(queue, stored, command):
             return
-        views.append(_view(namespace, queue, command, stored))
+        lock = {}
+        if command.mode is v.ReceiveMode.PEEK_LOCK:
+            lock = told_of_lock(namespace, queue, command.session_id, stored)
+        views.append(view_of(stored, **lock))
     yield from _given(namespace, queue, command, v.ReceivedSeveral(messages=tuple(views)))
-
-
-def _view(
-    namespace: Namespace, queue: Queue, command: v.ReceiveDeferred, stored: Stored
-) -> v.MessageView:
-    view = view_of(stored)
-    if command.mode is v.ReceiveMode.RECEIVE_AND_DELETE:
-        return view
-    until = namespace.now.earliest + queue.settings.lock_duration
-    if command.session_id is not None:
-        until = session_at(queue, command.session_id).expiry.earliest
-    return evolve(
-        view,
-        delivery_count=stored.counted + 1,
-        lock_token=f"{sequence_number(stored)}/{stored.deliveries + 1}",
-        locked_until=until,
-    )
 
 
 def lost_receive_deferred(namespace: Namespace, command: v.ReceiveDeferred) -> Namespace:

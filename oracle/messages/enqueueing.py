@@ -170,7 +170,7 @@ def _stored(
     shows: Rules = (),
     also: dict[str, Any] | None = None,
 ) -> Queue:
-    stored = store(
+    queue = store(
         queue,
         arrival.message,
         arrival.key,
@@ -180,18 +180,14 @@ def _stored(
         shows=shows,
         dies=_death(namespace, queue, arrival),
         also=also,
+        owed=owed_by(arrival) if arrival.owed and not arrival.certain else None,
+        reason=arrival.reason,
     )
     if arrival.several and arrival.certain:
         # Its position in a line is unknown.
-        copy = stored.messages[queue.arrivals]
-        stored = replace(stored, copy, evolve(copy, certain=True))
-    if arrival.owed and not arrival.certain:
-        copy = stored.messages[queue.arrivals]
-        stored = replace(stored, copy, evolve(copy, owed=owed_by(arrival)))
-    if arrival.reason is None:
-        return stored
-    letter = evolve(stored.messages[queue.arrivals], reason=arrival.reason)
-    return evolve(stored, messages=stored.messages.set(letter.number, letter))
+        copy = queue.messages[queue.arrivals - 1]
+        queue = replace(queue, copy, evolve(copy, certain=True))
+    return queue
 
 
 def _death(namespace: Namespace, queue: Queue, arrival: Arrival) -> Window | None:

@@ -25,7 +25,7 @@ def given_lock(candidate: Candidate, session_id: str | None) -> Lock:
     if session_id is not None:
         expiry = session_at(queue, session_id).expiry
     elif view.locked_until is not None:
-        expiry = Window(view.locked_until, view.locked_until).widened(slack)
+        expiry = Window.around(view.locked_until, slack)
     elif is_whole(candidate):
         expiry = full_term(namespace, queue)
     else:
@@ -102,7 +102,7 @@ def _renewed(namespace: Namespace, queue: Queue, stored: Stored, seen: Observati
         if told is not None:
             if not expiry.earliest - slack <= told <= expiry.latest + slack:
                 return
-            expiry = Window(told, told).widened(slack)
+            expiry = Window.around(told, slack)
     if lock.session_id is not None:
         expiry = Window(lock.expiry.earliest, max(lock.expiry.latest, expiry.latest))
     elif lock.expiry.earliest == -NEVER:

@@ -30,8 +30,12 @@ def store(  # noqa: PLR0913 - each is a fact of its own
     shows: tuple[v.RuleId, ...] = (),
     dies: Window | None = None,
     also: dict[str, Any] | None = None,
+    **facts: Any,
 ) -> Queue:
-    """Return the queue with one more message at the end; uncertain ones are never waited for."""
+    """Return the queue with one more message at the end; uncertain ones are never waited for.
+
+    `also` has other changes of the queue, and `facts` more about the message.
+    """
     number = queue.arrivals
     line = line_of(queue, message, key) if certain else None
     stored = Stored(
@@ -46,6 +50,7 @@ def store(  # noqa: PLR0913 - each is a fact of its own
         shows=shows,
         arrived=now if certain else Window(now.earliest, NEVER),
         dies=dies,
+        **facts,
     )
     changes = _available(queue, stored) if certain else {}
     changes["room"] = moved(filled(queue.room, where, most(message)), None, stored)

@@ -1,6 +1,6 @@
 """Peeks: browsing messages without locking them."""
 
-from heapq import nsmallest
+import itertools
 
 from busproof import vocabulary as v
 from busproof.oracle.coverage.deliveries import of_number
@@ -74,8 +74,7 @@ def _shown(namespace: Namespace, queue: Queue, command: v.Peek, outcome: v.Peeke
     if queue.deaths.shown:
         rules = ("TTL-09", *rules)
     rules = (*of_peek(namespace, queue, command, tuple(shown)), *rules)
-    if not queue.peeked:
-        queue = evolve(queue, peeked=True)
+    queue = queue.asked("peeks")
     yield Transition(
         outcome=outcome, next=with_queue(namespace, queue), rules=tuple(dict.fromkeys(rules))
     )
@@ -171,54 +170,33 @@ def _known_better(candidate: Candidate) -> Queue:
 
 
 def _offered(namespace: Namespace, queue: Queue, command: v.Peek) -> Transitions:
-    """Return what can be shown as far as is known: the oldest of any one partition."""
-    partitions: dict[Partitions, list[int]] = {}
-    for number, stored in queue.messages.items():
-        if not _is_asked_for(command, stored):
-            continue
+    """Return what can be shown as far as is known: the oldest of any one partition.
+
+    PART-20: from a number on, the next of all partitions.
+    """
+    shown: dict[Partitions, list[v.MessageView]] = {}
+    for _, stored in sorted(queue.messages.items()):
         # Expired messages are shown until the next receive removes them (TTL-09).
-        shown = stored.certain or stored.gone
-        if shown and not queue.outages.may_hit(stored.where):
-            partitions.setdefault(stored.where, []).append(number)
-    if command.from_sequence_number is not None:
-        yield _offered_from(namespace, queue, command, partitions)
-        return
-    later = [] if queue.outages.any else _later(queue, command)
-    answering = sorted(partitions)
-    if peek_start.is_like_regular(namespace):
-        answering = sorted(partitions, key=lambda where: min(partitions[where]))[:1]
-    for where in answering:
-        numbers = nsmallest(command.count, partitions[where])
-        there = (_browsed(queue.messages[number]) for number in numbers)
-        views = (*there, *later)[: command.count]
-        yield Transition(
-            outcome=v.Peeked(messages=views),
-            next=namespace,
-            rules=("LIFE-07",),
-        )
-    if not partitions:
-        views = tuple(later[: command.count])
-        yield Transition(outcome=v.Peeked(messages=views), next=namespace)
+        there = stored.certain or stored.gone
+        if there and _is_asked_for(command, stored) and not queue.outages.may_hit(stored.where):
+            view = evolve(view_of(stored), state=state_of(stored))
+            shown.setdefault(stored.where, []).append(view)
+    later, rules = _later(queue, command), ("LIFE-07",) if shown else ()
+    if (start := command.from_sequence_number) is not None:
+        every = (*itertools.chain.from_iterable(shown.values()), *later)
+        behind = [each for each in every if _number(each) >= start]
+        answers, rules = [sorted(behind, key=_number)], ("PART-20", "LIFE-07")
+    else:
+        answering = list(shown)[:1] if peek_start.is_like_regular(namespace) else sorted(shown)
+        later = [] if queue.outages.any else later
+        answers = [[*shown[where], *later] for where in answering] or [later]
+    for views in answers:
+        outcome = v.Peeked(messages=tuple(views[: command.count]))
+        yield Transition(outcome=outcome, next=namespace, rules=rules)
 
 
-def _offered_from(
-    namespace: Namespace, queue: Queue, command: v.Peek, partitions: dict[Partitions, list[int]]
-) -> Transition:
-    """PART-20: return what can be shown from a number on, of any partition."""
-    there = (queue.messages[number] for each in partitions.values() for number in each)
-    views = [*map(_browsed, there), *_later(queue, command)]
-    start = command.from_sequence_number or 0
-    behind = [(view.sequence_number, view) for view in views if view.sequence_number is not None]
-    shown = nsmallest(command.count, (each for each in behind if each[0] >= start), key=_first)
-    return Transition(
-        outcome=v.Peeked(messages=tuple(view for _, view in shown)),
-        next=namespace,
-        rules=("PART-20", "LIFE-07"),
-    )
-
-
-def _first(numbered: tuple[int, v.MessageView]) -> int:
-    return numbered[0]
+def _number(view: v.MessageView) -> int:
+    return -1 if view.sequence_number is None else view.sequence_number
 
 
 def _later(queue: Queue, command: v.Peek) -> list[v.MessageView]:
@@ -234,7 +212,3 @@ def _later(queue: Queue, command: v.Peek) -> list[v.MessageView]:
         for waiting in asked
         if command.session_id in (None, waiting.message.session_id)
     ]
-
-
-def _browsed(stored: Stored) -> v.MessageView:
-    return evolve(view_of(stored), state=state_of(stored))

@@ -13,7 +13,15 @@ from busproof.oracle.sizes.entity_size import may_be_full
 from busproof.oracle.sizes.message_limits import refuses_state, shown_of_state
 from busproof.oracle.state import Namespace, Queue, everywhere, with_queue
 from busproof.oracle.storage_used import filled, most_of_state
-from busproof.oracle.transition import Observation, Rules, Transition, Transitions, done, refusal
+from busproof.oracle.transition import (
+    Observation,
+    Rules,
+    Transition,
+    Transitions,
+    done,
+    exercised,
+    refusal,
+)
 
 NOTHING = SessionData(None)
 
@@ -87,14 +95,16 @@ def _arrived(stored: SessionData, state: str | None) -> SessionData:
 
 
 def _rules(queue: Queue, session_id: str) -> Rules:
+    """SESS-16 to SESS-20: return the rules that the answer exercises."""
     stored = queue.states.get(session_id)
     others = any(each.state for name, each in queue.states.items() if name != session_id)
-    rules: Rules = ("SESS-20",) if others else ()
-    if stored is None:
-        return (*rules, "SESS-16")
-    if stored.kept:
-        rules = ("SESS-19", *rules)
-    return (*rules, "SESS-18") if stored.state is None else (*rules, "SESS-17")
+    return exercised(
+        ("SESS-19", stored is not None and stored.kept),
+        ("SESS-20", others),
+        ("SESS-16", stored is None),
+        ("SESS-18", stored is not None and stored.state is None),
+        ("SESS-17", stored is not None and stored.state is not None),
+    )
 
 
 def _refusals(namespace: Namespace, queue: Queue, session_id: str, connection: str) -> Transitions:

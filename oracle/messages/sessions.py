@@ -293,8 +293,7 @@ def _renewed(
         until = namespace.now.earliest + queue.settings.lock_duration
         told = v.Renewed(locked_until=until)
     elif told.locked_until is not None:
-        until = Window(told.locked_until, told.locked_until)
-        expiry = until.widened(namespace.observability.slack)
+        expiry = Window.around(told.locked_until, namespace.observability.slack)
     before = queue.sessions.get(session_id) or SessionLock(connection, expiry)
     queue = _bounded(queue, before, expiry)
     held = SessionLock(connection, expiry, before.since, before.taken, renewed=True)

@@ -129,7 +129,8 @@ def _apart(reached: list[Reached]) -> list[Reached]:
 def _without_turns(namespace: Namespace, name: str) -> Namespace:
     """KEY-14: the documents do not say whether a batch takes one turn, or each message one."""
     queue = namespace.queues[name]
-    return with_queue(namespace, evolve(queue, spread=queue.spread.restarted(), batched=True))
+    left = evolve(queue.asked("batches"), spread=queue.spread.restarted())
+    return with_queue(namespace, left)
 
 
 def _showing(before: Namespace, after: Namespace, name: str, shows: Rules) -> Namespace:
@@ -199,7 +200,7 @@ def _why(told: Transition) -> Iterator[v.RuleId]:
 
 
 def _none_of(namespace: Namespace, command: v.SendBatch) -> Namespace:
-    queue = evolve(namespace.queues[command.queue], batched=True)
+    queue = namespace.queues[command.queue].asked("batches")
     for message in command.messages:
         if message.body not in queue.bodies:
             queue = never_arrives(queue, message.body, "BATCH-02")
@@ -248,7 +249,7 @@ def _given(
         queue = namespace.queues[command.queue]
         more = _shown_together(queue, command, views, rules)
         told = tuple(dict.fromkeys((*more, *rules)))
-        after = with_queue(state, evolve(state.queues[command.queue], batched=True))
+        after = with_queue(state, state.queues[command.queue].asked("batches"))
         yield Transition(outcome=outcome, next=after, rules=told)
 
 

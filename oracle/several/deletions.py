@@ -10,7 +10,14 @@ from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.message_store import remove, replace
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import Namespace, Queue, feeding, with_queue
-from busproof.oracle.transition import Observation, Transition, Transitions, refusal
+from busproof.oracle.transition import (
+    Observation,
+    Rules,
+    Transition,
+    Transitions,
+    exercised,
+    refusal,
+)
 from busproof.oracle.unjudged import stop_judging
 
 PARTITIONED: Final = "DELETE-PARTITIONED"
@@ -38,7 +45,7 @@ def delete_batch(namespace: Namespace, command: v.DeleteBatch, seen: Observation
 
 def _noted(namespace: Namespace, queue: Queue) -> Namespace:
     """Return the namespace in which messages may have been deleted, for diagnoses."""
-    return with_queue(namespace, evolve(queue, purged=True))
+    return with_queue(namespace, queue.asked("deletions"))
 
 
 def _is_too_many(namespace: Namespace, command: v.DeleteBatch) -> bool:
@@ -61,7 +68,7 @@ def _deleted(
     if _is_counted(namespace, queue):
         most = min(most, len(may))
     for count in range(most + 1) if seen.outcome is None else _told(seen.outcome, most):
-        rules = tuple(_why(namespace, queue, command, count))
+        rules = _shown(namespace, queue, command, count)
         for left in _without(namespace, queue, may, count):
             yield Transition(outcome=v.Deleted(count=count), next=left, rules=rules)
 
@@ -103,22 +110,18 @@ def _is_new(namespace: Namespace, queue: Queue, command: v.DeleteBatch, stored: 
     return stored.arrived.earliest + command.age - slack > namespace.now.latest
 
 
-def _why(
-    namespace: Namespace, queue: Queue, command: v.DeleteBatch, count: int
-) -> Iterator[v.RuleId]:
+def _shown(namespace: Namespace, queue: Queue, command: v.DeleteBatch, count: int) -> Rules:
     """Return the rules that this answer exercises."""
-    yield "BATCH-15"
+    partitioned = queue.settings.partitioned
     there = [each for each in queue.messages.values() if each.certain]
-    if any(_is_locked(namespace, each) for each in there):
-        yield "BATCH-16"
-    if any(_is_new(namespace, queue, command, each) for each in there):
-        yield "BATCH-17"
-    if count < command.count:
-        yield "BATCH-18"
-    if queue.settings.partitioned:
-        yield "BATCH-19"
-    elif _is_too_many(namespace, command):
-        yield "BATCH-20"
+    return exercised(
+        ("BATCH-15", True),
+        ("BATCH-16", any(_is_locked(namespace, each) for each in there)),
+        ("BATCH-17", any(_is_new(namespace, queue, command, each) for each in there)),
+        ("BATCH-18", count < command.count),
+        ("BATCH-19", partitioned),
+        ("BATCH-20", not partitioned and _is_too_many(namespace, command)),
+    )
 
 
 def _without(

@@ -6,7 +6,6 @@ from typing import Any, Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.locks import lost_renew_lock, renew_lock
 from busproof.oracle.messages.settling import locked
 from busproof.oracle.outages import Partitions
@@ -72,7 +71,7 @@ def _answered(outcome: v.Outcome, reached: Reached, rules: Rules) -> Transition:
 
 def _noted(namespace: Namespace, command: Several) -> Namespace:
     """Return the namespace in which a request about several locks was made, for diagnoses."""
-    return with_queue(namespace, evolve(namespace.queues[command.queue], together=True))
+    return with_queue(namespace, namespace.queues[command.queue].asked("locks"))
 
 
 def _stored(namespace: Namespace, command: Several) -> list[Stored | None]:

@@ -176,7 +176,7 @@ def _key(namespace: Namespace, command: v.Settlement) -> Key | None:
 def _pledging(namespace: Namespace, command: v.Settlement) -> Namespace:
     """Record that a settlement of the queue's messages was requested in a transaction."""
     queue = namespace.queues[command.queue]
-    return namespace if queue.pledged else with_queue(namespace, evolve(queue, pledged=True))
+    return with_queue(namespace, queue.asked("transactions"))
 
 
 def _waiting(
