@@ -10,7 +10,14 @@ from busproof.oracle.outages import Outages, partition_set
 from busproof.oracle.sizes.message_limits import beyond_limits
 from busproof.oracle.state import Namespace, Queue, everywhere, with_queue
 from busproof.oracle.transactions.limits import with_transaction
-from busproof.oracle.transition import Observation, Rules, Transition, Transitions, done, refusal
+from busproof.oracle.transition import (
+    Observation,
+    Transition,
+    Transitions,
+    done,
+    exercised,
+    refusal,
+)
 from busproof.oracle.unjudged import LOOKING, named, stop_judging
 
 _USING: Final = v.Send | v.Receive | v.Peek | v.GetQueue | v.UpdateQueue | v.DeleteQueue
@@ -18,7 +25,7 @@ _USING: Final = v.Send | v.Receive | v.Peek | v.GetQueue | v.UpdateQueue | v.Del
 
 
 def absent(namespace: Namespace, command: v.Command, name: str) -> Transitions:
-    """MGMT-10: return the answers for a queue that does not exist."""
+    """MGMT-10, MGMT-15, TOPIC-22: return the answers for a queue that does not exist."""
     if isinstance(command, v.TakePartitionDown | v.BringPartitionUp):
         yield from _answered(namespace, command, _switched(namespace, command))
         return
@@ -28,7 +35,12 @@ def absent(namespace: Namespace, command: v.Command, name: str) -> Transitions:
         unheard_of = namespace.profile.tier is v.Tier.BASIC and isinstance(
             command, v.TopicManagement
         )
-        why = _why_missing(namespace, name)
+        tombstone = namespace.registry.tombstones.get(name)
+        why = exercised(
+            ("TOPIC-22", tombstone is not None and tombstone.with_topic),
+            ("MGMT-15", tombstone is not None),
+            ("MGMT-10", True),
+        )
         yield refusal(namespace, v.Error.NOT_FOUND, *why, any_error=unheard_of)
         if isinstance(command, v.Send):
             # Either of two reasons may be given for the refusal (ERROR-PRECEDENCE).
@@ -38,14 +50,6 @@ def absent(namespace: Namespace, command: v.Command, name: str) -> Transitions:
         yield refusal(namespace, v.Error.NOT_FOUND, "TOPIC-19")
     else:
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
-
-
-def _why_missing(namespace: Namespace, name: str) -> Rules:
-    """MGMT-10, MGMT-15, TOPIC-22: return the rules exercised by its absence."""
-    tombstone = namespace.registry.tombstones.get(name)
-    if tombstone is None:
-        return ("MGMT-10",)
-    return ("TOPIC-22", "MGMT-15", "MGMT-10") if tombstone.with_topic else ("MGMT-15", "MGMT-10")
 
 
 def _switched(namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp) -> Namespace:

@@ -163,11 +163,12 @@ def with_queue(namespace: Namespace, queue: Queue) -> Namespace:
         namespace = evolve(namespace, planning=namespace.planning.set(name, None))
     if before is not None and _counts_alike(before, queue):
         return evolve(namespace, queues=queues.set(name, queue))
+    forwarding, destination = _without(namespace.forwarding, name), queue.settings.forward_to
     return evolve(
         namespace,
         queues=queues.set(name, queue),
         entity_counts=_recounted(namespace, before, queue),
-        forwarding=_with_destination(namespace.forwarding, name, queue.settings.forward_to),
+        forwarding=forwarding if destination is None else forwarding.set(name, destination),
     )
 
 
@@ -187,15 +188,6 @@ def without_queue(namespace: Namespace, name: str) -> Namespace:
         forwarding=forwarding,
         planning=_without(namespace.planning, name),
     )
-
-
-def _with_destination(
-    forwarding: Map[str, str], name: str, destination: str | None
-) -> Map[str, str]:
-    """Return the forwarding table after this queue's destination has changed."""
-    if destination is not None:
-        return forwarding.set(name, destination)
-    return _without(forwarding, name)
 
 
 def _without(named: Map[str, _Value], name: str) -> Map[str, _Value]:

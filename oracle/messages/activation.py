@@ -21,22 +21,19 @@ from busproof.oracle.window import Window
 
 def activated(namespace: Namespace, name: str) -> Namespace:
     """SCHED-02: return the namespace with everything that is surely due in its place."""
-    while (waiting := _due(namespace, namespace.queues[name])) is not None:
-        queue = namespace.queues[name]
+    queue = namespace.queues[name]
+    while (waiting := top(queue.calendar)) and waiting.due.latest < namespace.now.earliest:
         at_once = namespace.reading("SCHEDULE-DELAY") == "at-once"
-        owed = waiting.certain and _is_alone(queue, waiting)
+        message_id = waiting.message.message_id
+        # Duplicate detection has no other message with its MessageId.
+        alone = message_id is None or queue.copies.get(message_id) == waiting.rivals
+        owed = waiting.certain and alone
         arrived = _arrived(namespace, queue, waiting, certain=at_once and owed)
         if owed and not at_once:
             stored = arrived.messages[arrived.arrivals - 1]
             arrived = replace(arrived, stored, evolve(stored, owed=stored.came))
-        namespace = with_queue(namespace, arrived)
+        namespace, queue = with_queue(namespace, arrived), arrived
     return namespace
-
-
-def _due(namespace: Namespace, queue: Queue) -> Waiting | None:
-    waiting = top(queue.calendar)
-    over = waiting is not None and waiting.due.latest < namespace.now.earliest
-    return waiting if over else None
 
 
 def goes_on(queue: Queue) -> bool:
@@ -49,12 +46,6 @@ def _came(namespace: Namespace, waiting: Waiting) -> Window:
     if namespace.reading("SCHEDULE-DELAY") == "at-once":
         return waiting.due
     return Window(waiting.due.earliest, NEVER)
-
-
-def _is_alone(queue: Queue, waiting: Waiting) -> bool:
-    """Return whether duplicate detection has no other message with its MessageId."""
-    message_id = waiting.message.message_id
-    return message_id is None or queue.copies.get(message_id) == waiting.rivals
 
 
 def coming(namespace: Namespace, queue: Queue, body: str) -> Iterator[tuple[Namespace, Stored]]:

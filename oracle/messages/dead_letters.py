@@ -100,7 +100,8 @@ def add_dead_letter(
     same = namespace.reading("DLQ-PARTITIONS") == "same-partition"
     where = letter.where if same else everywhere(namespace, owner.settings)
     dead = dead_letters(namespace, owner, suffix)
-    counted, uncounted = _deliveries(namespace, letter)
+    # Whether earlier deliveries count is open (DEAD-LETTER-COUNT).
+    kept = namespace.reading("DEAD-LETTER-COUNT") == "kept"
     dead = store(
         dead,
         letter.message,
@@ -110,17 +111,10 @@ def add_dead_letter(
         certain=letter.certain,
         reason=letter.reason,
         returned=letter.returned,
-        counted=counted,
-        uncounted=uncounted,
+        counted=letter.counted if kept else 0,
+        uncounted=letter.uncounted + 1 if kept else 0,
     )
     return with_queue(namespace, dead)
-
-
-def _deliveries(namespace: Namespace, letter: Stored) -> tuple[int, int]:
-    """DEAD-LETTER-COUNT: return how many earlier deliveries count, surely and perhaps."""
-    if namespace.reading("DEAD-LETTER-COUNT") != "kept":
-        return 0, 0
-    return letter.counted, letter.uncounted + 1
 
 
 def _why_dead(

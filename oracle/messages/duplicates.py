@@ -65,14 +65,9 @@ def _fate_beside(namespace: Namespace, queue: Queue, copy: Copy, key: Key | None
     if is_over(namespace, queue, copy.sent.latest + window + slack, window):
         return Fate.KEPT
     if copy.key != key:
-        return _fate_across_keys(namespace.profile)
+        return Fate.KEPT if namespace.reading("DUPLICATES-ACROSS-KEYS") == "per-key" else Fate.OPEN
     surely_within = namespace.now.latest - copy.sent.earliest < window - slack
     return Fate.DROPPED if surely_within and copy.certain else Fate.OPEN
-
-
-def _fate_across_keys(profile: v.Profile) -> Fate:
-    reading = profile.readings.get("DUPLICATES-ACROSS-KEYS")
-    return Fate.KEPT if reading == "per-key" else Fate.OPEN
 
 
 def noted(

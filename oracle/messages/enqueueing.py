@@ -11,9 +11,7 @@ from busproof.oracle.management.topics import shares_homes
 from busproof.oracle.messages.expiry import death, lesser, lifetime
 from busproof.oracle.messages.liveness import owed_by
 from busproof.oracle.messages.message_store import replace, store
-from busproof.oracle.messages.partitioning import home_of
-from busproof.oracle.outages import Partitions
-from busproof.oracle.queued_messages import Key
+from busproof.oracle.messages.partitioning import homes_of
 from busproof.oracle.sizes.entity_size import weight
 from busproof.oracle.state import (
     NEVER,
@@ -84,7 +82,8 @@ def _published(namespace: Namespace, path: str, arrival: Arrival) -> Namespace:
     if timely and all(each.verdict.taken is False for each in found):
         verdict = judged(role, arrival.message, assigned=assigned)
         return with_queue(namespace, _kept_out(subscription, role, arrival.message, verdict))
-    if timely and _misses(namespace, subscription):
+    missed = namespace.reading("DISABLED-COPIES") == "missed"
+    if timely and missed and not subscription.managed.status.takes:
         return namespace
     made = [each for each in found if each.verdict.taken is not False or not timely]
     for each in made:
@@ -94,17 +93,6 @@ def _published(namespace: Namespace, path: str, arrival: Arrival) -> Namespace:
         copy = evolve(arrival, message=each.message, several=several)
         namespace = _copied(namespace, namespace.queues[path], copy, each.verdict, timely=timely)
     return namespace
-
-
-def _misses(namespace: Namespace, subscription: Queue) -> bool:
-    """Return whether a disabled subscription surely gets no copies (DISABLED-COPIES)."""
-    missed = namespace.reading("DISABLED-COPIES") == "missed"
-    return missed and not subscription.managed.status.takes
-
-
-def _collects(namespace: Namespace) -> bool:
-    """Return whether a disabled subscription surely gets its copies (DISABLED-COPIES)."""
-    return namespace.reading("DISABLED-COPIES") == "collected"
 
 
 def go_on(namespace: Namespace, source: Queue, arrival: Arrival) -> Namespace:
@@ -121,8 +109,9 @@ def go_on(namespace: Namespace, source: Queue, arrival: Arrival) -> Namespace:
     destination, going = passed_on(namespace, source, destination, arrival)
     full: v.RuleId | None = "FWD-21" if destination.room.refused.get(going.key) is False else None
     namespace = with_queue(namespace, _passing(source, arrival, full))
-    going = evolve(going, least=_least(namespace, source, arrival))
-    return arrive(namespace, destination, going)
+    anew = namespace.reading("FORWARD-LIFETIME") == "anew"
+    least = None if anew else lesser(arrival.least, source.settings.time_to_live)
+    return arrive(namespace, destination, evolve(going, least=least))
 
 
 def _undeliverable(
@@ -131,13 +120,6 @@ def _undeliverable(
     """FWD-18 to FWD-21: the message cannot be forwarded and becomes a dead letter of its source."""
     namespace = with_queue(namespace, _passing(source, arrival, rule))
     return withheld_beyond(namespace, source, arrival.message.body, rule)
-
-
-def _least(namespace: Namespace, source: Queue, arrival: Arrival) -> int | None:
-    """Return the time to live that a message may keep when forwarded (FORWARD-LIFETIME)."""
-    if namespace.reading("FORWARD-LIFETIME") == "anew":
-        return None
-    return lesser(arrival.least, source.settings.time_to_live)
 
 
 def _passing(source: Queue, arrival: Arrival, rule: v.RuleId | None) -> Queue:
@@ -207,9 +189,11 @@ def _copied(
         return go_on(namespace, subscription, arrival)
     where = arrival.where
     if not shares_homes(namespace):
-        where = _own_partitions(namespace, subscription, arrival.key)
+        # Its partitions are its own (SUBSCRIPTION-PARTITIONS).
+        where = homes_of(namespace, subscription, arrival.key)
     certain = arrival.certain and timely and verdict.taken is True and not is_unsure(subscription)
-    certain = certain and (subscription.managed.status.takes or _collects(namespace))
+    collects = namespace.reading("DISABLED-COPIES") == "collected"
+    certain = certain and (subscription.managed.status.takes or collects)
     shows: Rules = (*arrival.shows, "TOPIC-01")
     if subscription.managed.status is v.EntityStatus.RECEIVE_DISABLED:
         shows = ("TOPIC-25", *shows)
@@ -254,13 +238,6 @@ def _shown(subscription: Queue, role: Subscription, message: v.Message, verdict:
     if subscription.settings.partitioned and role.removed:
         rules = (*rules, "FEAT-02")
     return rules
-
-
-def _own_partitions(namespace: Namespace, subscription: Queue, key: Key | None) -> Partitions:
-    """Return the possible partitions of a copy (SUBSCRIPTION-PARTITIONS)."""
-    if key is None:
-        return everywhere(namespace, subscription.settings)
-    return home_of(namespace, subscription, key)
 
 
 def with_unanswered_sends(namespace: Namespace, path: str, topic: Topic) -> Namespace:

@@ -5,7 +5,6 @@ expired is not given, unless a front end may hold it in its cache (CACHE-EXPIRY)
 was until it is seen elsewhere, because the documents do not state when it is removed.
 """
 
-from collections.abc import Iterator
 from typing import Final
 
 from busproof import vocabulary as v
@@ -14,6 +13,7 @@ from busproof.oracle.messages.message_store import replace
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.schedule import NEVER
 from busproof.oracle.state import Namespace, Queue, Subscription, with_queue
+from busproof.oracle.transition import Rules, exercised
 from busproof.oracle.window import Window
 
 
@@ -194,29 +194,21 @@ def _gone(queue: Queue, stored: Stored, dies: Window) -> Queue:
     deaths = queue.deaths
     if stored.aged:
         session_id = stored.message.session_id if queue.settings.requires_session else None
-        deaths = deaths.showing(session_id, tuple(_why_gone(queue, stored, dies)))
+        deaths = deaths.showing(session_id, _rules_of_absence(queue, stored, dies))
     queue = replace(queue, stored, evolve(stored, certain=False, gone=True))
     return evolve(queue, deaths=deaths)
 
 
-def _why_gone(queue: Queue, stored: Stored, dies: Window) -> Iterator[v.RuleId]:
+def _rules_of_absence(queue: Queue, stored: Stored, dies: Window) -> Rules:
     """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13, MGMT-12: return the rules its absence exercises."""
-    yield "TTL-01"
-    own, most = stored.message.time_to_live, queue.settings.time_to_live
-    if _is_newer(queue, stored) and most is not None and (own is None or own > most):
-        yield "MGMT-12"
-    if own is None:
-        yield "TTL-03"
-    elif most not in (None, own):
-        yield "TTL-04"
-    if stored.deliveries and stored.available_at > dies.latest:
-        yield "TTL-06"
-    if queue.outages.down and queue.outages.must_hit(stored.where):
-        yield "TTL-13"
-
-
-def _is_newer(queue: Queue, stored: Stored) -> bool:
-    """Return whether a message arrived after its entity's time to live had been changed."""
-    managed = queue.managed
-    applies = stored.came is None and stored.number >= managed.lifetimes_apply_from
-    return applies and managed.lifetimes_changed_at >= 0
+    own, most, managed = stored.message.time_to_live, queue.settings.time_to_live, queue.managed
+    newer = stored.came is None and stored.number >= managed.lifetimes_apply_from
+    updated = newer and managed.lifetimes_changed_at >= 0
+    return exercised(
+        ("TTL-01", True),
+        ("MGMT-12", updated and most is not None and (own is None or own > most)),
+        ("TTL-03", own is None),
+        ("TTL-04", own is not None and most not in (None, own)),
+        ("TTL-06", stored.deliveries and stored.available_at > dies.latest),
+        ("TTL-13", queue.outages.down and queue.outages.must_hit(stored.where)),
+    )

@@ -100,15 +100,13 @@ def settled_otherwise(
     A settlement may have given the transaction its key, and its one entity.
     """
     key = effective_key(namespace, queue.settings, message)
-    return any(
-        each.command.queue != queue.settings.queue
-        or (queue.settings.partitioned and _may_differ(namespace.profile, key, each.key))
-        for each in transaction.settlements
+    others = [each.key for each in transaction.settlements]
+    if any(each.command.queue != queue.settings.queue for each in transaction.settlements):
+        return True
+    return bool(queue.settings.partitioned) and any(
+        key is None or other is None or keys_may_differ(namespace.profile, key, other)
+        for other in others
     )
-
-
-def _may_differ(profile: v.Profile, one: Key | None, two: Key | None) -> bool:
-    return one is None or two is None or keys_may_differ(profile, one, two)
 
 
 def home_name(profile: v.Profile, key: Key) -> Key:

@@ -29,6 +29,11 @@ def home_of(namespace: Namespace, queue: Queue, key: Key) -> Partitions:
     return everywhere(namespace, queue.settings) if known is None else known
 
 
+def homes_of(namespace: Namespace, queue: Queue, key: Key | None) -> Partitions:
+    """Return the partitions that may be chosen for a message with this key, or without one."""
+    return everywhere(namespace, queue.settings) if key is None else home_of(namespace, queue, key)
+
+
 def narrowed(
     namespace: Namespace, queue: Queue, key: Key, where: Partitions
 ) -> Map[Key, Partitions]:
@@ -123,19 +128,18 @@ def _is_turn_known(spread: Spread) -> bool:
 
 
 def is_watched(namespace: Namespace, queue: Queue, where: Partitions) -> bool:
-    """KEY-14: return whether the distribution of messages without a key is judged."""
+    """KEY-14: return whether the distribution of messages without a key is judged.
+
+    Not if the number of partitions is open (GB-PARTITIONS).
+    """
+    several = partition_count(namespace, queue.settings) > namespace.profile.partitions
+    is_count_open = several and namespace.reading("GB-PARTITIONS") == "either"
     return (
         namespace.observability.partitions
         and bool(queue.settings.partitioned)
         and where.bit_count() == 1
         and not queue.outages.any
-        and not _is_count_open(namespace, queue)
+        and not is_count_open
         and not may_be_full_somewhere(namespace, queue)
         and "KEY-14" not in namespace.profile.silent
     )
-
-
-def _is_count_open(namespace: Namespace, queue: Queue) -> bool:
-    """Return whether the number of partitions is open (GB-PARTITIONS)."""
-    several = partition_count(namespace, queue.settings) > namespace.profile.partitions
-    return several and namespace.reading("GB-PARTITIONS") == "either"

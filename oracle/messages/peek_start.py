@@ -13,6 +13,7 @@ from busproof.oracle.heap import settled, smallest
 from busproof.oracle.messages.deliveries import may_be_spent
 from busproof.oracle.messages.expiry import may_have_died
 from busproof.oracle.messages.matching import Candidate
+from busproof.oracle.messages.sequence_numbers import is_one
 from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.schedule import NEVER
@@ -47,10 +48,12 @@ def begins_wrongly(candidate: Candidate, command: v.Peek) -> v.RuleId | None:
     rule = rule_of(queue)
     if where.bit_count() > 1 or not is_judged(namespace, queue, command, rule):
         return None
-    first = _oldest(queue) if is_like_regular(namespace) else foremost(queue, where)
+    places = (*queue.fronts,) if is_like_regular(namespace) else (where,)
+    firsts = [first for place in places if (first := foremost(queue, place)) is not None]
+    first = min(firsts, key=lambda each: each.number, default=None)
     if first is None or not _must_be_shown(namespace, queue, first):
         return None
-    alone = _is_one(queue, first) and _is_one(queue, shown)
+    alone = is_one(queue, first) and is_one(queue, shown)
     return rule if alone and _is_older(namespace, first, shown) else None
 
 
@@ -128,31 +131,16 @@ def is_like_regular(namespace: Namespace) -> bool:
     return namespace.reading("LIKE-REGULAR") == "identical"
 
 
-def _oldest(queue: Queue) -> Stored | None:
-    """Return the first message that is surely in any partition."""
-    firsts = [first for where in queue.fronts if (first := foremost(queue, where)) is not None]
-    return min(firsts, key=lambda first: first.number, default=None)
-
-
 def _must_be_shown(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
     """Return whether nothing can have removed or moved the message."""
     if stored.came is not None or stored.deferred is None or may_have_died(namespace, stored):
         return False
     if stored.lock is None:
-        gone = may_be_spent(namespace, queue, stored) or _may_be_deleted(namespace, queue)
+        # A front end may have deleted it from its cache (CACHE-DELETE).
+        deleted = queue.receivers.deleters and namespace.reading("CACHE-DELETE") != "kept"
+        gone = deleted or may_be_spent(namespace, queue, stored)
         return bool(stored.deferred) or not gone
     return namespace.now.latest < stored.lock.expiry.earliest
-
-
-def _may_be_deleted(namespace: Namespace, queue: Queue) -> bool:
-    """CACHE-DELETE: return whether a front end may have deleted the message from its cache."""
-    kept = namespace.reading("CACHE-DELETE") == "kept"
-    return bool(queue.receivers.deleters) and not kept
-
-
-def _is_one(queue: Queue, stored: Stored) -> bool:
-    """Return whether the body is unique, so that this message was seen."""
-    return queue.bodies.get(stored.message.body) == (stored.number,)
 
 
 def _is_older(namespace: Namespace, first: Stored, shown: Stored) -> bool:

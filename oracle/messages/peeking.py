@@ -181,7 +181,8 @@ def _offered(namespace: Namespace, queue: Queue, command: v.Peek) -> Transitions
         if there and _is_asked_for(command, stored) and not queue.outages.may_hit(stored.where):
             view = evolve(view_of(stored), state=state_of(stored))
             shown.setdefault(stored.where, []).append(view)
-    later, rules = _later(queue, command), ("LIFE-07",) if shown else ()
+    later = _later(queue, command)
+    rules: Rules = ("LIFE-07",) if shown else ()
     if (start := command.from_sequence_number) is not None:
         every = (*itertools.chain.from_iterable(shown.values()), *later)
         behind = [each for each in every if _number(each) >= start]

@@ -101,7 +101,9 @@ def _nothing(
 ) -> Transitions:
     """LIFE-08, LIFE-09, LIFE-11: allow an empty answer if no message is surely within reach."""
     out_of_reach = _is_out_of_reach(namespace, queue, command)
-    unserved = _may_be_unserved(namespace, queue, command)
+    # A partition that is down may make any receive come back empty (RECEIVE-IN-OUTAGE).
+    served = namespace.reading("RECEIVE-IN-OUTAGE") == "served"
+    unserved = command.session_id is None and queue.outages.any and not served
     if not (out_of_reach or unserved) and isinstance(seen.outcome, v.Empty):
         queue = without_perhaps_spent(namespace, queue)
         out_of_reach = _is_out_of_reach(namespace, queue, command)
@@ -118,12 +120,6 @@ def _nothing(
         rules = ("DLQ-13",) if v.is_dead_letter_queue(command.queue) else ()
         rules = (*in_one_store(queue), "LIFE-11", *rules)
         yield refusal(namespace, v.Error.UNAVAILABLE, *rules, any_error=True)
-
-
-def _may_be_unserved(namespace: Namespace, queue: Queue, command: v.Receive) -> bool:
-    """LIFE-11: return whether a partition that is down may make a receive come back empty."""
-    served = namespace.reading("RECEIVE-IN-OUTAGE") == "served"
-    return command.session_id is None and queue.outages.any and not served
 
 
 def _is_out_of_reach(namespace: Namespace, queue: Queue, command: v.Receive) -> bool:
@@ -146,7 +142,10 @@ def _given(
     if isinstance(seen.outcome, v.Received):
         view = seen.outcome.message
         for candidate in _told_apart(recognised(namespace, queue, view, seen)):
-            if _may_be_given(candidate, command) and _is_count_right(candidate):
+            # SESS-09, SESS-10: the count continues that of the last session lock.
+            expected = candidate.stored.expected
+            counted = expected is None or view.delivery_count in (None, expected)
+            if counted and _may_be_given(candidate, command):
                 yield _handed_out(candidate, command, of_count(candidate))
         # Dead letters and scheduled messages whose arrival was unknown before.
         before = with_queue(namespace, queue)
@@ -211,12 +210,6 @@ def _overtakes(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
     if first is None or first.arrived.latest >= stored.arrived.earliest:
         return False
     return _must_come_first(namespace, queue, first)
-
-
-def _is_count_right(candidate: Candidate) -> bool:
-    """SESS-09, SESS-10: return whether the count continues that of the last session lock."""
-    expected = candidate.stored.expected
-    return expected is None or candidate.view.delivery_count in (None, expected)
 
 
 def _must_come_first(namespace: Namespace, queue: Queue, first: Stored) -> bool:

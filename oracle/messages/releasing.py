@@ -4,7 +4,7 @@ An expired lock releases its message without a request; `prepared` applies this 
 changes.
 """
 
-from typing import Any, Final
+from typing import Final
 
 from busproof import vocabulary as v
 from busproof.oracle.evolve import evolve
@@ -90,8 +90,7 @@ def _perhaps_back(namespace: Namespace, queue: Queue, stored: Stored, when: Wind
 
 def _spent(namespace: Namespace, queue: Queue, stored: Stored, back: Stored) -> Namespace:
     """DLQ-02: a message that reached its delivery limit becomes a dead letter."""
-    changes: dict[str, Any] = {"spent": queue.spent + 1}
-    queue = evolve(queue, **changes)
+    queue = evolve(queue, spent=queue.spent + 1)
     # If it has expired as well, it may be dropped instead.
     is_dropped = may_have_died(namespace, stored)
     if namespace.reading("DEAD-LETTER-DELAY") == "at-once" and not is_dropped:
@@ -123,20 +122,15 @@ def prepared(namespace: Namespace, name: str) -> Namespace | None:
     owner = v.owner_of(name)
     if owner not in namespace.queues:
         return None
-    namespace = _with_forwarded_dead_letters(namespace, owner)
+    # FWD-35: dead letters may have been forwarded here.
+    for path in tuple(feeding(namespace, owner)):
+        namespace = _expired(namespace, v.owner_of(path))
     namespace = _expired(namespace, owner)
     if owner == name:
         return namespace
     if name not in namespace.queues:
         return with_dead_letters(namespace, namespace.queues[owner], name[len(owner) :])
     return _expired(namespace, name)
-
-
-def _with_forwarded_dead_letters(namespace: Namespace, name: str) -> Namespace:
-    """FWD-35: return the namespace with the dead letters that may have been forwarded here."""
-    for path in tuple(feeding(namespace, name)):
-        namespace = _expired(namespace, v.owner_of(path))
-    return namespace
 
 
 def _expired(namespace: Namespace, name: str) -> Namespace:

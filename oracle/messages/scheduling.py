@@ -16,8 +16,7 @@ from busproof.oracle.messages.keys import (
     transaction_key,
 )
 from busproof.oracle.messages.message_store import line_of, never_arrives
-from busproof.oracle.messages.partitioning import home_of, spread_beside
-from busproof.oracle.outages import Partitions
+from busproof.oracle.messages.partitioning import home_of, homes_of, spread_beside
 from busproof.oracle.queued_messages import Key
 from busproof.oracle.schedule import Waiting, entered, perhaps_gone, withdrawn
 from busproof.oracle.sizes.entity_size import weight
@@ -74,7 +73,7 @@ def _schedule(
     key = effective_key(namespace, queue.settings, message)
     hit, surely = _outage(namespace, queue, key)
     reading = namespace.reading("SCHEDULE-PLACE")
-    yield from no_room(namespace, queue, message, key, _home(namespace, queue, key))
+    yield from no_room(namespace, queue, message, key, homes_of(namespace, queue, key))
     if not (surely and key is not None and reading == "when-scheduled"):
         rules = ("SCHED-10",) if surely else ()
         waiting = _waiting(namespace, queue, command, message, seen, certain=certain)
@@ -84,11 +83,6 @@ def _schedule(
     if queue.settings.duplicate_detection and message.message_id is None:
         # Outside the editions: duplicate detection needs a MessageId.
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
-
-
-def _home(namespace: Namespace, queue: Queue, key: Key | None) -> Partitions:
-    """Return the partitions that may be chosen for a message with this key."""
-    return everywhere(namespace, queue.settings) if key is None else home_of(namespace, queue, key)
 
 
 def _outage(namespace: Namespace, queue: Queue, key: Key | None) -> tuple[bool, bool]:
@@ -190,7 +184,7 @@ def _schedule_in(
     if reading == "all" and must_object:
         return
     key = effective_key(namespace, queue.settings, message)
-    home = _home(namespace, queue, key)
+    home = homes_of(namespace, queue, key)
     for refused in no_room_within(namespace, queue, message, key, home):
         yield _turned_away(refused, name, transaction)
     waiting = _waiting(namespace, queue, command, message, seen, certain=True)

@@ -25,9 +25,11 @@ def misnumbered(candidate: Candidate) -> v.RuleId | None:
     number = candidate.view.sequence_number
     if number is None or number == stored.sequence_number or not is_one(queue, stored):
         return None
-    if _is_unique(namespace, queue) and queue.numbers.get(number, stored.number) != stored.number:
+    shared = namespace.reading("SEQUENCE-UNIQUE") == "per-partition" and queue.settings.partitioned
+    if not shared and queue.numbers.get(number, stored.number) != stored.number:
         return "SEQ-03"
-    latest = _latest(queue, stored)
+    line = _line(queue, stored)
+    latest = None if line is None else queue.latest_numbers.get(line)
     if latest is None:
         return None
     fallen = _out_of_order(namespace, queue, stored, latest, number)
@@ -75,12 +77,6 @@ def _is_undisturbed(namespace: Namespace, queue: Queue) -> bool:
     return whole and plain and not lost and not others
 
 
-def _is_unique(namespace: Namespace, queue: Queue) -> bool:
-    """SEQ-03: return whether numbers are unique in the whole entity (SEQUENCE-UNIQUE)."""
-    by_partition = namespace.reading("SEQUENCE-UNIQUE") == "per-partition"
-    return not (by_partition and queue.settings.partitioned)
-
-
 def is_of_one_commit(stored: Stored, latest: Numbered) -> bool:
     """SEQ-07: return whether both arrived with one transaction."""
     return stored.batch == latest.batch >= 0
@@ -111,12 +107,6 @@ def _line(queue: Queue, stored: Stored) -> Key | None:
     """
     dead = queue.in_order or v.is_dead_letter_queue(queue.settings.queue)
     return None if dead or stored.came is not None else stored.line
-
-
-def _latest(queue: Queue, stored: Stored) -> Numbered | None:
-    """Return the last number learned in its line."""
-    line = _line(queue, stored)
-    return None if line is None else queue.latest_numbers.get(line)
 
 
 def rows(queue: Queue, stored: Stored) -> Iterator[Key]:

@@ -80,18 +80,13 @@ def get_state(
                 rules=_rules(queue, command.session_id),
             )
         elif told.state in stored.late:
-            arrived = _arrived(stored, told.state)
-            yield Transition(
-                outcome=told, next=_with(namespace, queue, command.session_id, arrived)
-            )
+            # Each late state is set only once.
+            late = list(stored.late)
+            late.remove(told.state)
+            arrived = evolve(stored, state=told.state, late=tuple(late))
+            left = _with(namespace, queue, command.session_id, arrived)
+            yield Transition(outcome=told, next=left)
     yield from _refusals(namespace, queue, command.session_id, connection)
-
-
-def _arrived(stored: SessionData, state: str | None) -> SessionData:
-    """Return the session data after a late state has been set; each is set only once."""
-    late = list(stored.late)
-    late.remove(state)
-    return evolve(stored, state=state, late=tuple(late))
 
 
 def _rules(queue: Queue, session_id: str) -> Rules:
@@ -131,7 +126,7 @@ def list_sessions(namespace: Namespace, command: v.ListSessions, seen: Observati
     queue = namespace.queues[command.queue]
     if not queue.settings.requires_session:
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
-    surely = {*_with_messages(queue), *_with_state(namespace, queue)}
+    surely = set(_within_reach(namespace, queue))
     listed = tuple(sorted(surely))
     if isinstance(seen.outcome, v.SessionsListed):
         listed = seen.outcome.session_ids
@@ -154,16 +149,12 @@ def _may_exist(queue: Queue, session_id: str) -> bool:
     return there or stored.state is not None or bool(stored.late)
 
 
-def _with_state(namespace: Namespace, queue: Queue) -> Iterator[str]:
-    """Return the sessions that surely have a state within reach."""
+def _within_reach(namespace: Namespace, queue: Queue) -> Iterator[str]:
+    """Return the sessions that surely have a state or a message within reach."""
     for session_id, stored in queue.states.items():
         home = home_of(namespace, queue, Key(SESSION_ID, session_id))
         if stored.state is not None and not stored.late and not queue.outages.may_hit(home):
             yield session_id
-
-
-def _with_messages(queue: Queue) -> Iterator[str]:
-    """Return the sessions that surely have a message within reach."""
     for line in queue.lines:
         first = first_in_line(queue, line)
         if line.taken_from == SESSION_ID and first and not queue.outages.may_hit(first.where):

@@ -11,7 +11,15 @@ from busproof.oracle.messages.releasing import give_back
 from busproof.oracle.messages.stopped_clocks import full_term, lock_is_over
 from busproof.oracle.queued_messages import Key, SessionLock
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
-from busproof.oracle.transition import Observation, Rules, Transition, Transitions, done, refusal
+from busproof.oracle.transition import (
+    Observation,
+    Rules,
+    Transition,
+    Transitions,
+    done,
+    exercised,
+    refusal,
+)
 from busproof.oracle.window import Window
 
 
@@ -43,15 +51,12 @@ def holds_session(
     held = queue.sessions.get(session_id)
     if held is None or held.connection != connection:
         doubtful = held is None or _may_be_over(namespace, held)
-        return None if doubtful and connection in queue.unanswered_accept_next else _doubted(held)
+        perhaps = doubtful and connection in queue.unanswered_accept_next
+        return None if perhaps or (held is not None and held.doubtful) else False
     if lock_is_over(namespace, queue, held.expiry.latest) and not held.doubtful:
         return None if connection in queue.unanswered_accept_next else False
     surely = namespace.now.latest < held.expiry.earliest and not held.doubtful
     return True if surely else None
-
-
-def _doubted(held: SessionLock | None) -> bool | None:
-    return None if held is not None and held.doubtful else False
 
 
 def _may_be_over(namespace: Namespace, held: SessionLock) -> bool:
@@ -83,14 +88,6 @@ def in_outage(namespace: Namespace, queue: Queue, session_id: str) -> Transition
         yield refusal(namespace, v.Error.UNAVAILABLE, any_error=True)
 
 
-def _spared(namespace: Namespace, queue: Queue, session_id: str) -> Rules:
-    """SESS-24, SESS-25: return the rules about outages of other partitions, and of its own."""
-    home = home_of(namespace, queue, Key(SESSION_ID, session_id))
-    if queue.outages.down and queue.outages.must_hit(home):
-        return ("SESS-25",)
-    return ("SESS-24",) if queue.outages.down and not queue.outages.may_hit(home) else ()
-
-
 def accept_session(namespace: Namespace, command: v.AcceptSession, connection: str) -> Transitions:
     """LIFE-10: the session is given to one connection until its lock ends."""
     queue = namespace.queues[command.queue]
@@ -112,14 +109,18 @@ def accept_session(namespace: Namespace, command: v.AcceptSession, connection: s
 
 
 def _accepting(namespace: Namespace, queue: Queue, session_id: str, connection: str) -> Rules:
-    """Return the rules exercised by giving a session to this connection."""
-    rules = _spared(namespace, queue, session_id)
+    """SESS-03, SESS-11, SESS-24, SESS-25, LIFE-10: return the rules of a session being given."""
+    outages, home = queue.outages, home_of(namespace, queue, Key(SESSION_ID, session_id))
     held = queue.sessions.get(session_id)
-    if held is None:
-        return (*rules, "SESS-03")
-    if _may_last(namespace, queue, held):
-        return rules
-    return (*rules, "SESS-11", "LIFE-10") if held.connection != connection else rules
+    over = held is not None and not _may_last(namespace, queue, held)
+    passed_on = over and held is not None and held.connection != connection
+    return exercised(
+        ("SESS-25", outages.down and outages.must_hit(home)),
+        ("SESS-24", outages.down and not outages.may_hit(home)),
+        ("SESS-03", held is None),
+        ("SESS-11", passed_on),
+        ("LIFE-10", passed_on),
+    )
 
 
 def _accepted(namespace: Namespace, queue: Queue, session_id: str, connection: str) -> Namespace:

@@ -17,7 +17,14 @@ from busproof.oracle.messages.sending import lost_send, send
 from busproof.oracle.sizes.message_limits import batch_excess, held_to_limits
 from busproof.oracle.state import Namespace, Queue, Topic, partition_count, with_queue
 from busproof.oracle.transactions.transactional_sends import after_refusal
-from busproof.oracle.transition import Observation, Rules, Transition, Transitions, refusal
+from busproof.oracle.transition import (
+    Observation,
+    Rules,
+    Transition,
+    Transitions,
+    exercised,
+    refusal,
+)
 
 Reached = tuple[Namespace, Rules]
 """A state, and the rules that led there."""
@@ -30,7 +37,8 @@ def send_batch(namespace: Namespace, command: v.SendBatch, seen: Observation) ->
         yield Transition(outcome=v.Done(), next=namespace)
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
         return
-    several = _has_several_keys(namespace, namespace.queues[command.queue], command)
+    settings = namespace.queues[command.queue].settings
+    several = len({effective_key(namespace, settings, each) for each in command.messages}) > 1
     reading = namespace.reading("BATCH-KEYS")
     rule = "BATCH-05"
     if several and is_distinct(namespace.profile, command):
@@ -65,12 +73,6 @@ def _choices(
         yield Observation(v.Done(), v.Witness(partition=partition))
     if several:
         yield Observation()
-
-
-def _has_several_keys(namespace: Namespace, queue: Queue, command: v.SendBatch) -> bool:
-    """BATCH-KEYS: return whether the messages differ in key."""
-    keys = {effective_key(namespace, queue.settings, message) for message in command.messages}
-    return len(keys) > 1
 
 
 def _folded(
@@ -157,27 +159,23 @@ def _done(
 ) -> Transition:
     state, rules = end
     queue = namespace.queues[command.queue]
-    more = tuple(_shown(queue, command, rules, several=several))
+    more = _shown(queue, command, rules, several=several)
     after = _without_turns(state, command.queue)
     told = tuple(dict.fromkeys((*more, *rules)))
     return Transition(outcome=v.Done(), next=after, rules=told)
 
 
-def _shown(
-    queue: Queue, command: v.SendBatch, rules: Rules, *, several: bool
-) -> Iterator[v.RuleId]:
+def _shown(queue: Queue, command: v.SendBatch, rules: Rules, *, several: bool) -> Rules:
     """BATCH-04 to BATCH-06, BATCH-08, BATCH-09: return the rules that accepting exercises."""
-    if several:
-        yield "BATCH-05"
-    elif len(command.messages) > 1 and "KEY-02" in rules:
-        yield "BATCH-04"
     named = {(each.session_id, each.partition_key) for each in command.messages}
-    if not queue.settings.partitioned and len(named) > 1:
-        yield "BATCH-06"
-    if command.transaction is not None:
-        yield "BATCH-08"
-    if "KEY-11" in rules:
-        yield "BATCH-09"
+    together = not several and len(command.messages) > 1
+    return exercised(
+        ("BATCH-05", several),
+        ("BATCH-04", together and "KEY-02" in rules),
+        ("BATCH-06", not queue.settings.partitioned and len(named) > 1),
+        ("BATCH-08", command.transaction is not None),
+        ("BATCH-09", "KEY-11" in rules),
+    )
 
 
 def _refused(namespace: Namespace, command: v.SendBatch, told: Transition) -> Transition:
@@ -187,16 +185,11 @@ def _refused(namespace: Namespace, command: v.SendBatch, told: Transition) -> Tr
     transaction = None if name is None else namespace.transactions.get(name)
     if name is not None and transaction is not None:
         left = after_refusal(left, name, transaction)
-    rules = tuple(dict.fromkeys((*_why(told), "BATCH-02", *told.rules))) if told.rules else ()
+    full = told.outcome == v.Refused(error=v.Error.QUOTA_EXCEEDED)
+    # There is no room for all of it, or its key's partition is down.
+    why = exercised(("BATCH-10", full), ("BATCH-11", "KEY-03" in told.rules))
+    rules = tuple(dict.fromkeys((*why, "BATCH-02", *told.rules))) if told.rules else ()
     return evolve(told, next=left, rules=rules)
-
-
-def _why(told: Transition) -> Iterator[v.RuleId]:
-    """BATCH-10, BATCH-11: return why: no room for all of it, or its key's partition is down."""
-    if told.outcome == v.Refused(error=v.Error.QUOTA_EXCEEDED):
-        yield "BATCH-10"
-    if "KEY-03" in told.rules:
-        yield "BATCH-11"
 
 
 def _none_of(namespace: Namespace, command: v.SendBatch) -> Namespace:
@@ -277,17 +270,15 @@ def are_locked_apart(command: v.ReceiveBatch, views: Sequence[v.MessageView]) ->
 
 
 def _shown_together(
-    queue: Queue,
-    command: v.ReceiveBatch,
-    views: Sequence[v.MessageView],
-    rules: Rules,
-) -> Iterator[v.RuleId]:
-    yield "BATCH-12"
+    queue: Queue, command: v.ReceiveBatch, views: Sequence[v.MessageView], rules: Rules
+) -> Rules:
     lines = {(view.session_id, view.partition_key) for view in views}
-    if len(lines) < len(views) and order_rule(queue) in rules:
-        yield "BATCH-13"
-    if len(views) > 1 and command.mode is v.ReceiveMode.PEEK_LOCK:
-        yield "BATCH-14"
+    locked = command.mode is v.ReceiveMode.PEEK_LOCK
+    return exercised(
+        ("BATCH-12", True),
+        ("BATCH-13", len(lines) < len(views) and order_rule(queue) in rules),
+        ("BATCH-14", len(views) > 1 and locked),
+    )
 
 
 def _offered(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Transitions:

@@ -1,6 +1,7 @@
 """Requests that delete several messages: how many, and which of them may be gone afterwards."""
 
 from collections.abc import Iterator
+from functools import reduce
 from itertools import combinations
 from math import comb
 from typing import Final
@@ -63,19 +64,22 @@ def _deleted(
     namespace: Namespace, queue: Queue, command: v.DeleteBatch, seen: Observation
 ) -> Transitions:
     """Return the answers with the number of deleted messages."""
-    may = [each for each in queue.messages.values() if _may_go(namespace, queue, command, each)]
+    may = [
+        each
+        for each in queue.messages.values()
+        if not (_is_locked(namespace, each) or _is_new(namespace, queue, command, each))
+    ]
     most = command.count
     if _is_counted(namespace, queue):
         most = min(most, len(may))
-    for count in range(most + 1) if seen.outcome is None else _told(seen.outcome, most):
+    counts = range(most + 1)
+    if seen.outcome is not None:
+        told = isinstance(seen.outcome, v.Deleted) and seen.outcome.count in counts
+        counts = range(seen.outcome.count, seen.outcome.count + 1) if told else range(0)
+    for count in counts:
         rules = _shown(namespace, queue, command, count)
         for left in _without(namespace, queue, may, count):
             yield Transition(outcome=v.Deleted(count=count), next=left, rules=rules)
-
-
-def _told(outcome: v.Outcome, most: int) -> tuple[int, ...]:
-    counted = isinstance(outcome, v.Deleted) and outcome.count <= most
-    return (outcome.count,) if isinstance(outcome, v.Deleted) and counted else ()
 
 
 def _is_counted(namespace: Namespace, queue: Queue) -> bool:
@@ -86,11 +90,6 @@ def _is_counted(namespace: Namespace, queue: Queue) -> bool:
     name = queue.settings.queue
     told = queue.role is None and not v.is_dead_letter_queue(name) and not queue.fed
     return told and not (queue.calendar.entries or any(feeding(namespace, name)))
-
-
-def _may_go(namespace: Namespace, queue: Queue, command: v.DeleteBatch, stored: Stored) -> bool:
-    """BATCH-16, BATCH-17: return whether a message may be deleted."""
-    return not (_is_locked(namespace, stored) or _is_new(namespace, queue, command, stored))
 
 
 def _is_locked(namespace: Namespace, stored: Stored) -> bool:
@@ -142,17 +141,11 @@ def _without(
     queue = namespace.queues[queue.settings.queue]
     if _is_counted(namespace, queue) and comb(len(may), count) <= WAYS:
         for gone in combinations(may, count):
-            yield with_queue(namespace, _removed(queue, gone))
+            yield with_queue(namespace, reduce(remove, gone, queue))
         return
     for each in may:
         queue = replace(queue, each, evolve(each, certain=False, line=None, owed=None))
     yield with_queue(namespace, queue)
-
-
-def _removed(queue: Queue, gone: tuple[Stored, ...]) -> Queue:
-    for each in gone:
-        queue = remove(queue, each)
-    return queue
 
 
 def lost_delete_batch(namespace: Namespace, command: v.DeleteBatch) -> Namespace:

@@ -1,6 +1,8 @@
 """Requests about several locks at once: all of them are settled or renewed, or it is refused."""
 
 from collections.abc import Callable, Iterator
+from functools import reduce
+from operator import and_, or_
 from typing import Any, Final
 
 import attrs
@@ -8,7 +10,6 @@ import attrs
 from busproof import vocabulary as v
 from busproof.oracle.messages.locks import lost_renew_lock, renew_lock
 from busproof.oracle.messages.settling import locked
-from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import Namespace, Queue, everywhere, is_unjudged, with_queue
 from busproof.oracle.transactions.transactional_settlements import lost_settle, settle
@@ -181,24 +182,15 @@ def _may_span(namespace: Namespace, command: Several) -> bool:
     if len(keys) == 1 and None not in keys:
         return False
     whole = everywhere(namespace, queue.settings)
-    return _union(whole if each is None else each.where for each in stored).bit_count() > 1
+    places = (whole if each is None else each.where for each in stored)
+    return reduce(or_, places).bit_count() > 1
 
 
 def _is_across(queue: Queue, stored: list[Stored | None]) -> bool:
     """Return whether no partition can have all of the messages."""
     if not queue.settings.partitioned:
         return False
-    common: Partitions = -1
-    for each in stored:
-        common &= -1 if each is None else each.where
-    return common == 0
-
-
-def _union(places: Iterator[Partitions]) -> Partitions:
-    every: Partitions = 0
-    for each in places:
-        every |= each
-    return every
+    return reduce(and_, (-1 if each is None else each.where for each in stored), -1) == 0
 
 
 def lost_settle_batch(namespace: Namespace, command: v.SettleBatch) -> Namespace:
