@@ -42,7 +42,7 @@ class Story:
         number = next(self.numbers)
         partition = int(more.pop("at", number)) % PARTITIONS
         message = v.Message(body=name, **({"message_id": name} | more))
-        event = told(
+        event = event_of(
             v.Send(queue="q", message=message, transaction=transaction), v.Done(), partition
         )
         return event, seen(message, (partition << v.SEQUENCE_BITS) + number)
@@ -53,8 +53,8 @@ class Story:
         locked = attrs.evolve(view, lock_token=token, locked_until=LOCK)
         if "numbers" in more:
             deferred = v.ReceiveDeferred(queue="q", sequence_numbers=more["numbers"])
-            return told(deferred, v.ReceivedSeveral(messages=(locked,))), token
-        return told(v.Receive(queue="q", **more), v.Received(message=locked)), token
+            return event_of(deferred, v.ReceivedSeveral(messages=(locked,))), token
+        return event_of(v.Receive(queue="q", **more), v.Received(message=locked)), token
 
 
 def seen(message: v.Message, number: int) -> v.MessageView:
@@ -68,7 +68,7 @@ def seen(message: v.Message, number: int) -> v.MessageView:
     )
 
 
-def told(command: v.Command, outcome: v.Outcome, partition: int | None = None) -> v.Event:
+def event_of(command: v.Command, outcome: v.Outcome, partition: int | None = None) -> v.Event:
     """Return an event at time zero."""
     witness = None if partition is None else v.Witness(partition=partition)
     return v.Event(command=command, outcome=outcome, witness=witness, returned=0)
@@ -76,7 +76,7 @@ def told(command: v.Command, outcome: v.Outcome, partition: int | None = None) -
 
 def done(command: v.Command) -> v.Event:
     """Return an event of a successful command."""
-    return told(command, v.Done())
+    return event_of(command, v.Done())
 
 
 def sessions(story: Story, held: int) -> tuple[Events, Callable[[int], Events]]:
@@ -122,7 +122,7 @@ def duplicates(story: Story, held: int) -> tuple[Events, Callable[[int], Events]
         yield from _passed(story, f"b{number}")
         partition = next(story.numbers)
         copy = v.Send(queue="q", message=v.Message(body=f"c{number}", message_id=f"b{number}"))
-        yield told(copy, v.Done(), (partition - 1) % PARTITIONS)
+        yield event_of(copy, v.Done(), (partition - 1) % PARTITIONS)
 
     return fill(), turn
 
@@ -137,7 +137,7 @@ def scheduled(story: Story, held: int) -> tuple[Events, Callable[[int], Events]]
         number = next(story.numbers)
         told_number = (number % PARTITIONS << v.SEQUENCE_BITS) + number
         command = v.Schedule(queue="q", message=v.Message(body=name, message_id=name), delay=HOUR)
-        return told(command, v.Scheduled(sequence_number=told_number)), told_number
+        return event_of(command, v.Scheduled(sequence_number=told_number)), told_number
 
     def fill() -> Events:
         for place in range(held):

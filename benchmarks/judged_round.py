@@ -62,7 +62,7 @@ class PlainBus:
                 store = next(store for store in self.stores if store)
                 here = store[0] >> v.SEQUENCE_BITS
                 # Peek shows locked messages, too, in order of their sequence numbers.
-                locked = (each for each in self.locks.values() if each >> v.SEQUENCE_BITS == here)
+                locked = (lock for lock in self.locks.values() if lock >> v.SEQUENCE_BITS == here)
                 return v.Peeked(messages=(self.view(min((store[0], *locked)), None),)), here
             case v.AdvanceClock(duration=duration):
                 self.now += duration

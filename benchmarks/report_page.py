@@ -80,18 +80,20 @@ def implementation(number: int, rules: tuple[spec.Rule, ...]) -> Conformance:
     chance = random.Random(number)  # noqa: S311 - only has to look like many runs
     verdicts = []
     for place, rule in enumerate(rules):
-        told = chance.choice(VERDICTS)
+        verdict = chance.choice(VERDICTS)
         scenarios = chance.sample(range(800), SCENARIOS)
         verdicts.append(
             RuleVerdict(
                 id=rule.id,
                 title=rule.title,
-                verdict=told,
+                verdict=verdict,
                 oracle="strict",
                 events=chance.randrange(9000),
-                cause="" if told is Verdict.SHOWN else f"cause number {chance.randrange(40)}",
-                scenarios=tuple(f"A scenario of a family, number {each}" for each in scenarios),
-                counterexample=example(place) if told is Verdict.VIOLATED else None,
+                cause="" if verdict is Verdict.SHOWN else f"cause number {chance.randrange(40)}",
+                scenarios=tuple(
+                    f"A scenario of a family, number {scenario}" for scenario in scenarios
+                ),
+                counterexample=example(place) if verdict is Verdict.VIOLATED else None,
             )
         )
     subject = Subject(

@@ -189,12 +189,12 @@ def encode(message: Request | Answer) -> bytes:
     A command and a namespace are written without default values, so that an adapter need not know
     fields of later releases; everything else is written in full.
     """
-    told = unstructure(message, full=True)
+    fields = unstructure(message, full=True)
     if isinstance(message, CommandRequest):
-        told["command"] = unstructure(message.command)
+        fields["command"] = unstructure(message.command)
     elif isinstance(message, StartRequest):
-        told["start"] = unstructure(message.start)
-    return encode_line(told)
+        fields["start"] = unstructure(message.start)
+    return encode_line(fields)
 
 
 def decode_request(line: bytes) -> Request:

@@ -93,7 +93,7 @@ def _asked(events: Sequence[v.Event], clock: v.Clock) -> Iterator[Asked]:
 
 def _referring(command: v.Command, given: Mapping[str, int]) -> v.Command:
     tokens = _tokens(command)
-    named = [f"{REFERENCE}{given[each]}" if each in given else each for each in tokens]
+    named = [f"{REFERENCE}{given[token]}" if token in given else token for token in tokens]
     return _with_tokens(command, named)
 
 

@@ -53,7 +53,7 @@ class _Definitions:
             return {"type": ["string", "number", "boolean"]}
         arguments = get_args(kind)
         if NoneType in arguments:
-            rest = [self.refer(each) for each in arguments if each is not NoneType]
+            rest = [self.refer(argument) for argument in arguments if argument is not NoneType]
             return {"anyOf": [*rest, {"type": "null"}]}
         return self._collection(kind, arguments) if arguments else self._scalar(kind)
 

@@ -13,8 +13,8 @@ __all__ = ["Terms", "auto_oracle"]
 
 def auto_oracle(capabilities: Collection[str]) -> Oracle:
     """Return strict if partitions can be identified, by a witness or by taking them down."""
-    told = "witness" in capabilities or "outages" in capabilities
-    return Oracle.STRICT if told else Oracle.CLIENT
+    reveals_partitions = "witness" in capabilities or "outages" in capabilities
+    return Oracle.STRICT if reveals_partitions else Oracle.CLIENT
 
 
 @attrs.frozen(kw_only=True)

@@ -44,18 +44,18 @@ class Audited:
 
 def audited(fault: str, rule: v.RuleId, equivalent: str, found: Conformance) -> Audited:
     """Return the result of a run on a mutant."""
-    told = next(each for each in found.rules if each.id == rule)
+    rule_verdict = next(each for each in found.rules if each.id == rule)
     violated = _violated(found)
-    if told.verdict is not Verdict.VIOLATED or told.counterexample is None:
+    if rule_verdict.verdict is not Verdict.VIOLATED or rule_verdict.counterexample is None:
         result = Result.EQUIVALENT if equivalent else Result.SILENT
-        why = equivalent or f"{rule} was {told.verdict.value} {told.cause}".strip()
+        why = equivalent or f"{rule} was {rule_verdict.verdict.value} {rule_verdict.cause}".strip()
         return Audited(id=fault, rule=rule, result=result, violated=violated, why=why)
     return Audited(
         id=fault,
         rule=rule,
         result=Result.KILLED,
-        killed_by=told.scenarios,
-        commands=len(told.counterexample.events),
+        killed_by=rule_verdict.scenarios,
+        commands=len(rule_verdict.counterexample.events),
         violated=violated,
     )
 
@@ -90,6 +90,6 @@ def explored(fault: str, rule: v.RuleId, equivalent: str, found: Conformance) ->
 
 def _violated(found: Conformance) -> tuple[v.RuleId, ...]:
     rules: Sequence[v.RuleId] = [
-        each.id for each in found.rules if each.verdict is Verdict.VIOLATED
+        rule.id for rule in found.rules if rule.verdict is Verdict.VIOLATED
     ]
     return tuple(rules)

@@ -63,16 +63,16 @@ FILTERED: Final = (
 """Properties that messages have with the capability `filters`, beside an application's own."""
 
 
-def _is_mortal(told: object) -> bool:
+def _is_mortal(subject: object) -> bool:
     """Return whether an entity or a message has a time to live."""
-    life = getattr(told, "time_to_live", None)
-    return life is not None or getattr(told, "dead_letter_expired", False)
+    life = getattr(subject, "time_to_live", None)
+    return life is not None or getattr(subject, "dead_letter_expired", False)
 
 
-def _has_filtered(told: object) -> bool:
+def _has_filtered(value: object) -> bool:
     """Return whether a message has a property that comes with filters."""
-    return isinstance(told, v.Message) and (
-        bool(told.properties) or any(getattr(told, name) is not None for name in FILTERED)
+    return isinstance(value, v.Message) and (
+        bool(value.properties) or any(getattr(value, name) is not None for name in FILTERED)
     )
 
 
@@ -80,7 +80,7 @@ def _needs_of_message(command: v.Command) -> Iterator[v.Capability]:
     """Return the capabilities that a sent message requires."""
     one = getattr(command, "message", None)
     messages = command.messages if isinstance(command, v.SendBatch) else (one,)
-    if any(isinstance(each, v.Message) and each.size is not None for each in messages):
+    if any(isinstance(message, v.Message) and message.size is not None for message in messages):
         yield v.Capability.DISPOSABLE_NAMESPACE
     if _is_mortal(command) or any(map(_is_mortal, messages)):
         yield v.Capability.TIME_TO_LIVE

@@ -166,13 +166,13 @@ class Summary:
     parts: dict[str, Part] = attrs.field(factory=dict)
 
     @classmethod
-    def of(cls, told: dict[str, Any]) -> "Summary":
+    def of(cls, fields: dict[str, Any]) -> "Summary":
         """Return the summary that plain values describe.
 
         Raises:
             HistoryError: the values describe none.
         """
-        return structure(told, cls, "the summary")
+        return structure(fields, cls, "the summary")
 
     def told(self) -> dict[str, Any]:
         """Return plain values that `of` can read."""
@@ -201,8 +201,8 @@ class Summary:
 
     def merge(self, other: "Summary") -> None:
         """Add another summary."""
-        for rule, told in other.rules.items():
-            self._rule(rule).add(told)
+        for rule, summary in other.rules.items():
+            self._rule(rule).add(summary)
         self.scenarios += other.scenarios
         self.events += other.events
         self.sequences += other.sequences
@@ -226,8 +226,8 @@ class Summary:
         """Return the same with all places increased, as for a later file."""
         return attrs.evolve(
             self,
-            rules={rule: told.moved(by) for rule, told in self.rules.items()},
-            endings=[attrs.evolve(each, place=each.place + by) for each in self.endings],
+            rules={rule: summary.moved(by) for rule, summary in self.rules.items()},
+            endings=[attrs.evolve(ending, place=ending.place + by) for ending in self.endings],
             first_unnamed=_later(by, self.first_unnamed),
             interrupted=_later(by, self.interrupted),
             exhausted=_later(by, self.exhausted),

@@ -100,7 +100,7 @@ class _Worker:
         messages = tuple(self._message() for _ in range(self.random.choice((1, 2, 4))))
         if self.random.random() < 0.8:
             key = messages[0].partition_key
-            messages = tuple(attrs.evolve(each, partition_key=key) for each in messages)
+            messages = tuple(attrs.evolve(message, partition_key=key) for message in messages)
         return v.SendBatch(queue="keyed", messages=messages)
 
     def _send_detected(self) -> v.Command:

@@ -87,8 +87,8 @@ def severity(catalogue: Catalogue, rules: Iterable[v.RuleId]) -> str:
     """Return the severity of the most important of these rules, by its modality."""
     order = tuple(dict.fromkeys(_SEVERITY.values()))
     known = (overview.found(catalogue, rule) for rule in rules)
-    told = [_SEVERITY[rule.modality] for rule in known if rule is not None]
-    return min(told, key=order.index, default="normal")
+    severities = [_SEVERITY[rule.modality] for rule in known if rule is not None]
+    return min(severities, key=order.index, default="normal")
 
 
 def verdict_cases(label: str, run: Conformance, catalogue: Catalogue) -> Iterator[Case]:
@@ -195,7 +195,7 @@ def _result(case: Case, logger: Any) -> Any:
             TestStepResult(name=name, status="passed" if ok else "failed", start=now, stop=now)
             for name, ok in case.steps
         ],
-        attachments=[_attach(each, logger) for each in case.attachments],
+        attachments=[_attach(attachment, logger) for attachment in case.attachments],
         start=now,
         stop=now,
     )
@@ -214,11 +214,11 @@ def _digest(text: str) -> str:
     return hashlib.md5(text.encode("utf-8", "backslashreplace"), usedforsecurity=False).hexdigest()
 
 
-def _labels(rule: v.RuleId, told: str, catalogue: Catalogue) -> tuple[tuple[str, str], ...]:
+def _labels(rule: v.RuleId, title: str, catalogue: Catalogue) -> tuple[tuple[str, str], ...]:
     return (
         ("epic", rule.rpartition("-")[0]),
         ("feature", rule),
-        ("story", told),
+        ("story", title),
         ("rule", rule),
         ("severity", severity(catalogue, [rule])),
     )
@@ -242,9 +242,9 @@ def _described(rule: RuleVerdict, edition: str, catalogue: Catalogue) -> str:
 
 
 def _steps(example: Counterexample) -> Iterator[tuple[str, bool]]:
-    told = story(example.events)
-    for place, each in enumerate(told, 1):
-        yield str(each), place < len(told)
+    lines = story(example.events)
+    for place, each in enumerate(lines, 1):
+        yield str(each), place < len(lines)
 
 
 def _attached(rule: RuleVerdict, clock: v.Clock) -> Iterator[tuple[str, tuple[str, str], str]]:
@@ -253,7 +253,7 @@ def _attached(rule: RuleVerdict, clock: v.Clock) -> Iterator[tuple[str, tuple[st
         return
     commands = commands_of(example.events, clock)
     yield "scenario.feature", _TEXT, scenario_of(rule.id, commands, f"What broke {rule.id}")
-    asked = [unstructure(each, full=False) for each in commands]
+    asked = [unstructure(command, full=False) for command in commands]
     yield "commands", _JSON, json.dumps(asked, indent=2)
     lines = (encode_line(unstructure(event)).decode() for event in example.events)
     yield "history excerpt", _LINES, "".join(lines)

@@ -179,11 +179,11 @@ def _subject_view(subject: Subject) -> dict[str, Any]:
 
 def _of_premium(subject: Subject) -> dict[str, int]:
     """Return the namespace's partitions and messaging units where they are not one each."""
-    told = {
+    options = {
         "namespace_partitions": subject.namespace_partitions,
         "messaging_units": subject.messaging_units,
     }
-    return {name: number for name, number in told.items() if number > 1}
+    return {name: number for name, number in options.items() if number > 1}
 
 
 def _summary(conformance: Conformance) -> dict[str, int]:
@@ -275,8 +275,8 @@ def _exit_code(code: int) -> ExitCode:
         raise HistoryError(f"exit_code is {code}, and must be one of {allowed}") from None
 
 
-def _check_summary(told: dict[str, int], counted: dict[str, int]) -> None:
-    if told != counted:
+def _check_summary(written: dict[str, int], counted: dict[str, int]) -> None:
+    if written != counted:
         raise HistoryError(
-            f"summary is {excerpt(told)}, and by the rules must be {excerpt(counted)}"
+            f"summary is {excerpt(written)}, and by the rules must be {excerpt(counted)}"
         )

@@ -80,7 +80,10 @@ def _show_unshown(runs: Sequence[Conformance], console: Console, edges: box.Box)
             table.add_column(run.subject.edition, overflow="fold")
         for rule, of_editions in unshown.items():
             if rule not in nowhere:
-                words = (Text(each.value, STYLES.get(each, "yellow")) for each in of_editions)
+                words = (
+                    Text(of_edition.value, STYLES.get(of_edition, "yellow"))
+                    for of_edition in of_editions
+                )
                 table.add_row(rule, *words)
         console.print()
         console.print(table)

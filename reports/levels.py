@@ -51,12 +51,12 @@ class LevelFound:
         """Return text such as `20 of 22 rules shown; not declared: session-state`."""
         if self.state is State.NOT_CLAIMED:
             return ""
-        told = [f"{self.shown} of {self.applicable} rules shown" if self.applicable else _NONE]
+        parts = [f"{self.shown} of {self.applicable} rules shown" if self.applicable else _NONE]
         if self.violated:
-            told.append(f"violated: {overview.id_words(self.violated)}")
+            parts.append(f"violated: {overview.id_words(self.violated)}")
         if self.undeclared:
-            told.append(f"not declared: {', '.join(self.undeclared)}")
-        return "; ".join(told)
+            parts.append(f"not declared: {', '.join(self.undeclared)}")
+        return "; ".join(parts)
 
 
 _NONE = "no rule of it applies to this tier, edition and reading"
@@ -113,7 +113,7 @@ def check_required(names: Iterable[str], catalogue: Catalogue) -> None:
         if name not in levels and name not in capabilities:
             raise UsageError(
                 f"--require is {name!r}; give a level ({', '.join(levels)}) or a capability that "
-                f"rules need ({', '.join(each for each in capabilities if each not in levels)})"
+                f"rules need ({', '.join(sorted(set(capabilities) - set(levels)))})"
             )
 
 

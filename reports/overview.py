@@ -138,7 +138,7 @@ def provenance(conformance: Conformance) -> dict[str, str]:
     """Return the time and origin of a run; unknown values are left out."""
     subject = conformance.subject
     took = "" if conformance.seconds is None else f", {conformance.seconds} s"
-    told = {
+    facts = {
         "limited to": ", ".join(conformance.only),
         "commit": subject.commit,
         "url": subject.url,
@@ -146,7 +146,7 @@ def provenance(conformance: Conformance) -> dict[str, str]:
         "run at": f"{conformance.at}{took}" if conformance.at else "",
         "again": conformance.again,
     }
-    return {name: text for name, text in told.items() if text}
+    return {name: text for name, text in facts.items() if text}
 
 
 def known_words(known: KnownFailure) -> str:
@@ -229,14 +229,14 @@ def links(catalogue: Catalogue, rule: v.RuleId, edition: str) -> dict[str, str]:
     known = found(catalogue, rule)
     cited = () if known is None else known.citations
     others = {each.id for each in catalogue.editions} - {edition}
-    told: dict[str, str | None] = {}
+    addresses: dict[str, str | None] = {}
     for each in cited:
         if each.source not in others:
             name = f"{each.source} {each.anchor or ''}".strip()
-            told[name] = catalogue.link(each)
-            if catalogue.english(each) != told[name]:
-                told[f"{name}, in English"] = catalogue.english(each)
-    return {name: address for name, address in told.items() if address is not None}
+            addresses[name] = catalogue.link(each)
+            if catalogue.english(each) != addresses[name]:
+                addresses[f"{name}, in English"] = catalogue.english(each)
+    return {name: address for name, address in addresses.items() if address is not None}
 
 
 def id_words(rules: Iterable[v.RuleId]) -> str:

@@ -107,8 +107,8 @@ def _without_figures(value: Any) -> Any:
     """Return the same without the counts and times of configurations."""
     match value:
         case {"configurations": [*each]} if all(isinstance(one, dict) for one in each):
-            told = {field.name for field in attrs.fields(Checked)}
-            kept = [{name: one[name] for name in one if name in told} for one in each]
+            fields = {field.name for field in attrs.fields(Checked)}
+            kept = [{name: one[name] for name in one if name in fields} for one in each]
             return {"configurations": kept}
         case _:
             return value

@@ -129,7 +129,7 @@ def series(
     """Return the runs of this implementation with the same adapter and terms, oldest first."""
     subject, terms = conformance.subject, terms_words(conformance, catalogue)
     about = (subject.name, subject.adapter, terms)
-    return tuple(each for each in entries if (each.name, each.adapter, each.held_to) == about)
+    return tuple(entry for entry in entries if (entry.name, entry.adapter, entry.held_to) == about)
 
 
 def moved(before: Entry, after: Entry) -> tuple[tuple[v.RuleId, str, str], ...]:

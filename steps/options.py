@@ -217,7 +217,7 @@ def rules_asked_for(given: Given) -> frozenset[v.RuleId]:
     if not asked:
         return frozenset()
     catalogue = load()
-    families = {each.id for each in catalogue.families}
+    families = {family.id for family in catalogue.families}
     for rule in (catalogue.rule(each) for each in asked if each not in families):
         if rule.shown_by == "never":
             raise UsageError(f"no scenario shows {rule.id}: {rule.why_never}")

@@ -49,14 +49,14 @@ def until_topic(
 def _awaited(
     bus: Bus, asked: Callable[[], Description | None], holds: Callable[[Description], bool]
 ) -> Description:
-    told = None
+    description = None
     for _ in bus.tries("GET-LAG", *DELAYS):
-        told = asked()
-        if told is not None and holds(told):
+        description = asked()
+        if description is not None and holds(description):
             break
-    if told is None:
+    if description is None:
         raise NotApplicable("description: none is given while a partition is down")
-    return told
+    return description
 
 
 def _told(bus: Bus, queue: str, field: str) -> v.QueueDescription | None:
@@ -81,6 +81,6 @@ def _told_of_topic(bus: Bus, topic: str, field: str) -> v.TopicDescription | Non
     return outcome.description
 
 
-def _insist(told: v.QueueDescription | v.TopicDescription, field: str) -> None:
-    if getattr(told, field) is None:
+def _insist(description: v.QueueDescription | v.TopicDescription, field: str) -> None:
+    if getattr(description, field) is None:
         raise NotApplicable(f"description: {field} is missing")

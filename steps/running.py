@@ -68,7 +68,7 @@ def _declaration(adapter: Adapter, name: str) -> Declaration:
         raise AdapterError(f"{wrong}a busproof.adapters.base.Declaration")
     if not isinstance(declared.implementation, Implementation):
         raise AdapterError(f"{wrong}an Implementation of busproof.adapters.base")
-    if not all(isinstance(each, v.Capability) for each in declared.capabilities):
+    if not all(isinstance(capability, v.Capability) for capability in declared.capabilities):
         raise AdapterError(f"{wrong}capabilities of busproof.adapters.base.Capability")
     if not isinstance(declared.clock, v.Clock):
         raise AdapterError(f"{wrong}a clock of busproof.vocabulary.values.Clock")
@@ -106,8 +106,8 @@ class Run:
         self.name = resolved(option(config, "adapter", "model") or "")
         self.adapter: Adapter = find(self.name, timeout=timeout_of(config))
         self.declaration = _declaration(self.adapter, self.name)
-        told = [each.value for each in self.declaration.capabilities]
-        self.oracle = oracle or auto_oracle(told)
+        capabilities = [capability.value for capability in self.declaration.capabilities]
+        self.oracle = oracle or auto_oracle(capabilities)
         self.terms = Terms.of(self.catalogue, self._header(None), self.profile, self.oracle)
         self._writer: HistoryWriter | None = None
         self._own: Path | None = None
@@ -147,7 +147,7 @@ class Run:
                 for name, said in attrs.asdict(declaration.implementation).items()
                 if said
             },
-            capabilities=tuple(sorted(each.value for each in declaration.capabilities)),
+            capabilities=tuple(sorted(capability.value for capability in declaration.capabilities)),
             clock=declaration.clock,
             slack=declaration.slack,
             profile=self.profile,

@@ -92,12 +92,12 @@ class _Told:
 
 def story(steps: Sequence[Said], setting: Setting | None = None) -> tuple[str, ...]:
     """Return each step as a line with its command and its reply."""
-    told = _Told()
+    progress = _Told()
     lines = []
     for said in steps:
-        command = _asked(said, setting or Setting(edges=0), told)
-        told.asked += 1
-        told.heard(said)
+        command = _asked(said, setting or Setting(edges=0), progress)
+        progress.asked += 1
+        progress.heard(said)
         asks = command_words(command) if command is not None else _plain(said.command)
         over = said.command.get("connection", 1)
         who = f" over connection c{over}" if over != 1 else ""
@@ -105,10 +105,10 @@ def story(steps: Sequence[Said], setting: Setting | None = None) -> tuple[str, .
     return tuple(lines)
 
 
-def _asked(said: Said, setting: Setting, told: _Told) -> v.Command | None:
+def _asked(said: Said, setting: Setting, progress: _Told) -> v.Command | None:
     """Return the command in the vocabulary; `None` if the vocabulary lacks it."""
     try:
-        return asked(said.command, setting, told)
+        return asked(said.command, setting, progress)
     except (ConformanceError, KeyError):
         return None
 
@@ -139,19 +139,19 @@ def gherkin(name: str, steps: Sequence[Said], setting: Setting | None = None) ->
     """
     setting = setting or Setting(edges=0)
     created = _created(steps, setting)
-    told = _Told(asked=len(created))
+    progress = _Told(asked=len(created))
     lines = [
         f"When {sentence(Asked(number=number, command=command))}"
         for number, command in enumerate(created, start=1)
     ]
     for said in steps:
-        command = _asked(said, setting, told)
-        lines.append(_line(said, command, told.asked + 1))
+        command = _asked(said, setting, progress)
+        lines.append(_line(said, command, progress.asked + 1))
         lines.append(f"# -> {_reply_words(said.reply)}")
         if command is not None:
-            told.asked += 1
-            told.heard(said)
-    if told.asked:
+            progress.asked += 1
+            progress.heard(said)
+    if progress.asked:
         lines.append(f"Then {VERDICT}")
     return "\n".join([f"Scenario: {name}", *(f"  {line}" for line in _joined(lines))])
 

@@ -192,15 +192,15 @@ def recordings(terms: Terms) -> list[Recording]:
 
 def stored() -> Iterator[Found]:
     """Yield the sequences of the files whose mutants still exist."""
-    for each in situations():
-        asked = [request.partition(" asks: ") for request in each.commands]
-        mutants = tuple(known for known in map(_known, each.mutants) if known is not None)
-        if mutants or not each.mutants:
+    for situation in situations():
+        asked = [request.partition(" asks: ") for request in situation.commands]
+        mutants = tuple(known for known in map(_known, situation.mutants) if known is not None)
+        if mutants or not situation.mutants:
             yield Found(
                 mutants=mutants,
-                told="" if mutants else each.about,
-                profile=v.profile_for(CATALOGUE, edition=FULLEST, tier=each.tier.value),
-                rule=each.rule,
+                told="" if mutants else situation.about,
+                profile=v.profile_for(CATALOGUE, edition=FULLEST, tier=situation.tier.value),
+                rule=situation.rule,
                 commands=tuple(
                     Asked(number=number, connection=connection, command=request_of(request))
                     for number, (connection, _, request) in enumerate(asked, 1)
@@ -265,7 +265,7 @@ def reaching(histories: Sequence[Path], kept: Sequence[Found]) -> Iterator[Found
     explored = [
         (pairs_of(commands, history.header.profile), commands, history.header.profile)
         for history in map(load_history, histories[1:])
-        for commands in (commands_of(each.events) for each in history.scenarios)
+        for commands in (commands_of(scenario.events) for scenario in history.scenarios)
     ]
     explored.sort(key=lambda each: len(each[1]))
     for pair in sorted({pair for pairs, _, _ in explored for pair in pairs}):

@@ -138,8 +138,8 @@ class EmbeddedAdapter:
             case v.RestoreQueue():
                 return Observed(broker.restore(command))
         outcome = self._asked(broker, scenario, command, connection)
-        told = isinstance(command, v.Send | v.SendBatch) and isinstance(outcome, v.Done)
-        return Observed(outcome, self._witness(broker) if told else None)
+        witnessed = isinstance(command, v.Send | v.SendBatch) and isinstance(outcome, v.Done)
+        return Observed(outcome, self._witness(broker) if witnessed else None)
 
     def _asked(
         self, broker: Embedded, scenario: Scenario, command: v.Command, connection: str
@@ -157,8 +157,8 @@ class EmbeddedAdapter:
     def _witness(self, broker: Embedded) -> v.Witness | None:
         """Return the partition that stored the last message, if the broker chose one."""
         partition = None
-        for each in broker.decisions(self._decided):
-            self._decided, partition = each["number"], each["partition"]
+        for decision in broker.decisions(self._decided):
+            self._decided, partition = decision["number"], decision["partition"]
         return None if partition is None else v.Witness(partition=partition)
 
     def stop(self) -> None:

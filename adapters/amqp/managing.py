@@ -172,8 +172,8 @@ def _updated(
     entities, path = scenario.setting.entities, scenario.path(name)
     said = entities.get(path) | _said(scenario, command, kind)
     # An empty ForwardTo ends forwarding, and is left out of the description.
-    told = {name: text for name, text in said.items() if name != "ForwardTo" or text}
-    entities.put(path, kind, _ordered(told, kind), change=True)
+    changed = {name: text for name, text in said.items() if name != "ForwardTo" or text}
+    entities.put(path, kind, _ordered(changed, kind), change=True)
     return o.Done()
 
 
@@ -191,47 +191,47 @@ def delete_topic(scenario: Scenario, command: c.DeleteTopic, client: Client) -> 
 
 def get_topic(scenario: Scenario, command: c.GetTopic, client: Client) -> o.Outcome:
     """Return the description of a topic."""
-    told = scenario.setting.entities.get(scenario.path(command.topic))
+    entry = scenario.setting.entities.get(scenario.path(command.topic))
     description = o.TopicDescription(
         topic=command.topic,
-        partitioned=_truth(told.get("EnablePartitioning")),
-        duplicate_detection=_truth(told.get("RequiresDuplicateDetection")),
-        duplicate_window=_time(told.get("DuplicateDetectionHistoryTimeWindow")),
-        time_to_live=_time(told.get("DefaultMessageTimeToLive")),
-        max_size=_gigabytes(told.get("MaxSizeInMegabytes")),
-        subscription_count=_whole(told.get("SubscriptionCount")),
-        availability=_availability(told.get("EntityAvailabilityStatus")),
+        partitioned=_truth(entry.get("EnablePartitioning")),
+        duplicate_detection=_truth(entry.get("RequiresDuplicateDetection")),
+        duplicate_window=_time(entry.get("DuplicateDetectionHistoryTimeWindow")),
+        time_to_live=_time(entry.get("DefaultMessageTimeToLive")),
+        max_size=_gigabytes(entry.get("MaxSizeInMegabytes")),
+        subscription_count=_whole(entry.get("SubscriptionCount")),
+        availability=_availability(entry.get("EntityAvailabilityStatus")),
     )
     return o.TopicDescribed(description=description)
 
 
 def get_queue(scenario: Scenario, command: c.GetQueue, client: Client) -> o.Outcome:
     """Return the description of a queue or a subscription."""
-    told = scenario.setting.entities.get(scenario.path(command.queue))
-    return o.Described(description=_description(command.queue, told))
+    entry = scenario.setting.entities.get(scenario.path(command.queue))
+    return o.Described(description=_description(command.queue, entry))
 
 
-def _description(queue: str, told: dict[str, str]) -> o.QueueDescription:
+def _description(queue: str, entry: dict[str, str]) -> o.QueueDescription:
     return o.QueueDescription(
         queue=queue,
-        partitioned=_truth(told.get("EnablePartitioning")),
-        requires_session=_truth(told.get("RequiresSession")),
-        duplicate_detection=_truth(told.get("RequiresDuplicateDetection")),
-        duplicate_window=_time(told.get("DuplicateDetectionHistoryTimeWindow")),
-        lock_duration=_time(told.get("LockDuration")),
-        max_delivery_count=_whole(told.get("MaxDeliveryCount")),
-        time_to_live=_time(told.get("DefaultMessageTimeToLive")),
-        max_size=_gigabytes(told.get("MaxSizeInMegabytes")),
-        message_count=_counted(told),
-        size=_whole(told.get("SizeInBytes")),
-        availability=_availability(told.get("EntityAvailabilityStatus")),
-        transfer_dead_letters=_whole(told.get("TransferDeadLetterMessageCount")),
+        partitioned=_truth(entry.get("EnablePartitioning")),
+        requires_session=_truth(entry.get("RequiresSession")),
+        duplicate_detection=_truth(entry.get("RequiresDuplicateDetection")),
+        duplicate_window=_time(entry.get("DuplicateDetectionHistoryTimeWindow")),
+        lock_duration=_time(entry.get("LockDuration")),
+        max_delivery_count=_whole(entry.get("MaxDeliveryCount")),
+        time_to_live=_time(entry.get("DefaultMessageTimeToLive")),
+        max_size=_gigabytes(entry.get("MaxSizeInMegabytes")),
+        message_count=_counted(entry),
+        size=_whole(entry.get("SizeInBytes")),
+        availability=_availability(entry.get("EntityAvailabilityStatus")),
+        transfer_dead_letters=_whole(entry.get("TransferDeadLetterMessageCount")),
     )
 
 
-def _counted(told: dict[str, str]) -> int | None:
+def _counted(entry: dict[str, str]) -> int | None:
     """Return the number of messages without the dead letters."""
-    whole, dead = _whole(told.get("MessageCount")), _whole(told.get("DeadLetterMessageCount"))
+    whole, dead = _whole(entry.get("MessageCount")), _whole(entry.get("DeadLetterMessageCount"))
     return None if whole is None else whole - (dead or 0)
 
 

@@ -94,7 +94,7 @@ def enveloped(messages: Sequence[v.Message], *, counted: bool) -> bytes:
             parts.append(_section(ANNOTATIONS, {KEY: first.partition_key}))
         named = [first.message_id, *[None] * 9, first.session_id]
         parts.append(_section(PROPERTIES, named))
-    parts += [_section(DATA_SECTION, encoded(each, counted=counted)) for each in messages]
+    parts += [_section(DATA_SECTION, encoded(message, counted=counted)) for message in messages]
     return b"".join(parts)
 
 

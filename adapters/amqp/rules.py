@@ -43,13 +43,13 @@ def _written(chosen: v.Filter) -> dict[str, Any]:
     return {"correlation-filter": {**said, "properties": dict(chosen.properties)}}
 
 
-def rule_of(told: Any) -> v.SubscriptionRule:
+def rule_of(encoded: Any) -> v.SubscriptionRule:
     """Return a listed rule.
 
     Raises:
         AdapterError: its filter is of an unknown kind.
     """
-    described, action, name = (*told.value, None, None)[:3]
+    described, action, name = (*encoded.value, None, None)[:3]
     acts = action is not None and int(action.descriptor) == SQL_ACTION
     return v.SubscriptionRule(
         name=str(name),
@@ -58,8 +58,8 @@ def rule_of(told: Any) -> v.SubscriptionRule:
     )
 
 
-def _filter(told: Any) -> v.Filter:
-    kind, fields = int(told.descriptor), list(told.value)
+def _filter(encoded: Any) -> v.Filter:
+    kind, fields = int(encoded.descriptor), list(encoded.value)
     if kind == TRUE:
         return v.TrueFilter()
     if kind == FALSE:

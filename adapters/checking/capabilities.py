@@ -149,17 +149,17 @@ def _tells_partitions(talk: Talk) -> None:
         sent = talk.observe(v.Send(queue="q", message=v.Message(body=body)))
         talk.insist(isinstance(sent.outcome, v.Done), "a send to a queue that is up is to be Done")
         number = talk.expect(v.Received, talk.take()).message.sequence_number
-        told = None if sent.witness is None else sent.witness.partition
+        witnessed = None if sent.witness is None else sent.witness.partition
         named = None if number is None else number >> v.SEQUENCE_BITS
         talk.insist(
-            told is not None or named is not None,
+            witnessed is not None or named is not None,
             "neither a witness of the send nor a sequence number tells the partition",
         )
         talk.insist(
-            None in (told, named) or told == named,
-            f"the witness says partition {told}, and sequence number {number} says {named}",
+            None in (witnessed, named) or witnessed == named,
+            f"the witness says partition {witnessed}, and sequence number {number} says {named}",
         )
-        one = told if told is not None else named
+        one = witnessed if witnessed is not None else named
         talk.insist(
             one is not None and 0 <= one < partitions,
             f"partition {one} does not exist: there are {partitions}, numbered from 0",

@@ -175,8 +175,8 @@ def _described(observed: object) -> str:
     if not isinstance(observed, Observed):
         return one_line(repr(observed))
     try:
-        told = shown(observed.outcome)
-        return told if observed.witness is None else f"{told} {shown(observed.witness)}"
+        text = shown(observed.outcome)
+        return text if observed.witness is None else f"{text} {shown(observed.witness)}"
     except Exception:  # noqa: BLE001 - a field may hold anything
         return one_line(repr(observed))
 

@@ -115,11 +115,11 @@ class SparkAdapter:
     def hear(self, commands: Sequence[v.Command], connection: str) -> None:
         """Fold these commands together, unless their answers are known."""
         namespace = self._started()
-        asked = [namespace.referring(each, connection) for each in commands]
+        asked = [namespace.referring(command, connection) for command in commands]
         together = [*namespace.requests, *asked]
         if any(each["command"]["type"] not in COMMANDS for each in asked):
             return
-        if any(each not in self._answers for each in digests(namespace.state, together)):
+        if any(digest not in self._answers for digest in digests(namespace.state, together)):
             self._fold_one(namespace.state, together)
 
     def do(self, command: v.Command, connection: str) -> Observed:

@@ -111,12 +111,12 @@ def request(command: v.Command, connection: str) -> dict[str, Any]:
     return {"connection": connection, "command": asked}
 
 
-def observed(told: Mapping[str, Any]) -> Observed:
+def observed(answer: Mapping[str, Any]) -> Observed:
     """Return the outcome of a command, and its witness, from the row of an answer."""
-    outcome = {name: value for name, value in told.items() if name != "partition"}
+    outcome = {name: value for name, value in answer.items() if name != "partition"}
     for holder in (outcome, *({"message": each} for each in outcome.get("messages", ()))):
         _change_properties(holder, json.loads)
-    partition = told.get("partition")
+    partition = answer.get("partition")
     witness = None if partition is None else v.Witness(partition=partition)
     return Observed(read_outcome(outcome), witness)
 

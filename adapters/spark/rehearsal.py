@@ -122,7 +122,7 @@ def _as_on_spark() -> Rules:
 
 def _oldest(_: Namespace, entity: Entity) -> QueuedMessage | None:
     down, table = entity.base.down, entity.messages
-    lines = (each.line for each in entity.partitions if each.number not in down)
+    lines = (partition.line for partition in entity.partitions if partition.number not in down)
     first = (line.first(table) for line in lines)
     return min((each for each in first if each is not None), key=_arrival, default=None)
 

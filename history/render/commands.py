@@ -83,7 +83,9 @@ def command_words(command: v.Command) -> str:  # noqa: PLR0911 - one return a ca
             return f"Receive up to {counted(count, 'message')} from {source} ({mode.value})"
         case v.ReceiveDeferred(queue=queue, mode=mode, session_id=session):
             source = named(queue) if session is None else session_of(queue, session)
-            numbers = ", ".join(plain_number(each) for each in command.sequence_numbers)
+            numbers = ", ".join(
+                plain_number(sequence_number) for sequence_number in command.sequence_numbers
+            )
             return f"Receive deferred {numbers} from {source} ({mode.value})"
         case v.AdvanceClock(duration=duration):
             return f"Advance the clock by {seconds(duration)}"
@@ -95,11 +97,11 @@ def _of_a_lock_words(command: _OfALock) -> str:
     what = {v.DeadLetter: "Dead-letter", v.RenewLock: "Renew"}.get(
         type(command), type(command).__name__
     )
-    told = f"{what} on {named(command.queue)}: lock {named(command.lock_token)}"
+    text = f"{what} on {named(command.queue)}: lock {named(command.lock_token)}"
     why = command.reason if isinstance(command, v.DeadLetter) else None
-    told = f"{told}, reason {quoted(why)}" if why else told
+    text = f"{text}, reason {quoted(why)}" if why else text
     name = None if isinstance(command, v.RenewLock) else command.transaction
-    return told if name is None else f"{told}, in transaction {named(name)}"
+    return text if name is None else f"{text}, in transaction {named(name)}"
 
 
 def _send_words(command: v.Send) -> str:
@@ -114,14 +116,14 @@ def _send_words(command: v.Send) -> str:
 
 
 def _batch_words(command: v.SendBatch) -> str:
-    told = [
-        " ".join((quoted(each.body), *(f"({text})" for text in properties(each))))
-        for each in command.messages
+    sent = [
+        " ".join((quoted(message.body), *(f"({text})" for text in properties(message))))
+        for message in command.messages
     ]
     within = command.transaction
     end = "" if within is None else f", in transaction {named(within)}"
-    number = counted(len(told), "message")
-    return f"Send {number} at once to {named(command.queue)}: {', '.join(told)}{end}"
+    number = counted(len(sent), "message")
+    return f"Send {number} at once to {named(command.queue)}: {', '.join(sent)}{end}"
 
 
 def _several_locks_words(command: v.SettleBatch | v.RenewLocks) -> str:
@@ -129,8 +131,8 @@ def _several_locks_words(command: v.SettleBatch | v.RenewLocks) -> str:
     if isinstance(command, v.SettleBatch):
         what, why = command.disposition.value.capitalize(), command.reason
     locks = ", ".join(map(named, command.lock_tokens))
-    told = f"{what} at once on {named(command.queue)}: locks {locks or 'none'}"
-    return f"{told}, reason {quoted(why)}" if why else told
+    text = f"{what} at once on {named(command.queue)}: locks {locks or 'none'}"
+    return f"{text}, reason {quoted(why)}" if why else text
 
 
 def _schedule_words(command: v.Schedule) -> str:

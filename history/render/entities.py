@@ -129,16 +129,16 @@ def _is_told(field: "attrs.Attribute[object]", value: object) -> bool:
     return field.name not in ("queue", "topic") and value is not None
 
 
-def description_words(told: v.QueueDescription) -> str:
+def description_words(description: v.QueueDescription) -> str:
     """Return the text of a queue's description, as far as it has values."""
-    parts = _told_words(attrs.asdict(told, filter=_is_told))
-    return f"{named(told.queue)}: {parts}" if parts else named(told.queue)
+    parts = _told_words(attrs.asdict(description, filter=_is_told))
+    return f"{named(description.queue)}: {parts}" if parts else named(description.queue)
 
 
-def topic_description_words(told: v.TopicDescription) -> str:
+def topic_description_words(description: v.TopicDescription) -> str:
     """Return the text of a topic's description, as far as it has values."""
-    parts = _told_words(attrs.asdict(told, filter=_is_told))
-    return f"{named(told.topic)}: {parts}" if parts else named(told.topic)
+    parts = _told_words(attrs.asdict(description, filter=_is_told))
+    return f"{named(description.topic)}: {parts}" if parts else named(description.topic)
 
 
 def _told_words(settings: dict[str, object]) -> str:

@@ -84,8 +84,8 @@ def _session_outcome_words(
         case v.Renewed(locked_until=until):
             return "Renewed" if until is None else f"Renewed: locked until {seconds(until)}"
         case v.RenewedSeveral(locked_until=ends):
-            told = ", ".join("unknown" if end is None else seconds(end) for end in ends)
-            return f"Renewed: locked until {told}" if told else "Renewed"
+            expiries = ", ".join("unknown" if end is None else seconds(end) for end in ends)
+            return f"Renewed: locked until {expiries}" if expiries else "Renewed"
 
 
 def _management_outcome_words(
@@ -97,9 +97,9 @@ def _management_outcome_words(
         case v.TopicDescribed(description=described):
             return f"Described {topic_description_words(described)}"
         case v.Listed(names=names):
-            return f"Listed {', '.join(named(each) for each in names) or 'nothing'}"
+            return f"Listed {', '.join(named(name) for name in names) or 'nothing'}"
         case v.RulesListed(rules=rules):
-            listed = (f"{named(each.name)} ({filter_words(each.filter)})" for each in rules)
+            listed = (f"{named(rule.name)} ({filter_words(rule.filter)})" for rule in rules)
             return f"Listed rules: {', '.join(listed) or 'none'}"
         case _:
             assert_never(outcome)

@@ -281,9 +281,9 @@ def _entity_words(path: str, created: Sequence[v.Command]) -> str:
     owner = v.owner_of(path)
     requests = [each for each in created if f"{owner}/".startswith(f"{_entity_of(each)}/")]
     kind = "subscription" if v.SUBSCRIPTIONS in owner else "queue"
-    if any(isinstance(each, v.CreateTopic) for each in requests) and kind == "queue":
+    if any(isinstance(request, v.CreateTopic) for request in requests) and kind == "queue":
         kind = "topic"
-    traits = [text for each in requests for text in _settings(each, (*_DEFAULTS, *TIMES))]
+    traits = [text for request in requests for text in _settings(request, (*_DEFAULTS, *TIMES))]
     named = f"a {kind} that {joined(list(dict.fromkeys(traits)))}" if traits else f"a {kind}"
     if path.endswith(v.TRANSFERS):
         return f"the transfer dead-letter queue of {named}"

@@ -216,4 +216,4 @@ def merged(events: Sequence[v.Event], orders: Sequence[Sequence[int]]) -> tuple[
             latest = max(latest, events[index].called)
             moments.append((latest, part, index))
     # Stable: the order within a part is kept.
-    return tuple(index for _, _, index in sorted(moments, key=lambda each: each[:2]))
+    return tuple(index for _, _, index in sorted(moments, key=lambda moment: moment[:2]))

@@ -68,13 +68,17 @@ class Hints:
         """
         # A strategy that failed here would fail again: each further one orders differently.
         if way:
-            return sorted(candidates, key=lambda each: self._otherwise(each, way), reverse=True)
+            return sorted(
+                candidates, key=lambda candidate: self._otherwise(candidate, way), reverse=True
+            )
         unmet = {
-            each: [need for need in self._needs.get(each, ()) if not taken[need]]
-            for each in candidates
+            candidate: [need for need in self._needs.get(candidate, ()) if not taken[need]]
+            for candidate in candidates
         }
         wanted = self._wanted(candidates, unmet)
-        return sorted(candidates, key=lambda each: self._place(each, unmet, wanted), reverse=True)
+        return sorted(
+            candidates, key=lambda candidate: self._place(candidate, unmet, wanted), reverse=True
+        )
 
     def _otherwise(self, each: int, way: int) -> float:
         # A bus that works fast: effects come in the order of the answers.
@@ -90,8 +94,12 @@ class Hints:
     def _wanted(self, candidates: list[int], unmet: dict[int, list[int]]) -> set[int]:
         """Return the candidates that an eager one waits for, and those that these wait for."""
         # The event that must return first cannot wait much longer, so what it needs is urgent too.
-        first = min(candidates, key=lambda each: self._returned[each])
-        waiting = [each for each in candidates if self._rank[each] < _LAZY or each == first]
+        first = min(candidates, key=lambda candidate: self._returned[candidate])
+        waiting = [
+            candidate
+            for candidate in candidates
+            if self._rank[candidate] < _LAZY or candidate == first
+        ]
         wanted: set[int] = set()
         while waiting:
             for need in unmet.get(waiting.pop(), ()):

@@ -141,7 +141,7 @@ def replaced_by_topic(bus: Bus) -> None:
 @then("each of them was accepted")
 def all_accepted(outcomes: list[v.Outcome]) -> None:
     """Check that all requests were accepted."""
-    assert all(isinstance(each, v.Done) for each in outcomes), outcomes[-1]
+    assert all(isinstance(outcome, v.Done) for outcome in outcomes), outcomes[-1]
 
 
 @then("it is accepted, or refused because the quota is exceeded")

@@ -56,7 +56,7 @@ def keeps_each(bus: Bus, queue: str) -> tuple[v.MessageView, ...]:
 def keeps_each_of_session(bus: Bus, queue: str, session_id: str) -> tuple[v.MessageView, ...]:
     """Receive as many messages of the session as were sent and leave them locked."""
     outcomes = [bus.do(v.Receive(queue=queue, session_id=session_id)) for _ in bus.sent]
-    return tuple(each.message for each in outcomes if isinstance(each, v.Received))
+    return tuple(outcome.message for outcome in outcomes if isinstance(outcome, v.Received))
 
 
 def _settle_together(

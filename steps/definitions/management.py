@@ -213,8 +213,8 @@ def told_detection(bus: Bus, queue: str, none: str | None) -> None:
 @then(parsers.parse("in the end its message count is {number:d}"))
 def counts(bus: Bus, queue: str, number: int) -> None:
     """Check the message count, possibly after a delay (GET-LAG)."""
-    told = until(bus, queue, "message_count", lambda each: each.message_count == number)
-    assert told.message_count == number
+    description = until(bus, queue, "message_count", lambda each: each.message_count == number)
+    assert description.message_count == number
 
 
 @then(parsers.parse("at most {number:d} messages are counted, or it is refused"))
@@ -222,8 +222,8 @@ def counts_at_most(bus: Bus, queue: str, number: int) -> None:
     """Check the maximum message count; messages in partitions that are down may be missing."""
     outcome = bus.do(v.GetQueue(queue=queue))
     assert isinstance(outcome, v.Described | v.Refused), outcome
-    told = outcome.description.message_count if isinstance(outcome, v.Described) else None
-    assert told is None or told <= number, outcome
+    count = outcome.description.message_count if isinstance(outcome, v.Described) else None
+    assert count is None or count <= number, outcome
 
 
 @then(parsers.re(r"in the end its availability is (?P<text>available|limited)"))
@@ -231,8 +231,8 @@ def has_availability(bus: Bus, queue: str, text: str) -> None:
     """Check the availability of the queue's partitions, possibly after a delay (GET-LAG)."""
     bus.need(v.Capability.AVAILABILITY)
     wanted = v.Availability(text)
-    told = until(bus, queue, "availability", lambda each: each.availability is wanted)
-    assert told.availability is wanted
+    description = until(bus, queue, "availability", lambda each: each.availability is wanted)
+    assert description.availability is wanted
 
 
 @then(parsers.re(r"the list of queues names (?P<names>.+)"))

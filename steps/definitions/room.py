@@ -67,13 +67,13 @@ def has_scheduled_large(bus: Bus, queue: str, number: int) -> list[v.Outcome]:
         _not_too_large(bus.do(v.Schedule(queue=queue, message=message, delay=DAY)))
         for message in _large(bus, number)
     ]
-    return [each for each in outcomes if isinstance(each, v.Scheduled)]
+    return [outcome for outcome in outcomes if isinstance(outcome, v.Scheduled)]
 
 
 @then("as many messages were received as were accepted")
 def received_what_was_accepted(outcomes: list[v.Outcome], views: list[v.MessageView]) -> None:
     """Check the number of messages received against the answers to their sends."""
-    accepted = sum(isinstance(each, v.Done) for each in outcomes)
+    accepted = sum(isinstance(outcome, v.Done) for outcome in outcomes)
     assert len({view.body for view in views}) == len(views) == accepted, accepted
 
 

@@ -10,9 +10,9 @@ def _rise(bus: Bus, views: list[v.MessageView]) -> None:
     """Check that the sequence numbers of these messages rise in the order of sending."""
     order = {message.body: place for place, message in enumerate(bus.sent)}
     numbers = [view.sequence_number for view in sorted(views, key=lambda view: order[view.body])]
-    told = [number for number in numbers if number is not None]
-    assert told == numbers, "a sequence number is missing"
-    assert told == sorted(set(told)), told
+    known = [number for number in numbers if number is not None]
+    assert known == numbers, "a sequence number is missing"
+    assert known == sorted(set(known)), known
 
 
 def _rise_by_key(bus: Bus, views: list[v.MessageView]) -> None:

@@ -99,11 +99,11 @@ def told_all(bus: Bus, queue: str, kind: str, traits: str) -> None:
     """Check these settings in the queue's description, and defaults for the others."""
     wanted = queue_settings(queue, kind, traits)
 
-    def holds(told: v.QueueDescription) -> bool:
-        return all(getattr(told, name) in (None, getattr(wanted, name)) for name in SETTINGS)
+    def holds(description: v.QueueDescription) -> bool:
+        return all(getattr(description, name) in (None, getattr(wanted, name)) for name in SETTINGS)
 
-    told = until(bus, queue, "lock_duration", holds)
-    assert holds(told), told
+    description = until(bus, queue, "lock_duration", holds)
+    assert holds(description), description
 
 
 @then("those that were refused were received, and no others")
@@ -130,8 +130,8 @@ def state_if_accepted(
     bus: Bus, queue: str, session_id: str, new: str, old: str, outcome: v.Outcome
 ) -> None:
     """Check that the session has the new state, or the old one if the request was refused."""
-    told = bus.do(v.GetSessionState(queue=queue, session_id=session_id))
-    assert told == v.SessionState(state=old if isinstance(outcome, v.Refused) else new), told
+    state = bus.do(v.GetSessionState(queue=queue, session_id=session_id))
+    assert state == v.SessionState(state=old if isinstance(outcome, v.Refused) else new), state
 
 
 @when(parsers.parse("{number:d} hours pass"))

@@ -165,7 +165,7 @@ def _sized(bus: Bus, send: Sending, carried: Properties, size: int) -> tuple[v.O
 
 
 def _sizes(size: int) -> Iterator[int]:
-    return (each for each in FILLERS if each <= size)
+    return (filler for filler in FILLERS if filler <= size)
 
 
 @given(parsers.parse('a key in another partition than "{key}"'), target_fixture="distant_key")
@@ -255,9 +255,9 @@ def is_full(outcome: v.Outcome) -> None:
 def are_taken_or_not(outcomes: list[v.Outcome]) -> None:
     """Check that each request was accepted, or refused because the quota is exceeded."""
     assert all(
-        isinstance(each, v.Done)
-        or (isinstance(each, v.Refused) and each.error is v.Error.QUOTA_EXCEEDED)
-        for each in outcomes
+        isinstance(outcome, v.Done)
+        or (isinstance(outcome, v.Refused) and outcome.error is v.Error.QUOTA_EXCEEDED)
+        for outcome in outcomes
     ), outcomes
 
 
@@ -318,8 +318,8 @@ def has_lawful_size(bus: Bus, outcome: v.Outcome) -> None:
         return
     assert isinstance(outcome, v.Done), outcome
     parts = bus.profile.partitions if _is_partitioned(bus.settings[QUEUE]) else 1
-    told = described(bus, QUEUE, "max_size").max_size or 0
-    assert told in {parts * size for size in SIZES[bus.profile.tier]}, told
+    whole_size = described(bus, QUEUE, "max_size").max_size or 0
+    assert whole_size in {parts * size for size in SIZES[bus.profile.tier]}, whole_size
 
 
 def _is_partitioned(settings: v.CreateQueue) -> bool:

@@ -89,8 +89,8 @@ def topic_has_lawful_size(bus: Bus, outcome: v.Outcome, kind: str) -> None:
         return
     assert isinstance(outcome, v.Done), outcome
     parts = bus.profile.partitions if KINDS[kind] else 1
-    told = described_topic(bus, TOPIC, "max_size").max_size
-    assert told in {parts * size for size in SIZES[bus.profile.tier]}, told
+    whole_size = described_topic(bus, TOPIC, "max_size").max_size
+    assert whole_size in {parts * size for size in SIZES[bus.profile.tier]}, whole_size
 
 
 @when("a topic of the queue's name is created", target_fixture="outcome")
@@ -265,15 +265,18 @@ def told_kind_of_topic(bus: Bus, kind: str) -> None:
 @then(parsers.re(r"the topic is described as detecting (?P<none>no )?duplicates"))
 def told_detection_of_topic(bus: Bus, none: str | None) -> None:
     """Check in the topic's description whether it detects duplicates."""
-    told = described_topic(bus, TOPIC, "duplicate_detection")
-    assert told.duplicate_detection is (none is None)
+    description = described_topic(bus, TOPIC, "duplicate_detection")
+    assert description.duplicate_detection is (none is None)
 
 
 @then(parsers.parse("the topic is described as detecting duplicates over {number:d} seconds"))
 def told_window_of_topic(bus: Bus, number: int) -> None:
     """Check duplicate detection and its window in the topic's description."""
-    told = described_topic(bus, TOPIC, "duplicate_window")
-    assert (told.duplicate_detection, told.duplicate_window) == (True, seconds(number))
+    description = described_topic(bus, TOPIC, "duplicate_window")
+    assert (description.duplicate_detection, description.duplicate_window) == (
+        True,
+        seconds(number),
+    )
 
 
 @then(parsers.parse("the topic is described with a time to live of {number:d} seconds"))
@@ -285,10 +288,10 @@ def told_life_of_topic(bus: Bus, number: int) -> None:
 @then(parsers.parse("in the end the topic is described with {number:d} subscriptions"))
 def told_subscriptions(bus: Bus, number: int) -> None:
     """Check the number of subscriptions, possibly after a delay (GET-LAG)."""
-    told = until_topic(
+    description = until_topic(
         bus, TOPIC, "subscription_count", lambda each: each.subscription_count == number
     )
-    assert told.subscription_count == number
+    assert description.subscription_count == number
 
 
 @then(parsers.re(r"in the end the topic's availability is (?P<text>available|limited)"))
@@ -296,8 +299,8 @@ def has_topic_availability(bus: Bus, text: str) -> None:
     """Check the availability of the topic's partitions, possibly after a delay (GET-LAG)."""
     bus.need(v.Capability.AVAILABILITY)
     wanted = v.Availability(text)
-    told = until_topic(bus, TOPIC, "availability", lambda each: each.availability is wanted)
-    assert told.availability is wanted
+    description = until_topic(bus, TOPIC, "availability", lambda each: each.availability is wanted)
+    assert description.availability is wanted
 
 
 def _listed(bus: Bus, command: v.Command) -> list[str]:

@@ -86,10 +86,10 @@ def tries_transfers(bus: Bus, queue: str, views: list[v.MessageView]) -> None:
 @then(parsers.parse("in the end {number:d} dead letters of transfers are counted"))
 def counts_transfers(bus: Bus, queue: str, number: int) -> None:
     """Check the number of transfer dead letters, possibly after a delay (GET-LAG)."""
-    told = until(
+    description = until(
         bus, queue, "transfer_dead_letters", lambda each: each.transfer_dead_letters == number
     )
-    assert told.transfer_dead_letters == number, told
+    assert description.transfer_dead_letters == number, description
 
 
 @when("dead letters of transfers are peeked", target_fixture="peeked")

@@ -151,8 +151,8 @@ def sessions(standing: Standing, initial: Function) -> Value:
 
     def brief(sent: Sent) -> Fields:
         state, count, _, _ = _in_queue(standing, sent)
-        told = 0 if sent.told is None else sent.told
-        return (word(sent.message.session_id), told, state, count, sent.lost is not None)
+        number = 0 if sent.told is None else sent.told
+        return (word(sent.message.session_id), number, state, count, sent.lost is not None)
 
     holders, times, expired = _of_sessions(standing, _names(initial["holder"]))
     return record(

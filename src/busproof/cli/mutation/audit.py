@@ -271,8 +271,8 @@ def _run(request: Request, folder: Path, names: Set[str] | None = None) -> Path:
     only = () if names is None else (_Only(names),)
     pytest.main([*pytest_arguments(request, folder), *options], plugins=only)
     if not (folder / HISTORY).exists():
-        told = (folder / LOG).read_text(errors="replace").strip().splitlines() or ["nothing"]
-        raise AdapterError(f"{request.adapter} could not be run; the run said: {told[-1]}")
+        last_lines = (folder / LOG).read_text(errors="replace").strip().splitlines() or ["nothing"]
+        raise AdapterError(f"{request.adapter} could not be run; the run said: {last_lines[-1]}")
     return folder / HISTORY
 
 

@@ -111,8 +111,8 @@ def noticed(
     answers = told(frame, mutated=True)
     answers.write.mode("overwrite").parquet(str(folder / _OUTCOMES))
     found: dict[str, Difference] = {}
-    for each in _judged(spark, profile, folder / _OUTCOMES, length).differences:
-        found.setdefault(each.mutant or "", each)
+    for difference in _judged(spark, profile, folder / _OUTCOMES, length).differences:
+        found.setdefault(difference.mutant or "", difference)
     return found
 
 
@@ -145,7 +145,7 @@ def _write_lines(
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("w", encoding="utf-8") as file:
             for seed, mutant, commands in rows:
-                asked = [request(each.command, each.connection) for each in commands]
+                asked = [request(command.command, command.connection) for command in commands]
                 row = {"seed": seed, "mutant": mutant, "state": state, "requests": asked}
                 file.write(json.dumps(row) + "\n")
     except OSError as error:
