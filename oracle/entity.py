@@ -1,5 +1,7 @@
 """Beliefs about one entity: a queue, topic, subscription or dead-letter queue."""
 
+from collections.abc import Iterator
+
 import attrs
 from immutables import Map
 
@@ -181,6 +183,13 @@ class Queue:
     deaths: Deaths = NO_DEATHS
     fronts: Map[Partitions, Heap[int]] = Map()
     outlasted: Map[int, int] = Map()
+
+    def with_body(self, body: str) -> Iterator[Stored]:
+        """Yield the messages with this body that may be here, oldest first."""
+        numbers = self.bodies.get(body, ())
+        for number in numbers if isinstance(numbers, tuple) else ():
+            if (stored := self.messages.get(number)) is not None:
+                yield stored
 
     def asked(self, kind: str) -> "Queue":
         """Return the belief with one more kind of `requests`."""

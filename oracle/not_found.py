@@ -9,7 +9,7 @@ from busproof.oracle.management.test_controls import in_outage
 from busproof.oracle.outages import Outages, partition_set
 from busproof.oracle.sizes.message_limits import beyond_limits
 from busproof.oracle.state import Namespace, Queue, everywhere, with_queue
-from busproof.oracle.transactions.limits import with_transaction
+from busproof.oracle.transactions.limits import with_doubt
 from busproof.oracle.transition import (
     Observation,
     Transition,
@@ -150,12 +150,3 @@ def touched(namespace: Namespace, queue: Queue) -> Namespace:
     """Record that a queue that may not exist was used, or may still be."""
     managed = evolve(queue.managed, touched=True)
     return with_queue(namespace, evolve(queue, managed=managed))
-
-
-def with_doubt(namespace: Namespace, command: v.Command) -> Namespace:
-    """Return the namespace in which a transaction may have been ended by a refused send."""
-    name: str | None = getattr(command, "transaction", None)
-    transaction = None if name is None else namespace.transactions.get(name)
-    if name is None or transaction is None:
-        return namespace
-    return with_transaction(namespace, name, evolve(transaction, doubtful=True))

@@ -20,6 +20,7 @@ from busproof.oracle.messages.duplicates import declined
 from busproof.oracle.messages.message_store import never_arrives
 from busproof.oracle.messages.releasing import prepared
 from busproof.oracle.state import Namespace, Queue, Subscription, Topic, is_unsure, with_queue
+from busproof.oracle.transactions.limits import with_doubt
 from busproof.oracle.transactions.transactions import sent_to
 from busproof.oracle.transition import UNOBSERVED, Observation, Rules, Transition, Transitions
 from busproof.oracle.unjudged import is_about_unjudged, named, topic_above, with_pending_effects
@@ -178,7 +179,7 @@ def _confirmed(transition: Transition, command: v.Command, entity_named: str) ->
 def _unanswered(namespace: Namespace, command: v.Command, connection: str) -> tuple[Namespace, ...]:
     """Return the states after an unanswered request, with its queues' names marked as pending."""
     names = named(command)
-    left: tuple[Namespace, ...] = (not_found.with_doubt(namespace, command),)
+    left: tuple[Namespace, ...] = (with_doubt(namespace, command),)
     if (whatever := _beyond_judgement(namespace, command, NO_ANSWER)) is not None:
         left = (whatever.next,)
     elif is_managed_otherwise(namespace, command):

@@ -15,7 +15,7 @@ from busproof.oracle.messages.partitioning import home_of
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.schedule import Waiting, removed, top
 from busproof.oracle.state import NEVER, Namespace, Queue, Topic, everywhere, with_queue
-from busproof.oracle.transition import Rules
+from busproof.oracle.transition import exercised
 from busproof.oracle.window import Window
 
 
@@ -73,6 +73,7 @@ def _arrived(namespace: Namespace, queue: Queue, waiting: Waiting, *, certain: b
     dies = death(namespace, queue, message, _came(namespace, waiting))
     queue = store(queue, message, key, where, due, certain=False, dies=dies, also=also)
     uncertain = queue.messages[queue.arrivals - 1]
+    life, slack = lifetimes(queue, message, due).latest, namespace.observability.slack
     exact = due.earliest == due.latest
     before_receives = exact and queue.receivers.latest_at < due.earliest
     arrived = evolve(
@@ -85,16 +86,10 @@ def _arrived(namespace: Namespace, queue: Queue, waiting: Waiting, *, certain: b
         scheduled_number=waiting.number,
         through=waiting.through | queue.outages.down,
         overtaken=line is not None and queue.calendar.lines.get(line, -1) >= waiting.before,
-        shows=_why_alive(namespace, queue, waiting),
+        # It was scheduled longer ago than its time to live.
+        shows=exercised(("TTL-12", due.earliest - waiting.asked > life + slack)),
     )
     return replace(queue, uncertain, arrived)
-
-
-def _why_alive(namespace: Namespace, queue: Queue, waiting: Waiting) -> Rules:
-    """TTL-12: return the rules exercised if it was scheduled longer ago than its time to live."""
-    life = lifetimes(queue, waiting.message, waiting.due).latest
-    since = waiting.due.earliest - waiting.asked
-    return ("TTL-12",) if since > life + namespace.observability.slack else ()
 
 
 def is_awaited(namespace: Namespace, queue: Queue) -> bool:

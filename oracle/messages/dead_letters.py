@@ -139,11 +139,7 @@ def arrivals(namespace: Namespace, dead: Queue, body: str) -> Iterator[tuple[Nam
     owner = namespace.queues.get(v.owner_of(name))
     if owner is None or not v.is_dead_letter_queue(name):
         return
-    numbers = () if name.endswith(v.TRANSFERS) else owner.bodies.get(body, ())
-    for number in numbers if isinstance(numbers, tuple) else ():
-        stored = owner.messages.get(number)
-        if stored is None:
-            continue
+    for stored in () if name.endswith(v.TRANSFERS) else owner.with_body(body):
         for reason, rule in _why_dead(namespace, owner, stored):
             after = moved(namespace, owner, stored, reason, rule, certain=True)
             yield _newest(after, dead, stored.available_at)
@@ -217,14 +213,6 @@ def seen_beyond(
 
     So it has no place among the messages of its key.
     """
-    after = _sent_on(namespace, dead, letter)
-    queue = after.queues[name]
-    late = queue.messages[queue.arrivals - 1]
-    newest = evolve(late, line=None, since=0, available_at=letter.available_at)
-    return with_queue(after, replace(queue, late, newest)), newest
-
-
-def _sent_on(namespace: Namespace, dead: Queue, letter: Stored) -> Namespace:
     going = Arrival(
         message=letter.message,
         key=None,
@@ -233,4 +221,9 @@ def _sent_on(namespace: Namespace, dead: Queue, letter: Stored) -> Namespace:
         answered=False,
         reason=letter.reason,
     )
-    return go_on(with_queue(namespace, remove(dead, letter)), remove(dead, letter), going)
+    left = remove(dead, letter)
+    after = go_on(with_queue(namespace, left), left, going)
+    queue = after.queues[name]
+    late = queue.messages[queue.arrivals - 1]
+    newest = evolve(late, line=None, since=0, available_at=letter.available_at)
+    return with_queue(after, replace(queue, late, newest)), newest

@@ -136,48 +136,34 @@ def _taken(
     shows: Rules,
     also: dict[str, Any] | None = None,
 ) -> Namespace:
-    """SESS-01, FWD-27: a message without a session is not receivable if one is required.
+    """SESS-01, FWD-27: store the message; without a required session nobody receives it.
 
     It is dead-lettered at some time; until then a peek may show it.
     """
-    if queue.settings.requires_session and arrival.message.session_id is None:
-        arrival = evolve(arrival, certain=False)
-    return with_queue(namespace, _stored(namespace, queue, arrival, shows, also))
-
-
-def _stored(
-    namespace: Namespace,
-    queue: Queue,
-    arrival: Arrival,
-    shows: Rules = (),
-    also: dict[str, Any] | None = None,
-) -> Queue:
+    came = arrival.came
+    if not arrival.answered:
+        # It may arrive, and expire, at any time from now on.
+        came = Window((came or namespace.now).earliest, NEVER)
+    lost = queue.settings.requires_session and arrival.message.session_id is None
+    certain = arrival.certain and not lost
     queue = store(
         queue,
         arrival.message,
         arrival.key,
         arrival.where,
         namespace.now,
-        certain=arrival.certain and not arrival.several,
+        certain=certain and not arrival.several,
         shows=shows,
-        dies=_death(namespace, queue, arrival),
+        dies=death(namespace, queue, arrival.message, came, arrival.least),
         also=also,
-        owed=owed_by(arrival) if arrival.owed and not arrival.certain else None,
+        owed=owed_by(arrival) if arrival.owed and not certain else None,
         reason=arrival.reason,
     )
-    if arrival.several and arrival.certain:
+    if arrival.several and certain:
         # Its position in a line is unknown.
         copy = queue.messages[queue.arrivals - 1]
         queue = replace(queue, copy, evolve(copy, certain=True))
-    return queue
-
-
-def _death(namespace: Namespace, queue: Queue, arrival: Arrival) -> Window | None:
-    """Return when the message expires here; forwarded ones may arrive at any time."""
-    came = arrival.came
-    if not arrival.answered:
-        came = Window((came or namespace.now).earliest, NEVER)
-    return death(namespace, queue, arrival.message, came, arrival.least)
+    return with_queue(namespace, queue)
 
 
 def _copied(

@@ -50,20 +50,15 @@ def lock_is_possible(candidate: Candidate, session_id: str | None) -> bool:
     if until is None or session_id is not None:
         return True
     full, slack = full_term(namespace, candidate.queue), namespace.observability.slack
-    managed = candidate.queue.managed
+    managed, receivers = candidate.queue.managed, candidate.queue.receivers
     if is_whole(candidate):
         return full.earliest - slack <= until <= full.latest + slack
     latest = full.latest + slack
-    if _may_be_older_than_update(candidate):
+    untold = receivers.lost or namespace.observability.left_out
+    # A cache may have held the message since before an update of the lock duration.
+    if untold or candidate.stored.since < managed.changed_at:
         latest = namespace.now.latest + managed.lock_durations_ever.latest + 2 * slack
     return until <= latest
-
-
-def _may_be_older_than_update(candidate: Candidate) -> bool:
-    """Return whether a cache may have held the message since before a lock duration update."""
-    receivers, managed = candidate.queue.receivers, candidate.queue.managed
-    untold = receivers.lost or candidate.namespace.observability.left_out
-    return bool(untold) or candidate.stored.since < managed.changed_at
 
 
 def renew_lock(namespace: Namespace, command: v.RenewLock, seen: Observation) -> Transitions:

@@ -51,11 +51,8 @@ def recognised(
     LIFE-01: its properties are those that were sent. LIFE-12: its sequence number stays the same
     and identifies the partition that took it; this may reveal a key's partition (KEY-02).
     """
-    numbers = queue.bodies.get(view.body, ())
-    for number in numbers if isinstance(numbers, tuple) else ():
-        stored = queue.messages.get(number)
-        if stored is not None:
-            yield from seen_as(namespace, queue, stored, view, seen)
+    for stored in queue.with_body(view.body):
+        yield from seen_as(namespace, queue, stored, view, seen)
 
 
 def seen_as(

@@ -278,21 +278,17 @@ def cancel(namespace: Namespace, command: v.CancelScheduled) -> Transitions:
         yield refusal(namespace, v.Error.MESSAGE_NOT_FOUND, *rules, any_error=True)
         return
     if namespace.now.latest < waiting.due.earliest:
-        yield done(_cancelled(namespace, queue, waiting), "SCHED-03")
+        bodies, body = queue.bodies, waiting.message.body
+        if isinstance(bodies.get(body), str):
+            bodies = bodies.set(body, "SCHED-04")
+        cancelled = evolve(queue, calendar=withdrawn(calendar, waiting), bodies=bodies)
+        yield done(with_queue(namespace, cancelled), "SCHED-03")
         if waiting.certain and not queue.outages.any:
             return
     else:
         unsure = evolve(queue, calendar=perhaps_gone(calendar, waiting))
         yield done(with_queue(namespace, unsure))
     yield refusal(namespace, v.Error.MESSAGE_NOT_FOUND, any_error=True)
-
-
-def _cancelled(namespace: Namespace, queue: Queue, waiting: Waiting) -> Namespace:
-    bodies = queue.bodies
-    if isinstance(bodies.get(waiting.message.body), str):
-        bodies = bodies.set(waiting.message.body, "SCHED-04")
-    calendar = withdrawn(queue.calendar, waiting)
-    return with_queue(namespace, evolve(queue, calendar=calendar, bodies=bodies))
 
 
 def lost_schedule(namespace: Namespace, command: v.Schedule) -> Namespace:
@@ -303,12 +299,7 @@ def lost_schedule(namespace: Namespace, command: v.Schedule) -> Namespace:
     waiting = _waiting(namespace, queue, command, message, unseen, certain=False)
     waiting = evolve(waiting, due=Window(waiting.due.earliest, NEVER))
     key = effective_key(namespace, queue.settings, message)
-    namespace = _entered(namespace, queue, waiting, key)
-    transaction = namespace.transactions.get(command.transaction or "")
-    if transaction is None:
-        return namespace
-    doubtful = evolve(transaction, doubtful=True)
-    return limits.with_transaction(namespace, command.transaction or "", doubtful)
+    return limits.with_doubt(_entered(namespace, queue, waiting, key), command)
 
 
 def lost_cancel(namespace: Namespace, command: v.CancelScheduled) -> Namespace:

@@ -27,7 +27,7 @@ NOTHING = SessionData(None)
 
 
 def set_state(namespace: Namespace, command: v.SetSessionState, connection: str) -> Transitions:
-    """SESS-17, SESS-18: set or remove the state, if the connection holds the session."""
+    """SESS-17, SESS-18, SIZE-13: set or remove the state, if the connection holds the session."""
     queue = namespace.queues[command.queue]
     holding = holds_session(namespace, queue, command.session_id, connection)
     if holding is not False:
@@ -41,7 +41,9 @@ def set_state(namespace: Namespace, command: v.SetSessionState, connection: str)
                 namespace, _weighed(namespace, queue, command), command.session_id, stored
             )
             yield done(after, *shown_of_state(namespace, command.state))
-        yield from _no_room(namespace, queue, command)
+        size, anywhere = most_of_state(command.state), everywhere(namespace, queue.settings)
+        if command.state is not None and may_be_full(namespace, queue, anywhere, size):
+            yield refusal(namespace, v.Error.QUOTA_EXCEEDED, "SIZE-11")
     yield from _refusals(namespace, queue, command.session_id, connection)
 
 
@@ -53,15 +55,6 @@ def _weighed(namespace: Namespace, queue: Queue, command: v.SetSessionState) -> 
     size = most_of_state(command.state)
     room = filled(queue.room, everywhere(namespace, queue.settings), size)
     return evolve(queue, room=room)
-
-
-def _no_room(namespace: Namespace, queue: Queue, command: v.SetSessionState) -> Transitions:
-    """SIZE-13: optionally refuse the session state for lack of room."""
-    if command.state is None:
-        return
-    somewhere = everywhere(namespace, queue.settings)
-    if may_be_full(namespace, queue, somewhere, most_of_state(command.state)):
-        yield refusal(namespace, v.Error.QUOTA_EXCEEDED, "SIZE-11")
 
 
 def get_state(

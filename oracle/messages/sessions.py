@@ -227,7 +227,12 @@ def accept_next(
         session_id: str | None = seen.outcome.session_id
     else:
         session_id = free
-    if session_id is not None and _may_be_next(namespace, queue, session_id):
+    held = queue.sessions.get(session_id or "")
+    if (
+        session_id is not None
+        and (held is None or _may_be_over(namespace, held))
+        and (session_id in queue.members or session_may_come(namespace, queue, session_id))
+    ):
         yield Transition(
             outcome=v.SessionAccepted(session_id=session_id),
             next=_accepted(namespace, queue, session_id, connection),
@@ -252,13 +257,6 @@ def _free_with_messages(namespace: Namespace, queue: Queue) -> str | None:
         if reachable and (held is None or not _may_last(namespace, queue, held)):
             return line.value
     return None
-
-
-def _may_be_next(namespace: Namespace, queue: Queue, session_id: str) -> bool:
-    held = queue.sessions.get(session_id)
-    if held is not None and not _may_be_over(namespace, held):
-        return False
-    return session_id in queue.members or session_may_come(namespace, queue, session_id)
 
 
 def lost_accept_next(

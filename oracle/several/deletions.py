@@ -72,10 +72,11 @@ def _deleted(
     most = command.count
     if _is_counted(namespace, queue):
         most = min(most, len(may))
-    counts = range(most + 1)
-    if seen.outcome is not None:
-        told = isinstance(seen.outcome, v.Deleted) and seen.outcome.count in counts
-        counts = range(seen.outcome.count, seen.outcome.count + 1) if told else range(0)
+    counts, outcome = range(most + 1), seen.outcome
+    if isinstance(outcome, v.Deleted) and outcome.count in counts:
+        counts = range(outcome.count, outcome.count + 1)
+    elif outcome is not None:
+        counts = range(0)
     for count in counts:
         rules = _shown(namespace, queue, command, count)
         for left in _without(namespace, queue, may, count):

@@ -11,7 +11,7 @@ from busproof import vocabulary as v
 from busproof.oracle.messages.locks import lost_renew_lock, renew_lock
 from busproof.oracle.messages.settling import locked
 from busproof.oracle.queued_messages import Stored
-from busproof.oracle.state import Namespace, Queue, everywhere, is_unjudged, with_queue
+from busproof.oracle.state import Namespace, everywhere, is_unjudged, with_queue
 from busproof.oracle.transactions.transactional_settlements import lost_settle, settle
 from busproof.oracle.transition import Observation, Rules, Transition, Transitions, refusal
 
@@ -87,7 +87,9 @@ def _all_done(
     """Return the states after all single requests took effect; none if that is not allowed."""
     queue = namespace.queues[command.queue]
     refused = namespace.reading(ACROSS) == "refused"
-    if refused and _is_across(queue, _stored(namespace, command)):
+    places = [-1 if each is None else each.where for each in _stored(namespace, command)]
+    # No partition can have all of the messages.
+    if refused and queue.settings.partitioned and not reduce(and_, places, -1):
         return []
     reached = [Reached(_noted(namespace, command))]
     for one in ones:
@@ -184,13 +186,6 @@ def _may_span(namespace: Namespace, command: Several) -> bool:
     whole = everywhere(namespace, queue.settings)
     places = (whole if each is None else each.where for each in stored)
     return reduce(or_, places).bit_count() > 1
-
-
-def _is_across(queue: Queue, stored: list[Stored | None]) -> bool:
-    """Return whether no partition can have all of the messages."""
-    if not queue.settings.partitioned:
-        return False
-    return reduce(and_, (-1 if each is None else each.where for each in stored), -1) == 0
 
 
 def lost_settle_batch(namespace: Namespace, command: v.SettleBatch) -> Namespace:

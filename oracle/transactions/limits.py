@@ -20,6 +20,7 @@ __all__ = [
     "occupied",
     "unless_ending",
     "vacated",
+    "with_doubt",
     "with_staged",
     "with_transaction",
     "without_deleted",
@@ -34,6 +35,15 @@ SIZE_LIMIT: Final = 100
 def with_transaction(namespace: Namespace, name: str, transaction: Transaction | None) -> Namespace:
     """Return the namespace with one transaction changed; `None` means it has ended."""
     return attrs.evolve(namespace, transactions=namespace.transactions.set(name, transaction))
+
+
+def with_doubt(namespace: Namespace, command: v.Command) -> Namespace:
+    """Return the namespace in which a transaction may have been ended by a refused send."""
+    name: str | None = getattr(command, "transaction", None)
+    transaction = None if name is None else namespace.transactions.get(name)
+    if name is None or transaction is None:
+        return namespace
+    return with_transaction(namespace, name, attrs.evolve(transaction, doubtful=True))
 
 
 def with_staged(transaction: Transaction, queue: Queue, staged: Staged) -> Transaction:
