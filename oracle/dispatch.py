@@ -11,10 +11,9 @@ from busproof.oracle.management import (
     topic_creation,
     updates_and_deletions,
 )
+from busproof.oracle.management.descriptions import get_entity
 from busproof.oracle.management.lists import list_entities
-from busproof.oracle.management.queue_description import get_queue
 from busproof.oracle.management.statuses import as_permitted
-from busproof.oracle.management.topic_description import get_topic
 from busproof.oracle.management.topics import misaddressed
 from busproof.oracle.management.unanswered_creations import lost_creation
 from busproof.oracle.messages import (
@@ -32,7 +31,7 @@ from busproof.oracle.sizes.message_limits import held_to_limits
 from busproof.oracle.state import Namespace, Queue
 from busproof.oracle.transactions import transactional_settlements, transactions
 from busproof.oracle.transition import UNOBSERVED, Observation, Transitions
-from busproof.oracle.unjudged import LOOKING
+from busproof.oracle.unjudged import LOOKING, stop_judging
 
 
 def dispatched(
@@ -109,22 +108,18 @@ def _whatever_its_status(
             return queue_creation.create_queue(namespace, command)
         case v.RestoreQueue():
             return queue_creation.restore_queue(namespace, command)
-        case v.GetQueue():
-            return get_queue(namespace, command, seen)
+        case v.GetQueue(queue=name) | v.GetTopic(topic=name):
+            return get_entity(namespace, name, seen)
         case v.ListQueues() | v.ListTopics() | v.ListSubscriptions():
             return list_entities(namespace, command, seen)
         case v.UpdateQueue():
             return updates_and_deletions.update_queue(namespace, command)
-        case v.DeleteQueue():
-            return updates_and_deletions.delete_queue(namespace, command)
+        case v.DeleteQueue(queue=name) | v.DeleteTopic(topic=name):
+            return updates_and_deletions.delete(namespace, name)
         case v.CreateTopic():
             return topic_creation.create_topic(namespace, command)
-        case v.GetTopic():
-            return get_topic(namespace, command, seen)
         case v.UpdateTopic():
             return updates_and_deletions.update_topic(namespace, command)
-        case v.DeleteTopic():
-            return updates_and_deletions.delete_topic(namespace, command)
         case v.CreateSubscription():
             return topic_creation.create_subscription(namespace, command)
         case v.AddRule() | v.RemoveRule():
@@ -196,14 +191,13 @@ def _lost(namespace: Namespace, command: v.Operation, connection: str) -> Namesp
             return transactions.lost_roll_back(namespace, command)
         case v.UpdateQueue():
             return updates_and_deletions.lost_update(namespace, command)
-        case v.DeleteQueue():
-            return updates_and_deletions.lost_delete(namespace, command)
+        case v.DeleteQueue(queue=name) | v.DeleteTopic(topic=name):
+            # The entity, or a later one of its name, may be deleted at any time.
+            return stop_judging(namespace, name)
         case v.AddRule() | v.RemoveRule():
             return subscription_rules.lost_change(namespace, command)
         case v.UpdateTopic():
             return updates_and_deletions.lost_update_topic(namespace, command)
-        case v.DeleteTopic():
-            return updates_and_deletions.lost_delete_topic(namespace, command)
         case v.TakePartitionDown() | v.BringPartitionUp():
             return test_controls.lost_outage(namespace, command)
         case v.AdvanceClock():

@@ -3,19 +3,19 @@
 from typing import Final
 
 from busproof import vocabulary as v
+from busproof.oracle.changes import with_doubt
 from busproof.oracle.evolve import evolve
 from busproof.oracle.management.deletion import delete_entity
 from busproof.oracle.management.test_controls import in_outage
 from busproof.oracle.outages import Outages, partition_set
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.sizes.message_limits import beyond_limits
 from busproof.oracle.state import Namespace, Queue, everywhere, with_queue
-from busproof.oracle.transactions.limits import with_doubt
 from busproof.oracle.transition import (
     Observation,
     Transition,
     Transitions,
     done,
-    exercised,
     refusal,
 )
 from busproof.oracle.unjudged import LOOKING, named, stop_judging
@@ -36,10 +36,10 @@ def absent(namespace: Namespace, command: v.Command, name: str) -> Transitions:
             command, v.TopicManagement
         )
         tombstone = namespace.registry.tombstones.get(name)
-        why = exercised(
-            ("TOPIC-22", tombstone is not None and tombstone.with_topic),
-            ("MGMT-15", tombstone is not None),
-            ("MGMT-10", True),
+        why = rules_if(
+            (tombstone is not None and tombstone.with_topic, "TOPIC-22"),
+            (tombstone is not None, "MGMT-15"),
+            (True, "MGMT-10"),
         )
         yield refusal(namespace, v.Error.NOT_FOUND, *why, any_error=unheard_of)
         if isinstance(command, v.Send):

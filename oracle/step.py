@@ -8,6 +8,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.oracle import not_found
+from busproof.oracle.changes import with_doubt
 from busproof.oracle.diagnosis.broken_rules import blamed
 from busproof.oracle.dispatch import dispatched, lost
 from busproof.oracle.evolve import evolve
@@ -20,7 +21,6 @@ from busproof.oracle.messages.duplicates import declined
 from busproof.oracle.messages.message_store import never_arrives
 from busproof.oracle.messages.releasing import prepared
 from busproof.oracle.state import Namespace, Queue, Subscription, Topic, is_unsure, with_queue
-from busproof.oracle.transactions.limits import with_doubt
 from busproof.oracle.transactions.transactions import sent_to
 from busproof.oracle.transition import UNOBSERVED, Observation, Rules, Transition, Transitions
 from busproof.oracle.unjudged import is_about_unjudged, named, topic_above, with_pending_effects

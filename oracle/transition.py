@@ -69,8 +69,3 @@ def refusal(
 ) -> Transition:
     """Return a refusal with this error, or with any error if `any_error`."""
     return Transition(outcome=v.Refused(error=error), next=next_, rules=rules, any_error=any_error)
-
-
-def exercised(*table: tuple[v.RuleId, object]) -> Rules:
-    """Return the rules whose condition holds, in the order of the table."""
-    return tuple(rule for rule, holds in table if holds)

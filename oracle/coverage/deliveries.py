@@ -15,8 +15,9 @@ from busproof.oracle.messages.message_store import first_in_line, order_rule
 from busproof.oracle.messages.sequence_numbers import is_of_one_commit, is_one, number_rule, rows
 from busproof.oracle.messages.sessions import session_at
 from busproof.oracle.queued_messages import Numbered, Stored
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import Queue, partition_count
-from busproof.oracle.transition import Rules, exercised
+from busproof.oracle.transition import Rules
 
 COUNTED_AGAIN: Final[dict[v.RuleId, v.RuleId]] = {"SESS-08": "SESS-09", "SESS-11": "SESS-10"}
 """What released a message from a session to the rule on its delivery count after that."""
@@ -45,9 +46,9 @@ def _of_order(queue: Queue, stored: Stored) -> Rules:
     """KEY-06, KEY-16, KEY-17, KEY-26: the message's place in its line, or that it has none."""
     if stored.line is None:
         several = stored.key is None and queue.arrivals > 1 and queue.settings.partitioned
-        return exercised(("KEY-16", several and stored.reason is None))
+        return rules_if((several and stored.reason is None, "KEY-16"))
     first = first_in_line(queue, stored.line)
-    return exercised((order_rule(queue), first is not None and first.number >= stored.number))
+    return rules_if((first is not None and first.number >= stored.number, order_rule(queue)))
 
 
 def _in_session(queue: Queue, stored: Stored, session_id: str | None) -> Rules:
@@ -57,11 +58,11 @@ def _in_session(queue: Queue, stored: Stored, session_id: str | None) -> Rules:
     held = session_at(queue, session_id)
     others = (each for each in queue.sessions.values() if each.connection != held.connection)
     fresh = not held.doubtful and stored.number >= held.since and stored.returned is None
-    return exercised(
-        ("SESS-24", queue.outages.down and not queue.outages.may_hit(stored.where)),
-        ("SESS-15", stored.returned == "LIFE-04"),
-        ("SESS-04", any(not each.doubtful for each in others)),
-        ("SESS-05", fresh),
+    return rules_if(
+        (queue.outages.down and not queue.outages.may_hit(stored.where), "SESS-24"),
+        (stored.returned == "LIFE-04", "SESS-15"),
+        (any(not each.doubtful for each in others), "SESS-04"),
+        (fresh, "SESS-05"),
     )
 
 
@@ -76,16 +77,16 @@ def _of_message(candidate: Candidate) -> Rules:
     return (
         *(() if again is None else (again,)),
         *_of_front_ends(candidate, cached=cached),
-        *exercised(("KEY-13", nameless)),
+        *rules_if((nameless, "KEY-13")),
         *_of_age(candidate),
         *_of_schedule(candidate),
         *(_of_dead_letter(candidate) if dead else _of_arrival(candidate)),
         *(_of_redelivery(candidate) if stored.deliveries else ()),
-        *exercised(
-            ("SIZE-11", len(queue.room.refused)),
-            ("LIFE-08" if cached else "LIFE-13", before),
-            ("LIFE-11", queue.outages.any),
-            ("LIFE-09", not (queue.outages.any or cached)),
+        *rules_if(
+            (len(queue.room.refused), "SIZE-11"),
+            (before, "LIFE-08" if cached else "LIFE-13"),
+            (queue.outages.any, "LIFE-11"),
+            (not (queue.outages.any or cached), "LIFE-09"),
         ),
     )
 
@@ -112,12 +113,12 @@ def _of_dead_letter(candidate: Candidate) -> Rules:
     return (
         "DLQ-06",
         *candidate.rules,
-        *exercised(
-            ("DLQ-04", stored.returned == "DLQ-02" and most == DEFAULT_DELIVERIES),
-            ("DLQ-07", stored.deliveries),
-            ("DLQ-09", stored.deliveries >= most),
-            ("DLQ-12", queue.settings.partitioned and queue.arrivals > 1),
-            ("DLQ-13", queue.outages.any),
+        *rules_if(
+            (stored.returned == "DLQ-02" and most == DEFAULT_DELIVERIES, "DLQ-04"),
+            (stored.deliveries, "DLQ-07"),
+            (stored.deliveries >= most, "DLQ-09"),
+            (queue.settings.partitioned and queue.arrivals > 1, "DLQ-12"),
+            (queue.outages.any, "DLQ-13"),
         ),
     )
 
@@ -127,11 +128,11 @@ def _of_redelivery(candidate: Candidate) -> Rules:
     stored, queue = candidate.stored, candidate.queue
     limited = not v.is_dead_letter_queue(queue.settings.queue)
     last = stored.counted + 1 == permitted(candidate.namespace, queue)[0]
-    return exercised(
-        ("LOCK-08", stored.resisted),
-        ("LOCK-09", stored.number + 1 < queue.arrivals),
-        ("DLQ-01", limited and candidate.view.delivery_count is not None),
-        ("DLQ-03", limited and last),
+    return rules_if(
+        (stored.resisted, "LOCK-08"),
+        (stored.number + 1 < queue.arrivals, "LOCK-09"),
+        (limited and candidate.view.delivery_count is not None, "DLQ-01"),
+        (limited and last, "DLQ-03"),
     )
 
 
@@ -146,10 +147,10 @@ def _of_age(candidate: Candidate) -> Rules:
     older = stored.number < queue.managed.lifetimes_apply_from and life is not None
     # It would have expired if the update of its entity applied to it too.
     outlived = older and stored.arrived.latest + (life or 0) + slack < namespace.now.earliest
-    return exercised(
-        ("TTL-02", late),
-        ("MGMT-12", late and outlived),
-        ("TTL-14", is_surely_dead(namespace, queue, stored)),
+    return rules_if(
+        (late, "TTL-02"),
+        (late and outlived, "MGMT-12"),
+        (is_surely_dead(namespace, queue, stored), "TTL-14"),
     )
 
 
@@ -160,12 +161,12 @@ def _of_schedule(candidate: Candidate) -> Rules:
         return ()
     return (
         stored.came,
-        *exercised(
-            ("SCHED-02", stored.came == "SCHED-14"),
-            ("SCHED-06", None not in (*numbers, stored.scheduled_number)),
-            ("SCHED-07", stored.overtaken),
-            ("SCHED-09", stored.key is not None and stored.where.bit_count() == 1),
-            ("SCHED-11", candidate.queue.recovered & stored.through & stored.where),
+        *rules_if(
+            (stored.came == "SCHED-14", "SCHED-02"),
+            (None not in (*numbers, stored.scheduled_number), "SCHED-06"),
+            (stored.overtaken, "SCHED-07"),
+            (stored.key is not None and stored.where.bit_count() == 1, "SCHED-09"),
+            (candidate.queue.recovered & stored.through & stored.where, "SCHED-11"),
         ),
     )
 
@@ -182,16 +183,16 @@ def _of_front_ends(candidate: Candidate, *, cached: bool) -> Rules:
     few = there <= partition_count(namespace, queue.settings)
     recovered = known and candidate.where & queue.recovered
     dark = queue.outages.down and queue.settings.partitioned
-    return exercised(
-        ("FWD-24", forwarded and stored.key is None and dark),
-        ("FWD-22", forwarded and stored.key is not None and recovered),
-        ("PART-04", partitions.has_outlasted(queue, stored)),
-        ("PART-05", partitions.is_another_dark(namespace, queue)),
-        ("PART-10", not lost and is_first_of_locked(queue)),
-        ("PART-11", not lost and other),
-        ("PART-28", not lost and other and partitions.is_deleted_elsewhere(namespace, queue)),
-        ("PART-09", not lost and withheld),
-        ("PART-23", not lost and withheld and few),
+    return rules_if(
+        (forwarded and stored.key is None and dark, "FWD-24"),
+        (forwarded and stored.key is not None and recovered, "FWD-22"),
+        (partitions.has_outlasted(queue, stored), "PART-04"),
+        (partitions.is_another_dark(namespace, queue), "PART-05"),
+        (not lost and is_first_of_locked(queue), "PART-10"),
+        (not lost and other, "PART-11"),
+        (not lost and other and partitions.is_deleted_elsewhere(namespace, queue), "PART-28"),
+        (not lost and withheld, "PART-09"),
+        (not lost and withheld and few, "PART-23"),
     )
 
 
@@ -207,7 +208,7 @@ def of_number(candidate: Candidate) -> Rules:
         return ()
     latest, partitioned = queue.latest_number, queue.settings.partitioned
     elsewhere = latest is not None and latest >> v.SEQUENCE_BITS != number >> v.SEQUENCE_BITS
-    apart = exercised(("SEQ-02", partitioned and elsewhere))
+    apart = rules_if((partitioned and elsewhere, "SEQ-02"))
     if stored.sequence_number is not None:
         return ("SEQ-04", *apart)
     if not is_one(queue, stored):
@@ -215,11 +216,11 @@ def of_number(candidate: Candidate) -> Rules:
     rivals = (queue.latest_numbers.get(row) for row in rows(queue, stored))
     known = [each for each in rivals if each is not None]
     return (
-        exercised(
-            ("SEQ-03", len(queue.numbers)),
-            (number_rule(queue), any(_is_behind(stored, number, each) for each in known)),
-            ("SEQ-06", partitioned and any(each.number < number - 1 for each in known)),
-            ("SEQ-07", any(is_of_one_commit(stored, each) for each in known)),
+        rules_if(
+            (len(queue.numbers), "SEQ-03"),
+            (any(_is_behind(stored, number, each) for each in known), number_rule(queue)),
+            (partitioned and any(each.number < number - 1 for each in known), "SEQ-06"),
+            (any(is_of_one_commit(stored, each) for each in known), "SEQ-07"),
         )
         + apart
     )
@@ -235,9 +236,9 @@ def _of_lock(candidate: Candidate) -> Rules:
     settings, updated = candidate.queue.settings, candidate.queue.managed.updated
     if candidate.view.locked_until is None or not is_whole(candidate):
         return ()
-    return exercised(
-        ("LOCK-01", True),
-        ("MGMT-12", updated),
-        ("MGMT-17", updated and settings.partitioned),
-        ("LOCK-02", settings.lock_duration == DEFAULT_DURATION),
+    return rules_if(
+        (True, "LOCK-01"),
+        (updated, "MGMT-12"),
+        (updated and settings.partitioned, "MGMT-17"),
+        (settings.lock_duration == DEFAULT_DURATION, "LOCK-02"),
     )

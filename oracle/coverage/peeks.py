@@ -5,8 +5,9 @@ from typing import Final
 from busproof import vocabulary as v
 from busproof.oracle.messages import peek_start
 from busproof.oracle.queued_messages import Stored
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import Namespace, Queue, partition_count
-from busproof.oracle.transition import Rules, exercised
+from busproof.oracle.transition import Rules
 
 _MOST_SHOWN: Final = 256 * 1024
 """PART-17: size in bytes beyond which a peek may show fewer messages than requested."""
@@ -21,15 +22,15 @@ def of_peek(
     if command.session_id is not None or not there:
         return ()
     if command.from_sequence_number is not None:
-        return exercised(("PART-20", shown))
+        return rules_if((shown, "PART-20"))
     many, several = shown and there > 1, command.count > 1
-    return exercised(
-        ("PART-21", partitioned and there < partition_count(namespace, queue.settings)),
-        ("PART-16", many and partitioned and not peek_start.is_like_regular(namespace)),
-        (peek_start.rule_of(queue), many and _is_first(namespace, queue, command, shown[0])),
-        ("PART-19", many and there > command.count),
-        ("PART-18", many and several and partitioned),
-        ("PART-17", many and several and sum(queue.room.held.values()) > _MOST_SHOWN),
+    return rules_if(
+        (partitioned and there < partition_count(namespace, queue.settings), "PART-21"),
+        (many and partitioned and not peek_start.is_like_regular(namespace), "PART-16"),
+        (many and _is_first(namespace, queue, command, shown[0]), peek_start.rule_of(queue)),
+        (many and there > command.count, "PART-19"),
+        (many and several and partitioned, "PART-18"),
+        (many and several and sum(queue.room.held.values()) > _MOST_SHOWN, "PART-17"),
     )
 
 

@@ -9,8 +9,9 @@ from busproof.oracle.messages.partitioning import REROUTING_TIMEOUT
 from busproof.oracle.messages.partitions import is_another_dark
 from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Copy, Key
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import Namespace, Queue
-from busproof.oracle.transition import Rules, exercised
+from busproof.oracle.transition import Rules
 
 DEFAULT_WINDOW: Final = 600 * v.MICROSECONDS
 """DUP-02: detection window of an entity created without one."""
@@ -29,14 +30,14 @@ def of_key(
     known = keys.home_name(namespace.profile, key) in queue.homes and one
     equal = message.session_id is not None and message.session_id == message.partition_key
     return (
-        *exercised(("KEY-20", known and home & queue.recovered)),
+        *rules_if((known and home & queue.recovered, "KEY-20")),
         *(keys.rule_of(queue.settings, message, key) if known else ()),
-        *exercised(
-            ("KEY-09", equal),
-            ("KEY-02", known),
-            ("KEY-01", where.bit_count() == 1),
-            ("PART-02", one and queue.outages.down & ~home),
-            ("PART-05", is_another_dark(namespace, queue)),
+        *rules_if(
+            (equal, "KEY-09"),
+            (known, "KEY-02"),
+            (where.bit_count() == 1, "KEY-01"),
+            (one and queue.outages.down & ~home, "PART-02"),
+            (is_another_dark(namespace, queue), "PART-05"),
         ),
     )
 
@@ -65,15 +66,15 @@ def of_no_key(
     earlier = queue.message_id_partitions.get(message_id or "", where)
     apart = message_id is not None and not earlier & where
     calm = not (outages.down or outages.doubt)
-    return exercised(
-        ("KEY-14", complete),
-        ("PREM-16" if namespace.profile.is_partitioned else "SIZE-05", complete),
-        ("DUP-12", partitioned and queue.settings.duplicate_detection and message_id is None),
-        ("KEY-12", partitioned and apart),
-        ("KEY-18" if short else "KEY-15", partitioned and outages.down),
-        ("KEY-25", partitioned and short and calm),
-        ("KEY-01", partitioned and where.bit_count() == 1),
-        ("PART-05", is_another_dark(namespace, queue)),
+    return rules_if(
+        (complete, "KEY-14"),
+        (complete, "PREM-16" if namespace.profile.is_partitioned else "SIZE-05"),
+        (partitioned and queue.settings.duplicate_detection and message_id is None, "DUP-12"),
+        (partitioned and apart, "KEY-12"),
+        (partitioned and outages.down, "KEY-18" if short else "KEY-15"),
+        (partitioned and short and calm, "KEY-25"),
+        (partitioned and where.bit_count() == 1, "KEY-01"),
+        (is_another_dark(namespace, queue), "PART-05"),
     )
 
 
@@ -82,18 +83,18 @@ def of_copy(
 ) -> Rules:
     """KEY-11, DUP-02 to DUP-05, DUP-07, DUP-09: return the rules that a dropped copy exercises."""
     rules = ["KEY-11", "DUP-04"]
-    rules += exercised(("DUP-03", ASKED_BEYOND in queue.managed.tried))
+    rules += rules_if((ASKED_BEYOND in queue.managed.tried, "DUP-03"))
     window = queue.settings.duplicate_window
     for copy in _copies(queue, message):
         if not copy.certain or copy.key != key:
             continue
         other = not queue.settings.partitioned and copy.properties != properties_of(message)
         long = 2 * (namespace.now.earliest - copy.sent.latest) >= DEFAULT_WINDOW
-        rules += exercised(
-            ("DUP-05", other),
-            ("DUP-07", _is_gone(queue, copy.body)),
-            ("DUP-09", not home & ~(queue.recovered & ~copy.recovered)),
-            ("DUP-02", window == DEFAULT_WINDOW and long),
+        rules += rules_if(
+            (other, "DUP-05"),
+            (_is_gone(queue, copy.body), "DUP-07"),
+            (not home & ~(queue.recovered & ~copy.recovered), "DUP-09"),
+            (window == DEFAULT_WINDOW and long, "DUP-02"),
         )
     return tuple(rules)
 
@@ -119,12 +120,12 @@ def of_no_copy(namespace: Namespace, queue: Queue, message: v.Message, key: Key 
     again = any(copy.certain and copy.key == key for copy in copies)
     elsewhere = namespace.registry.identified.get(message_id)
     default = queue.settings.duplicate_window == DEFAULT_WINDOW
-    return exercised(
-        ("DUP-13", elsewhere not in (None, queue.settings.queue)),
-        ("DUP-01", again),
-        ("DUP-03", again and ASKED_BEYOND in tried),
-        ("DUP-02", again and default),
-        (queue.declined.get(message_id, ""), not copies and message_id in queue.declined),
+    return rules_if(
+        (elsewhere not in (None, queue.settings.queue), "DUP-13"),
+        (again, "DUP-01"),
+        (again and ASKED_BEYOND in tried, "DUP-03"),
+        (again and default, "DUP-02"),
+        (not copies and message_id in queue.declined, queue.declined.get(message_id, "")),
     )
 
 
@@ -136,4 +137,4 @@ def of_other_key(namespace: Namespace, queue: Queue, message: v.Message, key: Ke
     settings, now = queue.settings, namespace.now.latest
     others = (copy for copy in _copies(queue, message) if copy.certain and copy.key != key)
     recent = any(now - copy.sent.earliest < settings.duplicate_window for copy in others)
-    return exercised(("DUP-06", settings.partitioned and settings.duplicate_detection and recent))
+    return rules_if((settings.partitioned and settings.duplicate_detection and recent, "DUP-06"))

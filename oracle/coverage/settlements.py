@@ -5,8 +5,9 @@ from typing import Final
 from busproof import vocabulary as v
 from busproof.oracle.messages.expiry import has_died
 from busproof.oracle.queued_messages import Stored
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import Namespace, Queue
-from busproof.oracle.transition import Rules, exercised
+from busproof.oracle.transition import Rules
 
 DEFAULT_DURATION: Final = 60 * v.MICROSECONDS
 """LOCK-02: lock duration of an entity created without one."""
@@ -27,11 +28,11 @@ def of_settlement(
     renewed = isinstance(command, v.Complete) and held is not None and held.renewed
     expired = has_died(namespace, stored) and not isinstance(command, v.Abandon)
     return (
-        *exercised(("TTL-05", expired), ("SESS-14", renewed)),
+        *rules_if((expired, "TTL-05"), (renewed, "SESS-14")),
         *OF_KINDS[type(command)],
-        *exercised(
-            ("PART-12", queue.settings.partitioned and queue.arrivals > 1),
-            ("LOCK-12", lock is not None and lock.spared),
+        *rules_if(
+            (queue.settings.partitioned and queue.arrivals > 1, "PART-12"),
+            (lock is not None and lock.spared, "LOCK-12"),
         ),
         *_of_its_time(namespace, queue, stored),
     )
@@ -44,9 +45,9 @@ def _of_its_time(namespace: Namespace, queue: Queue, stored: Stored) -> Rules:
         return ()
     now = namespace.now.earliest
     long = 2 * (now - lock.begun.latest) >= duration
-    return exercised(
-        ("LOCK-04", lock.first is not None and now > lock.first.latest),
-        ("LOCK-01", long),
-        ("LOCK-02", long and duration == DEFAULT_DURATION),
-        ("LOCK-10", queue.settlements > lock.settlements),
+    return rules_if(
+        (lock.first is not None and now > lock.first.latest, "LOCK-04"),
+        (long, "LOCK-01"),
+        (long and duration == DEFAULT_DURATION, "LOCK-02"),
+        (queue.settlements > lock.settlements, "LOCK-10"),
     )

@@ -14,8 +14,6 @@ from busproof.oracle.messages.settling import locked
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import Namespace, Queue
 
-__all__ = ["blamed_for_age"]
-
 
 def blamed_for_age(namespace: Namespace, queue: Queue, event: v.Event) -> tuple[v.RuleId, ...]:
     """Return the rules on expiry that an event breaks; empty if age is irrelevant."""

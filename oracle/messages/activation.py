@@ -13,9 +13,9 @@ from busproof.oracle.messages.keys import effective_key
 from busproof.oracle.messages.message_store import line_of, replace, store
 from busproof.oracle.messages.partitioning import home_of
 from busproof.oracle.queued_messages import Stored
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.schedule import Waiting, removed, top
 from busproof.oracle.state import NEVER, Namespace, Queue, Topic, everywhere, with_queue
-from busproof.oracle.transition import exercised
 from busproof.oracle.window import Window
 
 
@@ -87,7 +87,7 @@ def _arrived(namespace: Namespace, queue: Queue, waiting: Waiting, *, certain: b
         through=waiting.through | queue.outages.down,
         overtaken=line is not None and queue.calendar.lines.get(line, -1) >= waiting.before,
         # It was scheduled longer ago than its time to live.
-        shows=exercised(("TTL-12", due.earliest - waiting.asked > life + slack)),
+        shows=rules_if((due.earliest - waiting.asked > life + slack, "TTL-12")),
     )
     return replace(queue, uncertain, arrived)
 

@@ -14,13 +14,13 @@ from busproof.oracle.messages.plausible_deliveries import told_of_lock
 from busproof.oracle.messages.sequence_numbers import numbered
 from busproof.oracle.messages.sessions import holds_session, seized, session_at
 from busproof.oracle.queued_messages import Stored
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
 from busproof.oracle.transition import (
     Observation,
     Rules,
     Transition,
     Transitions,
-    exercised,
     refusal,
 )
 
@@ -146,13 +146,13 @@ def _may_be_given(candidate: Candidate, command: v.ReceiveDeferred) -> bool:
 def _shown(candidate: Candidate, command: v.ReceiveDeferred) -> Rules:
     """Return the rules that giving this message by its number exercises."""
     stored = candidate.stored
-    return exercised(
-        ("DEFER-02", True),
-        ("TTL-11", has_died(candidate.namespace, stored)),
-        ("DEFER-06", stored.returned == "DEFER-06" or stored.lock is not None),
-        ("DEFER-08", candidate.view.sequence_number is not None),
-        ("DEFER-12", command.session_id is not None),
-        ("DEFER-13", candidate.queue.recovered & candidate.where),
+    return rules_if(
+        (True, "DEFER-02"),
+        (has_died(candidate.namespace, stored), "TTL-11"),
+        (stored.returned == "DEFER-06" or stored.lock is not None, "DEFER-06"),
+        (candidate.view.sequence_number is not None, "DEFER-08"),
+        (command.session_id is not None, "DEFER-12"),
+        (candidate.queue.recovered & candidate.where, "DEFER-13"),
     )
 
 

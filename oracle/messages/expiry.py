@@ -11,9 +11,10 @@ from busproof import vocabulary as v
 from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.message_store import replace
 from busproof.oracle.queued_messages import Stored
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.schedule import NEVER
 from busproof.oracle.state import Namespace, Queue, Subscription, with_queue
-from busproof.oracle.transition import Rules, exercised
+from busproof.oracle.transition import Rules
 from busproof.oracle.window import Window
 
 
@@ -204,11 +205,11 @@ def _rules_of_absence(queue: Queue, stored: Stored, dies: Window) -> Rules:
     own, most, managed = stored.message.time_to_live, queue.settings.time_to_live, queue.managed
     newer = stored.came is None and stored.number >= managed.lifetimes_apply_from
     updated = newer and managed.lifetimes_changed_at >= 0
-    return exercised(
-        ("TTL-01", True),
-        ("MGMT-12", updated and most is not None and (own is None or own > most)),
-        ("TTL-03", own is None),
-        ("TTL-04", own is not None and most not in (None, own)),
-        ("TTL-06", stored.deliveries and stored.available_at > dies.latest),
-        ("TTL-13", queue.outages.down and queue.outages.must_hit(stored.where)),
+    return rules_if(
+        (True, "TTL-01"),
+        (updated and most is not None and (own is None or own > most), "MGMT-12"),
+        (own is None, "TTL-03"),
+        (own is not None and most not in (None, own), "TTL-04"),
+        (stored.deliveries and stored.available_at > dies.latest, "TTL-06"),
+        (queue.outages.down and queue.outages.must_hit(stored.where), "TTL-13"),
     )

@@ -13,6 +13,7 @@ from busproof.oracle.messages.sequence_numbers import misnumbered, numbered
 from busproof.oracle.messages.spontaneous_arrivals import arrivals
 from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Stored
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import Namespace, Queue, with_queue
 from busproof.oracle.transition import (
     UNOBSERVED,
@@ -20,7 +21,6 @@ from busproof.oracle.transition import (
     Rules,
     Transition,
     Transitions,
-    exercised,
     refusal,
 )
 
@@ -70,7 +70,7 @@ def _shown(namespace: Namespace, queue: Queue, command: v.Peek, outcome: v.Peeke
         used.add(stored.number)
         queue = _known_better(found)
         shown.append(queue.messages[stored.number])
-        rules = (*found.rules, *exercised(("DEFER-09", stored.deferred)), *rules, *of_number(found))
+        rules = (*found.rules, *rules_if((stored.deferred, "DEFER-09")), *rules, *of_number(found))
     if queue.deaths.shown:
         rules = ("TTL-09", *rules)
     rules = (*of_peek(namespace, queue, command, tuple(shown)), *rules)

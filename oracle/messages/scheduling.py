@@ -2,6 +2,7 @@
 
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
+from busproof.oracle.changes import with_doubt, with_transaction
 from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.activation import goes_on
 from busproof.oracle.messages.duplicates import Fate, fate, noted
@@ -20,7 +21,7 @@ from busproof.oracle.messages.partitioning import home_of, homes_of, spread_besi
 from busproof.oracle.queued_messages import Key
 from busproof.oracle.schedule import Waiting, entered, perhaps_gone, withdrawn
 from busproof.oracle.sizes.entity_size import weight
-from busproof.oracle.sizes.free_space import no_room, no_room_within
+from busproof.oracle.sizes.free_space import no_room
 from busproof.oracle.sizes.message_limits import beyond_limits, no_more
 from busproof.oracle.state import (
     NEVER,
@@ -179,13 +180,13 @@ def _schedule_in(
     reading = namespace.reading("TXN-OTHER-OPERATIONS")
     objected, must_object = _objections(namespace, queue, message, transaction)
     if objected and reading != "sends-only":
-        after = limits.with_transaction(namespace, name, evolve(transaction, doubtful=True))
+        after = with_transaction(namespace, name, evolve(transaction, doubtful=True))
         yield refusal(after, v.Error.INVALID_OPERATION, "SCHED-15", any_error=True)
     if reading == "all" and must_object:
         return
     key = effective_key(namespace, queue.settings, message)
     home = homes_of(namespace, queue, key)
-    for refused in no_room_within(namespace, queue, message, key, home):
+    for refused in no_room(namespace, queue, message, key, home, within=True):
         yield _turned_away(refused, name, transaction)
     waiting = _waiting(namespace, queue, command, message, seen, certain=True)
     doubted = evolve(
@@ -223,7 +224,7 @@ def _staged(
     waited = evolve(limits.occupied(queue, staged), calendar=calendar)
     hidden = never_arrives(waited, waiting.message.body, "TXN-12")
     after = limits.unless_ending(with_queue(namespace, hidden), transaction, command.queue)
-    return limits.with_transaction(after, command.transaction or "", grown)
+    return with_transaction(after, command.transaction or "", grown)
 
 
 def _objections(
@@ -299,7 +300,7 @@ def lost_schedule(namespace: Namespace, command: v.Schedule) -> Namespace:
     waiting = _waiting(namespace, queue, command, message, unseen, certain=False)
     waiting = evolve(waiting, due=Window(waiting.due.earliest, NEVER))
     key = effective_key(namespace, queue.settings, message)
-    return limits.with_doubt(_entered(namespace, queue, waiting, key), command)
+    return with_doubt(_entered(namespace, queue, waiting, key), command)
 
 
 def lost_cancel(namespace: Namespace, command: v.CancelScheduled) -> Namespace:

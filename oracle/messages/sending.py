@@ -14,6 +14,7 @@ from busproof.oracle.messages.partitioning import REROUTING_TIMEOUT
 from busproof.oracle.messages.partitions import in_one_store, may_fail_in_a_large_outage
 from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Key
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.sizes.entity_size import all_may_be_full, weight
 from busproof.oracle.sizes.free_space import no_room, taken_in, why_taken, with_room
 from busproof.oracle.sizes.message_limits import beyond_limits
@@ -26,7 +27,6 @@ from busproof.oracle.transition import (
     Transition,
     Transitions,
     done,
-    exercised,
     refusal,
 )
 
@@ -129,7 +129,7 @@ def _send_without_key(
         yield refusal(namespace, v.Error.UNAVAILABLE, *because, any_error=error_is_free)
     if queue.settings.duplicate_detection and message.message_id is None:
         # Duplicate detection needs a MessageId (DUP-12).
-        nameless = exercised(("DUP-12", queue.settings.partitioned))
+        nameless = rules_if((queue.settings.partitioned, "DUP-12"))
         yield refusal(namespace, v.Error.INVALID_OPERATION, *nameless, any_error=True)
 
 

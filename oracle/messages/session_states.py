@@ -9,6 +9,7 @@ from busproof.oracle.messages.message_store import first_in_line
 from busproof.oracle.messages.partitioning import home_of
 from busproof.oracle.messages.sessions import holds_session, in_outage, not_held
 from busproof.oracle.queued_messages import Key, SessionData
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.sizes.entity_size import may_be_full
 from busproof.oracle.sizes.message_limits import refuses_state, shown_of_state
 from busproof.oracle.state import Namespace, Queue, everywhere, with_queue
@@ -19,7 +20,6 @@ from busproof.oracle.transition import (
     Transition,
     Transitions,
     done,
-    exercised,
     refusal,
 )
 
@@ -86,12 +86,12 @@ def _rules(queue: Queue, session_id: str) -> Rules:
     """SESS-16 to SESS-20: return the rules that the answer exercises."""
     stored = queue.states.get(session_id)
     others = any(each.state for name, each in queue.states.items() if name != session_id)
-    return exercised(
-        ("SESS-19", stored is not None and stored.kept),
-        ("SESS-20", others),
-        ("SESS-16", stored is None),
-        ("SESS-18", stored is not None and stored.state is None),
-        ("SESS-17", stored is not None and stored.state is not None),
+    return rules_if(
+        (stored is not None and stored.kept, "SESS-19"),
+        (others, "SESS-20"),
+        (stored is None, "SESS-16"),
+        (stored is not None and stored.state is None, "SESS-18"),
+        (stored is not None and stored.state is not None, "SESS-17"),
     )
 
 

@@ -10,6 +10,7 @@ from busproof.oracle.messages.partitioning import home_of
 from busproof.oracle.messages.releasing import give_back
 from busproof.oracle.messages.stopped_clocks import full_term, lock_is_over
 from busproof.oracle.queued_messages import Key, SessionLock
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
 from busproof.oracle.transition import (
     Observation,
@@ -17,7 +18,6 @@ from busproof.oracle.transition import (
     Transition,
     Transitions,
     done,
-    exercised,
     refusal,
 )
 from busproof.oracle.window import Window
@@ -114,12 +114,12 @@ def _accepting(namespace: Namespace, queue: Queue, session_id: str, connection: 
     held = queue.sessions.get(session_id)
     over = held is not None and not _may_last(namespace, queue, held)
     passed_on = over and held is not None and held.connection != connection
-    return exercised(
-        ("SESS-25", outages.down and outages.must_hit(home)),
-        ("SESS-24", outages.down and not outages.may_hit(home)),
-        ("SESS-03", held is None),
-        ("SESS-11", passed_on),
-        ("LIFE-10", passed_on),
+    return rules_if(
+        (outages.down and outages.must_hit(home), "SESS-25"),
+        (outages.down and not outages.may_hit(home), "SESS-24"),
+        (held is None, "SESS-03"),
+        (passed_on, "SESS-11"),
+        (passed_on, "LIFE-10"),
     )
 
 

@@ -14,6 +14,7 @@ from busproof.oracle.messages.keys import effective_key
 from busproof.oracle.messages.message_store import line_of, never_arrives, order_rule
 from busproof.oracle.messages.receiving import lost_receive, receive
 from busproof.oracle.messages.sending import lost_send, send
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.sizes.message_limits import batch_excess, held_to_limits
 from busproof.oracle.state import Namespace, Queue, Topic, partition_count, with_queue
 from busproof.oracle.transactions.transactional_sends import after_refusal
@@ -22,7 +23,6 @@ from busproof.oracle.transition import (
     Rules,
     Transition,
     Transitions,
-    exercised,
     refusal,
 )
 
@@ -169,12 +169,12 @@ def _shown(queue: Queue, command: v.SendBatch, rules: Rules, *, several: bool) -
     """BATCH-04 to BATCH-06, BATCH-08, BATCH-09: return the rules that accepting exercises."""
     named = {(each.session_id, each.partition_key) for each in command.messages}
     together = not several and len(command.messages) > 1
-    return exercised(
-        ("BATCH-05", several),
-        ("BATCH-04", together and "KEY-02" in rules),
-        ("BATCH-06", not queue.settings.partitioned and len(named) > 1),
-        ("BATCH-08", command.transaction is not None),
-        ("BATCH-09", "KEY-11" in rules),
+    return rules_if(
+        (several, "BATCH-05"),
+        (together and "KEY-02" in rules, "BATCH-04"),
+        (not queue.settings.partitioned and len(named) > 1, "BATCH-06"),
+        (command.transaction is not None, "BATCH-08"),
+        ("KEY-11" in rules, "BATCH-09"),
     )
 
 
@@ -187,7 +187,7 @@ def _refused(namespace: Namespace, command: v.SendBatch, told: Transition) -> Tr
         left = after_refusal(left, name, transaction)
     full = told.outcome == v.Refused(error=v.Error.QUOTA_EXCEEDED)
     # There is no room for all of it, or its key's partition is down.
-    why = exercised(("BATCH-10", full), ("BATCH-11", "KEY-03" in told.rules))
+    why = rules_if((full, "BATCH-10"), ("KEY-03" in told.rules, "BATCH-11"))
     rules = tuple(dict.fromkeys((*why, "BATCH-02", *told.rules))) if told.rules else ()
     return evolve(told, next=left, rules=rules)
 
@@ -274,10 +274,10 @@ def _shown_together(
 ) -> Rules:
     lines = {(view.session_id, view.partition_key) for view in views}
     locked = command.mode is v.ReceiveMode.PEEK_LOCK
-    return exercised(
-        ("BATCH-12", True),
-        ("BATCH-13", len(lines) < len(views) and order_rule(queue) in rules),
-        ("BATCH-14", len(views) > 1 and locked),
+    return rules_if(
+        (True, "BATCH-12"),
+        (len(lines) < len(views) and order_rule(queue) in rules, "BATCH-13"),
+        (len(views) > 1 and locked, "BATCH-14"),
     )
 
 

@@ -10,13 +10,13 @@ from busproof import vocabulary as v
 from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.message_store import remove, replace
 from busproof.oracle.queued_messages import Stored
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import Namespace, Queue, feeding, with_queue
 from busproof.oracle.transition import (
     Observation,
     Rules,
     Transition,
     Transitions,
-    exercised,
     refusal,
 )
 from busproof.oracle.unjudged import stop_judging
@@ -114,13 +114,13 @@ def _shown(namespace: Namespace, queue: Queue, command: v.DeleteBatch, count: in
     """Return the rules that this answer exercises."""
     partitioned = queue.settings.partitioned
     there = [each for each in queue.messages.values() if each.certain]
-    return exercised(
-        ("BATCH-15", True),
-        ("BATCH-16", any(_is_locked(namespace, each) for each in there)),
-        ("BATCH-17", any(_is_new(namespace, queue, command, each) for each in there)),
-        ("BATCH-18", count < command.count),
-        ("BATCH-19", partitioned),
-        ("BATCH-20", not partitioned and _is_too_many(namespace, command)),
+    return rules_if(
+        (True, "BATCH-15"),
+        (any(_is_locked(namespace, each) for each in there), "BATCH-16"),
+        (any(_is_new(namespace, queue, command, each) for each in there), "BATCH-17"),
+        (count < command.count, "BATCH-18"),
+        (partitioned, "BATCH-19"),
+        (not partitioned and _is_too_many(namespace, command), "BATCH-20"),
     )
 
 
