@@ -163,24 +163,16 @@ def _lost(namespace: Namespace, command: v.Operation, connection: str) -> Namesp
             return batches.lost_receive_batch(namespace, command, connection)
         case v.Complete() | v.Abandon() | v.DeadLetter() | v.Defer():
             return transactional_settlements.lost_settle(namespace, command)
-        case v.SettleBatch():
-            return several_locks.lost_settle_batch(namespace, command)
+        case v.SettleBatch() | v.RenewLocks():
+            return several_locks.without_answer(namespace, command)
         case v.ReceiveDeferred():
             return deferral.lost_receive_deferred(namespace, command)
         case v.RenewLock():
             return locks.lost_renew_lock(namespace, command)
-        case v.RenewLocks():
-            return several_locks.lost_renew_locks(namespace, command)
         case v.DeleteBatch():
             return deletions.lost_delete_batch(namespace, command)
-        case v.AcceptSession():
-            return sessions.lost_accept(namespace, command, connection)
-        case v.CloseSession():
-            return sessions.lost_close(namespace, command)
-        case v.AcceptNextSession():
-            return sessions.lost_accept_next(namespace, command, connection)
-        case v.RenewSessionLock():
-            return sessions.lost_renew(namespace, command)
+        case v.AcceptSession() | v.AcceptNextSession() | v.RenewSessionLock() | v.CloseSession():
+            return sessions.without_answer(namespace, command, connection)
         case v.SetSessionState():
             return session_states.lost_set_state(namespace, command)
         case v.BeginTransaction():

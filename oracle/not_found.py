@@ -3,21 +3,15 @@
 from typing import Final
 
 from busproof import vocabulary as v
-from busproof.oracle.changes import with_doubt
+from busproof.oracle.changes import with_doubt, with_managed, with_registry
 from busproof.oracle.evolve import evolve
 from busproof.oracle.management.deletion import delete_entity
 from busproof.oracle.management.test_controls import in_outage
 from busproof.oracle.outages import Outages, partition_set
 from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.sizes.message_limits import beyond_limits
-from busproof.oracle.state import Namespace, Queue, everywhere, with_queue
-from busproof.oracle.transition import (
-    Observation,
-    Transition,
-    Transitions,
-    done,
-    refusal,
-)
+from busproof.oracle.state import Namespace, Queue, everywhere
+from busproof.oracle.transition import Observation, Transition, Transitions, done, refusal
 from busproof.oracle.unjudged import LOOKING, named, stop_judging
 
 _USING: Final = v.Send | v.Receive | v.Peek | v.GetQueue | v.UpdateQueue | v.DeleteQueue
@@ -59,7 +53,7 @@ def _switched(namespace: Namespace, command: v.TakePartitionDown | v.BringPartit
     outages = registry.outages.get(name, Outages(identified))
     down = isinstance(command, v.TakePartitionDown)
     changed = registry.outages.set(name, outages.switched(command.partition, down=down))
-    return evolve(namespace, registry=evolve(registry, outages=changed))
+    return with_registry(namespace, outages=changed)
 
 
 def maybe_absent(namespace: Namespace, command: v.Command, queue: Queue) -> Transitions:
@@ -68,7 +62,13 @@ def maybe_absent(namespace: Namespace, command: v.Command, queue: Queue) -> Tran
     MGMT-19: a deletion that is repeated with every partition up finds at worst that it was done.
     """
     if isinstance(command, v.TakePartitionDown | v.BringPartitionUp):
-        yield from _switched_if_there(namespace, command, queue)
+        # The outage is of the queue, if it exists, and of one created later.
+        switched = namespace
+        if partition_set(command.partition) & everywhere(namespace, queue.settings):
+            down = isinstance(command, v.TakePartitionDown)
+            outages = queue.outages.switched(command.partition, down=down)
+            switched = in_outage(namespace, queue.settings.queue, outages)
+        yield from _answered(namespace, command, _switched(switched, command))
         return
     repeated = queue.managed.partially_applied == "delete" and not queue.outages.any
     if repeated and isinstance(command, v.DeleteQueue | v.DeleteTopic):
@@ -76,18 +76,6 @@ def maybe_absent(namespace: Namespace, command: v.Command, queue: Queue) -> Tran
     else:
         left = with_doubt(namespace, command)
         yield refusal(left, v.Error.NOT_FOUND, any_error=True)
-
-
-def _switched_if_there(
-    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, queue: Queue
-) -> Transitions:
-    """Apply the outage to the queue, if it exists, and to one created later."""
-    down = isinstance(command, v.TakePartitionDown)
-    switched = namespace
-    if partition_set(command.partition) & everywhere(namespace, queue.settings):
-        outages = queue.outages.switched(command.partition, down=down)
-        switched = in_outage(namespace, queue.settings.queue, outages)
-    yield from _answered(namespace, command, _switched(switched, command))
 
 
 def _answered(
@@ -148,5 +136,4 @@ def in_part(
 
 def touched(namespace: Namespace, queue: Queue) -> Namespace:
     """Record that a queue that may not exist was used, or may still be."""
-    managed = evolve(queue.managed, touched=True)
-    return with_queue(namespace, evolve(queue, managed=managed))
+    return with_managed(namespace, queue, touched=True)

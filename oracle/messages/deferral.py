@@ -16,13 +16,7 @@ from busproof.oracle.messages.sessions import holds_session, seized, session_at
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
-from busproof.oracle.transition import (
-    Observation,
-    Rules,
-    Transition,
-    Transitions,
-    refusal,
-)
+from busproof.oracle.transition import Observation, Rules, Transition, Transitions, refusal
 
 
 def receive_deferred(

@@ -7,6 +7,7 @@ from typing import Final
 from immutables import Map
 
 from busproof import vocabulary as v
+from busproof.oracle.changes import with_registry
 from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.stopped_clocks import is_over
 from busproof.oracle.queued_messages import Copy, Key
@@ -129,9 +130,8 @@ def identified(namespace: Namespace, queue: Queue, message: v.Message) -> Namesp
     """Record which entity with duplicate detection a MessageId went to."""
     if not queue.settings.duplicate_detection or message.message_id is None:
         return namespace
-    registry = namespace.registry
-    names = registry.identified.set(message.message_id, queue.settings.queue)
-    return evolve(namespace, registry=evolve(registry, identified=names))
+    names = namespace.registry.identified.set(message.message_id, queue.settings.queue)
+    return with_registry(namespace, identified=names)
 
 
 def declined(queue: Queue, message: v.Message, rule: v.RuleId) -> Queue:

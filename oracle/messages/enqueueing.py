@@ -12,6 +12,7 @@ from busproof.oracle.messages.expiry import death, lesser, lifetime
 from busproof.oracle.messages.liveness import owed_by
 from busproof.oracle.messages.message_store import replace, store
 from busproof.oracle.messages.partitioning import homes_of
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.sizes.entity_size import weight
 from busproof.oracle.state import (
     NEVER,
@@ -180,9 +181,8 @@ def _copied(
     certain = arrival.certain and timely and verdict.taken is True and not is_unsure(subscription)
     collects = namespace.reading("DISABLED-COPIES") == "collected"
     certain = certain and (subscription.managed.status.takes or collects)
-    shows: Rules = (*arrival.shows, "TOPIC-01")
-    if subscription.managed.status is v.EntityStatus.RECEIVE_DISABLED:
-        shows = ("TOPIC-25", *shows)
+    disabled = subscription.managed.status is v.EntityStatus.RECEIVE_DISABLED
+    shows: Rules = (*rules_if((disabled, "TOPIC-25")), *arrival.shows, "TOPIC-01")
     if timely and verdict.taken is True:
         shows = (*shows, *_shown(subscription, role, arrival.message, verdict))
     owed = arrival.owed and verdict.taken is True and not arrival.several
@@ -216,14 +216,13 @@ def _remembered(
 
 def _shown(subscription: Queue, role: Subscription, message: v.Message, verdict: Verdict) -> Rules:
     """FILTER-20, FEAT-01, FEAT-02: return further rules that the verdict exercises."""
-    rules = verdict.rules
-    if role.taken.get(evolve(message, body="")) is verdict.taken:
-        rules = (*rules, "FILTER-20")
-    if subscription.settings.partitioned and role.added:
-        rules = (*rules, "FEAT-01")
-    if subscription.settings.partitioned and role.removed:
-        rules = (*rules, "FEAT-02")
-    return rules
+    again = role.taken.get(evolve(message, body="")) is verdict.taken
+    partitioned = subscription.settings.partitioned
+    return verdict.rules + rules_if(
+        (again, "FILTER-20"),
+        (partitioned and role.added, "FEAT-01"),
+        (partitioned and role.removed, "FEAT-02"),
+    )
 
 
 def with_unanswered_sends(namespace: Namespace, path: str, topic: Topic) -> Namespace:

@@ -45,8 +45,7 @@ def begins_wrongly(candidate: Candidate, command: v.Peek) -> v.RuleId | None:
     """PART-14, PART-15: return the rule that forbids a peek to begin with this message."""
     namespace, queue, shown = candidate.namespace, candidate.queue, candidate.stored
     where = candidate.where
-    rule = rule_of(queue)
-    if where.bit_count() > 1 or not is_judged(namespace, queue, command, rule):
+    if where.bit_count() > 1 or not is_judged(namespace, queue, command):
         return None
     places = (*queue.fronts,) if is_like_regular(namespace) else (where,)
     firsts = [first for place in places if (first := foremost(queue, place)) is not None]
@@ -54,20 +53,20 @@ def begins_wrongly(candidate: Candidate, command: v.Peek) -> v.RuleId | None:
     if first is None or not _must_be_shown(namespace, queue, first):
         return None
     alone = is_one(queue, first) and is_one(queue, shown)
-    return rule if alone and _is_older(namespace, first, shown) else None
+    return rule_of(queue) if alone and _is_older(namespace, first, shown) else None
 
 
 def shows_too_little(namespace: Namespace, queue: Queue, command: v.Peek) -> v.RuleId | None:
     """PART-14, PEEK-EMPTY: return the rule that forbids an empty peek."""
-    rule = rule_of(queue)
-    if not is_judged(namespace, queue, command, rule):
+    if not is_judged(namespace, queue, command):
         return None
     empty = namespace.reading("PEEK-EMPTY") != "next-partition"
     if queue.settings.partitioned and empty:
         return None
     firsts = (foremost(queue, where) for where in queue.fronts)
     there = (first for first in firsts if first is not None)
-    return rule if any(_must_be_shown(namespace, queue, first) for first in there) else None
+    shown = any(_must_be_shown(namespace, queue, first) for first in there)
+    return rule_of(queue) if shown else None
 
 
 def is_served_in_outage(namespace: Namespace, queue: Queue) -> bool:
@@ -103,7 +102,7 @@ def rule_of(queue: Queue) -> v.RuleId:
     return "PART-15" if queue.settings.partitioned else "PART-14"
 
 
-def is_judged(namespace: Namespace, queue: Queue, command: v.Peek, rule: v.RuleId) -> bool:
+def is_judged(namespace: Namespace, queue: Queue, command: v.Peek) -> bool:
     """Return whether the first message is known; the documents do not say it for dead letters.
 
     Nor do they for forwarded messages and copies of a topic, which may arrive in any order.
@@ -115,7 +114,7 @@ def is_judged(namespace: Namespace, queue: Queue, command: v.Peek, rule: v.RuleI
     fed = queue.fed or any(feeding(namespace, queue.settings.queue))
     copied = fed or queue.role is not None
     plain = not (copied or is_unsure(queue) or v.is_dead_letter_queue(queue.settings.queue))
-    in_force = rule not in namespace.profile.silent
+    in_force = rule_of(queue) not in namespace.profile.silent
     return anywhere and told and plain and in_force and not queue.outages.any
 
 

@@ -4,18 +4,10 @@ from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
 from busproof.oracle.changes import with_doubt, with_transaction
 from busproof.oracle.evolve import evolve
+from busproof.oracle.messages import keys
 from busproof.oracle.messages.activation import goes_on
 from busproof.oracle.messages.duplicates import Fate, fate, noted
 from busproof.oracle.messages.enqueueing import arrive
-from busproof.oracle.messages.keys import (
-    effective_key,
-    interpretations,
-    keys_conflict,
-    keys_may_be_same,
-    keys_may_differ,
-    settled_otherwise,
-    transaction_key,
-)
 from busproof.oracle.messages.message_store import line_of, never_arrives
 from busproof.oracle.messages.partitioning import home_of, homes_of, spread_beside
 from busproof.oracle.queued_messages import Key
@@ -47,7 +39,7 @@ def schedule(namespace: Namespace, command: v.Schedule, seen: Observation) -> Tr
     if v.is_dead_letter_queue(command.queue):
         yield refusal(namespace, v.Error.INVALID_OPERATION, "DLQ-11", any_error=True)
         return
-    for profile, message in interpretations(namespace.profile, command.message):
+    for profile, message in keys.interpretations(namespace.profile, command.message):
         if profile is not namespace.profile:
             namespace = evolve(namespace, profile=profile)
         if command.transaction is None:
@@ -62,7 +54,7 @@ def _schedule(
     namespace: Namespace, queue: Queue, command: v.Schedule, message: v.Message, seen: Observation
 ) -> Transitions:
     """SCHED-03, SCHED-10, SCHED-12: accept the message, unless its keys or an outage forbid."""
-    if keys_conflict(message):
+    if keys.keys_conflict(message):
         yield from transactional_sends.conflicting(namespace, queue, message, "SCHED-12")
         if queue.settings.partitioned or not transactional_sends.regular_accepts(namespace):
             return
@@ -71,7 +63,7 @@ def _schedule(
         # As for messages sent at once (SESS-01): refused, or dead-lettered later.
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
         certain = False
-    key = effective_key(namespace, queue.settings, message)
+    key = keys.effective_key(namespace, queue.settings, message)
     hit, surely = _outage(namespace, queue, key)
     reading = namespace.reading("SCHEDULE-PLACE")
     yield from no_room(namespace, queue, message, key, homes_of(namespace, queue, key))
@@ -167,13 +159,13 @@ def _schedule_in(
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
         return
     transaction = limits.without_deleted(namespace, transaction)
-    if transaction.keyed or settled_otherwise(namespace, transaction, queue, message):
+    if transaction.keyed or keys.settled_otherwise(namespace, transaction, queue, message):
         transaction = evolve(transaction, doubtful=True)
     if transaction.doubtful or limits.may_be_over(namespace, transaction) or queue.outages.any:
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
     for refused in (*no_more(namespace, transaction), *beyond_limits(namespace, command)):
         yield _turned_away(refused, name, transaction)
-    if keys_conflict(message):
+    if keys.keys_conflict(message):
         yield from transactional_sends.conflicting(namespace, queue, message, "SCHED-12")
         if queue.settings.partitioned or not transactional_sends.regular_accepts(namespace):
             return
@@ -184,7 +176,7 @@ def _schedule_in(
         yield refusal(after, v.Error.INVALID_OPERATION, "SCHED-15", any_error=True)
     if reading == "all" and must_object:
         return
-    key = effective_key(namespace, queue.settings, message)
+    key = keys.effective_key(namespace, queue.settings, message)
     home = homes_of(namespace, queue, key)
     for refused in no_room(namespace, queue, message, key, home, within=True):
         yield _turned_away(refused, name, transaction)
@@ -238,11 +230,11 @@ def _objections(
     if not queue.settings.partitioned:
         return may, must
     before, profile = transaction.keys.get(queue.settings.queue), namespace.profile
-    named = transaction_key(namespace, queue.settings, message)
+    named = keys.transaction_key(namespace, queue.settings, message)
     if before is None:
         return may or None in named, must or named == (None,)
-    differ = [key is None or keys_may_differ(profile, before, key) for key in named]
-    agree = [key is not None and keys_may_be_same(profile, before, key) for key in named]
+    differ = [key is None or keys.keys_may_differ(profile, before, key) for key in named]
+    agree = [key is not None and keys.keys_may_be_same(profile, before, key) for key in named]
     return may or any(differ), must or not any(agree)
 
 
@@ -259,7 +251,7 @@ def committed_later(
         before=queue.arrivals,
         due=Window(max(now.earliest, due.earliest), latest),
     )
-    key = effective_key(namespace, queue.settings, staged.message)
+    key = keys.effective_key(namespace, queue.settings, staged.message)
     return _entered(namespace, queue, waiting, key)
 
 
@@ -299,7 +291,7 @@ def lost_schedule(namespace: Namespace, command: v.Schedule) -> Namespace:
     unseen = Observation(v.Scheduled(sequence_number=None))
     waiting = _waiting(namespace, queue, command, message, unseen, certain=False)
     waiting = evolve(waiting, due=Window(waiting.due.earliest, NEVER))
-    key = effective_key(namespace, queue.settings, message)
+    key = keys.effective_key(namespace, queue.settings, message)
     return with_doubt(_entered(namespace, queue, waiting, key), command)
 
 

@@ -14,14 +14,7 @@ from busproof.oracle.sizes.entity_size import may_be_full
 from busproof.oracle.sizes.message_limits import refuses_state, shown_of_state
 from busproof.oracle.state import Namespace, Queue, everywhere, with_queue
 from busproof.oracle.storage_used import filled, most_of_state
-from busproof.oracle.transition import (
-    Observation,
-    Rules,
-    Transition,
-    Transitions,
-    done,
-    refusal,
-)
+from busproof.oracle.transition import Observation, Rules, Transition, Transitions, done, refusal
 
 NOTHING = SessionData(None)
 

@@ -12,15 +12,10 @@ from busproof.oracle.messages.stopped_clocks import full_term, lock_is_over
 from busproof.oracle.queued_messages import Key, SessionLock
 from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
-from busproof.oracle.transition import (
-    Observation,
-    Rules,
-    Transition,
-    Transitions,
-    done,
-    refusal,
-)
+from busproof.oracle.transition import Observation, Rules, Transition, Transitions, done, refusal
 from busproof.oracle.window import Window
+
+_OfLocks = v.AcceptSession | v.AcceptNextSession | v.RenewSessionLock | v.CloseSession
 
 
 def session_at(queue: Queue, session_id: str) -> SessionLock:
@@ -240,10 +235,8 @@ def accept_next(
         )
     outage = queue.outages.any and namespace.reading("NEXT-IN-OUTAGE") != "found"
     if free is None or queue.receivers.lost or queue.unanswered_accept_next or outage:
-        rules: Rules = ()
-        if free is None:
-            waits = bool(queue.calendar.sessions) and is_awaited(namespace, queue)
-            rules = ("SESS-07", "SCHED-13") if waits else ("SESS-07",)
+        waits = queue.calendar.sessions and is_awaited(namespace, queue)
+        rules = rules_if((free is None, "SESS-07"), (free is None and waits, "SCHED-13"))
         yield Transition(outcome=v.Empty(), next=namespace, rules=rules)
         yield refusal(namespace, v.Error.SESSION_CANNOT_BE_LOCKED, *rules, any_error=True)
 
@@ -257,17 +250,6 @@ def _free_with_messages(namespace: Namespace, queue: Queue) -> str | None:
         if reachable and (held is None or not _may_last(namespace, queue, held)):
             return line.value
     return None
-
-
-def lost_accept_next(
-    namespace: Namespace, command: v.AcceptNextSession, connection: str
-) -> Namespace:
-    """Return the states in which this connection may hold any free session, now or later."""
-    queue = namespace.queues[command.queue]
-    return with_queue(
-        namespace,
-        evolve(queue, unanswered_accept_next=queue.unanswered_accept_next | {connection}),
-    )
 
 
 def renew(
@@ -299,30 +281,24 @@ def _renewed(
     return Transition(outcome=told, next=_with(namespace, queue, session_id, held))
 
 
-def lost_renew(namespace: Namespace, command: v.RenewSessionLock) -> Namespace:
-    """Return the states in which the lock may last longer, if renewed before it ended."""
+def without_answer(namespace: Namespace, command: _OfLocks, connection: str) -> Namespace:
+    """Return the states in which the request may have taken effect, or does later, or never."""
     queue = namespace.queues[command.queue]
+    if isinstance(command, v.AcceptNextSession):
+        # The connection may hold any free session.
+        connections = queue.unanswered_accept_next | {connection}
+        return with_queue(namespace, evolve(queue, unanswered_accept_next=connections))
     held = queue.sessions.get(command.session_id)
-    if held is None:
+    if isinstance(command, v.AcceptSession):
+        held = evolve(held or SessionLock(connection, namespace.now), doubtful=True)
+    elif held is None:
         return namespace
-    slack, term = namespace.observability.slack, queue.managed.lock_durations.latest
-    longer = Window(held.expiry.earliest, held.expiry.latest + term + slack)
-    queue = _bounded(queue, held, longer)
-    return _with(namespace, queue, command.session_id, evolve(held, expiry=longer))
-
-
-def lost_accept(namespace: Namespace, command: v.AcceptSession, connection: str) -> Namespace:
-    """Return the states in which this connection may hold the session, now or later."""
-    queue = namespace.queues[command.queue]
-    held = queue.sessions.get(command.session_id) or SessionLock(connection, namespace.now)
-    return _with(namespace, queue, command.session_id, evolve(held, doubtful=True))
-
-
-def lost_close(namespace: Namespace, command: v.CloseSession) -> Namespace:
-    """Return the states in which the session may be free."""
-    queue = namespace.queues[command.queue]
-    held = queue.sessions.get(command.session_id)
-    if held is None:
-        return namespace
-    queue = _bounded(queue, held, Window(-NEVER, held.expiry.latest))
-    return _with(namespace, queue, command.session_id, evolve(held, doubtful=True))
+    elif isinstance(command, v.CloseSession):
+        queue = _bounded(queue, held, Window(-NEVER, held.expiry.latest))
+        held = evolve(held, doubtful=True)
+    else:
+        # The lock may last longer, if it was renewed before it ended.
+        slack, term = namespace.observability.slack, queue.managed.lock_durations.latest
+        longer = Window(held.expiry.earliest, held.expiry.latest + term + slack)
+        queue, held = _bounded(queue, held, longer), evolve(held, expiry=longer)
+    return _with(namespace, queue, command.session_id, held)

@@ -18,13 +18,7 @@ from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.sizes.message_limits import batch_excess, held_to_limits
 from busproof.oracle.state import Namespace, Queue, Topic, partition_count, with_queue
 from busproof.oracle.transactions.transactional_sends import after_refusal
-from busproof.oracle.transition import (
-    Observation,
-    Rules,
-    Transition,
-    Transitions,
-    refusal,
-)
+from busproof.oracle.transition import Observation, Rules, Transition, Transitions, refusal
 
 Reached = tuple[Namespace, Rules]
 """A state, and the rules that led there."""

@@ -12,13 +12,7 @@ from busproof.oracle.messages.message_store import remove, replace
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import Namespace, Queue, feeding, with_queue
-from busproof.oracle.transition import (
-    Observation,
-    Rules,
-    Transition,
-    Transitions,
-    refusal,
-)
+from busproof.oracle.transition import Observation, Rules, Transition, Transitions, refusal
 from busproof.oracle.unjudged import stop_judging
 
 PARTITIONED: Final = "DELETE-PARTITIONED"

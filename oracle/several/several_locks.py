@@ -11,6 +11,7 @@ from busproof import vocabulary as v
 from busproof.oracle.messages.locks import lost_renew_lock, renew_lock
 from busproof.oracle.messages.settling import locked
 from busproof.oracle.queued_messages import Stored
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import Namespace, everywhere, is_unjudged, with_queue
 from busproof.oracle.transactions.transactional_settlements import lost_settle, settle
 from busproof.oracle.transition import Observation, Rules, Transition, Transitions, refusal
@@ -34,17 +35,14 @@ class Reached:
 
 def settle_batch(namespace: Namespace, command: v.SettleBatch) -> Transitions:
     """LOCK-14 to LOCK-17: settle all messages; with a lost lock among them, refuse."""
-    ones = command.settlements()
-    for reached in _all_done(namespace, command, ones, settle):
-        rules = (*_why_together(namespace, command, "LOCK-14"), *reached.rules)
-        yield _answered(v.Done(), reached, rules)
-    lost = lost_settle_batch(namespace, command)
-    yield from _refusals(namespace, command, ones, settle, lost)
+    for reached in _all_done(namespace, command, settle):
+        yield _answered(v.Done(), reached, _of_several(namespace, command, "LOCK-14"))
+    yield from _refusals(namespace, command, settle)
 
 
 def renew_locks(namespace: Namespace, command: v.RenewLocks, seen: Observation) -> Transitions:
     """LOCK-15 to LOCK-18: renew all locks; with a lost lock among them, refuse."""
-    ones, outcome = command.renewals(), seen.outcome
+    outcome = seen.outcome
     ends = dict.fromkeys(command.lock_tokens, None)
     observed = isinstance(outcome, v.RenewedSeveral)
     if isinstance(outcome, v.RenewedSeveral):
@@ -57,17 +55,24 @@ def renew_locks(namespace: Namespace, command: v.RenewLocks, seen: Observation) 
         answer = v.Renewed(locked_until=ends[one.lock_token])
         return renew_lock(state, one, Observation(answer) if observed else Observation())
 
-    for reached in _all_done(namespace, command, ones, renew):
-        rules = (*_why_together(namespace, command, "LOCK-18"), *reached.rules)
+    for reached in _all_done(namespace, command, renew):
         until = [each.locked_until for each in reached.answers if isinstance(each, v.Renewed)]
         several = v.RenewedSeveral(locked_until=tuple(until))
+        rules = _of_several(namespace, command, "LOCK-18")
         yield _answered(outcome if observed and outcome else several, reached, rules)
-    lost = lost_renew_locks(namespace, command)
-    yield from _refusals(namespace, command, ones, renew, lost)
+    yield from _refusals(namespace, command, renew)
+
+
+def _ones(command: Several) -> tuple[v.Settlement | v.RenewLock, ...]:
+    """Return the requests for single locks."""
+    if isinstance(command, v.SettleBatch):
+        return command.settlements()
+    return command.renewals()
 
 
 def _answered(outcome: v.Outcome, reached: Reached, rules: Rules) -> Transition:
-    return Transition(outcome=outcome, next=reached.namespace, rules=tuple(dict.fromkeys(rules)))
+    told = tuple(dict.fromkeys((*rules, *reached.rules)))
+    return Transition(outcome=outcome, next=reached.namespace, rules=told)
 
 
 def _noted(namespace: Namespace, command: Several) -> Namespace:
@@ -81,9 +86,7 @@ def _stored(namespace: Namespace, command: Several) -> list[Stored | None]:
     return [locked(queue, token) for token in dict.fromkeys(command.lock_tokens)]
 
 
-def _all_done(
-    namespace: Namespace, command: Several, ones: tuple[Any, ...], answers: Answers
-) -> list[Reached]:
+def _all_done(namespace: Namespace, command: Several, answers: Answers) -> list[Reached]:
     """Return the states after all single requests took effect; none if that is not allowed."""
     queue = namespace.queues[command.queue]
     refused = namespace.reading(ACROSS) == "refused"
@@ -92,7 +95,7 @@ def _all_done(
     if refused and queue.settings.partitioned and not reduce(and_, places, -1):
         return []
     reached = [Reached(_noted(namespace, command))]
-    for one in ones:
+    for one in _ones(command):
         reached = [after for before in reached for after in _after(before, one, answers)]
     return reached
 
@@ -107,25 +110,15 @@ def _after(before: Reached, one: Any, answers: Answers) -> Iterator[Reached]:
             yield Reached(each.next, rules, (*before.answers, each.outcome))
 
 
-def _refusals(
-    namespace: Namespace,
-    command: Several,
-    ones: tuple[Any, ...],
-    answers: Answers,
-    lost: Namespace,
-) -> Transitions:
+def _refusals(namespace: Namespace, command: Several, answers: Answers) -> Transitions:
     """LOCK-15 to LOCK-17: refuse for one of the locks, or for several partitions.
 
-    Args:
-        namespace: the state before.
-        command: the request.
-        ones: the requests for single locks.
-        answers: their allowed answers.
-        lost: the state if each of them may have taken effect (SETTLE-LOST).
+    Each of the others may have taken effect then (SETTLE-LOST).
     """
-    if namespace.reading(LOST) == "nothing":
-        lost = _noted(namespace, command)
-    refused = _refused(namespace, command, ones, answers, lost)
+    noted = _noted(namespace, command)
+    nothing = namespace.reading(LOST) == "nothing"
+    lost = noted if nothing else without_answer(namespace, command)
+    refused = _refused(namespace, command, answers, lost)
     if refused is not None:
         yield refused
     across = namespace.reading(ACROSS) != "accepted"
@@ -133,23 +126,19 @@ def _refusals(
         return
     # Only the status of such a refusal is known, not its error.
     if refused is None:
-        noted = _noted(namespace, command)
         yield refusal(noted, v.Error.INVALID_OPERATION, "LOCK-15", "LOCK-16", any_error=True)
     elif not refused.any_error:
         yield refusal(lost, v.Error.INVALID_OPERATION, any_error=True)
 
 
 def _refused(
-    namespace: Namespace,
-    command: Several,
-    ones: tuple[Any, ...],
-    answers: Answers,
-    lost: Namespace,
+    namespace: Namespace, command: Several, answers: Answers, lost: Namespace
 ) -> Transition | None:
     """LOCK-17: refuse for one of the locks.
 
     Outside the documents: a request that names no lock, or one of them twice.
     """
+    ones = _ones(command)
     found = [each for one in ones for each in answers(namespace, one)]
     refusals = [each for each in found if isinstance(each.outcome, v.Refused)]
     strange = not ones or len(ones) < len(command.lock_tokens)
@@ -164,12 +153,12 @@ def _refused(
     return refusal(lost, error, *dict.fromkeys(rules), any_error=free or strange)
 
 
-def _why_together(namespace: Namespace, command: Several, together: v.RuleId) -> Iterator[v.RuleId]:
+def _of_several(namespace: Namespace, command: Several, together: v.RuleId) -> Rules:
     """LOCK-14 to LOCK-16, LOCK-18: return what a request about several locks exercises."""
-    if _may_span(namespace, command):
-        yield from ("LOCK-15", "LOCK-16")
-    elif len(command.lock_tokens) > 1:
-        yield together
+    spans = _may_span(namespace, command)
+    return rules_if(
+        (spans, "LOCK-15", "LOCK-16"), (not spans and len(command.lock_tokens) > 1, together)
+    )
 
 
 def _may_span(namespace: Namespace, command: Several) -> bool:
@@ -188,17 +177,12 @@ def _may_span(namespace: Namespace, command: Several) -> bool:
     return reduce(or_, places).bit_count() > 1
 
 
-def lost_settle_batch(namespace: Namespace, command: v.SettleBatch) -> Namespace:
-    """Return the states in which each message is settled, now or later, or stays locked."""
+def without_answer(namespace: Namespace, command: Several) -> Namespace:
+    """Return the states in which each request took effect, or does later, or never."""
     namespace = _noted(namespace, command)
-    for one in command.settlements():
-        namespace = lost_settle(namespace, one)
-    return namespace
-
-
-def lost_renew_locks(namespace: Namespace, command: v.RenewLocks) -> Namespace:
-    """Return the states in which each lock may last for another full duration."""
-    namespace = _noted(namespace, command)
-    for one in command.renewals():
-        namespace = lost_renew_lock(namespace, one)
+    for one in _ones(command):
+        if isinstance(one, v.RenewLock):
+            namespace = lost_renew_lock(namespace, one)
+        else:
+            namespace = lost_settle(namespace, one)
     return namespace
