@@ -12,10 +12,9 @@ from busproof.oracle.management.statuses import as_permitted
 from busproof.oracle.management.subscription_rules import change_rule, list_rules, lost_change
 from busproof.oracle.management.test_controls import (
     advance_clock,
-    bring_up,
     lost_advance,
     lost_outage,
-    take_down,
+    switch_partition,
 )
 from busproof.oracle.management.topic_creation import create_subscription, create_topic
 from busproof.oracle.management.topics import misaddressed
@@ -171,10 +170,8 @@ def _whatever_its_status(
             return change_rule(namespace, command)
         case v.ListRules():
             return list_rules(namespace, command, seen)
-        case v.TakePartitionDown():
-            return take_down(namespace, command)
-        case v.BringPartitionUp():
-            return bring_up(namespace, command)
+        case v.TakePartitionDown() | v.BringPartitionUp():
+            return switch_partition(namespace, command)
         case v.AdvanceClock():
             return advance_clock(namespace, command)
         case _:
