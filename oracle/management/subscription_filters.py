@@ -156,7 +156,8 @@ def _shown_by_taking(
     return rules_if(
         (len(answers) > 1, "FILTER-05"),
         (by_default, "FILTER-01"),
-        (not by_default, *_rules_of(role.rules[surely[0]], message, taken=True), "FILTER-07"),
+        (not by_default, *_rules_of(role.rules[surely[0]], message, taken=True)),
+        (not by_default, "FILTER-07"),
     )
 
 
