@@ -163,7 +163,7 @@ def main() -> int:
         print("\nbroken off; the same command goes on from here", file=sys.stderr)
         return 130
     except OSError as error:
-        print(f"nightly: {error.filename}: {error.strerror}", file=sys.stderr)
+        print(f"nightly: {error.filename or RESULTS}: {error.strerror}", file=sys.stderr)
     except subprocess.CalledProcessError as error:
         print(f"nightly: {shlex.join(error.cmd[:2])}: {error.stderr.strip()}", file=sys.stderr)
     return 1
