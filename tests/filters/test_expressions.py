@@ -79,6 +79,53 @@ def test_like_takes_linear_time(value: str, pattern: str) -> None:
     assert time.process_time() - before < GENEROUS
 
 
+@pytest.mark.parametrize(
+    ("value", "pattern", "expected"),
+    [
+        ("é", "é", True),
+        ("é", "É", None),
+        ("xéé", "%_é", True),
+        ("xéy", "_É_", None),
+        ("ß", "ẞ", None),
+        ("aß", "%_ẞ", None),
+        ("ß", "ss", False),
+        ("ŉ", "ẞ", False),
+    ],
+)
+def test_like_knows_letters_in_either_case(value: str, pattern: str, expected: object) -> None:
+    """Whether a pattern regards case is open, also for letters that fold to several."""
+    assert fits(value, pattern) is expected
+
+
+@pytest.mark.parametrize("pattern", ["%b%", "%_b%", "b"])
+@pytest.mark.parametrize("letter", ["a", "é"])
+def test_many_patterns_of_a_long_text_take_less_than_a_turn(letter: str, pattern: str) -> None:
+    """A rule of the greatest length, and a message with the longest texts; the best of three."""
+    wanted = SqlFilter(expression=" OR ".join([f"a LIKE '{pattern}'"] * 60))
+    message = Message(body="m", properties={"a": letter * 30_000})
+    takes(wanted, message)
+    took: list[float] = []
+    for number in range(3):
+        message = Message(body="m", properties={"a": letter * 30_000 + "a" * number})
+        before = time.thread_time()
+        assert takes(wanted, message) is False
+        took.append(time.thread_time() - before)
+    assert min(took) < 0.05, took
+
+
+def test_many_names_of_many_properties_take_less_than_a_turn() -> None:
+    """Each name is found without a look at all properties."""
+    wanted = SqlFilter(expression=" OR ".join(f"p{number}=1" for number in range(120)))
+    properties = {f"o{number}": number for number in range(9_000)}
+    took: list[float] = []
+    for _ in range(3):
+        message = Message(body="m", properties=properties)
+        before = time.thread_time()
+        assert takes(wanted, message) is False
+        took.append(time.thread_time() - before)
+    assert min(took) < 0.05, took
+
+
 LONG = {
     "disjunction": " OR ".join(["a=1"] * 140),
     "conjunction": "NOT " * 20 + " AND ".join(["a=1"] * 100),
