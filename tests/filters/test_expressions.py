@@ -115,7 +115,7 @@ def test_many_patterns_of_a_long_text_take_less_than_a_turn(letter: str, pattern
 
 def test_many_names_of_many_properties_take_less_than_a_turn() -> None:
     """Each name is found without a look at all properties."""
-    wanted = SqlFilter(expression=" OR ".join(f"p{number}=1" for number in range(120)))
+    wanted = SqlFilter(expression=" OR ".join(f"p{number}=1" for number in range(110)))
     properties = {f"o{number}": number for number in range(9_000)}
     took: list[float] = []
     for _ in range(3):
