@@ -96,20 +96,27 @@ def served(
         admit: answers a request that is refused before its body is read.
     """
     there = 0
+    waiting: dict[asyncio.StreamWriter, None] = {}
 
     async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         nonlocal there
         if there >= limits.http_connections:
-            writer.transport.abort()
-            return
+            # Somebody who has not sent a whole request for the longest time makes room.
+            silent = next(iter(waiting), writer)
+            waiting.pop(silent, None)
+            silent.transport.abort()
+            if silent is writer:
+                return
         there += 1
+        conversation = Conversation(reader, writer, limits, admit, waiting)
         try:
-            await _converse(Conversation(reader, writer, limits, admit), handler, kept)
+            await _converse(conversation, handler, kept)
         except asyncio.CancelledError:
             # The broker stops while the client is connected; Python 3.11 would print a traceback.
             return
         finally:
             there -= 1
+            waiting.pop(writer, None)
             writer.close()
 
     return converse
@@ -145,6 +152,8 @@ class Conversation:
     writer: asyncio.StreamWriter
     limits: Limits
     admit: Admission = _all
+    waiting: dict[asyncio.StreamWriter, None] = attrs.field(factory=dict)
+    """The clients that have not sent a whole request, the longest first."""
     connection: h11.Connection = attrs.field(factory=lambda: h11.Connection(h11.SERVER))
     asks_for_no_body: bool = False
 
@@ -155,12 +164,16 @@ class Conversation:
             TimeoutError: it takes too long to arrive.
             Refused: its body is not to be read.
         """
-        async with asyncio.timeout(self.limits.http_idle):
-            head = await self._head()
-            if head is None:
-                return None
-            self._check(head)
-            return attrs.evolve(head, body=await self._body())
+        self.waiting[self.writer] = None
+        try:
+            async with asyncio.timeout(self.limits.http_idle):
+                head = await self._head()
+                if head is None:
+                    return None
+                self._check(head)
+                return attrs.evolve(head, body=await self._body())
+        finally:
+            self.waiting.pop(self.writer, None)
 
     def _check(self, head: Request) -> None:
         if head.headers.get("content-encoding", "") not in PLAIN:

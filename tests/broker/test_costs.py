@@ -24,6 +24,7 @@ from busproof.broker.auth.tokens import Keys
 from busproof.broker.bus import Bus
 from busproof.broker.configuration.emulator import Configuration
 from busproof.broker.core import Hub
+from busproof.broker.limits import Limits
 from busproof.vocabulary.commands import CreateQueue
 
 from . import raw
@@ -250,6 +251,28 @@ def test_requests_that_come_all_at_once_give_others_a_turn() -> None:
     asyncio.run(asyncio.wait_for(converse(), 60))
     changes = sum(one != other for one, other in pairwise(turns))
     assert changes > 50, "".join(turns)
+
+
+def test_silent_http_clients_make_room_for_others() -> None:
+    """The one that has waited the longest goes; who sends a whole request is answered."""
+
+    async def converse() -> None:
+        handled = served_by(lambda _: HttpAnswer(200), limits=Limits(http_connections=3))
+        server = await asyncio.start_server(handled, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        silent = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]
+        silent[1][1].write(b"GET / HTTP/1.1\r\n")
+        await asyncio.sleep(0.1)
+        for _ in range(4):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+            assert b"200" in await reader.readline()
+            writer.close()
+        assert silent[0][0].at_eof() or not await silent[0][0].read()
+        assert not silent[2][0].at_eof()
+        server.close()
+
+    asyncio.run(asyncio.wait_for(converse(), 60))
 
 
 MB: Final = 1_000_000
