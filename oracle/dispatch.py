@@ -126,10 +126,8 @@ def _whatever_its_status(
             return subscription_rules.change_rule(namespace, command)
         case v.ListRules():
             return subscription_rules.list_rules(namespace, command, seen)
-        case v.TakePartitionDown():
-            return test_controls.take_down(namespace, command)
-        case v.BringPartitionUp():
-            return test_controls.bring_up(namespace, command)
+        case v.TakePartitionDown() | v.BringPartitionUp():
+            return test_controls.switch_partition(namespace, command)
         case v.AdvanceClock():
             return test_controls.advance_clock(namespace, command)
         case _:

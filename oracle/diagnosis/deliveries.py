@@ -175,6 +175,9 @@ def _withheld(namespace: Namespace, queue: Queue, command: v.Receive) -> tuple[v
 
 def _withheld_from_session(queue: Queue, session_id: str) -> tuple[v.RuleId, ...]:
     first = first_in_line(queue, Key(SESSION_ID, session_id))
-    returned = (first.returned,) if first is not None and first.returned else ()
-    rules: tuple[v.RuleId, ...] = (*returned, "LIFE-09", "LIFE-10", "SESS-05")
-    return rules if queue.settings.partitioned else (*rules, "SESS-26")
+    returned = None if first is None else first.returned
+    return rules_if(
+        (returned, returned or ""),
+        (True, "LIFE-09", "LIFE-10", "SESS-05"),
+        (not queue.settings.partitioned, "SESS-26"),
+    )

@@ -142,8 +142,9 @@ def _given(
     if isinstance(seen.outcome, v.Received):
         view = seen.outcome.message
         for candidate in _told_apart(recognised(namespace, queue, view, seen)):
-            # SESS-09, SESS-10: the count continues that of the last session lock.
-            expected = candidate.stored.expected
+            # SESS-09, SESS-10: the count continues that of the last session lock, unless a receive
+            # without an answer may have given the message in between.
+            expected = None if queue.receivers.lost else candidate.stored.expected
             counted = expected is None or view.delivery_count in (None, expected)
             if counted and _may_be_given(candidate, command):
                 yield _handed_out(candidate, command, of_count(candidate))
