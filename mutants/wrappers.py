@@ -51,8 +51,8 @@ def with_other(name: str) -> Wrapper:
     def wrap(usual: Rule, change: Rule) -> Rule:
         place = list(inspect.signature(usual).parameters).index(name)
 
-        def replacement(*args: Any) -> Any:
-            return usual(*args[:place], change(*args), *args[place + 1 :])
+        def replacement(*args: Any, **named: Any) -> Any:
+            return usual(*args[:place], change(*args, **named), *args[place + 1 :], **named)
 
         return replacement
 
