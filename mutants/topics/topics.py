@@ -86,7 +86,7 @@ def subscriptions_of(topic: Entity) -> list[Entity]:
 def _siblings(entity: Entity) -> list[Entity]:
     """Return the other subscriptions of a subscription's topic."""
     there = subscriptions_of(entity.base) if is_subscription(entity) else ()
-    return [queued for queued in there if queued is not entity]
+    return [subscription for subscription in there if subscription is not entity]
 
 
 @mutant("TOPIC-01", "topics.distribute", (*WITH_TWO, KEYED, TAKE_TWO))
@@ -131,7 +131,7 @@ def copies_lock_together(
     lines = (partition.line for partition in (entity.partitions if session is None else (session,)))
     offered = chain.from_iterable(line.available(entity.messages) for line in lines)
     up = [queued for queued in offered if queued.partition not in entity.base.down]
-    free = [partition for partition in up if id(partition.message) not in locked]
+    free = [queued for queued in up if id(queued.message) not in locked]
     if len(free) == len(up):
         return GIVE(namespace, entity, session, *how)
     return namespace.rules.messages.give(namespace, free[0], how[0]) if free else None
