@@ -510,6 +510,28 @@ Feature: State that an outage must not change
       And everything is received and completed
       Then exactly 0 messages were received, or 1 more if it was refused
 
+    @TXN-12 @LOCK-13
+    Scenario Outline: A commit that is refused settles nothing and sends nothing
+      Given a partitioned queue
+      And 2 messages with PartitionKey "a" were sent
+      And a transaction
+      When a message is received and kept
+      And the message kept is <settled> in the transaction
+      And 2 messages with PartitionKey "a" are sent in the transaction
+      And the partition that took the first message goes down
+      And the commit is tried
+      And the partition is up again
+      And a minute passes
+      And everything is received and completed
+      Then exactly <committed> messages were received, or 2 if it was refused
+
+      Examples:
+        | settled       | committed |
+        | completed     | 3         |
+        | dead-lettered | 3         |
+        | deferred      | 3         |
+        | abandoned     | 4         |
+
   Rule: Topics and their subscriptions stay as they are
 
     @FILTER-07

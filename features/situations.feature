@@ -444,6 +444,25 @@ Feature: Late effects, changed settings and refused requests
         | its time to live is updated to 200 seconds  |
         | its greatest delivery count is updated to 7 |
 
+    @MGMT-12
+    Scenario Outline: A queue that was disabled is as before when it is active again
+      Given a <kind> queue <traits>
+      When the queue is <status>
+      And the queue is active again
+      And a message with PartitionKey "a" is sent
+      And <happens>
+      And dead letters are received and completed until 1 has come
+      Then exactly 1 message was received
+      And it is a dead letter because of "<reason>"
+
+      Examples:
+        | kind        | status                 | traits                                                                | happens                                                      | reason                   |
+        | partitioned | disabled               | with a time to live of 60 seconds and that dead-letters expired messages | 60 seconds pass                                           | TTLExpiredException      |
+        | partitioned | disabled for senders   | with a time to live of 60 seconds and that dead-letters expired messages | 60 seconds pass                                           | TTLExpiredException      |
+        | regular     | disabled               | with a time to live of 60 seconds and that dead-letters expired messages | 60 seconds pass                                           | TTLExpiredException      |
+        | partitioned | disabled for receivers | with 2 deliveries                                                     | one message is received and abandoned, as often as permitted | MaxDeliveryCountExceeded |
+        | regular     | disabled               | with 2 deliveries                                                     | one message is received and abandoned, as often as permitted | MaxDeliveryCountExceeded |
+
     @MGMT-26
     Scenario Outline: A queue that is disabled stays so
       Given a <kind> queue
@@ -1007,6 +1026,19 @@ Feature: Late effects, changed settings and refused requests
       When session "s" is accepted
       And everything of session "s" is received and completed
       Then in the end its message count is 2
+
+    @MGMT-20
+    Scenario Outline: A message of a session that is received and deleted is counted no more
+      Given a <kind> queue that requires sessions
+      And 3 messages with SessionId "s" were sent
+      When session "s" is accepted
+      And c1 asks: Receive, queue "orders", mode "receive-and-delete", session id "s"
+      Then in the end its message count is 2
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
 
     @MGMT-20
     Scenario: What is sent in a transaction is counted from its commit
