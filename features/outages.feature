@@ -311,7 +311,7 @@ Feature: State that an outage must not change
       And 3 messages are awaited
       Then exactly 3 messages were received
 
-    @TTL-13
+    @TTL-01
     Scenario: A message does not begin to live anew after an outage
       Given a partitioned queue
       And a message with PartitionKey "a" was sent that lives for 30 seconds
