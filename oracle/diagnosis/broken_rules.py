@@ -202,7 +202,7 @@ def _wrongly_shown(
             return (*absence(namespace, queue, view), "LIFE-07")
         if command.session_id not in (None, found[0].stored.message.session_id):
             return ("SESS-23", "LIFE-07")
-        if misnumber := misnumbered(namespace, queue, found[0].stored, view):
+        if misnumber := misnumbered(found[0]):
             return (misnumber,)
     begun = wrongly_begun(namespace, queue, command, views)
     if begun or not in_order(namespace, queue, views):
