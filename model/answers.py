@@ -1,5 +1,6 @@
 """The result of a command: the client's view, and the details that only a test can see."""
 
+from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any, Final
 
@@ -29,7 +30,7 @@ class Answer:
     outcome: v.Outcome
     partition: int | None = None
     rules: tuple[v.RuleId, ...] = ()
-    changes: tuple[Change, ...] = attrs.field(default=(), eq=False, repr=False)
+    changes: Sequence[Change] = attrs.field(default=(), eq=False, repr=False)
 
     @property
     def refused(self) -> v.Refused | None:

@@ -53,11 +53,11 @@ class RoundRobin:
     def partition(self, name: str, path: str, count: int, fits: Fits) -> int | None:
         """Return the partition after the last one used."""
         place = (name, path)
-        turn = self._turns.get(place, 0)
-        for ahead in range(count):
-            number = (turn + ahead) % count
+        number = self._turns.get(place, -1)
+        for _ in range(count):
+            number = (number + 1) % count
             if fits is None or fits(number):
-                self._turns[place] = number + 1
+                self._turns[place] = number
                 return number
         return None
 

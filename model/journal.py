@@ -60,8 +60,9 @@ class Journal:
     def forget(self) -> None:
         """Discard the changes, which can no longer be undone."""
         self.epoch += 1
-        self.log.clear()
-        self.revealed.clear()
+        if self.log or self.revealed:
+            self.log.clear()
+            self.revealed.clear()
 
     def begin(self) -> int:
         """Return a mark to undo to, at the start of a step that has revealed nothing yet."""
@@ -133,9 +134,14 @@ class Journal:
         for each in restored:
             each.index()
 
-    def since(self, mark: int) -> tuple[Change, ...]:
+    def since(self, mark: int) -> Sequence[Change]:
         """Return the changes since the mark."""
-        return tuple(self.log[mark:])
+        return self.log[mark:]
+
+    def hand_over(self) -> Sequence[Change]:
+        """Return all changes without a copy, and begin anew: they can no longer be undone."""
+        log, self.log = self.log, []
+        return log
 
     @staticmethod
     def changed(changes: Sequence[Change]) -> list[tuple[Any, Any]]:

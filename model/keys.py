@@ -125,9 +125,9 @@ def place_without_key(namespace: Namespace, entity: Entity, size: int, timeout: 
 
 def next_partition(namespace: Namespace, entity: Entity, down: frozenset[int]) -> int | None:
     """KEY-14: return a partition that is up, strictly in turn if ROUND-ROBIN says so."""
-    base, count = entity.base, len(entity.partitions)
-    if count == 1 or namespace.profile.readings.get("ROUND-ROBIN") != "strict":
+    if namespace.profile.readings.get("ROUND-ROBIN") != "strict" or len(entity.partitions) == 1:
         return namespace.rules.keys.any_partition(namespace, entity, down)
+    base, count = entity.base, len(entity.partitions)
     turns = ((base.last + ahead) % count for ahead in range(1, count + 1))
     chosen = next((number for number in turns if number not in down), None)
     if chosen is not None:

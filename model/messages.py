@@ -93,10 +93,12 @@ def enqueue(
     if entity.settings.requires_session and message.session_id is not None:
         session = rules.sessions.known(namespace, entity, message.session_id, partition)
     expires_at = rules.expiry.expires_at(namespace, entity, message, transit)
+    arrival, now = namespace.arrivals, namespace.now
     queued = QueuedMessage(
-        entity, number, partition, message, namespace.arrivals, session, expires_at, transit.reason
+        entity, number, partition, message, arrival, now, session, expires_at, transit.reason
     )
-    queued.failed = transit.failed
+    if transit.failed:
+        queued.failed = transit.failed
     journal.put(entity.messages, number, queued)
     counters.messages += 1
     if message.size:
@@ -109,7 +111,6 @@ def enqueue(
         session.messages += 1
         session.line.append(queued)
         entity.free_sessions[session] = None
-    queued.enqueued_at = namespace.now
     return queued
 
 

@@ -63,6 +63,7 @@ class QueuedMessage(Record):
 
     Attributes:
         arrival: its position in the order of all arrivals in the namespace.
+        enqueued_at: when it was enqueued.
         session: its session, if the entity requires sessions.
         expires_at: when its time to live ends, if ever.
         reason: why it was dead-lettered, if it was.
@@ -71,7 +72,6 @@ class QueuedMessage(Record):
         token: of the current lock; outside of sessions it ends at `locked_until`.
         cached_by: the connection whose front end holds it in its cache.
         enlisted: the transaction of its last settlement.
-        enqueued_at: when it was enqueued.
     """
 
     entity: "Entity"
@@ -79,6 +79,7 @@ class QueuedMessage(Record):
     partition: int
     message: v.Message
     arrival: int
+    enqueued_at: int
     session: "Session | None" = None
     expires_at: int | None = None
     reason: str | None = None
@@ -89,7 +90,6 @@ class QueuedMessage(Record):
     locked_until: int = 0
     cached_by: str | None = None
     enlisted: "Transaction | None" = None
-    enqueued_at: int = 0
     touched: int = 0
 
     @property

@@ -6,7 +6,7 @@ happens at its own moment, in order of time. `ways` replays a command with each 
 with an undo in between.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from heapq import heappop
 from operator import attrgetter
 from typing import Final
@@ -124,13 +124,13 @@ def step(
     except Refusal as refusal:
         journal.refuse(mark)
         answer = Answer(v.Refused(error=refusal.error), rules=refusal.rules)
-    answer.changes = journal.since(start)
+    answer.changes = journal.since(start) if keep else journal.hand_over()
     return answer
 
 
 def act(
     namespace: Namespace, choices: Choices, do: Callable[[Namespace], None]
-) -> tuple[Change, ...]:
+) -> Sequence[Change]:
     """Run an internal action as a step that is not kept; return its changes.
 
     A client library may need more than the vocabulary has, such as the release of a message.
@@ -138,7 +138,7 @@ def act(
     forget(namespace)
     namespace.choices = choices
     do(namespace)
-    return namespace.journal.since(0)
+    return namespace.journal.hand_over()
 
 
 def forget(namespace: Namespace) -> None:
