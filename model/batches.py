@@ -106,16 +106,11 @@ def check_deletion(namespace: Namespace, entity: Entity, count: int) -> None:
         answer = namespace.reading("DELETE-PARTITIONED", "refused", "deleted")
         if answer == "refused":
             raise Refusal(v.Error.INVALID_OPERATION, "BATCH-19")
-    too_many = count > most_deleted(namespace.profile.tier)
-    if too_many and namespace.choices.pick("BATCH-20", ("refused", "taken")) == "refused":
+    most = MOST_DELETED_PREMIUM if namespace.profile.is_premium else MOST_DELETED
+    if count > most and namespace.choices.pick("BATCH-20", ("refused", "taken")) == "refused":
         raise Refusal(v.Error.INVALID_OPERATION, "BATCH-20")
     if entity.base.down:
         raise rules.partitions.outage(namespace, "LIFE-11")
-
-
-def most_deleted(tier: v.Tier) -> int:
-    """BATCH-20: return the maximum number of messages that one request deletes."""
-    return MOST_DELETED_PREMIUM if tier is v.Tier.PREMIUM else MOST_DELETED
 
 
 def deletable(namespace: Namespace, entity: Entity, age: int | None) -> list[QueuedMessage]:

@@ -14,12 +14,11 @@ from itertools import islice
 from operator import attrgetter
 from typing import Any, Final, Generic, Protocol, TypeVar
 
+from busproof.model.choices import CONSIDERED
 from busproof.model.life_cycle import ACTIVE, State
 
-__all__ = ["CONSIDERED", "TIDY_FROM", "Line", "Timer", "Timers", "by_number"]
+__all__ = ["TIDY_FROM", "Line", "Timer", "Timers", "by_number"]
 
-CONSIDERED: Final = 64
-"""Maximum number of messages of a line that a policy may consider."""
 TIDY_FROM: Final = 64
 """Minimum size of an index for a clean-up."""
 
@@ -127,7 +126,7 @@ class Line(Generic[Item]):
 
 
 Timer = tuple[int, int, str, int, str, Any]
-"""Time, number and name (which break ties), serial number, kind of record, record."""
+"""Time, number and name (which break ties), serial number, rule that looks, record."""
 
 
 class Timers:
@@ -144,10 +143,10 @@ class Timers:
         self.serial = 0
         self.stale = 0
 
-    def set(self, moment: int, number: int, name: str, kind: str, thing: Any) -> None:
+    def set(self, moment: int, number: int, name: str, rule: str, thing: Any) -> None:
         """Set a timer for a record."""
         self.serial += 1
-        heappush(self.heap, (moment, number, name, self.serial, kind, thing))
+        heappush(self.heap, (moment, number, name, self.serial, rule, thing))
 
     def is_due(self, now: int) -> bool:
         """Return whether a timer is due."""

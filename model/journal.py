@@ -21,11 +21,11 @@ Change = tuple[Any, Any, Any]
 """A record, `None` and its old values; or a table, a key and the old entry."""
 
 
+@attrs.define(eq=False, repr=False)
 class Record:
     """A value that a journal can restore; `touched` is the epoch of its last recording."""
 
-    __slots__ = ()
-    touched: int
+    touched: int = attrs.field(default=0, init=False)
     names: ClassVar[tuple[str, ...]]
     values: ClassVar[Callable[[Any], tuple[Any, ...]]]
 
@@ -63,11 +63,6 @@ class Journal:
         if self.log or self.revealed:
             self.log.clear()
             self.revealed.clear()
-
-    def begin(self) -> int:
-        """Return a mark to undo to, at the start of a step that has revealed nothing yet."""
-        self.revealed.clear()
-        return self.mark()
 
     def mark(self) -> int:
         """Return a mark to undo to."""
@@ -142,12 +137,3 @@ class Journal:
         """Return all changes without a copy, and begin anew: they can no longer be undone."""
         log, self.log = self.log, []
         return log
-
-    @staticmethod
-    def changed(changes: Sequence[Change]) -> list[tuple[Any, Any]]:
-        """Return each changed record, and each table with the key of a changed entry."""
-        found: dict[tuple[int, Any], tuple[Any, Any]] = {}
-        for thing, key, _ in changes:
-            if isinstance(thing, Record | dict):
-                found[id(thing), key] = (thing, key)
-        return list(found.values())

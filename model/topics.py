@@ -100,9 +100,8 @@ def create_subscription(
     topic = namespace.entities.get(command.topic) or missing(namespace, command.topic)
     if topic.subscriptions is None:
         raise Refusal(v.Error.NOT_FOUND, "TOPIC-19")
-    name = command.subscription
-    rules.limits.check_short_name(namespace, name, "TOPIC-18")
-    path = v.subscription_path(command.topic, name)
+    rules.limits.check_short_name(namespace, command.subscription, "TOPIC-18")
+    path = v.subscription_path(command.topic, command.subscription)
     known = {rules.topics.folded(each.path) for each in topic.subscriptions}
     if rules.topics.folded(path) in known:
         raise Refusal(v.Error.ALREADY_EXISTS, "TOPIC-21")
@@ -152,13 +151,8 @@ def update_topic(namespace: Namespace, command: v.UpdateTopic, connection: str) 
     topic = topic_of(namespace, command.topic)
     if command.status is v.EntityStatus.RECEIVE_DISABLED:
         raise Refusal(v.Error.INVALID_OPERATION)
-    update = v.UpdateQueue(
-        queue=topic.path,
-        partitioned=command.partitioned,
-        duplicate_detection=command.duplicate_detection,
-        time_to_live=command.time_to_live,
-        status=command.status,
-    )
+    settings = attrs.asdict(command)
+    update = v.UpdateQueue(queue=settings.pop("topic"), **settings)
     namespace.rules.management.apply_update(namespace, topic, update)
     return Answer(DONE, rules=("MGMT-12",))
 
@@ -196,9 +190,7 @@ class Topics:
     receivable: Callable[[Namespace, str], Entity] = receivable
     distribute: Callable[[Namespace, Entity, v.Message, int, InTransit], None] = distribute
     create_topic: Callable[[Namespace, v.CreateTopic, str], Answer] = create_topic
-    create_subscription: Callable[[Namespace, v.CreateSubscription, str], Answer] = (
-        create_subscription
-    )
+    create_subscription: Callable[..., Answer] = create_subscription
     folded: Callable[[str], str] = folded
     get_topic: Callable[[Namespace, v.GetTopic, str], Answer] = get_topic
     update_topic: Callable[[Namespace, v.UpdateTopic, str], Answer] = update_topic

@@ -93,7 +93,7 @@ def lock_ends_early(namespace: Namespace, queued: QueuedMessage, action: Action)
     RULES.locks.lock(namespace, queued, action)
     if queued.session is None:
         queued.locked_until -= queued.entity.settings.lock_duration // 2
-        queued.entity.look_at("lock", queued.locked_until, queued, queued.number)
+        queued.entity.look_at("locks.end", queued.locked_until, queued, queued.number)
 
 
 @mutant("LOCK-01", "messages.give", LOCKED)

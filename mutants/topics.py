@@ -19,7 +19,6 @@ from busproof.model.state import (
     QueuedMessage,
     Session,
     Transaction,
-    is_there,
 )
 from busproof.model.values import DIRECT, EntityKind, Key, Refusal
 from busproof.mutants import keys, messages
@@ -233,7 +232,7 @@ def copy_moves(namespace: Namespace, queued: QueuedMessage, action: Action) -> N
     """A message that is given back to a subscription is in the next partition from then on."""
     RULES.locks.release(namespace, queued, action)
     entity, transit = queued.entity, DIRECT._replace(failed=queued.failed)
-    if is_subscription(entity) and queued.state is ACTIVE and is_there(queued):
+    if is_subscription(entity) and queued.state is ACTIVE and queued.is_there:
         where = (queued.partition + 1) % len(entity.partitions)
         namespace.rules.messages.enqueue(namespace, entity, queued.message, where, transit)
         namespace.rules.messages.remove(namespace, queued)

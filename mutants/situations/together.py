@@ -6,7 +6,7 @@ from typing import Any, Final
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
 from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace, Transaction, TransactionState
+from busproof.model.state import Entity, Namespace, Transaction
 from busproof.model.transactions import keys_of_sends
 from busproof.model.values import Key
 from busproof.mutants.mutant import Family, memory
@@ -31,7 +31,7 @@ def _others(namespace: Namespace, transaction: Transaction) -> list[Transaction]
     return [
         each
         for each in namespace.transactions.values()
-        if each is not transaction and each.state is not TransactionState.ENDED
+        if each is not transaction and not each.ended
     ]
 
 

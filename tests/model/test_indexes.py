@@ -2,9 +2,9 @@
 
 from model_driver import DEFAULT_PROFILE, SECOND, Bus
 
+from busproof.broker.direct_actions import rest
 from busproof.model import new_namespace
 from busproof.model.indexes import Line
-from busproof.model.step import rest
 
 
 def test_line_without_messages_offers_none() -> None:
