@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from enum import StrEnum
 from functools import cache
+from hashlib import sha256
 from itertools import repeat
 from multiprocessing import get_context
 from pathlib import Path
@@ -146,6 +147,8 @@ class Recording:
 def chosen(families: Sequence[str], terms: Terms) -> list[GeneratedMutant]:
     """Return the mutants of some families, or of all, or a sample of each.
 
+    A mutant is drawn by its id, so that one more mutant changes a sample in one place at most.
+
     Raises:
         UsageError: there is no such family.
     """
@@ -153,10 +156,15 @@ def chosen(families: Sequence[str], terms: Terms) -> list[GeneratedMutant]:
     for family in families or FAMILIES:
         of_family = list(generated(family))
         if terms.sample is not None and terms.sample < len(of_family):
-            drawn = Random(f"{terms.seed} {family}").sample(range(len(of_family)), terms.sample)  # noqa: S311
-            of_family = [of_family[place] for place in sorted(drawn)]
+            ids = sorted((each.id for each in of_family), key=lambda id_: _lot(terms.seed, id_))
+            drawn = frozenset(ids[: terms.sample])
+            of_family = [each for each in of_family if each.id in drawn]
         mutants += of_family
     return mutants
+
+
+def _lot(seed: int, identity: str) -> bytes:
+    return sha256(f"{seed} {identity}".encode()).digest()
 
 
 def fates(mutants: Sequence[GeneratedMutant], terms: Terms) -> Iterator[Fate]:
