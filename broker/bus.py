@@ -170,7 +170,7 @@ class Bus:
                     break
         finally:
             self._is_kept = False
-        self._tell(journal.since(0))
+        self._tell(journal.hand_over())
         return answers
 
     def _take_back(

@@ -102,10 +102,9 @@ def check_deletion(namespace: Namespace, entity: Entity, count: int) -> None:
     rules, settings = namespace.rules, entity.settings
     if settings.requires_session:
         raise Refusal(v.Error.INVALID_OPERATION)
-    if settings.partitioned:
-        answer = namespace.reading("DELETE-PARTITIONED", "refused", "deleted")
-        if answer == "refused":
-            raise Refusal(v.Error.INVALID_OPERATION, "BATCH-19")
+    choice = ("DELETE-PARTITIONED", "refused", "deleted")
+    if settings.partitioned and namespace.reading(*choice) == "refused":
+        raise Refusal(v.Error.INVALID_OPERATION, "BATCH-19")
     most = MOST_DELETED_PREMIUM if namespace.profile.is_premium else MOST_DELETED
     if count > most and namespace.choices.pick("BATCH-20", ("refused", "taken")) == "refused":
         raise Refusal(v.Error.INVALID_OPERATION, "BATCH-20")

@@ -39,16 +39,17 @@ class Line(Generic[Item]):
     """Messages in the order of their numbers, with quick access to the first available one.
 
     `arrived` has messages that were never released, with rising numbers; `returned` is a heap of
-    those that were (LOCK-09: they precede messages that were sent later).
+    those that were (LOCK-09: they precede messages that were sent later). `order` has all; those
+    before `head` have left, as most do at the front, and no peek has to pass them.
     """
 
-    __slots__ = ("arrived", "gone", "order", "returned", "serial")
+    __slots__ = ("arrived", "gone", "head", "order", "returned", "serial")
 
     def __init__(self) -> None:
         self.order: list[Item] = []
         self.arrived: deque[Item] = deque()
         self.returned: list[tuple[int, int, Item]] = []
-        self.gone = 0
+        self.gone = self.head = 0
         self.serial = 0
 
     def first(self, table: Mapping[int, Item]) -> Item | None:
@@ -83,7 +84,8 @@ class Line(Generic[Item]):
     def behind(self, table: Mapping[int, Item], number: int) -> Iterator[Item]:
         """Return all items from this number on, in order."""
         order = self.order
-        for place in range(bisect_left(order, number, key=by_number), len(order)):
+        start = bisect_left(order, number, key=by_number)
+        for place in range(max(start, self.head), len(order)):
             item = order[place]
             if table.get(item.number) is item:
                 yield item
@@ -111,6 +113,7 @@ class Line(Generic[Item]):
         """Insert an item at the position of its number, once."""
         order = self.order
         place = bisect_left(order, item.number, key=by_number)
+        self.head = min(self.head, place)
         while place < len(order) and order[place].number == item.number:
             if order[place] is item:
                 return
@@ -118,11 +121,14 @@ class Line(Generic[Item]):
         order.insert(place, item)
 
     def left(self, table: Mapping[int, Item]) -> None:
-        """Count a removed item, and clean up when half of the line is stale."""
+        """Count a removed item; skip the stale front, and clean up when half of it all is stale."""
         self.gone += 1
-        if self.gone > TIDY_FROM and self.gone * 2 > len(self.order):
-            self.order = [item for item in self.order if table.get(item.number) is item]
-            self.gone = 0
+        order = self.order
+        while self.head < len(order) and table.get(order[self.head].number) is not order[self.head]:
+            self.head += 1
+        if self.gone > TIDY_FROM and self.gone * 2 > len(order):
+            self.order = [item for item in order if table.get(item.number) is item]
+            self.gone = self.head = 0
 
 
 Timer = tuple[int, int, str, int, str, Any]

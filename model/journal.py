@@ -84,10 +84,6 @@ class Journal:
         """Remove an entry from a table."""
         self.log.append((table, key, table.pop(key)))
 
-    def passed(self, restore: Callable[[Any], None], timer: Any) -> None:
-        """Record a timer that has run: after an undo it has to run again."""
-        self.log.append((restore, None, timer))
-
     def reveal(self, table: dict[Any, Any], key: Any, value: Any) -> None:
         """Set an entry that a client can infer even from a refusal, and that survives the refusal.
 
@@ -128,10 +124,6 @@ class Journal:
         self.epoch += 1
         for each in restored:
             each.index()
-
-    def since(self, mark: int) -> Sequence[Change]:
-        """Return the changes since the mark."""
-        return self.log[mark:]
 
     def hand_over(self) -> Sequence[Change]:
         """Return all changes without a copy, and begin anew: they can no longer be undone."""

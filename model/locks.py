@@ -70,8 +70,7 @@ def settle(namespace: Namespace, command: v.Settlement, connection: str) -> Answ
     if command.transaction is not None:
         return rules.transactions.settle(namespace, entity, command, command.transaction)
     queued = rules.locks.locked_under(namespace, entity, command.lock_token)
-    reason = command.reason if isinstance(command, v.DeadLetter) else ""
-    rules.locks.apply(namespace, queued, action, reason)
+    rules.locks.apply(namespace, queued, action, getattr(command, "reason", ""))
     return Answer(DONE, rules=RULES_OF_SETTLEMENTS[action])
 
 
@@ -125,9 +124,8 @@ def apply(namespace: Namespace, queued: QueuedMessage, action: Action, reason: s
         rules.locks.unlock(namespace, queued, action)
         rules.dead_letters.dead_letter(namespace, queued, reason)
     elif action is Action.DEFER:
-        # DLQ-01: such a delivery does not count as failed.
         rules.locks.unlock(namespace, queued, action)
-        queued.failed -= 1
+        queued.failed -= 1  # such a delivery does not count as failed (DLQ-01)
     else:
         rules.locks.release(namespace, queued, action)
 

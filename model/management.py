@@ -18,7 +18,6 @@ from busproof.model.values import EntityKind, EntitySettings, Refusal
 
 __all__ = ["Management", "build", "parts"]
 
-SCHEDULED_COUNT: Final = ("SCHEDULED-COUNT", "left-out", "counted")
 FIXED: Final = {
     "partitioned": "MGMT-04",
     "requires_session": "MGMT-13",
@@ -201,9 +200,9 @@ def count(namespace: Namespace, entity: Entity) -> int:
         answers = ("COUNTS-IN-OUTAGE", "MGMT-23", "left-out", "counted")
         if namespace.rules.partitions.answer_of(namespace, *answers) == "left-out":
             return sum(each.messages for each in entity.partitions if each.number not in down)
-    scheduled = 0
-    if entity.scheduled and namespace.reading(*SCHEDULED_COUNT) == "counted":
-        scheduled = len(entity.scheduled)
+    scheduled = len(entity.scheduled)
+    if scheduled and namespace.reading("SCHEDULED-COUNT", "left-out", "counted") == "left-out":
+        scheduled = 0
     return len(entity.messages) + scheduled
 
 

@@ -97,8 +97,7 @@ def enqueue(
     queued = QueuedMessage(
         entity, number, partition, message, arrival, now, session, expires_at, transit.reason
     )
-    if transit.failed:
-        queued.failed = transit.failed
+    queued.failed = transit.failed
     journal.put(entity.messages, number, queued)
     counters.messages += 1
     if message.size:

@@ -42,12 +42,11 @@ def place(namespace: Namespace, entity: Entity, message: v.Message, key: Key | N
     for its partition.
     """
     rules = namespace.rules
-    if entity.base.down:
-        place = namespace.reading("SCHEDULE-PLACE", "when-scheduled", "when-due")
-        if place == "when-due" and key is not None:
+    readings, down = ("when-scheduled", "when-due"), entity.base.down
+    if down and namespace.reading("SCHEDULE-PLACE", *readings) == "when-due":
+        if key is not None:
             return rules.keys.home(namespace, entity, key)
-        if place == "when-due":
-            return rules.keys.next_partition(namespace, entity, frozenset()) or 0
+        return rules.keys.next_partition(namespace, entity, frozenset()) or 0
     return rules.keys.place(namespace, entity, key, message.size or 0, PLENTY)
 
 

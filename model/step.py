@@ -86,7 +86,7 @@ def step(
     except Refusal as refusal:
         journal.refuse(mark)
         answer = Answer(v.Refused(error=refusal.error), rules=refusal.rules)
-    answer.changes = journal.since(start) if keep else journal.hand_over()
+    answer.changes = journal.log[start:] if keep else journal.hand_over()
     return answer
 
 
@@ -112,7 +112,7 @@ def run_timers(namespace: Namespace, until: int) -> None:
     while heap and heap[0][0] <= until:
         timer = heappop(heap)
         moment, _, _, _, rule, thing = timer
-        journal.passed(namespace.timers.restore, timer)
+        journal.log.append((namespace.timers.restore, None, timer))  # an undo sets it again
         if moment > namespace.now:
             journal.touch(namespace)
             namespace.now = moment

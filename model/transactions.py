@@ -90,8 +90,8 @@ def within(
         return attempt(transaction)
     except Refusal as refusal:
         namespace.journal.refuse(mark)
-        other = refusal.error is not v.Error.INVALID_OPERATION or "BATCH-05" in refusal.rules
-        at_once = at_once or other
+        invalid = refusal.error is v.Error.INVALID_OPERATION and "BATCH-05" not in refusal.rules
+        at_once = at_once or not invalid
         if not at_once or namespace.reading("TXN-AFTER-REFUSAL", "continues", "dead") == "dead":
             namespace.journal.touch(transaction)
             transaction.doomed = True
