@@ -105,55 +105,56 @@ def fill(ask: Ask, messages: int) -> None:
 
 
 def others(ask: Ask) -> dict[str, float]:
-    """Return the microseconds for other operations, which leave as many messages as there were."""
+    """Return the microseconds for other operations."""
     found: dict[str, float] = {}
 
     def timed(name: str, commands: Sequence[v.Command]) -> list[v.Outcome]:
         start = process_time()
         outcomes = [ask(command) for command in commands]
         found[name] = (process_time() - start) / len(commands) * 1e6
-        assert not any(isinstance(each, v.Refused) for each in outcomes), name
+        assert not any(isinstance(outcome, v.Refused) for outcome in outcomes), name
         return outcomes
 
     def views(name: str, commands: Sequence[v.Command]) -> list[v.MessageView]:
         outcomes = timed(name, commands)
-        return [each.message for each in outcomes if isinstance(each, v.Received)]
+        return [outcome.message for outcome in outcomes if isinstance(outcome, v.Received)]
 
     count, few = 500, 100
     plans = [
         v.Schedule(queue="q", message=v.Message(body=f"z{n}"), delay=10**14) for n in range(count)
     ]
-    scheduled = [each for each in timed("schedule", plans) if isinstance(each, v.Scheduled)]
-    numbers = [each.sequence_number or 0 for each in scheduled]
-    timed("cancel", [v.CancelScheduled(queue="q", sequence_number=each) for each in numbers])
+    outcomes = timed("schedule", plans)
+    scheduled = [outcome for outcome in outcomes if isinstance(outcome, v.Scheduled)]
+    numbers = [outcome.sequence_number or 0 for outcome in scheduled]
+    timed("cancel", [v.CancelScheduled(queue="q", sequence_number=number) for number in numbers])
     timed("peek 10", [v.Peek(queue="q", count=10)] * count)
     start = (5 << v.SEQUENCE_BITS) + 30
     timed("peek 10 on", [v.Peek(queue="q", count=10, from_sequence_number=start)] * count)
     timed("get queue", [v.GetQueue(queue="q")] * count)
     timed("list queues", [v.ListQueues()] * count)
-    tokens = [each.lock_token or "" for each in views("receive", [v.Receive(queue="q")] * count)]
-    timed("renew lock", [v.RenewLock(queue="q", lock_token=each) for each in tokens])
-    timed("abandon", [v.Abandon(queue="q", lock_token=each) for each in tokens])
+    tokens = [view.lock_token or "" for view in views("receive", [v.Receive(queue="q")] * count)]
+    timed("renew lock", [v.RenewLock(queue="q", lock_token=token) for token in tokens])
+    timed("abandon", [v.Abandon(queue="q", lock_token=token) for token in tokens])
     given = views("receive again", [v.Receive(queue="q")] * count)
-    timed("defer", [v.Defer(queue="q", lock_token=each.lock_token or "") for each in given])
+    timed("defer", [v.Defer(queue="q", lock_token=view.lock_token or "") for view in given])
     by_number = [
-        v.ReceiveDeferred(queue="q", sequence_numbers=(each.sequence_number or 0,))
-        for each in given
+        v.ReceiveDeferred(queue="q", sequence_numbers=(view.sequence_number or 0,))
+        for view in given
     ]
     deferred = timed("receive deferred", by_number)
-    taken = [each.messages[0] for each in deferred if isinstance(each, v.ReceivedSeveral)]
+    taken = [several.messages[0] for several in deferred if isinstance(several, v.ReceivedSeveral)]
     timed(
-        "dead-letter", [v.DeadLetter(queue="q", lock_token=each.lock_token or "") for each in taken]
+        "dead-letter", [v.DeadLetter(queue="q", lock_token=view.lock_token or "") for view in taken]
     )
     names = [f"x{8 * n}" for n in range(few)]
-    timed("accept session", [v.AcceptSession(queue="s", session_id=each) for each in names])
-    timed("renew session", [v.RenewSessionLock(queue="s", session_id=each) for each in names])
-    timed("receive in session", [v.Receive(queue="s", session_id=each) for each in names])
-    timed("close session", [v.CloseSession(queue="s", session_id=each) for each in names])
+    timed("accept session", [v.AcceptSession(queue="s", session_id=name) for name in names])
+    timed("renew session", [v.RenewSessionLock(queue="s", session_id=name) for name in names])
+    timed("receive in session", [v.Receive(queue="s", session_id=name) for name in names])
+    timed("close session", [v.CloseSession(queue="s", session_id=name) for name in names])
     following = timed("accept next session", [v.AcceptNextSession(queue="s")] * (few // 5))
-    for each in following:
-        if isinstance(each, v.SessionAccepted):
-            ask(v.CloseSession(queue="s", session_id=each.session_id))
+    for accepted in following:
+        if isinstance(accepted, v.SessionAccepted):
+            ask(v.CloseSession(queue="s", session_id=accepted.session_id))
     batch = tuple(v.Message(body=f"n{n}") for n in range(10))
     timed("batch of 10", [v.SendBatch(queue="q", messages=batch)] * count)
     timed(
@@ -171,7 +172,7 @@ def measured(ask: Ask) -> dict[str, float]:
         {"send": sending(ask), "receive and complete": taking(ask)} | others(ask)
         for _ in range(ROUNDS)
     ]
-    return {name: min(each[name] for each in rounds) for name in rounds[0]}
+    return {name: min(costs[name] for costs in rounds) for name in rounds[0]}
 
 
 def figures(sizes: Sequence[int]) -> Iterator[Figure]:

@@ -82,8 +82,8 @@ def outside(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, s
 def test_the_package_is_found_by_its_name(outside) -> None:
     _, environment = outside
     command = [sys.executable, "-m", "busproof", "adapters", "--format", "json"]
-    told = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    found = {each["name"]: each for each in json.loads(told.stdout)}
+    completed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    found = {each["name"]: each for each in json.loads(completed.stdout)}
     assert ("installed", "shelfbus 0.1.0") == (found["shelf"]["kind"], found["shelf"]["summary"])
 
 

@@ -44,7 +44,7 @@ def test_every_rule_has_its_place(site: Path) -> None:
         assert f'id="{rule.id.lower()}"' in page, rule.id
 
 
-def test_every_open_question_is_told_with_all_readings(site: Path) -> None:
+def test_every_open_question_is_reported_with_all_readings(site: Path) -> None:
     page = (site / "reference" / "ambiguities.html").read_text(encoding="utf-8")
     for each in spec.load().ambiguities:
         part = page.partition(f'id="{each.id.lower()}"')[2].partition("<h2")[0]
@@ -76,7 +76,7 @@ def test_every_command_has_its_help(site: Path, capsys) -> None:
 
 
 def test_the_blocks_of_a_document_keep_their_files_names(site: Path) -> None:
-    """Which are how a document's files are told from one another."""
+    """By which a document's files are distinguished."""
     assert ">mybus.py<" in (site / "index.html").read_text(encoding="utf-8")
 
 

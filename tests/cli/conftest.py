@@ -68,7 +68,7 @@ class Ended:
 
     @property
     def problems(self) -> str:
-        """The problems that the printed report tells of, on one line."""
+        """The problems in the printed report, on one line."""
         _, found, after = self.out.partition("\nProblems\n")
         return " ".join(after.partition("\n\n")[0].split()) if found else ""
 
@@ -134,8 +134,8 @@ class Shell:
             except SystemExit as ended:  # the parser ends the process itself
                 code = ended.code
             seconds = time.monotonic() - began
-            told = [file.read() for file in (out, err) if not file.seek(0)]
-        return Ended(code=code, out=told[0], err=told[1], seconds=seconds)
+            streams = [file.read() for file in (out, err) if not file.seek(0)]
+        return Ended(code=code, out=streams[0], err=streams[1], seconds=seconds)
 
     def start(
         self,
@@ -267,7 +267,7 @@ def excerpt(run: Run, rules: set[str], folder: Path) -> Run:
     parts = [lines[a:b] for a, b in pairwise([*begins, len(lines)])]
     kept = [part for part in parts if rules & set(json.loads(part[0]).get("rules", ()))]
     assert kept
-    told = json.loads(header) | {"planned": len(kept)}
-    content = [json.dumps(told, separators=(",", ":")).encode() + b"\n", *chain(*kept)]
+    opening = json.loads(header) | {"planned": len(kept)}
+    content = [json.dumps(opening, separators=(",", ":")).encode() + b"\n", *chain(*kept)]
     (folder / "history.jsonl").write_bytes(b"".join(content))
     return Run(folder)

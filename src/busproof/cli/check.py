@@ -107,7 +107,7 @@ def _judged(args: Options) -> "Conformance":
     file = _file(Path(args.history))
     history = load(file)
     try:
-        events = sum(len(each.events) for each in history.scenarios)
+        events = sum(len(scenario.events) for scenario in history.scenarios)
         with busy(f"Judging {events:,} events", lines=True):
             return conformance(history, load_catalogue(), oracle)
     except UsageError as error:

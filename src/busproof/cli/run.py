@@ -135,10 +135,10 @@ def published(
     """
     from busproof.history.conformance import ExitCode  # noqa: PLC0415
 
-    told, done = printed(lambda: _print(conformance, args)), written(write)
+    was_printed, done = printed(lambda: _print(conformance, args)), written(write)
     github.annotate_verdicts([conformance])
     code = conformance.exit_code
-    complete = failures.write(conformance) and told and done
+    complete = failures.write(conformance) and was_printed and done
     return int(code if complete or code is not ExitCode.OK else ExitCode.INCOMPLETE)
 
 

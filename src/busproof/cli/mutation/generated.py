@@ -26,6 +26,7 @@ from typing import Any, Final
 import attrs
 
 import busproof.model
+from busproof import vocabulary as v
 from busproof.adapters.model import ModelAdapter
 from busproof.cli.mutation.audit import failed_apart, recorded_apart
 from busproof.cli.mutation.budget import OutOfTime, within
@@ -46,7 +47,6 @@ from busproof.mutants.by_machine.made import (
     mutant_named,
     rules_of,
 )
-from busproof.vocabulary.profile import Profile
 
 __all__ = ["Fate", "Recording", "Result", "Terms", "chosen", "fate", "fates"]
 
@@ -124,7 +124,7 @@ class Recording:
     """
 
     request: Request
-    profile: Profile
+    profile: v.Profile
     scenario: Scenario
     lines: frozenset[Line]
 
@@ -215,7 +215,7 @@ def _traced(request: Request, history: Path) -> list[Recording]:
     ]
 
 
-def _lines(profile: Profile, scenario: Scenario) -> frozenset[Line]:
+def _lines(profile: v.Profile, scenario: Scenario) -> frozenset[Line]:
     lines: set[Line] = set()
 
     def note(frame: FrameType, event: str, argument: object) -> Any:  # noqa: ARG001

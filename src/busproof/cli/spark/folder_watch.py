@@ -90,8 +90,8 @@ class Ledger:
     def __attrs_post_init__(self) -> None:
         try:
             self.place.mkdir(parents=True, exist_ok=True)
-            for each in sorted(self.place.glob("batch-*.json")):
-                self._take(_batch_of(json.loads(each.read_bytes())))
+            for path in sorted(self.place.glob("batch-*.json")):
+                self._take(_batch_of(json.loads(path.read_bytes())))
         except (OSError, ValueError, KeyError, TypeError, AttributeError, HistoryError) as error:
             raise self._unusable(error) from None
 
@@ -146,7 +146,7 @@ class Ledger:
 
     def add(self, batch: Batch) -> None:
         """Record a batch: its files are judged from now on."""
-        told = {
+        fields = {
             "files": dict(batch.files),
             "header": unstructure(batch.header, union=Record),
             "summary": batch.summary.told(),
@@ -155,7 +155,7 @@ class Ledger:
         part = self.place / f"{self.next_name}.part"
         try:
             with part.open("w", encoding="utf-8") as file:
-                json.dump(told, file)
+                json.dump(fields, file)
                 file.flush()
                 os.fsync(file.fileno())
             part.replace(self.place / f"{self.next_name}.json")
@@ -164,12 +164,12 @@ class Ledger:
         self._take(batch)
 
 
-def _batch_of(told: Any) -> Batch:
+def _batch_of(fields: Any) -> Batch:
     return Batch(
-        files=told["files"],
-        header=_header_of(structure_union(told["header"], Record, "the record")),
-        summary=Summary.of(told["summary"]),
-        problems=tuple(told["problems"]),
+        files=fields["files"],
+        header=_header_of(structure_union(fields["header"], Record, "the record")),
+        summary=Summary.of(fields["summary"]),
+        problems=tuple(fields["problems"]),
     )
 
 
@@ -235,11 +235,11 @@ def _new_in(folder: Path, known: Mapping[str, int]) -> tuple[dict[str, int], boo
         if str(place) in known or any(part.startswith(("_", ".")) for part in place.parts):
             continue
         with suppress(FileNotFoundError):
-            told = path.stat()
-            if time.time() - told.st_mtime < SETTLED:
+            status = path.stat()
+            if time.time() - status.st_mtime < SETTLED:
                 unsettled = True
             else:
-                found[str(place)] = told.st_size
+                found[str(place)] = status.st_size
     return found, unsettled
 
 
