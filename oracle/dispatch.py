@@ -5,9 +5,9 @@ from typing import assert_never
 
 from busproof import vocabulary as v
 from busproof.oracle.forwarding.forwarding_setup import given_by_source
+from busproof.oracle.management.descriptions import get_entity
 from busproof.oracle.management.lists import list_entities
 from busproof.oracle.management.queue_creation import create_queue, restore_queue
-from busproof.oracle.management.queue_description import get_queue
 from busproof.oracle.management.statuses import as_permitted
 from busproof.oracle.management.subscription_rules import change_rule, list_rules, lost_change
 from busproof.oracle.management.test_controls import (
@@ -18,14 +18,10 @@ from busproof.oracle.management.test_controls import (
     take_down,
 )
 from busproof.oracle.management.topic_creation import create_subscription, create_topic
-from busproof.oracle.management.topic_description import get_topic
 from busproof.oracle.management.topics import misaddressed
 from busproof.oracle.management.unanswered_creations import lost_creation
 from busproof.oracle.management.updates_and_deletions import (
-    delete_queue,
-    delete_topic,
-    lost_delete,
-    lost_delete_topic,
+    delete,
     lost_update,
     lost_update_topic,
     update_queue,
@@ -78,7 +74,7 @@ from busproof.oracle.transactions.transactions import (
     roll_back,
 )
 from busproof.oracle.transition import UNOBSERVED, Observation, Transition
-from busproof.oracle.unjudged import LOOKING
+from busproof.oracle.unjudged import LOOKING, stop_judging
 
 __all__ = ["dispatched", "lost"]
 
@@ -157,22 +153,18 @@ def _whatever_its_status(
             return create_queue(namespace, command)
         case v.RestoreQueue():
             return restore_queue(namespace, command)
-        case v.GetQueue():
-            return get_queue(namespace, command, seen)
+        case v.GetQueue(queue=name) | v.GetTopic(topic=name):
+            return get_entity(namespace, name, seen)
         case v.ListQueues() | v.ListTopics() | v.ListSubscriptions():
             return list_entities(namespace, command, seen)
         case v.UpdateQueue():
             return update_queue(namespace, command)
-        case v.DeleteQueue():
-            return delete_queue(namespace, command)
+        case v.DeleteQueue(queue=name) | v.DeleteTopic(topic=name):
+            return delete(namespace, name)
         case v.CreateTopic():
             return create_topic(namespace, command)
-        case v.GetTopic():
-            return get_topic(namespace, command, seen)
         case v.UpdateTopic():
             return update_topic(namespace, command)
-        case v.DeleteTopic():
-            return delete_topic(namespace, command)
         case v.CreateSubscription():
             return create_subscription(namespace, command)
         case v.AddRule() | v.RemoveRule():
@@ -244,14 +236,13 @@ def _lost(namespace: Namespace, command: v.Operation, connection: str) -> Namesp
             return lost_roll_back(namespace, command)
         case v.UpdateQueue():
             return lost_update(namespace, command)
-        case v.DeleteQueue():
-            return lost_delete(namespace, command)
+        case v.DeleteQueue(queue=name) | v.DeleteTopic(topic=name):
+            # The entity, or a later one of its name, may be deleted at any time.
+            return stop_judging(namespace, name)
         case v.AddRule() | v.RemoveRule():
             return lost_change(namespace, command)
         case v.UpdateTopic():
             return lost_update_topic(namespace, command)
-        case v.DeleteTopic():
-            return lost_delete_topic(namespace, command)
         case v.TakePartitionDown() | v.BringPartitionUp():
             return lost_outage(namespace, command)
         case v.AdvanceClock():

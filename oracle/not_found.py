@@ -6,12 +6,12 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
+from busproof.oracle.changes import with_doubt
 from busproof.oracle.management.deletion import delete_entity
 from busproof.oracle.management.test_controls import in_outage
 from busproof.oracle.outages import Outages, partition_set
 from busproof.oracle.sizes.message_limits import beyond_limits
 from busproof.oracle.state import Namespace, Queue, everywhere, with_queue
-from busproof.oracle.transactions.limits import with_transaction
 from busproof.oracle.transition import Observation, Transition, done, refusal
 from busproof.oracle.unjudged import LOOKING, named, stop_judging
 
@@ -23,7 +23,6 @@ __all__ = [
     "touched",
     "under_a_topic",
     "unjudged",
-    "with_doubt",
 ]
 
 
@@ -160,12 +159,3 @@ def touched(namespace: Namespace, queue: Queue) -> Namespace:
     """Record that a queue that may not exist was used, or may still be."""
     managed = attrs.evolve(queue.managed, touched=True)
     return with_queue(namespace, attrs.evolve(queue, managed=managed))
-
-
-def with_doubt(namespace: Namespace, command: v.Command) -> Namespace:
-    """Return the namespace in which a transaction may have been ended by a refused send."""
-    name: str | None = getattr(command, "transaction", None)
-    transaction = None if name is None else namespace.transactions.get(name)
-    if name is None or transaction is None:
-        return namespace
-    return with_transaction(namespace, name, attrs.evolve(transaction, doubtful=True))

@@ -7,6 +7,7 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
+from busproof.oracle.changes import with_doubt
 from busproof.oracle.diagnosis.broken_rules import blamed
 from busproof.oracle.dispatch import dispatched, lost
 from busproof.oracle.evolve import evolve
@@ -26,7 +27,6 @@ from busproof.oracle.not_found import (
     touched,
     under_a_topic,
     unjudged,
-    with_doubt,
 )
 from busproof.oracle.state import Namespace, Queue, Subscription, Topic, is_unsure, with_queue
 from busproof.oracle.transactions.transactions import sent_to

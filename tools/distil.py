@@ -5,7 +5,8 @@ sample of the generated mutants. For each mutant it takes the shortest recording
 distinguishes it from the model, or searches for a variant that does. The sequence is minimised, and
 kept unless a sequence kept earlier kills the mutant, too. The same sources, seed and sample give
 the same files. `--reword` writes the names and sentences of the kept sequences anew, in seconds.
-`--pairs` searches recorded explorations for pairs of a rule and a context that nothing reaches yet.
+`--pairs` searches recorded explorations for pairs of a rule and a context that nothing reaches yet,
+and adds sequences that do.
 `--score` counts how many mutants of the sample the kept sequences kill.
 """
 
@@ -323,7 +324,7 @@ def main() -> None:
         return
     terms = Terms(sample=args.sample, tries=args.tries, seed=args.seed)
     if args.pairs:
-        kept = [each for each in stored() if each.mutants]
+        kept = list(stored())
         write([*kept, *reaching(args.pairs, kept)])
         return
     if args.score:

@@ -92,10 +92,10 @@ def mutant_named(identity: str) -> GeneratedMutant:
         UsageError: there is none.
     """
     mutants = generated(identity.partition(".")[0])
-    found = next((mutant for mutant in mutants if mutant.id == identity), None)
-    if found is None:
+    named = next((mutant for mutant in mutants if mutant.id == identity), None)
+    if named is None:
         raise UsageError(f"there is no generated mutant {identity!r}")
-    return found
+    return named
 
 
 def rules_of(mutant: GeneratedMutant) -> Rules:

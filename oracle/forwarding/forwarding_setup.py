@@ -6,19 +6,11 @@ from typing import Final, TypeVar
 import attrs
 
 from busproof import vocabulary as v
+from busproof.oracle.forwarding.forwarding import kept_away_by
 from busproof.oracle.messages.receiving import receive
 from busproof.oracle.several.batches import receive_batch
 from busproof.oracle.state import Namespace, Queue, Subscription, is_unsure, with_queue
 from busproof.oracle.transition import Observation, Transition, refusal
-
-__all__ = [
-    "LONGEST_LOCK",
-    "given_by_source",
-    "not_forwarding",
-    "refused_destination",
-    "sources",
-    "with_lawful_locks",
-]
 
 LONGEST_LOCK: Final = 300 * v.MICROSECONDS
 """LOCK-03: maximum lock duration."""
@@ -69,9 +61,7 @@ def sources(
 
 def not_forwarding(namespace: Namespace, destination_named: str) -> Namespace:
     """FWD-25: record that a source's messages do not arrive at its destination."""
-    destination = namespace.queues[destination_named]
-    kept_away = tuple(dict.fromkeys((*destination.kept_away, "FWD-25")))
-    return with_queue(namespace, attrs.evolve(destination, kept_away=kept_away))
+    return with_queue(namespace, kept_away_by(namespace.queues[destination_named], "FWD-25"))
 
 
 def given_by_source(

@@ -27,8 +27,6 @@ from busproof.filters.parser import (
 )
 from busproof.oracle.state import Subscription
 
-__all__ = ["Copied", "Verdict", "copies", "judged"]
-
 _OF_NODES: Final[dict[type, v.RuleId]] = {
     Compare: "FILTER-11",
     And: "FILTER-12",
@@ -77,13 +75,12 @@ def copies(role: Subscription, message: v.Message, *, assigned: bool) -> tuple[C
     verdict = judged(attrs.evolve(role, rules=Map(plain)), message, assigned=assigned)
     if verdict.taken:
         verdict = attrs.evolve(verdict, rules=("FILTER-24", *verdict.rules))
-    removable = {each.rule for each in role.pending if isinstance(each, v.RemoveRule)}
     found = [
         (
             name,
             action,
             _takes(role.rules[name], message, assigned=assigned)
-            and (name not in removable or None),
+            and (name not in removable(role) or None),
         )
         for name, action in sorted(role.actions.items())
     ]
@@ -93,6 +90,11 @@ def copies(role: Subscription, message: v.Message, *, assigned: bool) -> tuple[C
         if taken is not False
     ]
     return (Copied(message, verdict), *made)
+
+
+def removable(role: Subscription) -> set[str]:
+    """Return the names of rules whose removal was never answered."""
+    return {each.rule for each in role.pending if isinstance(each, v.RemoveRule)}
 
 
 def _acted_on(name: str, action: str, message: v.Message) -> v.Message | None:
@@ -131,21 +133,15 @@ def judged(role: Subscription, message: v.Message, *, assigned: bool) -> Verdict
     """
     if not role.added and not role.removed and not role.pending:
         return Verdict(taken=True, rules=("FILTER-01",))
-    removable = {each.rule for each in role.pending if not isinstance(each, v.AddRule)}
+    added = [each.filter for each in role.pending if isinstance(each, v.AddRule)]
     answers = {
         name: _takes(each, message, assigned=assigned) for name, each in sorted(role.rules.items())
     }
-    surely = [name for name, taken in answers.items() if taken and name not in removable]
+    surely = [name for name, taken in answers.items() if taken and name not in removable(role)]
     if surely:
         return Verdict(taken=True, rules=_shown_by_taking(role, message, answers, surely))
-    perhaps = [taken for taken in answers.values() if taken is not False]
-    perhaps += [
-        taken
-        for each in role.pending
-        if isinstance(each, v.AddRule)
-        and (taken := _takes(each.filter, message, assigned=assigned)) is not False
-    ]
-    if perhaps:
+    later = (_takes(each, message, assigned=assigned) for each in added)
+    if any(taken is not False for taken in (*answers.values(), *later)):
         return Verdict(taken=None, rules=())
     return Verdict(taken=False, rules=_shown_by_not_taking(role, message))
 

@@ -6,22 +6,13 @@ from typing import Any
 import attrs
 
 from busproof import vocabulary as v
+from busproof.oracle.changes import with_managed, with_registry
 from busproof.oracle.outages import Outages, partition_set
 from busproof.oracle.registry import troubled
 from busproof.oracle.state import NEVER, Namespace, Queue, everywhere, with_queue
 from busproof.oracle.transition import Transition, done, refusal
 from busproof.oracle.unjudged import is_joined, stop_judging
 from busproof.oracle.window import Window
-
-__all__ = [
-    "advance_clock",
-    "bring_up",
-    "in_outage",
-    "lost_advance",
-    "lost_outage",
-    "take_down",
-    "with_outages",
-]
 
 
 def _exists(namespace: Namespace, queue: Queue, partition: int) -> bool:
@@ -92,10 +83,8 @@ def in_outage(namespace: Namespace, name: str, outages: Outages) -> Namespace:
     name = owner.settings.queue
     if owner.role is not None or is_joined(namespace, name):
         return stop_judging(namespace, name)
-    managed = attrs.evolve(
-        owner.managed, partially_applied=owner.managed.partially_applied or "create"
-    )
-    return with_queue(namespace, attrs.evolve(owner, managed=managed))
+    partly = owner.managed.partially_applied or "create"
+    return with_managed(namespace, owner, partially_applied=partly)
 
 
 def with_outages(namespace: Namespace, name: str, outages: Outages, **changes: Any) -> Namespace:
@@ -114,11 +103,10 @@ def with_outages(namespace: Namespace, name: str, outages: Outages, **changes: A
 
 def _darkened(namespace: Namespace, name: str, outages: Outages) -> Namespace:
     """Record whether this entity has partitions that are down."""
-    registry, dark = namespace.registry, bool(outages.down)
-    if dark is (name in registry.dark):
+    names, dark = namespace.registry.dark, bool(outages.down)
+    if dark is (name in names):
         return namespace
-    names = registry.dark.set(name, None) if dark else registry.dark.delete(name)
-    return attrs.evolve(namespace, registry=attrs.evolve(registry, dark=names))
+    return with_registry(namespace, dark=names.set(name, None) if dark else names.delete(name))
 
 
 def advance_clock(namespace: Namespace, command: v.AdvanceClock) -> Iterator[Transition]:

@@ -9,8 +9,6 @@ from busproof.oracle.state import Namespace, Queue, with_queue
 from busproof.oracle.transition import Transition
 from busproof.oracle.unjudged import is_unjudged, named, stop_judging
 
-__all__ = ["lost_creation"]
-
 
 def lost_creation(
     namespace: Namespace,

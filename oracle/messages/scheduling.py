@@ -6,6 +6,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
+from busproof.oracle.changes import with_transaction
 from busproof.oracle.messages.activation import goes_on
 from busproof.oracle.messages.duplicates import Fate, fate, noted
 from busproof.oracle.messages.enqueueing import arrive
@@ -24,7 +25,7 @@ from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Key
 from busproof.oracle.schedule import Waiting, entered, perhaps_gone, withdrawn
 from busproof.oracle.sizes.entity_size import weight
-from busproof.oracle.sizes.free_space import no_room, no_room_within
+from busproof.oracle.sizes.free_space import no_room
 from busproof.oracle.sizes.message_limits import beyond_limits, no_more
 from busproof.oracle.state import (
     NEVER,
@@ -43,7 +44,6 @@ from busproof.oracle.transactions.limits import (
     occupied,
     unless_ending,
     with_staged,
-    with_transaction,
     without_deleted,
 )
 from busproof.oracle.transition import Observation, Transition, done, refusal
@@ -207,7 +207,7 @@ def _schedule_in(
         return
     key = effective_key(namespace, queue.settings, message)
     home = _home(namespace, queue, key)
-    for refused in no_room_within(namespace, queue, message, key, home):
+    for refused in no_room(namespace, queue, message, key, home, within=True):
         yield attrs.evolve(
             refused, next=transactional_sends.after_refusal(refused.next, name, transaction)
         )

@@ -6,6 +6,7 @@ from typing import assert_never
 import attrs
 
 from busproof import vocabulary as v
+from busproof.oracle.changes import with_doubt, with_transaction
 from busproof.oracle.evolve import evolve
 from busproof.oracle.heap import push
 from busproof.oracle.messages.deferral import defer, lost_defer
@@ -23,24 +24,11 @@ from busproof.oracle.messages.settling import (
 )
 from busproof.oracle.queued_messages import Key, Lock, Pledge, Stored
 from busproof.oracle.state import Enlisted, Namespace, Queue, Transaction, with_queue
-from busproof.oracle.transactions.limits import (
-    is_there,
-    may_be_full,
-    may_be_over,
-    with_transaction,
-)
+from busproof.oracle.transactions.limits import is_there, may_be_full, may_be_over
 from busproof.oracle.transactions.transactional_sends import after_refusal, running
 from busproof.oracle.transition import Transition, done, refusal
 from busproof.oracle.unjudged import stop_judging
 from busproof.oracle.window import Window
-
-__all__ = [
-    "loses",
-    "lost_settle",
-    "released",
-    "settle",
-    "settled_together",
-]
 
 
 def settle(namespace: Namespace, command: v.Settlement) -> Iterator[Transition]:
@@ -103,7 +91,6 @@ def _enlisted(namespace: Namespace, command: v.Settlement, name: str) -> Iterato
     again = before is not None
     namespace = before or namespace
     transaction = running(namespace, name)
-    namespace = with_transaction(namespace, name, transaction)
     may_settle = unsure = False
     for transition in _at_once(namespace, attrs.evolve(command, transaction=None)):
         if isinstance(transition.outcome, v.Done):
@@ -114,17 +101,34 @@ def _enlisted(namespace: Namespace, command: v.Settlement, name: str) -> Iterato
                 yield _turned_away(transition, command, name, transaction)
             yield from _taken_yet_doomed(namespace, command, name, transition)
     if may_settle and not _must_object(namespace, command, transaction):
-        nameless = is_of_lost_answer(namespace.queues[command.queue], command.lock_token)
-        waiting = _waiting(namespace, command, name, certain=not (again or nameless))
-        if nameless:
-            waiting = stop_judging(waiting, v.owner_of(command.queue))
-        if unsure and not _refuses(namespace, "at-once"):
-            waiting = _perhaps_doomed(waiting, name)
-        yield done(waiting)
+        yield done(_accepted(namespace, command, name, again=again, unsure=unsure))
     over = transaction.doubtful or may_be_over(namespace, transaction)
     if again or over or may_be_full(transaction) or _may_object(namespace, command, transaction):
         after = after_refusal(namespace, name, transaction)
         yield refusal(after, v.Error.INVALID_OPERATION, any_error=True)
+
+
+def _accepted(
+    namespace: Namespace, command: v.Settlement, name: str, *, again: bool, unsure: bool
+) -> Namespace:
+    """Return the state in which a settlement waits for the commit.
+
+    Args:
+        namespace: the state before.
+        command: the settlement.
+        name: its transaction.
+        again: whether an earlier settlement of the message waits, too.
+        unsure: whether the lock may have been lost.
+    """
+    nameless = is_of_lost_answer(namespace.queues[command.queue], command.lock_token)
+    waiting = _waiting(namespace, command, name, certain=not (again or nameless))
+    if nameless:
+        waiting = stop_judging(waiting, v.owner_of(command.queue))
+    if unsure and not _refuses(namespace, "at-once"):
+        # It may be refused later and doom the rest: the documents do not say whether a doomed
+        # transaction accepts sends or a roll back.
+        waiting = with_doubt(waiting, command)
+    return waiting
 
 
 def _turned_away(
@@ -146,15 +150,6 @@ def _taken_yet_doomed(
     waiting = _waiting(namespace, command, name)
     doomed = attrs.evolve(running(waiting, name), doomed=True)
     yield done(with_transaction(waiting, name, doomed))
-
-
-def _perhaps_doomed(namespace: Namespace, name: str) -> Namespace:
-    """An accepted settlement with a perhaps lost lock may be refused later and doom the rest.
-
-    The documents do not say whether a doomed transaction accepts sends or a roll back.
-    """
-    doubtful = attrs.evolve(running(namespace, name), doubtful=True)
-    return with_transaction(namespace, name, doubtful)
 
 
 def _refuses(namespace: Namespace, when: str) -> bool:

@@ -24,6 +24,19 @@ def dead_letter_it(bus: Bus, queue: str, view: v.MessageView, reason: str = REAS
     return bus.do(v.DeadLetter(queue=queue, lock_token=view.lock_token or "", reason=reason))
 
 
+@when("receivers turn to its dead letters", target_fixture="queue")
+def turned_to_dead_letters(queue: str, views: list[v.MessageView]) -> str:
+    """Use the dead-letter queue in the next steps, and forget the messages received before."""
+    views.clear()
+    return queue + v.DEAD_LETTERS
+
+
+@when("a message is received again", target_fixture="again")
+def receives_again(bus: Bus, queue: str) -> v.MessageView:
+    """Receive a message that was received before, and leave it locked; one must arrive."""
+    return _received(bus, queue)
+
+
 def _abandon(bus: Bus, queue: str) -> None:
     bus.abandon(queue, _received(bus, queue))
 

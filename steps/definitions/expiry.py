@@ -24,6 +24,33 @@ def has_sent_mortal(bus: Bus, queue: str, carried: Properties, number: int) -> N
 
 
 @given(
+    parsers.parse("{number:d} messages {carried} were sent at once that live for {life:d} seconds"),
+    converters=READ,
+)
+def has_sent_mortal_batch(
+    bus: Bus, queue: str, number: int, carried: Properties, life: int
+) -> None:
+    """Send a batch of messages with a time to live; it must be accepted."""
+    messages = [carried.message(bus) for _ in range(number)]
+    mortal = tuple(attrs.evolve(message, time_to_live=seconds(life)) for message in messages)
+    bus.expect(bus.send_batch(v.SendBatch(queue=queue, messages=mortal)), v.Done)
+
+
+@when(
+    parsers.parse(
+        "a message {carried} is sent in the transaction that lives for {number:d} seconds"
+    ),
+    converters=READ,
+)
+def sends_mortal_in_transaction(
+    bus: Bus, queue: str, carried: Properties, number: int, transaction: str
+) -> None:
+    """Send one message with a time to live in the transaction; it must be accepted."""
+    message = attrs.evolve(carried.message(bus), time_to_live=seconds(number))
+    bus.expect(bus.send(v.Send(queue=queue, message=message, transaction=transaction)), v.Done)
+
+
+@given(
     parsers.parse(
         "a message {carried} was scheduled in {number:d} seconds, to live for {life:d} seconds"
     ),

@@ -60,10 +60,28 @@ def keeps_each_of_session(bus: Bus, queue: str, session_id: str) -> tuple[v.Mess
 
 
 def _settle_together(
-    bus: Bus, queue: str, views: Iterable[v.MessageView], disposition: v.Disposition
+    bus: Bus,
+    queue: str,
+    views: Iterable[v.MessageView],
+    disposition: v.Disposition,
+    reason: str = "",
 ) -> v.Outcome:
     tokens = tuple(view.lock_token or "" for view in views)
-    return bus.do(v.SettleBatch(queue=queue, lock_tokens=tokens, disposition=disposition))
+    together = v.SettleBatch(
+        queue=queue, lock_tokens=tokens, disposition=disposition, reason=reason
+    )
+    return bus.do(together)
+
+
+@when(
+    parsers.parse('all of them are dead-lettered in one request because of "{reason}"'),
+    target_fixture="outcome",
+)
+def dead_letters_together(
+    bus: Bus, queue: str, several: tuple[v.MessageView, ...], reason: str
+) -> v.Outcome:
+    """Try to dead-letter all of the locked messages at once, for this reason."""
+    return _settle_together(bus, queue, several, v.Disposition.DEAD_LETTER, reason)
 
 
 @when(parsers.re(rf"all of them are {HOW} in one request"), target_fixture="outcome")

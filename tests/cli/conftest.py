@@ -30,15 +30,6 @@ FOREVER = 480
 """Seconds after which a command is taken to hang, however busy the machine is."""
 
 
-def pytest_configure() -> None:
-    """Let Ctrl-C reach the commands under test.
-
-    A shell that starts tests in the background ignores it, and so would all that they start.
-    """
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
 @attrs.frozen(kw_only=True)
 class Ended:
     """What a user sees of a command: its exit code, its output, and for how long it ran."""
