@@ -1,7 +1,7 @@
 """The result of a command: the client's view, and the details that only a test can see.
 
-The outcome is all that a client learns. Partition, rules and changes are for whoever compares,
-explains or stores: the oracle's witness, the broker's page of decisions, and the store.
+The outcome is all that a client learns. Partition, rules and changes serve comparisons, pages and
+stores: the oracle's witness, the broker's page of decisions, and the rows to write.
 """
 
 from collections.abc import Sequence

@@ -49,7 +49,7 @@ def check(namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...])
         rules.limits.check_batch(namespace, messages)
         rules.batches.check_keys(namespace, entity, messages)
     for message in messages:
-        rules.limits.check_message(namespace, message)
+        rules.limits.check_message(namespace, message)  # one at fault refuses all
 
 
 def check_keys(namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...]) -> None:

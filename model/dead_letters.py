@@ -45,7 +45,7 @@ def dead_letter(namespace: Namespace, queued: QueuedMessage, reason: str) -> Non
     rules = namespace.rules
     kept = namespace.reading("DEAD-LETTER-COUNT", "anew", "kept") == "kept"
     transit = DIRECT._replace(reason=reason, failed=queued.failed if kept else 0)
-    rules.messages.remove(namespace, queued)
+    rules.messages.remove(namespace, queued)  # first: never in both queues
     rules.dead_letters.enqueue(namespace, queued.entity, queued.message, queued.partition, transit)
 
 

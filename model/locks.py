@@ -44,7 +44,7 @@ def lock(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
     queued.state = LIFE_CYCLE[queued.state, action]
     queued.deliveries += 1
     queued.failed += 1
-    queued.token = f"{queued.number}/{queued.deliveries}"
+    queued.token = f"{queued.number}/{queued.deliveries}"  # of this delivery alone
     session = queued.session
     if session is not None:
         session.locked[queued.number] = queued

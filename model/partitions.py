@@ -90,7 +90,7 @@ def fill_cache(namespace: Namespace, entity: Entity, partition: int, connection:
         if queued is None:
             return
         namespace.rules.locks.lock(namespace, queued, Action.RECEIVE)
-        queued.failed -= 1
+        queued.failed -= 1  # not yet a delivery (CACHE-DELIVERY-COUNT)
         queued.cached_by = connection
         entity.caches.setdefault(connection, []).append(queued)
 

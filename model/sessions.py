@@ -124,7 +124,7 @@ def free(namespace: Namespace, entity: Entity) -> Iterator[Session]:
 def hold(namespace: Namespace, session: Session, connection: str) -> None:
     """SESS-03, SESS-11: lock a session for a connection, and release its earlier messages."""
     if session.holder is not None:
-        namespace.rules.sessions.give_back(namespace, session, counts=True)
+        namespace.rules.sessions.give_back(namespace, session, counts=True)  # as if it had ended
     namespace.journal.touch(session)
     session.holder = connection
     namespace.rules.sessions.prolong(namespace, session)

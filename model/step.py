@@ -117,7 +117,7 @@ def run_timers(namespace: Namespace, until: int) -> None:
             journal.touch(namespace)
             namespace.now = moment
         entity = thing.entity
-        if namespace.entities.get(entity.path) is entity:
+        if namespace.entities.get(entity.path) is entity:  # it may be deleted by now
             attrgetter(rule)(namespace.rules)(namespace, thing)
 
 

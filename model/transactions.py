@@ -223,7 +223,7 @@ def commit(namespace: Namespace, command: v.CommitTransaction, connection: str) 
     rules = namespace.rules
     transaction = running(namespace, command.transaction)
     namespace.journal.touch(transaction)
-    transaction.ended = True
+    transaction.ended = True  # whatever becomes of its requests
     mark = namespace.journal.mark()
     try:
         rules.transactions.apply(namespace, transaction)
