@@ -27,6 +27,9 @@ DEFAULT_DELIVERIES: Final = 10
 def permitted(namespace: Namespace, queue: Queue) -> tuple[int, int]:
     """DLQ-02: return the least and the greatest number of deliveries before dead-lettering."""
     counts = queue.managed.delivery_counts
+    if not namespace.observability.dead_letters:
+        # Such a bus may ignore the maximum: no rule about it applies.
+        return counts.earliest, NEVER
     match namespace.profile.readings.get("MAX-DELIVERIES"):
         case "one-more":
             return counts.earliest + 1, counts.latest + 1

@@ -30,7 +30,7 @@ def run(args: Options) -> int:
         UsageError: there is no such file, or it names what the catalogue does not have.
     """
     _refuse_what_does_not_fit(args)
-    from busproof.cli.run import published  # noqa: PLC0415
+    from busproof.cli.running.publishing import published  # noqa: PLC0415
     from busproof.reports.conformance import write  # noqa: PLC0415
 
     required.check(args)

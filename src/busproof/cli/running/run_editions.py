@@ -9,7 +9,8 @@ import attrs
 from busproof.cli import github, known_failures
 from busproof.cli.console import write_aside
 from busproof.cli.frame import Options
-from busproof.cli.run import printed, report, request_from, terminal, written
+from busproof.cli.running.publishing import printed, report, terminal, written
+from busproof.cli.running.run_options import request_from
 from busproof.errors import UsageError
 
 if TYPE_CHECKING:
