@@ -1,4 +1,4 @@
-"""What a finished run prints and writes, and the exit code that is left."""
+"""Output of a finished run: the verdicts, the files, and the exit code."""
 
 import sys
 from collections.abc import Callable
