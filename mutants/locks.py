@@ -64,7 +64,7 @@ def lock_ends_early(queued: QueuedMessage) -> None:
     """A lock lasts half as long as its queue says."""
     if queued.session is None:
         queued.locked_until -= queued.entity.settings.lock_duration // 2
-        queued.entity.look_at("lock", queued.locked_until, queued, queued.number)
+        queued.entity.look_at("locks.end", queued.locked_until, queued, queued.number)
 
 
 @mutant("LOCK-01", "messages.give", LOCKED)

@@ -10,7 +10,7 @@ from busproof import vocabulary as v
 from busproof.model.answers import Answer
 from busproof.model.life_cycle import ACTIVE, Action
 from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace, QueuedMessage, Session, is_there
+from busproof.model.state import Entity, Namespace, QueuedMessage, Session
 from busproof.model.values import DIRECT, EntityKind, Key
 from busproof.mutants import keys, keys_outages, messages
 from busproof.mutants.mutant import memory, mutant
@@ -199,7 +199,7 @@ def copy_in_two_partitions(namespace: Namespace, entity: Entity, *what: Any) -> 
 def copy_moves(namespace: Namespace, queued: QueuedMessage) -> None:
     """A message that is given back to a subscription is in the next partition from then on."""
     entity, transit = queued.entity, DIRECT._replace(failed=queued.failed)
-    if is_subscription(entity) and queued.state is ACTIVE and is_there(queued):
+    if is_subscription(entity) and queued.state is ACTIVE and queued.is_there:
         where = (queued.partition + 1) % len(entity.partitions)
         namespace.rules.messages.enqueue(namespace, entity, queued.message, where, transit)
         namespace.rules.messages.remove(namespace, queued)
