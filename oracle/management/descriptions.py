@@ -13,6 +13,7 @@ from busproof.oracle.management.counts import (
     rules_of_scheduled,
 )
 from busproof.oracle.management.lists import listed_names
+from busproof.oracle.management.topics import shared_fields
 from busproof.oracle.management.updates_and_deletions import FIXED
 from busproof.oracle.messages.dead_letters import dead_letters
 from busproof.oracle.registry import Managed
@@ -154,14 +155,7 @@ def wrongly_told_of_topic(
 
 def _as_of_queue(told: v.TopicDescription) -> v.QueueDescription:
     """Return what a topic's description has in common with a queue's."""
-    return v.QueueDescription(
-        queue=told.topic,
-        partitioned=told.partitioned,
-        duplicate_detection=told.duplicate_detection,
-        duplicate_window=told.duplicate_window,
-        time_to_live=told.time_to_live,
-        max_size=told.max_size,
-    )
+    return v.QueueDescription(queue=told.topic, **shared_fields(told, "subscription_count"))
 
 
 def _is_counted(namespace: Namespace, topic: Queue, told: int | None) -> bool:

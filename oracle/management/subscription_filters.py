@@ -25,6 +25,7 @@ from busproof.filters.parser import (
     parsed,
     walked,
 )
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import Subscription
 
 _OF_NODES: Final[dict[type, v.RuleId]] = {
@@ -149,17 +150,15 @@ def judged(role: Subscription, message: v.Message, *, assigned: bool) -> Verdict
 def _shown_by_taking(
     role: Subscription, message: v.Message, answers: dict[str, bool | None], surely: list[str]
 ) -> tuple[v.RuleId, ...]:
-    deciding = role.rules[surely[0]]
-    rules = (
-        ("FILTER-01",)
-        if surely == [v.DEFAULT_RULE]
-        else (*_rules_of(deciding, message, taken=True), "FILTER-07")
+    if len(surely) > 1:
+        return ("FILTER-05",)
+    by_default = surely == [v.DEFAULT_RULE]
+    return rules_if(
+        (len(answers) > 1, "FILTER-05"),
+        (by_default, "FILTER-01"),
+        (not by_default, *_rules_of(role.rules[surely[0]], message, taken=True)),
+        (not by_default, "FILTER-07"),
     )
-    if len(answers) > 1 and len(surely) == 1:
-        rules = ("FILTER-05", *rules)
-    elif len(surely) > 1:
-        rules = ("FILTER-05",)
-    return rules
 
 
 def _shown_by_not_taking(role: Subscription, message: v.Message) -> tuple[v.RuleId, ...]:
@@ -190,19 +189,20 @@ def _rules_of(wanted: v.Filter, message: v.Message, *, taken: bool) -> tuple[v.R
 def _of_sql(condition: Condition, message: v.Message) -> tuple[v.RuleId, ...]:
     """FILTER-11 to FILTER-18: return the language rules that the condition exercises."""
     nodes = list(walked(condition))
-    rules = [_OF_NODES[type(node)] for node in nodes if type(node) in _OF_NODES]
-    if any(isinstance(node, Not) and _is_negation(node) for node in nodes):
-        rules.append("FILTER-12")
+    # NOT is an operator unless it is a part of NOT IN, NOT LIKE or IS NOT NULL.
+    negates = any(
+        isinstance(node, Not) and not isinstance(node.condition, In | Like | IsNull)
+        for node in nodes
+    )
     named = {node.name for node in nodes if isinstance(node, Property) and node.scope == "user"}
     own = set(message.properties)
     alike = {name.lower() for name in own}
-    if any(name.lower() not in alike for name in named):
-        rules.insert(0, "FILTER-17")
-    if any(name not in own and name.lower() in alike for name in named):
-        rules.insert(0, "FILTER-18")
+    rules = (
+        *rules_if(
+            (any(name not in own and name.lower() in alike for name in named), "FILTER-18"),
+            (any(name.lower() not in alike for name in named), "FILTER-17"),
+        ),
+        *(_OF_NODES[type(node)] for node in nodes if type(node) in _OF_NODES),
+        *rules_if((negates, "FILTER-12")),
+    )
     return tuple(dict.fromkeys(rules))
-
-
-def _is_negation(node: Not) -> bool:
-    """Return whether this NOT is an operator, not a part of NOT IN, NOT LIKE or IS NOT NULL."""
-    return not isinstance(node.condition, In | Like | IsNull)

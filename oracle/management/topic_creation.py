@@ -23,7 +23,7 @@ from busproof.oracle.management.queue_creation import (
     taken,
     wanted,
 )
-from busproof.oracle.management.topics import named_topic
+from busproof.oracle.management.topics import named_topic, shared_fields
 from busproof.oracle.management.validation import objections
 from busproof.oracle.messages.dead_letters import with_dead_letter_forwarding
 from busproof.oracle.messages.enqueueing import with_unanswered_sends
@@ -87,15 +87,7 @@ def _made_of_tier(namespace: Namespace, asked: v.CreateQueue) -> Iterator[Transi
 
 def _as_queue(command: v.CreateTopic) -> v.CreateQueue:
     """Return the settings of the queue that represents the topic."""
-    return v.CreateQueue(
-        queue=command.topic,
-        partitioned=command.partitioned,
-        duplicate_detection=command.duplicate_detection,
-        duplicate_window=command.duplicate_window,
-        max_size=command.max_size,
-        api_version=command.api_version,
-        time_to_live=command.time_to_live,
-    )
+    return v.CreateQueue(queue=command.topic, **shared_fields(command))
 
 
 def _with_topic(namespace: Namespace, settings: v.CreateQueue) -> Namespace:
@@ -187,13 +179,7 @@ def _with_subscription(namespace: Namespace, path: str, command: v.CreateSubscri
         queue=path,
         partitioned=topic.settings.partitioned,
         max_size=topic.settings.max_size,
-        requires_session=command.requires_session,
-        lock_duration=command.lock_duration,
-        max_delivery_count=command.max_delivery_count,
-        forward_to=command.forward_to,
-        time_to_live=command.time_to_live,
-        dead_letter_expired=command.dead_letter_expired,
-        forward_dead_letters_to=command.forward_dead_letters_to,
+        **shared_fields(command, "subscription"),
     )
     revision = of_topic.revision + 1
     role = Subscription(

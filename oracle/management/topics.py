@@ -67,6 +67,12 @@ def named_topic(namespace: Namespace, name: str) -> tuple[Queue, Topic]:
     return topic, topic.role
 
 
+def shared_fields(value: object, *without: str) -> dict[str, Any]:
+    """Return the fields that a request or description about a topic shares with a queue's."""
+    names = (field.name for field in attrs.fields(type(value)))  # type: ignore[arg-type]
+    return {name: getattr(value, name) for name in names if name not in ("topic", *without)}
+
+
 def told_of_topics(queue: Queue | None, rules: tuple[v.RuleId, ...]) -> tuple[v.RuleId, ...]:
     """Add the rules that apply documented behaviour of queues to topics and subscriptions.
 

@@ -13,7 +13,7 @@ from busproof.oracle.management.lifetime_updates import with_lifetime
 from busproof.oracle.management.premium import may_keep_as_it_is
 from busproof.oracle.management.queue_creation import may_fail_in_outage, outage_reading
 from busproof.oracle.management.statuses import with_status
-from busproof.oracle.management.topics import has_no_such_setting
+from busproof.oracle.management.topics import has_no_such_setting, shared_fields
 from busproof.oracle.registry import Managed
 from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import Namespace, Queue, Topic, with_queue
@@ -233,13 +233,7 @@ def update_topic(namespace: Namespace, command: v.UpdateTopic) -> Iterator[Trans
 
 def _as_queue(command: v.UpdateTopic) -> v.UpdateQueue:
     """Convert the update of a topic to one of the queue that represents it."""
-    return v.UpdateQueue(
-        queue=command.topic,
-        partitioned=command.partitioned,
-        duplicate_detection=command.duplicate_detection,
-        time_to_live=command.time_to_live,
-        status=command.status,
-    )
+    return v.UpdateQueue(queue=command.topic, **shared_fields(command))
 
 
 def _is_busy(namespace: Namespace, name: str) -> bool:

@@ -27,15 +27,9 @@ MOST_SUBSCRIPTIONS: Final = 2_000
 GREATEST_SIZE: Final = 80
 """In GB; also the factor for the number of partitions (GB-PARTITIONS)."""
 
-_BY_READING: Final[dict[str, tuple[bool, bool]]] = {
-    "QUOTA-SHARED=separate": (False, False),
-    "QUOTA-SHARED=shared": (True, True),
-    "QUOTA-WEIGHT=one": (False, False),
-    "QUOTA-WEIGHT=per-partition": (True, True),
-    "QUOTA-SUBSCRIPTIONS=not-counted": (False, False),
-    "QUOTA-SUBSCRIPTIONS=counted": (True, True),
-}
-"""Whether the other ones surely count as well, and whether they may."""
+_APART: Final = ("separate", "one", "not-counted")
+_TOGETHER: Final = ("shared", "per-partition", "counted")
+"""Readings under which other entities, or partitions, do not count as well, and surely do."""
 
 _DEMANDED_IN_PREMIUM: Final[dict[str, tuple[v.RuleId, ...]]] = {
     "counting": ("QUOTA-12",),
@@ -105,7 +99,7 @@ def _quotas(namespace: Namespace, wanted: Wanted) -> Iterator[tuple[v.Error | No
 def _others_count(namespace: Namespace, ambiguity: str) -> tuple[bool, bool]:
     """Return whether the entities of a reading surely count, and whether they may."""
     reading = namespace.profile.readings.get(ambiguity, "either")
-    return _BY_READING.get(f"{ambiguity}={reading}", (False, True))
+    return reading in _TOGETHER, reading not in _APART
 
 
 def _of_partitioned(namespace: Namespace, kind: Kind) -> Quota:

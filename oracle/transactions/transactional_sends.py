@@ -159,14 +159,12 @@ def conflicting(
 
     If a partition is down as well, either error may come first (ERROR-PRECEDENCE).
     """
-    readings = namespace.profile.readings
-    if not queue.settings.partitioned:
-        if readings.get("REGULAR-KEYS") != "accepted":
-            yield refusal(namespace, v.Error.INVALID_OPERATION)
-            yield from perhaps_full(namespace, queue, message)
+    readings, partitioned = namespace.profile.readings, bool(queue.settings.partitioned)
+    if not partitioned and readings.get("REGULAR-KEYS") == "accepted":
         return
     either_first = queue.outages.any and readings.get("ERROR-PRECEDENCE") != "key-first"
-    yield refusal(namespace, v.Error.INVALID_OPERATION, rule, any_error=either_first)
+    rules, any_error = rules_if((partitioned, rule)), partitioned and either_first
+    yield refusal(namespace, v.Error.INVALID_OPERATION, *rules, any_error=any_error)
     yield from perhaps_full(namespace, queue, message)
 
 
@@ -192,13 +190,10 @@ def unavailable(
 
 def _regular_rules(transaction: Transaction, message: v.Message) -> tuple[v.RuleId, ...]:
     """TXN-09, TXN-14: return the rules exercised by accepting a second session, or any key."""
-    staged = transaction.staged
-    if message.session_id is None:
-        return ("TXN-14",)
-    if staged is None:
-        return ()
-    before = staged[0].message.session_id
-    return ("TXN-09",) if before is not None and before != message.session_id else ()
+    session_id, staged = message.session_id, transaction.staged
+    before = None if staged is None else staged[0].message.session_id
+    second = session_id is not None and before not in (None, session_id)
+    return rules_if((session_id is None, "TXN-14"), (second, "TXN-09"))
 
 
 def _send_in_partitioned(sending: _Sending, *, second: bool) -> Iterator[Transition]:

@@ -196,13 +196,9 @@ def _arrived(namespace: Namespace, queue: Queue, staged: Staged, *, certain: boo
 def _came(namespace: Namespace, staged: Staged) -> Window:
     """Return when a message sent in a transaction arrived (LIFETIME-IN-TRANSACTION)."""
     sent, now = staged.sent, namespace.now
-    match namespace.profile.readings.get("LIFETIME-IN-TRANSACTION"):
-        case "commit":
-            return now
-        case "send":
-            return sent
-        case _:
-            return Window(sent.earliest, now.latest)
+    reading = namespace.profile.readings.get("LIFETIME-IN-TRANSACTION", "either")
+    either = Window(sent.earliest, now.latest)
+    return {"commit": now, "send": sent}.get(reading, either)
 
 
 def roll_back(namespace: Namespace, command: v.RollBackTransaction) -> Iterator[Transition]:
