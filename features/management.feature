@@ -102,13 +102,22 @@ Feature: Queue management
       Then it is refused because it is not found
 
       Examples:
+        | asked    |
+        | sent     |
+        | got      |
+        | updated  |
+        | deleted  |
+
+    @MGMT-10
+    Scenario Outline: What does not exist takes neither batches nor scheduled messages
+      Given an empty namespace
+      When a queue that does not exist is <asked>
+      Then it is refused
+
+      Examples:
         | asked     |
-        | sent      |
         | batched   |
         | scheduled |
-        | got       |
-        | updated   |
-        | deleted   |
 
     @MGMT-10
     Scenario Outline: What does not exist holds no messages
