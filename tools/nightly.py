@@ -108,7 +108,10 @@ PARTS: Final[dict[str, tuple[Step, ...]]] = {
             ("tests", "docs", "tools", "examples", "README.md", "Makefile", ".ci"),
         ),
     ),
-    "audit": (busproof("audit --matrix full"),),
+    "audit": (
+        busproof("audit --matrix full"),
+        busproof("audit --generated --sample 15 --minutes 60"),
+    ),
     "faults": (benchmark("exploring_faults"),),
     "modelcheck": (
         busproof("modelcheck --size full"),
