@@ -13,7 +13,7 @@ Z: Final = 1.96
 
 @attrs.frozen(kw_only=True)
 class Counted:
-    """The mutants of a family, counted by their fate.
+    """Fate of the mutants of a family.
 
     Attributes:
         made: how many there are.

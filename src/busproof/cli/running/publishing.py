@@ -1,4 +1,4 @@
-"""Output of a finished run: the verdicts, the files, and the exit code."""
+"""Printing and writing a finished run, and its exit code."""
 
 import sys
 from collections.abc import Callable
