@@ -40,16 +40,23 @@ TOGETHER = (
 
 LONGEST = (
     "tests/pipeline/",
-    "tests/test_site.py",
-    "tests/browser/test_site_look.py",
-    "tests/cli/test_terms.py",
     "tests/test_examples.py",
+    "tests/cli/test_terms.py",
+    "tests/browser/test_site_look.py",
+    "tests/test_site.py",
+    "tests/model/",
+    "tests/broker/test_crashes.py",
     "tests/judging/test_soundness.py",
+    "tests/steps/test_generating.py",
+    "tests/cli/test_extras.py",
+    "tests/cli/test_check.py",
+    "tests/test_environment.py",
+    "tests/test_words.py",
     "tests/test_commands_of_documents.py",
     "tests/test_documents.py",
     "tests/cli/test_interrupts.py",
 )
-"""Tests of many seconds each, which begin early: none is left running when all others are done."""
+"""Tests of many seconds each, which begin first, so that none is left when all others are done."""
 
 
 def pytest_configure() -> None:
@@ -78,8 +85,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Together:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest tests first."""
-    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+    """Put the longest tests first, in the order of `LONGEST`."""
+    items.sort(key=lambda item: place(item.nodeid))
+
+
+def place(nodeid: str) -> int:
+    """Return the position in `LONGEST`, or the one after all of it."""
+    found = (number for number, start in enumerate(LONGEST) if nodeid.startswith(start))
+    return next(found, len(LONGEST))
 
 
 class FileNotImported(pytest.File):

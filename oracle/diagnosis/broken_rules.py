@@ -134,9 +134,9 @@ def _of_the_answer(
             rules = rules_if((session_id in queue.calendar.sessions, "SCHED-13"), (True, "SESS-06"))
         case v.RenewLock(), v.Renewed() | v.Done() if _only_refusals(allowed):
             rules = ("LOCK-05", "LOCK-07")
-        case command, outcome:
-            kinds = (type(command), type(outcome))
-            rules = _OF_ANSWERS.get(kinds) or _OF_REQUESTS.get(type(command), ())
+        case _:
+            kinds = (type(event.command), type(event.outcome))
+            rules = _OF_ANSWERS.get(kinds) or _OF_REQUESTS.get(type(event.command), ())
     return rules
 
 
@@ -202,7 +202,7 @@ def _wrongly_shown(
             return (*absence(namespace, queue, view), "LIFE-07")
         if command.session_id not in (None, found[0].stored.message.session_id):
             return ("SESS-23", "LIFE-07")
-        if misnumber := misnumbered(namespace, queue, found[0].stored, view):
+        if misnumber := misnumbered(found[0]):
             return (misnumber,)
     begun = wrongly_begun(namespace, queue, command, views)
     if begun or not in_order(namespace, queue, views):

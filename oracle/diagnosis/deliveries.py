@@ -1,16 +1,16 @@
 """Diagnosis of receives: a wrong message was given, or a message was withheld."""
 
 from busproof import vocabulary as v
+from busproof.oracle.coverage.deliveries import COUNTED_AGAIN
+from busproof.oracle.coverage.settlements import DEFAULT_DURATION
 from busproof.oracle.diagnosis.unknown_message import absence
 from busproof.oracle.forwarding.forwarding_setup import LONGEST_LOCK
 from busproof.oracle.messages.deliveries import DEFAULT_DELIVERIES, count_is_possible
 from busproof.oracle.messages.keys import SESSION_ID
 from busproof.oracle.messages.locks import lock_is_possible
-from busproof.oracle.messages.matching import Seen, recognised
-from busproof.oracle.messages.message_store import first_in_line
-from busproof.oracle.messages.receiving import COUNTED_AGAIN, order_rule
+from busproof.oracle.messages.matching import Candidate, recognised
+from busproof.oracle.messages.message_store import first_in_line, order_rule
 from busproof.oracle.messages.sequence_numbers import misnumbered
-from busproof.oracle.messages.settling import DEFAULT_DURATION
 from busproof.oracle.queued_messages import Key, Stored
 from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.several.batches import Reached, are_locked_apart, one_more, one_of
@@ -48,17 +48,17 @@ def _wrongly_given(
         by_default = queue.settings.max_delivery_count == DEFAULT_DELIVERIES
         of_spent = rules_if((True, "DLQ-02"), (by_default, "DLQ-04"))
         return ("DEFER-01", "DEFER-06") if stored.deferred else of_spent
-    if not any(count_is_possible(namespace, queue, each.stored, view) for each in candidates):
+    if not any(count_is_possible(each) for each in candidates):
         return (*_wrongly_counted(stored, view), "DLQ-01")
     if stored.came is not None and view.sequence_number == stored.scheduled_number is not None:
         return ("SCHED-06",)
     if command.session_id not in (None, stored.message.session_id):
         foreign = ("SESS-04", "KEY-06", "LIFE-10")
         return ("SESS-01",) if stored.message.session_id is None else foreign
-    misnumber = misnumbered(namespace, queue, stored, view)
+    misnumber = misnumbered(candidates[0])
     return (
         rules_if((misnumber, misnumber or ""))
-        or _lock_broken(namespace, candidates[0], command, view)
+        or _lock_broken(candidates[0], command)
         or _wrongly_counted(stored, view)
         or _order_broken(queue, stored)
     )
@@ -97,27 +97,25 @@ def _wrongly_given_by_number(
     for view in views:
         if view.sequence_number not in (None, *command.sequence_numbers):
             return ("DEFER-08",)
-        found = [each.stored for each in recognised(namespace, queue, view, Observation())]
-        if not found:
+        candidate = next(recognised(namespace, queue, view, Observation()), None)
+        if candidate is None:
             return ("DEFER-07", "DEFER-03", *absence(namespace, queue, view))
-        if found[0].deferred is False:
+        if candidate.stored.deferred is False:
             return ("DEFER-04",)
-        if found[0].lock is not None:
+        if candidate.stored.lock is not None:
             return ("DEFER-05", "LIFE-02")
-        if not count_is_possible(namespace, queue, found[0], view):
+        if not count_is_possible(candidate):
             return ("DLQ-01",)
     return ("DEFER-11", "DEFER-12", "LOCK-01")
 
 
-def _lock_broken(
-    namespace: Namespace, candidate: Seen, command: v.Receive, view: v.MessageView
-) -> tuple[v.RuleId, ...]:
+def _lock_broken(candidate: Candidate, command: v.Receive) -> tuple[v.RuleId, ...]:
     """Return the rules broken by the lock of a delivery; empty if it is correct."""
     lock = candidate.stored.lock
-    if lock is not None and namespace.now.latest < lock.expiry.earliest:
+    if lock is not None and candidate.namespace.now.latest < lock.expiry.earliest:
         return ("LIFE-02", "LOCK-10", *(("LOCK-04",) if lock.first else ()))
     keeps = command.mode is v.ReceiveMode.PEEK_LOCK
-    if keeps and not lock_is_possible(namespace, candidate, command.session_id, view):
+    if keeps and not lock_is_possible(candidate, command.session_id):
         return _wrongly_locked(candidate.queue)
     return ("LIFE-02",) if lock is not None else ()
 
@@ -167,7 +165,7 @@ def _withheld(namespace: Namespace, queue: Queue, command: v.Receive) -> tuple[v
         *dict.fromkeys(rule for stored in waiting for rule in stored.shows),
         *rules_if(
             (any(stored.came for stored in waiting), "SCHED-05"),
-            (queue.peeked, "LIFE-07"),
+            ("peeks" in queue.requests, "LIFE-07"),
             (by_id, "KEY-12"),
             ("queue" in queue.managed.tried, "MGMT-09"),
             (len(queue.managed.before), "MGMT-15"),

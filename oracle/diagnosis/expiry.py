@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from busproof import vocabulary as v
-from busproof.oracle.diagnosis.unknown_message import present
 from busproof.oracle.messages.expiry import (
     EXPIRED,
     has_died,
@@ -36,7 +35,7 @@ def blamed_for_age(namespace: Namespace, queue: Queue, event: v.Event) -> tuple[
 
 def _given_too_late(namespace: Namespace, queue: Queue, view: v.MessageView) -> Iterator[v.RuleId]:
     """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13: an expired message was given."""
-    for stored in present(queue, view):
+    for stored in queue.with_body(view.body):
         dies = stored.dies
         if dies is None or may_be_given(namespace, queue, stored):
             continue
@@ -78,8 +77,8 @@ def _wrongly_dead(
     """TTL-02, TTL-07, TTL-08, TTL-10: a message was wrongly dead-lettered for its age."""
     owner = namespace.queues[v.owner_of(dead.settings.queue)]
     for view in views:
-        for stored in present(owner, view):
-            if not is_mortal(stored) or present(dead, view):
+        for stored in owner.with_body(view.body):
+            if not is_mortal(stored) or any(dead.with_body(view.body)):
                 continue
             if not may_have_died(namespace, stored):
                 if view.dead_letter_reason in (None, EXPIRED):

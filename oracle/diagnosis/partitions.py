@@ -31,7 +31,7 @@ def wrongly_begun(
     if any(shows_what_is_down(namespace, queue, each.where) for found in places for each in found):
         return ("PART-29", "LIFE-07")
     for seen in recognised(namespace, queue, views[0], Observation()):
-        rule = begins_wrongly(namespace, seen.queue, command, seen.stored, seen.where)
+        rule = begins_wrongly(seen, command)
         if rule is not None:
             return (rule, *_left_out(queue), "LIFE-07")
     return ()

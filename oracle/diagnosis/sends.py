@@ -4,8 +4,7 @@ from typing import Final
 
 from busproof import vocabulary as v
 from busproof.oracle.messages.keys import effective_key, home_name, interpretations, rule_of
-from busproof.oracle.messages.partitioning import home_of
-from busproof.oracle.messages.sending import REROUTING_TIMEOUT
+from busproof.oracle.messages.partitioning import REROUTING_TIMEOUT, home_of
 from busproof.oracle.queued_messages import Key
 from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.sizes.message_limits import (

@@ -19,13 +19,13 @@ _TELLING_OF_BATCHES: Final = v.Receive | v.ReceiveBatch | v.ReceiveDeferred | v.
 """Requests whose answers reveal whether and where a message of a batch is."""
 
 _EVER: Final[tuple[tuple[str, Any, tuple[v.RuleId, ...]], ...]] = (
-    ("pledged", _TELLING_OF_SETTLEMENTS, ("LOCK-11", "LOCK-12", "LOCK-13")),
-    ("batched", v.Settlement, ("BATCH-14",)),
-    ("batched", _TELLING_OF_BATCHES, _OF_BATCHES),
-    ("purged", _TELLING_OF_LOCKS | v.DeleteBatch, OF_DELETIONS),
-    ("together", _TELLING_OF_LOCKS, ("LOCK-14", "LOCK-16", "LOCK-17", "LOCK-18")),
+    ("transactions", _TELLING_OF_SETTLEMENTS, ("LOCK-11", "LOCK-12", "LOCK-13")),
+    ("batches", v.Settlement, ("BATCH-14",)),
+    ("batches", _TELLING_OF_BATCHES, _OF_BATCHES),
+    ("deletions", _TELLING_OF_LOCKS | v.DeleteBatch, OF_DELETIONS),
+    ("locks", _TELLING_OF_LOCKS, ("LOCK-14", "LOCK-16", "LOCK-17", "LOCK-18")),
 )
-"""Field that says what was ever done to messages; requests that reveal it; rules broken then."""
+"""Kind of requests that were ever made; requests that reveal it; rules broken then."""
 
 
 def blamed_for_earlier_requests(
@@ -40,8 +40,8 @@ def blamed_for_earlier_requests(
     owner = namespace.queues[v.owner_of(queue.settings.queue)]
     return tuple(
         rule
-        for field, telling, rules in _EVER
+        for kind, telling, rules in _EVER
         if isinstance(command, telling)
-        and (getattr(queue, field) or (field != "batched" and getattr(owner, field)))
+        and (kind in queue.requests or (kind != "batches" and kind in owner.requests))
         for rule in rules
     )

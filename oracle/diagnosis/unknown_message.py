@@ -32,7 +32,7 @@ def absence(namespace: Namespace, queue: Queue, view: v.MessageView) -> tuple[v.
         return (*rules, *_beside(rules), "LIFE-01")
     if isinstance(known, str):
         return (*_hidden(queue, view, known), *_beside((known,)))
-    there = present(queue, view)
+    there = list(queue.with_body(view.body))
     if not there:
         return _gone(namespace, queue, view)
     unchanged = [stored for stored in there if is_unchanged(namespace, stored, view)]
@@ -40,13 +40,6 @@ def absence(namespace: Namespace, queue: Queue, view: v.MessageView) -> tuple[v.
         unassigned = namespace.observability.assigns_message_ids and view.message_id is None
         return ("KEY-13",) if unassigned else ("LIFE-01", "LIFE-12")
     return _misplaced(namespace, queue, unchanged[0])
-
-
-def present(queue: Queue, view: v.MessageView) -> list[Stored]:
-    """Return the messages in the queue that have the body of this view."""
-    known = queue.bodies.get(view.body, ())
-    numbers = known if isinstance(known, tuple) else ()
-    return [queue.messages[number] for number in numbers if number in queue.messages]
 
 
 def _beside(rules: tuple[v.RuleId, ...]) -> Iterator[v.RuleId]:
@@ -80,9 +73,9 @@ def _from_dead_letters(
         if dead.settings.queue.endswith(v.TRANSFERS):
             return ("FWD-32", "FWD-14", "DLQ-14", "LIFE-01")
         owner = namespace.queues[v.owner_of(dead.settings.queue)]
-        spent = any(stored.spent for stored in present(owner, view))
+        spent = any(stored.spent for stored in owner.with_body(view.body))
         return rules_if((spent, "DLQ-02"), (True, "DLQ-03", "DLQ-14", "DLQ-08", "LIFE-01"))
-    there = present(dead, view)
+    there = list(dead.with_body(view.body))
     if not there:
         return ("LIFE-03", "DLQ-07")
     reasonless = [each for each in there if is_unchanged(namespace, each, view, reason=False)]

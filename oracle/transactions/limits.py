@@ -6,9 +6,9 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.oracle.sizes.entity_size import weight
-from busproof.oracle.state import Namespace, Queue, Staged, Topic, Transaction
+from busproof.oracle.state import Namespace, Queue, Staged, Topic, Transaction, is_unjudged
 from busproof.oracle.storage_used import filled
-from busproof.oracle.unjudged import is_unjudged, stop_judging
+from busproof.oracle.unjudged import stop_judging
 
 TIME_LIMIT: Final = 120 * v.MICROSECONDS
 """The service may end a transaction this long after it began."""

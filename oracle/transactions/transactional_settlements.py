@@ -1,7 +1,6 @@
 """Settlements in a transaction: the message stays locked, and the commit settles it."""
 
 from collections.abc import Iterator
-from typing import assert_never
 
 import attrs
 
@@ -9,18 +8,13 @@ from busproof import vocabulary as v
 from busproof.oracle.changes import with_doubt, with_transaction
 from busproof.oracle.evolve import evolve
 from busproof.oracle.heap import push
-from busproof.oracle.messages.deferral import defer, lost_defer
 from busproof.oracle.messages.keys import keys_may_differ
 from busproof.oracle.messages.settling import (
-    abandon,
-    complete,
-    dead_letter,
     has_ended,
     is_of_lost_answer,
     locked,
-    lost_abandon,
-    lost_complete,
-    lost_dead_letter,
+    perhaps_settled,
+    settle_at_once,
 )
 from busproof.oracle.queued_messages import Key, Lock, Pledge, Stored
 from busproof.oracle.state import Enlisted, Namespace, Queue, Transaction, with_queue
@@ -37,24 +31,10 @@ def settle(namespace: Namespace, command: v.Settlement) -> Iterator[Transition]:
         yield from _enlisted(namespace, command, command.transaction)
         return
     pledged = _held_in_doubt(namespace, command)
-    yield from _at_once(pledged or namespace, command)
+    yield from settle_at_once(pledged or namespace, command)
     if pledged is not None:
         # Outside the documents: a second settlement, after one in a transaction.
         yield refusal(namespace, v.Error.LOCK_LOST, any_error=True)
-
-
-def _at_once(namespace: Namespace, command: v.Settlement) -> Iterator[Transition]:
-    match command:
-        case v.Complete():
-            return complete(namespace, command)
-        case v.Abandon():
-            return abandon(namespace, command)
-        case v.DeadLetter():
-            return dead_letter(namespace, command)
-        case v.Defer():
-            return defer(namespace, command)
-        case _:
-            assert_never(command)
 
 
 def _held_in_doubt(namespace: Namespace, command: v.Settlement) -> Namespace | None:
@@ -92,7 +72,7 @@ def _enlisted(namespace: Namespace, command: v.Settlement, name: str) -> Iterato
     namespace = before or namespace
     transaction = running(namespace, name)
     may_settle = unsure = False
-    for transition in _at_once(namespace, attrs.evolve(command, transaction=None)):
+    for transition in settle_at_once(namespace, attrs.evolve(command, transaction=None)):
         if isinstance(transition.outcome, v.Done):
             may_settle = True
         else:
@@ -191,7 +171,7 @@ def _key(namespace: Namespace, command: v.Settlement) -> Key | None:
 def _pledging(namespace: Namespace, command: v.Settlement) -> Namespace:
     """Record that a settlement of the queue's messages was requested in a transaction."""
     queue = namespace.queues[command.queue]
-    return namespace if queue.pledged else with_queue(namespace, evolve(queue, pledged=True))
+    return with_queue(namespace, queue.asked("transactions"))
 
 
 def _waiting(
@@ -276,33 +256,16 @@ def settled_together(namespace: Namespace, transaction: Transaction, *, certain:
         command = each.command
         queue = _queue_of(namespace, each) if certain and each.certain else None
         if queue is not None and locked(queue, command.lock_token) is not None:
-            namespace = next(_at_once(namespace, command)).next
-        else:
-            namespace = _perhaps_settled(namespace, command)
+            namespace = next(settle_at_once(namespace, command)).next
+        elif command.queue in namespace.queues:
+            namespace = perhaps_settled(namespace, command)
     return namespace
-
-
-def _perhaps_settled(namespace: Namespace, command: v.Settlement) -> Namespace:
-    """Return the namespace after a settlement that may take effect, now or later."""
-    if command.queue not in namespace.queues:
-        return namespace
-    match command:
-        case v.Complete():
-            return lost_complete(namespace, command)
-        case v.Abandon():
-            return lost_abandon(namespace, command)
-        case v.DeadLetter():
-            return lost_dead_letter(namespace, command)
-        case v.Defer():
-            return lost_defer(namespace, command)
-        case _:
-            assert_never(command)
 
 
 def lost_settle(namespace: Namespace, command: v.Settlement) -> Namespace:
     """Return the states after an unanswered settlement; in a transaction it may wait."""
     if command.transaction is None:
-        return _perhaps_settled(_held_in_doubt(namespace, command) or namespace, command)
+        return perhaps_settled(_held_in_doubt(namespace, command) or namespace, command)
     if namespace.transactions.get(command.transaction) is None:
         return namespace
     namespace = _held_in_doubt(namespace, command) or namespace

@@ -187,7 +187,8 @@ def test_a_factory_that_fails_gets_one_sentence(busproof, factory):
     (busproof.folder / "factories.py").write_text(FACTORIES)
     (busproof.folder / "factories_syntax.py").write_text("def make(:\n")
     name = "factories_syntax:make" if factory == "syntax" else f"factories:{factory}"
-    ended = busproof("run", "--name", "it", "--adapter", name)
+    words = ("run", "--name", "it", "--rule", "KEY-08", "--adapter", name)
+    ended = busproof(*words)
     assert 3 == ended.code
     for part in RAISED[factory]:
         assert part in ended.sentence
@@ -197,7 +198,7 @@ def test_a_factory_that_fails_gets_one_sentence(busproof, factory):
         assert ended.sentence.endswith(f"; {kept.relative_to(busproof.folder)} has its traceback")
         assert "factories" in kept.read_text()
     # The name of the run is free for the next try.
-    assert "there is a run" not in busproof("run", "--name", "it", "--adapter", name).err
+    assert "there is a run" not in busproof(*words).err
 
 
 def test_name_of_a_run_that_is_there_is_refused(busproof):
