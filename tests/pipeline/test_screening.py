@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
@@ -169,15 +170,21 @@ def test_line_that_cannot_be_parsed_leaves_others_their_places() -> None:
         '{"record":"event","command":{"max_delivery_count":"ten"}}',
         '{"record":"event","outcome":{"message":{"sequence_number":7}}}',
     ]
-    numbers = range(len(texts))
-    names = ("history_id", "line", "text")
-    batch = pa.record_batch([[7 for _ in texts], [*numbers], texts], names=names)
-    rows = pa.Table.from_batches(_parsed([batch])).to_pylist()
-    assert [*numbers] == [row["line"] for row in rows]
+    rows = rows_of(texts)
+    assert [*range(len(texts))] == [row["line"] for row in rows]
     usable = {row["line"]: row for row in rows if row["record"] is not None}
     assert [2, 7] == [*usable]
     assert "q" == usable[2]["command"]["queue"]
     assert 7 == usable[7]["outcome"]["message"]["sequence_number"]
+    as_many = texts[3:6]
+    assert [None] * 3 == [row["record"] for row in rows_of(as_many)]
+
+
+def rows_of(texts: list[str | None]) -> list[dict[str, Any]]:
+    lines = [*range(len(texts))]
+    batch = pa.record_batch([lines, lines, texts], names=["history_id", "line", "text"])
+    rows: list[dict[str, Any]] = pa.Table.from_batches(_parsed([batch])).to_pylist()
+    return rows
 
 
 @pytest.fixture
