@@ -93,7 +93,7 @@ def _write(found: Checked, args: Options) -> None:
 
 def _save(frame: DataFrame, place: Path, form: str) -> None:
     try:
-        frame.write.mode("errorifexists").format(form).save(str(place.absolute()))
+        frame.write.mode("error").format(form).save(str(place.absolute()))
     except Exception as error:
         if (said := said_by_spark(error)) is None:
             raise
