@@ -22,7 +22,7 @@ from busproof.pipeline.reading import Read
 from busproof.vocabulary.messages import SEQUENCE_BITS
 from busproof.vocabulary.paths import DEAD_LETTERS, SUBSCRIPTIONS
 
-__all__ = ["RECORDS", "events_of"]
+__all__ = ["RECORD", "RECORDS", "events_of"]
 
 RECORDS: Final = ("header", "started", "event", "ended")
 """Kinds of records; a line with another one cannot be used."""
@@ -56,7 +56,7 @@ _COMMAND: Final = {
     "max_delivery_count": pa.int64(),
 }
 _OUTCOME: Final = {"type": pa.string(), **_MESSAGES, "session_id": pa.string()}
-_RECORD: Final = pa.schema(
+RECORD: Final = pa.schema(
     {
         "record": pa.string(),
         "connection": pa.string(),
@@ -65,8 +65,10 @@ _RECORD: Final = pa.schema(
         "witness": pa.struct({"partition": pa.int64()}),
     }
 )
+"""The fields of a record that are parsed; all others are skipped."""
+
 _PLACE: Final = {"history_id": pa.int64(), "line": pa.int64()}
-_PARSED: Final = pa.schema([*_PLACE.items(), *_RECORD])
+_PARSED: Final = pa.schema([*_PLACE.items(), *RECORD])
 
 
 def events_of(found: Read) -> DataFrame:
@@ -142,14 +144,14 @@ def _fields_of(texts: pa.Array) -> Iterator[pa.RecordBatch]:
         table = read_json(
             pa.BufferReader(lines),
             ReadOptions(use_threads=False, block_size=lines.size + 1),
-            ParseOptions(explicit_schema=_RECORD, unexpected_field_behavior="ignore"),
+            ParseOptions(explicit_schema=RECORD, unexpected_field_behavior="ignore"),
         )
     except pa.ArrowInvalid:
         table = None
     if table is not None and len(table) == len(texts):
         yield from table.to_batches()
     elif len(texts) == 1:
-        yield pa.RecordBatch.from_pylist([{}], _RECORD)
+        yield pa.RecordBatch.from_pylist([{}], RECORD)
     else:
         half = len(texts) // 2
         yield from _fields_of(texts[:half])
