@@ -3,8 +3,8 @@
 # and makes it again when pyproject.toml or its lock changes (tools/environment.py).
 
 PYTHON ?= python3
-# Four more than there are cores: many tests wait for a broker or for a process of theirs.
-JOBS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 4)')
+# Two more than there are cores, for tests that wait; each process takes ten seconds to collect.
+JOBS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 2)')
 PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 MATRIX ?= own
 ADAPTER ?= model
@@ -20,6 +20,8 @@ RUFF_FILES := .
 # What else was found is told, where it was kept: busproof audit --format json > reports/audit.json
 TOLD = $(foreach each,audit modelcheck,$(if $(wildcard reports/$(each).json),--$(each) reports/$(each).json))
 TESTS = $(DEV)/bin/python -m pytest -n $(JOBS)
+# What is installed, shipped and published: .ci/run has it beside other steps.
+PACKAGING = tests/test_distribution.py tests/test_environment.py tests/test_site.py tests/browser/test_site_look.py
 # At the gate's size only those specs are checked that changed since they were recorded.
 SINCE = $(if $(filter full,$(BUSPROOF_SIZE)),,--changed)
 
@@ -27,7 +29,7 @@ SINCE = $(if $(filter full,$(BUSPROOF_SIZE)),,--changed)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: results help run test lint types check format nightly nightly-status modelcheck audit bench schemas diagrams distilled licences vulnerabilities dist wheel pythons allure docs picture site lock base dev clean \
+.PHONY: results help run test packaging lint types check format nightly nightly-status modelcheck audit bench schemas diagrams distilled licences vulnerabilities dist wheel pythons allure docs picture site lock base dev clean \
 	python-there node-there
 
 help: ## list the targets
@@ -36,10 +38,14 @@ help: ## list the targets
 run: base ## run the suite on the embedded model (ADAPTER=… for another)
 	$(BASE)/bin/busproof run --adapter '$(ADAPTER)'
 
-test: dev ## run every test at gate size (PYTEST='…' for some of them)
+test: dev ## run the tests at gate size (PYTEST='…' for some of them)
 	$(if $(PYTEST),,COVERAGE_FILE=$(DEV)/coverage.$$$$ \
 		$(TESTS) tests/vocabulary tests/filters tests/model tests/oracle --cov --cov-report=term-missing:skip-covered)
-	$(TESTS) $(or $(PYTEST),--ignore=tests/vocabulary --ignore=tests/filters --ignore=tests/model --ignore=tests/oracle)
+	$(TESTS) $(or $(PYTEST),--ignore=tests/vocabulary --ignore=tests/filters --ignore=tests/model --ignore=tests/oracle \
+		$(PACKAGING:%=--ignore=%))
+
+packaging: dev ## test what is installed, shipped and published: environments, distributions, the site
+	$(TESTS) $(PACKAGING)
 
 lint: dev ## ruff and codespell
 	$(DEV)/bin/ruff check $(RUFF_FILES)

@@ -3,7 +3,7 @@
 
 finish() {
   local code=$?
-  if [ -n "${beside:-}" ]; then kill "$beside" 2>/dev/null || true; fi
+  if [ -n "${beside:-}" ]; then kill $beside 2>/dev/null || true; fi
   rm -rf "${scratch:-}"
   if [ "$code" -ne 0 ]; then echo "CI FAILED in: $step" >&2; fi
   exit "$code"

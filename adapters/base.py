@@ -5,12 +5,7 @@ from typing import Protocol, runtime_checkable
 
 import attrs
 
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import Command
-from busproof.vocabulary.observability import Observability, observability_from
-from busproof.vocabulary.outcomes import Outcome, Witness
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import Clock
+from busproof import vocabulary as v
 
 __all__ = ["Adapter", "Declaration", "Hearing", "Implementation", "Observed"]
 
@@ -32,29 +27,29 @@ class Declaration:
     """Declaration of an adapter about its implementation; `slack` is in microseconds."""
 
     implementation: Implementation
-    capabilities: frozenset[Capability]
-    clock: Clock = Clock.VIRTUAL
+    capabilities: frozenset[v.Capability]
+    clock: v.Clock = v.Clock.VIRTUAL
     slack: int = attrs.field(default=0, validator=attrs.validators.ge(0))
 
     @property
-    def observability(self) -> Observability:
+    def observability(self) -> v.Observability:
         """Facts about the implementation that an observer can see."""
-        return observability_from(self.clock, self.slack, self.capabilities)
+        return v.observability_from(self.clock, self.slack, self.capabilities)
 
 
 @attrs.frozen
 class Observed:
     """Outcome of one command, and the choice of the bus that was observed with it."""
 
-    outcome: Outcome
-    witness: Witness | None = None
+    outcome: v.Outcome
+    witness: v.Witness | None = None
 
 
 @runtime_checkable
 class Hearing(Protocol):
     """Implementation that answers many commands at once faster than one by one."""
 
-    def hear(self, commands: Sequence[Command], connection: str) -> None:
+    def hear(self, commands: Sequence[v.Command], connection: str) -> None:
         """Prefetch answers to commands expected next over a connection; others may come instead."""
 
 
@@ -65,10 +60,10 @@ class Adapter(Protocol):
     def declaration(self) -> Declaration:
         """Capabilities and clock of the implementation; known before `start`."""
 
-    def start(self, profile: Profile) -> None:
+    def start(self, profile: v.Profile) -> None:
         """Forget everything and begin with an empty namespace of this profile, at time 0."""
 
-    def do(self, command: Command, connection: str) -> Observed:
+    def do(self, command: v.Command, connection: str) -> Observed:
         """Execute one command over the named connection and return the observed outcome."""
 
     def stop(self) -> None:

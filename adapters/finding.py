@@ -262,7 +262,7 @@ def _imported(name: str) -> object:
     try:
         return cast(object, attrgetter(path)(module))
     except AttributeError:
-        public = [each for each in vars(module) if not each.startswith("_")]
+        public = [var for var in vars(module) if not var.startswith("_")]
         near = difflib.get_close_matches(path, public) or public
         raise UsageError(
             f"the module {module_name} has no {path}; it has {', '.join(near) or 'nothing'}"

@@ -136,10 +136,12 @@ class WrongTimers:
                 self._asked[v.created_path(command), name, changes[name]] = asked
         return attrs.evolve(command, **changes)  # type: ignore[arg-type]
 
-    def _announced(self, told: Any) -> Any:
+    def _announced(self, description: Any) -> Any:
         """Return a description with the requested durations."""
-        path = told.topic if isinstance(told, v.TopicDescription) else told.queue
-        return attrs.evolve(told, **self.asked(path, told))
+        path = (
+            description.topic if isinstance(description, v.TopicDescription) else description.queue
+        )
+        return attrs.evolve(description, **self.asked(path, description))
 
     def asked(self, path: str, taken: Any) -> dict[str, Any]:
         """Return the requested durations of an entity that was created with others."""

@@ -147,7 +147,7 @@ def timeless(outcome: v.Outcome) -> v.Outcome:
     if isinstance(outcome, v.Received):
         return v.Received(message=attrs.evolve(outcome.message, locked_until=None))
     if isinstance(outcome, v.ReceivedSeveral):
-        views = tuple(attrs.evolve(each, locked_until=None) for each in outcome.messages)
+        views = tuple(attrs.evolve(message, locked_until=None) for message in outcome.messages)
         return v.ReceivedSeveral(messages=views)
     if isinstance(outcome, v.Renewed | v.RenewedSeveral):
         return type(outcome)()

@@ -7,15 +7,11 @@ from typing import Final, TypeVar
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.adapters.base import Declaration, Implementation, Observed
 from busproof.adapters.child import FAREWELL, Broken, Child, Deadline
 from busproof.errors import AdapterError, HistoryError, UsageError
 from busproof.history import protocol
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import AdvanceClock, Command
-from busproof.vocabulary.outcomes import Done
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import MICROSECONDS, Clock
 
 __all__ = ["DEFAULT_TIMEOUT", "RESTARTS", "ProcessAdapter"]
 
@@ -60,7 +56,7 @@ class ProcessAdapter:
         """Declaration in the child's first answer; reading it starts the child if necessary."""
         return self._declaration or self._launch()
 
-    def start(self, profile: Profile) -> None:
+    def start(self, profile: v.Profile) -> None:
         """Begin with an empty namespace, in a new child if the last one broke."""
         if self._child is None:
             self._launch()
@@ -71,11 +67,11 @@ class ProcessAdapter:
             protocol.StartedAnswer,
         )
 
-    def do(self, command: Command, connection: str) -> Observed:
+    def do(self, command: v.Command, connection: str) -> Observed:
         """Execute a command in the child; with a real clock, `AdvanceClock` sleeps here instead."""
-        if isinstance(command, AdvanceClock) and self.declaration.clock is Clock.REAL:
-            time.sleep(command.duration / MICROSECONDS)
-            return Observed(Done())
+        if isinstance(command, v.AdvanceClock) and self.declaration.clock is v.Clock.REAL:
+            time.sleep(command.duration / v.MICROSECONDS)
+            return Observed(v.Done())
         request = protocol.CommandRequest(
             id=next(self._identities), connection=connection, command=command
         )
@@ -172,7 +168,7 @@ def _declaration(declared: protocol.Declared) -> Declaration:
     said = declared.implementation
     return Declaration(
         implementation=Implementation(**attrs.asdict(said)),
-        capabilities=frozenset(Capability(name) for name in declared.capabilities),
+        capabilities=frozenset(v.Capability(name) for name in declared.capabilities),
         clock=declared.clock,
         slack=declared.slack,
     )

@@ -12,19 +12,19 @@ from collections.abc import Iterator
 import attrs
 from figures import at_least, parser, tell
 
+from busproof import vocabulary as v
 from busproof.adapters.base import Adapter
 from busproof.adapters.model import ModelAdapter
 from busproof.exploration.explorer import Exploration
 from busproof.exploration.machine import Watch, terms_of
 from busproof.exploration.sizes import SIZES
 from busproof.history.records import Record, Started
-from busproof.vocabulary.outcomes import Event
 
 SEQUENCES = 300
 BOUND = 1_500
 
 
-def explored(adapter: Adapter, sequences: int) -> tuple[float, list[list[Event]]]:
+def explored(adapter: Adapter, sequences: int) -> tuple[float, list[list[v.Event]]]:
     """Return the seconds of an exploration, and its sequences."""
     records: list[Record] = []
     size = attrs.evolve(SIZES["ci"], sequences=sequences, seconds=1e9)
@@ -35,18 +35,18 @@ def explored(adapter: Adapter, sequences: int) -> tuple[float, list[list[Event]]
     return took, list(_sequences(records))
 
 
-def _sequences(records: list[Record]) -> Iterator[list[Event]]:
-    events: list[Event] = []
+def _sequences(records: list[Record]) -> Iterator[list[v.Event]]:
+    events: list[v.Event] = []
     for record in records:
         if isinstance(record, Started) and events:
             yield events
             events = []
-        elif isinstance(record, Event):
+        elif isinstance(record, v.Event):
             events.append(record)
     yield events
 
 
-def judged_again(adapter: Adapter, sequences: list[list[Event]]) -> float:
+def judged_again(adapter: Adapter, sequences: list[list[v.Event]]) -> float:
     """Return the seconds to ask and judge the same commands without Hypothesis."""
     watch = Watch(adapter, terms_of(adapter))
     began = time.process_time()
@@ -57,7 +57,7 @@ def judged_again(adapter: Adapter, sequences: list[list[Event]]) -> float:
     return time.process_time() - began
 
 
-def asked_again(adapter: Adapter, sequences: list[list[Event]]) -> float:
+def asked_again(adapter: Adapter, sequences: list[list[v.Event]]) -> float:
     """Return the seconds to ask the adapter the same commands without the judge."""
     profile = terms_of(adapter).profile
     began = time.process_time()

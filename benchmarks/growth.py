@@ -15,35 +15,9 @@ from typing import Any
 import attrs
 from figures import at_most, parser, tell
 
+from busproof import vocabulary as v
 from busproof.oracle.state import Namespace, fresh_namespace
 from busproof.oracle.step import accept
-from busproof.vocabulary.commands import (
-    AcceptSession,
-    BeginTransaction,
-    CancelScheduled,
-    CloseSession,
-    Command,
-    CommitTransaction,
-    Complete,
-    CreateQueue,
-    Defer,
-    Receive,
-    ReceiveDeferred,
-    Schedule,
-    Send,
-)
-from busproof.vocabulary.messages import SEQUENCE_BITS, Message, MessageView
-from busproof.vocabulary.observability import Observability
-from busproof.vocabulary.outcomes import (
-    Done,
-    Event,
-    Outcome,
-    Received,
-    ReceivedSeveral,
-    Scheduled,
-    Witness,
-)
-from busproof.vocabulary.profile import Profile
 
 PARTITIONS = 16
 SIZES = (1_000, 10_000, 100_000)
@@ -52,7 +26,7 @@ GROWTH_BOUND = 3.0
 HOUR = 3_600_000_000
 LOCK = 60_000_000
 
-Events = Iterator[Event]
+Events = Iterator[v.Event]
 
 
 @attrs.define
@@ -62,28 +36,30 @@ class Story:
     numbers: Iterator[int] = attrs.field(factory=lambda: itertools.count(1))
     tokens: Iterator[int] = attrs.field(factory=lambda: itertools.count(1))
 
-    def sent(self, name: str, **more: Any) -> tuple[Event, MessageView]:
+    def sent(self, name: str, **more: Any) -> tuple[v.Event, v.MessageView]:
         """Return a send, and the message as receivers will see it."""
         transaction = more.pop("transaction", None)
         number = next(self.numbers)
         partition = int(more.pop("at", number)) % PARTITIONS
-        message = Message(body=name, **({"message_id": name} | more))
-        event = told(Send(queue="q", message=message, transaction=transaction), Done(), partition)
-        return event, seen(message, (partition << SEQUENCE_BITS) + number)
+        message = v.Message(body=name, **({"message_id": name} | more))
+        event = event_of(
+            v.Send(queue="q", message=message, transaction=transaction), v.Done(), partition
+        )
+        return event, seen(message, (partition << v.SEQUENCE_BITS) + number)
 
-    def given(self, view: MessageView, **more: Any) -> tuple[Event, str]:
+    def given(self, view: v.MessageView, **more: Any) -> tuple[v.Event, str]:
         """Return a receive of this message, and its lock token."""
         token = f"t{next(self.tokens)}"
         locked = attrs.evolve(view, lock_token=token, locked_until=LOCK)
         if "numbers" in more:
-            deferred = ReceiveDeferred(queue="q", sequence_numbers=more["numbers"])
-            return told(deferred, ReceivedSeveral(messages=(locked,))), token
-        return told(Receive(queue="q", **more), Received(message=locked)), token
+            deferred = v.ReceiveDeferred(queue="q", sequence_numbers=more["numbers"])
+            return event_of(deferred, v.ReceivedSeveral(messages=(locked,))), token
+        return event_of(v.Receive(queue="q", **more), v.Received(message=locked)), token
 
 
-def seen(message: Message, number: int) -> MessageView:
+def seen(message: v.Message, number: int) -> v.MessageView:
     """Return a message as its receiver sees it."""
-    return MessageView(
+    return v.MessageView(
         body=message.body,
         message_id=message.message_id,
         session_id=message.session_id,
@@ -92,20 +68,20 @@ def seen(message: Message, number: int) -> MessageView:
     )
 
 
-def told(command: Command, outcome: Outcome, partition: int | None = None) -> Event:
+def event_of(command: v.Command, outcome: v.Outcome, partition: int | None = None) -> v.Event:
     """Return an event at time zero."""
-    witness = None if partition is None else Witness(partition=partition)
-    return Event(command=command, outcome=outcome, witness=witness, returned=0)
+    witness = None if partition is None else v.Witness(partition=partition)
+    return v.Event(command=command, outcome=outcome, witness=witness, returned=0)
 
 
-def done(command: Command) -> Event:
+def done(command: v.Command) -> v.Event:
     """Return an event of a successful command."""
-    return told(command, Done())
+    return event_of(command, v.Done())
 
 
 def sessions(story: Story, held: int) -> tuple[Events, Callable[[int], Events]]:
     """Return events that fill sessions; a round completes one message and sends another."""
-    waiting: dict[int, MessageView] = {}
+    waiting: dict[int, v.MessageView] = {}
 
     def fill() -> Events:
         for place in range(held):
@@ -115,11 +91,11 @@ def sessions(story: Story, held: int) -> tuple[Events, Callable[[int], Events]]:
     def turn(number: int) -> Events:
         place = number % held
         session = f"s{place}"
-        yield done(AcceptSession(queue="q", session_id=session))
+        yield done(v.AcceptSession(queue="q", session_id=session))
         event, token = story.given(waiting[place], session_id=session)
         yield event
-        yield done(Complete(queue="q", lock_token=token))
-        yield done(CloseSession(queue="q", session_id=session))
+        yield done(v.Complete(queue="q", lock_token=token))
+        yield done(v.CloseSession(queue="q", session_id=session))
         event, waiting[place] = story.sent(f"b{number}", session_id=session, at=place)
         yield event
 
@@ -132,7 +108,7 @@ def _passed(story: Story, name: str) -> Events:
     yield event
     event, token = story.given(view)
     yield event
-    yield done(Complete(queue="q", lock_token=token))
+    yield done(v.Complete(queue="q", lock_token=token))
 
 
 def duplicates(story: Story, held: int) -> tuple[Events, Callable[[int], Events]]:
@@ -145,8 +121,8 @@ def duplicates(story: Story, held: int) -> tuple[Events, Callable[[int], Events]
     def turn(number: int) -> Events:
         yield from _passed(story, f"b{number}")
         partition = next(story.numbers)
-        copy = Send(queue="q", message=Message(body=f"c{number}", message_id=f"b{number}"))
-        yield told(copy, Done(), (partition - 1) % PARTITIONS)
+        copy = v.Send(queue="q", message=v.Message(body=f"c{number}", message_id=f"b{number}"))
+        yield event_of(copy, v.Done(), (partition - 1) % PARTITIONS)
 
     return fill(), turn
 
@@ -157,11 +133,11 @@ def scheduled(story: Story, held: int) -> tuple[Events, Callable[[int], Events]]
     The round also sends, receives and completes another message.
     """
 
-    def planned(name: str) -> tuple[Event, int]:
+    def planned(name: str) -> tuple[v.Event, int]:
         number = next(story.numbers)
-        told_number = (number % PARTITIONS << SEQUENCE_BITS) + number
-        command = Schedule(queue="q", message=Message(body=name, message_id=name), delay=HOUR)
-        return told(command, Scheduled(sequence_number=told_number)), told_number
+        told_number = (number % PARTITIONS << v.SEQUENCE_BITS) + number
+        command = v.Schedule(queue="q", message=v.Message(body=name, message_id=name), delay=HOUR)
+        return event_of(command, v.Scheduled(sequence_number=told_number)), told_number
 
     def fill() -> Events:
         for place in range(held):
@@ -170,7 +146,7 @@ def scheduled(story: Story, held: int) -> tuple[Events, Callable[[int], Events]]
     def turn(number: int) -> Events:
         event, told_number = planned(f"p{number}")
         yield event
-        yield done(CancelScheduled(queue="q", sequence_number=told_number))
+        yield done(v.CancelScheduled(queue="q", sequence_number=told_number))
         yield from _passed(story, f"b{number}")
 
     return fill(), turn
@@ -179,10 +155,10 @@ def scheduled(story: Story, held: int) -> tuple[Events, Callable[[int], Events]]
 def deferred(story: Story, held: int) -> tuple[Events, Callable[[int], Events]]:
     """Return events that defer messages, and a round that defers, receives and completes one."""
 
-    def aside(name: str) -> tuple[tuple[Event, ...], MessageView]:
+    def aside(name: str) -> tuple[tuple[v.Event, ...], v.MessageView]:
         sent, view = story.sent(name)
         received, token = story.given(view)
-        return (sent, received, done(Defer(queue="q", lock_token=token))), view
+        return (sent, received, done(v.Defer(queue="q", lock_token=token))), view
 
     def fill() -> Events:
         for place in range(held):
@@ -193,7 +169,7 @@ def deferred(story: Story, held: int) -> tuple[Events, Callable[[int], Events]]:
         yield from events
         event, token = story.given(view, numbers=(view.sequence_number or 0,))
         yield event
-        yield done(Complete(queue="q", lock_token=token))
+        yield done(v.Complete(queue="q", lock_token=token))
 
     return fill(), turn
 
@@ -202,11 +178,11 @@ def transactions(story: Story, held: int) -> tuple[Events, Callable[[int], Event
     """Return events that send pairs of messages in transactions; a round commits another pair."""
 
     def committed(name: str, key: int) -> Events:
-        yield done(BeginTransaction(transaction=name))
+        yield done(v.BeginTransaction(transaction=name))
         for half in "ab":
             more = {"partition_key": f"k{key}", "transaction": name, "at": key}
             yield story.sent(name + half, **more)[0]
-        yield done(CommitTransaction(transaction=name))
+        yield done(v.CommitTransaction(transaction=name))
 
     def fill() -> Events:
         for place in range(held // 2):
@@ -227,7 +203,7 @@ SITUATIONS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 }
 
 
-def judged(possible: tuple[Namespace, ...], event: Event) -> tuple[Namespace, ...]:
+def judged(possible: tuple[Namespace, ...], event: v.Event) -> tuple[Namespace, ...]:
     """Return the states that remain possible."""
     possible = accept(possible, event).possible
     assert possible, event
@@ -238,9 +214,9 @@ def measured(name: str, held: int) -> float:
     """Return the microseconds for a judged round, the best of several runs."""
     situation, settings = SITUATIONS[name]
     fill, turn = situation(Story(), held)
-    profile = Profile(edition="de-2021-04", partitions=PARTITIONS)
-    possible: tuple[Namespace, ...] = (fresh_namespace(profile, Observability()),)
-    created = done(CreateQueue(queue="q", lock_duration=LOCK, **settings))
+    profile = v.Profile(edition="de-2021-04", partitions=PARTITIONS)
+    possible: tuple[Namespace, ...] = (fresh_namespace(profile, v.Observability()),)
+    created = done(v.CreateQueue(queue="q", lock_duration=LOCK, **settings))
     for event in itertools.chain((created,), fill):
         possible = judged(possible, event)
     gc.collect()

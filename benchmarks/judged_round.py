@@ -12,22 +12,9 @@ from collections.abc import Iterator
 
 from figures import at_most, parser, tell
 
+from busproof import vocabulary as v
 from busproof.oracle.state import Namespace, fresh_namespace
 from busproof.oracle.step import accept
-from busproof.vocabulary.commands import (
-    Abandon,
-    AdvanceClock,
-    Command,
-    Complete,
-    CreateQueue,
-    Peek,
-    Receive,
-    Send,
-)
-from busproof.vocabulary.messages import SEQUENCE_BITS, Message, MessageView
-from busproof.vocabulary.observability import Observability
-from busproof.vocabulary.outcomes import Done, Event, Outcome, Peeked, Received, Witness
-from busproof.vocabulary.profile import Profile
 
 PARTITIONS = 16
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
@@ -42,21 +29,21 @@ class PlainBus:
 
     def __init__(self) -> None:
         self.stores: list[deque[int]] = [deque() for _ in range(PARTITIONS)]
-        self.messages: dict[int, Message] = {}
+        self.messages: dict[int, v.Message] = {}
         self.locks: dict[str, int] = {}
         self.sent = self.turn = self.now = self.tokens = 0
 
-    def answer(self, command: Command) -> tuple[Outcome, int | None]:
+    def answer(self, command: v.Command) -> tuple[v.Outcome, int | None]:
         """Return the bus's answer, and the partition that accepted or delivered a message."""
         match command:
-            case Send(message=message):
+            case v.Send(message=message):
                 partition = self.sent % PARTITIONS
                 self.sent += 1
-                number = (partition << SEQUENCE_BITS) + self.sent
+                number = (partition << v.SEQUENCE_BITS) + self.sent
                 self.messages[number] = message
                 self.stores[partition].append(number)
-                return Done(), partition
-            case Receive():
+                return v.Done(), partition
+            case v.Receive():
                 while not self.stores[self.turn]:
                     self.turn = (self.turn + 1) % PARTITIONS
                 number = self.stores[self.turn].popleft()
@@ -65,26 +52,26 @@ class PlainBus:
                 token = f"t{self.tokens}"
                 self.locks[token] = number
                 view = self.view(number, token)
-                return Received(message=view), number >> SEQUENCE_BITS
-            case Complete(lock_token=token):
+                return v.Received(message=view), number >> v.SEQUENCE_BITS
+            case v.Complete(lock_token=token):
                 del self.messages[self.locks.pop(token)]
-            case Abandon(lock_token=token):
+            case v.Abandon(lock_token=token):
                 number = self.locks.pop(token)
-                self.stores[number >> SEQUENCE_BITS].appendleft(number)
-            case Peek():
+                self.stores[number >> v.SEQUENCE_BITS].appendleft(number)
+            case v.Peek():
                 store = next(store for store in self.stores if store)
-                here = store[0] >> SEQUENCE_BITS
+                here = store[0] >> v.SEQUENCE_BITS
                 # Peek shows locked messages, too, in order of their sequence numbers.
-                locked = (each for each in self.locks.values() if each >> SEQUENCE_BITS == here)
-                return Peeked(messages=(self.view(min((store[0], *locked)), None),)), here
-            case AdvanceClock(duration=duration):
+                locked = (lock for lock in self.locks.values() if lock >> v.SEQUENCE_BITS == here)
+                return v.Peeked(messages=(self.view(min((store[0], *locked)), None),)), here
+            case v.AdvanceClock(duration=duration):
                 self.now += duration
-        return Done(), None
+        return v.Done(), None
 
-    def view(self, number: int, token: str | None) -> MessageView:
+    def view(self, number: int, token: str | None) -> v.MessageView:
         """Return a message as its receiver sees it."""
         message = self.messages[number]
-        return MessageView(
+        return v.MessageView(
             body=message.body,
             message_id=message.message_id,
             sequence_number=number,
@@ -93,50 +80,56 @@ class PlainBus:
         )
 
 
-def rounds(bus: PlainBus, first: int, count: int) -> Iterator[Event]:
+def rounds(bus: PlainBus, first: int, count: int) -> Iterator[v.Event]:
     """Yield rounds as events, with answers of the plain bus."""
 
-    def event(command: Command) -> Event:
+    def event(command: v.Command) -> v.Event:
         outcome, partition = bus.answer(command)
-        witness = None if partition is None else Witness(partition=partition)
-        return Event(command=command, outcome=outcome, witness=witness, returned=0)
+        witness = None if partition is None else v.Witness(partition=partition)
+        return v.Event(command=command, outcome=outcome, witness=witness, returned=0)
 
-    def received() -> tuple[Event, str]:
-        given = event(Receive(queue="q"))
-        assert isinstance(given.outcome, Received)
+    def received() -> tuple[v.Event, str]:
+        given = event(v.Receive(queue="q"))
+        assert isinstance(given.outcome, v.Received)
         return given, given.outcome.message.lock_token or ""
 
     for number in range(first, first + count):
-        yield event(Send(queue="q", message=Message(body=f"b{number}", message_id=f"m{number}")))
+        yield event(
+            v.Send(queue="q", message=v.Message(body=f"b{number}", message_id=f"m{number}"))
+        )
         given, token = received()
         yield given
         if number % 5 == 0:
-            yield event(Abandon(queue="q", lock_token=token))
+            yield event(v.Abandon(queue="q", lock_token=token))
             given, token = received()
             yield given
-            yield event(Peek(queue="q"))
-        yield event(Complete(queue="q", lock_token=token))
+            yield event(v.Peek(queue="q"))
+        yield event(v.Complete(queue="q", lock_token=token))
         if number % 10 == 0:
-            yield event(AdvanceClock(duration=0))
+            yield event(v.AdvanceClock(duration=0))
 
 
-def sends(held: int) -> Iterator[Send]:
+def sends(held: int) -> Iterator[v.Send]:
     """Yield the sends that fill a bus before the measurement."""
     for number in range(held):
-        yield Send(queue="q", message=Message(body=f"h{number}", message_id=f"h{number}"))
+        yield v.Send(queue="q", message=v.Message(body=f"h{number}", message_id=f"h{number}"))
 
 
 def filled(held: int) -> tuple[PlainBus, PlainBus, tuple[Namespace, ...]]:
     """Return two plain buses and the judge's state, each with this many messages."""
     bus, other = PlainBus(), PlainBus()
-    profile = Profile(edition="de-2021-04", partitions=PARTITIONS)
-    possible: tuple[Namespace, ...] = (fresh_namespace(profile, Observability()),)
-    possible = accept(possible, Event(command=CreateQueue(queue="q"), outcome=Done())).possible
+    profile = v.Profile(edition="de-2021-04", partitions=PARTITIONS)
+    possible: tuple[Namespace, ...] = (fresh_namespace(profile, v.Observability()),)
+    possible = accept(
+        possible, v.Event(command=v.CreateQueue(queue="q"), outcome=v.Done())
+    ).possible
     for send in sends(held):
         other.answer(send)
         _, partition = bus.answer(send)
-        witness = Witness(partition=partition or 0)
-        possible = accept(possible, Event(command=send, outcome=Done(), witness=witness)).possible
+        witness = v.Witness(partition=partition or 0)
+        possible = accept(
+            possible, v.Event(command=send, outcome=v.Done(), witness=witness)
+        ).possible
     return bus, other, possible
 
 

@@ -123,20 +123,20 @@ def others(ask: Ask) -> dict[str, float]:
         for each in timed("schedule", plans)
         if isinstance(each, v.Scheduled)
     ]
-    timed("cancel", [v.CancelScheduled(queue="q", sequence_number=each) for each in numbers])
+    timed("cancel", [v.CancelScheduled(queue="q", sequence_number=number) for number in numbers])
     timed("peek 10", [v.Peek(queue="q", count=10)] * count)
     start = (5 << v.SEQUENCE_BITS) + 30
     timed("peek 10 on", [v.Peek(queue="q", count=10, from_sequence_number=start)] * count)
     timed("get queue", [v.GetQueue(queue="q")] * count)
     given = timed("receive", [v.Receive(queue="q")] * count)
     tokens = [each.message.lock_token or "" for each in given if isinstance(each, v.Received)]
-    timed("abandon", [v.Abandon(queue="q", lock_token=each) for each in tokens])
+    timed("abandon", [v.Abandon(queue="q", lock_token=token) for token in tokens])
     given = timed("receive again", [v.Receive(queue="q")] * count)
     views = [each.message for each in given if isinstance(each, v.Received)]
-    timed("defer", [v.Defer(queue="q", lock_token=each.lock_token or "") for each in views])
+    timed("defer", [v.Defer(queue="q", lock_token=view.lock_token or "") for view in views])
     by_number: list[v.Command] = [
-        v.ReceiveDeferred(queue="q", sequence_numbers=(each.sequence_number or 0,))
-        for each in views
+        v.ReceiveDeferred(queue="q", sequence_numbers=(view.sequence_number or 0,))
+        for view in views
     ]
     timed("receive deferred", by_number)
     timed("accept next session", [v.AcceptNextSession(queue="s")] * 100)

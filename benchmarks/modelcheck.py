@@ -84,7 +84,7 @@ def main() -> int:
     manifest = load()
     gate, full = manifest.of_size(Size.GATE), manifest.of_size(Size.FULL)
     graphs = [each for each in gate if each.graph is not None]
-    largest = max(graphs, key=lambda each: each.distinct)
+    largest = max(graphs, key=lambda graph: graph.distinct)
     plain = [each for each in gate if each.graph is None and each.expect == SUCCESS]
     spec = max(plain, key=lambda each: each.distinct)
     figures = [
@@ -103,11 +103,17 @@ def main() -> int:
 
 def _states(configurations: tuple[Configuration, ...]) -> int:
     """Return the distinct states without those of graphs, which mostly repeat others."""
-    return sum(each.distinct for each in configurations if each.graph is None)
+    return sum(
+        configuration.distinct for configuration in configurations if configuration.graph is None
+    )
 
 
 def _edges(configurations: tuple[Configuration, ...]) -> int:
-    return sum(each.graph.edges for each in configurations if each.graph is not None)
+    return sum(
+        configuration.graph.edges
+        for configuration in configurations
+        if configuration.graph is not None
+    )
 
 
 if __name__ == "__main__":

@@ -16,21 +16,18 @@ from typing import Final
 import attrs
 from figures import Figure, at_most, parser, tell
 
+from busproof import vocabulary as v
 from busproof.adapters.model import ModelAdapter
 from busproof.judging.linearization.overlap import Judged, judged
 from busproof.judging.workload import work
 from busproof.spec import load
-from busproof.vocabulary.observability import Observability
-from busproof.vocabulary.outcomes import Event
-from busproof.vocabulary.profile import profile_for
-from busproof.vocabulary.values import Clock
 
 CLIENTS: Final = (1, 4, 16)
 SIZES: Final = (1_000, 10_000, 100_000)
 STEPS_BOUND: Final = 1.5
 SEARCH_BOUND: Final = 4.0
-OVERLAPPING: Final = Observability(clock=Clock.REAL)
-KNOWN_ORDER: Final = Observability(clock=Clock.VIRTUAL)
+OVERLAPPING: Final = v.Observability(clock=v.Clock.REAL)
+KNOWN_ORDER: Final = v.Observability(clock=v.Clock.VIRTUAL)
 
 
 @attrs.frozen(kw_only=True)
@@ -47,7 +44,7 @@ class Row:
 
 def row(clients: int, operations: int) -> Row:
     """Judge one history of this size, without and with its true order."""
-    events = work(ModelAdapter(), profile_for(load()), Random(clients), operations, clients)  # noqa: S311
+    events = work(ModelAdapter(), v.profile_for(load()), Random(clients), operations, clients)  # noqa: S311
     searched, found = timed(events, OVERLAPPING)
     verdict = "violation" if found.violation else found.exhausted or "judged"
     in_order = [events[index] for index in found.order]
@@ -63,9 +60,9 @@ def row(clients: int, operations: int) -> Row:
     )
 
 
-def timed(events: list[Event], observability: Observability) -> tuple[float, Judged]:
+def timed(events: list[v.Event], observability: v.Observability) -> tuple[float, Judged]:
     """Return the seconds that judging took, and its result."""
-    profile = profile_for(load())
+    profile = v.profile_for(load())
     gc.collect()
     began = time.perf_counter()
     found = judged(events, profile, observability)

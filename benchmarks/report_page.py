@@ -18,6 +18,7 @@ from figures import at_most, parser, tell
 from playwright.sync_api import Browser, sync_playwright
 
 from busproof import spec
+from busproof import vocabulary as v
 from busproof.cli.environment import chromium
 from busproof.history.conformance import (
     Conformance,
@@ -28,9 +29,6 @@ from busproof.history.conformance import (
     Verdict,
 )
 from busproof.reports.conformance import write
-from busproof.vocabulary.commands import CreateQueue, Receive, Send
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Done, Empty, Event
 
 IMPLEMENTATIONS: Final = 10
 RULES: Final = 150
@@ -57,21 +55,21 @@ CHOOSE: Final = """() => {
 def example(number: int) -> Counterexample:
     """Return a run of a dozen commands with distinct bodies and keys."""
     sends = [
-        Event(
-            command=Send(
+        v.Event(
+            command=v.Send(
                 queue="q",
-                message=Message(
+                message=v.Message(
                     body=f"body {number}-{at}", session_id=f"s{at}", message_id=f"m{at}"
                 ),
             ),
-            outcome=Done(),
+            outcome=v.Done(),
         )
         for at in range(COMMANDS - 2)
     ]
-    last = Event(command=Receive(queue="q"), outcome=Empty())
+    last = v.Event(command=v.Receive(queue="q"), outcome=v.Empty())
     return Counterexample(
         scenario=f"Scenario number {number} of a family",
-        events=(Event(command=CreateQueue(queue="q"), outcome=Done()), *sends, last),
+        events=(v.Event(command=v.CreateQueue(queue="q"), outcome=v.Done()), *sends, last),
         seen="Empty",
         allowed=("Received: body", "Received: another body"),
     )
@@ -82,18 +80,20 @@ def implementation(number: int, rules: tuple[spec.Rule, ...]) -> Conformance:
     chance = random.Random(number)  # noqa: S311 - only has to look like many runs
     verdicts = []
     for place, rule in enumerate(rules):
-        told = chance.choice(VERDICTS)
+        verdict = chance.choice(VERDICTS)
         scenarios = chance.sample(range(800), SCENARIOS)
         verdicts.append(
             RuleVerdict(
                 id=rule.id,
                 title=rule.title,
-                verdict=told,
+                verdict=verdict,
                 oracle="strict",
                 events=chance.randrange(9000),
-                cause="" if told is Verdict.SHOWN else f"cause number {chance.randrange(40)}",
-                scenarios=tuple(f"A scenario of a family, number {each}" for each in scenarios),
-                counterexample=example(place) if told is Verdict.VIOLATED else None,
+                cause="" if verdict is Verdict.SHOWN else f"cause number {chance.randrange(40)}",
+                scenarios=tuple(
+                    f"A scenario of a family, number {scenario}" for scenario in scenarios
+                ),
+                counterexample=example(place) if verdict is Verdict.VIOLATED else None,
             )
         )
     subject = Subject(

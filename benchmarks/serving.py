@@ -353,7 +353,7 @@ def show(one: Row) -> None:
     print(
         f"{one.held:9,}  {one.connections:11}  {one.sends[0]:7,.0f}  {one.sends[1]:7,.0f}  "
         f"{sent:5.2f}  {one.receives[0]:7,.0f}  {one.receives[1]:7,.0f}  {received:5.2f}  "
-        + "  ".join(f"{each:5.0f}" for each in one.efforts),
+        + "  ".join(f"{effort:5.0f}" for effort in one.efforts),
         flush=True,
     )
 

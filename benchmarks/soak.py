@@ -110,16 +110,16 @@ class Soak(Handler):
 
     def on_reactor_init(self, event: Any) -> None:
         """Connect all clients."""
-        for each in self.clients:
-            each.come(event.container)
+        for client in self.clients:
+            client.come(event.container)
         event.reactor.schedule(1, self)
 
     def on_timer_task(self, event: Any) -> None:
         """Read the broker's memory."""
         self.looks.append((time.monotonic() - self.began, memory(self.target.process)))
         if self.is_over:
-            for each in self.clients:
-                each.connection.close()
+            for client in self.clients:
+                client.connection.close()
         else:
             event.reactor.schedule(1, self)
 

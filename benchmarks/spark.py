@@ -152,9 +152,9 @@ def most_memory() -> float:
     for number in _mine():
         with suppress(OSError):
             command = Path(f"/proc/{number}/cmdline").read_bytes()
-            told = Path(f"/proc/{number}/status").read_text()
+            status = Path(f"/proc/{number}/status").read_text()
             if b"pyspark.daemon" in command:
-                most = max(most, int(told.partition("VmHWM:")[2].split()[0]))
+                most = max(most, int(status.partition("VmHWM:")[2].split()[0]))
     return most / 1024
 
 

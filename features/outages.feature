@@ -302,6 +302,71 @@ Feature: State that an outage must not change
       When every partition is down for a while
       Then it is described as partitioned, with locks of 30 seconds and with 4 deliveries and with a time to live of 300 seconds
 
+    @SCHED-02
+    Scenario: What was scheduled before an outage comes after it
+      Given a partitioned queue
+      And 3 messages with PartitionKey "a" were scheduled in 60 seconds
+      When every partition is down for a while
+      And 60 seconds pass
+      And 3 messages are awaited
+      Then exactly 3 messages were received
+
+    @TTL-13
+    Scenario: A message does not begin to live anew after an outage
+      Given a partitioned queue
+      And a message with PartitionKey "a" was sent that lives for 30 seconds
+      When 20 seconds pass
+      And every partition is down for a while
+      And 20 seconds pass
+      Then a receive finds nothing
+
+    @LOCK-01
+    Scenario: A lock does not begin anew after an outage
+      Given a partitioned queue with locks of 30 seconds
+      And a message with PartitionKey "a" was sent
+      When a message is received and kept
+      And 20 seconds pass
+      And every partition is down for a while
+      And 20 seconds pass
+      And everything is received and completed
+      Then exactly 1 message was received
+
+    @SESS-11
+    Scenario: The lock of a session does not begin anew after an outage
+      Given a partitioned queue with locks of 30 seconds and that requires sessions
+      And a message with SessionId "s" was sent
+      When session "s" is accepted
+      And 20 seconds pass
+      And every partition is down for a while
+      And 20 seconds pass
+      And session "s" is accepted over another connection
+      Then it is accepted
+
+    @DUP-01
+    Scenario: The window of a MessageId does not begin anew after an outage
+      Given a partitioned queue with duplicate detection over 60 seconds
+      And a message with MessageId "x" was sent
+      When 40 seconds pass
+      And every partition is down for a while
+      And 40 seconds pass
+      And a message with MessageId "x" is sent
+      And everything is received and completed
+      Then exactly 2 messages were received
+
+    @MGMT-26 @MGMT-27
+    Scenario: A queue that was disabled is disabled after an outage
+      Given a partitioned queue
+      And 2 messages with PartitionKey "a" were sent
+      When the queue is disabled
+      And every partition is down for a while
+      And a message with PartitionKey "a" is sent
+      Then it is refused because the entity is disabled
+      When a message is requested
+      Then it is refused because the entity is disabled
+      When the queue is active again
+      And everything is received and completed
+      Then exactly 2 messages were received
+
     @TTL-01
     Scenario: A message that expires in an outage does not come after it, unless its clock stood
       Given a partitioned queue

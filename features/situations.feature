@@ -174,6 +174,8 @@ Feature: Late effects, changed settings and refused requests
         | partitioned | 25     |
         | regular     | 1      |
         | regular     | 25     |
+        | partitioned | 800    |
+        | regular     | 800    |
 
     @DEFER-02
     Scenario Outline: A deferred message has its number after hours
@@ -187,6 +189,8 @@ Feature: Late effects, changed settings and refused requests
         | kind        | number |
         | partitioned | 1      |
         | regular     | 25     |
+        | partitioned | 800    |
+        | regular     | 800    |
 
     @DLQ-05
     Scenario Outline: A dead letter stays for hours
@@ -202,6 +206,8 @@ Feature: Late effects, changed settings and refused requests
         | partitioned | 1      |
         | partitioned | 25     |
         | regular     | 25     |
+        | partitioned | 800    |
+        | regular     | 800    |
 
     @SESS-19
     Scenario Outline: The state of a session stays for hours
@@ -219,6 +225,8 @@ Feature: Late effects, changed settings and refused requests
         | partitioned | 1      |
         | partitioned | 25     |
         | regular     | 25     |
+        | partitioned | 800    |
+        | regular     | 800    |
 
     @SCHED-02
     Scenario Outline: What is scheduled for tomorrow comes tomorrow
@@ -227,6 +235,36 @@ Feature: Late effects, changed settings and refused requests
       When 25 hours pass
       And 2 messages are awaited
       Then exactly 2 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @SCHED-01 @SCHED-02
+    Scenario Outline: What is scheduled for a day in the next month comes then and not before
+      Given a <kind> queue
+      And 2 messages with PartitionKey "a" were scheduled in 2880000 seconds
+      When 799 hours pass
+      Then a receive finds nothing
+      When 1 hours pass
+      And 2 messages are awaited
+      Then exactly 2 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @TTL-02 @TTL-01
+    Scenario Outline: A message that may live for a month lives for a month
+      Given a <kind> queue
+      And a message with PartitionKey "a" was sent that lives for 2880000 seconds
+      And a message with PartitionKey "a" was sent that lives for 2880000 seconds
+      When 799 hours pass
+      And one message is received and completed
+      And 1 hours pass
+      Then a receive finds nothing
 
       Examples:
         | kind        |
@@ -389,7 +427,119 @@ Feature: Late effects, changed settings and refused requests
         | its time to live is updated to 200 seconds  |
         | its greatest delivery count is updated to 7 |
 
+    @FWD-35
+    Scenario Outline: Dead letters are forwarded as before
+      Given a regular destination "invoices"
+      And a partitioned source of dead letters for "invoices"
+      When <update>
+      And a message with PartitionKey "a" is sent
+      And a message is received and dead-lettered because of "unreadable"
+      And receivers turn to "invoices"
+      And a message is awaited until there is 1
+      Then exactly 1 message was received
+
+      Examples:
+        | update                                      |
+        | its locks are updated to 5 seconds          |
+        | its time to live is updated to 200 seconds  |
+        | its greatest delivery count is updated to 7 |
+
+    @MGMT-26
+    Scenario Outline: A queue that is disabled stays so
+      Given a <kind> queue
+      And a message with PartitionKey "a" was sent
+      When the queue is <status>
+      And <update>
+      And a message with PartitionKey "a" is sent
+      Then it is refused because the entity is disabled
+      When the queue is active again
+      And everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        | status               | update                                      |
+        | partitioned | disabled             | its locks are updated to 5 seconds          |
+        | partitioned | disabled             | its time to live is updated to 200 seconds  |
+        | partitioned | disabled for senders | its greatest delivery count is updated to 7 |
+        | regular     | disabled             | its locks are updated to 5 seconds          |
+
+    @DUP-01 @KEY-11
+    Scenario Outline: A MessageId is known as long as before
+      Given a partitioned queue with duplicate detection over 172800 seconds
+      When <update>
+      And a message with MessageId "x" is sent
+      And 25 hours pass
+      And a message with MessageId "x" is sent
+      And everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | update                                      |
+        | its locks are updated to 5 seconds          |
+        | its greatest delivery count is updated to 7 |
+
+    @MGMT-27
+    Scenario Outline: An update of a topic leaves its subscriptions as they are
+      Given a <kind> topic
+      And subscription "one" with locks of 30 seconds and with 4 deliveries and with a time to live of 300 seconds
+      And a message with PartitionKey "a" was sent
+      When subscription "one" is disabled
+      And the topic's time to live is updated to 200 seconds
+      And receivers turn to subscription "one"
+      And a message is requested
+      Then it is refused because the entity is disabled
+      And it is described with a time to live of 300 seconds
+      And it is described with locks of 30 seconds
+      When subscription "one" is active again
+      And everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @MGMT-12
+    Scenario Outline: An update of a subscription leaves its other settings as they are
+      Given a partitioned topic
+      And subscription "one" with locks of 30 seconds and with 2 deliveries and with a time to live of 300 seconds and that dead-letters expired messages
+      And subscription "two" with locks of 30 seconds
+      When receivers turn to subscription "one"
+      And <update>
+      Then it is described with <told>
+      When senders turn to the topic
+      And a message with PartitionKey "a" is sent
+      And receivers turn to subscription "one"
+      And 300 seconds pass
+      And dead letters are received and completed until 1 has come
+      Then exactly 1 message was received
+      When receivers turn to subscription "two"
+      Then it is described with locks of 30 seconds
+      When everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | update                                      | told                          |
+        | its locks are updated to 20 seconds         | a time to live of 300 seconds |
+        | its time to live is updated to 200 seconds  | locks of 30 seconds           |
+        | its greatest delivery count is updated to 7 | a time to live of 300 seconds |
+
   Rule: An update takes nothing from what is held
+
+    @FWD-05
+    Scenario Outline: What is held stays where it is when forwarding begins
+      Given a <kind> destination "end"
+      And a <kind> queue
+      And 3 messages with PartitionKey "a" were sent
+      When the queue is changed to forward to "end"
+      And the source is changed to forward no more
+      And everything is received and completed
+      Then exactly 3 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
 
     @MGMT-12
     Scenario Outline: What is there stays there
@@ -656,6 +806,127 @@ Feature: Late effects, changed settings and refused requests
       Then it is refused
       And the state of session "s" is "mine"
 
+    @LOCK-05
+    Scenario Outline: A renewal that is refused leaves the lock of the other receiver
+      Given a <kind> queue with locks of 10 seconds
+      And a message with PartitionKey "a" was sent
+      When a message is received and kept
+      And 10 seconds pass
+      And it is received over another connection
+      And the lock of the message kept is renewed
+      Then it is refused
+      And a receive finds nothing
+      And the other receiver can complete it
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LIFE-06
+    Scenario Outline: A settlement that is refused leaves the lock of the other receiver
+      Given a <kind> queue with locks of 10 seconds
+      And a message with PartitionKey "a" was sent
+      When a message is received and kept
+      And 10 seconds pass
+      And it is received over another connection
+      And the message kept is <settled>
+      Then it is refused
+      And a receive finds nothing
+      And the other receiver can complete it
+
+      Examples:
+        | kind        | settled       |
+        | partitioned | completed     |
+        | partitioned | abandoned     |
+        | partitioned | deferred      |
+        | partitioned | dead-lettered |
+        | regular     | abandoned     |
+
+    @SESS-11 @LIFE-10
+    Scenario Outline: Who is refused a session does not make its lock longer
+      Given a <kind> queue with locks of 30 seconds and that requires sessions
+      And a message with SessionId "s" was sent
+      When session "s" is accepted
+      And only 20 of 30 seconds pass
+      And session "s" is accepted over another connection
+      Then it is refused
+      When 15 seconds pass
+      And session "s" is accepted over another connection
+      Then it is accepted
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @SCHED-05
+    Scenario Outline: A cancellation that is refused cancels nothing else
+      Given a <kind> queue
+      And 2 messages with PartitionKey "a" were scheduled in 20 seconds
+      And a message with PartitionKey "a" was scheduled in 20 seconds
+      When the scheduled message is cancelled
+      And the scheduled message is cancelled
+      Then it is refused
+      When 20 seconds pass
+      And 2 messages are awaited
+      Then exactly 2 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DUP-08 @BATCH-02
+    Scenario Outline: A batch that is refused makes no copies
+      Given a <kind> queue with duplicate detection and that requires sessions
+      When a message with MessageId "x" and SessionId "s" and one with MessageId "y" are sent at once
+      Then it is refused
+      When a message with MessageId "x" and SessionId "s" is sent
+      And session "s" is accepted
+      And everything of session "s" is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @MGMT-04
+    Scenario Outline: Nothing of an update that is refused is in force
+      Given a <kind> queue with 4 deliveries and with locks of 30 seconds
+      When c1 asks: Update queue, queue "orders", lock duration 301000000, max delivery count 2, time to live 5000000
+      Then it is described as <kind>, with 4 deliveries and with locks of 30 seconds
+      When a message with PartitionKey "a" is sent
+      And one message is received and abandoned, 3 times
+      And 5 seconds pass
+      And everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @LOCK-13
+    Scenario Outline: A commit that is refused settles nothing
+      Given a <kind> queue with locks of 10 seconds
+      And 2 messages with PartitionKey "a" were sent
+      And a transaction
+      When a message is received and kept
+      And 10 seconds pass
+      And it is received over another connection
+      And the message kept is completed in the transaction
+      And the commit is tried
+      Then the other receiver can complete it
+      When everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
     @SCHED-05
     Scenario: A cancellation that comes too late takes nothing away
       Given a partitioned queue
@@ -791,6 +1062,45 @@ Feature: Late effects, changed settings and refused requests
       When 20 seconds pass
       Then a receive finds nothing
 
+    @TTL-04
+    Scenario Outline: Messages of a batch live as long as they say themselves
+      Given a <kind> queue
+      And 3 messages with PartitionKey "a" were sent at once that live for 20 seconds
+      When 20 seconds pass
+      Then a receive finds nothing
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @TTL-04
+    Scenario Outline: A message of a transaction lives as long as it says itself
+      Given a <kind> queue
+      And a transaction
+      When a message with PartitionKey "a" is sent in the transaction that lives for 20 seconds
+      And the transaction is committed
+      And 20 seconds pass
+      Then a receive finds nothing
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @BATCH-14 @LOCK-01
+    Scenario Outline: Messages that are received together are locked as long as those that come alone
+      Given a <kind> queue with locks of 60 seconds
+      And 4 messages with PartitionKey "a" were sent
+      When up to 4 messages are received at once and kept
+      And only 40 of 60 seconds pass
+      Then each of them can be completed
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
     @DEFER-02
     Scenario: Messages of a batch can be deferred one by one
       Given a partitioned queue
@@ -881,7 +1191,130 @@ Feature: Late effects, changed settings and refused requests
       When everything is received and completed
       Then exactly 1 message was received
 
+    @DLQ-07 @LOCK-04
+    Scenario Outline: The lock of a dead letter is renewed as that of any message
+      Given a <kind> queue with locks of 20 seconds
+      And a message was dead-lettered
+      When receivers turn to its dead letters
+      And a message is received and kept
+      And only 12 of 20 seconds pass
+      And the lock of the message kept is renewed, which succeeds
+      And only 12 of 20 seconds pass
+      Then the message kept can be completed
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DLQ-01 @DLQ-07
+    Scenario Outline: The deliveries of a dead letter are counted as those of any message
+      Given a <kind> queue
+      And a message was dead-lettered
+      When receivers turn to its dead letters
+      And a message is received and kept
+      And the message kept is abandoned
+      And a message is received again
+      Then its delivery count is greater by one
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DLQ-07 @DEFER-02
+    Scenario Outline: A dead letter is deferred and received by its number as any message
+      Given a <kind> queue
+      And a message was dead-lettered
+      When receivers turn to its dead letters
+      And a message is received and deferred
+      Then a receive finds nothing
+      And it can be received by its number
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @MGMT-20
+    Scenario Outline: A dead letter is not counted in its queue
+      Given a <kind> queue
+      And 3 messages with PartitionKey "a" were sent
+      When a message is received and dead-lettered because of "unreadable"
+      Then in the end its message count is 2
+      And in the end 0 dead letters of transfers are counted
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
   Rule: A subscription is a queue
+
+    @TOPIC-20 @DLQ-02
+    Scenario Outline: A subscription has as many deliveries as it says
+      Given a <kind> topic
+      And subscription "one" with 2 deliveries
+      And a message with PartitionKey "a" was sent
+      When receivers turn to subscription "one"
+      And one message is received and abandoned, 2 times
+      And dead letters are received and completed until 1 has come
+      Then exactly 1 message was received
+      And it is a dead letter because of "MaxDeliveryCountExceeded"
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @TTL-07
+    Scenario Outline: A subscription dead-letters what expires where it says so
+      Given a <kind> topic
+      And subscription "one" with a time to live of 20 seconds and that dead-letters expired messages
+      And a message with PartitionKey "a" was sent
+      When receivers turn to subscription "one"
+      And 20 seconds pass
+      And dead letters are received and completed until 1 has come
+      Then exactly 1 message was received
+      And it is a dead letter because of "TTLExpiredException"
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DEFER-09
+    Scenario: A peek shows a deferred message of a subscription
+      Given a regular topic
+      And subscription "one"
+      And a message with PartitionKey "a" was sent
+      When receivers turn to subscription "one"
+      And a message is received and deferred
+      And messages are peeked
+      Then exactly 1 message is shown
+      And it is shown as deferred
+
+    @SCHED-02 @FILTER-03
+    Scenario Outline: What was scheduled is filtered when it is due
+      Given a <kind> topic
+      And subscription "one" that takes messages with Label "x"
+      And subscription "two"
+      And a message with PartitionKey "a" and Label "x" was scheduled in 5 seconds
+      And a message with PartitionKey "a" and Label "y" was scheduled in 5 seconds
+      When 5 seconds pass
+      And receivers turn to subscription "two"
+      And 2 messages are awaited
+      Then exactly 2 messages were received
+      When receivers turn to subscription "one"
+      And 1 message is awaited
+      And a receive is tried
+      Then exactly 1 message was received
+      And it has Label "x"
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
 
     @TOPIC-20
     Scenario Outline: A message of a subscription is locked and given again as in a queue

@@ -249,6 +249,19 @@ Feature: Entity sizes
         | partitioned | with PartitionKey "a" | the partition of their key |
 
     @SIZE-12
+    Scenario Outline: A message that expires and is dropped gives room
+      Given a <kind> queue of 1 GB and with a time to live of 60 seconds
+      And messages <carried> have filled <what>
+      When 60 seconds pass
+      And a receive is tried
+      Then in the end a large message <carried> is accepted
+
+      Examples:
+        | kind        | carried               | what                       |
+        | regular     | without key           | the queue                  |
+        | partitioned | with PartitionKey "a" | the partition of their key |
+
+    @SIZE-12
     Scenario Outline: A message that expires gives room once its dead letter is gone
       Given a <kind> queue of 1 GB and with a time to live of 60 seconds and that dead-letters expired messages
       And messages <carried> have filled <what>

@@ -72,8 +72,9 @@ Feature: Property and body values in transit
       And the text "żółć 日本 🚌 % & < ; '" was sent as a body
       And a text of 70000 characters was sent as a body
       And a text of 300 characters was sent as a body
+      And the text " a  b " was sent as a body
       When everything is received and completed
-      Then exactly 3 messages were received
+      Then exactly 4 messages were received
       And each has the body that was sent
 
       Examples:
@@ -100,6 +101,7 @@ Feature: Property and body values in transit
         | property yes true and property number 2.5 and property none "" |
         | property zero 0 and property large 2147483648                  |
         | Label "żółć 日本 🚌" and MessageId "ñ"                            |
+        | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" and ReplyTo "r" and ReplyToSessionId "s" and MessageId "m" |
 
   Rule: A message keeps its values when it is given again
 
@@ -116,6 +118,7 @@ Feature: Property and body values in transit
         | partitioned | property yes true and property number 2.5 and property none ""     |
         | partitioned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x"     |
         | regular     | property no false and property large 2147483648 and ReplyTo "r"    |
+        | partitioned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" and ReplyTo "r" and ReplyToSessionId "s" and MessageId "m" |
 
     @LIFE-05
     Scenario Outline: After its lock a message comes again with its values
@@ -130,6 +133,7 @@ Feature: Property and body values in transit
         | kind        | carried                                                            |
         | partitioned | property yes true and property number 2.5 and property none ""     |
         | regular     | Label "ñ" and CorrelationId "c" and ReplyToSessionId "s"           |
+        | partitioned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" and ReplyTo "r" and ReplyToSessionId "s" and MessageId "m" |
 
     @PART-04
     Scenario: After an outage a message comes with its values
@@ -152,6 +156,7 @@ Feature: Property and body values in transit
         | partitioned | property yes true and property number 2.5 and property none ""     |
         | partitioned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x"     |
         | regular     | property no false and property large 2147483648 and ReplyTo "r"    |
+        | partitioned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" and ReplyTo "r" and ReplyToSessionId "s" and MessageId "m" |
 
     @DLQ-06
     Scenario Outline: A dead letter has its values
@@ -167,6 +172,7 @@ Feature: Property and body values in transit
         | partitioned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x"     |
         | partitioned | SessionId "s" and MessageId "m" and ReplyToSessionId "r"           |
         | regular     | property no false and property large 2147483648 and ReplyTo "r"    |
+        | partitioned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" and ReplyTo "r" and ReplyToSessionId "s" and MessageId "m" |
 
     @DLQ-06
     Scenario: A message that was given too often has its values
@@ -175,6 +181,40 @@ Feature: Property and body values in transit
       And one message is received and abandoned, as often as permitted
       And dead letters are received and completed until 1 has come
       Then it has property yes true and property number 2.5 and Label "ñ"
+
+    @DLQ-06
+    Scenario: A dead letter of a subscription has its values
+      Given a partitioned topic
+      And subscription "one"
+      And a message with property yes true and property number 2.5 and Label "ñ" and CorrelationId "c" was sent
+      When receivers turn to subscription "one"
+      And a message is received and dead-lettered because of "unreadable"
+      And all dead letters are received and completed
+      Then it has property yes true and property number 2.5 and Label "ñ" and CorrelationId "c"
+      And it is a dead letter because of "unreadable"
+
+    @DLQ-05
+    Scenario Outline: The reason of a dead letter is the text that was given
+      Given a <kind> queue
+      And a message with PartitionKey "a" was sent
+      When a message is received and dead-lettered because of "<reason>"
+      And all dead letters are received and completed
+      Then it is a dead letter because of "<reason>"
+
+      Examples:
+        | kind        | reason                                                                                            |
+        | partitioned | żółć 日本 🚌                                                                                        |
+        | partitioned | the amount of 12.50 that order 4711 names is not the amount of 12.05 that its invoice asks for |
+        | regular     | ñ                                                                                                 |
+
+    @LOCK-14 @DLQ-05
+    Scenario: Messages that are dead-lettered together have the reason that was given
+      Given a regular queue
+      And 3 messages with PartitionKey "a" were sent
+      When each of them is received and kept
+      And all of them are dead-lettered in one request because of "unreadable"
+      And dead letters are received and completed until 3 has come
+      Then it is a dead letter because of "unreadable"
 
     @TTL-07
     Scenario: A message that expired has its values
@@ -230,6 +270,7 @@ Feature: Property and body values in transit
         | partitioned | property yes true and property number 2.5 and property none "" |
         | partitioned | Label "ñ" and CorrelationId "c" and MessageId "m" and To "x"   |
         | regular     | property no false and property large 2147483648                |
+        | partitioned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" and ReplyTo "r" and ReplyToSessionId "s" and MessageId "m" |
 
     @SCHED-02
     Scenario Outline: What was scheduled arrives with its values
@@ -244,6 +285,7 @@ Feature: Property and body values in transit
         | partitioned | property yes true and property number 2.5 and property none ""  |
         | partitioned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x"  |
         | regular     | property no false and property large 2147483648 and ReplyTo "r" |
+        | partitioned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" and ReplyTo "r" and ReplyToSessionId "s" and MessageId "m" |
 
     @SESS-05
     Scenario: In a session a message has its values
@@ -288,6 +330,7 @@ Feature: Property and body values in transit
         | partitioned | property yes true and property number 2.5 and property none ""  |
         | partitioned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x"  |
         | regular     | property no false and property large 2147483648 and ReplyTo "r" |
+        | partitioned | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" and ReplyTo "r" and ReplyToSessionId "s" and MessageId "m" |
 
     @FWD-03
     Scenario Outline: A forwarded message arrives with its values
@@ -302,6 +345,7 @@ Feature: Property and body values in transit
         | carried                                                        |
         | property yes true and property number 2.5 and property none "" |
         | Label "ñ" and CorrelationId "c" and ContentType "t"            |
+        | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" and ReplyTo "r" and ReplyToSessionId "s" and MessageId "m" |
 
     @FILTER-24
     Scenario Outline: An action leaves the values of other properties as they are
@@ -317,6 +361,7 @@ Feature: Property and body values in transit
         | carried                                                        |
         | property yes true and property number 2.5 and property none "" |
         | Label "ñ" and CorrelationId "c" and ContentType "t"            |
+        | Label "ñ" and CorrelationId "c" and ContentType "t" and To "x" and ReplyTo "r" and ReplyToSessionId "s" and MessageId "m" |
 
   Rule: Ids that look alike are different ids
 

@@ -138,11 +138,11 @@ def _is_loose(expression: str) -> bool:
 
 def is_plain(statements: tuple[Statement, ...]) -> bool:
     """Return whether the documents define what these statements do, given the values they read."""
-    targets = [_named(each.property) for each in statements]
-    terms = [each.term for each in statements if isinstance(each, Set)]
+    targets = [_named(statement.property) for statement in statements]
+    terms = [statement.term for statement in statements if isinstance(statement, Set)]
     read = {_named(part) for term in terms for part in walked(term) if isinstance(part, Property)}
     alone = len(set(targets)) == len(targets) and not read & set(targets)
-    return alone and all(_is_settable(each) for each in statements)
+    return alone and all(_is_settable(statement) for statement in statements)
 
 
 def _named(found: Property) -> tuple[str, str]:
@@ -161,8 +161,8 @@ def _is_settable(statement: Statement) -> bool:
 def sets_a_key(statements: tuple[Statement, ...]) -> bool:
     """Return whether a statement sets or removes a property used for partitioning or identity."""
     return any(
-        each.property.scope == "sys" and each.property.name.lower() in _KEY_NAMES
-        for each in statements
+        statement.property.scope == "sys" and statement.property.name.lower() in _KEY_NAMES
+        for statement in statements
     )
 
 
@@ -180,15 +180,15 @@ def changed(statements: tuple[Statement, ...], message: Message) -> Message | No
     Each statement reads the message as it was sent.
     """
     after = message
-    for each in statements:
-        value = value_of(each.term, message) if isinstance(each, Set) else None
+    for statement in statements:
+        value = value_of(statement.term, message) if isinstance(statement, Set) else None
         if isinstance(value, Missing):
             return None
-        if each.property.scope == "sys":
-            told: dict[str, Any] = {field_of(each.property.name) or "": value}
-            after = attrs.evolve(after, **told)
+        if statement.property.scope == "sys":
+            field: dict[str, Any] = {field_of(statement.property.name) or "": value}
+            after = attrs.evolve(after, **field)
             continue
-        name = each.property.name
+        name = statement.property.name
         alike = [own for own in message.properties if own.lower() == name.lower()]
         if any(own != name for own in alike):
             # Which spelling the property has then is not said.

@@ -48,7 +48,9 @@ def truth(condition: Condition, message: Message) -> Truth:  # noqa: PLR0911 - o
             there = is_there(found, message)
             return frozenset({True, False}) if there is None else frozenset({there})
         case In(term=term, options=options):
-            return _among(value_of(term, message), [value_of(each, message) for each in options])
+            return _among(
+                value_of(term, message), [value_of(option, message) for option in options]
+            )
         case Like(term=term, pattern=pattern, escape=escape):
             values = [value_of(each, message) for each in (term, pattern)]
             signs = () if escape is None else (value_of(escape, message),)

@@ -8,13 +8,11 @@ from typing import Any, Final, TypeVar, cast, get_args
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.errors import HistoryError
 from busproof.history.converters import strict_converter, tag_union
 from busproof.history.decode_errors import complaint
 from busproof.history.lines import excerpt
-from busproof.vocabulary.commands import Command
-from busproof.vocabulary.outcomes import Outcome
-from busproof.vocabulary.subscription_rules import Filter
 
 __all__ = [
     "PROTOCOL",
@@ -83,14 +81,14 @@ def structure_union(value: object, union: object, what: str) -> object:
         raise HistoryError(complaint(error, what)) from None
 
 
-def read_command(value: object) -> Command:
+def read_command(value: object) -> v.Command:
     """Return the command that `value` describes; raise `HistoryError` if it describes none."""
-    return cast(Command, structure_union(value, Command, "the command"))
+    return cast(v.Command, structure_union(value, v.Command, "the command"))
 
 
-def read_outcome(value: object) -> Outcome:
+def read_outcome(value: object) -> v.Outcome:
     """Return the outcome that `value` describes; raise `HistoryError` if it describes none."""
-    return cast(Outcome, structure_union(value, Outcome, "the outcome"))
+    return cast(v.Outcome, structure_union(value, v.Outcome, "the outcome"))
 
 
 def unstructure(value: object, *, union: object = None, full: bool = False) -> dict[str, Any]:
@@ -121,9 +119,9 @@ def check_protocol(value: object) -> None:
 
 
 _HOME: Final[dict[type, object]] = {
-    member: union for union in (Command, Outcome) for member in get_args(union)
+    member: union for union in (v.Command, v.Outcome) for member in get_args(union)
 }
 
-for _name, _union in (("Filter", Filter), ("Command", Command), ("Outcome", Outcome)):
+for _name, _union in (("Filter", v.Filter), ("Command", v.Command), ("Outcome", v.Outcome)):
     _members = {member.__name__: member for member in get_args(_union)}
     declare_union(_union, TaggedUnion(_name, "type", _members))

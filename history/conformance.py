@@ -4,8 +4,7 @@ from enum import IntEnum, StrEnum
 
 import attrs
 
-from busproof.vocabulary.outcomes import Event
-from busproof.vocabulary.values import RuleId
+from busproof import vocabulary as v
 
 __all__ = [
     "Conformance",
@@ -66,7 +65,7 @@ class KnownFailure:
         standing: the state after the run.
     """
 
-    rule: RuleId
+    rule: v.RuleId
     reason: str
     link: str = ""
     expires: str = ""
@@ -85,7 +84,7 @@ class Counterexample:
     """
 
     scenario: str
-    events: tuple[Event, ...]
+    events: tuple[v.Event, ...]
     seen: str
     allowed: tuple[str, ...]
 
@@ -106,7 +105,7 @@ class RuleVerdict:
         again: for a violation, the command that repeats it.
     """
 
-    id: RuleId
+    id: v.RuleId
     title: str
     verdict: Verdict
     cause: str = ""
@@ -205,6 +204,6 @@ class Conformance:
         return sum(rule.verdict is verdict for rule in self.rules)
 
 
-def is_asked_for(rule: RuleId, only: tuple[str, ...]) -> bool:
+def is_asked_for(rule: v.RuleId, only: tuple[str, ...]) -> bool:
     """Return whether a run that is limited to these rules and families includes this rule."""
     return not only or rule in only or rule.partition("-")[0] in only

@@ -12,8 +12,8 @@ from cattrs import Converter
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 from immutables import Map
 
+from busproof import vocabulary as v
 from busproof.history.decode_errors import Mismatch, one_of
-from busproof.vocabulary.messages import PropertyValue
 
 __all__ = ["ALWAYS", "INTEGERS", "frozen_map", "strict_converter", "tag_union"]
 
@@ -35,9 +35,9 @@ def strict_converter(*, omit_defaults: bool) -> Converter:
     converter = Converter(forbid_extra_keys=True, omit_if_default=omit_defaults)
     for kind, hook in ((str, _text), (bool, _truth), (int, _number), (StrEnum, _member)):
         converter.register_structure_hook(kind, hook)
-    converter.register_structure_hook_func(lambda kind: kind == PropertyValue, _property_value)
+    converter.register_structure_hook_func(lambda kind: kind == v.PropertyValue, _property_value)
     converter.register_unstructure_hook_func(
-        lambda kind: kind == PropertyValue, lambda value: value
+        lambda kind: kind == v.PropertyValue, lambda value: value
     )
     converter.register_structure_hook_factory(_is_sequence, _sequence_hook)
     converter.register_structure_hook_factory(_is_map, _map_hook)
@@ -107,7 +107,7 @@ def _number(value: object, _: object) -> int:
     return value
 
 
-def _property_value(value: object, _: object) -> PropertyValue:
+def _property_value(value: object, _: object) -> v.PropertyValue:
     if type(value) is int:
         return _number(value, int)
     if type(value) is float and isfinite(value):

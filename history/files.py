@@ -10,6 +10,7 @@ from typing import BinaryIO, Self, cast
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.errors import HistoryError
 from busproof.history.codec import check_protocol, unstructure
 from busproof.history.lines import LIMIT, decode_line, encode_line
@@ -22,7 +23,6 @@ from busproof.history.records import (
     Started,
     read_record,
 )
-from busproof.vocabulary.outcomes import Event
 
 __all__ = ["HistoryReader", "HistoryWriter", "RecordTooLong", "load", "read", "scenarios"]
 
@@ -208,10 +208,10 @@ class _Grouping:
     def __init__(self, reader: HistoryReader) -> None:
         self._reader = reader
         self._open: Scenario | None = None
-        self._events: list[Event] = []
+        self._events: list[v.Event] = []
         self._bare = True
 
-    def add(self, event: Event) -> None:
+    def add(self, event: v.Event) -> None:
         """Add an event to the open scenario."""
         if self._open is None:
             if not self._bare:
@@ -255,7 +255,7 @@ def scenarios(reader: HistoryReader) -> Iterator[Scenario]:
                 grouping.begin(Scenario(name=name, rules=rules, feature=feature))
             case Ended():
                 yield from grouping.end(record)
-            case Event():
+            case v.Event():
                 grouping.add(record)
     yield from grouping.end(None)
 

@@ -4,16 +4,12 @@ from typing import Final, TypeVar
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.errors import HistoryError
 from busproof.history.codec import PROTOCOL, check_protocol, structure, unstructure
 from busproof.history.converters import ALWAYS
 from busproof.history.decode_errors import one_of
 from busproof.history.lines import decode_line, encode_line, excerpt
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import Command
-from busproof.vocabulary.outcomes import Outcome, Witness
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import Clock, Tier
 
 __all__ = [
     "ANSWERS",
@@ -64,8 +60,8 @@ class Declared:
 
     protocol: int = attrs.field(default=PROTOCOL, metadata=ALWAYS, validator=attrs.validators.ge(1))
     implementation: ImplementationName
-    capabilities: tuple[Capability, ...]
-    clock: Clock = Clock.VIRTUAL
+    capabilities: tuple[v.Capability, ...]
+    clock: v.Clock = v.Clock.VIRTUAL
     slack: int = attrs.field(default=0, validator=attrs.validators.ge(0))
 
 
@@ -77,13 +73,13 @@ class Namespace:
     """
 
     edition: str
-    tier: Tier
+    tier: v.Tier
     partitions: int = attrs.field(validator=attrs.validators.ge(1))
     namespace_partitions: int = attrs.field(default=1, validator=attrs.validators.ge(1))
     messaging_units: int = attrs.field(default=1, validator=attrs.validators.ge(1))
 
     @classmethod
-    def of(cls, profile: Profile) -> "Namespace":
+    def of(cls, profile: v.Profile) -> "Namespace":
         """Return the namespace that a profile describes."""
         return cls(
             edition=profile.edition,
@@ -121,7 +117,7 @@ class CommandRequest:
 
     id: int
     connection: str
-    command: Command
+    command: v.Command
 
 
 @attrs.frozen(kw_only=True)
@@ -153,8 +149,8 @@ class CommandAnswer:
     """The answer to `CommandRequest`: the outcome, and the bus's choice if it was seen."""
 
     id: int
-    outcome: Outcome
-    witness: Witness | None = None
+    outcome: v.Outcome
+    witness: v.Witness | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -193,12 +189,12 @@ def encode(message: Request | Answer) -> bytes:
     A command and a namespace are written without default values, so that an adapter need not know
     fields of later releases; everything else is written in full.
     """
-    told = unstructure(message, full=True)
+    fields = unstructure(message, full=True)
     if isinstance(message, CommandRequest):
-        told["command"] = unstructure(message.command)
+        fields["command"] = unstructure(message.command)
     elif isinstance(message, StartRequest):
-        told["start"] = unstructure(message.start)
-    return encode_line(told)
+        fields["start"] = unstructure(message.start)
+    return encode_line(fields)
 
 
 def decode_request(line: bytes) -> Request:

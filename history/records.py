@@ -6,12 +6,10 @@ from typing import Final, cast
 import attrs
 from immutables import Map
 
+from busproof import vocabulary as v
 from busproof.errors import HistoryError
 from busproof.history.codec import PROTOCOL, TaggedUnion, declare_union, structure_union
 from busproof.history.converters import ALWAYS, frozen_map
-from busproof.vocabulary.outcomes import Event
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import Clock
 
 __all__ = [
     "AGAIN",
@@ -82,9 +80,9 @@ class Header:
     oracle: Oracle | None = None
     implementation: Map[str, str] = attrs.field(factory=Map, converter=frozen_map)
     capabilities: tuple[str, ...] = ()
-    clock: Clock = Clock.VIRTUAL
+    clock: v.Clock = v.Clock.VIRTUAL
     slack: int = attrs.field(default=0, validator=attrs.validators.ge(0))
-    profile: Profile
+    profile: v.Profile
     seed: int | None = None
     planned: int | None = None
     rules: tuple[str, ...] = ()
@@ -118,9 +116,9 @@ class Ended:
     steps: tuple[StepResult, ...] = ()
 
 
-Record = Header | Started | Event | Ended
+Record = Header | Started | v.Event | Ended
 
-_NAMES: Final = {"header": Header, "started": Started, "event": Event, "ended": Ended}
+_NAMES: Final = {"header": Header, "started": Started, "event": v.Event, "ended": Ended}
 
 declare_union(Record, TaggedUnion("Record", "record", _NAMES))
 
@@ -133,7 +131,7 @@ def read_record(value: object) -> Record:
             believed such times would accuse a bus of what its recorder's clock did.
     """
     record = cast(Record, structure_union(value, Record, "the record"))
-    if isinstance(record, Event) and _is_backwards(record):
+    if isinstance(record, v.Event) and _is_backwards(record):
         raise HistoryError(
             f"returned is {record.returned}, and must not be before called, {record.called}: take "
             "both from one clock that never goes backwards"
@@ -141,7 +139,7 @@ def read_record(value: object) -> Record:
     return record
 
 
-def _is_backwards(event: Event) -> bool:
+def _is_backwards(event: v.Event) -> bool:
     return event.returned is not None and event.returned < event.called
 
 
@@ -160,7 +158,7 @@ class Scenario:
     name: str = ""
     rules: tuple[str, ...] = ()
     feature: str = ""
-    events: tuple[Event, ...] = ()
+    events: tuple[v.Event, ...] = ()
     ended: Ended | None = None
 
 

@@ -13,14 +13,11 @@ from typing import Any, Final
 import attrs
 
 from busproof import __version__
+from busproof import vocabulary as v
 from busproof.errors import HistoryError
 from busproof.history.codec import PROTOCOL, check_protocol, structure, unstructure
 from busproof.history.converters import ALWAYS
 from busproof.history.lines import decode_line
-from busproof.vocabulary.commands import AdvanceClock, Command
-from busproof.vocabulary.outcomes import Event, Received
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import Clock, RuleId
 
 __all__ = [
     "Asked",
@@ -49,7 +46,7 @@ class Asked:
 
     number: int = attrs.field(metadata=ALWAYS, validator=attrs.validators.ge(1))
     connection: str = attrs.field(default="c1", metadata=ALWAYS)
-    command: Command
+    command: v.Command
 
 
 @attrs.frozen(kw_only=True)
@@ -66,23 +63,23 @@ class CommandFile:
 
     protocol: int = attrs.field(default=PROTOCOL, metadata=ALWAYS)
     busproof: str = __version__
-    rule: RuleId = ""
-    profile: Profile
+    rule: v.RuleId = ""
+    profile: v.Profile
     commands: tuple[Asked, ...]
 
 
-def commands_of(events: Sequence[Event], clock: Clock = Clock.VIRTUAL) -> tuple[Asked, ...]:
+def commands_of(events: Sequence[v.Event], clock: v.Clock = v.Clock.VIRTUAL) -> tuple[Asked, ...]:
     """Return the commands of events for a replay; on a real clock with the pauses in between."""
     return numbered(tuple(_asked(events, clock)))
 
 
-def _asked(events: Sequence[Event], clock: Clock) -> Iterator[Asked]:
+def _asked(events: Sequence[v.Event], clock: v.Clock) -> Iterator[Asked]:
     given: dict[str, int] = {}
     number = idle_since = 0
     for event in events:
-        if clock is Clock.REAL and event.called - idle_since > IDLE:
+        if clock is v.Clock.REAL and event.called - idle_since > IDLE:
             number += 1
-            yield Asked(number=number, command=AdvanceClock(duration=event.called - idle_since))
+            yield Asked(number=number, command=v.AdvanceClock(duration=event.called - idle_since))
         idle_since = event.called if event.returned is None else event.returned
         number += 1
         yield Asked(
@@ -90,17 +87,17 @@ def _asked(events: Sequence[Event], clock: Clock) -> Iterator[Asked]:
             connection=event.connection,
             command=_referring(event.command, given),
         )
-        if isinstance(event.outcome, Received) and event.outcome.message.lock_token:
+        if isinstance(event.outcome, v.Received) and event.outcome.message.lock_token:
             given[event.outcome.message.lock_token] = number
 
 
-def _referring(command: Command, given: Mapping[str, int]) -> Command:
+def _referring(command: v.Command, given: Mapping[str, int]) -> v.Command:
     tokens = _tokens(command)
-    named = [f"{REFERENCE}{given[each]}" if each in given else each for each in tokens]
+    named = [f"{REFERENCE}{given[token]}" if token in given else token for token in tokens]
     return _with_tokens(command, named)
 
 
-def resolved(command: Command, tokens: Mapping[int, str]) -> Command | None:
+def resolved(command: v.Command, tokens: Mapping[int, str]) -> v.Command | None:
     """Return the command with the current locks of its receives; `None` if one of them got none.
 
     Args:
@@ -125,7 +122,7 @@ def numbered(commands: Sequence[Asked]) -> tuple[Asked, ...]:
     )
 
 
-def _renumbered(command: Command, new: Mapping[int, int]) -> Command:
+def _renumbered(command: v.Command, new: Mapping[int, int]) -> v.Command:
     tokens = _tokens(command)
     numbers = map(_referred, tokens)
     changed = [
@@ -140,14 +137,14 @@ def _referred(token: str) -> int | None:
     return int(digits) if digits != token and digits.isdecimal() else None
 
 
-def _tokens(command: Command) -> tuple[str, ...]:
+def _tokens(command: v.Command) -> tuple[str, ...]:
     """Return the lock tokens that a command names; most commands name none."""
     one = getattr(command, "lock_token", None)
     several: tuple[str, ...] = getattr(command, "lock_tokens", ())
     return several if one is None else (one,)
 
 
-def _with_tokens(command: Command, tokens: Sequence[str]) -> Command:
+def _with_tokens(command: v.Command, tokens: Sequence[str]) -> v.Command:
     if not tokens:
         return command
     changed: dict[str, Any] = {"lock_token": tokens[0]}

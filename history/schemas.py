@@ -13,11 +13,11 @@ from typing import Any, Final, cast, get_args, get_origin, get_type_hints
 import attrs
 from immutables import Map
 
+from busproof import vocabulary as v
 from busproof.history.codec import PROTOCOL, TaggedUnion, union_of
 from busproof.history.converters import INTEGERS
 from busproof.history.protocol import ANSWERS, REQUESTS
 from busproof.history.records import Record
-from busproof.vocabulary.messages import PropertyValue
 
 __all__ = ["FOLDER", "history_schema", "protocol_schema", "render", "schemas", "write"]
 
@@ -49,11 +49,11 @@ class _Definitions:
             return self._union(union)
         if isinstance(kind, type) and attrs.has(kind):
             return self._class(kind)
-        if kind == PropertyValue:
+        if kind == v.PropertyValue:
             return {"type": ["string", "number", "boolean"]}
         arguments = get_args(kind)
         if NoneType in arguments:
-            rest = [self.refer(each) for each in arguments if each is not NoneType]
+            rest = [self.refer(argument) for argument in arguments if argument is not NoneType]
             return {"anyOf": [*rest, {"type": "null"}]}
         return self._collection(kind, arguments) if arguments else self._scalar(kind)
 

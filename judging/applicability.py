@@ -4,17 +4,17 @@ from collections.abc import Collection
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.history.records import Header, Oracle
 from busproof.spec import Catalogue, Rule
-from busproof.vocabulary.profile import Profile
 
 __all__ = ["Terms", "auto_oracle"]
 
 
 def auto_oracle(capabilities: Collection[str]) -> Oracle:
     """Return strict if partitions can be identified, by a witness or by taking them down."""
-    told = "witness" in capabilities or "outages" in capabilities
-    return Oracle.STRICT if told else Oracle.CLIENT
+    reveals_partitions = "witness" in capabilities or "outages" in capabilities
+    return Oracle.STRICT if reveals_partitions else Oracle.CLIENT
 
 
 @attrs.frozen(kw_only=True)
@@ -22,12 +22,14 @@ class Terms:
     """The rules, oracle and capabilities of a run."""
 
     catalogue: Catalogue
-    profile: Profile
+    profile: v.Profile
     capabilities: frozenset[str]
     oracle: Oracle
 
     @classmethod
-    def of(cls, catalogue: Catalogue, header: Header, profile: Profile, oracle: Oracle) -> "Terms":
+    def of(
+        cls, catalogue: Catalogue, header: Header, profile: v.Profile, oracle: Oracle
+    ) -> "Terms":
         """Return the terms of a recorded history."""
         return cls(
             catalogue=catalogue,

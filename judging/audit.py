@@ -5,8 +5,8 @@ from enum import StrEnum
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.history.conformance import Conformance, Verdict
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["Audited", "Result", "audited", "explored", "unnoticed"]
 
@@ -34,40 +34,40 @@ class Audited:
     """
 
     id: str
-    rule: RuleId
+    rule: v.RuleId
     result: Result
     killed_by: tuple[str, ...] = ()
     commands: int = 0
-    violated: tuple[RuleId, ...] = ()
+    violated: tuple[v.RuleId, ...] = ()
     why: str = ""
 
 
-def audited(fault: str, rule: RuleId, equivalent: str, found: Conformance) -> Audited:
+def audited(fault: str, rule: v.RuleId, equivalent: str, found: Conformance) -> Audited:
     """Return the result of a run on a mutant."""
-    told = next(each for each in found.rules if each.id == rule)
+    rule_verdict = next(each for each in found.rules if each.id == rule)
     violated = _violated(found)
-    if told.verdict is not Verdict.VIOLATED or told.counterexample is None:
+    if rule_verdict.verdict is not Verdict.VIOLATED or rule_verdict.counterexample is None:
         result = Result.EQUIVALENT if equivalent else Result.SILENT
-        why = equivalent or f"{rule} was {told.verdict.value} {told.cause}".strip()
+        why = equivalent or f"{rule} was {rule_verdict.verdict.value} {rule_verdict.cause}".strip()
         return Audited(id=fault, rule=rule, result=result, violated=violated, why=why)
     return Audited(
         id=fault,
         rule=rule,
         result=Result.KILLED,
-        killed_by=told.scenarios,
-        commands=len(told.counterexample.events),
+        killed_by=rule_verdict.scenarios,
+        commands=len(rule_verdict.counterexample.events),
         violated=violated,
     )
 
 
-def unnoticed(fault: str, rule: RuleId, equivalent: str) -> Audited:
+def unnoticed(fault: str, rule: v.RuleId, equivalent: str) -> Audited:
     """Return the result for a mutant with the original answers in every scenario."""
     result = Result.EQUIVALENT if equivalent else Result.SILENT
     why = equivalent or "every scenario has the same answers as without it"
     return Audited(id=fault, rule=rule, result=result, why=why)
 
 
-def explored(fault: str, rule: RuleId, equivalent: str, found: Conformance) -> Audited:
+def explored(fault: str, rule: v.RuleId, equivalent: str, found: Conformance) -> Audited:
     """Return the result of exploring a mutant.
 
     An exploration has no scenario of the rule, so a violation of any rule kills the mutant.
@@ -88,6 +88,8 @@ def explored(fault: str, rule: RuleId, equivalent: str, found: Conformance) -> A
     )
 
 
-def _violated(found: Conformance) -> tuple[RuleId, ...]:
-    rules: Sequence[RuleId] = [each.id for each in found.rules if each.verdict is Verdict.VIOLATED]
+def _violated(found: Conformance) -> tuple[v.RuleId, ...]:
+    rules: Sequence[v.RuleId] = [
+        rule.id for rule in found.rules if rule.verdict is Verdict.VIOLATED
+    ]
     return tuple(rules)

@@ -4,22 +4,12 @@ from collections.abc import Sequence
 
 import attrs
 
-from busproof.vocabulary.commands import AdvanceClock
-from busproof.vocabulary.messages import MessageView
-from busproof.vocabulary.outcomes import (
-    Event,
-    Outcome,
-    Peeked,
-    Received,
-    ReceivedSeveral,
-    Renewed,
-    RenewedSeveral,
-)
+from busproof import vocabulary as v
 
 __all__ = ["without_waiting"]
 
 
-def without_waiting(events: Sequence[Event], kept: Sequence[int]) -> tuple[Event, ...]:
+def without_waiting(events: Sequence[v.Event], kept: Sequence[int]) -> tuple[v.Event, ...]:
     """Return the events at these indices, without the time that only other events used.
 
     Time passes with a command only on a virtual clock.
@@ -29,12 +19,12 @@ def without_waiting(events: Sequence[Event], kept: Sequence[int]) -> tuple[Event
     for place, event in enumerate(events):
         if place in places:
             found.append(_earlier(event, saved))
-        elif isinstance(event.command, AdvanceClock):
+        elif isinstance(event.command, v.AdvanceClock):
             saved += event.command.duration
     return tuple(found)
 
 
-def _earlier(event: Event, by: int) -> Event:
+def _earlier(event: v.Event, by: int) -> v.Event:
     if by == 0:
         return event
     returned = None if event.returned is None else event.returned - by
@@ -42,21 +32,21 @@ def _earlier(event: Event, by: int) -> Event:
     return attrs.evolve(event, called=event.called - by, returned=returned, outcome=outcome)
 
 
-def _with_earlier_locks(outcome: Outcome, by: int) -> Outcome:
+def _with_earlier_locks(outcome: v.Outcome, by: int) -> v.Outcome:
     match outcome:
-        case Received(message=view):
+        case v.Received(message=view):
             return attrs.evolve(outcome, message=_view(view, by))
-        case ReceivedSeveral(messages=views) | Peeked(messages=views):
+        case v.ReceivedSeveral(messages=views) | v.Peeked(messages=views):
             return attrs.evolve(outcome, messages=tuple(_view(view, by) for view in views))
-        case Renewed(locked_until=int(until)):
-            return Renewed(locked_until=until - by)
-        case RenewedSeveral(locked_until=ends):
+        case v.Renewed(locked_until=int(until)):
+            return v.Renewed(locked_until=until - by)
+        case v.RenewedSeveral(locked_until=ends):
             earlier = (None if end is None else end - by for end in ends)
-            return RenewedSeveral(locked_until=tuple(earlier))
+            return v.RenewedSeveral(locked_until=tuple(earlier))
         case _:
             return outcome
 
 
-def _view(view: MessageView, by: int) -> MessageView:
+def _view(view: v.MessageView, by: int) -> v.MessageView:
     until = view.locked_until
     return view if until is None else attrs.evolve(view, locked_until=until - by)

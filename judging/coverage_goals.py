@@ -12,38 +12,15 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.judging.applicability import Terms
-from busproof.vocabulary.commands import (
-    Abandon,
-    AcceptSession,
-    CancelScheduled,
-    CommitTransaction,
-    Complete,
-    CreateQueue,
-    Receive,
-    ReceiveBatch,
-    ReceiveDeferred,
-    RollBackTransaction,
-    Send,
-)
-from busproof.vocabulary.outcomes import (
-    Done,
-    Empty,
-    Event,
-    Peeked,
-    Received,
-    ReceivedSeveral,
-    Refused,
-)
-from busproof.vocabulary.paths import DEAD_LETTERS
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["GOALS", "Goal", "Met", "counted", "met", "missed"]
 
 LARGE: Final = 100_000_000
 """Size in bytes of a message that every tier accepts."""
 
-Reaches = Callable[[Sequence[Event], int, tuple[RuleId, ...]], bool]
+Reaches = Callable[[Sequence[v.Event], int, tuple[v.RuleId, ...]], bool]
 """Predicate: the event at this index reaches the goal, given the rules that decided it."""
 
 
@@ -59,17 +36,17 @@ class Goal:
     """
 
     name: str
-    rules: tuple[RuleId, ...]
+    rules: tuple[v.RuleId, ...]
     reaches: Reaches
     when: Reaches | None = None
 
 
 def _came(
-    command: type | tuple[type, ...], outcome: type | tuple[type, ...], rule: RuleId
+    command: type | tuple[type, ...], outcome: type | tuple[type, ...], rule: v.RuleId
 ) -> Reaches:
     """Return a predicate for events of this kind decided by this rule."""
 
-    def told(events: Sequence[Event], place: int, decided: tuple[RuleId, ...]) -> bool:
+    def told(events: Sequence[v.Event], place: int, decided: tuple[v.RuleId, ...]) -> bool:
         event = events[place]
         kinds = isinstance(event.command, command) and isinstance(event.outcome, outcome)
         return kinds and rule in decided
@@ -77,95 +54,101 @@ def _came(
     return told
 
 
-def _dead_letter(events: Sequence[Event], place: int, _decided: tuple[RuleId, ...]) -> bool:
+def _dead_letter(events: Sequence[v.Event], place: int, _decided: tuple[v.RuleId, ...]) -> bool:
     """Match a message received from a dead-letter queue."""
     command, outcome = events[place].command, events[place].outcome
-    if not isinstance(command, Receive) or not isinstance(outcome, Received):
+    if not isinstance(command, v.Receive) or not isinstance(outcome, v.Received):
         return False
-    return command.queue.endswith(DEAD_LETTERS)
+    return command.queue.endswith(v.DEAD_LETTERS)
 
 
-def _several_committed(events: Sequence[Event], place: int, _decided: tuple[RuleId, ...]) -> bool:
+def _several_committed(
+    events: Sequence[v.Event], place: int, _decided: tuple[v.RuleId, ...]
+) -> bool:
     last = events[place]
-    if not isinstance(last.command, CommitTransaction) or not isinstance(last.outcome, Done):
+    if not isinstance(last.command, v.CommitTransaction) or not isinstance(last.outcome, v.Done):
         return False
     name = last.command.transaction
     sent = [
         event
         for event in events[:place]
-        if isinstance(event.command, Send)
+        if isinstance(event.command, v.Send)
         and event.command.transaction == name
-        and isinstance(event.outcome, Done)
+        and isinstance(event.outcome, v.Done)
     ]
     return len(sent) > 1
 
 
-def _several_peeked(events: Sequence[Event], place: int, _decided: tuple[RuleId, ...]) -> bool:
+def _several_peeked(events: Sequence[v.Event], place: int, _decided: tuple[v.RuleId, ...]) -> bool:
     outcome = events[place].outcome
-    return isinstance(outcome, Peeked) and len(outcome.messages) > 1
+    return isinstance(outcome, v.Peeked) and len(outcome.messages) > 1
 
 
-def _large_taken(events: Sequence[Event], place: int, _decided: tuple[RuleId, ...]) -> bool:
+def _large_taken(events: Sequence[v.Event], place: int, _decided: tuple[v.RuleId, ...]) -> bool:
     """Match a large message that was accepted, which is optional; a few fill a partition."""
     command, outcome = events[place].command, events[place].outcome
-    large = isinstance(command, Send) and (command.message.size or 0) >= LARGE
-    return large and isinstance(outcome, Done)
+    large = isinstance(command, v.Send) and (command.message.size or 0) >= LARGE
+    return large and isinstance(outcome, v.Done)
 
 
 _LONG_KEYS: Final = ("LIMIT-08", "LIMIT-10", "LIMIT-12")
 
 
-def _beyond(events: Sequence[Event], place: int, decided: tuple[RuleId, ...]) -> bool:
+def _beyond(events: Sequence[v.Event], place: int, decided: tuple[v.RuleId, ...]) -> bool:
     """Match a message refused because one of its keys is too long."""
-    refused = isinstance(events[place].outcome, Refused)
+    refused = isinstance(events[place].outcome, v.Refused)
     return refused and any(rule in decided for rule in _LONG_KEYS)
 
 
 GOALS: Final = (
-    Goal("a keyed send at a dead partition", ("KEY-03",), _came(Send, Refused, "KEY-03")),
-    Goal("a key after its partition's outage", ("KEY-20",), _came(Send, Done, "KEY-20")),
-    Goal("a send around a dead partition", ("KEY-15",), _came(Send, Done, "KEY-15")),
-    Goal("keys that differ", ("KEY-08",), _came(Send, Refused, "KEY-08")),
-    Goal("a dropped duplicate", ("KEY-11",), _came(Send, Done, "KEY-11")),
-    Goal("a message received again", ("LIFE-04",), _came(Receive, Received, "LIFE-04")),
-    Goal("an expired lock", ("LIFE-05",), _came(Receive, Received, "LIFE-05")),
+    Goal("a keyed send at a dead partition", ("KEY-03",), _came(v.Send, v.Refused, "KEY-03")),
+    Goal("a key after its partition's outage", ("KEY-20",), _came(v.Send, v.Done, "KEY-20")),
+    Goal("a send around a dead partition", ("KEY-15",), _came(v.Send, v.Done, "KEY-15")),
+    Goal("keys that differ", ("KEY-08",), _came(v.Send, v.Refused, "KEY-08")),
+    Goal("a dropped duplicate", ("KEY-11",), _came(v.Send, v.Done, "KEY-11")),
+    Goal("a message received again", ("LIFE-04",), _came(v.Receive, v.Received, "LIFE-04")),
+    Goal("an expired lock", ("LIFE-05",), _came(v.Receive, v.Received, "LIFE-05")),
     Goal(
         "a settlement with a lost lock",
         ("LIFE-06",),
-        _came((Complete, Abandon), Refused, "LIFE-06"),
+        _came((v.Complete, v.Abandon), v.Refused, "LIFE-06"),
     ),
     Goal("several messages in one peek", ("LIFE-07",), _several_peeked),
-    Goal("a session held by another", ("LIFE-10",), _came(AcceptSession, Refused, "LIFE-10")),
-    Goal("two keys in a transaction", ("TXN-04",), _came(Send, Refused, "TXN-04")),
-    Goal("two sessions in a transaction", ("TXN-08",), _came(Send, Refused, "TXN-08")),
+    Goal("a session held by another", ("LIFE-10",), _came(v.AcceptSession, v.Refused, "LIFE-10")),
+    Goal("two keys in a transaction", ("TXN-04",), _came(v.Send, v.Refused, "TXN-04")),
+    Goal("two sessions in a transaction", ("TXN-08",), _came(v.Send, v.Refused, "TXN-08")),
     Goal("several messages in a commit", ("TXN-02", "TXN-12"), _several_committed),
     Goal("a dead letter", ("DLQ-02", "DLQ-07"), _dead_letter),
-    Goal("a deferred message", ("DEFER-02",), _came(ReceiveDeferred, ReceivedSeveral, "DEFER-02")),
-    Goal("a scheduled message", ("SCHED-02",), _came(Receive, Received, "SCHED-02")),
-    Goal("a cancelled message", ("SCHED-03",), _came(CancelScheduled, Done, "SCHED-03")),
-    Goal("an expired message", ("TTL-01",), _came(Receive, Empty, "TTL-01")),
-    Goal("copies that are taken apart", ("TOPIC-02",), _came(Receive, Received, "TOPIC-02")),
-    Goal("a message kept out by a filter", ("FILTER-04",), _came(Receive, Empty, "FILTER-04")),
-    Goal("a third hop", ("FWD-16",), _came(Receive, Received, "FWD-16")),
-    Goal("a full partition", ("SIZE-07",), _came(Send, Refused, "SIZE-07"), _large_taken),
-    Goal("a full entity", ("SIZE-11",), _came(Send, Refused, "SIZE-11"), _large_taken),
+    Goal(
+        "a deferred message", ("DEFER-02",), _came(v.ReceiveDeferred, v.ReceivedSeveral, "DEFER-02")
+    ),
+    Goal("a scheduled message", ("SCHED-02",), _came(v.Receive, v.Received, "SCHED-02")),
+    Goal("a cancelled message", ("SCHED-03",), _came(v.CancelScheduled, v.Done, "SCHED-03")),
+    Goal("an expired message", ("TTL-01",), _came(v.Receive, v.Empty, "TTL-01")),
+    Goal("copies that are taken apart", ("TOPIC-02",), _came(v.Receive, v.Received, "TOPIC-02")),
+    Goal("a message kept out by a filter", ("FILTER-04",), _came(v.Receive, v.Empty, "FILTER-04")),
+    Goal("a third hop", ("FWD-16",), _came(v.Receive, v.Received, "FWD-16")),
+    Goal("a full partition", ("SIZE-07",), _came(v.Send, v.Refused, "SIZE-07"), _large_taken),
+    Goal("a full entity", ("SIZE-11",), _came(v.Send, v.Refused, "SIZE-11"), _large_taken),
     Goal(
         "one partitioned queue too many",
         ("QUOTA-02",),
-        _came(CreateQueue, Refused, "QUOTA-02"),
-        _came(CreateQueue, Done, "QUOTA-01"),
+        _came(v.CreateQueue, v.Refused, "QUOTA-02"),
+        _came(v.CreateQueue, v.Done, "QUOTA-01"),
     ),
     Goal("a key that is too long", _LONG_KEYS, _beyond),
-    Goal("messages rolled back", ("TXN-13",), _came(RollBackTransaction, Done, "TXN-13")),
+    Goal("messages rolled back", ("TXN-13",), _came(v.RollBackTransaction, v.Done, "TXN-13")),
     Goal(
         "a batch that arrives",
         ("BATCH-01",),
-        _came((Receive, ReceiveBatch), (Received, ReceivedSeveral), "BATCH-01"),
+        _came((v.Receive, v.ReceiveBatch), (v.Received, v.ReceivedSeveral), "BATCH-01"),
     ),
     Goal(
-        "several received at once", ("BATCH-12",), _came(ReceiveBatch, ReceivedSeveral, "BATCH-12")
+        "several received at once",
+        ("BATCH-12",),
+        _came(v.ReceiveBatch, v.ReceivedSeveral, "BATCH-12"),
     ),
-    Goal("a settlement in a commit", ("LOCK-11",), _came(CommitTransaction, Done, "LOCK-11")),
+    Goal("a settlement in a commit", ("LOCK-11",), _came(v.CommitTransaction, v.Done, "LOCK-11")),
 )
 """The situations, by the family of their rules."""
 
@@ -189,7 +172,7 @@ class Met:
         self.avoidable |= other.avoidable
 
 
-def met(events: Sequence[Event], decided: Sequence[tuple[RuleId, ...]]) -> Met:
+def met(events: Sequence[v.Event], decided: Sequence[tuple[v.RuleId, ...]]) -> Met:
     """Return the goals that a run reached.
 
     Args:
@@ -218,7 +201,7 @@ def counted(found: Met, terms: Terms) -> dict[str, int]:
     return {name: number for name, number in times.items() if number or name not in needed}
 
 
-def missed(times: Mapping[str, int]) -> dict[RuleId, str]:
+def missed(times: Mapping[str, int]) -> dict[v.RuleId, str]:
     """Return each rule's first applicable goal that was never reached."""
     never = [goal for goal in GOALS if times.get(goal.name) == 0]
     return {rule: goal.name for goal in reversed(never) for rule in goal.rules}

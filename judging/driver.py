@@ -5,6 +5,7 @@ from collections.abc import Callable, Set
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.adapters.base import Adapter, Observed
 from busproof.errors import AdapterError
 from busproof.history.records import Oracle
@@ -15,25 +16,6 @@ from busproof.judging.scenario_outcome import (
     NotConforming,
     blaming_the_adapter,
 )
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import (
-    AdvanceClock,
-    Command,
-    Send,
-    SendBatch,
-)
-from busproof.vocabulary.messages import SEQUENCE_BITS, MessageView
-from busproof.vocabulary.outcomes import (
-    Done,
-    Event,
-    Indeterminate,
-    Outcome,
-    Peeked,
-    Received,
-    ReceivedSeveral,
-)
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import MICROSECONDS, Clock, RuleId
 
 __all__ = ["Driver", "Recording"]
 
@@ -42,8 +24,8 @@ __all__ = ["Driver", "Recording"]
 class Recording:
     """A destination of events: each is recorded, then judged."""
 
-    record: Callable[[Event], None]
-    sentence: Callable[[RuleId], str]
+    record: Callable[[v.Event], None]
+    sentence: Callable[[v.RuleId], str]
 
 
 class Driver:
@@ -57,13 +39,13 @@ class Driver:
     """
 
     def __init__(
-        self, adapter: Adapter, profile: Profile, oracle: Oracle, recording: Recording
+        self, adapter: Adapter, profile: v.Profile, oracle: Oracle, recording: Recording
     ) -> None:
         declaration = adapter.declaration
         self._adapter = adapter
         self._judge = Judge(profile, observability_for(declaration.observability, oracle))
         self._recording = recording
-        self._events: list[Event] = []
+        self._events: list[v.Event] = []
         self._virtual_now = 0
         self._started = time.monotonic()
         self.profile = profile
@@ -71,7 +53,7 @@ class Driver:
         self.capabilities = declaration.capabilities
         self.partition_of: dict[str, int] = {}
 
-    def ask(self, command: Command, connection: str) -> tuple[Event, Violation | None]:
+    def ask(self, command: v.Command, connection: str) -> tuple[v.Event, Violation | None]:
         """Send a command; return its answer and what is wrong with it, if anything.
 
         Raises:
@@ -79,10 +61,10 @@ class Driver:
         """
         called = self._now()
         observed = self._observed(command, connection)
-        if isinstance(command, AdvanceClock) and isinstance(observed.outcome, Done):
+        if isinstance(command, v.AdvanceClock) and isinstance(observed.outcome, v.Done):
             self._virtual_now += command.duration
-        lost = isinstance(observed.outcome, Indeterminate)
-        event = Event(
+        lost = isinstance(observed.outcome, v.Indeterminate)
+        event = v.Event(
             client=connection,
             connection=connection,
             called=called,
@@ -96,10 +78,10 @@ class Driver:
         self._note_partitions(event)
         return event, self._violation(event)
 
-    def _observed(self, command: Command, connection: str) -> Observed:
+    def _observed(self, command: v.Command, connection: str) -> Observed:
         with blaming_the_adapter():
             observed: object = self._adapter.do(command, connection)
-        if not (isinstance(observed, Observed) and isinstance(observed.outcome, Outcome)):
+        if not (isinstance(observed, Observed) and isinstance(observed.outcome, v.Outcome)):
             raise AdapterError(
                 f"the adapter answered {type(command).__name__} with {observed!r}, "
                 "and must return an Observed with an Outcome"
@@ -107,18 +89,18 @@ class Driver:
         return observed
 
     def _now(self) -> int:
-        if self.clock is Clock.VIRTUAL:
+        if self.clock is v.Clock.VIRTUAL:
             return self._virtual_now
-        return int((time.monotonic() - self._started) * MICROSECONDS)
+        return int((time.monotonic() - self._started) * v.MICROSECONDS)
 
-    def _violation(self, event: Event) -> Violation | None:
+    def _violation(self, event: v.Event) -> Violation | None:
         try:
             return self._judge.saw(event)
         except AssertionError as error:
             # A failed assertion of our own is not a failure of the bus.
             raise RuntimeError(f"busproof cannot judge {event_words(event)}: {error}") from error
 
-    def complaint(self, event: Event, violation: Violation) -> NotConforming:
+    def complaint(self, event: v.Event, violation: Violation) -> NotConforming:
         """Return what is wrong with an answer, in words."""
         rule = violation.rules[0]
         allowed = dict.fromkeys(outcome_words(each.outcome) for each in violation.allowed)
@@ -129,12 +111,12 @@ class Driver:
             f"  allowed: {instead}"
         )
 
-    def overdue(self, event: Event) -> Violation | None:
+    def overdue(self, event: v.Event) -> Violation | None:
         """Return what is overdue after a series of answers that ends with this one."""
         return self._judge.overdue(event)
 
     @property
-    def evidence(self) -> Set[RuleId]:
+    def evidence(self) -> Set[v.RuleId]:
         """The rules that some event has decided."""
         return self._judge.evidence.keys()
 
@@ -143,22 +125,22 @@ class Driver:
         """The reason why judging stopped without a verdict, if it did."""
         return self._judge.exhausted
 
-    def _note_partitions(self, event: Event) -> None:
+    def _note_partitions(self, event: v.Event) -> None:
         command, outcome = event.command, event.outcome
-        if isinstance(command, Send) and event.witness is not None:
+        if isinstance(command, v.Send) and event.witness is not None:
             self.partition_of[command.message.body] = event.witness.partition
-        if isinstance(command, SendBatch) and event.witness is not None:
+        if isinstance(command, v.SendBatch) and event.witness is not None:
             for message in command.messages:
                 self.partition_of[message.body] = event.witness.partition
         named = self.profile.numbers_name_partitions
-        if Capability.WITNESS not in self.capabilities or not named:
+        if v.Capability.WITNESS not in self.capabilities or not named:
             return
         for view in _views(outcome):
             if view.sequence_number is not None:
-                self.partition_of[view.body] = view.sequence_number >> SEQUENCE_BITS
+                self.partition_of[view.body] = view.sequence_number >> v.SEQUENCE_BITS
 
 
-def _views(outcome: Outcome) -> tuple[MessageView, ...]:
-    if isinstance(outcome, Received):
+def _views(outcome: v.Outcome) -> tuple[v.MessageView, ...]:
+    if isinstance(outcome, v.Received):
         return (outcome.message,)
-    return outcome.messages if isinstance(outcome, Peeked | ReceivedSeveral) else ()
+    return outcome.messages if isinstance(outcome, v.Peeked | v.ReceivedSeveral) else ()

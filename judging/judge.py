@@ -4,15 +4,12 @@ from collections import Counter
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.history.records import Oracle
 from busproof.judging.liveness import Patience
 from busproof.oracle.state import Namespace, fresh_namespace
 from busproof.oracle.step import Acceptance, accept
 from busproof.oracle.transition import Transition
-from busproof.vocabulary.observability import Observability
-from busproof.vocabulary.outcomes import Event
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["STATES_LIMIT", "Judge", "Violation", "observability_for"]
 
@@ -32,12 +29,12 @@ class Violation:
     """
 
     index: int
-    rules: tuple[RuleId, ...]
+    rules: tuple[v.RuleId, ...]
     allowed: tuple[Transition, ...]
     why: str = ""
 
 
-def observability_for(observability: Observability, oracle: Oracle) -> Observability:
+def observability_for(observability: v.Observability, oracle: Oracle) -> v.Observability:
     """Return the observability for an oracle: the client oracle ignores partitions."""
     if oracle is Oracle.STRICT:
         return observability
@@ -53,15 +50,15 @@ class Judge:
         exhausted: why judging stopped without a verdict, if it did.
     """
 
-    def __init__(self, profile: Profile, observability: Observability) -> None:
+    def __init__(self, profile: v.Profile, observability: v.Observability) -> None:
         self._possible: tuple[Namespace, ...] = (fresh_namespace(profile, observability),)
         self._judged = 0
-        self.evidence: Counter[RuleId] = Counter()
+        self.evidence: Counter[v.RuleId] = Counter()
         self.violation: Violation | None = None
         self.exhausted = ""
         self._patience = Patience()
 
-    def saw(self, event: Event) -> Violation | None:
+    def saw(self, event: v.Event) -> Violation | None:
         """Judge one event; return the violation, if it is one."""
         if self.violation is not None or self.exhausted:
             return None
@@ -74,7 +71,7 @@ class Judge:
         self._take(accepted)
         return None
 
-    def overdue(self, event: Event) -> Violation | None:
+    def overdue(self, event: v.Event) -> Violation | None:
         """Return what is overdue if this answer ends a receiver's waiting time.
 
         Call it for each event, after judging it.

@@ -92,7 +92,11 @@ def write_known_failures(
     Raises:
         HistoryError: the file cannot be written.
     """
-    kept = {each.rule: each for each in conformance.known_failures if each.standing in _KEPT}
+    kept = {
+        known_failure.rule: known_failure
+        for known_failure in conformance.known_failures
+        if known_failure.standing in _KEPT
+    }
     fresh = {
         rule.id: KnownFailure(
             rule=rule.id, reason=_reason(rule, today), expires=expires.isoformat()
@@ -114,12 +118,12 @@ def _reason(rule: RuleVerdict, today: date) -> str:
 def _as_yaml(entries: Sequence[KnownFailure]) -> str:
     listed = [
         {
-            "rule": each.rule,
-            "reason": each.reason,
-            **({"link": each.link} if each.link else {}),
-            **({"expires": date.fromisoformat(each.expires)} if each.expires else {}),
+            "rule": entry.rule,
+            "reason": entry.reason,
+            **({"link": entry.link} if entry.link else {}),
+            **({"expires": date.fromisoformat(entry.expires)} if entry.expires else {}),
         }
-        for each in entries
+        for entry in entries
     ]
     return yaml.safe_dump({_FIELD: listed}, sort_keys=False, allow_unicode=True, width=100)
 
@@ -146,7 +150,7 @@ def marked(
         else attrs.evolve(each, standing=Standing.NOT_ASKED_FOR)
         for each in known
     )
-    failed = {each.rule: each for each in entries if each.standing is Standing.FAILED}
+    failed = {entry.rule: entry for entry in entries if entry.standing is Standing.FAILED}
     rules = tuple(
         rule
         if rule.id not in failed
@@ -155,13 +159,13 @@ def marked(
         )
         for rule in conformance.rules
     )
-    told = attrs.evolve(
+    held_to_list = attrs.evolve(
         conformance,
         rules=rules,
         known_failures=entries,
         problems=(*conformance.problems, *_problems(entries, verdicts, catalogue)),
     )
-    return attrs.evolve(told, exit_code=_exit_code(told))
+    return attrs.evolve(held_to_list, exit_code=_exit_code(held_to_list))
 
 
 def _is_asked_for(known: KnownFailure, conformance: Conformance, catalogue: Catalogue) -> bool:
@@ -184,7 +188,7 @@ def _standing(known: KnownFailure, rule: RuleVerdict | None, today: date) -> Sta
 def _problems(
     entries: Sequence[KnownFailure], verdicts: dict[str, RuleVerdict], catalogue: Catalogue
 ) -> list[str]:
-    told = {
+    sentences = {
         Standing.PASSED: "passed: remove its entry from the list of known failures",
         Standing.UNKNOWN: "is in the list of known failures, but {why}: remove its entry",
         Standing.EXPIRED: "is in the list of known failures until {until}, which has passed: "
@@ -192,14 +196,14 @@ def _problems(
         Standing.NOT_TRIED: "is a known failure and was {verdict} here: it had to fail",
     }
     return [
-        f"{each.rule} "
-        + told[each.standing].format(
-            why=_unknown(each.rule, catalogue),
-            until=each.expires,
-            verdict=verdicts[each.rule].verdict.value if each.rule in verdicts else "",
+        f"{entry.rule} "
+        + sentences[entry.standing].format(
+            why=_unknown(entry.rule, catalogue),
+            until=entry.expires,
+            verdict=verdicts[entry.rule].verdict.value if entry.rule in verdicts else "",
         )
-        for each in entries
-        if each.standing in told
+        for entry in entries
+        if entry.standing in sentences
     ]
 
 
@@ -212,7 +216,7 @@ def _unknown(rule: str, catalogue: Catalogue) -> str:
 
 def _exit_code(conformance: Conformance) -> ExitCode:
     """Return the exit code of the run: 4 before 1 before 3."""
-    if any(each.standing in _STALE for each in conformance.known_failures):
+    if any(known_failure.standing in _STALE for known_failure in conformance.known_failures):
         return ExitCode.STALE
     if conformance.counted(Verdict.VIOLATED):
         return ExitCode.VIOLATION

@@ -10,40 +10,27 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.messages.liveness import owed
 from busproof.oracle.state import Namespace
-from busproof.vocabulary.commands import (
-    AddRule,
-    AdvanceClock,
-    Command,
-    DeleteQueue,
-    DeleteTopic,
-    Receive,
-    RemoveRule,
-    TakePartitionDown,
-    UpdateQueue,
-    UpdateTopic,
-)
-from busproof.vocabulary.outcomes import Empty, Event, Indeterminate
-from busproof.vocabulary.values import MICROSECONDS, RuleId
 
 __all__ = ["BOUND", "PAUSE", "TRIES", "Overdue", "Patience"]
 
-BOUND: Final = 120 * MICROSECONDS
+BOUND: Final = 120 * v.MICROSECONDS
 """Maximum delay under the reading `bounded`; the scenarios wait as long."""
 TRIES: Final = 20
 """Number of empty answers in a row, over that time, before a receiver gives up."""
-PAUSE: Final = 7 * MICROSECONDS
+PAUSE: Final = 7 * v.MICROSECONDS
 """Time between two of them, in microseconds."""
 
 DISTURBING: Final = (
-    AddRule,
-    DeleteQueue,
-    DeleteTopic,
-    RemoveRule,
-    TakePartitionDown,
-    UpdateQueue,
-    UpdateTopic,
+    v.AddRule,
+    v.DeleteQueue,
+    v.DeleteTopic,
+    v.RemoveRule,
+    v.TakePartitionDown,
+    v.UpdateQueue,
+    v.UpdateTopic,
 )
 """Requests that might delay a message in transit."""
 
@@ -52,7 +39,7 @@ DISTURBING: Final = (
 class Overdue:
     """A message that had to arrive by these rules, and has not; with an explanation."""
 
-    rules: tuple[RuleId, ...]
+    rules: tuple[v.RuleId, ...]
     why: str
 
 
@@ -68,32 +55,32 @@ class Patience:
     """Liveness monitor of one run of events, from an empty namespace."""
 
     def __init__(self) -> None:
-        self._waiting: dict[Command, _Waiting] = {}
+        self._waiting: dict[v.Command, _Waiting] = {}
         self._disturbed: dict[str, int] = {}
         self._is_blind = False
 
-    def saw(self, event: Event, possible: Sequence[Namespace]) -> Overdue | None:
+    def saw(self, event: v.Event, possible: Sequence[Namespace]) -> Overdue | None:
         """Return what is overdue, if a receiver has waited for too long by now.
 
         Args:
             event: the last event, which was judged.
             possible: the remaining states.
         """
-        if isinstance(event.outcome, Indeterminate):
+        if isinstance(event.outcome, v.Indeterminate):
             # This receive may have returned it.
             self._is_blind = True
         if isinstance(event.command, DISTURBING):
             for name, queue in (each for state in possible for each in state.queues.items()):
                 self._disturbed[name] = max(self._disturbed.get(name, 0), queue.arrivals)
-        if isinstance(event.command, AdvanceClock):
+        if isinstance(event.command, v.AdvanceClock):
             return None
-        if not (isinstance(event.command, Receive) and isinstance(event.outcome, Empty)):
+        if not (isinstance(event.command, v.Receive) and isinstance(event.outcome, v.Empty)):
             self._waiting.clear()
             return None
         return self._waited(event, event.command, possible)
 
     def _waited(
-        self, event: Event, command: Receive, possible: Sequence[Namespace]
+        self, event: v.Event, command: v.Receive, possible: Sequence[Namespace]
     ) -> Overdue | None:
         rules = self._owed(command, possible)
         if not rules:
@@ -104,11 +91,11 @@ class Patience:
         self._waiting[command] = row
         if row.answers < TRIES or event.called - row.since < BOUND:
             return None
-        seconds = (event.called - row.since) / MICROSECONDS
+        seconds = (event.called - row.since) / v.MICROSECONDS
         why = f"a message is overdue: {row.answers} empty answers over {seconds:g} seconds"
         return Overdue(rules=rules, why=why)
 
-    def _owed(self, command: Receive, possible: Sequence[Namespace]) -> tuple[RuleId, ...]:
+    def _owed(self, command: v.Receive, possible: Sequence[Namespace]) -> tuple[v.RuleId, ...]:
         """Return the rules by which a message must arrive, one for each possible state."""
         if self._is_blind:
             return ()

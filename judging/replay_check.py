@@ -5,14 +5,14 @@ recorded answers to the recorded requests would get the same requests to the end
 need not be run or judged again.
 """
 
+from busproof import vocabulary as v
 from busproof.adapters.base import Adapter, Observed
 from busproof.history.records import Scenario
-from busproof.vocabulary.profile import Profile
 
 __all__ = ["answers_alike"]
 
 
-def answers_alike(adapter: Adapter, profile: Profile, scenario: Scenario) -> bool:
+def answers_alike(adapter: Adapter, profile: v.Profile, scenario: Scenario) -> bool:
     """Return whether the adapter repeats the recorded answers and witnesses, in order.
 
     The cost is that of the adapter's answers.

@@ -3,103 +3,52 @@
 from collections.abc import Iterator
 from typing import Final
 
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import (
-    Abandon,
-    AcceptNextSession,
-    AcceptSession,
-    AddRule,
-    BeginTransaction,
-    BringPartitionUp,
-    CancelScheduled,
-    CloseSession,
-    Command,
-    CommitTransaction,
-    Complete,
-    CreateQueue,
-    CreateSubscription,
-    CreateTopic,
-    DeadLetter,
-    Defer,
-    DeleteBatch,
-    DeleteQueue,
-    DeleteTopic,
-    GetQueue,
-    GetSessionState,
-    GetTopic,
-    ListQueues,
-    ListRules,
-    ListSessions,
-    ListSubscriptions,
-    ListTopics,
-    Peek,
-    Receive,
-    ReceiveBatch,
-    ReceiveDeferred,
-    RemoveRule,
-    RenewLock,
-    RenewLocks,
-    RenewSessionLock,
-    RestoreQueue,
-    RollBackTransaction,
-    Schedule,
-    SendBatch,
-    SetSessionState,
-    SettleBatch,
-    Settlement,
-    TakePartitionDown,
-    UpdateQueue,
-    UpdateTopic,
-)
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.paths import TRANSFERS
-from busproof.vocabulary.subscription_rules import SqlFilter
-from busproof.vocabulary.values import ReceiveMode
+from busproof import vocabulary as v
 
 __all__ = ["NEEDED", "needs"]
 
-NEEDED: Final[dict[type[Command], Capability]] = {
-    CreateTopic: Capability.TOPICS,
-    CreateSubscription: Capability.TOPICS,
-    AddRule: Capability.FILTERS,
-    RemoveRule: Capability.FILTERS,
-    ListRules: Capability.FILTERS,
-    AcceptSession: Capability.SESSIONS,
-    AcceptNextSession: Capability.NEXT_SESSION,
-    RenewSessionLock: Capability.LOCK_RENEWAL,
-    CloseSession: Capability.SESSIONS,
-    SetSessionState: Capability.SESSION_STATE,
-    GetSessionState: Capability.SESSION_STATE,
-    ListSessions: Capability.SESSION_LISTING,
-    SendBatch: Capability.BATCHES,
-    ReceiveBatch: Capability.RECEIVE_BATCHES,
-    Schedule: Capability.SCHEDULING,
-    CancelScheduled: Capability.SCHEDULING,
-    Complete: Capability.PEEK_LOCK,
-    Abandon: Capability.PEEK_LOCK,
-    DeadLetter: Capability.DEAD_LETTER,
-    Defer: Capability.DEFERRAL,
-    ReceiveDeferred: Capability.DEFERRAL,
-    RenewLock: Capability.LOCK_RENEWAL,
-    SettleBatch: Capability.SETTLE_BATCHES,
-    RenewLocks: Capability.RENEW_LOCKS,
-    DeleteBatch: Capability.DELETE_BATCH,
-    Peek: Capability.PEEK,
-    BeginTransaction: Capability.TRANSACTIONS,
-    CommitTransaction: Capability.TRANSACTIONS,
-    RollBackTransaction: Capability.TRANSACTIONS,
-    TakePartitionDown: Capability.OUTAGES,
-    BringPartitionUp: Capability.OUTAGES,
-    GetQueue: Capability.MANAGEMENT,
-    ListQueues: Capability.MANAGEMENT,
-    UpdateQueue: Capability.MANAGEMENT,
-    DeleteQueue: Capability.MANAGEMENT,
-    GetTopic: Capability.TOPIC_MANAGEMENT,
-    ListTopics: Capability.TOPIC_MANAGEMENT,
-    UpdateTopic: Capability.TOPIC_MANAGEMENT,
-    DeleteTopic: Capability.TOPIC_MANAGEMENT,
-    ListSubscriptions: Capability.TOPIC_MANAGEMENT,
-    RestoreQueue: Capability.LEGACY_ENTITIES,
+NEEDED: Final[dict[type[v.Command], v.Capability]] = {
+    v.CreateTopic: v.Capability.TOPICS,
+    v.CreateSubscription: v.Capability.TOPICS,
+    v.AddRule: v.Capability.FILTERS,
+    v.RemoveRule: v.Capability.FILTERS,
+    v.ListRules: v.Capability.FILTERS,
+    v.AcceptSession: v.Capability.SESSIONS,
+    v.AcceptNextSession: v.Capability.NEXT_SESSION,
+    v.RenewSessionLock: v.Capability.LOCK_RENEWAL,
+    v.CloseSession: v.Capability.SESSIONS,
+    v.SetSessionState: v.Capability.SESSION_STATE,
+    v.GetSessionState: v.Capability.SESSION_STATE,
+    v.ListSessions: v.Capability.SESSION_LISTING,
+    v.SendBatch: v.Capability.BATCHES,
+    v.ReceiveBatch: v.Capability.RECEIVE_BATCHES,
+    v.Schedule: v.Capability.SCHEDULING,
+    v.CancelScheduled: v.Capability.SCHEDULING,
+    v.Complete: v.Capability.PEEK_LOCK,
+    v.Abandon: v.Capability.PEEK_LOCK,
+    v.DeadLetter: v.Capability.DEAD_LETTER,
+    v.Defer: v.Capability.DEFERRAL,
+    v.ReceiveDeferred: v.Capability.DEFERRAL,
+    v.RenewLock: v.Capability.LOCK_RENEWAL,
+    v.SettleBatch: v.Capability.SETTLE_BATCHES,
+    v.RenewLocks: v.Capability.RENEW_LOCKS,
+    v.DeleteBatch: v.Capability.DELETE_BATCH,
+    v.Peek: v.Capability.PEEK,
+    v.BeginTransaction: v.Capability.TRANSACTIONS,
+    v.CommitTransaction: v.Capability.TRANSACTIONS,
+    v.RollBackTransaction: v.Capability.TRANSACTIONS,
+    v.TakePartitionDown: v.Capability.OUTAGES,
+    v.BringPartitionUp: v.Capability.OUTAGES,
+    v.GetQueue: v.Capability.MANAGEMENT,
+    v.ListQueues: v.Capability.MANAGEMENT,
+    v.UpdateQueue: v.Capability.MANAGEMENT,
+    v.DeleteQueue: v.Capability.MANAGEMENT,
+    v.GetTopic: v.Capability.TOPIC_MANAGEMENT,
+    v.ListTopics: v.Capability.TOPIC_MANAGEMENT,
+    v.UpdateTopic: v.Capability.TOPIC_MANAGEMENT,
+    v.DeleteTopic: v.Capability.TOPIC_MANAGEMENT,
+    v.ListSubscriptions: v.Capability.TOPIC_MANAGEMENT,
+    v.RestoreQueue: v.Capability.LEGACY_ENTITIES,
 }
 
 
@@ -114,90 +63,90 @@ FILTERED: Final = (
 """Properties that messages have with the capability `filters`, beside an application's own."""
 
 
-def _is_mortal(told: object) -> bool:
+def _is_mortal(subject: object) -> bool:
     """Return whether an entity or a message has a time to live."""
-    life = getattr(told, "time_to_live", None)
-    return life is not None or getattr(told, "dead_letter_expired", False)
+    life = getattr(subject, "time_to_live", None)
+    return life is not None or getattr(subject, "dead_letter_expired", False)
 
 
-def _has_filtered(told: object) -> bool:
+def _has_filtered(value: object) -> bool:
     """Return whether a message has a property that comes with filters."""
-    return isinstance(told, Message) and (
-        bool(told.properties) or any(getattr(told, name) is not None for name in FILTERED)
+    return isinstance(value, v.Message) and (
+        bool(value.properties) or any(getattr(value, name) is not None for name in FILTERED)
     )
 
 
-def _needs_of_message(command: Command) -> Iterator[Capability]:
+def _needs_of_message(command: v.Command) -> Iterator[v.Capability]:
     """Return the capabilities that a sent message requires."""
     one = getattr(command, "message", None)
-    messages = command.messages if isinstance(command, SendBatch) else (one,)
-    if any(isinstance(each, Message) and each.size is not None for each in messages):
-        yield Capability.DISPOSABLE_NAMESPACE
+    messages = command.messages if isinstance(command, v.SendBatch) else (one,)
+    if any(isinstance(message, v.Message) and message.size is not None for message in messages):
+        yield v.Capability.DISPOSABLE_NAMESPACE
     if _is_mortal(command) or any(map(_is_mortal, messages)):
-        yield Capability.TIME_TO_LIVE
+        yield v.Capability.TIME_TO_LIVE
     if any(map(_has_filtered, messages)):
-        yield Capability.FILTERS
+        yield v.Capability.FILTERS
 
 
-def _needs_of_destinations(command: Command) -> Iterator[Capability]:
+def _needs_of_destinations(command: v.Command) -> Iterator[v.Capability]:
     """Return the capabilities that forwarding requires."""
     if getattr(command, "forward_to", None) is not None:
-        changed = isinstance(command, UpdateQueue)
-        yield Capability.REDIRECTION if changed else Capability.FORWARDING
+        changed = isinstance(command, v.UpdateQueue)
+        yield v.Capability.REDIRECTION if changed else v.Capability.FORWARDING
     if getattr(command, "forward_dead_letters_to", None) is not None:
-        yield Capability.DEAD_LETTER_FORWARDING
-    if str(getattr(command, "queue", "")).endswith(TRANSFERS):
-        yield Capability.TRANSFER_DEAD_LETTER
-    if isinstance(command, UpdateQueue | UpdateTopic) and command.status is not None:
-        yield Capability.ENTITY_STATUS
-    managed = isinstance(command, GetQueue | UpdateQueue | DeleteQueue)
+        yield v.Capability.DEAD_LETTER_FORWARDING
+    if str(getattr(command, "queue", "")).endswith(v.TRANSFERS):
+        yield v.Capability.TRANSFER_DEAD_LETTER
+    if isinstance(command, v.UpdateQueue | v.UpdateTopic) and command.status is not None:
+        yield v.Capability.ENTITY_STATUS
+    managed = isinstance(command, v.GetQueue | v.UpdateQueue | v.DeleteQueue)
     if managed and "/subscriptions/" in getattr(command, "queue", ""):
-        yield Capability.TOPIC_MANAGEMENT
+        yield v.Capability.TOPIC_MANAGEMENT
 
 
-def _needs_of_creation(command: CreateQueue | CreateTopic) -> Iterator[Capability]:
+def _needs_of_creation(command: v.CreateQueue | v.CreateTopic) -> Iterator[v.Capability]:
     """Return the capabilities that the creation of a queue or topic requires."""
     if not command.partitioned:
-        yield Capability.REGULAR_QUEUES
+        yield v.Capability.REGULAR_QUEUES
     if command.api_version is not None:
-        yield Capability.API_VERSIONS
+        yield v.Capability.API_VERSIONS
     if command.max_size is not None:
-        yield Capability.SIZES
+        yield v.Capability.SIZES
 
 
-def _needs_of_rule(command: AddRule) -> Iterator[Capability]:
+def _needs_of_rule(command: v.AddRule) -> Iterator[v.Capability]:
     """Return the capabilities that an added rule requires."""
-    if isinstance(command.filter, SqlFilter):
-        yield Capability.SQL_FILTERS
+    if isinstance(command.filter, v.SqlFilter):
+        yield v.Capability.SQL_FILTERS
     if command.action is not None:
-        yield Capability.RULE_ACTIONS
+        yield v.Capability.RULE_ACTIONS
 
 
-def needs(command: Command) -> Iterator[Capability]:
+def needs(command: v.Command) -> Iterator[v.Capability]:
     """Return the capabilities that an implementation has to declare for this command."""
     if type(command) in NEEDED:
         yield NEEDED[type(command)]
     if getattr(command, "requires_session", False):
-        yield Capability.SESSIONS
+        yield v.Capability.SESSIONS
     if getattr(command, "duplicate_detection", False):
-        yield Capability.DUPLICATE_DETECTION
-    if isinstance(command, CreateQueue | CreateTopic):
+        yield v.Capability.DUPLICATE_DETECTION
+    if isinstance(command, v.CreateQueue | v.CreateTopic):
         yield from _needs_of_creation(command)
     yield from _needs_of_destinations(command)
     if getattr(command, "transaction", None) is not None:
-        yield Capability.TRANSACTIONS
-        if isinstance(command, Settlement):
-            yield Capability.TRANSACTIONAL_SETTLEMENT
+        yield v.Capability.TRANSACTIONS
+        if isinstance(command, v.Settlement):
+            yield v.Capability.TRANSACTIONAL_SETTLEMENT
     yield from _needs_of_message(command)
     match command:
-        case AddRule():
+        case v.AddRule():
             yield from _needs_of_rule(command)
-        case SettleBatch():
+        case v.SettleBatch():
             yield from map(NEEDED.__getitem__, map(type, command.settlements()))
-        case Peek() if command.from_sequence_number is not None:
-            yield Capability.PEEK_FROM
-        case Receive() | ReceiveBatch():
+        case v.Peek() if command.from_sequence_number is not None:
+            yield v.Capability.PEEK_FROM
+        case v.Receive() | v.ReceiveBatch():
             if command.session_id is not None:
-                yield Capability.SESSIONS
-            if command.mode is ReceiveMode.PEEK_LOCK:
-                yield Capability.PEEK_LOCK
+                yield v.Capability.SESSIONS
+            if command.mode is v.ReceiveMode.PEEK_LOCK:
+                yield v.Capability.PEEK_LOCK

@@ -9,6 +9,7 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.history.conformance import Counterexample
 from busproof.history.records import (
     AGAIN,
@@ -26,17 +27,13 @@ from busproof.judging.judge import observability_for
 from busproof.judging.linearization.overlap import Judged, judged, judged_part
 from busproof.judging.witnesses import with_late_witnesses
 from busproof.spec import Catalogue
-from busproof.vocabulary.observability import Observability, observability_from
-from busproof.vocabulary.outcomes import Event
-from busproof.vocabulary.profile import Profile, profile_for
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["Checker", "Heard", "Part", "joined", "profile_of", "to_blame"]
 
 _AT_LEAST: Final = "LIFE-01"
 """Rule broken by a reading's forbidden answer if only a permission mentions it."""
 
-_Judge = Callable[[Sequence[Event], Profile, Observability], Judged]
+_Judge = Callable[[Sequence[v.Event], v.Profile, v.Observability], Judged]
 
 
 @attrs.frozen(kw_only=True)
@@ -60,12 +57,12 @@ class Heard:
 
     name: str = ""
     feature: str = ""
-    about: tuple[RuleId, ...] = ()
+    about: tuple[v.RuleId, ...] = ()
     ending: str = ""
     said: str = ""
     events: int = 0
-    evidence: dict[RuleId, int] = attrs.field(factory=dict)
-    blamed: tuple[RuleId, ...] = ()
+    evidence: dict[v.RuleId, int] = attrs.field(factory=dict)
+    blamed: tuple[v.RuleId, ...] = ()
     counterexample: Counterexample | None = None
     shown: tuple[int, ...] = ()
     exhausted: str = ""
@@ -125,14 +122,14 @@ def joined(one: Part, other: Part) -> Part:
     return Part(at=first.at, heard=heard, usable=one.usable and other.usable)
 
 
-def profile_of(catalogue: Catalogue, header: Header) -> Profile:
+def profile_of(catalogue: Catalogue, header: Header) -> v.Profile:
     """Return the profile of a history, with the rules in force filled in.
 
     Raises:
         UsageError: the history names an edition, ambiguity or reading that does not exist.
     """
     recorded = header.profile
-    return profile_for(
+    return v.profile_for(
         catalogue,
         edition=recorded.edition,
         tier=recorded.tier.value,
@@ -162,7 +159,7 @@ class Checker:
         profile = profile_of(catalogue, header)
         chosen = oracle or header.oracle or auto_oracle(header.capabilities)
         self.terms = Terms.of(catalogue, header, profile, chosen)
-        recorded = observability_from(header.clock, header.slack, header.capabilities)
+        recorded = v.observability_from(header.clock, header.slack, header.capabilities)
         self._observability = observability_for(recorded, chosen)
 
     def check(self, scenario: Scenario) -> Heard:
@@ -175,7 +172,7 @@ class Checker:
 
     def _checked(self, scenario: Scenario, judge: _Judge) -> Heard:
         profile = self.terms.profile
-        events: Sequence[Event] = scenario.events
+        events: Sequence[v.Event] = scenario.events
         if profile.numbers_name_partitions:
             events = with_late_witnesses(events)
         found = judge(events, profile, self._observability)
@@ -231,12 +228,12 @@ def _said(scenario: Scenario) -> str:
     return scenario.ended.cause or scenario.ended.verdict.value
 
 
-def _permits(rule: RuleId, terms: Terms) -> bool:
+def _permits(rule: v.RuleId, terms: Terms) -> bool:
     """Return whether a rule only permits answers, so that nothing can break it."""
     return terms.catalogue.rule(rule).shown_by == "allowed"
 
 
-def to_blame(rules: Sequence[RuleId], about: Sequence[RuleId], terms: Terms) -> RuleId:
+def to_blame(rules: Sequence[v.RuleId], about: Sequence[v.RuleId], terms: Terms) -> v.RuleId:
     """Return the broken rule that a scenario is about, or the most specific applicable one."""
     rules = [rule for rule in rules if not _permits(rule, terms)] or [_AT_LEAST]
     applicable = [rule for rule in rules if not terms.inapplicable(terms.catalogue.rule(rule))]

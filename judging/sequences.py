@@ -9,55 +9,23 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.history.replay import Asked
-from busproof.vocabulary.commands import (
-    Abandon,
-    AcceptNextSession,
-    AcceptSession,
-    AdvanceClock,
-    BeginTransaction,
-    BringPartitionUp,
-    CloseSession,
-    Command,
-    CommitTransaction,
-    Complete,
-    CreateQueue,
-    CreateSubscription,
-    CreateTopic,
-    DeadLetter,
-    Defer,
-    DeleteQueue,
-    GetQueue,
-    GetSessionState,
-    ListQueues,
-    ListSessions,
-    Peek,
-    Receive,
-    RenewLock,
-    RenewSessionLock,
-    RollBackTransaction,
-    Schedule,
-    Send,
-    SetSessionState,
-    TakePartitionDown,
-    UpdateQueue,
-)
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.paths import DEAD_LETTERS
-from busproof.vocabulary.values import MICROSECONDS, ReceiveMode
 
 __all__ = ["sequence"]
 
-_S: Final = MICROSECONDS
-_CREATIONS: Final[tuple[Command, ...]] = (
-    CreateQueue(queue="plain", lock_duration=30 * _S, max_delivery_count=2, max_size=1),
-    CreateQueue(queue="regular", partitioned=False, time_to_live=90 * _S, dead_letter_expired=True),
-    CreateQueue(queue="sessions", requires_session=True, lock_duration=30 * _S),
-    CreateQueue(queue="detecting", duplicate_detection=True, duplicate_window=60 * _S),
-    CreateQueue(queue="source", forward_to="plain"),
-    CreateTopic(topic="news"),
-    CreateSubscription(topic="news", subscription="a"),
-    CreateSubscription(topic="news", subscription="b", forward_to="detecting"),
+_S: Final = v.MICROSECONDS
+_CREATIONS: Final[tuple[v.Command, ...]] = (
+    v.CreateQueue(queue="plain", lock_duration=30 * _S, max_delivery_count=2, max_size=1),
+    v.CreateQueue(
+        queue="regular", partitioned=False, time_to_live=90 * _S, dead_letter_expired=True
+    ),
+    v.CreateQueue(queue="sessions", requires_session=True, lock_duration=30 * _S),
+    v.CreateQueue(queue="detecting", duplicate_detection=True, duplicate_window=60 * _S),
+    v.CreateQueue(queue="source", forward_to="plain"),
+    v.CreateTopic(topic="news"),
+    v.CreateSubscription(topic="news", subscription="a"),
+    v.CreateSubscription(topic="news", subscription="b", forward_to="detecting"),
 )
 _SENT_TO: Final = ("plain", "regular", "sessions", "detecting", "source", "news")
 _SUBSCRIPTION: Final = "news/subscriptions/a"
@@ -81,15 +49,15 @@ class _Author:
     receives: list[tuple[int, str]] = attrs.field(factory=list)
     transactions: int = 0
 
-    def add(self, command: Command) -> None:
+    def add(self, command: v.Command) -> None:
         """Add a command, over one of two connections."""
         connection = "c1" if self.random.random() < 0.8 else "c2"
         number = len(self.written) + 1
-        if isinstance(command, Receive) and command.mode is ReceiveMode.PEEK_LOCK:
+        if isinstance(command, v.Receive) and command.mode is v.ReceiveMode.PEEK_LOCK:
             self.receives.append((number, command.queue))
         self.written.append(Asked(number=number, connection=connection, command=command))
 
-    def next(self) -> Command:
+    def next(self) -> v.Command:
         """Add the next command, usually about the theme."""
         writers = self.theme.writers if self.random.random() < _FAITHFUL else _WRITERS
         often = [share for share, _ in writers]
@@ -105,14 +73,14 @@ class _Author:
         queue = self.queue()
         if queue in ("news", "source"):
             return self.random.choice((_SUBSCRIPTION, "plain", "source"))
-        return queue + DEAD_LETTERS if self.random.random() < 0.15 else queue
+        return queue + v.DEAD_LETTERS if self.random.random() < 0.15 else queue
 
-    def message(self, queue: str) -> Message:
+    def message(self, queue: str) -> v.Message:
         """Return a message with one of few keys, so that keys recur."""
         choose = self.random.choice
         needs = queue == "sessions" or self.random.random() < 0.1
         session = choose(_SESSIONS) if needs else None
-        return Message(
+        return v.Message(
             body=f"m{len(self.written)}",
             session_id=session,
             partition_key=choose((None, None, "k", "l", session)),
@@ -121,14 +89,14 @@ class _Author:
             time_to_live=choose((None, None, 30 * _S)),
         )
 
-    def settled(self, kind: Callable[..., Command]) -> Command:
+    def settled(self, kind: Callable[..., v.Command]) -> v.Command:
         """Settle a message that one of the latest receives may have returned."""
         if not self.receives:
             return kind(queue="plain", lock_token="never given")  # noqa: S106 - no secret
         number, queue = self.random.choice(self.receives[-2:])
         return kind(queue=queue, lock_token=f"@{number}")
 
-    def of_session(self, kind: Callable[..., Command]) -> Command:
+    def of_session(self, kind: Callable[..., v.Command]) -> v.Command:
         """Add a command about a session."""
         return kind(queue="sessions", session_id=self.random.choice(_SESSIONS))
 
@@ -137,7 +105,7 @@ class _Author:
         return f"t{self.transactions}"
 
 
-_Writer = Callable[[_Author], Command]
+_Writer = Callable[[_Author], v.Command]
 _Writers = tuple[tuple[int, _Writer], ...]
 
 
@@ -150,100 +118,100 @@ class _Theme:
     large: float = 0.05
 
 
-def _send(author: _Author) -> Command:
+def _send(author: _Author) -> v.Command:
     queue = author.queue()
     timeout = author.random.choice((10, 60)) * _S
-    return Send(queue=queue, message=author.message(queue), timeout=timeout)
+    return v.Send(queue=queue, message=author.message(queue), timeout=timeout)
 
 
-def _send_within(author: _Author) -> Command:
+def _send_within(author: _Author) -> v.Command:
     queue = author.queue()
-    return Send(queue=queue, message=author.message(queue), transaction=author.transaction())
+    return v.Send(queue=queue, message=author.message(queue), transaction=author.transaction())
 
 
-def _schedule(author: _Author) -> Command:
+def _schedule(author: _Author) -> v.Command:
     queue = author.queue()
     delay = author.random.choice((0, 10, 30)) * _S
-    return Schedule(queue=queue, message=author.message(queue), delay=delay)
+    return v.Schedule(queue=queue, message=author.message(queue), delay=delay)
 
 
-def _receive(author: _Author) -> Command:
+def _receive(author: _Author) -> v.Command:
     if author.random.random() < 0.2:
-        return Receive(queue=author.entity(), mode=ReceiveMode.RECEIVE_AND_DELETE)
-    return Receive(queue=author.entity())
+        return v.Receive(queue=author.entity(), mode=v.ReceiveMode.RECEIVE_AND_DELETE)
+    return v.Receive(queue=author.entity())
 
 
-def _begin(author: _Author) -> Command:
+def _begin(author: _Author) -> v.Command:
     author.transactions += 1
-    return BeginTransaction(transaction=author.transaction())
+    return v.BeginTransaction(transaction=author.transaction())
 
 
-def _peek(author: _Author) -> Command:
-    return Peek(queue=author.entity(), count=author.random.choice((1, 3)))
+def _peek(author: _Author) -> v.Command:
+    return v.Peek(queue=author.entity(), count=author.random.choice((1, 3)))
 
 
-def _update(author: _Author) -> Command:
+def _update(author: _Author) -> v.Command:
     queue = author.queue()
     if author.random.random() < 0.3:
-        return UpdateQueue(queue=queue, partitioned=author.random.random() < 0.5)
-    return UpdateQueue(queue=queue, lock_duration=author.random.choice((20, 400)) * _S)
+        return v.UpdateQueue(queue=queue, partitioned=author.random.random() < 0.5)
+    return v.UpdateQueue(queue=queue, lock_duration=author.random.choice((20, 400)) * _S)
 
 
-def _get(author: _Author) -> Command:
-    return GetQueue(queue=author.queue())
+def _get(author: _Author) -> v.Command:
+    return v.GetQueue(queue=author.queue())
 
 
-def _down(author: _Author) -> Command:
+def _down(author: _Author) -> v.Command:
     partition = author.random.randrange(author.partitions)
-    return TakePartitionDown(queue=author.queue(), partition=partition)
+    return v.TakePartitionDown(queue=author.queue(), partition=partition)
 
 
-def _up(author: _Author) -> Command:
+def _up(author: _Author) -> v.Command:
     partition = author.random.randrange(author.partitions)
-    return BringPartitionUp(queue=author.queue(), partition=partition)
+    return v.BringPartitionUp(queue=author.queue(), partition=partition)
 
 
-def _advance(author: _Author) -> Command:
-    return AdvanceClock(duration=author.random.choice(_DURATIONS))
+def _advance(author: _Author) -> v.Command:
+    return v.AdvanceClock(duration=author.random.choice(_DURATIONS))
 
 
-def _set_state(author: _Author) -> Command:
+def _set_state(author: _Author) -> v.Command:
     session_id, state = author.random.choice(_SESSIONS), author.random.choice(("x", "y", None))
-    return SetSessionState(queue="sessions", session_id=session_id, state=state)
+    return v.SetSessionState(queue="sessions", session_id=session_id, state=state)
 
 
-def _commit(author: _Author) -> Command:
-    return CommitTransaction(transaction=author.transaction())
+def _commit(author: _Author) -> v.Command:
+    return v.CommitTransaction(transaction=author.transaction())
 
 
-def _roll_back(author: _Author) -> Command:
-    return RollBackTransaction(transaction=author.transaction())
+def _roll_back(author: _Author) -> v.Command:
+    return v.RollBackTransaction(transaction=author.transaction())
 
 
 _SETTLEMENTS: Final[_Writers] = (
-    (3, lambda author: author.settled(Complete)),
-    (5, lambda author: author.settled(Abandon)),
-    (2, lambda author: author.settled(DeadLetter)),
-    (2, lambda author: author.settled(Defer)),
-    (1, lambda author: author.settled(RenewLock)),
+    (3, lambda author: author.settled(v.Complete)),
+    (5, lambda author: author.settled(v.Abandon)),
+    (2, lambda author: author.settled(v.DeadLetter)),
+    (2, lambda author: author.settled(v.Defer)),
+    (1, lambda author: author.settled(v.RenewLock)),
 )
 _OF_SESSIONS: Final[_Writers] = (
-    (5, lambda author: author.of_session(Receive)),
-    (4, lambda author: author.of_session(AcceptSession)),
-    (1, lambda _: AcceptNextSession(queue="sessions")),
-    (1, lambda author: author.of_session(RenewSessionLock)),
-    (2, lambda author: author.of_session(CloseSession)),
-    (1, lambda author: author.of_session(GetSessionState)),
+    (5, lambda author: author.of_session(v.Receive)),
+    (4, lambda author: author.of_session(v.AcceptSession)),
+    (1, lambda _: v.AcceptNextSession(queue="sessions")),
+    (1, lambda author: author.of_session(v.RenewSessionLock)),
+    (2, lambda author: author.of_session(v.CloseSession)),
+    (1, lambda author: author.of_session(v.GetSessionState)),
     (1, _set_state),
-    (1, lambda _: ListSessions(queue="sessions")),
+    (1, lambda _: v.ListSessions(queue="sessions")),
 )
 _OF_TRANSACTIONS: Final[_Writers] = ((2, _begin), (12, _send_within), (2, _commit), (1, _roll_back))
 _OUTAGES: Final[_Writers] = ((2, _down), (2, _up))
 _MANAGEMENT: Final[_Writers] = (
     (4, _get),
-    (1, lambda _: ListQueues()),
+    (1, lambda _: v.ListQueues()),
     (2, _update),
-    (1, lambda author: DeleteQueue(queue=author.queue())),
+    (1, lambda author: v.DeleteQueue(queue=author.queue())),
     (2, lambda author: author.random.choice(_CREATIONS)),
 )
 _TRAFFIC: Final[_Writers] = ((8, _send), (8, _receive), (1, _peek))

@@ -9,14 +9,11 @@ from typing import Any, Final, TypeVar
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.history.records import Oracle
 from busproof.history.replay import Asked
 from busproof.judging.compress_time import without_waiting
 from busproof.judging.judge import Judge, observability_for
-from busproof.vocabulary.observability import Observability
-from busproof.vocabulary.outcomes import Event
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["Spent", "minimised", "off_the_wire", "simplified"]
 
@@ -120,12 +117,12 @@ def _without(asked: Asked, name: str) -> Asked:
 
 
 def off_the_wire(
-    events: Sequence[Event],
-    rule: RuleId,
-    profile: Profile,
-    observability: Observability,
+    events: Sequence[v.Event],
+    rule: v.RuleId,
+    profile: v.Profile,
+    observability: v.Observability,
     oracle: Oracle,
-) -> tuple[Event, ...]:
+) -> tuple[v.Event, ...]:
     """Return the events that the judge needs to reject the last one, without new requests.
 
     The result is a guess at the smallest failure: the implementation might have answered

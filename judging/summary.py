@@ -10,12 +10,12 @@ from typing import Any, Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.history.codec import structure, unstructure
 from busproof.history.conformance import Counterexample
 from busproof.history.records import AGAIN, EXPLORATION, REPEATED
 from busproof.judging.coverage_goals import Met
 from busproof.judging.scenario_result import Heard, Part, joined
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["EXHAUSTED", "UNBLAMED", "OfRule", "Said", "Summary", "in_order"]
 
@@ -90,7 +90,7 @@ class OfRule:
         if heard.counterexample is not None:
             self._take(Shortest(place, heard.counterexample))
 
-    def is_about(self, place: int, heard: Heard, rule: RuleId) -> None:
+    def is_about(self, place: int, heard: Heard, rule: v.RuleId) -> None:
         """Record how a scenario about this rule ended."""
         _first(self.own, heard.ending, Said(place, heard.said))
         if heard.exhausted:
@@ -151,7 +151,7 @@ class Summary:
         parts: by place, scenarios with parts still to come.
     """
 
-    rules: dict[RuleId, OfRule] = attrs.field(factory=dict)
+    rules: dict[v.RuleId, OfRule] = attrs.field(factory=dict)
     scenarios: int = 0
     events: int = 0
     sequences: int = 0
@@ -166,13 +166,13 @@ class Summary:
     parts: dict[str, Part] = attrs.field(factory=dict)
 
     @classmethod
-    def of(cls, told: dict[str, Any]) -> "Summary":
+    def of(cls, fields: dict[str, Any]) -> "Summary":
         """Return the summary that plain values describe.
 
         Raises:
             HistoryError: the values describe none.
         """
-        return structure(told, cls, "the summary")
+        return structure(fields, cls, "the summary")
 
     def told(self) -> dict[str, Any]:
         """Return plain values that `of` can read."""
@@ -201,8 +201,8 @@ class Summary:
 
     def merge(self, other: "Summary") -> None:
         """Add another summary."""
-        for rule, told in other.rules.items():
-            self._rule(rule).add(told)
+        for rule, summary in other.rules.items():
+            self._rule(rule).add(summary)
         self.scenarios += other.scenarios
         self.events += other.events
         self.sequences += other.sequences
@@ -226,8 +226,8 @@ class Summary:
         """Return the same with all places increased, as for a later file."""
         return attrs.evolve(
             self,
-            rules={rule: told.moved(by) for rule, told in self.rules.items()},
-            endings=[attrs.evolve(each, place=each.place + by) for each in self.endings],
+            rules={rule: summary.moved(by) for rule, summary in self.rules.items()},
+            endings=[attrs.evolve(ending, place=ending.place + by) for ending in self.endings],
             first_unnamed=_later(by, self.first_unnamed),
             interrupted=_later(by, self.interrupted),
             exhausted=_later(by, self.exhausted),
@@ -262,7 +262,7 @@ class Summary:
             count[each.text] = count.get(each.text, 0) + 1
         return {text: count[text] for text in sorted(first, key=lambda text: first[text])}
 
-    def _rule(self, rule: RuleId) -> OfRule:
+    def _rule(self, rule: v.RuleId) -> OfRule:
         return self.rules.setdefault(rule, OfRule())
 
     def _end(self, place: int, heard: Heard) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.history.conformance import (
     Conformance,
     ExitCode,
@@ -19,7 +20,6 @@ from busproof.judging.coverage_goals import counted, missed
 from busproof.judging.scenario_result import Checker
 from busproof.judging.summary import EXHAUSTED, UNBLAMED, OfRule, Said, Summary, in_order
 from busproof.spec import Catalogue, Rule
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["Hearing", "conformance", "exit_code", "verdicts"]
 
@@ -130,7 +130,7 @@ def _explored(header: Header, summary: Summary, terms: Terms) -> Explored | None
     )
 
 
-def _aimed(verdict: RuleVerdict, unreached: Mapping[RuleId, str]) -> RuleVerdict:
+def _aimed(verdict: RuleVerdict, unreached: Mapping[v.RuleId, str]) -> RuleVerdict:
     """Turn a rule whose goal was never reached into one not shown, despite other evidence."""
     if verdict.verdict is not Verdict.SHOWN or verdict.id not in unreached:
         return verdict
@@ -195,7 +195,7 @@ def _problems(summary: Summary, planned: int | None) -> list[str]:
 def _unanswered(rules: Sequence[RuleVerdict], only: Sequence[str]) -> Iterator[str]:
     """Return the requested rules that do not apply, which is not a pass."""
     for asked in only:
-        of_it = [each for each in rules if is_asked_for(each.id, (asked,))]
+        of_it = [rule for rule in rules if is_asked_for(rule.id, (asked,))]
         if all(each.verdict is Verdict.NOT_APPLICABLE for each in of_it):
             cause = f": {of_it[0].cause}" if of_it else ""
             yield f"{asked} was asked for, and does not apply{cause}"
@@ -212,12 +212,12 @@ def exit_code(rules: Sequence[RuleVerdict], problems: Sequence[str]) -> ExitCode
 
 def subject_of(header: Header, terms: Terms) -> Subject:
     """Return the implementation and the rules that applied to it."""
-    told = header.implementation
+    implementation = header.implementation
     return Subject(
-        name=told.get("name", "unnamed"),
-        version=told.get("version", ""),
-        language=told.get("language", ""),
-        **{name: told.get(name, "") for name in ("commit", "url", "contact")},
+        name=implementation.get("name", "unnamed"),
+        version=implementation.get("version", ""),
+        language=implementation.get("language", ""),
+        **{name: implementation.get(name, "") for name in ("commit", "url", "contact")},
         adapter=header.adapter,
         capabilities=tuple(sorted(header.capabilities)),
         clock=header.clock.value,

@@ -5,14 +5,12 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
-from busproof.vocabulary.commands import CreateQueue, Send
-from busproof.vocabulary.messages import SEQUENCE_BITS, MessageView
-from busproof.vocabulary.outcomes import Done, Event, Peeked, Received, Witness
+from busproof import vocabulary as v
 
 __all__ = ["with_late_witnesses"]
 
 
-def with_late_witnesses(events: Sequence[Event]) -> tuple[Event, ...]:
+def with_late_witnesses(events: Sequence[v.Event]) -> tuple[v.Event, ...]:
     """Return the events with partitions of sends filled in that were revealed later.
 
     The partition is clear only if a body was sent once, to one partitioned queue.
@@ -20,17 +18,17 @@ def with_late_witnesses(events: Sequence[Event]) -> tuple[Event, ...]:
     partitioned = {
         event.command.queue
         for event in events
-        if isinstance(event.command, CreateQueue) and event.command.partitioned
+        if isinstance(event.command, v.CreateQueue) and event.command.partitioned
     }
-    sent = Counter(_sent(event) for event in events if isinstance(event.command, Send))
+    sent = Counter(_sent(event) for event in events if isinstance(event.command, v.Send))
     seen = {
-        (_queue(event), view.body): view.sequence_number >> SEQUENCE_BITS
+        (_queue(event), view.body): view.sequence_number >> v.SEQUENCE_BITS
         for event in events
         for view in _views(event)
         if view.sequence_number is not None and view.sequence_number >= 0
     }
     return tuple(
-        attrs.evolve(event, witness=Witness(partition=seen[_sent(event)]))
+        attrs.evolve(event, witness=v.Witness(partition=seen[_sent(event)]))
         if _lacks_witness(event)
         and _queue(event) in partitioned
         and sent[_sent(event)] == 1
@@ -40,22 +38,22 @@ def with_late_witnesses(events: Sequence[Event]) -> tuple[Event, ...]:
     )
 
 
-def _lacks_witness(event: Event) -> bool:
-    is_sent = isinstance(event.command, Send) and isinstance(event.outcome, Done)
+def _lacks_witness(event: v.Event) -> bool:
+    is_sent = isinstance(event.command, v.Send) and isinstance(event.outcome, v.Done)
     return is_sent and event.witness is None
 
 
-def _queue(event: Event) -> str:
+def _queue(event: v.Event) -> str:
     return str(getattr(event.command, "queue", ""))
 
 
-def _sent(event: Event) -> tuple[str, str]:
+def _sent(event: v.Event) -> tuple[str, str]:
     command = event.command
-    return (command.queue, command.message.body) if isinstance(command, Send) else ("", "")
+    return (command.queue, command.message.body) if isinstance(command, v.Send) else ("", "")
 
 
-def _views(event: Event) -> Iterator[MessageView]:
-    if isinstance(event.outcome, Received):
+def _views(event: v.Event) -> Iterator[v.MessageView]:
+    if isinstance(event.outcome, v.Received):
         yield event.outcome.message
-    elif isinstance(event.outcome, Peeked):
+    elif isinstance(event.outcome, v.Peeked):
         yield from event.outcome.messages

@@ -12,57 +12,20 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.adapters.base import Adapter
-from busproof.vocabulary.commands import (
-    Abandon,
-    AcceptSession,
-    AdvanceClock,
-    BeginTransaction,
-    CloseSession,
-    Command,
-    CommitTransaction,
-    Complete,
-    CreateQueue,
-    DeadLetter,
-    Defer,
-    DeleteQueue,
-    GetQueue,
-    Peek,
-    Receive,
-    ReceiveBatch,
-    ReceiveDeferred,
-    RenewLock,
-    RollBackTransaction,
-    Send,
-    SendBatch,
-    UpdateQueue,
-)
-from busproof.vocabulary.messages import Message, MessageView
-from busproof.vocabulary.outcomes import (
-    Done,
-    Event,
-    Indeterminate,
-    Outcome,
-    Received,
-    ReceivedSeveral,
-    Renewed,
-    RenewedSeveral,
-)
-from busproof.vocabulary.paths import DEAD_LETTERS
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import MICROSECONDS, ReceiveMode
 
 __all__ = ["Habits", "work"]
 
-MILLISECOND: Final = MICROSECONDS // 1000
+MILLISECOND: Final = v.MICROSECONDS // 1000
 KEYS: Final = tuple("abcdefghijklmnop")
 SESSIONS: Final = tuple("stuvwxyz")
 LARGE: Final = (60_000_000, 100_000_000, 330_000_000)
 """Size in bytes; so many messages exceed 10^9 bytes but not 2^30."""
 QUEUES: Final = (
-    CreateQueue(queue="keyed"),
-    CreateQueue(queue="sessions", requires_session=True),
-    CreateQueue(queue="detecting", duplicate_detection=True),
+    v.CreateQueue(queue="keyed"),
+    v.CreateQueue(queue="sessions", requires_session=True),
+    v.CreateQueue(queue="detecting", duplicate_detection=True),
 )
 
 
@@ -102,7 +65,7 @@ class _Worker:
     transaction: str | None = None
     staged: int = 0
 
-    def next(self) -> Command:
+    def next(self) -> v.Command:
         """Return the next request; a client settles what it holds before it receives more."""
         if self.habits.enlisting and self.locks and self.random.random() < self.habits.enlisting:
             return self._begin() if self.transaction is None else self._settle_within()
@@ -116,57 +79,57 @@ class _Worker:
             self
         )
 
-    def _manage(self) -> Command:
+    def _manage(self) -> v.Command:
         create = self.random.choice(QUEUES)
-        made = self.random.choice((GetQueue, UpdateQueue, DeleteQueue, CreateQueue))
-        if made is UpdateQueue:
+        made = self.random.choice((v.GetQueue, v.UpdateQueue, v.DeleteQueue, v.CreateQueue))
+        if made is v.UpdateQueue:
             if self.random.random() < self.habits.mortal:
                 life = self.random.choice((50, 200, 10_000)) * MILLISECOND
-                return UpdateQueue(queue=create.queue, time_to_live=life)
-            lock = self.random.choice((30, 60)) * MICROSECONDS
-            return UpdateQueue(queue=create.queue, lock_duration=lock)
-        return create if made is CreateQueue else made(queue=create.queue)
+                return v.UpdateQueue(queue=create.queue, time_to_live=life)
+            lock = self.random.choice((30, 60)) * v.MICROSECONDS
+            return v.UpdateQueue(queue=create.queue, lock_duration=lock)
+        return create if made is v.CreateQueue else made(queue=create.queue)
 
-    def _send(self) -> Command:
+    def _send(self) -> v.Command:
         if self.habits.batching and self.random.random() < self.habits.batching:
             return self._send_several()
-        return Send(queue="keyed", message=self._message())
+        return v.Send(queue="keyed", message=self._message())
 
-    def _send_several(self) -> Command:
+    def _send_several(self) -> v.Command:
         """Send some messages, usually with one key."""
         messages = tuple(self._message() for _ in range(self.random.choice((1, 2, 4))))
         if self.random.random() < 0.8:
             key = messages[0].partition_key
-            messages = tuple(attrs.evolve(each, partition_key=key) for each in messages)
-        return SendBatch(queue="keyed", messages=messages)
+            messages = tuple(attrs.evolve(message, partition_key=key) for message in messages)
+        return v.SendBatch(queue="keyed", messages=messages)
 
-    def _send_detected(self) -> Command:
-        return Send(queue="detecting", message=self._message(detected=True))
+    def _send_detected(self) -> v.Command:
+        return v.Send(queue="detecting", message=self._message(detected=True))
 
-    def _send_to_session(self) -> Command:
-        return Send(queue="sessions", message=self._message(session=True))
+    def _send_to_session(self) -> v.Command:
+        return v.Send(queue="sessions", message=self._message(session=True))
 
-    def _receive(self) -> Command:
-        mode = ReceiveMode.PEEK_LOCK
+    def _receive(self) -> v.Command:
+        mode = v.ReceiveMode.PEEK_LOCK
         if self.random.random() < 0.3:
-            mode = ReceiveMode.RECEIVE_AND_DELETE
+            mode = v.ReceiveMode.RECEIVE_AND_DELETE
         if self.habits.batching and self.random.random() < self.habits.batching:
-            return ReceiveBatch(queue="keyed", count=self.random.choice((1, 3)), mode=mode)
-        return Receive(queue="keyed" if self.random.random() < 0.75 else "detecting", mode=mode)
+            return v.ReceiveBatch(queue="keyed", count=self.random.choice((1, 3)), mode=mode)
+        return v.Receive(queue="keyed" if self.random.random() < 0.75 else "detecting", mode=mode)
 
-    def _receive_dead(self) -> Command:
-        return Receive(queue="keyed" + DEAD_LETTERS)
+    def _receive_dead(self) -> v.Command:
+        return v.Receive(queue="keyed" + v.DEAD_LETTERS)
 
-    def _receive_aside(self) -> Command:
+    def _receive_aside(self) -> v.Command:
         if not self.aside:
             return self._receive_dead()
         number = self.aside.pop(self.random.randrange(len(self.aside)))
-        return ReceiveDeferred(queue="keyed", sequence_numbers=(number,))
+        return v.ReceiveDeferred(queue="keyed", sequence_numbers=(number,))
 
-    def _peek(self) -> Command:
-        return Peek(queue="keyed", count=self.random.choice((1, 4)))
+    def _peek(self) -> v.Command:
+        return v.Peek(queue="keyed", count=self.random.choice((1, 4)))
 
-    def _message(self, *, session: bool = False, detected: bool = False) -> Message:
+    def _message(self, *, session: bool = False, detected: bool = False) -> v.Message:
         small = self._small_message(session=session, detected=detected)
         if not self.habits.large or self.random.random() >= self.habits.large:
             return small
@@ -174,10 +137,10 @@ class _Worker:
         # Usually with one key, whose partition is soon full.
         return large if small.partition_key is None else attrs.evolve(large, partition_key=KEYS[0])
 
-    def _small_message(self, *, session: bool, detected: bool) -> Message:
+    def _small_message(self, *, session: bool, detected: bool) -> v.Message:
         self.sent += 1
         choose = self.random.choice
-        return Message(
+        return v.Message(
             body=f"{self.name}-{self.sent}",
             session_id=choose(SESSIONS) if session else None,
             partition_key=None if session or detected else choose((None, None, *KEYS)),
@@ -191,68 +154,68 @@ class _Worker:
             return None
         return self.random.choice((30, 100, 300)) * MILLISECOND
 
-    def _settle(self) -> Command:
+    def _settle(self) -> v.Command:
         queue, token, number = self.locks.pop()
         drawn = self.random.random()
         if queue == "keyed" and drawn > 0.94:
             if drawn > 0.98:
                 self.locks.append((queue, token, number))
-                return RenewLock(queue=queue, lock_token=token)
+                return v.RenewLock(queue=queue, lock_token=token)
             if drawn > 0.96 and number is not None:
                 self.aside.append(number)
-                return Defer(queue=queue, lock_token=token)
-            return DeadLetter(queue=queue, lock_token=token, reason="broken")
-        kind = Complete if drawn < 0.85 else Abandon
+                return v.Defer(queue=queue, lock_token=token)
+            return v.DeadLetter(queue=queue, lock_token=token, reason="broken")
+        kind = v.Complete if drawn < 0.85 else v.Abandon
         return kind(queue=queue, lock_token=token)
 
-    def _in_session(self) -> Command:
+    def _in_session(self) -> v.Command:
         if self.session is None:
             self.session = self.random.choice(SESSIONS)
-            return AcceptSession(queue="sessions", session_id=self.session)
+            return v.AcceptSession(queue="sessions", session_id=self.session)
         if self.random.random() < 0.2:
             session, self.session = self.session, None
             self.locks = [lock for lock in self.locks if lock[0] != "sessions"]
-            return CloseSession(queue="sessions", session_id=session)
-        return Receive(queue="sessions", session_id=self.session)
+            return v.CloseSession(queue="sessions", session_id=session)
+        return v.Receive(queue="sessions", session_id=self.session)
 
-    def _begin(self) -> Command:
+    def _begin(self) -> v.Command:
         self.transaction = f"{self.name}-t{self.sent}-{self.random.randrange(10**9)}"
         self.staged = 0
-        return BeginTransaction(transaction=self.transaction)
+        return v.BeginTransaction(transaction=self.transaction)
 
-    def _within(self) -> Command:
+    def _within(self) -> v.Command:
         name = self.transaction or ""
         if self.staged < 2:
             self.staged += 1
             message = attrs.evolve(self._message(), partition_key="a")
-            return Send(queue="keyed", message=message, transaction=name)
+            return v.Send(queue="keyed", message=message, transaction=name)
         self.transaction = None
-        kind = CommitTransaction if self.random.random() < 0.7 else RollBackTransaction
+        kind = v.CommitTransaction if self.random.random() < 0.7 else v.RollBackTransaction
         return kind(transaction=name)
 
-    def _settle_within(self) -> Command:
+    def _settle_within(self) -> v.Command:
         """Settle what it holds, perhaps twice, in or out of the transaction."""
         queue, token, _ = self.locks[-1]
         if self.random.random() < 0.8:
             self.locks.pop()
-        kind = self.random.choice((Complete, Complete, Abandon, Defer))
-        if kind is Defer and queue != "keyed":
-            kind = Complete
+        kind = self.random.choice((v.Complete, v.Complete, v.Abandon, v.Defer))
+        if kind is v.Defer and queue != "keyed":
+            kind = v.Complete
         return kind(queue=queue, lock_token=token, transaction=self.transaction)
 
-    def learn(self, command: Command, outcome: Outcome) -> None:
+    def learn(self, command: v.Command, outcome: v.Outcome) -> None:
         """Process an answer."""
         for view in _given(outcome):
             if view.lock_token:
                 queue = getattr(command, "queue", "")
                 self.locks.append((queue, view.lock_token, view.sequence_number))
-        if isinstance(command, AcceptSession) and not isinstance(outcome, Done):
+        if isinstance(command, v.AcceptSession) and not isinstance(outcome, v.Done):
             self.session = None
-        if isinstance(command, BeginTransaction) and not isinstance(outcome, Done):
+        if isinstance(command, v.BeginTransaction) and not isinstance(outcome, v.Done):
             self.transaction = None
 
 
-_KINDS: Final[tuple[tuple[Callable[[_Worker], Command], int], ...]] = (
+_KINDS: Final[tuple[tuple[Callable[[_Worker], v.Command], int], ...]] = (
     (_Worker._send, 27),
     (_Worker._send_detected, 6),
     (_Worker._send_to_session, 7),
@@ -268,13 +231,13 @@ _KINDS: Final[tuple[tuple[Callable[[_Worker], Command], int], ...]] = (
 
 def work(
     adapter: Adapter,
-    profile: Profile,
+    profile: v.Profile,
     random: Random,
     length: int,
     clients: int,
     connections: int | None = None,
     habits: Habits = Habits(),
-) -> list[Event]:
+) -> list[v.Event]:
     """Run several clients concurrently and return what a recorder sees.
 
     Args:
@@ -312,13 +275,13 @@ class _Scene:
         self._adapter = adapter
         self._random = random
         self._now = 0
-        self.events: list[Event] = []
+        self.events: list[v.Event] = []
 
     def play(self, workers: list[_Worker], length: int) -> None:
         """Run the clients until so many requests were made, each at its own pace."""
         coming = [(self._random.randrange(MILLISECOND), number) for number in range(len(workers))]
         heapq.heapify(coming)
-        acting: list[tuple[int, int, int, Command]] = []
+        acting: list[tuple[int, int, int, v.Command]] = []
         called = 0
         while called < length or acting:
             if acting and (called >= length or not coming or acting[0][0] <= coming[0][0]):
@@ -331,10 +294,10 @@ class _Scene:
             moment = start + self._random.randrange(1, 10 * MILLISECOND)
             heapq.heappush(acting, (moment, number, start, workers[number].next()))
 
-    def ask(self, worker: _Worker, command: Command, moment: int, called: int = 0) -> int:
+    def ask(self, worker: _Worker, command: v.Command, moment: int, called: int = 0) -> int:
         """Execute a request now, and record when it returns."""
         if moment > self._now:
-            self._adapter.do(AdvanceClock(duration=moment - self._now), worker.connection)
+            self._adapter.do(v.AdvanceClock(duration=moment - self._now), worker.connection)
             self._now = moment
         observed = self._adapter.do(command, worker.connection)
         outcome = observed.outcome
@@ -342,8 +305,8 @@ class _Scene:
             # Without slack the recorder of a real clock learns no such times.
             outcome = _without_times(outcome)
         returned = moment + self._random.randrange(10 * MILLISECOND) if moment else 0
-        lost = isinstance(outcome, Indeterminate)
-        event = Event(
+        lost = isinstance(outcome, v.Indeterminate)
+        event = v.Event(
             client=worker.name,
             connection=worker.connection,
             called=called,
@@ -357,23 +320,23 @@ class _Scene:
         return returned
 
 
-def _given(outcome: Outcome) -> tuple[MessageView, ...]:
-    if isinstance(outcome, ReceivedSeveral):
+def _given(outcome: v.Outcome) -> tuple[v.MessageView, ...]:
+    if isinstance(outcome, v.ReceivedSeveral):
         return outcome.messages
-    return (outcome.message,) if isinstance(outcome, Received) else ()
+    return (outcome.message,) if isinstance(outcome, v.Received) else ()
 
 
-def _without_times(outcome: Outcome) -> Outcome:
+def _without_times(outcome: v.Outcome) -> v.Outcome:
     match outcome:
-        case Received(message=view):
-            return Received(message=attrs.evolve(view, locked_until=None))
-        case ReceivedSeveral(messages=views):
-            return ReceivedSeveral(
+        case v.Received(message=view):
+            return v.Received(message=attrs.evolve(view, locked_until=None))
+        case v.ReceivedSeveral(messages=views):
+            return v.ReceivedSeveral(
                 messages=tuple(attrs.evolve(view, locked_until=None) for view in views)
             )
-        case Renewed():
-            return Renewed()
-        case RenewedSeveral():
-            return RenewedSeveral()
+        case v.Renewed():
+            return v.Renewed()
+        case v.RenewedSeveral():
+            return v.RenewedSeveral()
         case _:
             return outcome

@@ -1,13 +1,64 @@
 """Mutants of the reference model: each breaks one rule, and a test of that rule must kill it.
 
 A mutant is the model with one of its functions replaced, together with the shortest run of commands
-that shows the fault; there is a module a family.
+that shows the fault. A module is named after the family of its rules.
 """
 
 from typing import Final
 
 from busproof.mutants import (
     batches,
+    batches_received,
+    dead_letters,
+    deferral,
+    duplicates,
+    expiry,
+    features,
+    forwarding,
+    forwarding_setups,
+    keys,
+    keys_order,
+    keys_outages,
+    locks,
+    locks_in_transactions,
+    locks_of_several,
+    messages,
+    partitions,
+    partitions_peeks,
+    scheduling,
+    sequence_numbers,
+    session_states,
+    sessions,
+    transactions,
+    transfers,
+)
+from busproof.mutants.management import (
+    limits,
+    management,
+    management_descriptions,
+    management_updates,
+    premium,
+    quotas,
+    sizes,
+)
+from busproof.mutants.mutant import Mutant, mutants_of
+from busproof.mutants.situations import late, mixed, readings, room, together
+from busproof.mutants.topics import (
+    filters,
+    subscription_rules,
+    subscription_rules_actions,
+    subscriptions,
+    topic_management,
+    topic_requests,
+    topics,
+    topics_receives,
+)
+
+__all__ = ["MUTANTS", "Mutant"]
+
+MUTANTS: Final = mutants_of(
+    batches,
+    batches_received,
     dead_letters,
     deferral,
     duplicates,
@@ -15,57 +66,40 @@ from busproof.mutants import (
     features,
     filters,
     forwarding,
+    forwarding_setups,
     keys,
+    keys_order,
+    keys_outages,
     limits,
     locks,
+    locks_in_transactions,
+    locks_of_several,
     management,
+    management_updates,
+    management_descriptions,
     messages,
+    sequence_numbers,
     partitions,
+    partitions_peeks,
     premium,
     quotas,
     scheduling,
     sessions,
-    situations,
+    session_states,
+    mixed,
+    late,
+    readings,
+    room,
+    together,
     sizes,
     subscription_rules,
+    subscription_rules_actions,
     subscriptions,
     topic_management,
     topic_requests,
     topics,
+    topics_receives,
     transactions,
     transfers,
-)
-from busproof.mutants.mutant import Mutant
-
-__all__ = ["MUTANTS", "Mutant"]
-
-MUTANTS: Final[tuple[Mutant, ...]] = (
-    *batches.MUTANTS,
-    *dead_letters.MUTANTS,
-    *deferral.MUTANTS,
-    *duplicates.MUTANTS,
-    *expiry.MUTANTS,
-    *features.MUTANTS,
-    *filters.MUTANTS,
-    *forwarding.MUTANTS,
-    *keys.MUTANTS,
-    *limits.MUTANTS,
-    *locks.MUTANTS,
-    *management.MUTANTS,
-    *messages.MUTANTS,
-    *partitions.MUTANTS,
-    *premium.MUTANTS,
-    *quotas.MUTANTS,
-    *scheduling.MUTANTS,
-    *sessions.MUTANTS,
-    *situations.MUTANTS,
-    *sizes.MUTANTS,
-    *subscription_rules.MUTANTS,
-    *subscriptions.MUTANTS,
-    *topic_management.MUTANTS,
-    *topic_requests.MUTANTS,
-    *topics.MUTANTS,
-    *transactions.MUTANTS,
-    *transfers.MUTANTS,
 )
 """Every mutant, by the family of its rule."""

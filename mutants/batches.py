@@ -7,16 +7,14 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
-from busproof.model.life_cycle import Action, State
 from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace, QueuedMessage, is_there
+from busproof.model.state import Entity, Namespace
 from busproof.model.values import Key, Refusal
-from busproof.mutants.mutant import Family, memory
-from busproof.mutants.runs import QUEUE, Run, complete, create, down, home, receive, send
+from busproof.mutants.mutant import memory, mutant
+from busproof.mutants.runs import QUEUE, Run, create, down, home, receive, send
+from busproof.mutants.wrappers import asks, refuses
 
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
+__all__ = ["KEY", "TAKE", "TWO"]
 
 MB: Final = 1024 * 1024
 MANY: Final = 20
@@ -37,11 +35,6 @@ def batch_of(*messages: v.Message) -> v.SendBatch:
     return v.SendBatch(queue=QUEUE, messages=messages)
 
 
-def several(count: int) -> v.ReceiveBatch:
-    """Receive several messages."""
-    return v.ReceiveBatch(queue=QUEUE, count=count)
-
-
 TWO: Final = batch("m1", "m2", **KEY)
 TWO_KEYS: Final = batch_of(
     v.Message(body="m1", partition_key="a"), v.Message(body="m2", partition_key="b")
@@ -49,7 +42,6 @@ TWO_KEYS: Final = batch_of(
 CONFLICT: Final = batch_of(
     v.Message(body="m1", session_id="b"), v.Message(body="m2", session_id="b", partition_key="c")
 )
-SENT: Final[Run] = (create(), *(send(f"m{number}", **KEY) for number in range(1, 6)))
 BEGIN: Final = v.BeginTransaction(transaction="t")
 DETECTING: Final = create(duplicate_detection=True)
 TAKE: Final = receive(delete=True)
@@ -69,8 +61,6 @@ COPY_OF_FIRST: Final[Run] = (
     receive(),
 )
 IN_OUTAGE: Final[Run] = (create(), send("m0", **KEY), down(home("a")), batch("m1", **KEY))
-TWO_SETTLED: Final[Run] = (*SENT, several(3), complete(0), complete(1))
-
 Choose = Callable[[tuple[v.Message, ...]], Sequence[v.Message]]
 
 
@@ -125,7 +115,7 @@ def large_batch_rotated(namespace: Namespace, command: v.SendBatch, connection: 
     """The first message of a batch of more than 5 arrives behind the others."""
     if len(command.messages) <= MANY // 4:
         return RULES.batches.send_batch(namespace, command, connection)
-    return _sent(namespace, command, connection, lambda found: (*found[1:], found[0]))
+    return _sent(namespace, command, connection, lambda messages: (*messages[1:], messages[0]))
 
 
 def _note_batch(namespace: Namespace, command: v.SendBatch, connection: str) -> Answer:
@@ -160,31 +150,28 @@ def two_keys_half_acknowledged(
         return RULES.keys.effective_key(namespace, entity, message)
 
     def with_first_key(messages: tuple[v.Message, ...]) -> Sequence[v.Message]:
-        return [each for each in messages if key_of(each) == key_of(messages[0])]
+        return [other for other in messages if key_of(other) == key_of(messages[0])]
 
     return _sent(namespace, command, connection, with_first_key)
 
 
-@mutant("BATCH-06", "batches.check_keys", (create(partitioned=False), TWO_KEYS))
-def regular_batch_needs_one_key(
-    namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...]
-) -> None:
+@mutant(
+    "BATCH-06", "batches.check_keys", (create(partitioned=False), TWO_KEYS), refuses("BATCH-05")
+)
+def regular_batch_needs_one_key(messages: tuple[v.Message, ...]) -> bool:
     """A regular queue refuses a batch whose messages have different keys."""
-    if len({(each.session_id, each.partition_key) for each in messages}) > 1:
-        raise Refusal(v.Error.INVALID_OPERATION, "BATCH-05")
-    RULES.batches.check_keys(namespace, entity, messages)
+    return len({(message.session_id, message.partition_key) for message in messages}) > 1
 
 
 @mutant("BATCH-07", "limits.check_batch", TOO_LARGE)
-def batch_of_any_size(namespace: Namespace, messages: Sequence[v.Message]) -> None:
+def batch_of_any_size() -> None:
     """A batch may have any size."""
 
 
-@mutant("BATCH-08", "batches.send_batch", BUFFERED)
-def batch_outside_transaction(namespace: Namespace, command: v.SendBatch, *rest: Any) -> Answer:
+@mutant("BATCH-08", "batches.send_batch", BUFFERED, asks)
+def batch_outside_transaction(command: v.SendBatch) -> v.SendBatch:
     """A batch that is sent in a transaction arrives at once."""
-    alone = attrs.evolve(command, transaction=None)
-    return RULES.batches.send_batch(namespace, alone, *rest)
+    return attrs.evolve(command, transaction=None)
 
 
 @mutant("BATCH-08", "batches.send_batch", ROLLED_BACK, deep=True)
@@ -270,163 +257,3 @@ def batch_goes_round_an_outage(
         if "KEY-03" not in refusal.rules or not memory(namespace, set[str]):
             raise
         return RULES.keys.place_without_key(namespace, entity, size, timeout)
-
-
-@mutant("BATCH-12", "batches.receive_batch", (*SENT, several(2)))
-def one_more_at_once(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
-    """A batch receive returns one message more than requested."""
-    more = attrs.evolve(command, count=command.count + 1)
-    return RULES.batches.receive_batch(namespace, more, connection)
-
-
-Views = tuple[v.MessageView, ...]
-
-
-def _given(
-    namespace: Namespace, command: v.ReceiveBatch, connection: str, change: Callable[[Views], Views]
-) -> Answer:
-    """Answer with a transformation of the received messages."""
-    answer = RULES.batches.receive_batch(namespace, command, connection)
-    if isinstance(answer.outcome, v.ReceivedSeveral):
-        answer.outcome = v.ReceivedSeveral(messages=change(answer.outcome.messages))
-    return answer
-
-
-@mutant("BATCH-12", "batches.receive_batch", (*SENT, several(3)), deep=True)
-def first_twice_at_once(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
-    """A batch receive of several messages returns the first one twice."""
-
-    def change(given: Views) -> Views:
-        return (*given[:-1], given[0]) if len(given) > 2 else given
-
-    return _given(namespace, command, connection, change)
-
-
-@mutant("BATCH-13", "batches.receive_batch", (*SENT, several(3)))
-def newest_first_at_once(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
-    """A batch receive returns its messages in reverse order."""
-    return _given(namespace, command, connection, lambda given: given[::-1])
-
-
-@mutant("BATCH-13", "batches.receive_batch", (*SENT, several(4)), deep=True)
-def one_left_out_at_once(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
-    """A batch receive of more than three messages skips the second."""
-
-    def change(given: Views) -> Views:
-        return (given[0], *given[2:]) if len(given) > 3 else given
-
-    return _given(namespace, command, connection, change)
-
-
-@mutant("BATCH-14", "batches.receive_batch", (*SENT, several(3)))
-def one_lock_for_all(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
-    """The messages of a batch receive share one lock."""
-
-    def change(given: Views) -> Views:
-        return tuple(attrs.evolve(each, lock_token=given[0].lock_token) for each in given)
-
-    return _given(namespace, command, connection, change)
-
-
-def _note_tokens(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
-    def note(given: Views) -> Views:
-        memory(namespace, list[set[str | None]]).append({each.lock_token for each in given})
-        return given
-
-    return _given(namespace, command, connection, note)
-
-
-@mutant(
-    "BATCH-14", "locks.apply", TWO_SETTLED, also={"batches.receive_batch": _note_tokens}, deep=True
-)
-def settling_one_settles_all(
-    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
-) -> None:
-    """Completing one message of a batch receive completes the others."""
-    together = next(
-        (each for each in memory(namespace, list[set[str | None]]) if queued.token in each),
-        set[str | None](),
-    )
-    others = [each for each in queued.entity.messages.values() if each.token in together]
-    RULES.locks.apply(namespace, queued, action, reason)
-    for other in others if action is Action.COMPLETE else ():
-        if is_there(other):
-            RULES.locks.apply(namespace, other, action, reason)
-
-
-@mutant("FEAT-06", "batches.send_batch", (create(), TWO))
-def partitioned_takes_no_batch(namespace: Namespace, command: v.SendBatch, *rest: Any) -> Answer:
-    """A partitioned queue takes no batches."""
-    if namespace.rules.topics.sendable(namespace, command.queue).settings.partitioned:
-        raise Refusal(v.Error.INVALID_OPERATION)
-    return RULES.batches.send_batch(namespace, command, *rest)
-
-
-@mutant("FEAT-07", "batches.receive_batch", (*SENT, several(2)))
-def partitioned_gives_nothing_at_once(
-    namespace: Namespace, command: v.ReceiveBatch, connection: str
-) -> Answer:
-    """A batch receive from a partitioned queue is refused."""
-    if namespace.rules.topics.receivable(namespace, command.queue).settings.partitioned:
-        raise Refusal(v.Error.INVALID_OPERATION)
-    return RULES.batches.receive_batch(namespace, command, connection)
-
-
-REGULAR: Final[Run] = (create(partitioned=False), send("m1"), send("m2"), send("m3"))
-
-
-def deleting(count: int, age: int | None = None) -> v.DeleteBatch:
-    """Delete several messages."""
-    return v.DeleteBatch(queue=QUEUE, count=count, age=age)
-
-
-@mutant("BATCH-15", "batches.delete_batch", (*REGULAR, deleting(1)))
-def one_more_deleted(namespace: Namespace, command: v.DeleteBatch, connection: str) -> Answer:
-    """A request deletes one message more than it asked for."""
-    more = attrs.evolve(command, count=command.count + 1)
-    return RULES.batches.delete_batch(namespace, more, connection)
-
-
-@mutant("BATCH-15", "batches.delete_batch", (*REGULAR, deleting(3), receive()))
-def deleted_ones_stay(namespace: Namespace, command: v.DeleteBatch, connection: str) -> Answer:
-    """A request tells how many messages it deleted, and deletes none of them."""
-    entity = namespace.rules.topics.receivable(namespace, command.queue)
-    namespace.rules.batches.check_deletion(namespace, entity, command.count)
-    found = namespace.rules.batches.deletable(namespace, entity, command.age)
-    return Answer(v.Deleted(count=min(command.count, len(found))), rules=("BATCH-15",))
-
-
-@mutant(
-    "BATCH-15",
-    "batches.delete_batch",
-    (*REGULAR, deleting(1), TAKE, TAKE, TAKE),
-    deep=True,
-)
-def more_deleted_than_told(namespace: Namespace, command: v.DeleteBatch, *rest: Any) -> Answer:
-    """A request deletes one message more than it asked for and tells."""
-    more = attrs.evolve(command, count=command.count + 1)
-    answer = RULES.batches.delete_batch(namespace, more, *rest)
-    count = min(command.count, getattr(answer.outcome, "count", 0))
-    return Answer(v.Deleted(count=count), rules=answer.rules)
-
-
-@mutant("BATCH-16", "batches.deletable", (*REGULAR, receive(), deleting(9)))
-def locked_ones_deleted(
-    namespace: Namespace, entity: Entity, age: int | None
-) -> list[QueuedMessage]:
-    """A request deletes locked messages, too."""
-    found = RULES.batches.deletable(namespace, entity, age)
-    locked = [each for each in entity.messages.values() if each.state is State.LOCKED]
-    for each in locked:
-        namespace.journal.touch(each)
-        each.state = State.ACTIVE
-    return [*locked, *found]
-
-
-@mutant("BATCH-17", "batches.deletable", (*REGULAR, deleting(9, 20 * v.MICROSECONDS)))
-def new_ones_deleted(namespace: Namespace, entity: Entity, age: int | None) -> list[QueuedMessage]:
-    """A request deletes messages of whatever age."""
-    return RULES.batches.deletable(namespace, entity, None)
-
-
-MUTANTS: Final = mutant.all()

@@ -10,7 +10,7 @@ from busproof.model.life_cycle import Action, State
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage, is_there
 from busproof.model.values import DIRECT, EntityKind, InTransit, Refusal
-from busproof.mutants.mutant import Family, memory
+from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import (
     DEAD,
     PARTITIONS,
@@ -25,10 +25,7 @@ from busproof.mutants.runs import (
     up,
     wait,
 )
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
+from busproof.mutants.wrappers import afterwards, alters, asks, beforehand, instead, with_other
 
 CREATED: Final = create(max_delivery_count=2)
 LOCKED: Final[Run] = (CREATED, send("m1", message_id="1", partition_key="a"), receive())
@@ -58,11 +55,10 @@ TWO_QUEUES: Final[Run] = (
 )
 
 
-@mutant("DLQ-01", "messages.give", AGAIN)
-def delivery_count_stays(namespace: Namespace, *rest: Any) -> v.MessageView:
+@mutant("DLQ-01", "messages.give", AGAIN, alters)
+def delivery_count_stays(usual: v.MessageView) -> v.MessageView:
     """Every delivery of a message has the count 1."""
-    given = RULES.messages.give(namespace, *rest)
-    return given if given.delivery_count is None else attrs.evolve(given, delivery_count=1)
+    return usual if usual.delivery_count is None else attrs.evolve(usual, delivery_count=1)
 
 
 @mutant("DLQ-01", "locks.end", (*LOCKED, wait(61), receive()), deep=True)
@@ -77,7 +73,7 @@ def lost_lock_not_counted(namespace: Namespace, queued: QueuedMessage) -> None:
 
 
 @mutant("DLQ-02", "dead_letters.has_failed_too_often", (*SPENT, receive()))
-def delivered_once_too_often(namespace: Namespace, queued: QueuedMessage) -> bool:
+def delivered_once_too_often(queued: QueuedMessage) -> bool:
     """A message has one delivery more than permitted."""
     entity = queued.entity
     return entity.dead_letters is not None and queued.failed > entity.settings.max_delivery_count
@@ -102,22 +98,22 @@ def spent_is_lost(namespace: Namespace, queued: QueuedMessage, reason: str) -> N
         RULES.dead_letters.dead_letter(namespace, queued, reason)
 
 
-@mutant("DLQ-02", "dead_letters.dead_letter", (*SPENT, FROM_DEAD))
-def spent_for_another_reason(namespace: Namespace, queued: QueuedMessage, reason: str) -> None:
+@mutant("DLQ-02", "dead_letters.dead_letter", (*SPENT, FROM_DEAD), with_other("reason"))
+def spent_for_another_reason(reason: str) -> str:
     """It is dead-lettered for another reason."""
     is_spent = reason == "MaxDeliveryCountExceeded"
-    RULES.dead_letters.dead_letter(namespace, queued, EXPIRED if is_spent else reason)
+    return EXPIRED if is_spent else reason
 
 
 @mutant("DLQ-03", "dead_letters.has_failed_too_often", AGAIN)
-def dead_too_early(namespace: Namespace, queued: QueuedMessage) -> bool:
+def dead_too_early(queued: QueuedMessage) -> bool:
     """A message is dead-lettered one delivery too early."""
     most = max(queued.entity.settings.max_delivery_count - 1, 1)
     return queued.entity.dead_letters is not None and queued.failed >= most
 
 
 @mutant("DLQ-05", "dead_letters.dead_letter", FOUND_DEAD)
-def dead_letter_is_lost(namespace: Namespace, queued: QueuedMessage, reason: str) -> None:
+def dead_letter_is_lost(namespace: Namespace, queued: QueuedMessage) -> None:
     """A message that is dead-lettered is lost."""
     RULES.messages.remove(namespace, queued)
 
@@ -132,12 +128,12 @@ def dead_letter_stays(namespace: Namespace, queued: QueuedMessage, reason: str) 
     queued.line.give_back(queued)
 
 
-@mutant("DLQ-05", "locks.settle", FOUND_DEAD)
-def reason_lost(namespace: Namespace, command: v.Settlement, connection: str) -> Answer:
+@mutant("DLQ-05", "locks.settle", FOUND_DEAD, asks)
+def reason_lost(command: v.Settlement) -> v.Settlement:
     """A dead letter has another reason than its receiver gave."""
     if isinstance(command, v.DeadLetter):
         command = attrs.evolve(command, reason="none")
-    return RULES.locks.settle(namespace, command, connection)
+    return command
 
 
 def _named(namespace: Namespace, command: v.Settlement) -> QueuedMessage | None:
@@ -171,28 +167,23 @@ def dead_lettered_twice(namespace: Namespace, command: v.Settlement, connection:
     return answer
 
 
-@mutant("DLQ-06", "dead_letters.enqueue", FOUND_DEAD)
-def dead_letter_changed(
-    namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
+@mutant("DLQ-06", "dead_letters.enqueue", FOUND_DEAD, with_other("message"))
+def dead_letter_changed(message: v.Message) -> v.Message:
     """A dead letter loses its MessageId."""
-    changed = attrs.evolve(message, message_id=None)
-    RULES.dead_letters.enqueue(namespace, entity, changed, partition, transit)
+    return attrs.evolve(message, message_id=None)
 
 
-@mutant("DLQ-09", "locks.release", TWICE, deep=True)
-def dead_letter_given_up(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+@mutant("DLQ-09", "locks.release", TWICE, afterwards, deep=True)
+def dead_letter_given_up(namespace: Namespace, queued: QueuedMessage) -> None:
     """A dead letter that was released as often as its entity permits is lost."""
-    RULES.locks.release(namespace, queued, action)
     is_dead_letter = queued.entity.dead_letters is None and is_there(queued)
     if is_dead_letter and queued.failed >= queued.entity.settings.max_delivery_count:
         RULES.messages.remove(namespace, queued)
 
 
-@mutant("DLQ-07", "locks.release", (*FOUND_DEAD, abandon(1, DEAD), FROM_DEAD))
+@mutant("DLQ-07", "locks.release", (*FOUND_DEAD, abandon(1, DEAD), FROM_DEAD), afterwards)
 def dead_letter_not_given_back(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
     """A dead letter that is abandoned is lost."""
-    RULES.locks.release(namespace, queued, action)
     if queued.entity.dead_letters is None and action is Action.ABANDON:
         RULES.messages.remove(namespace, queued)
 
@@ -206,27 +197,24 @@ def dead_letters_of_one_partition(namespace: Namespace, entity: Entity) -> Queue
     return None if is_down else entity.partitions[0].line.first(entity.messages)
 
 
-@mutant("DLQ-12", "partitions.switch", RECOVERED, deep=True)
+@mutant("DLQ-12", "partitions.switch", RECOVERED, beforehand, deep=True)
 def dead_letters_lost_in_outage(
-    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, connection: str
-) -> Answer:
+    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp
+) -> None:
     """An outage of a partition loses its dead letters."""
     base = namespace.entities.get(command.queue)
     for entity in tuple(namespace.entities.values()):
         if entity.base is base and entity.kind is EntityKind.DEAD_LETTERS:
-            held = tuple(entity.messages.values())
-            for queued in (each for each in held if each.partition == command.partition):
+            letters = tuple(entity.messages.values())
+            for queued in (letter for letter in letters if letter.partition == command.partition):
                 RULES.messages.remove(namespace, queued)
-    return RULES.partitions.switch(namespace, command, connection)
 
 
-@mutant("DLQ-10", "locks.apply", (*FOUND_DEAD, dead_letter(1, DEAD)))
-def dead_lettered_again(
-    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
-) -> None:
+@mutant("DLQ-10", "locks.apply", (*FOUND_DEAD, dead_letter(1, DEAD)), with_other("action"))
+def dead_lettered_again(queued: QueuedMessage, action: Action) -> Action:
     """A dead letter can be dead-lettered, and is then lost."""
     again = action is Action.DEAD_LETTER and queued.entity.dead_letters is None
-    RULES.locks.apply(namespace, queued, Action.COMPLETE if again else action, reason)
+    return Action.COMPLETE if again else action
 
 
 def _sent_anywhere(namespace: Namespace, command: v.Send) -> Answer:
@@ -241,12 +229,10 @@ def _sent_anywhere(namespace: Namespace, command: v.Send) -> Answer:
     return Answer(DONE, partition)
 
 
-@mutant("DLQ-11", "messages.send", (CREATED, send("m2", queue=DEAD, partition_key="a")))
-def sent_to_dead_letters(namespace: Namespace, command: v.Send, connection: str) -> Answer:
+@mutant("DLQ-11", "messages.send", (CREATED, send("m2", queue=DEAD, partition_key="a")), instead)
+def sent_to_dead_letters(namespace: Namespace, command: v.Send) -> Answer | None:
     """A message can be sent to a dead-letter queue."""
-    if v.is_dead_letter_queue(command.queue):
-        return _sent_anywhere(namespace, command)
-    return RULES.messages.send(namespace, command, connection)
+    return _sent_anywhere(namespace, command) if v.is_dead_letter_queue(command.queue) else None
 
 
 @mutant("DLQ-11", "messages.send", SENT_WITHIN, deep=True)
@@ -266,19 +252,18 @@ def eleven_deliveries(namespace: Namespace, queued: QueuedMessage) -> bool:
     return not by_default and RULES.dead_letters.has_failed_too_often(namespace, queued)
 
 
-@mutant("DLQ-08", "topics.readable", (create(), FROM_DEAD))
-def no_dead_letters_at_first(namespace: Namespace, path: str) -> Entity:
+@mutant("DLQ-08", "topics.readable", (create(), FROM_DEAD), alters)
+def no_dead_letters_at_first(usual: Entity) -> Entity:
     """A dead-letter queue does not exist before its first message."""
-    entity = RULES.topics.readable(namespace, path)
-    unused = not any(each.arrivals for each in entity.partitions)
-    if entity.dead_letters is None and unused:
+    unused = not any(partition.arrivals for partition in usual.partitions)
+    if usual.dead_letters is None and unused:
         raise Refusal(v.Error.NOT_FOUND, "MGMT-10")
-    return entity
+    return usual
 
 
 def _first(namespace: Namespace) -> Entity:
     """Return the oldest entity that has a dead-letter queue."""
-    return next(each for each in namespace.entities.values() if each.dead_letters is not None)
+    return next(entity for entity in namespace.entities.values() if entity.dead_letters is not None)
 
 
 def _read_from_first(namespace: Namespace, path: str) -> Entity:
@@ -296,7 +281,7 @@ def _read_from_first(namespace: Namespace, path: str) -> Entity:
     deep=True,
 )
 def one_grave_for_all(
-    namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit
+    namespace: Namespace, message: v.Message, partition: int, transit: InTransit
 ) -> None:
     """All queues share one dead-letter queue."""
     first = _first(namespace)
@@ -320,6 +305,3 @@ def refused_and_buried(namespace: Namespace, command: v.Settlement, connection: 
             namespace, queued.entity, queued.message, queued.partition, transit
         )
         return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
-
-
-MUTANTS: Final = mutant.all()

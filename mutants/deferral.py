@@ -12,8 +12,7 @@ from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage, Session
 from busproof.model.values import DIRECT, Refusal
 from busproof.mutants.locks import has_run_out, once_locked
-from busproof.mutants.messages import peeked
-from busproof.mutants.mutant import Family, memory
+from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import (
     QUEUE,
     Run,
@@ -31,10 +30,8 @@ from busproof.mutants.runs import (
     up,
     wait,
 )
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
+from busproof.mutants.views import peeked
+from busproof.mutants.wrappers import afterwards, alters, beforehand, with_other
 
 PEEK: Final = v.Peek(queue=QUEUE)
 LOCKED: Final[Run] = (create(), send("m1", partition_key="a"), receive())
@@ -112,7 +109,7 @@ def deferred_given_elsewhere(
 
 
 @mutant("DEFER-02", "deferral.find", AGAIN)
-def deferred_is_lost(namespace: Namespace, entity: Entity, *rest: Any) -> QueuedMessage:
+def deferred_is_lost() -> QueuedMessage:
     """A deferred message cannot be received by its number."""
     raise Refusal(v.Error.MESSAGE_NOT_FOUND, "DEFER-03")
 
@@ -147,15 +144,12 @@ def active_given_by_number(
     return RULES.deferral.find(namespace, entity, number, session)
 
 
-@mutant("DEFER-05", "deferral.find", (*AGAIN, by_number(0)))
-def locked_given_by_number(
-    namespace: Namespace, entity: Entity, number: int, session: Session | None
-) -> QueuedMessage:
+@mutant("DEFER-05", "deferral.find", (*AGAIN, by_number(0)), beforehand)
+def locked_given_by_number(namespace: Namespace, entity: Entity, number: int) -> None:
     """A deferred message is given while it is locked."""
     queued = entity.messages.get(number)
     if queued is not None and queued.state is State.DEFERRED_LOCKED:
         RULES.locks.unlock(namespace, queued, Action.LOCK_ENDS)
-    return RULES.deferral.find(namespace, entity, number, session)
 
 
 def _forget_deferral(namespace: Namespace, queued: QueuedMessage) -> None:
@@ -165,32 +159,26 @@ def _forget_deferral(namespace: Namespace, queued: QueuedMessage) -> None:
         queued.state = State.LOCKED
 
 
-@mutant("DEFER-06", "locks.apply", (*AGAIN, abandon(1), receive()))
-def abandoned_is_active(
-    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
-) -> None:
+@mutant("DEFER-06", "locks.apply", (*AGAIN, abandon(1), receive()), beforehand)
+def abandoned_is_active(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
     """A deferred message whose lock is given back is active again."""
     if action is Action.ABANDON:
         _forget_deferral(namespace, queued)
-    RULES.locks.apply(namespace, queued, action, reason)
 
 
-@mutant("DEFER-06", "locks.release", (*AGAIN, wait(61), receive()), deep=True)
+@mutant("DEFER-06", "locks.release", (*AGAIN, wait(61), receive()), beforehand, deep=True)
 def expired_is_active(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
     """A deferred message whose lock expires is active again."""
     if action is Action.LOCK_ENDS and has_run_out(namespace, queued):
         _forget_deferral(namespace, queued)
-    RULES.locks.release(namespace, queued, action)
 
 
-@mutant("DEFER-07", "locks.apply", (*AGAIN, complete(1), by_number(0)))
-def deferred_completed_comes_back(
-    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
-) -> None:
+@mutant("DEFER-07", "locks.apply", (*AGAIN, complete(1), by_number(0)), with_other("action"))
+def deferred_completed_comes_back(queued: QueuedMessage, action: Action) -> Action:
     """A completed deferred message stays."""
     if queued.state is State.DEFERRED_LOCKED and action is Action.COMPLETE:
         action = Action.DEFER
-    RULES.locks.apply(namespace, queued, action, reason)
+    return action
 
 
 @mutant("DEFER-07", "locks.apply", (*AGAIN, dead_letter(1), by_number(0)), deep=True)
@@ -208,13 +196,10 @@ def deferred_dead_lettered_stays(
     RULES.locks.apply(namespace, queued, action, reason)
 
 
-@mutant("DEFER-08", "deferral.give", AGAIN)
-def number_changes_when_deferred(
-    namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode
-) -> v.MessageView:
+@mutant("DEFER-08", "deferral.give", AGAIN, alters)
+def number_changes_when_deferred(usual: v.MessageView, queued: QueuedMessage) -> v.MessageView:
     """A deferred message comes with a new number."""
-    view = RULES.deferral.give(namespace, queued, mode)
-    return attrs.evolve(view, sequence_number=queued.number + 1000)
+    return attrs.evolve(usual, sequence_number=queued.number + 1000)
 
 
 @mutant("DEFER-09", "partitions.peek", (*ASIDE, PEEK))
@@ -239,13 +224,12 @@ def deferred_not_shown(namespace: Namespace, command: v.Peek, connection: str) -
     return peeked(namespace, command, connection, change)
 
 
-@mutant("DEFER-11", "deferral.receive_deferred", (*TWO, by_number(0, 1)))
-def one_number_at_a_time(namespace: Namespace, *rest: Any) -> Answer:
+@mutant("DEFER-11", "deferral.receive_deferred", (*TWO, by_number(0, 1)), alters)
+def one_number_at_a_time(usual: Answer) -> Answer:
     """A receive by several numbers returns only the first message."""
-    answer = RULES.deferral.receive_deferred(namespace, *rest)
-    if isinstance(answer.outcome, v.ReceivedSeveral):
-        answer.outcome = v.ReceivedSeveral(messages=answer.outcome.messages[:1])
-    return answer
+    if isinstance(usual.outcome, v.ReceivedSeveral):
+        usual.outcome = v.ReceivedSeveral(messages=usual.outcome.messages[:1])
+    return usual
 
 
 @mutant("DEFER-12", "deferral.find", OTHER_SESSION, deep=True)
@@ -266,26 +250,23 @@ def deferred_given_outside_session(
     entity = namespace.rules.topics.receivable(namespace, command.queue)
     if command.session_id is not None or not entity.settings.requires_session:
         return RULES.deferral.receive_deferred(namespace, command, connection)
-    found = [
+    deferred = [
         deferred_given_in_other_session(namespace, entity, number, None)
         for number in command.sequence_numbers
     ]
-    given = [namespace.rules.deferral.give(namespace, queued, command.mode) for queued in found]
+    given = [namespace.rules.deferral.give(namespace, queued, command.mode) for queued in deferred]
     return Answer(v.ReceivedSeveral(messages=tuple(given)))
 
 
-@mutant("DEFER-13", "partitions.switch", RECOVERED, deep=True)
+@mutant("DEFER-13", "partitions.switch", RECOVERED, afterwards, deep=True)
 def deferred_forgotten_in_outage(
-    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, connection: str
-) -> Answer:
+    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp
+) -> None:
     """A deferred message can no longer be received after an outage of its partition."""
-    answer = RULES.partitions.switch(namespace, command, connection)
-    entities = [each for each in namespace.entities.values() if each.base.path == command.queue]
-    for queued in [queued for each in entities for queued in each.messages.values()]:
+    entities = [
+        entity for entity in namespace.entities.values() if entity.base.path == command.queue
+    ]
+    for queued in [queued for entity in entities for queued in entity.messages.values()]:
         deferred = queued.state in (State.DEFERRED, State.DEFERRED_LOCKED)
         if deferred and queued.partition == command.partition:
             namespace.rules.messages.remove(namespace, queued)
-    return answer
-
-
-MUTANTS: Final = mutant.all()

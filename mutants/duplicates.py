@@ -8,12 +8,9 @@ from busproof.model.life_cycle import Action
 from busproof.model.rules import RULES
 from busproof.model.state import DuplicateEntry, Entity, Namespace, QueuedMessage
 from busproof.model.values import EntityKind, Key, Refusal
-from busproof.mutants.mutant import Family, memory
+from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import Run, complete, create, down, home, receive, send, up, wait
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
+from busproof.mutants.wrappers import afterwards, beforehand, with_other
 
 Name = tuple[Key | None, str]
 DAY: Final = 86_400
@@ -69,7 +66,7 @@ def _forget(namespace: Namespace, entity: Entity, message_id: str | None = None)
 
 
 @mutant("DUP-01", "duplicates.forget", (UNIQUE, x("m1"), wait(601), x("m2"), *BOTH))
-def copies_never_forgotten(namespace: Namespace, entry: DuplicateEntry) -> None:
+def copies_never_forgotten() -> None:
     """A MessageId is remembered forever."""
 
 
@@ -93,10 +90,10 @@ def short_windows(namespace: Namespace, window: int) -> None:
     RULES.duplicates.check_window(namespace, max(window, 20 * v.MICROSECONDS))
 
 
-@mutant("DUP-03", "duplicates.check_window", LONG)
-def long_windows(namespace: Namespace, window: int) -> None:
+@mutant("DUP-03", "duplicates.check_window", LONG, with_other("window"))
+def long_windows(window: int) -> int:
     """A duplicate window can be longer than 7 days."""
-    RULES.duplicates.check_window(namespace, min(window, 20 * v.MICROSECONDS))
+    return min(window, 20 * v.MICROSECONDS)
 
 
 @mutant("DUP-04", "duplicates.is_duplicate", ALIKE)
@@ -104,8 +101,8 @@ def alike_messages_dropped(
     namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
 ) -> bool:
     """A message with another MessageId is dropped if it has the latest one's PartitionKey."""
-    held = [each.message.partition_key for each in entity.messages.values()]
-    alike = bool(held) and message.partition_key == held[-1] is not None
+    keys = [queued.message.partition_key for queued in entity.messages.values()]
+    alike = bool(keys) and message.partition_key == keys[-1] is not None
     is_copy = RULES.duplicates.is_duplicate(namespace, entity, message, key)
     return is_copy or (alike and entity.settings.duplicate_detection)
 
@@ -115,17 +112,16 @@ def keys_told_apart_on_regular(
     namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
 ) -> bool:
     """On a regular queue, a copy with another PartitionKey is accepted."""
-    held = (each.message.partition_key for each in entity.messages.values())
-    same = entity.settings.partitioned or message.partition_key in held
+    keys = (queued.message.partition_key for queued in entity.messages.values())
+    same = entity.settings.partitioned or message.partition_key in keys
     return RULES.duplicates.is_duplicate(namespace, entity, message, key) and same
 
 
-@mutant("DUP-07", "locks.apply", (UNIQUE, x("m1"), receive(), complete(0), x("m2"), TAKE))
-def forgotten_when_completed(
-    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
-) -> None:
+@mutant(
+    "DUP-07", "locks.apply", (UNIQUE, x("m1"), receive(), complete(0), x("m2"), TAKE), afterwards
+)
+def forgotten_when_completed(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
     """A message that was completed is not remembered."""
-    RULES.locks.apply(namespace, queued, action, reason)
     if action is Action.COMPLETE and queued.message.message_id is not None:
         _forget(namespace, queued.entity, queued.message.message_id)
 
@@ -144,15 +140,14 @@ def refused_remembered(namespace: Namespace, command: v.Send, connection: str) -
         return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
 
 
-@mutant("DUP-09", "partitions.switch", (UNIQUE, x("m1"), *OUTAGE, x("m2"), *BOTH), deep=True)
-def outage_forgets(
-    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, connection: str
-) -> Answer:
+@mutant(
+    "DUP-09", "partitions.switch", (UNIQUE, x("m1"), *OUTAGE, x("m2"), *BOTH), beforehand, deep=True
+)
+def outage_forgets(namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp) -> None:
     """An outage makes the bus forget all MessageIds."""
     entity = namespace.entities.get(command.queue)
     if entity is not None and isinstance(command, v.BringPartitionUp):
         _forget(namespace, entity)
-    return RULES.partitions.switch(namespace, command, connection)
 
 
 @mutant("DUP-10", "transactions.roll_back", ROLLED_BACK, deep=True)
@@ -184,7 +179,7 @@ def copies_kept_in_transactions(namespace: Namespace, entity: Entity, *rest: Any
 
 
 def _queues(namespace: Namespace) -> list[Entity]:
-    return [each for each in namespace.entities.values() if each.kind is EntityKind.QUEUE]
+    return [entity for entity in namespace.entities.values() if entity.kind is EntityKind.QUEUE]
 
 
 @mutant("DUP-13", "duplicates.is_duplicate", (*TWO_QUEUES, x("m1"), *IN_OTHER))
@@ -192,7 +187,7 @@ def copies_detected_anywhere(
     namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
 ) -> bool:
     """A MessageId is remembered for all queues together."""
-    anywhere = any((key, message.message_id) in each.duplicates for each in _queues(namespace))
+    anywhere = any((key, message.message_id) in queue.duplicates for queue in _queues(namespace))
     is_copy = RULES.duplicates.is_duplicate(namespace, entity, message, key)
     return is_copy or (anywhere and entity.settings.duplicate_detection)
 
@@ -206,6 +201,3 @@ def copies_detected_in_the_first_queue(
     taken = not first.messages and (key, message.message_id) in first.duplicates
     is_copy = RULES.duplicates.is_duplicate(namespace, entity, message, key)
     return is_copy or (taken and first is not entity and entity.settings.duplicate_detection)
-
-
-MUTANTS: Final = mutant.all()

@@ -8,7 +8,7 @@ from busproof.model.life_cycle import Action, State
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage, ScheduledMessage
 from busproof.model.values import EntityKind, InTransit, Refusal
-from busproof.mutants.mutant import Family, memory
+from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import (
     DEAD,
     QUEUE,
@@ -26,10 +26,7 @@ from busproof.mutants.runs import (
     up,
     wait,
 )
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
+from busproof.mutants.wrappers import beforehand, only_where, with_other
 
 SHORT: Final = 5 * v.MICROSECONDS
 LONG: Final = 60 * v.MICROSECONDS
@@ -66,15 +63,14 @@ IN_OUTAGE: Final[Run] = (
 
 
 @mutant("TTL-01", "expiry.end", DIES)
-def expired_given(namespace: Namespace, queued: QueuedMessage) -> None:
+def expired_given() -> None:
     """A message is received although its time to live is over."""
 
 
-@mutant("TTL-01", "expiry.end", IN_SESSION, deep=True)
-def expired_given_in_session(namespace: Namespace, queued: QueuedMessage) -> None:
+@mutant("TTL-01", "expiry.end", IN_SESSION, only_where, deep=True)
+def expired_given_in_session(queued: QueuedMessage) -> bool:
     """The holder of a session is given a message whose time to live is over."""
-    if queued.session is None:
-        RULES.expiry.end(namespace, queued)
+    return queued.session is None
 
 
 def _sooner(namespace: Namespace, expires_at: int | None) -> int | None:
@@ -88,13 +84,12 @@ def dies_early(namespace: Namespace, entity: Entity, *rest: Any) -> int | None:
     return _sooner(namespace, RULES.expiry.expires_at(namespace, entity, *rest))
 
 
-@mutant("TTL-02", "locks.release", GIVEN_BACK, deep=True)
-def dies_with_its_lock(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+@mutant("TTL-02", "locks.release", GIVEN_BACK, beforehand, deep=True)
+def dies_with_its_lock(namespace: Namespace, queued: QueuedMessage) -> None:
     """A message that has a time to live is dropped when its lock ends."""
     if queued.expires_at is not None:
         namespace.journal.touch(queued)
         queued.expires_at = namespace.now
-    RULES.locks.release(namespace, queued, action)
 
 
 @mutant("TTL-02", "expiry.expires_at", (LETTERS, mortal(LONG), wait(40), receive(queue=DEAD)))
@@ -203,11 +198,10 @@ def expired_is_dropped(namespace: Namespace, queued: QueuedMessage) -> None:
     RULES.messages.consume(namespace, queued, Action.EXPIRE)
 
 
-@mutant("TTL-07", "dead_letters.dead_letter", FOUND_DEAD)
-def expired_for_another_reason(namespace: Namespace, queued: QueuedMessage, reason: str) -> None:
+@mutant("TTL-07", "dead_letters.dead_letter", FOUND_DEAD, with_other("reason"))
+def expired_for_another_reason(reason: str) -> str:
     """An expired message is a dead letter with the reason of the delivery limit."""
-    told = "MaxDeliveryCountExceeded" if reason == REASON else reason
-    RULES.dead_letters.dead_letter(namespace, queued, told)
+    return "MaxDeliveryCountExceeded" if reason == REASON else reason
 
 
 @mutant("TTL-08", "expiry.expire", (create(), mortal(), wait(6), receive(queue=DEAD)))
@@ -236,7 +230,7 @@ def _note_begin(namespace: Namespace, scheduled: ScheduledMessage) -> None:
 def scheduled_ages(namespace: Namespace, scheduled: ScheduledMessage) -> None:
     """The time to live of a scheduled message runs from when it was scheduled."""
     own, lives = scheduled.message.time_to_live, scheduled.entity.settings.time_to_live
-    life = min((each for each in (own, lives) if each is not None), default=None)
+    life = min((limit for limit in (own, lives) if limit is not None), default=None)
     begun = memory(namespace, dict[ScheduledMessage, int])[scheduled]
     there = scheduled.entity.scheduled.get(scheduled.number) is scheduled
     if life is not None and there and begun + life <= namespace.now:
@@ -253,6 +247,3 @@ def outage_stops_the_clock(namespace: Namespace, queued: QueuedMessage) -> None:
         queued.expires_at = None
     else:
         RULES.expiry.end(namespace, queued)
-
-
-MUTANTS: Final = mutant.all()

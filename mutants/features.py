@@ -1,7 +1,7 @@
 """Mutants of FEAT: later features that work only on regular queues or in the first partition."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Final
 
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
@@ -9,7 +9,7 @@ from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, Partition, QueuedMessage, Session
 from busproof.model.values import Key, Refusal
 from busproof.mutants.locks import once_locked
-from busproof.mutants.mutant import Family
+from busproof.mutants.mutant import mutant
 from busproof.mutants.runs import (
     QUEUE,
     Run,
@@ -23,11 +23,9 @@ from busproof.mutants.runs import (
     schedule,
     send,
 )
-from busproof.mutants.sessions import OfSession, peek_ignores_session, session_of
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
+from busproof.mutants.session_states import peek_ignores_session
+from busproof.mutants.sessions import OfSession, session_of
+from busproof.mutants.wrappers import alters, beforehand, refuses
 
 KEY: Final = next(key for key in "abcdef" if home(key))
 """A key of another partition than the first."""
@@ -54,12 +52,10 @@ def _check_first(namespace: Namespace, command: OfSession) -> None:
         raise Refusal(v.Error.SESSION_LOCK_LOST, "SESS-12")
 
 
-@mutant("FEAT-05", "keys.place_without_key", (create(), send("m1")))
-def keyless_refused_when_partitioned(namespace: Namespace, entity: Entity, *rest: Any) -> int:
+@mutant("FEAT-05", "keys.place_without_key", (create(), send("m1")), refuses("FEAT-05"))
+def keyless_refused_when_partitioned(entity: Entity) -> bool:
     """On partitioned queues a message needs a key."""
-    if entity.settings.partitioned:
-        raise Refusal(v.Error.INVALID_OPERATION, "FEAT-05")
-    return RULES.keys.place_without_key(namespace, entity, *rest)
+    return entity.settings.partitioned
 
 
 @mutant("FEAT-08", "deferral.find", (*SENT, receive(), defer(0), by_number(0)))
@@ -72,33 +68,25 @@ def numbers_of_first_partition_known(
     return RULES.deferral.find(namespace, entity, number, session)
 
 
-@mutant("FEAT-09", "partitions.peek", (*SENT, v.Peek(queue=QUEUE)))
-def peek_refused_when_partitioned(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
+@mutant("FEAT-09", "partitions.peek", (*SENT, v.Peek(queue=QUEUE)), refuses("FEAT-09"))
+def peek_refused_when_partitioned(namespace: Namespace, command: v.Peek) -> bool:
     """Partitioned queues cannot be peeked."""
     entity = namespace.rules.topics.readable(namespace, command.queue)
-    if command.session_id is None and entity.settings.partitioned:
-        raise Refusal(v.Error.INVALID_OPERATION, "FEAT-09")
-    return RULES.partitions.peek(namespace, command, connection)
+    return command.session_id is None and entity.settings.partitioned
 
 
-@mutant("FEAT-10", "locks.renew", (*SENT, receive(), renew(0)))
-def locks_of_first_partition_renewed(
-    namespace: Namespace, command: v.RenewLock, connection: str
-) -> Answer:
+@mutant(
+    "FEAT-10", "locks.renew", (*SENT, receive(), renew(0)), refuses("LOCK-05", v.Error.LOCK_LOST)
+)
+def locks_of_first_partition_renewed(namespace: Namespace, command: v.RenewLock) -> bool:
     """Only locks of the first partition's messages are renewed."""
-    if _is_elsewhere(once_locked(namespace, command)):
-        raise Refusal(v.Error.LOCK_LOST, "LOCK-05")
-    return RULES.locks.renew(namespace, command, connection)
+    return _is_elsewhere(once_locked(namespace, command))
 
 
-@mutant("FEAT-11", "scheduling.place", (create(), LATER))
-def keyed_not_scheduled_when_partitioned(
-    namespace: Namespace, entity: Entity, message: v.Message, key: Key | None
-) -> int:
+@mutant("FEAT-11", "scheduling.place", (create(), LATER), refuses("FEAT-11"))
+def keyed_not_scheduled_when_partitioned(key: Key | None) -> bool:
     """On partitioned queues a message with a key cannot be scheduled."""
-    if key is not None:
-        raise Refusal(v.Error.INVALID_OPERATION, "FEAT-11")
-    return RULES.scheduling.place(namespace, entity, message, key)
+    return key is not None
 
 
 @mutant("FEAT-12", "scheduling.cancel", (create(), LATER, cancel(0)))
@@ -111,46 +99,38 @@ def scheduled_of_first_partition_cancelled(
     return RULES.scheduling.cancel(namespace, command, connection)
 
 
-@mutant("FEAT-13", "sessions.renew", (*HELD, RENEW))
-def sessions_of_first_partition_renewed(
-    namespace: Namespace, command: v.RenewSessionLock, connection: str
-) -> Answer:
+@mutant("FEAT-13", "sessions.renew", (*HELD, RENEW), beforehand)
+def sessions_of_first_partition_renewed(namespace: Namespace, command: v.RenewSessionLock) -> None:
     """Only sessions of the first partition are renewed."""
     _check_first(namespace, command)
-    return RULES.sessions.renew(namespace, command, connection)
 
 
-@mutant("FEAT-14", "sessions.set_state", (*HELD, SET))
-def states_of_first_partition_set(
-    namespace: Namespace, command: v.SetSessionState, connection: str
-) -> Answer:
+@mutant("FEAT-14", "sessions.set_state", (*HELD, SET), beforehand)
+def states_of_first_partition_set(namespace: Namespace, command: v.SetSessionState) -> None:
     """Only sessions of the first partition can be given a state."""
     _check_first(namespace, command)
-    return RULES.sessions.set_state(namespace, command, connection)
 
 
-@mutant("FEAT-15", "sessions.get_state", (*HELD, SET, GET))
+@mutant("FEAT-15", "sessions.get_state", (*HELD, SET, GET), alters)
 def states_of_first_partition_told(
-    namespace: Namespace, command: v.GetSessionState, connection: str
+    usual: Answer, namespace: Namespace, command: v.GetSessionState
 ) -> Answer:
     """A session's state is returned only if the session is in the first partition."""
-    answer = RULES.sessions.get_state(namespace, command, connection)
     if _is_elsewhere(session_of(namespace, command)):
-        answer.outcome = v.SessionState(state=None)
-    return answer
+        usual.outcome = v.SessionState(state=None)
+    return usual
 
 
-@mutant("FEAT-16", "sessions.list_sessions", (*HELD, v.ListSessions(queue=QUEUE)))
+@mutant("FEAT-16", "sessions.list_sessions", (*HELD, v.ListSessions(queue=QUEUE)), alters)
 def sessions_of_first_partition_listed(
-    namespace: Namespace, command: v.ListSessions, connection: str
+    usual: Answer, namespace: Namespace, command: v.ListSessions
 ) -> Answer:
     """Only sessions of the first partition are listed."""
-    answer = RULES.sessions.list_sessions(namespace, command, connection)
     there = namespace.entities[command.queue].sessions
-    if isinstance(answer.outcome, v.SessionsListed):
-        names = [each for each in answer.outcome.session_ids if not _is_elsewhere(there[each])]
-        answer.outcome = v.SessionsListed(session_ids=tuple(names))
-    return answer
+    if isinstance(usual.outcome, v.SessionsListed):
+        names = [name for name in usual.outcome.session_ids if not _is_elsewhere(there[name])]
+        usual.outcome = v.SessionsListed(session_ids=tuple(names))
+    return usual
 
 
 @mutant("FEAT-17", "partitions.in_session", (*HELD, send("m2", session_id="other"), PEEK))
@@ -161,6 +141,3 @@ def sessions_not_peeked(
     usual, partitioned = RULES.partitions.in_session, entity.settings.partitioned
     peek = peek_ignores_session if partitioned else usual
     return peek(namespace, entity, up, session_id, start)
-
-
-MUTANTS: Final = mutant.all()

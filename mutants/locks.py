@@ -5,36 +5,18 @@ from typing import Any, Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.model.answers import DONE, Answer
+from busproof.model.answers import Answer
 from busproof.model.life_cycle import Action, State
 from busproof.model.rules import RULES
-from busproof.model.state import EnlistedSettlement, Entity, Namespace, QueuedMessage, Transaction
-from busproof.model.transactions import running
-from busproof.model.values import EntityKind, EntitySettings, Refusal
-from busproof.mutants.mutant import Family, memory
-from busproof.mutants.runs import (
-    Run,
-    abandon,
-    complete,
-    create,
-    home,
-    over,
-    receive,
-    renew,
-    renew_together,
-    send,
-    together,
-    wait,
-)
+from busproof.model.state import Entity, Namespace, QueuedMessage
+from busproof.model.values import EntityKind, EntitySettings
+from busproof.mutants.mutant import memory, mutant
+from busproof.mutants.runs import Run, abandon, complete, create, receive, renew, send, wait
+from busproof.mutants.wrappers import afterwards, asks, beforehand, instead_of, refuses_yet
 
-__all__ = ["MUTANTS", "has_run_out", "lock_again", "once_locked"]
-
-mutant = Family(__name__)
+__all__ = ["LOCKED", "TWO", "has_run_out", "lock_again", "once_locked"]
 
 MINUTE: Final = 60 * v.MICROSECONDS
-BEGIN: Final = v.BeginTransaction(transaction="t")
-COMMIT: Final = v.CommitTransaction(transaction="t")
-ROLL_BACK: Final = v.RollBackTransaction(transaction="t")
 LOCKED: Final[Run] = (create(), send("m1", partition_key="a"), receive())
 AGAIN: Final[Run] = (*LOCKED, abandon(0), receive())
 TWO: Final[Run] = (
@@ -44,25 +26,8 @@ TWO: Final[Run] = (
     receive(),
     receive(),
 )
-SETTLED: Final[Run] = (*LOCKED, BEGIN, complete(0, within="t"))
-TAKEN_BY_ANOTHER: Final[Run] = (wait(61), over("c2", receive()))
 LONG_LOCK: Final[Run] = (create(lock_duration=10 * MINUTE), send("m1"), receive())
 RENEWED_TWICE: Final[Run] = (*LOCKED, wait(40), renew(0), wait(40), renew(0), wait(40), complete(0))
-ABANDONED_WITHIN: Final[Run] = (*LOCKED, BEGIN, abandon(0, within="t"), receive())
-BOTH_SETTLED: Final[Run] = (
-    *(*TWO, BEGIN, complete(0, within="t"), complete(1, within="t"), COMMIT, wait(61), receive()),
-)
-GIVEN_BACK: Final[Run] = (*SETTLED, ROLL_BACK, abandon(0), receive())
-RENEWED_TOGETHER: Final[Run] = (*TWO, wait(40), renew_together(0, 1), wait(40), complete(1))
-ELSEWHERE: Final = next(each for each in "bcdef" if home(each) != home("a"))
-ACROSS: Final[Run] = (
-    *(create(), send("m1", partition_key="a"), send("m2", partition_key=ELSEWHERE)),
-    *(receive(), receive()),
-)
-LOST: Final[Run] = (*LOCKED, wait(61), BEGIN, complete(0, within="t"), COMMIT)
-SENT_AND_LOST: Final[Run] = (
-    *(*SETTLED, send("m2", within="t", partition_key="a"), *TAKEN_BY_ANOTHER, COMMIT, receive()),
-)
 
 
 def once_locked(namespace: Namespace, command: v.Settlement | v.RenewLock) -> QueuedMessage | None:
@@ -87,10 +52,9 @@ def has_run_out(namespace: Namespace, queued: QueuedMessage) -> bool:
     return until <= namespace.now
 
 
-@mutant("LOCK-01", "locks.lock", LOCKED)
-def lock_ends_early(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+@mutant("LOCK-01", "locks.lock", LOCKED, afterwards)
+def lock_ends_early(queued: QueuedMessage) -> None:
     """A lock lasts half as long as its queue says."""
-    RULES.locks.lock(namespace, queued, action)
     if queued.session is None:
         queued.locked_until -= queued.entity.settings.lock_duration // 2
         queued.entity.look_at("lock", queued.locked_until, queued, queued.number)
@@ -120,7 +84,7 @@ def default_lock_shorter(
 
 
 @mutant("LOCK-03", "locks.check_duration", LONG_LOCK)
-def locks_without_end(namespace: Namespace, duration: int | None) -> None:
+def locks_without_end() -> None:
     """A lock duration has no limit."""
 
 
@@ -146,25 +110,19 @@ def renewed_once_only(namespace: Namespace, command: v.RenewLock, connection: st
     return RULES.locks.renew(namespace, command, connection)
 
 
-@mutant("LOCK-05", "locks.renew", (*LOCKED, wait(61), renew(0)))
-def lost_lock_renewed(namespace: Namespace, command: v.RenewLock, connection: str) -> Answer:
+@mutant("LOCK-05", "locks.renew", (*LOCKED, wait(61), renew(0)), instead_of(v.Error.LOCK_LOST))
+def lost_lock_renewed(namespace: Namespace, command: v.RenewLock) -> Answer:
     """A lock that has expired is renewed, to no effect."""
-    try:
-        return RULES.locks.renew(namespace, command, connection)
-    except Refusal as refusal:
-        if refusal.error is not v.Error.LOCK_LOST:
-            raise
-        duration = namespace.entities[command.queue].settings.lock_duration
-        return Answer(v.Renewed(locked_until=namespace.now + duration))
+    duration = namespace.entities[command.queue].settings.lock_duration
+    return Answer(v.Renewed(locked_until=namespace.now + duration))
 
 
-@mutant("LOCK-05", "locks.renew", (*LOCKED, abandon(0), renew(0)), deep=True)
-def settled_lock_renewed(namespace: Namespace, command: v.RenewLock, connection: str) -> Answer:
+@mutant("LOCK-05", "locks.renew", (*LOCKED, abandon(0), renew(0)), beforehand, deep=True)
+def settled_lock_renewed(namespace: Namespace, command: v.RenewLock) -> None:
     """The lock of a message that was abandoned can be renewed, and locks it again."""
     queued = once_locked(namespace, command)
     if queued is not None and queued.token is None:
         lock_again(namespace, queued, command.lock_token)
-    return RULES.locks.renew(namespace, command, connection)
 
 
 def _current(namespace: Namespace, command: v.Settlement | v.RenewLock) -> str:
@@ -173,18 +131,16 @@ def _current(namespace: Namespace, command: v.Settlement | v.RenewLock) -> str:
     return command.lock_token if queued is None or queued.token is None else queued.token
 
 
-@mutant("LOCK-07", "locks.settle", (*AGAIN, complete(0)), deep=True)
-def older_lock_settles(namespace: Namespace, command: v.Settlement, connection: str) -> Answer:
+@mutant("LOCK-07", "locks.settle", (*AGAIN, complete(0)), asks, deep=True)
+def older_lock_settles(namespace: Namespace, command: v.Settlement) -> v.Settlement:
     """The token of an earlier delivery settles a message that another receiver has locked."""
-    command = attrs.evolve(command, lock_token=_current(namespace, command))
-    return RULES.locks.settle(namespace, command, connection)
+    return attrs.evolve(command, lock_token=_current(namespace, command))
 
 
-@mutant("LOCK-07", "locks.renew", (*AGAIN, renew(0)), deep=True)
-def older_lock_renews(namespace: Namespace, command: v.RenewLock, connection: str) -> Answer:
+@mutant("LOCK-07", "locks.renew", (*AGAIN, renew(0)), asks, deep=True)
+def older_lock_renews(namespace: Namespace, command: v.RenewLock) -> v.RenewLock:
     """The token of an earlier delivery renews another receiver's lock."""
-    command = attrs.evolve(command, lock_token=_current(namespace, command))
-    return RULES.locks.renew(namespace, command, connection)
+    return attrs.evolve(command, lock_token=_current(namespace, command))
 
 
 @mutant("LOCK-08", "locks.apply", (*LOCKED, wait(55), complete(0), wait(10), receive()), deep=True)
@@ -198,258 +154,30 @@ def completed_late_comes_back(
         RULES.locks.apply(namespace, queued, action, reason)
 
 
-@mutant("LOCK-08", "locks.settle", (*LOCKED, wait(61), complete(0), receive()), deep=True)
-def refused_is_lost(namespace: Namespace, command: v.Settlement, connection: str) -> Answer:
+@mutant(
+    "LOCK-08", "locks.settle", (*LOCKED, wait(61), complete(0), receive()), refuses_yet(), deep=True
+)
+def refused_is_lost(namespace: Namespace, command: v.Settlement) -> None:
     """A settlement that comes too late is refused, and the message is lost."""
-    try:
-        return RULES.locks.settle(namespace, command, connection)
-    except Refusal as refusal:
-        queued = once_locked(namespace, command)
-        if queued is not None and queued.token is None:
-            namespace.rules.messages.remove(namespace, queued)
-        return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
+    queued = once_locked(namespace, command)
+    if queued is not None and queued.token is None:
+        namespace.rules.messages.remove(namespace, queued)
 
 
-@mutant("LOCK-10", "locks.apply", (*TWO, complete(0), complete(1)))
-def settling_frees_others(
-    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
-) -> None:
+@mutant("LOCK-10", "locks.apply", (*TWO, complete(0), complete(1)), afterwards)
+def settling_frees_others(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
     """Completing a message ends the locks of all others."""
-    RULES.locks.apply(namespace, queued, action, reason)
     for other in tuple(queued.entity.messages.values()) if action is Action.COMPLETE else ():
         if other.token is not None:
             namespace.rules.locks.release(namespace, other, Action.LOCK_ENDS)
 
 
-@mutant("LOCK-10", "locks.renew", (*TWO, renew(0), complete(1)), deep=True)
-def renewing_ends_others(namespace: Namespace, command: v.RenewLock, connection: str) -> Answer:
+@mutant("LOCK-10", "locks.renew", (*TWO, renew(0), complete(1)), afterwards, deep=True)
+def renewing_ends_others(namespace: Namespace, command: v.RenewLock) -> None:
     """Renewing a lock ends those of the other messages with its key."""
-    answer = RULES.locks.renew(namespace, command, connection)
     queued = once_locked(namespace, command)
     key = None if queued is None else queued.message.partition_key
     for other in tuple(namespace.entities[command.queue].messages.values()):
         alike = key is not None and other is not queued and other.message.partition_key == key
         if alike and other.token is not None:
             namespace.rules.locks.release(namespace, other, Action.LOCK_ENDS)
-    return answer
-
-
-@mutant("LOCK-11", "transactions.settle", (*SETTLED, ROLL_BACK, complete(0)))
-def settled_before_the_commit(
-    namespace: Namespace, entity: Entity, command: v.Settlement, name: str
-) -> Answer:
-    """A settlement in a transaction takes effect at once, whatever its end."""
-    running(namespace, name)
-    return RULES.locks.settle(namespace, attrs.evolve(command, transaction=None), "")
-
-
-@mutant("LOCK-11", "transactions.settle", ABANDONED_WITHIN, deep=True)
-def abandoned_before_the_commit(
-    namespace: Namespace, entity: Entity, command: v.Settlement, name: str
-) -> Answer:
-    """A message abandoned in a transaction can be received before the commit."""
-    if isinstance(command, v.Abandon):
-        return settled_before_the_commit(namespace, entity, command, name)
-    return RULES.transactions.settle(namespace, entity, command, name)
-
-
-def _commit(
-    namespace: Namespace, transaction: Transaction, settlements: tuple[EnlistedSettlement, ...]
-) -> None:
-    """Commit with these settlements in place of the requested ones."""
-    namespace.journal.touch(transaction)
-    transaction.settlements = settlements
-    RULES.transactions.apply(namespace, transaction)
-
-
-@mutant("LOCK-11", "transactions.apply", (*SETTLED, COMMIT, wait(61), receive()))
-def commit_settles_nothing(namespace: Namespace, transaction: Transaction) -> None:
-    """A commit applies the sends, and no settlements."""
-    _commit(namespace, transaction, ())
-
-
-@mutant("LOCK-11", "transactions.apply", BOTH_SETTLED, deep=True)
-def commit_forgets_the_last_settlement(namespace: Namespace, transaction: Transaction) -> None:
-    """The last of several settlements in a transaction is lost."""
-    settlements = transaction.settlements
-    _commit(namespace, transaction, settlements[: max(1, len(settlements) - 1)])
-
-
-def _message_of(enlisted: EnlistedSettlement) -> QueuedMessage | None:
-    """Return the message of a settlement, whatever its current lock."""
-    number = enlisted.token.partition("/")[0]
-    return enlisted.entity.messages.get(int(number)) if number.isdecimal() else None
-
-
-def _still_locked(transaction: Transaction) -> list[tuple[EnlistedSettlement, QueuedMessage]]:
-    """Return the settlements of a transaction whose locks are valid."""
-    messages = [(each, _message_of(each)) for each in transaction.settlements]
-    return [(each, held) for each, held in messages if held and held.token == each.token]
-
-
-@mutant("LOCK-12", "transactions.roll_back", (*SETTLED, ROLL_BACK, complete(0)))
-def rollback_settles(namespace: Namespace, command: v.RollBackTransaction, *rest: Any) -> Answer:
-    """A rollback applies the settlements of its transaction."""
-    for each, queued in _still_locked(running(namespace, command.transaction)):
-        namespace.rules.locks.apply(namespace, queued, each.action, each.reason)
-    return RULES.transactions.roll_back(namespace, command, *rest)
-
-
-@mutant("LOCK-12", "transactions.roll_back", (*SETTLED, ROLL_BACK, receive()))
-def rollback_unlocks(namespace: Namespace, command: v.RollBackTransaction, *rest: Any) -> Answer:
-    """A rollback ends the locks of the messages settled in its transaction."""
-    for _, queued in _still_locked(running(namespace, command.transaction)):
-        namespace.rules.locks.release(namespace, queued, Action.LOCK_ENDS)
-    return RULES.transactions.roll_back(namespace, command, *rest)
-
-
-@mutant("LOCK-12", "transactions.roll_back", GIVEN_BACK, deep=True)
-def rollback_counts_a_delivery(
-    namespace: Namespace, command: v.RollBackTransaction, connection: str
-) -> Answer:
-    """A rollback counts a delivery of the messages settled in its transaction."""
-    for _, queued in _still_locked(running(namespace, command.transaction)):
-        namespace.journal.touch(queued)
-        queued.failed += 1
-    return RULES.transactions.roll_back(namespace, command, connection)
-
-
-def _commit_what_is_locked(namespace: Namespace, transaction: Transaction) -> None:
-    settlements = tuple(each for each, _ in _still_locked(transaction))
-    _commit(namespace, transaction, settlements)
-
-
-@mutant("LOCK-13", "transactions.settle", LOST, also={"transactions.apply": _commit_what_is_locked})
-def lost_lock_enlisted(namespace: Namespace, entity: Entity, *rest: Any) -> Answer:
-    """A settlement with a lost lock, and its commit, are accepted without effect."""
-    answer = RULES.transactions.settle(namespace, entity, *rest)
-    lost = answer.outcome == v.Refused(error=v.Error.LOCK_LOST)
-    return Answer(DONE) if lost else answer
-
-
-@mutant("LOCK-13", "transactions.apply", (*SETTLED, *TAKEN_BY_ANOTHER, COMMIT), deep=True)
-def commit_settles_what_another_holds(namespace: Namespace, transaction: Transaction) -> None:
-    """A commit completes its messages even if another receiver has locked them."""
-    messages = [(each, _message_of(each)) for each in transaction.settlements]
-    current = (
-        attrs.evolve(each, token=queued.token) if queued and queued.token else each
-        for each, queued in messages
-    )
-    _commit(namespace, transaction, tuple(current))
-
-
-@mutant("LOCK-13", "transactions.commit", SENT_AND_LOST, deep=True)
-def refused_commit_sends(namespace: Namespace, command: v.CommitTransaction, *rest: Any) -> Answer:
-    """A commit that is refused for a lost lock still delivers its sends."""
-    answer = RULES.transactions.commit(namespace, command, *rest)
-    lost = answer.outcome == v.Refused(error=v.Error.LOCK_LOST)
-    for buffered in namespace.transactions[command.transaction].sends if lost else ():
-        if buffered.scheduled is None:
-            RULES.transactions.deliver(namespace, buffered)
-        else:
-            namespace.rules.scheduling.plan(namespace, buffered.scheduled)
-    return answer
-
-
-@mutant("LOCK-14", "locks.settle_batch", (*TWO, together(0, 1), complete(1)))
-def first_settled_alone(namespace: Namespace, command: v.SettleBatch, connection: str) -> Answer:
-    """A request to settle several messages settles the first one and succeeds."""
-    first = attrs.evolve(command, lock_tokens=command.lock_tokens[:1])
-    return RULES.locks.settle_batch(namespace, first, connection)
-
-
-@mutant("LOCK-14", "locks.settle_batch", (*TWO, together(0, 1)))
-def several_always_refused(namespace: Namespace, command: v.SettleBatch, connection: str) -> Answer:
-    """A request to settle several messages is refused whatever their partitions."""
-    if len(command.lock_tokens) > 1:
-        raise Refusal(v.Error.INVALID_OPERATION, "LOCK-15")
-    return RULES.locks.settle_batch(namespace, command, connection)
-
-
-def _of_first_partition(namespace: Namespace, command: v.SettleBatch) -> v.SettleBatch:
-    """Return the request for only those messages that are in the partition of the first one."""
-    entity = namespace.entities[command.queue]
-    numbers = [token.partition("/")[0] for token in command.lock_tokens]
-    found = [entity.messages.get(int(each)) if each.isdecimal() else None for each in numbers]
-    first = next((each.partition for each in found if each is not None), None)
-    kept = zip(command.lock_tokens, found, strict=True)
-    tokens = tuple(token for token, each in kept if each is not None and each.partition == first)
-    return attrs.evolve(command, lock_tokens=tokens)
-
-
-def _is_for_partitions(refusal: Refusal) -> bool:
-    return "LOCK-15" in refusal.rules
-
-
-@mutant("LOCK-16", "locks.settle_batch", (*ACROSS, together(0, 1), complete(0)))
-def refused_yet_settled(namespace: Namespace, command: v.SettleBatch, connection: str) -> Answer:
-    """A request for several partitions is refused, and settles the messages of one of them."""
-    try:
-        return RULES.locks.settle_batch(namespace, command, connection)
-    except Refusal as refusal:
-        if not _is_for_partitions(refusal):
-            raise
-        RULES.locks.settle_batch(namespace, _of_first_partition(namespace, command), connection)
-        return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
-
-
-@mutant("LOCK-16", "locks.settle_batch", (*ACROSS, together(0, 1), complete(1)), deep=True)
-def accepted_for_one_partition(
-    namespace: Namespace, command: v.SettleBatch, connection: str
-) -> Answer:
-    """A request for several partitions succeeds, and settles the messages of one of them."""
-    try:
-        return RULES.locks.settle_batch(namespace, command, connection)
-    except Refusal as refusal:
-        if not _is_for_partitions(refusal):
-            raise
-        one = _of_first_partition(namespace, command)
-        return RULES.locks.settle_batch(namespace, one, connection)
-
-
-@mutant("LOCK-17", "locks.settle_batch", (*TWO, complete(0), together(0, 1)))
-def lost_lock_passed_over(namespace: Namespace, command: v.SettleBatch, connection: str) -> Answer:
-    """A request with a lost lock succeeds, and settles the other messages."""
-    answer = RULES.locks.settle_batch(namespace, _without_lost(namespace, command), connection)
-    return Answer(DONE, rules=answer.rules)
-
-
-def _without_lost(namespace: Namespace, command: v.SettleBatch) -> v.SettleBatch:
-    entity = namespace.entities.get(command.queue)
-    messages = entity.messages.values() if entity else ()
-    current = {each.token for each in messages}
-    tokens = tuple(each for each in command.lock_tokens if each in current)
-    return attrs.evolve(command, lock_tokens=tokens)
-
-
-@mutant("LOCK-18", "locks.renew_several", (*TWO, renew_together(0, 1)))
-def renewals_always_refused(namespace: Namespace, command: v.RenewLocks, connection: str) -> Answer:
-    """A request to renew several locks is refused whatever their partitions."""
-    if len(command.lock_tokens) > 1:
-        raise Refusal(v.Error.INVALID_OPERATION, "LOCK-15")
-    return RULES.locks.renew_several(namespace, command, connection)
-
-
-@mutant("LOCK-18", "locks.renew_several", RENEWED_TOGETHER, deep=True)
-def first_renewed_alone(namespace: Namespace, command: v.RenewLocks, connection: str) -> Answer:
-    """A request to renew several locks renews the first one, and reports its end for all."""
-    first = attrs.evolve(command, lock_tokens=command.lock_tokens[:1])
-    answer = RULES.locks.renew_several(namespace, first, connection)
-    ends = getattr(answer.outcome, "locked_until", ()) * len(command.lock_tokens)
-    return Answer(v.RenewedSeveral(locked_until=ends), rules=answer.rules)
-
-
-@mutant("LOCK-17", "locks.renew_several", (*TWO, complete(0), renew_together(0, 1)))
-def lost_lock_renewed_among_several(
-    namespace: Namespace, command: v.RenewLocks, connection: str
-) -> Answer:
-    """A request to renew several locks succeeds with a lost one among them."""
-    try:
-        return RULES.locks.renew_several(namespace, command, connection)
-    except Refusal as refusal:
-        if refusal.error is not v.Error.LOCK_LOST:
-            raise
-        return Answer(v.RenewedSeveral())
-
-
-MUTANTS: Final = mutant.all()

@@ -1,6 +1,9 @@
-"""The class of mutants, and the collector of a module's mutants."""
+"""The class of mutants, and the decorator that collects them."""
 
+import inspect
 from collections.abc import Callable, Mapping
+from itertools import chain
+from types import ModuleType
 from typing import Any, Final, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -10,12 +13,14 @@ from busproof import vocabulary as v
 from busproof.model.rules import RULES, Rules
 from busproof.model.state import Namespace
 from busproof.mutants.runs import Run
+from busproof.mutants.wrappers import USUAL, Wrapper
 
-__all__ = ["Family", "Mutant", "memory", "replaced"]
+__all__ = ["Mutant", "memory", "mutant", "mutants_of", "replaced"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Kept = TypeVar("Kept")
 
+Rule = Callable[..., Any]
 AS_USUAL: Final[Mapping[str, str]] = {}
 
 
@@ -51,57 +56,87 @@ class Mutant:
     literal: bool = False
 
 
-class Family:
-    """Collector of the mutants of one module, in their order.
+_COLLECTED: Final[dict[str, list[Mutant]]] = {}
+"""The mutants of each module, in their order."""
 
-    The replacing function may call the original rule as `RULES.family.rule`.
+
+def mutant(
+    rule: v.RuleId,
+    replaces: str,
+    run: Run,
+    how: Wrapper | None = None,
+    *,
+    also: Mapping[str, Rule] | None = None,
+    **more: Any,
+) -> Callable[[Function], Function]:
+    """Return the decorator of a function that breaks a rule.
+
+    Its name becomes the mutant's id, its docstring describes the fault. It names those arguments of
+    the rule that it needs, as a test of pytest names its fixtures; or it takes all of them, at
+    their places. It may call the model's own rule as `RULES.family.rule`.
+
+    Args:
+        rule: id of the rule that is broken.
+        replaces: the replaced function of the model, as `family.function`; none if the fault is not
+            in the bus.
+        run: the shortest run that shows it.
+        how: combines the function and the rule that it replaces; without, the function itself is
+            the replacement.
+        also: other replaced functions, each with its replacement.
+        more: other attributes of the mutant.
     """
 
-    def __init__(self, name: str) -> None:
-        self._name = name.rpartition(".")[2]
-        self._found: list[Mutant] = []
+    def collect(function: Function) -> Function:
+        places = {replaces: _replacement(replaces, function, how)} if replaces else {}
+        module = function.__module__
+        collected = Mutant(
+            id=function.__name__.replace("_", "-"),
+            rule=rule,
+            summary=function.__doc__ or "",
+            family=module.rpartition(".")[2],
+            rules=replaced({**places, **(also or {})}),
+            run=run,
+            **more,
+        )
+        _COLLECTED.setdefault(module, []).append(collected)
+        return function
 
-    def __call__(
-        self,
-        rule: v.RuleId,
-        replaces: str,
-        run: Run,
-        *,
-        also: Mapping[str, Callable[..., Any]] | None = None,
-        **more: Any,
-    ) -> Callable[[Function], Function]:
-        """Return the decorator of a function that breaks a rule.
+    return collect
 
-        Its name becomes the mutant's id, its docstring describes the fault.
 
-        Args:
-            rule: id of the rule that is broken.
-            replaces: the replaced function of the model, as `family.function`; none if the fault is
-                not in the bus.
-            run: the shortest run that shows it.
-            also: other replaced functions, each with its replacement.
-            more: other attributes of the mutant.
-        """
+def mutants_of(*modules: ModuleType) -> tuple[Mutant, ...]:
+    """Return the mutants of these modules, in their order."""
+    return tuple(chain.from_iterable(_COLLECTED[module.__name__] for module in modules))
 
-        def collect(function: Function) -> Function:
-            places = {replaces: function} if replaces else {}
-            mutant = Mutant(
-                id=function.__name__.replace("_", "-"),
-                rule=rule,
-                summary=function.__doc__ or "",
-                family=self._name,
-                rules=replaced({**places, **(also or {})}),
-                run=run,
-                **more,
-            )
-            self._found.append(mutant)
-            return function
 
-        return collect
+def _replacement(place: str, function: Rule, how: Wrapper | None) -> Rule:
+    """Return what stands at a place of the model's rules instead of its own rule."""
+    family, _, name = place.partition(".")
+    usual = getattr(getattr(RULES, family), name)
+    named = _by_name(place, list(inspect.signature(usual).parameters), function)
+    return named if how is None else how(usual, named)
 
-    def all(self) -> tuple[Mutant, ...]:
-        """Return the collected mutants."""
-        return tuple(self._found)
+
+def _by_name(place: str, names: list[str], function: Rule) -> Rule:
+    """Return a function of all arguments of a rule that gives a function those that it names.
+
+    Raises:
+        TypeError: the rule has no such argument.
+    """
+    wanted = inspect.signature(function).parameters
+    takes_all = USUAL not in wanted and len(wanted) == len(names)
+    if takes_all or any(
+        parameter.kind is parameter.VAR_POSITIONAL for parameter in wanted.values()
+    ):
+        return function
+    if unknown := sorted({*wanted} - {*names, USUAL}):
+        raise TypeError(f"{function.__name__} wants {unknown}; {place} has {names}")
+
+    def call(*args: Any, **more: Any) -> Any:
+        given = {**dict(zip(names, args, strict=False)), **more}
+        return function(**{name: given[name] for name in wanted if name in given})
+
+    return call
 
 
 def replaced(places: Mapping[str, Callable[..., Any]]) -> Rules:

@@ -1,7 +1,6 @@
 """Mutants of PART: outages of partitions, front ends with caches, peeks."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import attrs
@@ -12,10 +11,9 @@ from busproof.model.life_cycle import Action
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage, Session, is_there
 from busproof.model.values import DIRECT, EntityKind, Key, Refusal
-from busproof.mutants.mutant import Family, memory
+from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import (
     PARTITIONS,
-    QUEUE,
     Run,
     complete,
     create,
@@ -27,13 +25,12 @@ from busproof.mutants.runs import (
     up,
     wait,
 )
+from busproof.mutants.wrappers import alters, beforehand, instead
 
-__all__ = ["MUTANTS"]
+__all__ = ["HOME", "KEYED", "ONE_EACH", "REGULAR", "View"]
 
 Switch = v.TakePartitionDown | v.BringPartitionUp
 View = v.MessageView
-mutant = Family(__name__)
-
 OTHER: Final = "other"
 ALL_DOWN: Final[Run] = tuple(map(down, range(PARTITIONS)))
 ALL_UP: Final[Run] = tuple(map(up, range(PARTITIONS)))
@@ -41,11 +38,7 @@ REGULAR: Final = create(partitioned=False)
 HOME: Final = home("a")
 BEFORE: Final = (HOME - 1) % PARTITIONS
 KEYED: Final[Run] = (create(), send("m1", partition_key="a"))
-SEVEN_OF_ONE: Final[Run] = tuple(send(f"m{number}", partition_key="a") for number in range(1, 8))
 ONE_EACH: Final[Run] = tuple(send(f"m{number}") for number in range(PARTITIONS))
-PEEK: Final = v.Peek(queue=QUEUE)
-PEEK_FOUR: Final = v.Peek(queue=QUEUE, count=4)
-FROM_THIRD: Final = v.Peek(queue=QUEUE, from_sequence_number=(HOME << v.SEQUENCE_BITS) + 3)
 TWO_QUEUES: Final[Run] = (create(), create(queue=OTHER), send("m1", queue=OTHER))
 FIVE_OUTAGES: Final[Run] = (
     *(*KEYED, *(down(BEFORE), up(BEFORE)) * 4, down(BEFORE), send("m2", partition_key="a")),
@@ -62,15 +55,12 @@ SECOND_SETTLED: Final[Run] = (
 HUNDRED: Final[Run] = (
     *(create(), *(step for n in range(103) for step in (send(f"m{n}"), receive(), complete(n)))),
 )
-PEEK_ALL: Final[Run] = (create(), *ONE_EACH, v.Peek(queue=QUEUE, count=4, from_sequence_number=0))
 
 
-@mutant("PART-01", "keys.place_without_key", (REGULAR, down(0), send("m1")))
-def regular_sends_go_round(namespace: Namespace, entity: Entity, size: int, timeout: int) -> int:
+@mutant("PART-01", "keys.place_without_key", (REGULAR, down(0), send("m1")), instead)
+def regular_sends_go_round(entity: Entity) -> int | None:
     """A queue that is not partitioned takes messages without key while its store is down."""
-    if not entity.settings.partitioned:
-        return 0
-    return RULES.keys.place_without_key(namespace, entity, size, timeout)
+    return 0 if not entity.settings.partitioned else None
 
 
 @mutant("PART-01", "messages.give_next", (REGULAR, send("m1"), down(0), receive()), deep=True)
@@ -118,12 +108,10 @@ def _is_all_down(entity: Entity) -> bool:
     return entity.settings.partitioned and len(entity.base.down) == len(entity.partitions)
 
 
-@mutant("PART-03", "keys.place_without_key", (create(), *ALL_DOWN, send("m1")))
-def taken_with_all_down(namespace: Namespace, entity: Entity, size: int, timeout: int) -> int:
+@mutant("PART-03", "keys.place_without_key", (create(), *ALL_DOWN, send("m1")), instead)
+def taken_with_all_down(entity: Entity) -> int | None:
     """With every partition down, a message without key is accepted into the first one."""
-    if _is_all_down(entity):
-        return 0
-    return RULES.keys.place_without_key(namespace, entity, size, timeout)
+    return 0 if _is_all_down(entity) else None
 
 
 @mutant("PART-03", "messages.send", KEPT, deep=True)
@@ -145,23 +133,24 @@ def _held(namespace: Namespace, command: Switch) -> list[QueuedMessage]:
     if not isinstance(command, v.BringPartitionUp) or entity is None:
         return []
     is_down = command.partition in entity.base.down
-    held = (each for each in entity.messages.values() if each.partition == command.partition)
-    return list(held) if is_down else []
+    there = (queued for queued in entity.messages.values() if queued.partition == command.partition)
+    return list(there) if is_down else []
 
 
-@mutant("PART-04", "partitions.switch", (*KEYED, *ALL_DOWN, *ALL_UP, receive()))
-def outage_empties_its_partition(namespace: Namespace, command: Switch, connection: str) -> Answer:
+@mutant("PART-04", "partitions.switch", (*KEYED, *ALL_DOWN, *ALL_UP, receive()), beforehand)
+def outage_empties_its_partition(namespace: Namespace, command: Switch) -> None:
     """A partition comes back without messages."""
     for queued in _held(namespace, command):
         RULES.messages.remove(namespace, queued)
-    return RULES.partitions.switch(namespace, command, connection)
 
 
 def _note_locked(namespace: Namespace, command: Switch, connection: str) -> Answer:
     entity = namespace.entities.get(command.queue)
     if isinstance(command, v.TakePartitionDown) and entity is not None:
-        there = (each for each in entity.messages.values() if each.partition == command.partition)
-        locked = (each for each in there if each.token is not None)
+        there = (
+            queued for queued in entity.messages.values() if queued.partition == command.partition
+        )
+        locked = (queued for queued in there if queued.token is not None)
         memory(namespace, set[QueuedMessage]).update(locked)
     return RULES.partitions.switch(namespace, command, connection)
 
@@ -174,15 +163,14 @@ def locked_is_lost_in_an_outage(namespace: Namespace, queued: QueuedMessage, *re
         RULES.messages.remove(namespace, queued)
 
 
-@mutant("PART-04", "partitions.switch", TWICE_DOWN, deep=True)
-def outage_doubles_messages(namespace: Namespace, command: Switch, connection: str) -> Answer:
+@mutant("PART-04", "partitions.switch", TWICE_DOWN, beforehand, deep=True)
+def outage_doubles_messages(namespace: Namespace, command: Switch) -> None:
     """After a partition's second outage its messages are received twice."""
     outages = memory(namespace, Counter[tuple[str, int]])
-    held, which = _held(namespace, command), (command.queue, command.partition)
+    recovered, which = _held(namespace, command), (command.queue, command.partition)
     outages[which] += isinstance(command, v.TakePartitionDown)
-    for queued in held if outages[which] == 2 else ():
+    for queued in recovered if outages[which] == 2 else ():
         RULES.messages.enqueue(namespace, queued.entity, queued.message, queued.partition, DIRECT)
-    return RULES.partitions.switch(namespace, command, connection)
 
 
 @mutant("PART-05", "partitions.switch", (*TWO_QUEUES, *ALL_DOWN, send("m2", queue=OTHER)))
@@ -197,7 +185,7 @@ def outage_hits_every_entity(namespace: Namespace, command: Switch, connection: 
 @mutant("PART-05", "messages.next_available", LATEST, deep=True)
 def outage_hits_the_latest_entity(namespace: Namespace, entity: Entity) -> QueuedMessage | None:
     """While all partitions of one queue are down, nothing is received from the one created last."""
-    queues = [each for each in namespace.entities.values() if each.kind is EntityKind.QUEUE]
+    queues = [other for other in namespace.entities.values() if other.kind is EntityKind.QUEUE]
     if queues and entity is queues[-1] and any(map(_is_all_down, queues)):
         return None
     return RULES.messages.next_available(namespace, entity)
@@ -210,9 +198,11 @@ def _cached(namespace: Namespace, entity: Entity, connection: str) -> list[Queue
     """Return the answers of partitions to a connection's first receive: one message each."""
     caches = memory(namespace, Caches)
     if (entity.path, connection) not in caches:
-        up = (each for each in entity.partitions if each.number not in entity.base.down)
-        heads = (each.line.first(entity.messages) for each in up)
-        caches[entity.path, connection] = [each for each in heads if each is not None]
+        up = (
+            partition for partition in entity.partitions if partition.number not in entity.base.down
+        )
+        heads = (partition.line.first(entity.messages) for partition in up)
+        caches[entity.path, connection] = [queued for queued in heads if queued is not None]
     return caches[entity.path, connection]
 
 
@@ -230,11 +220,17 @@ def cached_is_never_given(
     if is_first or session is not None or len(entity.partitions) == 1:
         return RULES.messages.give_next(namespace, entity, session, mode, connection)
     there = (
-        queued for each in entity.partitions for queued in each.line.available(entity.messages)
+        queued
+        for partition in entity.partitions
+        for queued in partition.line.available(entity.messages)
     )
     down = entity.base.down
-    others = (each for each in there if each not in cached and each.partition not in down)
-    queued = min(others, key=lambda each: each.arrival, default=None)
+    others = (
+        candidate
+        for candidate in there
+        if candidate not in cached and candidate.partition not in down
+    )
+    queued = min(others, key=lambda candidate: candidate.arrival, default=None)
     return None if queued is None else namespace.rules.messages.give(namespace, queued, mode)
 
 
@@ -252,7 +248,7 @@ def cache_is_given_twice(
 ) -> None:
     """A message from a front end's cache is handed out again after its completion."""
     caches = memory(namespace, Caches)
-    kept = next((each for each in caches.values() if queued in each[1:]), None)
+    kept = next((cache for cache in caches.values() if queued in cache[1:]), None)
     if kept is None or action is not Action.COMPLETE:
         RULES.locks.apply(namespace, queued, action, reason)
     else:
@@ -282,19 +278,16 @@ def two_front_ends_lock_one_message(
     return given
 
 
-@mutant("PART-12", "locks.locked_under", SECOND_SETTLED)
-def settles_by_place(namespace: Namespace, entity: Entity, token: str) -> QueuedMessage:
+@mutant("PART-12", "locks.locked_under", SECOND_SETTLED, alters)
+def settles_by_place(usual: QueuedMessage, entity: Entity) -> QueuedMessage:
     """A settlement finds its message by its position within the partition."""
-    found = RULES.locks.locked_under(namespace, entity, token)
     if not entity.settings.partitioned:
-        return found
-    return next(each for each in entity.messages.values() if each.token is not None)
+        return usual
+    return next(queued for queued in entity.messages.values() if queued.token is not None)
 
 
-@mutant("PART-12", "locks.settle", HUNDRED, deep=True)
-def settles_in_the_first_partition(
-    namespace: Namespace, command: v.Settlement, connection: str
-) -> Answer:
+@mutant("PART-12", "locks.settle", HUNDRED, beforehand, deep=True)
+def settles_in_the_first_partition(namespace: Namespace, command: v.Settlement) -> None:
     """After 99 settlements, a queue knows only the locks of its first partition."""
     settled = memory(namespace, Counter[str])
     settled[command.queue] += 1
@@ -302,133 +295,3 @@ def settles_in_the_first_partition(
         entity = namespace.rules.topics.readable(namespace, command.queue)
         if RULES.locks.locked_under(namespace, entity, command.lock_token).partition:
             raise Refusal(v.Error.LOCK_LOST, "LIFE-06")
-    return RULES.locks.settle(namespace, command, connection)
-
-
-def _shown(namespace: Namespace, command: v.Peek, connection: str, count: int) -> list[View]:
-    """Return the messages that a peek of this size shows."""
-    asked = attrs.evolve(command, count=count)
-    outcome = RULES.partitions.peek(namespace, asked, connection).outcome
-    return list(outcome.messages) if isinstance(outcome, v.Peeked) else []
-
-
-def _peeked(views: Sequence[View]) -> Answer:
-    return Answer(v.Peeked(messages=tuple(views)), rules=("LIFE-07",))
-
-
-Hidden = Callable[[Entity, View, list[int]], bool]
-
-
-def _hiding(namespace: Namespace, command: v.Peek, connection: str, is_hidden: Hidden) -> Answer:
-    """Return a peek that skips hidden messages, given all numbers of a partition."""
-    entity = namespace.rules.topics.readable(namespace, command.queue)
-    numbers: dict[int, list[int]] = {}
-    for number in sorted(entity.messages):
-        numbers.setdefault(number >> v.SEQUENCE_BITS, []).append(number)
-    there = command.count + len(entity.messages) + len(entity.scheduled)
-    shown = [
-        view
-        for view in _shown(namespace, command, connection, there)
-        if not is_hidden(entity, view, numbers.get(_partition(view), []))
-    ]
-    return _peeked(shown[: command.count])
-
-
-def _partition(view: View) -> int:
-    return (view.sequence_number or 0) >> v.SEQUENCE_BITS
-
-
-@mutant("PART-14", "partitions.peek", (REGULAR, send("m1"), send("m2"), PEEK))
-def regular_peek_misses_the_oldest(
-    namespace: Namespace, command: v.Peek, connection: str
-) -> Answer:
-    """A peek into a queue that is not partitioned begins with its second message."""
-
-    def is_hidden(entity: Entity, view: View, numbers: list[int]) -> bool:
-        is_oldest = len(numbers) > 1 and view.sequence_number == numbers[0]
-        return is_oldest and not entity.settings.partitioned
-
-    return _hiding(namespace, command, connection, is_hidden)
-
-
-@mutant("PART-14", "partitions.peek", (REGULAR, send("m1"), send("m2"), receive(), PEEK), deep=True)
-def regular_peek_misses_what_is_locked(
-    namespace: Namespace, command: v.Peek, connection: str
-) -> Answer:
-    """A peek into a queue that is not partitioned leaves out what is locked."""
-
-    def is_hidden(entity: Entity, view: View, numbers: list[int]) -> bool:
-        queued = entity.messages.get(view.sequence_number or 0)
-        is_locked = queued is not None and queued.token is not None
-        return is_locked and not entity.settings.partitioned
-
-    return _hiding(namespace, command, connection, is_hidden)
-
-
-@mutant("PART-14", "partitions.peek", (REGULAR, send("m1"), PEEK))
-def regular_peek_shows_nothing(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
-    """A peek into a queue without partitions is empty."""
-    entity = namespace.rules.topics.readable(namespace, command.queue)
-    if not entity.settings.partitioned:
-        return _peeked(())
-    return RULES.partitions.peek(namespace, command, connection)
-
-
-@mutant("PART-15", "partitions.peek", (*KEYED, send("m2", partition_key="a"), PEEK))
-def peek_begins_with_a_partitions_second(
-    namespace: Namespace, command: v.Peek, connection: str
-) -> Answer:
-    """A peek leaves out the oldest message of each partition that has several."""
-
-    def is_hidden(entity: Entity, view: View, numbers: list[int]) -> bool:
-        is_oldest = len(numbers) > 1 and view.sequence_number == numbers[0]
-        return is_oldest and len(entity.partitions) > 1
-
-    return _hiding(namespace, command, connection, is_hidden)
-
-
-@mutant("PART-15", "partitions.peek", (create(), *SEVEN_OF_ONE, PEEK), deep=True)
-def peek_forgets_the_oldest_of_many(
-    namespace: Namespace, command: v.Peek, connection: str
-) -> Answer:
-    """A partition that has taken more than six messages shows its latest six only."""
-
-    def is_hidden(entity: Entity, view: View, numbers: list[int]) -> bool:
-        return view.sequence_number in numbers[:-6] and len(entity.partitions) > 1
-
-    return _hiding(namespace, command, connection, is_hidden)
-
-
-@mutant("PART-19", "partitions.peek", (create(), send("m1"), send("m2"), PEEK))
-def peek_shows_one_more(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
-    """A peek shows one message more than it was asked for."""
-    return _peeked(_shown(namespace, command, connection, command.count + 1))
-
-
-@mutant("PART-19", "partitions.peek", (create(), *SEVEN_OF_ONE, PEEK_FOUR), deep=True)
-def peek_shows_one_twice(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
-    """A peek of four or more ends with the message before the last once more."""
-    views = _shown(namespace, command, connection, command.count)
-    return _peeked((*views[:-1], views[-2]) if len(views) >= 4 else views)
-
-
-@mutant("PART-20", "partitions.peek", (create(), *SEVEN_OF_ONE, FROM_THIRD))
-def peek_begins_anew(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
-    """A peek that starts at a number starts at the beginning instead."""
-    anew = attrs.evolve(command, from_sequence_number=None)
-    return RULES.partitions.peek(namespace, anew, connection)
-
-
-@mutant("PART-20", "partitions.peek", PEEK_ALL, deep=True, literal=True)
-def peek_on_ends_with_its_partition(
-    namespace: Namespace, command: v.Peek, connection: str
-) -> Answer:
-    """A peek that starts at a number ends with the partition of that number."""
-    start = command.from_sequence_number
-    if start is None:
-        return RULES.partitions.peek(namespace, command, connection)
-    views = _shown(namespace, command, connection, command.count)
-    return _peeked([each for each in views if _partition(each) == start >> v.SEQUENCE_BITS])
-
-
-MUTANTS: Final = mutant.all()

@@ -81,7 +81,9 @@ class ByNumber:
         mode = v.ReceiveMode.RECEIVE_AND_DELETE if self.delete else v.ReceiveMode.PEEK_LOCK
         return v.ReceiveDeferred(
             queue=QUEUE,
-            sequence_numbers=tuple(given[each].sequence_number or 0 for each in self.receives),
+            sequence_numbers=tuple(
+                given[receive].sequence_number or 0 for receive in self.receives
+            ),
             mode=mode,
             session_id=self.session_id,
         )
@@ -96,7 +98,7 @@ class Together:
 
     def asked(self, given: list[v.MessageView]) -> v.SettleBatch | v.RenewLocks:
         """The request, once the locks are known."""
-        tokens = tuple(given[each].lock_token or "none" for each in self.receives)
+        tokens = tuple(given[receive].lock_token or "none" for receive in self.receives)
         if self.disposition is None:
             return v.RenewLocks(queue=QUEUE, lock_tokens=tokens)
         return v.SettleBatch(

@@ -19,8 +19,7 @@ from busproof.model.state import (
     Session,
 )
 from busproof.model.values import DIRECT, Refusal
-from busproof.mutants.messages import peeked, showing
-from busproof.mutants.mutant import Family, memory
+from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import (
     QUEUE,
     Run,
@@ -35,10 +34,8 @@ from busproof.mutants.runs import (
     up,
     wait,
 )
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
+from busproof.mutants.views import peeked, showing
+from busproof.mutants.wrappers import afterwards, asks, beforehand, only_where, refuses, refuses_yet
 
 Switch = v.TakePartitionDown | v.BringPartitionUp
 PEEK: Final = v.Peek(queue=QUEUE)
@@ -63,32 +60,30 @@ DUE_IN_OUTAGE: Final[Run] = (*LATER, DOWN, wait(6), UP, receive())
 HELD: Final[Run] = (*IN_SESSION, v.AcceptSession(queue=QUEUE, session_id="a"), receive("a"))
 
 
-@mutant("SCHED-01", "scheduling.schedule", (*LATER, receive()))
-def scheduled_comes_at_once(namespace: Namespace, command: v.Schedule, connection: str) -> Answer:
+@mutant("SCHED-01", "scheduling.schedule", (*LATER, receive()), asks)
+def scheduled_comes_at_once(command: v.Schedule) -> v.Schedule:
     """A scheduled message can be received at once."""
-    return RULES.scheduling.schedule(namespace, attrs.evolve(command, delay=0), connection)
+    return attrs.evolve(command, delay=0)
 
 
 def _is_up_again(namespace: Namespace, command: Switch) -> list[Entity]:
     """Return the entities with a partition that comes up, if one does."""
     entities = namespace.entities.values() if isinstance(command, v.BringPartitionUp) else ()
-    return [each for each in entities if each.base.path == command.queue]
+    return [entity for entity in entities if entity.base.path == command.queue]
 
 
-@mutant("SCHED-01", "partitions.switch", (*LATER, DOWN, UP, receive()), deep=True)
-def recovery_brings_forward(namespace: Namespace, command: Switch, connection: str) -> Answer:
+@mutant("SCHED-01", "partitions.switch", (*LATER, DOWN, UP, receive()), afterwards, deep=True)
+def recovery_brings_forward(namespace: Namespace, command: Switch) -> None:
     """A scheduled message becomes active when a partition comes up again."""
-    answer = RULES.partitions.switch(namespace, command, connection)
     for entity in _is_up_again(namespace, command):
         for scheduled in entity.scheduled.values():
             namespace.journal.touch(scheduled)
             scheduled.due = namespace.now
             scheduled.index()
-    return answer
 
 
 @mutant("SCHED-02", "scheduling.activate", (*DUE, receive()), literal=True)
-def scheduled_never_comes(namespace: Namespace, scheduled: ScheduledMessage) -> None:
+def scheduled_never_comes() -> None:
     """A scheduled message never becomes active."""
 
 
@@ -99,11 +94,10 @@ def cancel_refused(namespace: Namespace, command: v.CancelScheduled, connection:
     raise Refusal(v.Error.MESSAGE_NOT_FOUND, "SCHED-05")
 
 
-@mutant("SCHED-04", "scheduling.drop", (*LATER, cancel(0), wait(6), receive()))
-def cancelled_comes(namespace: Namespace, scheduled: ScheduledMessage, action: Action) -> None:
+@mutant("SCHED-04", "scheduling.drop", (*LATER, cancel(0), wait(6), receive()), only_where)
+def cancelled_comes(action: Action) -> bool:
     """A cancelled message arrives anyway."""
-    if action is not Action.CANCEL:
-        RULES.scheduling.drop(namespace, scheduled, action)
+    return action is not Action.CANCEL
 
 
 def _note_cancelled(namespace: Namespace, scheduled: ScheduledMessage, action: Action) -> None:
@@ -239,16 +233,16 @@ def _plan(namespace: Namespace, command: v.Schedule, partition: int) -> Schedule
     return scheduled
 
 
-@mutant("LIFE-01", "scheduling.schedule", REFUSED, deep=True)
-def refused_in_outage_comes(namespace: Namespace, command: v.Schedule, connection: str) -> Answer:
+@mutant(
+    "LIFE-01",
+    "scheduling.schedule",
+    REFUSED,
+    refuses_yet(v.Error.UNAVAILABLE, in_transactions=False),
+    deep=True,
+)
+def refused_in_outage_comes(namespace: Namespace, command: v.Schedule) -> None:
     """A message whose scheduling was refused in an outage comes later."""
-    try:
-        return RULES.scheduling.schedule(namespace, command, connection)
-    except Refusal as refusal:
-        if refusal.error is not v.Error.UNAVAILABLE or command.transaction is not None:
-            raise
-        _plan(namespace, command, min(namespace.entities[command.queue].base.down))
-        return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
+    _plan(namespace, command, min(namespace.entities[command.queue].base.down))
 
 
 @mutant("SCHED-11", "scheduling.activate", DUE_IN_OUTAGE, deep=True, literal=True)
@@ -276,16 +270,16 @@ def conflicting_is_scheduled(namespace: Namespace, command: v.Schedule, connecti
         return Answer(v.Scheduled(sequence_number=scheduled.number), partition)
 
 
-@mutant("SCHED-12", "scheduling.schedule", (*CONFLICTING, wait(6), receive()), deep=True)
-def refused_conflict_comes(namespace: Namespace, command: v.Schedule, connection: str) -> Answer:
+@mutant(
+    "SCHED-12",
+    "scheduling.schedule",
+    (*CONFLICTING, wait(6), receive()),
+    refuses_yet("KEY-08", in_transactions=False),
+    deep=True,
+)
+def refused_conflict_comes(namespace: Namespace, command: v.Schedule) -> None:
     """A message that is refused for its keys arrives when it would have been due."""
-    try:
-        return RULES.scheduling.schedule(namespace, command, connection)
-    except Refusal as refusal:
-        if "KEY-08" not in refusal.rules or command.transaction is not None:
-            raise
-        _plan(namespace, command, 0)
-        return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
+    _plan(namespace, command, 0)
 
 
 @mutant("SCHED-13", "sessions.free", (*IN_SESSION, v.AcceptNextSession(queue=QUEUE)))
@@ -293,41 +287,35 @@ def scheduled_session_is_next(namespace: Namespace, entity: Entity) -> Iterator[
     """A session with only a scheduled message is accepted as the next."""
     known, scheduled = namespace.rules.sessions.known, tuple(entity.scheduled.values())
     sessions = [
-        known(namespace, entity, each.message.session_id, each.partition)
-        for each in scheduled
-        if each.message.session_id is not None
+        known(namespace, entity, later.message.session_id, later.partition)
+        for later in scheduled
+        if later.message.session_id is not None
     ]
-    free = (each for each in sessions if each.holder is None)
+    free = (session for session in sessions if session.holder is None)
     return chain(free, RULES.sessions.free(namespace, entity))
 
 
-@mutant("SCHED-13", "messages.give_next", HELD)
+@mutant("SCHED-13", "messages.give_next", HELD, beforehand)
 def holder_is_given_scheduled(
-    namespace: Namespace, entity: Entity, session: Session | None, *rest: Any
-) -> v.MessageView | None:
+    namespace: Namespace, entity: Entity, session: Session | None
+) -> None:
     """A session's holder is given its scheduled messages early."""
     for scheduled in tuple(entity.scheduled.values()) if session is not None else ():
         if session is not None and scheduled.message.session_id == session.name:
             namespace.journal.touch(scheduled)
             scheduled.due = namespace.now
             namespace.rules.scheduling.activate(namespace, scheduled)
-    return RULES.messages.give_next(namespace, entity, session, *rest)
 
 
-@mutant("SCHED-14", "scheduling.schedule", PAST)
-def past_is_refused(namespace: Namespace, command: v.Schedule, connection: str) -> Answer:
+@mutant("SCHED-14", "scheduling.schedule", PAST, refuses("SCHED-14"))
+def past_is_refused(command: v.Schedule) -> bool:
     """Scheduling a message for a time that has passed is refused."""
-    if command.delay < 0:
-        raise Refusal(v.Error.INVALID_OPERATION, "SCHED-14")
-    return RULES.scheduling.schedule(namespace, command, connection)
+    return command.delay < 0
 
 
-@mutant("SCHED-14", "scheduling.schedule", (*PAST, receive()), literal=True)
-def past_never_comes(namespace: Namespace, command: v.Schedule, connection: str) -> Answer:
+@mutant("SCHED-14", "scheduling.schedule", (*PAST, receive()), asks, literal=True)
+def past_never_comes(command: v.Schedule) -> v.Schedule:
     """A message that is scheduled for a time that has passed never comes."""
     if command.delay < 0:
         command = attrs.evolve(command, delay=NEVER)
-    return RULES.scheduling.schedule(namespace, command, connection)
-
-
-MUTANTS: Final = mutant.all()
+    return command

@@ -1,6 +1,6 @@
 """Mutants of TXN: sends in a transaction, and its end."""
 
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
@@ -11,12 +11,17 @@ from busproof.model.rules import RULES
 from busproof.model.state import BufferedSend, Entity, Namespace, Transaction
 from busproof.model.transactions import keys_of_sends, running
 from busproof.model.values import Key, Refusal
-from busproof.mutants.mutant import Family
+from busproof.mutants.mutant import mutant
 from busproof.mutants.runs import Run, create, receive, schedule, send, wait
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
+from busproof.mutants.wrappers import (
+    alters,
+    beforehand,
+    instead_of,
+    only_where,
+    refuses,
+    refuses_as,
+    with_other,
+)
 
 BEGIN: Final = v.BeginTransaction(transaction="t")
 COMMIT: Final = v.CommitTransaction(transaction="t")
@@ -52,80 +57,60 @@ SCHEDULED: Final[Run] = (
 )
 
 
-@mutant("TXN-01", "transactions.key_of", KEYED)
-def keyed_refused_in_transaction(namespace: Namespace, entity: Entity, *rest: Any) -> Key | None:
+@mutant("TXN-01", "transactions.key_of", KEYED, refuses("TXN-01"))
+def keyed_refused_in_transaction(entity: Entity) -> bool:
     """No message is accepted in a transaction."""
-    if entity.settings.partitioned:
-        raise Refusal(v.Error.INVALID_OPERATION, "TXN-01")
-    return RULES.transactions.key_of(namespace, entity, *rest)
+    return entity.settings.partitioned
 
 
 @mutant("TXN-02", "transactions.check_same_key", TWO)
-def second_refused_in_transaction(namespace: Namespace, earlier: Key, key: Key) -> None:
+def second_refused_in_transaction() -> None:
     """A transaction takes no second message, whatever its key."""
     raise Refusal(v.Error.INVALID_OPERATION, "TXN-02")
 
 
-@mutant("TXN-03", "transactions.key_of", KEYLESS)
-def keyless_accepted(namespace: Namespace, entity: Entity, *rest: Any) -> Key | None:
+@mutant("TXN-03", "transactions.key_of", KEYLESS, instead_of("TXN-03"))
+def keyless_accepted() -> None:
     """A message without key is accepted in a transaction."""
-    try:
-        return RULES.transactions.key_of(namespace, entity, *rest)
-    except Refusal as refusal:
-        if "TXN-03" not in refusal.rules:
-            raise
-        return None
 
 
-@mutant("TXN-03", "transactions.key_of", KEYLESS)
-def keyless_wrong_error(namespace: Namespace, entity: Entity, *rest: Any) -> Key | None:
+@mutant("TXN-03", "transactions.key_of", KEYLESS, refuses_as(v.Error.UNAVAILABLE, "TXN-03"))
+def keyless_wrong_error() -> None:
     """A message without key is refused in a transaction, with another error."""
-    try:
-        return RULES.transactions.key_of(namespace, entity, *rest)
-    except Refusal as refusal:
-        if "TXN-03" not in refusal.rules:
-            raise
-        raise Refusal(v.Error.UNAVAILABLE, *refusal.rules) from None
 
 
-@mutant("TXN-04", "transactions.check_same_key", OTHER_KEY)
-def other_key_accepted(namespace: Namespace, earlier: Key, key: Key) -> None:
+@mutant("TXN-04", "transactions.check_same_key", OTHER_KEY, only_where)
+def other_key_accepted(earlier: Key, key: Key) -> bool:
     """A transaction takes messages with different keys."""
-    if earlier.source == key.source == SESSION_ID:
-        RULES.transactions.check_same_key(namespace, earlier, key)
+    return earlier.source == key.source == SESSION_ID
 
 
-@mutant("TXN-04", "transactions.check_other_sends", THIRD_KEY, deep=True)
-def other_key_accepted_third(
-    namespace: Namespace, entity: Entity, transaction: Transaction, key: Key
-) -> None:
+@mutant("TXN-04", "transactions.check_other_sends", THIRD_KEY, only_where, deep=True)
+def other_key_accepted_third(entity: Entity, transaction: Transaction, key: Key) -> bool:
     """Only the second message of a transaction is compared with the first."""
     alike = [earlier for other, earlier in keys_of_sends(transaction) if other is entity]
-    if len(alike) < 2 or key.source == SESSION_ID:
-        RULES.transactions.check_other_sends(namespace, entity, transaction, key)
+    return len(alike) < 2 or key.source == SESSION_ID
 
 
-@mutant("TXN-04", "transactions.check_other_sends", SAME_HOME, deep=True)
+@mutant("TXN-04", "transactions.check_other_sends", SAME_HOME, with_other("transaction"), deep=True)
 def other_key_accepted_in_same_partition(
     namespace: Namespace, entity: Entity, transaction: Transaction, key: Key
-) -> None:
+) -> Transaction:
     """A transaction takes another key if it selects the same partition."""
     home = namespace.rules.keys.home(namespace, entity, key)
     together = key.source != SESSION_ID
     others = (
-        each
-        for each in transaction.sends
-        if not (together and each.entity is entity and each.partition == home)
+        buffered
+        for buffered in transaction.sends
+        if not (together and buffered.entity is entity and buffered.partition == home)
     )
-    apart = Transaction(sends=tuple(others))
-    RULES.transactions.check_other_sends(namespace, entity, apart, key)
+    return Transaction(sends=tuple(others))
 
 
-@mutant("TXN-05", "transactions.place", PINNED)
-def unpinned_in_transaction(namespace: Namespace, entity: Entity, *rest: Any) -> int:
+@mutant("TXN-05", "transactions.place", PINNED, alters)
+def unpinned_in_transaction(usual: int, entity: Entity) -> int:
     """A transaction's messages go to one partition, whatever their key."""
-    partition = RULES.transactions.place(namespace, entity, *rest)
-    return (partition + 1) % len(entity.partitions)
+    return (usual + 1) % len(entity.partitions)
 
 
 @mutant("TXN-06", "transactions.key_of", (*SESSIONS, send("m1", within="t", partition_key="a")))
@@ -144,50 +129,41 @@ def session_missing_accepted(
         return key
 
 
-@mutant("TXN-07", "transactions.key_of", MISMATCH)
-def mismatch_accepted_in_transaction(
-    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
-) -> Key | None:
+@mutant("TXN-07", "transactions.key_of", MISMATCH, with_other("message"))
+def mismatch_accepted_in_transaction(message: v.Message) -> v.Message:
     """In a transaction SessionId and PartitionKey may differ."""
     if message.session_id is not None:
         message = attrs.evolve(message, partition_key=None)
-    return RULES.transactions.key_of(namespace, entity, transaction, message)
+    return message
 
 
-@mutant("TXN-08", "transactions.check_same_key", (*SESSIONS, *TWO_SESSIONS))
-def two_sessions_accepted(namespace: Namespace, earlier: Key, key: Key) -> None:
+@mutant("TXN-08", "transactions.check_same_key", (*SESSIONS, *TWO_SESSIONS), only_where)
+def two_sessions_accepted(earlier: Key, key: Key) -> bool:
     """A transaction takes messages of several sessions."""
-    if not earlier.source == key.source == SESSION_ID:
-        RULES.transactions.check_same_key(namespace, earlier, key)
+    return not earlier.source == key.source == SESSION_ID
 
 
-@mutant("TXN-09", "transactions.key_of", REGULAR)
+@mutant("TXN-09", "transactions.key_of", REGULAR, refuses("TXN-08"))
 def two_sessions_refused_on_regular(
-    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
-) -> Key | None:
+    entity: Entity, transaction: Transaction, message: v.Message
+) -> bool:
     """A transaction takes messages of one session only, even on a regular queue."""
-    sessions = {each.message.session_id for each in transaction.sends}
-    if not entity.settings.partitioned and sessions - {None, message.session_id}:
-        raise Refusal(v.Error.INVALID_OPERATION, "TXN-08")
-    return RULES.transactions.key_of(namespace, entity, transaction, message)
+    sessions = {buffered.message.session_id for buffered in transaction.sends}
+    return not entity.settings.partitioned and bool(sessions - {None, message.session_id})
 
 
-@mutant("TXN-10", "transactions.place", (*TWO, send("m3", within="t", partition_key="a")))
-def transaction_split(
-    namespace: Namespace, entity: Entity, transaction: Transaction, *rest: Any
-) -> int:
+@mutant("TXN-10", "transactions.place", (*TWO, send("m3", within="t", partition_key="a")), alters)
+def transaction_split(usual: int, entity: Entity, transaction: Transaction) -> int:
     """The third message of a transaction goes to another partition."""
-    partition = RULES.transactions.place(namespace, entity, transaction, *rest)
-    return (partition + (len(transaction.sends) == 2)) % len(entity.partitions)
+    return (usual + (len(transaction.sends) == 2)) % len(entity.partitions)
 
 
-@mutant("TXN-11", "transactions.key_of", KEYED)
-def partition_key_refused_in_transaction(namespace: Namespace, *rest: Any) -> Key | None:
+@mutant("TXN-11", "transactions.key_of", KEYED, alters)
+def partition_key_refused_in_transaction(usual: Key | None) -> Key | None:
     """In a transaction a PartitionKey does not count as a key."""
-    key = RULES.transactions.key_of(namespace, *rest)
-    if key is not None and key.source == PARTITION_KEY:
+    if usual is not None and usual.source == PARTITION_KEY:
         raise Refusal(v.Error.INVALID_OPERATION, "TXN-03")
-    return key
+    return usual
 
 
 def _deliver_nothing(namespace: Namespace, buffered: BufferedSend) -> None:
@@ -207,12 +183,11 @@ def visible_before_commit(
     return answer
 
 
-@mutant("TXN-12", "transactions.apply", (*TWO, COMMIT, receive(), receive()))
+@mutant("TXN-12", "transactions.apply", (*TWO, COMMIT, receive(), receive()), beforehand)
 def lost_at_commit(namespace: Namespace, transaction: Transaction) -> None:
     """The last message of a transaction is lost at its commit."""
     namespace.journal.touch(transaction)
     transaction.sends = transaction.sends[:-1]
-    RULES.transactions.apply(namespace, transaction)
 
 
 @mutant("TXN-13", "transactions.roll_back", (*KEYED, ROLL_BACK, receive()))
@@ -222,62 +197,45 @@ def rollback_keeps(namespace: Namespace, command: v.RollBackTransaction, connect
     return namespace.rules.transactions.commit(namespace, commit, connection)
 
 
-@mutant("TXN-13", "transactions.roll_back", (*TWO, ROLL_BACK, receive()), deep=True)
-def rollback_keeps_the_first(
-    namespace: Namespace, command: v.RollBackTransaction, connection: str
-) -> Answer:
+@mutant("TXN-13", "transactions.roll_back", (*TWO, ROLL_BACK, receive()), beforehand, deep=True)
+def rollback_keeps_the_first(namespace: Namespace, command: v.RollBackTransaction) -> None:
     """Rolling back a transaction of several messages leaves the first of them."""
     sends = running(namespace, command.transaction).sends
     if len(sends) > 1:
         namespace.rules.transactions.deliver(namespace, sends[0])
-    return RULES.transactions.roll_back(namespace, command, connection)
 
 
-@mutant("TXN-13", "transactions.roll_back", SCHEDULED)
-def scheduled_outside_transaction(
-    namespace: Namespace, command: v.RollBackTransaction, connection: str
-) -> Answer:
+@mutant("TXN-13", "transactions.roll_back", SCHEDULED, beforehand)
+def scheduled_outside_transaction(namespace: Namespace, command: v.RollBackTransaction) -> None:
     """A message scheduled in a rolled back transaction arrives anyway."""
     for buffered in running(namespace, command.transaction).sends:
         if buffered.scheduled is not None:
             namespace.rules.scheduling.plan(namespace, buffered.scheduled)
-    return RULES.transactions.roll_back(namespace, command, connection)
 
 
-@mutant("TXN-14", "transactions.key_of", KEYLESS_ON_REGULAR)
-def keyless_refused_on_regular(
-    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
-) -> Key | None:
+@mutant("TXN-14", "transactions.key_of", KEYLESS_ON_REGULAR, refuses("TXN-03"))
+def keyless_refused_on_regular(entity: Entity, message: v.Message) -> bool:
     """A message without key is refused in a transaction, even on a regular queue."""
     keyless = message.session_id is None and message.partition_key is None
-    if keyless and not entity.settings.partitioned:
-        raise Refusal(v.Error.INVALID_OPERATION, "TXN-03")
-    return RULES.transactions.key_of(namespace, entity, transaction, message)
+    return keyless and not entity.settings.partitioned
 
 
 @mutant(
     "TXN-14",
     "transactions.key_of",
     (*KEYLESS_ON_REGULAR, send("m2", within="t", partition_key="a")),
+    refuses("TXN-04"),
 )
 def other_key_refused_on_regular(
-    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
-) -> Key | None:
+    entity: Entity, transaction: Transaction, message: v.Message
+) -> bool:
     """A transaction takes one PartitionKey only, even on a regular queue."""
-    keys = {each.message.partition_key for each in transaction.sends}
-    if keys - {message.partition_key} and not entity.settings.partitioned:
-        raise Refusal(v.Error.INVALID_OPERATION, "TXN-04")
-    return RULES.transactions.key_of(namespace, entity, transaction, message)
+    keys = {buffered.message.partition_key for buffered in transaction.sends}
+    return not entity.settings.partitioned and bool(keys - {message.partition_key})
 
 
 @mutant(
-    "TXN-15",
-    "transactions.check_other_entities",
-    TWO_QUEUES,
-    readings={"TXN-ENTITIES": "refused"},
+    "TXN-15", "transactions.check_other_entities", TWO_QUEUES, readings={"TXN-ENTITIES": "refused"}
 )
-def second_entity_accepted(namespace: Namespace, entity: Entity, transaction: Transaction) -> None:
+def second_entity_accepted() -> None:
     """A transaction sends to any number of queues."""
-
-
-MUTANTS: Final = mutant.all()

@@ -11,14 +11,11 @@ from busproof.model.answers import Answer
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage
 from busproof.model.values import DIRECT, InTransit
-from busproof.mutants.management import told
-from busproof.mutants.mutant import Family
+from busproof.mutants.management.management import described
+from busproof.mutants.mutant import mutant
 from busproof.mutants.partitions import ALL_DOWN, ALL_UP
 from busproof.mutants.runs import QUEUE, Run, create, dead_letter, receive, schedule, send, wait
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
+from busproof.mutants.wrappers import afterwards, only_where
 
 PAIR: Final[Run] = (create(queue="end"), create(forward_to="end"))
 ARRIVED: Final = receive(delete=True, queue="end")
@@ -75,19 +72,15 @@ def lost_before_full_destination(namespace: Namespace, source: Entity, *what: An
     _keep_unless("DestinationFull", namespace, source, *what)
 
 
-@mutant("FWD-23", "forwarding.forward", DUE, literal=True)
-def due_in_outage_not_forwarded(
-    namespace: Namespace, source: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
+@mutant("FWD-23", "forwarding.forward", DUE, only_where, literal=True)
+def due_in_outage_not_forwarded(source: Entity, partition: int) -> bool:
     """A message that becomes due at a source in an outage is never forwarded."""
-    if partition not in source.base.down:
-        RULES.forwarding.forward(namespace, source, message, partition, transit)
+    return partition not in source.base.down
 
 
-@mutant("FWD-32", "dead_letters.dead_letter", (*DEAD, STUCK))
+@mutant("FWD-32", "dead_letters.dead_letter", (*DEAD, STUCK), afterwards)
 def dead_letters_among_transfers(namespace: Namespace, queued: QueuedMessage, reason: str) -> None:
     """A message dead-lettered on request is among the transfer dead letters as well."""
-    RULES.dead_letters.dead_letter(namespace, queued, reason)
     message, transit = queued.message, DIRECT._replace(reason=reason)
     if queued.entity.transfers is not None:
         RULES.messages.enqueue(
@@ -96,17 +89,12 @@ def dead_letters_among_transfers(namespace: Namespace, queued: QueuedMessage, re
 
 
 @mutant("FWD-32", "management.get_queue", (*DEAD, v.GetQueue(queue=QUEUE)))
-def dead_letters_counted_as_transfers(
-    namespace: Namespace, command: v.GetQueue, connection: str
-) -> Answer:
+def dead_letters_counted_as_transfers(namespace: Namespace, command: v.GetQueue) -> Answer:
     """Dead letters are counted as transfer dead letters."""
     dlq = namespace.entities[command.queue].dead_letters
     dead = 0 if dlq is None else len(dlq.messages)
 
-    def both(told: v.QueueDescription) -> dict[str, int]:
-        return {"transfer_dead_letters": (told.transfer_dead_letters or 0) + dead}
+    def both(description: v.QueueDescription) -> dict[str, int]:
+        return {"transfer_dead_letters": (description.transfer_dead_letters or 0) + dead}
 
-    return told(namespace, command, both)
-
-
-MUTANTS: Final = mutant.all()
+    return described(namespace, command, both)

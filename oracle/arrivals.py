@@ -7,8 +7,6 @@ from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Key
 from busproof.oracle.window import Window
 
-__all__ = ["Arrival", "Passed"]
-
 
 @attrs.frozen(kw_only=True)
 class Arrival:

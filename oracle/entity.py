@@ -1,10 +1,13 @@
 """Beliefs about one entity: a queue, topic, subscription or dead-letter queue."""
 
+from collections.abc import Iterator
+
 import attrs
 from immutables import Map
 
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Passed
+from busproof.oracle.evolve import evolve
 from busproof.oracle.expiry_index import NO_DEATHS, Deaths
 from busproof.oracle.heap import Heap
 from busproof.oracle.outages import Outages, Partitions
@@ -23,8 +26,6 @@ from busproof.oracle.registry import Managed, as_created
 from busproof.oracle.schedule import EMPTY, NEVER, Calendar
 from busproof.oracle.storage_used import NO_ROOM_TAKEN, Room
 from busproof.oracle.window import Window
-
-__all__ = ["Queue", "Subscription", "Topic", "is_unsure"]
 
 
 @attrs.frozen
@@ -113,13 +114,11 @@ class Queue:
         states: session id to its state.
         recovered: partitions that were down and came up again.
         outage: the time span of the last outage, with all partitions up before and after.
-        peeked: whether its messages were ever peeked.
         spent: how many messages reached their delivery limit.
         settlements: how many messages were settled so far.
-        batched: whether several messages were sent or received in one request.
-        purged: whether one request deleted several messages, or tried to.
-        together: whether one request settled several messages or renewed their locks, or tried to.
-        pledged: whether any was settled in a transaction, or a settlement was tried.
+        requests: the kinds of requests that were made of it, or tried, which its violations blame:
+            `peeks`, `batches`, `deletions` of several messages, settlements or renewals of several
+            `locks`, and settlements in `transactions`.
         numbers: sequence number to arrival number, of messages that were received.
         latest_numbers: for each line, its message whose sequence number was learned last.
         latest_number: the sequence number seen last, in any line.
@@ -163,13 +162,9 @@ class Queue:
     states: Map[str, SessionData] = Map()
     recovered: Partitions = 0
     outage: Window = Window(NEVER, -NEVER)
-    peeked: bool = False
     spent: int = 0
     settlements: int = 0
-    pledged: bool = False
-    batched: bool = False
-    together: bool = False
-    purged: bool = False
+    requests: frozenset[str] = frozenset()
     numbers: Map[int, int] = Map()
     latest_numbers: Map[Key, Numbered] = Map()
     latest_number: int | None = None
@@ -188,6 +183,19 @@ class Queue:
     deaths: Deaths = NO_DEATHS
     fronts: Map[Partitions, Heap[int]] = Map()
     outlasted: Map[int, int] = Map()
+
+    def with_body(self, body: str) -> Iterator[Stored]:
+        """Yield the messages with this body that may be here, oldest first."""
+        numbers = self.bodies.get(body, ())
+        for number in numbers if isinstance(numbers, tuple) else ():
+            if (stored := self.messages.get(number)) is not None:
+                yield stored
+
+    def asked(self, kind: str) -> "Queue":
+        """Return the belief with one more kind of `requests`."""
+        if kind in self.requests:
+            return self
+        return evolve(self, requests=self.requests | {kind})
 
 
 def is_unsure(queue: Queue) -> bool:

@@ -12,8 +12,6 @@ import attrs
 from busproof.oracle.evolve import evolve
 from busproof.oracle.window import Window
 
-__all__ = ["MOST_PARTITIONED", "NO_ENTITIES", "Counted", "EntityCounts", "Kind"]
-
 MOST_PARTITIONED: Final = 100
 """QUOTA-01: maximum of partitioned queues, or topics, in a namespace."""
 NONE: Final = Window(0, 0)

@@ -4,11 +4,10 @@ import attrs
 from immutables import Map
 
 from busproof import vocabulary as v
+from busproof.oracle.evolve import evolve
 from busproof.oracle.heap import Heap, pop, push, smallest
 from busproof.oracle.schedule import NEVER
 from busproof.oracle.window import Window
-
-__all__ = ["NO_DEATHS", "Deaths"]
 
 
 @attrs.frozen(kw_only=True)
@@ -34,27 +33,27 @@ class Deaths:
         """Return the index with one more message, or one that became available again; O(log n)."""
         if dies is None or dies.earliest >= NEVER:
             return self
-        return attrs.evolve(self, ahead=push(self.ahead, (dies.earliest, number)))
+        return evolve(self, ahead=push(self.ahead, (dies.earliest, number)))
 
     def looked_at_after(self, moment: int, number: int) -> "Deaths":
         """Return the index with a check of a message after a given time; O(log n)."""
         if moment >= NEVER:
             return self
-        return attrs.evolve(self, due=push(self.due, (moment, number)))
+        return evolve(self, due=push(self.due, (moment, number)))
 
     def first_ahead(self, now: Window) -> tuple[int, "Deaths"] | None:
         """Return a message that may have expired by now, and the other entries."""
         first = smallest(self.ahead)
         if first is None or first[0] > now.latest:
             return None
-        return first[1], attrs.evolve(self, ahead=pop(self.ahead))
+        return first[1], evolve(self, ahead=pop(self.ahead))
 
     def first_due(self, now: Window) -> tuple[int, "Deaths"] | None:
         """Return a message whose check is due, and the other entries."""
         first = smallest(self.due)
         if first is None or first[0] >= now.earliest:
             return None
-        return first[1], attrs.evolve(self, due=pop(self.due))
+        return first[1], evolve(self, due=pop(self.due))
 
     def showing(self, session_id: str | None, rules: tuple[v.RuleId, ...]) -> "Deaths":
         """Return the index with rules that an empty answer exercises."""
@@ -62,7 +61,7 @@ class Deaths:
         if set(rules) <= set(known):
             return self
         together = tuple(dict.fromkeys((*known, *rules)))
-        return attrs.evolve(self, shown=self.shown.set(session_id, together))
+        return evolve(self, shown=self.shown.set(session_id, together))
 
 
 NO_DEATHS = Deaths()

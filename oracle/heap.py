@@ -8,8 +8,6 @@ Callers leave stale entries in place and drop them with `settled`.
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-__all__ = ["Heap", "pop", "push", "settled", "smallest"]
-
 Entry = TypeVar("Entry")
 Heap = tuple[int, Entry, Any, Any] | None
 """`None` is empty; a node is (rank, entry, left, right)."""

@@ -2,16 +2,14 @@
 
 from typing import Final
 
-import attrs
 from immutables import Map
 
 from busproof import vocabulary as v
+from busproof.oracle.evolve import evolve
 from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Key
-from busproof.oracle.state import Queue, with_queue
+from busproof.oracle.state import with_queue
 from busproof.oracle.transition import Transition
-
-__all__ = ["for_whatever_reason"]
 
 Homes = Map[Key, Partitions]
 
@@ -24,7 +22,7 @@ def for_whatever_reason(found: list[Transition], command: v.Send | v.Schedule) -
 
     Separate states would double with every such send.
     """
-    return _least_told(_never_arriving(found, command), command)
+    return _least_told(_never_arriving(found, command), command.queue)
 
 
 def _never_arriving(found: list[Transition], command: v.Send | v.Schedule) -> list[Transition]:
@@ -34,52 +32,40 @@ def _never_arriving(found: list[Transition], command: v.Send | v.Schedule) -> li
     reasons = [each for queue in queues if isinstance(each := queue.bodies.get(body), str)]
     if not reasons:
         return found
-    return [
-        transition
-        if isinstance(queue.bodies.get(body), tuple)
-        else attrs.evolve(
-            transition,
-            next=with_queue(
-                transition.next, attrs.evolve(queue, bodies=queue.bodies.set(body, reasons[0]))
-            ),
-        )
-        for transition, queue in zip(found, queues, strict=True)
-    ]
+    same: list[Transition] = []
+    for transition, queue in zip(found, queues, strict=True):
+        after = transition.next
+        if not isinstance(queue.bodies.get(body), tuple):
+            after = with_queue(after, evolve(queue, bodies=queue.bodies.set(body, reasons[0])))
+        same.append(evolve(transition, next=after))
+    return same
 
 
-def _least_told(found: list[Transition], command: v.Send | v.Schedule) -> list[Transition]:
+def _least_told(found: list[Transition], name: str) -> list[Transition]:
     """Return the transitions without those that add only knowledge about keys.
 
     If the message was refused because its key's partition is down, that partition is one of those
     that are down; if there may be another reason, this is not known. The state with less knowledge
-    allows everything that the other one allows.
+    allows everything that the other one allows. Nor do refusals for room matter, which decide which
+    rules a later accepted send exercises, not whether it may be accepted.
     """
-    queues = [transition.next.queues[command.queue] for transition in found]
-    unplaced = [
-        with_queue(transition.next, _untold(queue))
-        for transition, queue in zip(found, queues, strict=True)
-    ]
+    queues = [transition.next.queues[name] for transition in found]
+    unplaced = []
+    for transition, queue in zip(found, queues, strict=True):
+        room = evolve(queue.room, refused=_NOTHING)
+        untold = evolve(queue, homes=_NOWHERE, room=room)
+        unplaced.append(with_queue(transition.next, untold))
 
     def is_told_by(place: int, other: int) -> bool:
-        homes, by = queues[other].homes, queues[place].homes
-        less = _tells(by, homes) if homes != by else other < place
+        """Return whether the other one is the same with fewer partitions of keys known."""
+        homes, fewer = queues[place].homes, queues[other].homes
+        if homes == fewer:
+            less = other < place
+        else:
+            less = all(key in homes and not homes[key] & ~where for key, where in fewer.items())
         return less and unplaced[other] == unplaced[place]
 
     places = range(len(found))
     return [
         found[place] for place in places if not any(is_told_by(place, other) for other in places)
     ]
-
-
-def _untold(queue: Queue) -> Queue:
-    """Return the state without knowledge about keys: their partitions, and refusals for room.
-
-    The latter decide which rules a later accepted send exercises, not whether it may be accepted.
-    """
-    room = attrs.evolve(queue.room, refused=_NOTHING)
-    return attrs.evolve(queue, homes=_NOWHERE, room=room)
-
-
-def _tells(homes: Homes, less: Homes) -> bool:
-    """Return whether these key partitions imply those."""
-    return all(key in homes and homes[key] & ~where == 0 for key, where in less.items())

@@ -1,38 +1,25 @@
 """Answers for entities that do not exist, may not exist, or were created only in part."""
 
-from collections.abc import Iterator
 from typing import Final
 
-import attrs
-
 from busproof import vocabulary as v
+from busproof.oracle.changes import with_doubt, with_managed, with_registry
+from busproof.oracle.evolve import evolve
 from busproof.oracle.management.deletion import delete_entity
 from busproof.oracle.management.test_controls import in_outage
 from busproof.oracle.outages import Outages, partition_set
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.sizes.message_limits import beyond_limits
-from busproof.oracle.state import Namespace, Queue, everywhere, with_queue
-from busproof.oracle.transactions.limits import with_transaction
-from busproof.oracle.transition import Observation, Transition, done, refusal
+from busproof.oracle.state import Namespace, Queue, everywhere
+from busproof.oracle.transition import Observation, Transition, Transitions, done, refusal
 from busproof.oracle.unjudged import LOOKING, named, stop_judging
-
-__all__ = [
-    "absent",
-    "in_part",
-    "maybe_absent",
-    "of_no_queue",
-    "touched",
-    "under_a_topic",
-    "unjudged",
-    "with_doubt",
-]
-
 
 _USING: Final = v.Send | v.Receive | v.Peek | v.GetQueue | v.UpdateQueue | v.DeleteQueue
 """Requests with a documented answer for an entity that does not exist."""
 
 
-def absent(namespace: Namespace, command: v.Command, name: str) -> Iterator[Transition]:
-    """MGMT-10: return the answers for a queue that does not exist."""
+def absent(namespace: Namespace, command: v.Command, name: str) -> Transitions:
+    """MGMT-10, MGMT-15, TOPIC-22: return the answers for a queue that does not exist."""
     if isinstance(command, v.TakePartitionDown | v.BringPartitionUp):
         yield from _answered(namespace, command, _switched(namespace, command))
         return
@@ -42,24 +29,21 @@ def absent(namespace: Namespace, command: v.Command, name: str) -> Iterator[Tran
         unheard_of = namespace.profile.tier is v.Tier.BASIC and isinstance(
             command, v.TopicManagement
         )
-        why = _why_missing(namespace, name)
+        tombstone = namespace.registry.tombstones.get(name)
+        why = rules_if(
+            (tombstone is not None and tombstone.with_topic, "TOPIC-22"),
+            (tombstone is not None, "MGMT-15"),
+            (True, "MGMT-10"),
+        )
         yield refusal(namespace, v.Error.NOT_FOUND, *why, any_error=unheard_of)
         if isinstance(command, v.Send):
             # Either of two reasons may be given for the refusal (ERROR-PRECEDENCE).
             beyond = beyond_limits(namespace, command)
-            yield from (attrs.evolve(each, rules=()) for each in beyond)
+            yield from (evolve(each, rules=()) for each in beyond)
     elif isinstance(command, v.CreateSubscription):
         yield refusal(namespace, v.Error.NOT_FOUND, "TOPIC-19")
     else:
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
-
-
-def _why_missing(namespace: Namespace, name: str) -> tuple[v.RuleId, ...]:
-    """MGMT-10, MGMT-15, TOPIC-22: return the rules exercised by its absence."""
-    tombstone = namespace.registry.tombstones.get(name)
-    if tombstone is None:
-        return ("MGMT-10",)
-    return ("TOPIC-22", "MGMT-15", "MGMT-10") if tombstone.with_topic else ("MGMT-15", "MGMT-10")
 
 
 def _switched(namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp) -> Namespace:
@@ -69,16 +53,22 @@ def _switched(namespace: Namespace, command: v.TakePartitionDown | v.BringPartit
     outages = registry.outages.get(name, Outages(identified))
     down = isinstance(command, v.TakePartitionDown)
     changed = registry.outages.set(name, outages.switched(command.partition, down=down))
-    return attrs.evolve(namespace, registry=attrs.evolve(registry, outages=changed))
+    return with_registry(namespace, outages=changed)
 
 
-def maybe_absent(namespace: Namespace, command: v.Command, queue: Queue) -> Iterator[Transition]:
+def maybe_absent(namespace: Namespace, command: v.Command, queue: Queue) -> Transitions:
     """Return the answers for a queue that may not exist, or exist in part.
 
     MGMT-19: a deletion that is repeated with every partition up finds at worst that it was done.
     """
     if isinstance(command, v.TakePartitionDown | v.BringPartitionUp):
-        yield from _switched_if_there(namespace, command, queue)
+        # The outage is of the queue, if it exists, and of one created later.
+        switched = namespace
+        if partition_set(command.partition) & everywhere(namespace, queue.settings):
+            down = isinstance(command, v.TakePartitionDown)
+            outages = queue.outages.switched(command.partition, down=down)
+            switched = in_outage(namespace, queue.settings.queue, outages)
+        yield from _answered(namespace, command, _switched(switched, command))
         return
     repeated = queue.managed.partially_applied == "delete" and not queue.outages.any
     if repeated and isinstance(command, v.DeleteQueue | v.DeleteTopic):
@@ -88,21 +78,9 @@ def maybe_absent(namespace: Namespace, command: v.Command, queue: Queue) -> Iter
         yield refusal(left, v.Error.NOT_FOUND, any_error=True)
 
 
-def _switched_if_there(
-    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, queue: Queue
-) -> Iterator[Transition]:
-    """Apply the outage to the queue, if it exists, and to one created later."""
-    down = isinstance(command, v.TakePartitionDown)
-    switched = namespace
-    if partition_set(command.partition) & everywhere(namespace, queue.settings):
-        outages = queue.outages.switched(command.partition, down=down)
-        switched = in_outage(namespace, queue.settings.queue, outages)
-    yield from _answered(namespace, command, _switched(switched, command))
-
-
 def _answered(
     namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, switched: Namespace
-) -> Iterator[Transition]:
+) -> Transitions:
     """Return the answers about a partition that may exist: done, or refused."""
     if command.partition < namespace.profile.partitions:
         yield done(switched)
@@ -158,14 +136,4 @@ def in_part(
 
 def touched(namespace: Namespace, queue: Queue) -> Namespace:
     """Record that a queue that may not exist was used, or may still be."""
-    managed = attrs.evolve(queue.managed, touched=True)
-    return with_queue(namespace, attrs.evolve(queue, managed=managed))
-
-
-def with_doubt(namespace: Namespace, command: v.Command) -> Namespace:
-    """Return the namespace in which a transaction may have been ended by a refused send."""
-    name: str | None = getattr(command, "transaction", None)
-    transaction = None if name is None else namespace.transactions.get(name)
-    if name is None or transaction is None:
-        return namespace
-    return with_transaction(namespace, name, attrs.evolve(transaction, doubtful=True))
+    return with_managed(namespace, queue, touched=True)

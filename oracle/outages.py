@@ -2,8 +2,6 @@
 
 import attrs
 
-__all__ = ["Outages", "Partitions", "partition_set"]
-
 Partitions = int
 """A set of partitions as a bit mask; bit 0 is partition 0."""
 

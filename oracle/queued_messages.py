@@ -6,23 +6,10 @@ import attrs
 from immutables import Map
 
 from busproof import vocabulary as v
+from busproof.oracle.evolve import evolve
 from busproof.oracle.outages import Partitions
 from busproof.oracle.schedule import NEVER
 from busproof.oracle.window import Window
-
-__all__ = [
-    "Copy",
-    "Key",
-    "Lock",
-    "Numbered",
-    "Pledge",
-    "Receivers",
-    "SessionData",
-    "SessionLock",
-    "Spread",
-    "Stored",
-    "Tally",
-]
 
 
 class Key(NamedTuple):
@@ -75,9 +62,9 @@ class Lock:
     def lasting(self, until: Window) -> "Lock":
         """Return the lock with its end in `until`, unless a settlement of it waits."""
         if self.pledge is None:
-            return attrs.evolve(self, expiry=until)
+            return evolve(self, expiry=until)
         pledge = self.pledge._replace(until=until)
-        return attrs.evolve(self, pledge=pledge, expiry=pledge.bounds())
+        return evolve(self, pledge=pledge, expiry=pledge.bounds())
 
 
 class Numbered(NamedTuple):
@@ -131,12 +118,12 @@ class Stored:
 
     number: int
     message: v.Message
-    key: Key | None
-    line: Key | None
-    where: Partitions
-    certain: bool
-    since: int
-    available_at: int
+    key: Key | None = None
+    line: Key | None = None
+    where: Partitions = 0
+    certain: bool = False
+    since: int = 0
+    available_at: int = 0
     deliveries: int = 0
     counted: int = 0
     uncounted: int = 0
@@ -251,7 +238,7 @@ class SessionLock:
 
     def with_taken(self, number: int) -> "SessionLock":
         """Return the lock with one more message received under it."""
-        return attrs.evolve(self, taken=self.taken.set(number, None))
+        return evolve(self, taken=self.taken.set(number, None))
 
 
 @attrs.frozen

@@ -6,20 +6,10 @@ import attrs
 from immutables import Map
 
 from busproof import vocabulary as v
+from busproof.oracle.evolve import evolve
 from busproof.oracle.outages import Outages
 from busproof.oracle.schedule import NEVER
 from busproof.oracle.window import Window
-
-__all__ = [
-    "NO_TROUBLE",
-    "UNREGISTERED",
-    "Managed",
-    "Registry",
-    "Tombstone",
-    "as_created",
-    "troubled",
-    "troubled_like",
-]
 
 Bodies = Map[str, object]
 """The bodies that a deleted queue knew."""
@@ -106,14 +96,14 @@ def troubled(managed: Managed, now: Window) -> Managed:
     """Return the history of a queue with a partition that is down, or was until now."""
     known = managed.trouble
     trouble = Window(min(known.earliest, now.earliest), max(known.latest, now.latest))
-    return attrs.evolve(managed, disturbed=True, trouble=trouble)
+    return evolve(managed, disturbed=True, trouble=trouble)
 
 
 def troubled_like(managed: Managed, topic: Managed) -> Managed:
     """Return the history of a subscription, whose partitions are its topic's."""
     if managed.trouble == topic.trouble:
         return managed
-    return attrs.evolve(managed, disturbed=topic.disturbed, trouble=topic.trouble)
+    return evolve(managed, disturbed=topic.disturbed, trouble=topic.trouble)
 
 
 @attrs.frozen

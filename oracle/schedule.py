@@ -6,20 +6,9 @@ import attrs
 from immutables import Map
 
 from busproof import vocabulary as v
+from busproof.oracle.evolve import evolve
 from busproof.oracle.heap import Heap, push, settled, smallest
 from busproof.oracle.window import Window
-
-__all__ = [
-    "EMPTY",
-    "NEVER",
-    "Calendar",
-    "Waiting",
-    "entered",
-    "perhaps_gone",
-    "removed",
-    "top",
-    "withdrawn",
-]
 
 NEVER: int = 2**62
 """A time after every other one."""
@@ -107,7 +96,7 @@ def entered(calendar: Calendar, waiting: Waiting, line: tuple[str, str] | None) 
     if session_id is not None:
         earliest = min(calendar.sessions.get(session_id, NEVER), waiting.due.earliest)
         changes["sessions"] = calendar.sessions.set(session_id, earliest)
-    return attrs.evolve(
+    return evolve(
         calendar,
         scheduled=max(calendar.scheduled, place + 1),
         entries=calendar.entries.set(place, waiting),
@@ -134,19 +123,19 @@ def removed(calendar: Calendar, waiting: Waiting) -> Calendar:
     """Return the calendar without a message that has arrived or never will; O(log n) amortized."""
     entries = calendar.entries.delete(waiting.place)
     due = settled(calendar.due, lambda entry: entry[1] in entries)
-    return attrs.evolve(calendar, entries=entries, due=due, **_weighed(calendar, waiting, -1))
+    return evolve(calendar, entries=entries, due=due, **_weighed(calendar, waiting, -1))
 
 
 def perhaps_gone(calendar: Calendar, waiting: Waiting) -> Calendar:
     """Return the calendar in which a message may be gone."""
-    entries = calendar.entries.set(waiting.place, attrs.evolve(waiting, certain=False))
-    return attrs.evolve(calendar, entries=entries, **_weighed(calendar, waiting, -1))
+    entries = calendar.entries.set(waiting.place, evolve(waiting, certain=False))
+    return evolve(calendar, entries=entries, **_weighed(calendar, waiting, -1))
 
 
 def withdrawn(calendar: Calendar, waiting: Waiting) -> Calendar:
     """Return the calendar without a message that was cancelled in time."""
     cancelled = min(calendar.cancelled, waiting.due.latest)
-    return attrs.evolve(removed(calendar, waiting), cancelled=cancelled)
+    return evolve(removed(calendar, waiting), cancelled=cancelled)
 
 
 def top(calendar: Calendar) -> Waiting | None:

@@ -129,6 +129,10 @@ class Namespace:
     forwarding: Map[str, str] = Map()
     planning: Map[str, None] = Map()
 
+    def reading(self, ambiguity: str, default: str | None = None) -> str | None:
+        """Return the reading of an ambiguity to which the bus is held."""
+        return self.profile.readings.get(ambiguity, default)
+
 
 def fresh_namespace(profile: v.Profile, observability: v.Observability) -> Namespace:
     """Return an empty namespace at time 0."""
@@ -146,8 +150,8 @@ def partition_count(namespace: Namespace, settings: v.CreateQueue) -> int:
         return 1
     if namespace.profile.is_partitioned:
         return namespace.profile.partitions
-    reading = namespace.profile.readings.get("GB-PARTITIONS", "sixteen")
-    each = 1 if reading == "sixteen" else settings.max_size or 1
+    one_each = namespace.reading("GB-PARTITIONS", "sixteen") == "sixteen"
+    each = 1 if one_each else settings.max_size or 1
     return namespace.profile.partitions * each
 
 
@@ -159,11 +163,12 @@ def with_queue(namespace: Namespace, queue: Queue) -> Namespace:
         namespace = evolve(namespace, planning=namespace.planning.set(name, None))
     if before is not None and _counts_alike(before, queue):
         return evolve(namespace, queues=queues.set(name, queue))
+    forwarding, destination = _without(namespace.forwarding, name), queue.settings.forward_to
     return evolve(
         namespace,
         queues=queues.set(name, queue),
         entity_counts=_recounted(namespace, before, queue),
-        forwarding=_with_destination(namespace.forwarding, name, queue.settings.forward_to),
+        forwarding=forwarding if destination is None else forwarding.set(name, destination),
     )
 
 
@@ -183,15 +188,6 @@ def without_queue(namespace: Namespace, name: str) -> Namespace:
         forwarding=forwarding,
         planning=_without(namespace.planning, name),
     )
-
-
-def _with_destination(
-    forwarding: Map[str, str], name: str, destination: str | None
-) -> Map[str, str]:
-    """Return the forwarding table after this queue's destination has changed."""
-    if destination is not None:
-        return forwarding.set(name, destination)
-    return _without(forwarding, name)
 
 
 def _without(named: Map[str, _Value], name: str) -> Map[str, _Value]:

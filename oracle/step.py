@@ -1,12 +1,14 @@
 """Judging: the transitions that the documents allow, and those that match an observation."""
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final
 
 import attrs
 
 from busproof import vocabulary as v
+from busproof.oracle import not_found
+from busproof.oracle.changes import with_doubt
 from busproof.oracle.diagnosis.broken_rules import blamed
 from busproof.oracle.dispatch import dispatched, lost
 from busproof.oracle.evolve import evolve
@@ -18,23 +20,11 @@ from busproof.oracle.merged_refusals import for_whatever_reason
 from busproof.oracle.messages.duplicates import declined
 from busproof.oracle.messages.message_store import never_arrives
 from busproof.oracle.messages.releasing import prepared
-from busproof.oracle.not_found import (
-    absent,
-    in_part,
-    maybe_absent,
-    of_no_queue,
-    touched,
-    under_a_topic,
-    unjudged,
-    with_doubt,
-)
 from busproof.oracle.state import Namespace, Queue, Subscription, Topic, is_unsure, with_queue
 from busproof.oracle.transactions.transactions import sent_to
-from busproof.oracle.transition import UNOBSERVED, Observation, Transition
+from busproof.oracle.transition import UNOBSERVED, Observation, Rules, Transition, Transitions
 from busproof.oracle.unjudged import is_about_unjudged, named, topic_above, with_pending_effects
 from busproof.oracle.window import Window
-
-__all__ = ["Acceptance", "accept", "step", "transitions"]
 
 CREATING = v.CreateQueue | v.RestoreQueue | v.CreateTopic
 """Requests about an entity that need not exist."""
@@ -60,7 +50,7 @@ class Acceptance:
     """
 
     possible: tuple[Namespace, ...]
-    rules: tuple[v.RuleId, ...] = ()
+    rules: Rules = ()
     allowed: tuple[Transition, ...] = ()
 
 
@@ -69,27 +59,24 @@ def transitions(
     command: v.Command,
     connection: str = "c1",
     seen: Observation = UNOBSERVED,
-) -> Iterator[Transition]:
+) -> Transitions:
     """Yield every transition that the documents allow and that matches the observation."""
     names = named(command)
     name = names[0] if names else ""
-    if is_about_unjudged(namespace, command):
-        yield unjudged(namespace, command, seen)
-        return
-    if (topic := topic_above(namespace, command)) is not None:
-        yield under_a_topic(namespace, topic, seen)
+    if (whatever := _beyond_judgement(namespace, command, seen)) is not None:
+        yield whatever
         return
     ready = _prepared(namespace, command)
     if ready is None:
-        yield from _agreeing(absent(namespace, command, name), seen)
+        yield from _agreeing(not_found.absent(namespace, command, name), seen)
         return
     queue = ready.queues.get(name)
     used = seen.outcome is not None and not isinstance(command, LASTING)
     if used and queue is not None and queue.managed.partially_applied:
-        yield in_part(ready, command, queue, seen)
+        yield not_found.in_part(ready, command, queue, seen)
         return
     if is_managed_otherwise(ready, command):
-        yield of_no_queue(ready, command, seen)
+        yield not_found.of_no_queue(ready, command, seen)
         return
     found = _agreeing(dispatched(ready, command, connection, seen), seen)
     new = isinstance(command, CREATING)
@@ -99,13 +86,23 @@ def transitions(
         yield _confirmed(transition, command, name)
 
 
+def _beyond_judgement(
+    namespace: Namespace, command: v.Command, seen: Observation
+) -> Transition | None:
+    """Return the answer, whatever it is, of an entity that is not judged or that no rule covers."""
+    if is_about_unjudged(namespace, command):
+        return not_found.unjudged(namespace, command, seen)
+    topic = topic_above(namespace, command)
+    return None if topic is None else not_found.under_a_topic(namespace, topic, seen)
+
+
 def _of_unsure(
     namespace: Namespace,
     command: v.Command,
     queue: Queue,
-    found: Iterator[Transition],
+    found: Transitions,
     seen: Observation,
-) -> Iterator[Transition]:
+) -> Transitions:
     """Return the answers of a queue that may not exist; among equal ones, the least informative.
 
     A refusal may mean that the queue does not exist; only the refusal of a change is less
@@ -113,7 +110,7 @@ def _of_unsure(
     """
     change = isinstance(command, v.UpdateQueue | v.DeleteQueue | v.UpdateTopic | v.DeleteTopic)
     outage = isinstance(command, v.TakePartitionDown | v.BringPartitionUp)
-    missing = _agreeing(maybe_absent(namespace, command, queue), seen)
+    missing = _agreeing(not_found.maybe_absent(namespace, command, queue), seen)
     if outage or (isinstance(seen.outcome, v.Refused) and not change):
         yield from missing
         return
@@ -125,7 +122,7 @@ def _of_unsure(
         yield from missing
 
 
-def _agreeing(found: Iterator[Transition], seen: Observation) -> Iterator[Transition]:
+def _agreeing(found: Transitions, seen: Observation) -> Transitions:
     return (transition for transition in found if transition.admits(seen.outcome))
 
 
@@ -183,16 +180,14 @@ def _unanswered(namespace: Namespace, command: v.Command, connection: str) -> tu
     """Return the states after an unanswered request, with its queues' names marked as pending."""
     names = named(command)
     left: tuple[Namespace, ...] = (with_doubt(namespace, command),)
-    if is_about_unjudged(namespace, command):
-        left = (unjudged(namespace, command, NO_ANSWER).next,)
-    elif (topic := topic_above(namespace, command)) is not None:
-        left = (under_a_topic(namespace, topic, NO_ANSWER).next,)
+    if (whatever := _beyond_judgement(namespace, command, NO_ANSWER)) is not None:
+        left = (whatever.next,)
     elif is_managed_otherwise(namespace, command):
-        left = (of_no_queue(namespace, command, NO_ANSWER).next,)
+        left = (not_found.of_no_queue(namespace, command, NO_ANSWER).next,)
     elif (ready := _prepared(namespace, command)) is not None:
         queue = ready.queues.get(names[0]) if names else None
         if queue is not None and is_unsure(queue) and not isinstance(command, LASTING):
-            ready = touched(ready, queue)
+            ready = not_found.touched(ready, queue)
         left = lost(ready, command, connection)
     if isinstance(command, v.CommitTransaction | v.RollBackTransaction):
         names = sent_to(namespace, command.transaction)

@@ -15,8 +15,6 @@ from busproof.oracle.evolve import evolve
 from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Key, Stored
 
-__all__ = ["NO_ROOM_TAKEN", "Room", "filled", "least", "most", "most_of_state", "moved"]
-
 OVERHEAD: Final = 4096
 """Possible overhead in bytes of a message beyond body and properties, or of a state."""
 WIDEST: Final = 4
@@ -102,7 +100,9 @@ def moved(room: Room, before: Stored | None, after: Stored | None) -> Room:
         after: the message after; `None` if it was removed.
     """
     if after is None and before is not None and len(room.refused):
-        room = evolve(room, refused=_emptied(room, before))
+        # The removal may make room for what was refused.
+        kept = {key: True for key in (before.key, None) if key in room.refused}
+        room = evolve(room, refused=room.refused.update(kept))
     if before is not None and after is not None and _takes_the_same(before, after):
         return room if _is_apart(before) is _is_apart(after) else _set_apart(room, after)
     if before is not None and _is_counted(before):
@@ -143,12 +143,3 @@ def _with(room: Room, stored: Stored, size: int) -> Room:
     held = room.held.set(where, room.held.get(where, 0) + size)
     mortal = room.mortal + (0 if stored.message.time_to_live is None else size)
     return evolve(room, held=held, apart=apart, keys=keys, mortal=mortal)
-
-
-def _emptied(room: Room, gone: Stored) -> Map[Key | None, bool]:
-    """Return the storage after a removal, which may make room for what was refused."""
-    refused = room.refused
-    for key in {gone.key, None}:
-        if key in refused:
-            refused = refused.set(key, True)
-    return refused

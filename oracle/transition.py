@@ -1,11 +1,13 @@
 """A transition that the documents allow, and the observation of one that happened."""
 
+from collections.abc import Iterator
+
 import attrs
 
 from busproof import vocabulary as v
 from busproof.oracle.state import Namespace
 
-__all__ = ["UNOBSERVED", "Choice", "Observation", "Transition", "done", "refusal"]
+Rules = tuple[v.RuleId, ...]
 
 
 @attrs.frozen
@@ -30,7 +32,7 @@ class Transition:
 
     outcome: v.Outcome
     next: Namespace
-    rules: tuple[v.RuleId, ...] = ()
+    rules: Rules = ()
     choice: Choice | None = None
     any_error: bool = False
 
@@ -41,6 +43,9 @@ class Transition:
         if isinstance(outcome, v.Refused) and isinstance(self.outcome, v.Refused):
             return self.any_error or outcome.error is self.outcome.error
         return outcome == self.outcome
+
+
+Transitions = Iterator[Transition]
 
 
 @attrs.frozen

@@ -7,23 +7,9 @@ forward to it or to which it forwards: nothing about them is a violation or exer
 
 from collections.abc import Iterator
 
-import attrs
-
 from busproof import vocabulary as v
-from busproof.oracle.registry import Registry
+from busproof.oracle.evolve import evolve
 from busproof.oracle.state import Namespace, Topic, is_unjudged, stop_judging_name
-
-__all__ = [
-    "LOOKING",
-    "is_about_unjudged",
-    "is_joined",
-    "is_unjudged",
-    "made",
-    "named",
-    "stop_judging",
-    "topic_above",
-    "with_pending_effects",
-]
 
 LOOKING = (
     v.GetQueue
@@ -124,17 +110,12 @@ def with_pending_effects(namespace: Namespace, command: v.Command, *names: str) 
     if isinstance(command, LOOKING) or not names:
         return namespace
     registry = namespace.registry
+    forwards = registry.pending_forwards
     if isinstance(command, v.CreateQueue | v.CreateSubscription):
-        for destination in v.destinations(command):
-            registry = _with_intended(registry, v.created_path(command), v.owner_of(destination))
-    remembered = registry.pending_effects.update(dict.fromkeys(names))
-    return attrs.evolve(namespace, registry=attrs.evolve(registry, pending_effects=remembered))
-
-
-def _with_intended(registry: Registry, source: str, destination: str) -> Registry:
-    before = registry.pending_forwards.get(source, ())
-    if destination in before:
-        return registry
-    return attrs.evolve(
-        registry, pending_forwards=registry.pending_forwards.set(source, (*before, destination))
-    )
+        path = v.created_path(command)
+        before, onward = forwards.get(path, ()), map(v.owner_of, v.destinations(command))
+        if after := tuple(dict.fromkeys((*before, *onward))):
+            forwards = forwards.set(path, after)
+    effects = registry.pending_effects.update(dict.fromkeys(names))
+    changed = evolve(registry, pending_effects=effects, pending_forwards=forwards)
+    return evolve(namespace, registry=changed)

@@ -2,8 +2,6 @@
 
 import attrs
 
-__all__ = ["Window"]
-
 
 @attrs.frozen
 class Window:
@@ -19,3 +17,12 @@ class Window:
     def lengthened(self, durations: "Window") -> "Window":
         """Return the end of something that begins here and lasts for one of these durations."""
         return Window(self.earliest + durations.earliest, self.latest + durations.latest)
+
+    def widened(self, slack: int) -> "Window":
+        """Return the window as a clock may report it that is off by the slack."""
+        return Window(self.earliest - slack, self.latest + slack)
+
+    @classmethod
+    def around(cls, moment: int, slack: int) -> "Window":
+        """Return when something happened that a clock reports that is off by the slack."""
+        return cls(moment - slack, moment + slack)

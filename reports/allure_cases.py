@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.errors import HistoryError
 from busproof.extras import need
 from busproof.history.codec import unstructure
@@ -25,7 +26,6 @@ from busproof.history.replay import commands_of
 from busproof.reports import overview
 from busproof.reports.printed import Checked, Fate
 from busproof.spec import Catalogue
-from busproof.vocabulary.values import Clock, RuleId
 
 __all__ = ["Case", "fault_cases", "severity", "spec_cases", "verdict_cases", "write_cases"]
 
@@ -83,12 +83,12 @@ class Case:
     attachments: tuple[tuple[str, tuple[str, str], str], ...] = ()
 
 
-def severity(catalogue: Catalogue, rules: Iterable[RuleId]) -> str:
+def severity(catalogue: Catalogue, rules: Iterable[v.RuleId]) -> str:
     """Return the severity of the most important of these rules, by its modality."""
     order = tuple(dict.fromkeys(_SEVERITY.values()))
     known = (overview.found(catalogue, rule) for rule in rules)
-    told = [_SEVERITY[rule.modality] for rule in known if rule is not None]
-    return min(told, key=order.index, default="normal")
+    severities = [_SEVERITY[rule.modality] for rule in known if rule is not None]
+    return min(severities, key=order.index, default="normal")
 
 
 def verdict_cases(label: str, run: Conformance, catalogue: Catalogue) -> Iterator[Case]:
@@ -114,7 +114,7 @@ def verdict_cases(label: str, run: Conformance, catalogue: Catalogue) -> Iterato
             labels=(*_labels(rule.id, "The verdict", catalogue), ("verdict", rule.verdict.value)),
             parameters=tuple(parameters.items()),
             steps=() if example is None else tuple(_steps(example)),
-            attachments=tuple(_attached(rule, Clock(subject.clock))),
+            attachments=tuple(_attached(rule, v.Clock(subject.clock))),
         )
 
 
@@ -195,7 +195,7 @@ def _result(case: Case, logger: Any) -> Any:
             TestStepResult(name=name, status="passed" if ok else "failed", start=now, stop=now)
             for name, ok in case.steps
         ],
-        attachments=[_attach(each, logger) for each in case.attachments],
+        attachments=[_attach(attachment, logger) for attachment in case.attachments],
         start=now,
         stop=now,
     )
@@ -214,17 +214,17 @@ def _digest(text: str) -> str:
     return hashlib.md5(text.encode("utf-8", "backslashreplace"), usedforsecurity=False).hexdigest()
 
 
-def _labels(rule: RuleId, told: str, catalogue: Catalogue) -> tuple[tuple[str, str], ...]:
+def _labels(rule: v.RuleId, title: str, catalogue: Catalogue) -> tuple[tuple[str, str], ...]:
     return (
         ("epic", rule.rpartition("-")[0]),
         ("feature", rule),
-        ("story", told),
+        ("story", title),
         ("rule", rule),
         ("severity", severity(catalogue, [rule])),
     )
 
 
-def _stated(rule: RuleId, edition: str, catalogue: Catalogue) -> str:
+def _stated(rule: v.RuleId, edition: str, catalogue: Catalogue) -> str:
     """Return the rule's statement and its sources, as Allure's Markdown."""
     known = overview.found(catalogue, rule)
     if known is None:
@@ -242,18 +242,18 @@ def _described(rule: RuleVerdict, edition: str, catalogue: Catalogue) -> str:
 
 
 def _steps(example: Counterexample) -> Iterator[tuple[str, bool]]:
-    told = story(example.events)
-    for place, each in enumerate(told, 1):
-        yield str(each), place < len(told)
+    lines = story(example.events)
+    for place, each in enumerate(lines, 1):
+        yield str(each), place < len(lines)
 
 
-def _attached(rule: RuleVerdict, clock: Clock) -> Iterator[tuple[str, tuple[str, str], str]]:
+def _attached(rule: RuleVerdict, clock: v.Clock) -> Iterator[tuple[str, tuple[str, str], str]]:
     example = rule.counterexample
     if example is None or not example.events:
         return
     commands = commands_of(example.events, clock)
     yield "scenario.feature", _TEXT, scenario_of(rule.id, commands, f"What broke {rule.id}")
-    asked = [unstructure(each, full=False) for each in commands]
+    asked = [unstructure(command, full=False) for command in commands]
     yield "commands", _JSON, json.dumps(asked, indent=2)
     lines = (encode_line(unstructure(event)).decode() for event in example.events)
     yield "history excerpt", _LINES, "".join(lines)

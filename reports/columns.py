@@ -11,14 +11,14 @@ __all__ = ["labels"]
 
 def labels(runs: Sequence[Conformance]) -> tuple[str, ...]:
     """Return a label for each run: the implementation, and how it differs from equal names."""
-    told = [_name(run) for run in runs]
+    names = [_name(run) for run in runs]
     alike: dict[str, list[int]] = defaultdict(list)
-    for place, name in enumerate(told):
+    for place, name in enumerate(names):
         alike[name].append(place)
     for places in alike.values():
         for place, more in zip(places, _differing([runs[each] for each in places]), strict=True):
-            told[place] = ", ".join((told[place], *more))
-    return tuple(_numbered(told))
+            names[place] = ", ".join((names[place], *more))
+    return tuple(_numbered(names))
 
 
 def _name(run: Conformance) -> str:

@@ -6,6 +6,7 @@ import attrs
 from immutables import Map
 
 from busproof import __version__
+from busproof import vocabulary as v
 from busproof.errors import HistoryError
 from busproof.history.codec import structure, unstructure
 from busproof.history.conformance import (
@@ -22,7 +23,6 @@ from busproof.history.lines import excerpt
 from busproof.history.records import Oracle
 from busproof.reports import levels, overview
 from busproof.spec import load
-from busproof.vocabulary.values import Clock, RuleId, Tier
 
 __all__ = ["SCHEMA", "conformance_of", "view"]
 
@@ -47,7 +47,7 @@ class _Implementation:
 @attrs.frozen(kw_only=True)
 class _Profile:
     edition: str
-    tier: Tier
+    tier: v.Tier
     partitions: int
     readings: Map[str, str]
     namespace_partitions: int = 1
@@ -70,7 +70,7 @@ class _Level:
     shown: int
     applicable: int
     undeclared: tuple[str, ...]
-    not_shown: tuple[RuleId, ...]
+    not_shown: tuple[v.RuleId, ...]
 
 
 @attrs.frozen(kw_only=True)
@@ -81,7 +81,7 @@ class _Document:
     implementation: _Implementation
     adapter: str
     capabilities: tuple[str, ...]
-    clock: Clock
+    clock: v.Clock
     slack: int
     profile: _Profile
     oracle: Oracle
@@ -179,11 +179,11 @@ def _subject_view(subject: Subject) -> dict[str, Any]:
 
 def _of_premium(subject: Subject) -> dict[str, int]:
     """Return the namespace's partitions and messaging units where they are not one each."""
-    told = {
+    options = {
         "namespace_partitions": subject.namespace_partitions,
         "messaging_units": subject.messaging_units,
     }
-    return {name: number for name, number in told.items() if number > 1}
+    return {name: number for name, number in options.items() if number > 1}
 
 
 def _summary(conformance: Conformance) -> dict[str, int]:
@@ -275,8 +275,8 @@ def _exit_code(code: int) -> ExitCode:
         raise HistoryError(f"exit_code is {code}, and must be one of {allowed}") from None
 
 
-def _check_summary(told: dict[str, int], counted: dict[str, int]) -> None:
-    if told != counted:
+def _check_summary(written: dict[str, int], counted: dict[str, int]) -> None:
+    if written != counted:
         raise HistoryError(
-            f"summary is {excerpt(told)}, and by the rules must be {excerpt(counted)}"
+            f"summary is {excerpt(written)}, and by the rules must be {excerpt(counted)}"
         )

@@ -8,10 +8,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from busproof import vocabulary as v
 from busproof.history.conformance import Conformance, RuleVerdict, Verdict
 from busproof.reports import overview
 from busproof.spec import Catalogue
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["show"]
 
@@ -67,7 +67,7 @@ def _counted(rules: Sequence[RuleVerdict]) -> Text:
 
 def _show_unshown(runs: Sequence[Conformance], console: Console, edges: box.Box) -> None:
     """Print the rules that were not shown: those that differ or broke, and all others."""
-    verdicts: dict[RuleId, list[Verdict]] = {}
+    verdicts: dict[v.RuleId, list[Verdict]] = {}
     for run in runs:
         for found in run.rules:
             verdicts.setdefault(found.id, []).append(found.verdict)
@@ -80,7 +80,10 @@ def _show_unshown(runs: Sequence[Conformance], console: Console, edges: box.Box)
             table.add_column(run.subject.edition, overflow="fold")
         for rule, of_editions in unshown.items():
             if rule not in nowhere:
-                words = (Text(each.value, STYLES.get(each, "yellow")) for each in of_editions)
+                words = (
+                    Text(of_edition.value, STYLES.get(of_edition, "yellow"))
+                    for of_edition in of_editions
+                )
                 table.add_row(rule, *words)
         console.print()
         console.print(table)

@@ -58,8 +58,8 @@ def _suite(label: str, run: Conformance) -> "TestSuite":
     from junitparser import TestSuite  # noqa: PLC0415 - an extra
 
     suite, subject = TestSuite(_printable(label)), run.subject
-    told = {"edition": subject.edition, "tier": str(subject.tier), "oracle": str(run.oracle)}
-    for name, value in told.items():
+    properties = {"edition": subject.edition, "tier": str(subject.tier), "oracle": str(run.oracle)}
+    for name, value in properties.items():
         suite.add_property(name, value)
     suite.add_testcases([_case(rule) for rule in run.rules])
     return suite
@@ -92,7 +92,7 @@ def _kind(verdict: Verdict) -> "type[FinalResult]":
 
 
 def _told(example: Counterexample, again: str) -> str:
-    lines = [f"{number}. {told}" for number, told in enumerate(story(example.events), 1)]
+    lines = [f"{number}. {line}" for number, line in enumerate(story(example.events), 1)]
     allowed = [f"allowed: {each}" for each in example.allowed]
     last = [f"again: {again}"] if again else []
     return "\n".join(

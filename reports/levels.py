@@ -6,11 +6,11 @@ from typing import Any
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.errors import UsageError
 from busproof.history.conformance import Conformance, RuleVerdict, Verdict
 from busproof.reports import overview
 from busproof.spec import Catalogue, Level, Rule, load_levels
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["LevelFound", "State", "check_required", "levels_found", "not_met", "view"]
 
@@ -43,20 +43,20 @@ class LevelFound:
     shown: int
     applicable: int
     undeclared: tuple[str, ...]
-    rules: tuple[RuleId, ...]
-    violated: tuple[RuleId, ...]
+    rules: tuple[v.RuleId, ...]
+    violated: tuple[v.RuleId, ...]
 
     @property
     def words(self) -> str:
         """Return text such as `20 of 22 rules shown; not declared: session-state`."""
         if self.state is State.NOT_CLAIMED:
             return ""
-        told = [f"{self.shown} of {self.applicable} rules shown" if self.applicable else _NONE]
+        parts = [f"{self.shown} of {self.applicable} rules shown" if self.applicable else _NONE]
         if self.violated:
-            told.append(f"violated: {overview.id_words(self.violated)}")
+            parts.append(f"violated: {overview.id_words(self.violated)}")
         if self.undeclared:
-            told.append(f"not declared: {', '.join(self.undeclared)}")
-        return "; ".join(told)
+            parts.append(f"not declared: {', '.join(self.undeclared)}")
+        return "; ".join(parts)
 
 
 _NONE = "no rule of it applies to this tier, edition and reading"
@@ -113,7 +113,7 @@ def check_required(names: Iterable[str], catalogue: Catalogue) -> None:
         if name not in levels and name not in capabilities:
             raise UsageError(
                 f"--require is {name!r}; give a level ({', '.join(levels)}) or a capability that "
-                f"rules need ({', '.join(each for each in capabilities if each not in levels)})"
+                f"rules need ({', '.join(sorted(set(capabilities) - set(levels)))})"
             )
 
 

@@ -79,9 +79,9 @@ def _facts(conformance: Conformance, catalogue: Catalogue) -> Iterator[tuple[str
         "scenarios": overview.scenario_words(conformance),
         "explored": overview.explored_words(conformance.explored) if conformance.explored else "",
     }
-    told = overview.provenance(conformance)
-    again = told.pop("again", "")
-    yield from ((name, _plain(fact)) for name, fact in (facts | told).items() if fact.strip())
+    provenance = overview.provenance(conformance)
+    again = provenance.pop("again", "")
+    yield from ((name, _plain(fact)) for name, fact in (facts | provenance).items() if fact.strip())
     if again:
         yield "again", _code(again).replace("|", "\\|")
 
@@ -112,8 +112,8 @@ def _known(entries: tuple[KnownFailure, ...]) -> Iterator[str]:
 
 
 def _known_row(known: KnownFailure) -> tuple[str, ...]:
-    told = (known.rule, known.standing.value, known.reason, known.link, known.expires)
-    return tuple(map(_plain, told))
+    cells = (known.rule, known.standing.value, known.reason, known.link, known.expires)
+    return tuple(map(_plain, cells))
 
 
 def _claims(conformance: Conformance, catalogue: Catalogue) -> Iterator[str]:
@@ -187,9 +187,9 @@ def _example(example: Counterexample) -> Iterator[str]:
         yield ""
         yield f"Scenario: {_plain(example.scenario)}"
     yield ""
-    for number, told in enumerate(story(example.events), 1):
-        who = f"{_plain(told.who)}: " if told.who else ""
-        yield f"{number}. {who}{_code(told.asked)} → {_code(told.came)}"
+    for number, line in enumerate(story(example.events), 1):
+        who = f"{_plain(line.who)}: " if line.who else ""
+        yield f"{number}. {who}{_code(line.asked)} → {_code(line.came)}"
     yield ""
     yield f"**Seen:** {_code(example.seen)}"
     yield ""

@@ -6,6 +6,7 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.errors import UsageError
 from busproof.history.conformance import (
     Conformance,
@@ -19,7 +20,6 @@ from busproof.history.conformance import (
 from busproof.history.records import ScenarioVerdict
 from busproof.history.render.phrases import seconds
 from busproof.spec import Catalogue, Rule
-from busproof.vocabulary.values import RuleId
 
 __all__ = [
     "Claim",
@@ -138,7 +138,7 @@ def provenance(conformance: Conformance) -> dict[str, str]:
     """Return the time and origin of a run; unknown values are left out."""
     subject = conformance.subject
     took = "" if conformance.seconds is None else f", {conformance.seconds} s"
-    told = {
+    facts = {
         "limited to": ", ".join(conformance.only),
         "commit": subject.commit,
         "url": subject.url,
@@ -146,7 +146,7 @@ def provenance(conformance: Conformance) -> dict[str, str]:
         "run at": f"{conformance.at}{took}" if conformance.at else "",
         "again": conformance.again,
     }
-    return {name: text for name, text in told.items() if text}
+    return {name: text for name, text in facts.items() if text}
 
 
 def known_words(known: KnownFailure) -> str:
@@ -187,16 +187,16 @@ def unshown_claims(conformance: Conformance, catalogue: Catalogue) -> tuple[Clai
     return tuple(claims)
 
 
-def by_cause(rules: Iterable[RuleVerdict]) -> dict[str, tuple[RuleId, ...]]:
+def by_cause(rules: Iterable[RuleVerdict]) -> dict[str, tuple[v.RuleId, ...]]:
     """Return ids of the rules by the cause of their verdict."""
-    causes: dict[str, tuple[RuleId, ...]] = {}
+    causes: dict[str, tuple[v.RuleId, ...]] = {}
     for rule in rules:
         cause = rule.cause or _NO_CAUSE
         causes[cause] = (*causes.get(cause, ()), rule.id)
     return causes
 
 
-def found(catalogue: Catalogue, rule: RuleId) -> Rule | None:
+def found(catalogue: Catalogue, rule: v.RuleId) -> Rule | None:
     """Return the rule with this id; `None` if the report is of another catalogue."""
     try:
         return catalogue.rule(rule)
@@ -221,7 +221,7 @@ def citations(catalogue: Catalogue, rule: Rule, edition: str) -> dict[tuple[str,
     }
 
 
-def links(catalogue: Catalogue, rule: RuleId, edition: str) -> dict[str, str]:
+def links(catalogue: Catalogue, rule: v.RuleId, edition: str) -> dict[str, str]:
     """Return addresses of a rule's statements in this edition and outside the editions, by name.
 
     A statement in another language has a second address, of an English text.
@@ -229,19 +229,19 @@ def links(catalogue: Catalogue, rule: RuleId, edition: str) -> dict[str, str]:
     known = found(catalogue, rule)
     cited = () if known is None else known.citations
     others = {each.id for each in catalogue.editions} - {edition}
-    told: dict[str, str | None] = {}
+    addresses: dict[str, str | None] = {}
     for each in cited:
         if each.source not in others:
             name = f"{each.source} {each.anchor or ''}".strip()
-            told[name] = catalogue.link(each)
-            if catalogue.english(each) != told[name]:
-                told[f"{name}, in English"] = catalogue.english(each)
-    return {name: address for name, address in told.items() if address is not None}
+            addresses[name] = catalogue.link(each)
+            if catalogue.english(each) != addresses[name]:
+                addresses[f"{name}, in English"] = catalogue.english(each)
+    return {name: address for name, address in addresses.items() if address is not None}
 
 
-def id_words(rules: Iterable[RuleId]) -> str:
+def id_words(rules: Iterable[v.RuleId]) -> str:
     """Return the ids, three or more in a row as `KEY-04 to KEY-09`."""
-    runs: list[list[RuleId]] = []
+    runs: list[list[v.RuleId]] = []
     for rule in rules:
         if runs and _follows(rule, runs[-1][-1]):
             runs[-1].append(rule)
@@ -301,7 +301,7 @@ def _needs(rule: Rule | None) -> frozenset[str]:
     return frozenset(capability for need in needs for capability in need.split("|"))
 
 
-def _follows(rule: RuleId, before: RuleId) -> bool:
+def _follows(rule: v.RuleId, before: v.RuleId) -> bool:
     family, _, number = rule.partition("-")
     last_family, _, last = before.partition("-")
     plain = number.isdecimal() and last.isdecimal()

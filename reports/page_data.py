@@ -6,6 +6,7 @@ from typing import Any, Final
 import attrs
 
 from busproof import __version__
+from busproof import vocabulary as v
 from busproof.history.conformance import (
     Conformance,
     Counterexample,
@@ -23,7 +24,6 @@ from busproof.reports.levels import levels_found
 from busproof.reports.printed import Fate
 from busproof.reports.trends import Entry, moved, series
 from busproof.spec import Ambiguity, Catalogue, Rule
-from busproof.vocabulary.values import Clock, RuleId
 
 __all__ = ["Comparison", "page_data"]
 
@@ -33,7 +33,7 @@ VERDICTS: Final = tuple(Verdict)
 RUNS_TOLD: Final = 40
 """Number of an implementation's latest runs in the chart."""
 
-Evidence = Mapping[RuleId, Mapping[str, Any]]
+Evidence = Mapping[v.RuleId, Mapping[str, Any]]
 """Evidence for each rule: `scenarios`, `faults`, `tla`."""
 
 
@@ -77,7 +77,7 @@ def page_data(comparison: Comparison) -> dict[str, Any]:
             + [each.id for each in catalogue.sources]
         },
         "anchored": [each.id for each in catalogue.editions if each.has_named_sections],
-        "ambiguities": {each.id: _ambiguity(each) for each in catalogue.ambiguities},
+        "ambiguities": {ambiguity.id: _ambiguity(ambiguity) for ambiguity in catalogue.ambiguities},
         "rules": [*_rules(comparison), *_unknown(comparison)],
         "audited": bool(comparison.fates),
         "runs": runs,
@@ -109,7 +109,7 @@ def _ambiguity(ambiguity: Ambiguity) -> dict[str, Any]:
 
 
 def _rules(comparison: Comparison) -> Iterator[dict[str, Any]]:
-    readings: dict[RuleId, list[str]] = {}
+    readings: dict[v.RuleId, list[str]] = {}
     for ambiguity in comparison.catalogue.ambiguities:
         for rule in ambiguity.rules:
             readings.setdefault(rule, []).append(ambiguity.id)
@@ -119,7 +119,7 @@ def _rules(comparison: Comparison) -> Iterator[dict[str, Any]]:
 
 
 def _stated(rule: Rule, readings: Sequence[str]) -> dict[str, Any]:
-    told = {
+    fields = {
         "id": rule.id,
         "title": rule.title,
         "statement": rule.statement,
@@ -131,15 +131,17 @@ def _stated(rule: Rule, readings: Sequence[str]) -> dict[str, Any]:
         "needs": list(rule.needs),
         "unless": list(rule.unless),
         "never": rule.why_never,
-        "citations": [[each.source, each.anchor, each.remark] for each in rule.citations],
+        "citations": [
+            [citation.source, citation.anchor, citation.remark] for citation in rule.citations
+        ],
         "readings": list(readings),
     }
-    return {key: value for key, value in told.items() if value not in (None, [], False)}
+    return {key: value for key, value in fields.items() if value not in (None, [], False)}
 
 
 def _shown(shown: Mapping[str, Any], fates: Mapping[str, Fate]) -> dict[str, Any]:
     specs: Mapping[str, Any] = shown.get("tla", {})
-    told = {
+    fields = {
         "scenarios": [[each["file"], each["name"]] for each in shown.get("scenarios", ())],
         "operators": _named(specs, "operators"),
         "properties": _named(specs, "properties"),
@@ -147,7 +149,7 @@ def _shown(shown: Mapping[str, Any], fates: Mapping[str, Fate]) -> dict[str, Any
         "mutants": [[each["name"], each["killed_by"]] for each in specs.get("mutants", ())],
         "faults": [_fault(each, fates.get(each["id"])) for each in shown.get("faults", ())],
     }
-    return {key: value for key, value in told.items() if value}
+    return {key: value for key, value in fields.items() if value}
 
 
 def _named(specs: Mapping[str, Any], kind: str) -> list[str]:
@@ -155,8 +157,8 @@ def _named(specs: Mapping[str, Any], kind: str) -> list[str]:
 
 
 def _fault(fault: Mapping[str, str], fate: Fate | None) -> list[str]:
-    told = [fault["id"], fault["summary"]]
-    return told if fate is None else [*told, fate.result, fate.why]
+    cells = [fault["id"], fault["summary"]]
+    return cells if fate is None else [*cells, fate.result, fate.why]
 
 
 def _unknown(comparison: Comparison) -> Iterator[dict[str, Any]]:
@@ -182,9 +184,9 @@ def _run(name: str, run: Conformance, comparison: Comparison, texts: _Texts) -> 
         "terms": overview.terms_words(run, catalogue),
         "capabilities": list(subject.capabilities),
         "readings": {
-            each.id: subject.readings[each.id]
-            for each in catalogue.ambiguities
-            if subject.readings.get(each.id, each.default) != each.default
+            ambiguity.id: subject.readings[ambiguity.id]
+            for ambiguity in catalogue.ambiguities
+            if subject.readings.get(ambiguity.id, ambiguity.default) != ambiguity.default
         },
         "scenarios": overview.scenario_words(run),
         "explored": overview.explored_words(run.explored) if run.explored else "",
@@ -201,7 +203,7 @@ def _run(name: str, run: Conformance, comparison: Comparison, texts: _Texts) -> 
             [each.level.title, each.state.value, each.words, each.level.summary]
             for each in levels_found(run, catalogue)
         ],
-        "known": [_known(each) for each in run.known_failures],
+        "known": [_known(known_failure) for known_failure in run.known_failures],
         "verdicts": {rule.id: _verdict(rule, texts) for rule in run.rules},
         "examples": {
             rule.id: _example(rule.id, rule.counterexample, subject.clock) | _again(rule)
@@ -218,24 +220,24 @@ def _known(known: KnownFailure) -> list[str]:
 
 def _verdict(rule: RuleVerdict, texts: _Texts) -> list[Any]:
     """Return verdict, events, cause and scenarios, without trailing empty values."""
-    told: list[Any] = [
+    cells: list[Any] = [
         VERDICTS.index(rule.verdict),
         rule.events,
         texts.place(rule.cause) if rule.cause else -1,
         [texts.place(scenario) for scenario in rule.scenarios],
     ]
-    return told if rule.scenarios else told[:3] if rule.cause else told[:2]
+    return cells if rule.scenarios else cells[:3] if rule.cause else cells[:2]
 
 
-def _example(rule: RuleId, example: Counterexample, clock: str) -> dict[str, Any]:
-    commands = commands_of(example.events, Clock(clock))
+def _example(rule: v.RuleId, example: Counterexample, clock: str) -> dict[str, Any]:
+    commands = commands_of(example.events, v.Clock(clock))
     return {
         "scenario": example.scenario,
         "gherkin": scenario_of(rule, commands, f"What broke {rule}") if commands else "",
         "why": consequence(rule),
         "seen": example.seen,
         "allowed": list(example.allowed),
-        "story": [[told.who, told.asked, told.came] for told in story(example.events)],
+        "story": [[line.who, line.asked, line.came] for line in story(example.events)],
     }
 
 

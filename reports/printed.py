@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.errors import HistoryError
 from busproof.history.codec import structure
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["Checked", "Fate", "read_audit", "read_modelcheck"]
 
@@ -29,11 +29,11 @@ class Fate:
     """
 
     id: str
-    rule: RuleId
+    rule: v.RuleId
     result: str = attrs.field(validator=attrs.validators.in_(("killed", "silent", "equivalent")))
     killed_by: tuple[str, ...] = ()
     commands: int = 0
-    violated: tuple[RuleId, ...] = ()
+    violated: tuple[v.RuleId, ...] = ()
     why: str = ""
 
 
@@ -107,8 +107,8 @@ def _without_figures(value: Any) -> Any:
     """Return the same without the counts and times of configurations."""
     match value:
         case {"configurations": [*each]} if all(isinstance(one, dict) for one in each):
-            told = {field.name for field in attrs.fields(Checked)}
-            kept = [{name: one[name] for name in one if name in told} for one in each]
+            fields = {field.name for field in attrs.fields(Checked)}
+            kept = [{name: one[name] for name in one if name in fields} for one in each]
             return {"configurations": kept}
         case _:
             return value

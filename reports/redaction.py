@@ -12,13 +12,13 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.history.conformance import (
     Conformance,
     Counterexample,
     KnownFailure,
     RuleVerdict,
 )
-from busproof.vocabulary.outcomes import Event, Indeterminate, Refused, Unsupported
 
 __all__ = ["redacted", "redacted_text"]
 
@@ -125,9 +125,9 @@ def _example(example: Counterexample) -> Counterexample:
     )
 
 
-def _event(event: Event) -> Event:
+def _event(event: v.Event) -> v.Event:
     match event.outcome:
-        case Refused() | Indeterminate() | Unsupported():
+        case v.Refused() | v.Indeterminate() | v.Unsupported():
             detail = redacted_text(event.outcome.detail)
             return attrs.evolve(event, outcome=attrs.evolve(event.outcome, detail=detail))
         case _:

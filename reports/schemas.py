@@ -8,13 +8,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from busproof import vocabulary as v
 from busproof.history.conformance import ExitCode, Standing, Verdict
 from busproof.history.records import Oracle
 from busproof.history.schemas import history_schema
 from busproof.reports.document import SCHEMA
 from busproof.reports.levels import State
-from busproof.vocabulary.profile import NAMESPACE_PARTITIONS
-from busproof.vocabulary.values import Clock, Tier
 
 __all__ = ["FILE", "conformance_schema", "render", "write"]
 
@@ -84,7 +83,7 @@ def _report() -> Schema:
         ),
         "adapter": _TEXT,
         "capabilities": _described("What the adapter declared.", _list(_TEXT)),
-        "clock": _one_of(Clock),
+        "clock": _one_of(v.Clock),
         "slack": _described("Tolerance of every timer, in microseconds.", _COUNT),
         "profile": _with_optional(_object(_profile()), _of_premium()),
         "oracle": _one_of(Oracle),
@@ -115,7 +114,7 @@ def _explored() -> Schema:
 def _profile() -> Schema:
     return {
         "edition": _TEXT,
-        "tier": _one_of(Tier),
+        "tier": _one_of(v.Tier),
         "partitions": {"type": "integer", "minimum": 1},
         "readings": _described("The reading taken of each ambiguity.", _map(_TEXT)),
     }
@@ -125,7 +124,7 @@ def _of_premium() -> Schema:
     return {
         "namespace_partitions": _described(
             "Partitions of a partitioned Premium namespace; missing if it is not partitioned.",
-            {"type": "integer", "enum": list(NAMESPACE_PARTITIONS[1:])},
+            {"type": "integer", "enum": list(v.NAMESPACE_PARTITIONS[1:])},
         ),
         "messaging_units": _described(
             "Messaging units of a Premium namespace; missing if it has one.",

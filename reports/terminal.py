@@ -164,9 +164,9 @@ class _Screen:
         ]
         if hidden and self._brief:
             kinds = Counter(rule.cause.partition(":")[0] for rule in hidden)
-            told = ", ".join(f"{count} by {kind}" for kind, count in kinds.most_common())
+            causes = ", ".join(f"{count} by {kind}" for kind, count in kinds.most_common())
             self._print()
-            self._print(self._text(f"Not applicable: {told} (-v names them)", "dim"))
+            self._print(self._text(f"Not applicable: {causes} (-v names them)", "dim"))
             return
         if hidden:
             self._heading(f"Not applicable ({len(hidden)})", "dim")
@@ -218,12 +218,12 @@ class _Screen:
             style = _LEVEL_STYLES[state]
             levels = [each for each in found if each.state is state]
             if levels and (self._brief or state is State.NOT_CLAIMED):
-                titles = ", ".join(each.level.title for each in levels)
+                titles = ", ".join(level.level.title for level in levels)
                 self._indented(self._labelled(state.value, titles, style))
                 continue
-            for each in levels:
-                told = f"{state.value}, {each.words}"
-                self._indented(self._labelled(each.level.title, told, style))
+            for level in levels:
+                text = f"{state.value}, {level.words}"
+                self._indented(self._labelled(level.level.title, text, style))
 
     def print_summary(self) -> None:
         """Print the counts, and the result of the run."""
@@ -271,8 +271,8 @@ class _Screen:
         steps = Table.grid(padding=(0, 1))
         steps.add_column(justify="right", no_wrap=True)
         steps.add_column(overflow="fold")
-        for number, told in enumerate(story(example.events), 1):
-            steps.add_row(self._text(f"{number}."), self._text(str(told)))
+        for number, line in enumerate(story(example.events), 1):
+            steps.add_row(self._text(f"{number}."), self._text(str(line)))
         yield steps
         yield self._labelled("Seen", example.seen, "red")
         yield self._labelled("Allowed", "\n".join(self._allowed(example)), "green")

@@ -9,6 +9,7 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.errors import HistoryError
 from busproof.history.codec import structure, unstructure
 from busproof.history.conformance import Conformance, Verdict
@@ -17,7 +18,6 @@ from busproof.reports.document import view
 from busproof.reports.overview import terms_words
 from busproof.reports.redaction import redacted
 from busproof.spec import Catalogue
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["Entry", "entry_of", "extend", "moved", "read_entries", "series"]
 
@@ -55,7 +55,7 @@ class Entry:
         """Return how many rules had this verdict."""
         return len(self.verdicts.get(verdict.value, "").split())
 
-    def by_rule(self) -> dict[RuleId, str]:
+    def by_rule(self) -> dict[v.RuleId, str]:
         """Return the verdict on each rule."""
         return {rule: name for name, rules in self.verdicts.items() for rule in rules.split()}
 
@@ -129,10 +129,10 @@ def series(
     """Return the runs of this implementation with the same adapter and terms, oldest first."""
     subject, terms = conformance.subject, terms_words(conformance, catalogue)
     about = (subject.name, subject.adapter, terms)
-    return tuple(each for each in entries if (each.name, each.adapter, each.held_to) == about)
+    return tuple(entry for entry in entries if (entry.name, entry.adapter, entry.held_to) == about)
 
 
-def moved(before: Entry, after: Entry) -> tuple[tuple[RuleId, str, str], ...]:
+def moved(before: Entry, after: Entry) -> tuple[tuple[v.RuleId, str, str], ...]:
     """Return the rules with different verdicts: id, verdict before, verdict after.
 
     A rule that only one of the two has gets an empty verdict in the other.

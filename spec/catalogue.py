@@ -84,11 +84,11 @@ class Catalogue:
             return None if cited is None or cited.snapshot is None else cited.snapshot.link
         if isinstance(cited, Source):
             return cited.link
-        return next((each.link for each in self.editions if each.language == "en"), None)
+        return next((edition.link for edition in self.editions if edition.language == "en"), None)
 
     def says(self, rule: Rule) -> tuple[Statement, ...]:
         """Return what the documents say on a rule, in our words: each statement that it covers."""
-        return tuple(each for each in self.statements if each.id in rule.covers)
+        return tuple(statement for statement in self.statements if statement.id in rule.covers)
 
     @cached_property
     def _sources(self) -> dict[str, Source]:

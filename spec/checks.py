@@ -191,7 +191,9 @@ def check_conditions(rules: Iterable[Rule], register: Iterable[Ambiguity]) -> No
     Raises:
         SpecificationError: there is one.
     """
-    readings = {entry.id: [f"{entry.id}={each}" for each in entry.readings] for entry in register}
+    readings = {
+        entry.id: [f"{entry.id}={reading}" for reading in entry.readings] for entry in register
+    }
     for rule in rules:
         for condition in rule.unless:
             name, equals, _ = condition.partition("=")

@@ -73,12 +73,12 @@ def _statement(name: str, entry: Fields, editions: tuple[str, ...]) -> Statement
     made_by = entry.texts("editions", editions)
     apart = entry.entry_or_none("apart")
     if apart is not None:
-        made_by += tuple(each for each in editions if apart.texts_or_none(each))
+        made_by += tuple(edition for edition in editions if apart.texts_or_none(edition))
         apart.end()
     statement = Statement(
         id=name,
         says=entry.text("says"),
-        editions=tuple(each for each in editions if each in made_by),
+        editions=tuple(edition for edition in editions if edition in made_by),
     )
     entry.end()
     return statement

@@ -41,8 +41,8 @@ def print_rules(catalogue: Catalogue, rules: Sequence[Rule]) -> None:
     console.print(f"Editions: {marks}; outside: stated by none of them, in force in all.")
     console.print(f"A run that names no edition is held to {catalogue.default_edition}.")
     newest = catalogue.releases[0]
-    told = "busproof rules --changes has details."
-    console.print(f"Catalogue {newest.version} of {newest.dated}; {told}")
+    hint = "busproof rules --changes has details."
+    console.print(f"Catalogue {newest.version} of {newest.dated}; {hint}")
 
 
 def _cells(catalogue: Catalogue, rule: Rule, *, narrow: bool) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ def view_rule(catalogue: Catalogue, rule: Rule) -> dict[str, Any]:
     ]
     return attrs.asdict(rule) | {
         "citations": citations,
-        "says": [each.says for each in catalogue.says(rule)],
+        "says": [say.says for say in catalogue.says(rule)],
     }
 
 

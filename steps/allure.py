@@ -260,8 +260,8 @@ def _end(item: pytest.Item, error: BaseException | None = None) -> None:
     if error is None:
         context.__exit__(None, None, None)
         return
-    told = pytest.skip.Exception(str(error)) if _is_unjudged(error) else error
-    context.__exit__(type(told), told, error.__traceback__)
+    reported = pytest.skip.Exception(str(error)) if _is_unjudged(error) else error
+    context.__exit__(type(reported), reported, error.__traceback__)
 
 
 @pytest.hookimpl(wrapper=True, trylast=True)

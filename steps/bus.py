@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from busproof import vocabulary as v
 from busproof.adapters.base import Adapter, Hearing
 from busproof.history.records import Oracle
 from busproof.history.render.events import event_words
@@ -19,36 +20,6 @@ from busproof.judging.scenario_outcome import (
     Undeclared,
     blaming_the_adapter,
 )
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import (
-    Abandon,
-    AcceptSession,
-    AdvanceClock,
-    BringPartitionUp,
-    Command,
-    Complete,
-    CreateQueue,
-    ListQueues,
-    Peek,
-    Receive,
-    Send,
-    SendBatch,
-    TakePartitionDown,
-)
-from busproof.vocabulary.messages import Message, MessageView
-from busproof.vocabulary.outcomes import (
-    Done,
-    Event,
-    Indeterminate,
-    Listed,
-    Outcome,
-    Peeked,
-    Received,
-    Refused,
-    Unsupported,
-)
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import MICROSECONDS, Clock, Error, ReceiveMode
 
 __all__ = ["Bus"]
 
@@ -59,8 +30,8 @@ PEEKS = 20
 """Number of empty peeks in a row that a scenario accepts as "nothing to show"."""
 
 PAUSES = (
-    *(MICROSECONDS // 4,) * 8,
-    *(MICROSECONDS,) * 18,
+    *(v.MICROSECONDS // 4,) * 8,
+    *(v.MICROSECONDS,) * 18,
     *(BOUND // 12,) * 10,
 )
 """Pauses between attempts to receive, in microseconds: short at first, `BOUND` in all."""
@@ -73,15 +44,15 @@ class Bus(Driver):
     """Driver that rejects undeclared requests, and remembers the messages that a scenario sent."""
 
     def __init__(
-        self, adapter: Adapter, profile: Profile, oracle: Oracle, recording: Recording
+        self, adapter: Adapter, profile: v.Profile, oracle: Oracle, recording: Recording
     ) -> None:
         super().__init__(adapter, profile, oracle, recording)
         self._bodies = 0
         self._deadline: int | None = None
-        self.sent: list[Message] = []
-        self.settings: dict[str, CreateQueue] = {}
+        self.sent: list[v.Message] = []
+        self.settings: dict[str, v.CreateQueue] = {}
 
-    def do(self, command: Command, connection: str = "c1") -> Outcome:
+    def do(self, command: v.Command, connection: str = "c1") -> v.Outcome:
         """Send one command and judge the answer.
 
         Raises:
@@ -96,16 +67,16 @@ class Bus(Driver):
         event, violation = self.ask(command, connection)
         if violation is not None:
             raise self.complaint(event, violation)
-        if isinstance(event.outcome, Indeterminate):
+        if isinstance(event.outcome, v.Indeterminate):
             raise self._missed("no answer came to", event)
-        if isinstance(event.outcome, Unsupported):
+        if isinstance(event.outcome, v.Unsupported):
             raise Undeclared(f"declared, yet unsupported: {event_words(event)}")
-        if isinstance(command, CreateQueue) and isinstance(event.outcome, Done):
+        if isinstance(command, v.CreateQueue) and isinstance(event.outcome, v.Done):
             self.settings[command.queue] = command
         self._keep_deadline(event)
         return event.outcome
 
-    def do_all(self, commands: Sequence[Command]) -> Iterator[Outcome]:
+    def do_all(self, commands: Sequence[v.Command]) -> Iterator[v.Outcome]:
         """Send commands in order, as `do` does; announce them to an adapter that prefetches.
 
         Raises:
@@ -116,34 +87,34 @@ class Bus(Driver):
                 self._adapter.hear(commands, "c1")
         return map(self.do, commands)
 
-    def _keep_deadline(self, event: Event) -> None:
+    def _keep_deadline(self, event: v.Event) -> None:
         deadline, self._deadline = self._deadline, None
         if deadline is not None and event.returned is not None and event.returned >= deadline:
             raise self._missed("the answer came too late for the scenario", event)
 
-    def _missed(self, how: str, event: Event) -> Missed:
+    def _missed(self, how: str, event: v.Event) -> Missed:
         return Missed(f"{how}: {event_words(event)}", len(self._events) - 1)
 
-    def message(self, **properties: Any) -> Message:
+    def message(self, **properties: Any) -> v.Message:
         """Return a message with these properties and a unique body."""
         self._bodies += 1
-        return Message(body=f"m{self._bodies}", **properties)
+        return v.Message(body=f"m{self._bodies}", **properties)
 
-    def send(self, command: Send) -> Outcome:
+    def send(self, command: v.Send) -> v.Outcome:
         """Send one message, and remember it if it was accepted."""
         outcome = self.do(command)
-        if isinstance(outcome, Done):
+        if isinstance(outcome, v.Done):
             self.sent.append(command.message)
         return outcome
 
-    def send_batch(self, command: SendBatch) -> Outcome:
+    def send_batch(self, command: v.SendBatch) -> v.Outcome:
         """Send a batch, and remember its messages if it was accepted."""
         outcome = self.do(command)
-        if isinstance(outcome, Done):
+        if isinstance(outcome, v.Done):
             self.sent.extend(command.messages)
         return outcome
 
-    def expect(self, outcome: Outcome, kind: type[Outcome]) -> None:
+    def expect(self, outcome: v.Outcome, kind: type[v.Outcome]) -> None:
         """Check the type of an answer that the scenario depends on.
 
         Raises:
@@ -154,7 +125,7 @@ class Bus(Driver):
                 f"the scenario expects {kind.__name__} and got {outcome_words(outcome)}"
             )
 
-    def need(self, capability: Capability) -> None:
+    def need(self, capability: v.Capability) -> None:
         """Check a capability that this scenario needs, even if its rule does not.
 
         Raises:
@@ -170,11 +141,11 @@ class Bus(Driver):
             NotApplicable: the adapter does not report partitions.
             NotConforming: a message cannot be received.
         """
-        self.need(Capability.WITNESS)
+        self.need(v.Capability.WITNESS)
         wanted = list(bodies)
         if any(body not in self.partition_of for body in wanted):
             if session_id is not None:
-                self.do(AcceptSession(queue=queue, session_id=session_id))
+                self.do(v.AcceptSession(queue=queue, session_id=session_id))
             self.received(queue, session_id=session_id)
         lost = [body for body in wanted if body not in self.partition_of]
         if lost:
@@ -183,46 +154,46 @@ class Bus(Driver):
 
     def received(
         self, queue: str, connection: str = "c1", session_id: str | None = None
-    ) -> list[MessageView]:
+    ) -> list[v.MessageView]:
         """Receive and complete messages one by one until the queue is empty.
 
         Raises:
             Inconclusive: the queue stays non-empty, and the judge cannot decide whether it may.
         """
-        views: list[MessageView] = []
+        views: list[v.MessageView] = []
         for _ in range(len(self.sent) + ROUNDS):
             outcome = self.receive(queue, connection, session_id)
-            if not isinstance(outcome, Received):
+            if not isinstance(outcome, v.Received):
                 return views
             views.append(outcome.message)
             self.complete(queue, outcome.message, connection)
         raise Inconclusive(f"the queue is still not empty after {len(views)} receives")
 
-    def peeked(self, command: Peek) -> tuple[MessageView, ...]:
+    def peeked(self, command: v.Peek) -> tuple[v.MessageView, ...]:
         """Return the messages that a peek shows; repeat an empty peek.
 
         A partition without messages may have answered the first one (PEEK-EMPTY).
         """
         for _ in range(PEEKS):
             outcome = self.do(command)
-            self.expect(outcome, Peeked)
-            if isinstance(outcome, Peeked) and outcome.messages:
+            self.expect(outcome, v.Peeked)
+            if isinstance(outcome, v.Peeked) and outcome.messages:
                 return outcome.messages
         return ()
 
     def awaited(
         self, queue: str, number: int, connection: str = "c1", session_id: str | None = None
-    ) -> list[MessageView]:
+    ) -> list[v.MessageView]:
         """Receive and complete until this number of messages has arrived, or the time is up.
 
         Raises:
             Inconclusive: as `tries`.
         """
-        views: list[MessageView] = []
+        views: list[v.MessageView] = []
         for _ in self.tries():
             while len(views) < number:
                 outcome = self._received_yet(queue, connection, session_id)
-                if not isinstance(outcome, Received):
+                if not isinstance(outcome, v.Received):
                     break
                 views.append(outcome.message)
                 self.complete(queue, outcome.message, connection)
@@ -230,13 +201,13 @@ class Bus(Driver):
                 break
         return views
 
-    def _received_yet(self, queue: str, connection: str, session_id: str | None) -> Outcome:
+    def _received_yet(self, queue: str, connection: str, session_id: str | None) -> v.Outcome:
         """Receive once; if the session's lock has expired, accept the session again and retry."""
         outcome = self.receive(queue, connection, session_id)
-        lost = isinstance(outcome, Refused) and outcome.error is Error.SESSION_LOCK_LOST
+        lost = isinstance(outcome, v.Refused) and outcome.error is v.Error.SESSION_LOCK_LOST
         if session_id is None or not lost:
             return outcome
-        self.do(AcceptSession(queue=queue, session_id=session_id), connection)
+        self.do(v.AcceptSession(queue=queue, session_id=session_id), connection)
         return self.receive(queue, connection, session_id)
 
     def tries(self, *ambiguities: str) -> Iterator[None]:
@@ -256,53 +227,55 @@ class Bus(Driver):
             if self.profile.readings.get(name) == "unbounded":
                 raise Inconclusive(f"it has not come, and by {name}=unbounded it is never too late")
 
-    def receive(self, queue: str, connection: str = "c1", session_id: str | None = None) -> Outcome:
+    def receive(
+        self, queue: str, connection: str = "c1", session_id: str | None = None
+    ) -> v.Outcome:
         """Receive one message, in the mode of `mode`."""
-        return self.do(Receive(queue=queue, mode=self.mode, session_id=session_id), connection)
+        return self.do(v.Receive(queue=queue, mode=self.mode, session_id=session_id), connection)
 
     @property
-    def mode(self) -> ReceiveMode:
+    def mode(self) -> v.ReceiveMode:
         """Peek-lock; receive-and-delete for an implementation without locks."""
-        locks = Capability.PEEK_LOCK in self.capabilities
-        return ReceiveMode.PEEK_LOCK if locks else ReceiveMode.RECEIVE_AND_DELETE
+        locks = v.Capability.PEEK_LOCK in self.capabilities
+        return v.ReceiveMode.PEEK_LOCK if locks else v.ReceiveMode.RECEIVE_AND_DELETE
 
-    def complete(self, queue: str, view: MessageView, connection: str = "c1") -> None:
+    def complete(self, queue: str, view: v.MessageView, connection: str = "c1") -> None:
         """Complete a message if it is locked; this must succeed."""
         if view.lock_token is not None:
-            outcome = self.do(Complete(queue=queue, lock_token=view.lock_token), connection)
-            self.expect(outcome, Done)
+            outcome = self.do(v.Complete(queue=queue, lock_token=view.lock_token), connection)
+            self.expect(outcome, v.Done)
 
-    def abandon(self, queue: str, view: MessageView, connection: str = "c1") -> Outcome:
+    def abandon(self, queue: str, view: v.MessageView, connection: str = "c1") -> v.Outcome:
         """Abandon a locked message."""
-        return self.do(Abandon(queue=queue, lock_token=view.lock_token or ""), connection)
+        return self.do(v.Abandon(queue=queue, lock_token=view.lock_token or ""), connection)
 
-    def kept(self, queue: str) -> MessageView:
+    def kept(self, queue: str) -> v.MessageView:
         """Receive a message and leave it locked.
 
         Raises:
             NotConforming: no message arrived.
         """
-        outcome = self.do(Receive(queue=queue))
-        self.expect(outcome, Received)
-        if not isinstance(outcome, Received):
+        outcome = self.do(v.Receive(queue=queue))
+        self.expect(outcome, v.Received)
+        if not isinstance(outcome, v.Received):
             raise NotConforming("the scenario has gone on without a message")
         return outcome.message
 
-    def all_kept(self, queue: str) -> list[MessageView]:
+    def all_kept(self, queue: str) -> list[v.MessageView]:
         """Receive messages one by one, and leave them locked, until none arrives."""
-        views: list[MessageView] = []
+        views: list[v.MessageView] = []
         while len(views) <= len(self.sent) + ROUNDS:
-            outcome = self.do(Receive(queue=queue))
-            if not isinstance(outcome, Received):
+            outcome = self.do(v.Receive(queue=queue))
+            if not isinstance(outcome, v.Received):
                 break
             views.append(outcome.message)
         return views
 
     def listed(self) -> tuple[str, ...]:
         """Return the names of all queues."""
-        outcome = self.do(ListQueues())
-        self.expect(outcome, Listed)
-        return outcome.names if isinstance(outcome, Listed) else ()
+        outcome = self.do(v.ListQueues())
+        self.expect(outcome, v.Listed)
+        return outcome.names if isinstance(outcome, v.Listed) else ()
 
     def take_down(self, queue: str, partition: int) -> None:
         """Take a partition down.
@@ -312,19 +285,21 @@ class Bus(Driver):
         """
         if partition >= self.profile.partitions:
             raise NotApplicable(f"partitions: there are only {self.profile.partitions}")
-        self.expect(self.do(TakePartitionDown(queue=queue, partition=partition)), Done)
+        self.expect(self.do(v.TakePartitionDown(queue=queue, partition=partition)), v.Done)
 
     def bring_up(self, queue: str, partition: int) -> None:
         """Bring a partition up again."""
-        self.expect(self.do(BringPartitionUp(queue=queue, partition=partition)), Done)
+        self.expect(self.do(v.BringPartitionUp(queue=queue, partition=partition)), v.Done)
 
-    def with_each_partition_down(self, queue: str, send: Callable[[], Outcome]) -> list[Outcome]:
+    def with_each_partition_down(
+        self, queue: str, send: Callable[[], v.Outcome]
+    ) -> list[v.Outcome]:
         """Send once while each partition in turn is down; return the outcomes.
 
         Raises:
             NotApplicable: the adapter cannot take partitions down.
         """
-        self.need(Capability.OUTAGES)
+        self.need(v.Capability.OUTAGES)
         outcomes = []
         for partition in range(self.profile.partitions):
             self.take_down(queue, partition)
@@ -360,10 +335,10 @@ class Bus(Driver):
         self._pass(duration)
 
     def _pass(self, duration: int) -> None:
-        if self.clock is Clock.REAL:
-            time.sleep(duration / MICROSECONDS)
+        if self.clock is v.Clock.REAL:
+            time.sleep(duration / v.MICROSECONDS)
             return
         # The deadline applies to the scenario's next command, not to advancing the clock.
         deadline, self._deadline = self._deadline, None
-        self.expect(self.do(AdvanceClock(duration=duration)), Done)
+        self.expect(self.do(v.AdvanceClock(duration=duration)), v.Done)
         self._deadline = deadline

@@ -11,11 +11,11 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.errors import SpecificationError
 from busproof.history.records import StepResult
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.definitions.any_command import Asking
-from busproof.vocabulary.values import Clock, RuleId, Tier
 
 __all__ = ["FOLDER", "Situation", "situations"]
 
@@ -37,8 +37,8 @@ class Situation:
 
     name: str
     about: str = attrs.field(repr=False)
-    rule: RuleId
-    tier: Tier
+    rule: v.RuleId
+    tier: v.Tier
     commands: tuple[str, ...] = attrs.field(repr=False)
     mutants: tuple[str, ...] = attrs.field(repr=False)
 
@@ -53,7 +53,7 @@ class Situation:
             NotApplicable: the run has another tier, or the sequence would wait on a real clock.
         """
         asking.insist(self.tier)
-        if asking.clock is Clock.REAL and any("Advance clock" in each for each in self.commands):
+        if asking.clock is v.Clock.REAL and any("Advance clock" in each for each in self.commands):
             raise NotApplicable("clock: the sequence waits, and the clock is real")
         steps.append(StepResult(keyword="*", text=f"{self.name}. {self.about}", result="passed"))
         for command in self.commands:
@@ -85,7 +85,7 @@ def _situation(line: str, where: str) -> Situation:
             name=fields["name"],
             about=fields["about"],
             rule=fields["rule"],
-            tier=Tier(fields["tier"]),
+            tier=v.Tier(fields["tier"]),
             commands=tuple(fields["commands"]),
             mutants=tuple(fields["mutants"]),
         )

@@ -5,13 +5,12 @@ from contextlib import suppress
 from random import SystemRandom
 from typing import Any, Protocol
 
+from busproof import vocabulary as v
 from busproof.errors import HistoryError, UsageError
 from busproof.exploration.sizes import Size, size_named
 from busproof.history.records import Oracle
 from busproof.history.replay import CommandFile, read_commands
 from busproof.spec import Catalogue, load
-from busproof.vocabulary.profile import Profile, profile_for
-from busproof.vocabulary.values import RuleId, Tier
 
 __all__ = [
     "Given",
@@ -76,7 +75,7 @@ def _number(text: str) -> int:
     return int(text[:9]) if text.isascii() and text.isdecimal() else 0
 
 
-def _partitions(given: Given, before: Profile | None) -> int | None:
+def _partitions(given: Given, before: v.Profile | None) -> int | None:
     # In a partitioned namespace an entity's partitions follow from the namespace.
     same = before is not None and not before.is_partitioned
     text = option(given, "partitions", str(before.partitions) if before and same else None)
@@ -140,7 +139,7 @@ def oracle_of(text: str | None) -> Oracle | None:
         raise UsageError(f"there is no oracle {text!r}; choose strict or client") from None
 
 
-def profile_of(given: Given, catalogue: Catalogue, commands: CommandFile | None) -> Profile:
+def profile_of(given: Given, catalogue: Catalogue, commands: CommandFile | None) -> v.Profile:
     """Return the profile of the run; options that are not set default to those of a replayed file.
 
     Raises:
@@ -148,9 +147,9 @@ def profile_of(given: Given, catalogue: Catalogue, commands: CommandFile | None)
     """
     before = None if commands is None else commands.profile
     readings = _readings(given.getoption("--bus-reading"))
-    premium = before if before is not None and before.tier is Tier.PREMIUM else None
+    premium = before if before is not None and before.tier is v.Tier.PREMIUM else None
     parts, units = (premium.namespace_partitions, premium.messaging_units) if premium else (1, None)
-    return profile_for(
+    return v.profile_for(
         catalogue,
         edition=option(given, "edition", None if before is None else before.edition),
         tier=_tier(option(given, "tier", before.tier.value if before else "standard")),
@@ -208,7 +207,7 @@ def _tier(text: str | None) -> str:
     return text
 
 
-def rules_asked_for(given: Given) -> frozenset[RuleId]:
+def rules_asked_for(given: Given) -> frozenset[v.RuleId]:
     """Return the ids of the selected rules; the empty set selects all.
 
     Raises:
@@ -218,7 +217,7 @@ def rules_asked_for(given: Given) -> frozenset[RuleId]:
     if not asked:
         return frozenset()
     catalogue = load()
-    families = {each.id for each in catalogue.families}
+    families = {family.id for family in catalogue.families}
     for rule in (catalogue.rule(each) for each in asked if each not in families):
         if rule.shown_by == "never":
             raise UsageError(f"no scenario shows {rule.id}: {rule.why_never}")

@@ -3,23 +3,16 @@
 from collections.abc import Callable
 from typing import TypeVar
 
+from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable, NotConforming
 from busproof.steps.bus import DELAYS, Bus
-from busproof.vocabulary.commands import GetQueue, GetTopic
-from busproof.vocabulary.outcomes import (
-    Described,
-    QueueDescription,
-    Refused,
-    TopicDescribed,
-    TopicDescription,
-)
 
 __all__ = ["described", "described_topic", "until", "until_topic"]
 
-Description = TypeVar("Description", QueueDescription, TopicDescription)
+Description = TypeVar("Description", v.QueueDescription, v.TopicDescription)
 
 
-def described(bus: Bus, queue: str, field: str) -> QueueDescription:
+def described(bus: Bus, queue: str, field: str) -> v.QueueDescription:
     """Return the description of a queue, or of a subscription by its path.
 
     Raises:
@@ -30,8 +23,8 @@ def described(bus: Bus, queue: str, field: str) -> QueueDescription:
 
 
 def until(
-    bus: Bus, queue: str, field: str, holds: Callable[[QueueDescription], bool]
-) -> QueueDescription:
+    bus: Bus, queue: str, field: str, holds: Callable[[v.QueueDescription], bool]
+) -> v.QueueDescription:
     """Return the description of a queue once the predicate holds, or after the last attempt.
 
     Raises:
@@ -41,14 +34,14 @@ def until(
     return _awaited(bus, lambda: _told(bus, queue, field), holds)
 
 
-def described_topic(bus: Bus, topic: str, field: str) -> TopicDescription:
+def described_topic(bus: Bus, topic: str, field: str) -> v.TopicDescription:
     """Return the description of a topic; raises as `described`."""
     return until_topic(bus, topic, field, lambda _: True)
 
 
 def until_topic(
-    bus: Bus, topic: str, field: str, holds: Callable[[TopicDescription], bool]
-) -> TopicDescription:
+    bus: Bus, topic: str, field: str, holds: Callable[[v.TopicDescription], bool]
+) -> v.TopicDescription:
     """Return the description of a topic once the predicate holds; otherwise as `until`."""
     return _awaited(bus, lambda: _told_of_topic(bus, topic, field), holds)
 
@@ -56,38 +49,38 @@ def until_topic(
 def _awaited(
     bus: Bus, asked: Callable[[], Description | None], holds: Callable[[Description], bool]
 ) -> Description:
-    told = None
+    description = None
     for _ in bus.tries("GET-LAG", *DELAYS):
-        told = asked()
-        if told is not None and holds(told):
+        description = asked()
+        if description is not None and holds(description):
             break
-    if told is None:
+    if description is None:
         raise NotApplicable("description: none is given while a partition is down")
-    return told
+    return description
 
 
-def _told(bus: Bus, queue: str, field: str) -> QueueDescription | None:
+def _told(bus: Bus, queue: str, field: str) -> v.QueueDescription | None:
     """Return the description of a queue; `None` if the request was refused, as the judge allows."""
-    outcome = bus.do(GetQueue(queue=queue))
-    if isinstance(outcome, Refused):
+    outcome = bus.do(v.GetQueue(queue=queue))
+    if isinstance(outcome, v.Refused):
         return None
-    if not isinstance(outcome, Described):
+    if not isinstance(outcome, v.Described):
         raise NotConforming(f"the scenario expects Described and got {type(outcome).__name__}")
     _insist(outcome.description, field)
     return outcome.description
 
 
-def _told_of_topic(bus: Bus, topic: str, field: str) -> TopicDescription | None:
+def _told_of_topic(bus: Bus, topic: str, field: str) -> v.TopicDescription | None:
     """Return the description of a topic; `None` if the request was refused, as the judge allows."""
-    outcome = bus.do(GetTopic(topic=topic))
-    if isinstance(outcome, Refused):
+    outcome = bus.do(v.GetTopic(topic=topic))
+    if isinstance(outcome, v.Refused):
         return None
-    if not isinstance(outcome, TopicDescribed):
+    if not isinstance(outcome, v.TopicDescribed):
         raise NotConforming(f"the scenario expects TopicDescribed and got {type(outcome).__name__}")
     _insist(outcome.description, field)
     return outcome.description
 
 
-def _insist(told: QueueDescription | TopicDescription, field: str) -> None:
-    if getattr(told, field) is None:
+def _insist(description: v.QueueDescription | v.TopicDescription, field: str) -> None:
+    if getattr(description, field) is None:
         raise NotApplicable(f"description: {field} is missing")

@@ -58,7 +58,7 @@ def features_asked_for(folder: Path) -> list[str]:
     """
     files = sorted(folder.glob("*.feature"))
     tags = tuple(f"@{each}" for each in _asked)
-    fitting = [each for each in files if any(tag in each.read_text("utf-8") for tag in tags)]
+    fitting = [file for file in files if any(tag in file.read_text("utf-8") for tag in tags)]
     return [each.name for each in fitting or files]
 
 

@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Set
 from typing import Final, Generic, TypeVar
 
+from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import Missed
-from busproof.vocabulary.values import Clock, RuleId
 
 __all__ = ["Repeating"]
 
@@ -19,7 +19,7 @@ MOST_TRIES: Final = 20
 NO_CHANCE: Final = 3
 """Number of attempts in a row that miss the same answer before the scenario is given up."""
 
-ROUNDS: Final = {Clock.VIRTUAL: 8, Clock.REAL: 2}
+ROUNDS: Final = {v.Clock.VIRTUAL: 8, v.Clock.REAL: 2}
 """Number of times that passed scenarios are repeated if their rules have no evidence yet."""
 
 T = TypeVar("T")
@@ -33,24 +33,24 @@ class Repeating(Generic[T]):
         clock: clock of the implementation; on a real one attempts are expensive.
     """
 
-    def __init__(self, planned: int, clock: Clock) -> None:
+    def __init__(self, planned: int, clock: v.Clock) -> None:
         self._left = planned
         self._rounds = ROUNDS[clock]
         self._missed: defaultdict[str, list[int]] = defaultdict(list)
-        self._passed: dict[str, tuple[T, Set[RuleId]]] = {}
+        self._passed: dict[str, tuple[T, Set[v.RuleId]]] = {}
         self._ended: set[str] = set()
-        self._seen: set[RuleId] = set()
+        self._seen: set[v.RuleId] = set()
 
     def tried(self, scenario: str) -> bool:
         """Return whether the scenario has ended before."""
         return scenario in self._ended
 
-    def saw(self, rules: Set[RuleId]) -> None:
+    def saw(self, rules: Set[v.RuleId]) -> None:
         """Record that evidence has decided these rules."""
         self._seen |= rules
 
     def after(
-        self, test: T, scenario: str, rules: Set[RuleId], error: BaseException | None
+        self, test: T, scenario: str, rules: Set[v.RuleId], error: BaseException | None
     ) -> list[T]:
         """Return the tests to repeat after this one has ended.
 

@@ -14,10 +14,10 @@ from typing import Any, Final
 import attrs
 import pytest
 
+from busproof import vocabulary as v
 from busproof.adapters.finding import is_address
 from busproof.history.conformance import Conformance, Verdict
 from busproof.history.records import ScenarioVerdict, StepResult
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["ScenarioFailure", "as_pytest_says_it", "failure", "verdict_lines"]
 
@@ -46,8 +46,8 @@ def as_pytest_says_it(
     if verdict in _SKIPPED:
         call.excinfo = _skip(f"{verdict.value}: {detail}")
     elif type(error).__module__.startswith("busproof.") or isinstance(error, AssertionError):
-        told = failure(item, error, detail, steps)
-        item.repr_failure = lambda *_, **__: told  # type: ignore[method-assign,assignment]
+        text = failure(item, error, detail, steps)
+        item.repr_failure = lambda *_, **__: text  # type: ignore[method-assign,assignment]
 
 
 def _skip(reason: str) -> pytest.ExceptionInfo[BaseException]:
@@ -107,9 +107,9 @@ def _foreign(error: BaseException) -> Iterator[str]:
     every = traceback.extract_tb(cause.__traceback__)
     foreign = [frame for frame in every if not _is_harness(frame.filename)]
     # If one of our adapters fails, all frames are ours; then show them all.
-    told = (*traceback.format_list(foreign or every), *traceback.format_exception_only(cause))
+    frames = (*traceback.format_list(foreign or every), *traceback.format_exception_only(cause))
     yield ""
-    yield from "".join(told).splitlines()
+    yield from "".join(frames).splitlines()
 
 
 def _is_harness(filename: str) -> bool:
@@ -117,15 +117,17 @@ def _is_harness(filename: str) -> bool:
     return _OURS in path.parents or any(each in path.parts for each in _HARNESS)
 
 
-def verdict_lines(found: Conformance, rules: frozenset[RuleId], adapter: str) -> Iterator[str]:
+def verdict_lines(found: Conformance, rules: frozenset[v.RuleId], adapter: str) -> Iterator[str]:
     """Yield the verdicts on the rules whose scenarios ran, and on any other violated rule."""
-    told = [rule for rule in found.rules if rule.id in rules or rule.verdict is Verdict.VIOLATED]
-    counted = Counter(rule.verdict for rule in told)
+    rule_verdicts = [
+        rule for rule in found.rules if rule.id in rules or rule.verdict is Verdict.VIOLATED
+    ]
+    counted = Counter(rule.verdict for rule in rule_verdicts)
     counts = (f"{counted[each]} {each.value}" for each in Verdict if counted[each])
-    noun = "rule" if len(told) == 1 else "rules"
-    yield f"{len(told)} {noun}: {', '.join(counts) or 'none was run'}"
+    noun = "rule" if len(rule_verdicts) == 1 else "rules"
+    yield f"{len(rule_verdicts)} {noun}: {', '.join(counts) or 'none was run'}"
     for verdict in (Verdict.VIOLATED, Verdict.ERRORED, Verdict.INCONCLUSIVE, Verdict.NOT_SHOWN):
-        named = [rule for rule in told if rule.verdict is verdict]
+        named = [rule for rule in rule_verdicts if rule.verdict is verdict]
         for rule in named[:_NAMED]:
             cause = f" ({rule.cause})" if rule.cause and verdict is not Verdict.VIOLATED else ""
             yield f"  {verdict.value} {rule.id}: {rule.title}{cause}"

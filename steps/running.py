@@ -13,6 +13,7 @@ import attrs
 import pytest
 
 from busproof import __version__
+from busproof import vocabulary as v
 from busproof.adapters.base import Adapter, Declaration, Implementation
 from busproof.adapters.finding import find, resolved
 from busproof.errors import AdapterError, ConformanceError, HistoryError, UsageError
@@ -51,10 +52,6 @@ from busproof.steps.options import (
 )
 from busproof.steps.repeating import Repeating
 from busproof.steps.reporting import verdict_lines
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.outcomes import Event
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import Clock, RuleId
 
 __all__ = ["RUN", "Run", "give_up", "verdict_on"]
 
@@ -71,9 +68,9 @@ def _declaration(adapter: Adapter, name: str) -> Declaration:
         raise AdapterError(f"{wrong}a busproof.adapters.base.Declaration")
     if not isinstance(declared.implementation, Implementation):
         raise AdapterError(f"{wrong}an Implementation of busproof.adapters.base")
-    if not all(isinstance(each, Capability) for each in declared.capabilities):
+    if not all(isinstance(capability, v.Capability) for capability in declared.capabilities):
         raise AdapterError(f"{wrong}capabilities of busproof.adapters.base.Capability")
-    if not isinstance(declared.clock, Clock):
+    if not isinstance(declared.clock, v.Clock):
         raise AdapterError(f"{wrong}a clock of busproof.vocabulary.values.Clock")
     return declared
 
@@ -101,7 +98,7 @@ class Run:
     def __init__(self, config: pytest.Config) -> None:
         self.catalogue: Catalogue = load()
         self.commands = commands_of(config)
-        self.profile: Profile = profile_of(config, self.catalogue, self.commands)
+        self.profile: v.Profile = profile_of(config, self.catalogue, self.commands)
         self.size = size_of(config)
         self.seed = seed_of(config) if self.size is not None else None
         oracle = oracle_of(option(config, "oracle"))
@@ -109,17 +106,17 @@ class Run:
         self.name = resolved(option(config, "adapter", "model") or "")
         self.adapter: Adapter = find(self.name, timeout=timeout_of(config))
         self.declaration = _declaration(self.adapter, self.name)
-        told = [each.value for each in self.declaration.capabilities]
-        self.oracle = oracle or auto_oracle(told)
+        capabilities = [capability.value for capability in self.declaration.capabilities]
+        self.oracle = oracle or auto_oracle(capabilities)
         self.terms = Terms.of(self.catalogue, self._header(None), self.profile, self.oracle)
         self._writer: HistoryWriter | None = None
         self._own: Path | None = None
-        self._about = frozenset[RuleId]()
+        self._about = frozenset[v.RuleId]()
         self._open_history(option(config, "history"))
         self.steps: list[StepResult] = []
         self._open = False
         self._repeating: Repeating[pytest.Item] = Repeating(0, self.declaration.clock)
-        self._scenario, self._shows = "", frozenset[RuleId]()
+        self._scenario, self._shows = "", frozenset[v.RuleId]()
         self._bus: Bus | None = None
 
     def _open_history(self, path: str | None) -> None:
@@ -133,7 +130,7 @@ class Run:
             self._own = Path(path)
         self._writer = HistoryWriter(path) if path else None
 
-    def begin(self, planned: int, about: frozenset[RuleId] = frozenset()) -> None:
+    def begin(self, planned: int, about: frozenset[v.RuleId] = frozenset()) -> None:
         """Write the header, once the number of scenarios and their rules are known."""
         self._about = about
         self._repeating = Repeating(planned, self.declaration.clock)
@@ -150,7 +147,7 @@ class Run:
                 for name, said in attrs.asdict(declaration.implementation).items()
                 if said
             },
-            capabilities=tuple(sorted(each.value for each in declaration.capabilities)),
+            capabilities=tuple(sorted(capability.value for capability in declaration.capabilities)),
             clock=declaration.clock,
             slack=declaration.slack,
             profile=self.profile,
@@ -179,7 +176,7 @@ class Run:
         try:
             self._writer.write(record)
         except RecordTooLong:
-            if not isinstance(record, Event):
+            if not isinstance(record, v.Event):
                 raise
             raise AdapterError(
                 f"the adapter answered {type(record.command).__name__} with so much that it does "
@@ -189,7 +186,7 @@ class Run:
             give_up(self._config, error)
 
     def bus(
-        self, scenario: str, rules: tuple[RuleId, ...], *, any_reading: bool = False
+        self, scenario: str, rules: tuple[v.RuleId, ...], *, any_reading: bool = False
     ) -> Iterator[Bus]:
         """Yield a bus with an empty namespace for one scenario, if its rules apply.
 
@@ -245,7 +242,7 @@ class Run:
         self._begin_scenario("Replay", about)
         replay(Replay(self.adapter, self.terms, self.write).opened(), self.commands.commands)
 
-    def _begin_scenario(self, name: str, rules: tuple[RuleId, ...] = ()) -> None:
+    def _begin_scenario(self, name: str, rules: tuple[v.RuleId, ...] = ()) -> None:
         self.steps = []
         feature = REPEATED if self._repeating.tried(name) else ""
         self.write(Started(scenario=name, rules=rules, feature=feature))
@@ -258,7 +255,7 @@ class Run:
             self._bus = None
         return self._repeating.after(test, self._scenario, self._shows, error)
 
-    def _sentence(self, rule: RuleId) -> str:
+    def _sentence(self, rule: v.RuleId) -> str:
         return self.catalogue.rule(rule).statement
 
     def scenario_ended(self, verdict: ScenarioVerdict, detail: str) -> None:

@@ -7,18 +7,9 @@ from typing import Any, Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.history.render.phrases import PROPERTIES
 from busproof.steps.bus import Bus
-from busproof.vocabulary.commands import CreateQueue, CreateSubscription, CreateTopic
-from busproof.vocabulary.messages import Message, MessageView, PropertyValue
-from busproof.vocabulary.subscription_rules import (
-    CorrelationFilter,
-    FalseFilter,
-    Filter,
-    SqlFilter,
-    TrueFilter,
-)
-from busproof.vocabulary.values import MICROSECONDS
 
 __all__ = [
     "Properties",
@@ -43,9 +34,9 @@ class Properties:
     """Properties of a step's messages; the value `None` means a unique value for each message."""
 
     values: dict[str, str | None]
-    own: dict[str, PropertyValue] = attrs.field(factory=dict)
+    own: dict[str, v.PropertyValue] = attrs.field(factory=dict)
 
-    def message(self, bus: Bus) -> Message:
+    def message(self, bus: Bus) -> v.Message:
         """Return a new message with these properties."""
         message = bus.message()
         each = f"own-{message.body}"
@@ -59,7 +50,7 @@ class Properties:
         """The session of such messages, if the wording names one."""
         return self.values.get("SessionId")
 
-    def fit(self, view: MessageView) -> bool:
+    def fit(self, view: v.MessageView) -> bool:
         """Return whether a received message has these properties."""
         carried = all(getattr(view, PROPERTIES[name]) == text for name, text in self.values.items())
         return carried and all(
@@ -97,33 +88,33 @@ def _text(match: re.Match[str]) -> str | None:
     return "".join(f"{place:03}-" for place in range(length))[:length]
 
 
-def _value(match: re.Match[str]) -> PropertyValue:
+def _value(match: re.Match[str]) -> v.PropertyValue:
     """Return the value, written as in JSON; texts are quoted."""
     if match["value"] is None:
         return str(match["words"])
-    value: PropertyValue = json.loads(match["value"])
+    value: v.PropertyValue = json.loads(match["value"])
     return value
 
 
-def wanted(text: str) -> Filter:
+def wanted(text: str) -> v.Filter:
     """Parse `everything`, `nothing`, `messages with Label "x"` or `messages where color = 'red'`.
 
     Raises:
         ValueError: the text is not such a wording.
     """
     if text in ("everything", "nothing"):
-        return TrueFilter() if text == "everything" else FalseFilter()
+        return v.TrueFilter() if text == "everything" else v.FalseFilter()
     kind, _, rest = text.removeprefix("messages ").partition(" ")
     if kind == "where":
-        return SqlFilter(expression=rest)
+        return v.SqlFilter(expression=rest)
     carried = properties(rest)
     values: dict[str, Any] = {PROPERTIES[name]: text for name, text in carried.values.items()}
-    return CorrelationFilter(properties=carried.own, **values)
+    return v.CorrelationFilter(properties=carried.own, **values)
 
 
 def seconds(number: int) -> int:
     """Return this number of seconds in microseconds."""
-    return number * MICROSECONDS
+    return number * v.MICROSECONDS
 
 
 TRAITS: Final[dict[str, Callable[[int], dict[str, Any]]]] = {
@@ -145,7 +136,7 @@ TRAITS: Final[dict[str, Callable[[int], dict[str, Any]]]] = {
 
 def queue_settings(
     queue: str, kind: str, traits: str, *, forward_to: str | None = None
-) -> CreateQueue:
+) -> v.CreateQueue:
     """Parse the settings of a queue: `with locks of 5 seconds and that requires sessions`.
 
     Raises:
@@ -153,25 +144,25 @@ def queue_settings(
     """
     settings = _settings(traits)
     partitioned = kind == "partitioned"
-    return CreateQueue(queue=queue, partitioned=partitioned, forward_to=forward_to, **settings)
+    return v.CreateQueue(queue=queue, partitioned=partitioned, forward_to=forward_to, **settings)
 
 
-def topic_settings(topic: str, kind: str, traits: str) -> CreateTopic:
+def topic_settings(topic: str, kind: str, traits: str) -> v.CreateTopic:
     """Parse the settings of a topic: `with duplicate detection`.
 
     Raises:
         ValueError: the text is not such a wording.
     """
-    return CreateTopic(topic=topic, partitioned=kind == "partitioned", **_settings(traits))
+    return v.CreateTopic(topic=topic, partitioned=kind == "partitioned", **_settings(traits))
 
 
-def subscription_settings(topic: str, name: str, traits: str) -> CreateSubscription:
+def subscription_settings(topic: str, name: str, traits: str) -> v.CreateSubscription:
     """Parse the settings of a subscription: `that requires sessions`.
 
     Raises:
         ValueError: the text is not such a wording.
     """
-    return CreateSubscription(topic=topic, subscription=name, **_settings(traits))
+    return v.CreateSubscription(topic=topic, subscription=name, **_settings(traits))
 
 
 def _settings(traits: str) -> dict[str, Any]:

@@ -1,9 +1,11 @@
 """How tests are spread over processes, and what becomes of those whose programs are missing."""
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from built_site import built_site
 from programs import Tally, lacking, needs_of_file, refuse
 from xdist.scheduler import LoadScopeScheduling
 
@@ -14,6 +16,7 @@ TOGETHER = (
         "tests/pipeline/test_simulating.py",
     ),
     ("tests/pipeline/",),
+    ("tests/browser/test_site_look.py", "tests/test_site.py"),
     ("tests/browser/",),
     ("tests/workflows/",),
     (
@@ -26,22 +29,43 @@ TOGETHER = (
     ("tests/cli/test_extras.py",),
     ("tests/test_environment.py",),
     ("tests/reports/test_allure_steps.py",),
+    ("tests/steps/test_features_are_tidy.py",),
     ("tests/steps/test_features_from_a_host.py",),
+    ("tests/judging/test_pairs_of_readings.py",),
     ("tests/test_examples.py::test_the_package",),
-    ("tests/test_packaging.py",),
-    ("tests/test_site.py",),
+    ("tests/test_distribution.py",),
+    ("tests/test_words.py",),
 )
 """Tests that share something expensive (a Spark, a browser, a whole run): one process each."""
 
 LONGEST = (
-    "tests/cli/test_terms.py",
+    "tests/pipeline/",
     "tests/test_examples.py",
+    "tests/cli/test_terms.py",
+    "tests/browser/test_site_look.py",
+    "tests/test_site.py",
+    "tests/model/",
+    "tests/broker/test_crashes.py",
     "tests/judging/test_soundness.py",
+    "tests/steps/test_generating.py",
+    "tests/cli/test_extras.py",
+    "tests/cli/test_check.py",
+    "tests/test_environment.py",
+    "tests/test_words.py",
     "tests/test_commands_of_documents.py",
     "tests/test_documents.py",
     "tests/cli/test_interrupts.py",
 )
-"""Tests of many seconds each, which begin early: none is left running when all others are done."""
+"""Tests of many seconds each, which begin first, so that none is left when all others are done."""
+
+
+def pytest_configure() -> None:
+    """Let Ctrl-C reach the commands under test.
+
+    A shell that starts tests in the background ignores it, and so would all that they start.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class Together(LoadScopeScheduling):
@@ -61,8 +85,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Together:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest tests first."""
-    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+    """Put the longest tests first, in the order of `LONGEST`."""
+    items.sort(key=lambda item: place(item.nodeid))
+
+
+def place(nodeid: str) -> int:
+    """Return the position in `LONGEST`, or the one after all of it."""
+    found = (number for number, start in enumerate(LONGEST) if nodeid.startswith(start))
+    return next(found, len(LONGEST))
 
 
 class FileNotImported(pytest.File):
@@ -110,3 +140,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("not run: a program is missing")
         for line in lines:
             terminalreporter.write_line(line)
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The documents' site, which takes half a minute to build."""
+    return built_site(tmp_path_factory.mktemp("site"))

@@ -33,6 +33,7 @@ BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 ELSEWHERE: Final = {
     r"make (run|test|audit)\b": (".ci/run", r"^make {0}$"),
+    r"make packaging\b": (".ci/run", r"^make packaging "),
     r"make check\b": (".ci/run", r"^make .*lint types$"),
     r"make base\b": ("Makefile", r"^run: base "),
     r"pip install 'busproof\[(amqp|spark|tla)\]'": (".ci/wheel", r"^{0}=\$\(extra {0}\)"),
@@ -150,9 +151,9 @@ class Reader:
         for name in re.findall(r"\S+/failures/\S+", text):
             self.has_failure(self.folder / name)
         if self.served:
-            process, told = self.served[-1]
+            process, output = self.served[-1]
             text = text.replace("PID", str(process.pid))
-            text = text.replace("localhost:5300", listening(told, "HTTP"))
+            text = text.replace("localhost:5300", listening(output, "HTTP"))
         ended = subprocess.run(  # noqa: S603 - our own documents
             ["/bin/bash", "-ec", text],
             cwd=self.folder,
@@ -167,8 +168,8 @@ class Reader:
 
     def serves(self, text: str) -> None:
         """Start a broker, on ports that are free."""
-        told = self.folder / f"served-{len(self.served)}.txt"
-        with told.open("wb") as file:
+        output = self.folder / f"served-{len(self.served)}.txt"
+        with output.open("wb") as file:
             process = subprocess.Popen(  # noqa: S603 - our own documents
                 ["/bin/bash", "-ec", f"exec {text} --port 0 --admin-port 0"],
                 cwd=self.folder,
@@ -176,21 +177,21 @@ class Reader:
                 stderr=file,
                 stdout=file,
             )
-        self.served.append((process, told))
+        self.served.append((process, output))
         for _ in range(10 * PATIENCE):
-            if "Endpoint=" in told.read_text(encoding="utf-8"):
+            if "Endpoint=" in output.read_text(encoding="utf-8"):
                 return
-            assert process.poll() is None, told.read_text(encoding="utf-8")
+            assert process.poll() is None, output.read_text(encoding="utf-8")
             time.sleep(0.1)
-        raise AssertionError(told.read_text(encoding="utf-8"))
+        raise AssertionError(output.read_text(encoding="utf-8"))
 
     def has_a_namespace(self) -> None:
         """The environment variable BUS names one, which a broker serves."""
         self.serves("busproof serve --config Config.json")
-        _, told = self.served[-1]
-        found = re.search(r"^Endpoint=.*$", told.read_text(encoding="utf-8"), re.MULTILINE)
+        _, output = self.served[-1]
+        found = re.search(r"^Endpoint=.*$", output.read_text(encoding="utf-8"), re.MULTILINE)
         assert found is not None
-        administration = f"AdminEndpoint=http://{listening(told, 'HTTP')}"
+        administration = f"AdminEndpoint=http://{listening(output, 'HTTP')}"
         self.environment["BUS"] = f"{found[0]};{administration}".replace(";;", ";")
 
     def has_failure(self, path: Path) -> None:
@@ -207,10 +208,10 @@ class Reader:
         assert [0] * len(self.served) == [each.wait(PATIENCE) for each, _ in self.served]
 
 
-def listening(told: Path, protocol: str) -> str:
+def listening(output: Path, protocol: str) -> str:
     """Where a broker has said that it listens."""
-    found = re.search(rf"{protocol}S? on ([\d.]+:\d+)", told.read_text(encoding="utf-8"))
-    assert found is not None, told.read_text(encoding="utf-8")
+    found = re.search(rf"{protocol}S? on ([\d.]+:\d+)", output.read_text(encoding="utf-8"))
+    assert found is not None, output.read_text(encoding="utf-8")
     return found[1]
 
 

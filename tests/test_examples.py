@@ -11,6 +11,8 @@ import pytest
 import yaml
 from node_packages import program
 
+from busproof.adapters.model import ModelAdapter
+from busproof.exploration.machine import terms_of
 from busproof.history.conformance import Conformance, Verdict
 from busproof.reports.conformance import read
 
@@ -41,10 +43,9 @@ def rules(found: Conformance, *verdicts: Verdict) -> set[str]:
 @pytest.mark.needs("node")
 def test_the_bus_in_javascript_shows_what_it_does_not_list(tmp_path: Path) -> None:
     """All that applies to it, and of what applies to the model all but what it lists."""
-    (tmp_path / "model").mkdir()
-    model = run_on("model", tmp_path / "model", "--only", "exploration")
+    terms = terms_of(ModelAdapter())
     bus = run_on(f"exec:node {NODE / 'adapter.js'}", tmp_path)
-    asked = rules(model, *set(Verdict) - {Verdict.NOT_APPLICABLE})
+    asked = {rule.id for rule in terms.catalogue.rules if not terms.inapplicable(rule)}
     shown = rules(bus, Verdict.SHOWN)
     listed = yaml.safe_load((NODE / "not-shown.yaml").read_text(encoding="utf-8"))["not_shown"]
     assert asked - shown == set(listed)
@@ -82,8 +83,8 @@ def outside(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, s
 def test_the_package_is_found_by_its_name(outside) -> None:
     _, environment = outside
     command = [sys.executable, "-m", "busproof", "adapters", "--format", "json"]
-    told = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    found = {each["name"]: each for each in json.loads(told.stdout)}
+    completed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    found = {each["name"]: each for each in json.loads(completed.stdout)}
     assert ("installed", "shelfbus 0.1.0") == (found["shelf"]["kind"], found["shelf"]["summary"])
 
 

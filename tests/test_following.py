@@ -1,4 +1,4 @@
-"""A history is judged while it is recorded, and told of as if it had been read afterwards."""
+"""A history is judged while it is recorded, and reported as if it had been read afterwards."""
 
 import threading
 from pathlib import Path
@@ -80,7 +80,7 @@ def test_a_line_written_in_pieces_is_one_line(path):
     assert following.conformance() == conformance(load(path), load_catalogue())
 
 
-def test_a_last_line_that_was_cut_off_is_told_of(path):
+def test_a_last_line_that_was_cut_off_is_reported(path):
     with Following(path) as following:
         append(path, HEADER % ("virtual", "de-2021-04") + scenario("one") + PEEK[:40])
     assert following.conformance().problems == (

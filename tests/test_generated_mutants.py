@@ -1,6 +1,7 @@
 """Mutants made by machine are the same each time, and wrong in one place only."""
 
 import ast
+import re
 from collections import Counter
 
 import attrs
@@ -9,13 +10,33 @@ import pytest
 from busproof import vocabulary as v
 from busproof.adapters.finding import find
 from busproof.adapters.model import ModelAdapter
+from busproof.cli.mutation import generated as fates
+from busproof.cli.mutation.generated import Terms, chosen
 from busproof.errors import UsageError
 from busproof.model.rules import RULES
-from busproof.mutants.by_machine.made import FAMILIES, generated, mutant_named, rules_of
+from busproof.mutants.by_machine.made import FAMILIES, _mutants, generated, mutant_named, rules_of
 from busproof.mutants.by_machine.operators import changes_of
 from busproof.spec import load
 
 PROFILE = v.profile_for(load())
+
+
+def named(function: str, operator: str, code: str, context: str = "") -> str:
+    """Return the id of the mutant of a function, whose code has this text."""
+    family, _, name = function.partition(".")
+    (found,) = [
+        each.id
+        for each in generated(family)
+        if (each.function, each.operator, each.context) == (name, operator, context)
+        and code in each.before
+    ]
+    return found
+
+
+EFFECT = named("expiry.end", "effect-dropped", "")
+REUSED = named("transactions.begin", "refusal-dropped", "")
+BUFFERED = named("transactions.buffer", "effect-dropped", "sends")
+STORED = named("messages.enqueue", "effect-dropped", "journal.put")
 BEGIN = v.BeginTransaction(transaction="t")
 REFUSED = v.Refused(error=v.Error.ALREADY_EXISTS)
 DOWN = v.TakePartitionDown(queue="q", partition=0)
@@ -84,28 +105,83 @@ def changed(node: ast.AST) -> list[tuple[str, str]]:
     ]
 
 
-def test_mutants_of_a_function_are_named_by_operator_and_place():
+def test_mutants_of_a_function_are_named_by_operator_and_code():
     mutants = [each for each in generated("expiry") if each.function == "end"]
+    plain = [each.id for each in mutants if not each.context]
     assert [
-        "expiry.end.condition-negated.1",
-        "expiry.end.condition-dropped.1",
-        "expiry.end.part-dropped.1",
-        "expiry.end.part-dropped.2",
-        "expiry.end.and-for-or.1",
-        "expiry.end.comparison-changed.1",
-        "expiry.end.effect-dropped.1",
-    ] == [each.id for each in mutants if not each.context]
+        "expiry.end.condition-negated",
+        "expiry.end.condition-dropped",
+        "expiry.end.part-dropped",
+        "expiry.end.part-dropped",
+        "expiry.end.and-for-or",
+        "expiry.end.comparison-changed",
+        "expiry.end.effect-dropped",
+    ] == [each.rpartition(".")[0] for each in plain]
+    assert all(re.fullmatch(r"expiry\.end\.[a-z-]+\.[0-9a-f]{6}", each) for each in plain)
     assert [
-        "expiry.end.effect-dropped.1@outage",
-        "expiry.end.effect-dropped.1@recovered",
-        "expiry.end.effect-dropped.1@transaction",
-        "expiry.end.effect-dropped.1@dead-letters",
-        "expiry.end.effect-dropped.1@sessions",
-        "expiry.end.effect-dropped.1@subscription",
-        "expiry.end.effect-dropped.1@regular",
-        "expiry.end.effect-dropped.1@second",
-        "expiry.end.effect-dropped.1@late",
+        f"{EFFECT}@outage",
+        f"{EFFECT}@recovered",
+        f"{EFFECT}@transaction",
+        f"{EFFECT}@dead-letters",
+        f"{EFFECT}@sessions",
+        f"{EFFECT}@subscription",
+        f"{EFFECT}@regular",
+        f"{EFFECT}@second",
+        f"{EFFECT}@late",
     ] == [each.id for each in mutants if each.context and each.operator == "effect-dropped"]
+
+
+CODE = """
+def f(a):
+    if a.b > 3:
+        raise Refusal(NOT_FOUND)
+    a.c = 1
+    a.c = 1
+    a.d = a.b and a.e
+"""
+
+
+def names_of(code: str) -> dict[str, str]:
+    """Return the ids of the mutants of a function that stands alone, each with its code."""
+    tree = ast.parse(code)
+    mutants = list(_mutants("keys", "f", tree.body[0], (("body", 0),), tree))
+    assert len(mutants) == len({each.id for each in mutants})
+    return {each.id: f"{each.before} -> {each.after}" for each in mutants}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("def f(a):", "def f(a):\n    a.before(1)"),
+        ("def f(a):", "def f(a):\n    if a.b < 3:\n        raise Refusal(NO)"),
+        ("raise Refusal", "a.g = 2\n        raise Refusal"),
+        ("a.b and a.e", "a.b and a.e\n    a.h()"),
+        ("a.b > 3", "( a . b > 3 )"),
+    ],
+)
+def test_a_statement_added_elsewhere_leaves_the_ids_of_the_others(old, new):
+    assert names_of(CODE).items() <= names_of(CODE.replace(old, new)).items()
+
+
+def test_a_changed_statement_has_other_ids_and_the_second_of_two_equal_ones_a_number():
+    names = names_of(CODE)
+    drops = [each for each in names if ".effect-dropped." in each and "@" not in each]
+    assert [drops[0], f"{drops[0]}.2"] == drops[:2]
+    changed = names_of(CODE.replace("a.c = 1\n    a.c = 1", "a.c = 1"))
+    assert drops[1] in set(names) - set(changed)
+    other = names_of(CODE.replace("a.b > 3", "a.b > 4"))
+    assert drops == [each for each in other if ".effect-dropped." in each and "@" not in each]
+    assert not {each for each in names if "comparison-changed" in each} & set(other)
+
+
+def test_a_sample_keeps_its_mutants_where_others_are_added(monkeypatch):
+    every = generated("keys")
+    drawn = chosen(["keys"], Terms(sample=10, seed=1))
+    assert 10 == len(drawn)
+    monkeypatch.setattr(fates, "generated", lambda _: every[5:])
+    left = set(every[5:])
+    assert set(drawn) & left <= set(chosen(["keys"], Terms(sample=10, seed=1)))
+    assert drawn != chosen(["keys"], Terms(sample=10, seed=2))
 
 
 def test_mutants_are_the_same_each_time_and_no_name_comes_twice():
@@ -116,15 +192,15 @@ def test_mutants_are_the_same_each_time_and_no_name_comes_twice():
 
 
 def test_a_constant_is_changed_where_it_is_used():
-    mutant = mutant_named("limits.MOST_IN_TRANSACTION.number-raised.1")
+    mutant = mutant_named(named("limits.MOST_IN_TRANSACTION", "number-raised", ""))
     assert ("100", "101", False) == (mutant.before, mutant.after, mutant.line in mutant.lines)
 
 
 def test_one_place_is_changed_and_nothing_else():
-    assert [v.Done(), v.Done()] == answers("transactions.begin.refusal-dropped.1", BEGIN, BEGIN)
-    rules = rules_of(mutant_named("transactions.begin.refusal-dropped.1"))
+    assert [v.Done(), v.Done()] == answers(REUSED, BEGIN, BEGIN)
+    rules = rules_of(mutant_named(REUSED))
     assert RULES == attrs.evolve(rules, transactions=RULES.transactions)
-    assert [v.Done(), REFUSED] == answers("transactions.buffer.effect-dropped.1", BEGIN, BEGIN)
+    assert [v.Done(), REFUSED] == answers(BUFFERED, BEGIN, BEGIN)
 
 
 DONE = v.Done()
@@ -149,7 +225,7 @@ DONE = v.Done()
     ],
 )
 def test_a_mutant_is_wrong_in_its_context_alone(context, commands, expected):
-    assert expected == answers(f"transactions.begin.refusal-dropped.1@{context}", *commands)
+    assert expected == answers(f"{REUSED}@{context}", *commands)
 
 
 CREATE = v.CreateQueue(queue="q", max_delivery_count=1)
@@ -170,13 +246,13 @@ SEND = v.Send(queue="q", message=v.Message(body="m", session_id="s"))
 def test_a_context_of_entities_is_that_of_the_entity_concerned(context, creation, is_wrong):
     received = (v.AcceptNextSession(queue="q"), v.Receive(queue="q", session_id="s"))
     asked = received if creation.requires_session else (v.Receive(queue="q"),)
-    *_, usual = answers("expiry.end.effect-dropped.1", creation, SEND, *asked)
-    *_, got = answers(f"messages.enqueue.effect-dropped.4@{context}", creation, SEND, *asked)
+    *_, usual = answers(EFFECT, creation, SEND, *asked)
+    *_, got = answers(f"{STORED}@{context}", creation, SEND, *asked)
     assert is_wrong == (usual != got)
 
 
 def test_a_generated_mutant_is_found_by_its_name():
-    bus = find("generated:transactions.begin.refusal-dropped.1", timeout=1)
+    bus = find(f"generated:{REUSED}", timeout=1)
     bus.start(PROFILE)
     assert [v.Done(), v.Done()] == [bus.do(BEGIN, "c1").outcome for _ in range(2)]
 

@@ -100,6 +100,37 @@ def test_an_unknown_part_is_refused_with_those_there_are(nightly, monkeypatch, c
     assert "unknown part 'longer'; parts: short, long" in capsys.readouterr().err
 
 
+def test_step_that_a_part_no_longer_has_counts_no_more(nightly, monkeypatch, capsys) -> None:
+    nightly.PARTS["long"] = (step(nightly, "a"), step(nightly, "b", "raise SystemExit(1)"))
+    assert (1, ["a", "b"]) == ran(nightly, monkeypatch, capsys, "long")
+    nightly.PARTS["long"] = (step(nightly, "a"),)
+    assert ["a"] == list(nightly.known("long"))
+    assert "passed" == nightly.state("long")
+
+
+def test_results_that_cannot_be_kept_are_one_sentence(
+    nightly, monkeypatch, capsys, tmp_path
+) -> None:
+    """On a checkout that cannot be written, or a disk that is full."""
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(nightly, "RESULTS", tmp_path / "file" / "nightly")
+    monkeypatch.setattr(sys, "argv", ["nightly.py", "short"])
+    assert 1 == nightly.main()
+    (said,) = capsys.readouterr().err.splitlines()
+    assert said == f"nightly: {tmp_path / 'file' / 'nightly'}: Not a directory"
+
+
+def test_folder_without_a_repository_is_one_sentence(
+    nightly, monkeypatch, capsys, tmp_path
+) -> None:
+    monkeypatch.setattr(nightly, "ROOT", tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    monkeypatch.setattr(sys, "argv", ["nightly.py", "short"])
+    assert 1 == nightly.main()
+    (said,) = capsys.readouterr().err.splitlines()
+    assert said.startswith("nightly: git ls-files: fatal: not a git repository")
+
+
 def test_every_test_at_full_size_is_in_a_part() -> None:
     """No folder of tests is forgotten."""
     source = (ROOT / "tools" / "nightly.py").read_text(encoding="utf-8")

@@ -1,12 +1,12 @@
 """The documents make a site in which every link leads somewhere, and nothing asks a network."""
 
-import os
+import importlib.util
 import re
-import subprocess
-import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from built_site import build
 
 from busproof import spec
 from busproof.cli.main import main
@@ -18,33 +18,13 @@ ASKS = re.compile(r"<(?:script|img|iframe)[^>]*\ssrc=[\"']?(https?:[^\"' >]+)")
 STYLE = re.compile(r"<link[^>]*\shref=[\"']?(https?:[^\"' >]+)[^>]*stylesheet")
 
 
-def build(config: Path, target: Path) -> subprocess.CompletedProcess[str]:
-    """As `make docs` builds it."""
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict"]
-    return subprocess.run(  # noqa: S603 - a fixed command
-        [*command, "--config-file", str(config), "--site-dir", str(target)],
-        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    target = tmp_path_factory.mktemp("site")
-    ended = build(ROOT / "mkdocs.yml", target)
-    assert 0 == ended.returncode, ended.stderr
-    return target
-
-
 def test_every_rule_has_its_place(site: Path) -> None:
     for rule in spec.load().rules:
         page = (site / "reference" / "rules" / f"{rule.family}.html").read_text(encoding="utf-8")
         assert f'id="{rule.id.lower()}"' in page, rule.id
 
 
-def test_every_open_question_is_told_with_all_readings(site: Path) -> None:
+def test_every_open_question_is_reported_with_all_readings(site: Path) -> None:
     page = (site / "reference" / "ambiguities.html").read_text(encoding="utf-8")
     for each in spec.load().ambiguities:
         part = page.partition(f'id="{each.id.lower()}"')[2].partition("<h2")[0]
@@ -76,7 +56,7 @@ def test_every_command_has_its_help(site: Path, capsys) -> None:
 
 
 def test_the_blocks_of_a_document_keep_their_files_names(site: Path) -> None:
-    """Which are how a document's files are told from one another."""
+    """By which a document's files are distinguished."""
     assert ">mybus.py<" in (site / "index.html").read_text(encoding="utf-8")
 
 
@@ -115,14 +95,10 @@ def test_a_link_that_leads_nowhere_is_complained_about(tmp_path: Path, link, fit
 )
 def test_links_lead_to_pages_of_the_site_or_are_plain_words(written: str, turned: str) -> None:
     """A file that the site does not have is no link, also where its name is code."""
-    tools = str(ROOT / "tools")
-    code = (
-        "import sys, types; sys.path.insert(0, sys.argv[1]); import site_pages\n"
-        "file = types.SimpleNamespace(src_uri='how-to/x.md')\n"
-        "page = types.SimpleNamespace(file=file)\n"
-        "print(site_pages.on_page_markdown(sys.argv[2], page))"
-    )
-    ended = subprocess.run(  # noqa: S603 - a fixed command
-        [sys.executable, "-c", code, tools, written], capture_output=True, text=True, check=True
-    )
-    assert ended.stdout == turned + "\n"
+    spec_ = importlib.util.spec_from_file_location("site_pages", ROOT / "tools" / "site_pages.py")
+    assert spec_ is not None
+    assert spec_.loader is not None
+    site_pages = importlib.util.module_from_spec(spec_)
+    spec_.loader.exec_module(site_pages)
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="how-to/x.md"))
+    assert turned == site_pages.on_page_markdown(written, page)

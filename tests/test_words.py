@@ -4,6 +4,7 @@ import ast
 import re
 import tokenize
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,9 +42,13 @@ def files_of(room: str) -> list[Path]:
     return sorted(path for path in (ROOT / room).rglob("*.py") if "node_modules" not in path.parts)
 
 
+parsed = cache(ast.parse)
+"""Each file is parsed once, whatever is looked for in it."""
+
+
 def openings(source: str, place: str) -> Iterator[Opening]:
     """Yield the opening of each docstring; a variable has none to check."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if isinstance(node, DOCUMENTED) and (text := ast.get_docstring(node)):
             line = node.body[0].lineno
             decorators = [] if isinstance(node, ast.Module) else node.decorator_list
@@ -51,12 +56,22 @@ def openings(source: str, place: str) -> Iterator[Opening]:
             yield Opening(f"{place}:{line}", RULE_IDS.sub("", text), of_property)
 
 
-def prose(source: str, place: str) -> Iterator[Text]:
-    """Yield docstrings, comments and messages: strings of at least three words."""
-    for node in ast.walk(ast.parse(source)):
+@cache
+def prose(source: str, place: str) -> list[Text]:
+    """Return docstrings, comments and messages: strings of at least three words."""
+    return [*literals(source, place), *comments(source, place)]
+
+
+def literals(source: str, place: str) -> Iterator[Text]:
+    """Yield strings of at least three words."""
+    for node in ast.walk(parsed(source)):
         match node:
             case ast.Constant(value=str(text)) if len(text.split()) >= 3:
                 yield Text(f"{place}:{node.lineno}", " ".join(text.split()))
+
+
+def comments(source: str, place: str) -> Iterator[Text]:
+    """Yield comments."""
     for token in tokenize.generate_tokens(iter(source.splitlines(keepends=True)).__next__):
         if token.type == tokenize.COMMENT:
             yield Text(f"{place}:{token.start[0]}", token.string)
@@ -64,7 +79,7 @@ def prose(source: str, place: str) -> Iterator[Text]:
 
 def names(source: str, place: str) -> Iterator[Text]:
     """Yield the names that a file defines: of functions, classes, parameters and variables."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if isinstance(node, DEFINITIONS):
             yield Text(f"{place}:{node.lineno}", node.name)
         elif isinstance(node, ast.arg):

@@ -67,9 +67,9 @@ def record_configurations(manifest: Manifest, found: Sequence[Ran]) -> None:
             }
     for kind in ("checks", "graphs"):
         names = {
-            each.name
-            for each in manifest.configurations
-            if (each.kind is Kind.GRAPH) is (kind == "graphs")
+            configuration.name
+            for configuration in manifest.configurations
+            if (configuration.kind is Kind.GRAPH) is (kind == "graphs")
         }
         kept[kind] = {name: each for name, each in sorted(kept[kind].items()) if name in names}
     _write(manifest.folder, kept)
@@ -92,17 +92,17 @@ def to_check(
     """
     recorded = load_evidence(manifest.folder)["checks"]
     return tuple(
-        each
-        for each in configurations
-        if each.kind is Kind.GRAPH
-        or recorded.get(each.name, {}).get("sources") != _hash_of(manifest, each)
+        configuration
+        for configuration in configurations
+        if configuration.kind is Kind.GRAPH
+        or recorded.get(configuration.name, {}).get("sources") != _hash_of(manifest, configuration)
     )
 
 
 def _record_paths(manifest: Manifest, found: Sequence[Ran]) -> None:
     """Save the paths of graphs in the gate; paths of larger graphs would take too long to run."""
     path = manifest.folder / paths.FILE
-    suites = {each.configuration: each for each in paths.load_suites(path)}
+    suites = {load_suite.configuration: load_suite for load_suite in paths.load_suites(path)}
     for ran in found:
         setting = ran.configuration.graph
         small = ran.configuration.size is Size.GATE and ran.comparison is not None
@@ -112,7 +112,9 @@ def _record_paths(manifest: Manifest, found: Sequence[Ran]) -> None:
             name = ran.configuration.name
             suites[name] = paths.covering(ran.graph, name, ran.sources, setting)
     strict = {
-        each.name for each in manifest.configurations if each.graph and each.graph.beside == "model"
+        configuration.name
+        for configuration in manifest.configurations
+        if configuration.graph and configuration.graph.beside == "model"
     }
     kept = [suites[name] for name in sorted(suites) if name in strict]
     if kept:
@@ -144,9 +146,9 @@ def changed(manifest: Manifest, mutants: tuple[Mutant, ...]) -> tuple[Mutant, ..
     """Return the mutants without a valid record."""
     recorded = load_evidence(manifest.folder)["mutants"]
     return tuple(
-        each
-        for each in mutants
-        if recorded.get(each.name, {}).get("sources") != hash_of(manifest, each)
+        mutant
+        for mutant in mutants
+        if recorded.get(mutant.name, {}).get("sources") != hash_of(manifest, mutant)
     )
 
 
@@ -159,11 +161,11 @@ def stale(manifest: Manifest, mutants: tuple[Mutant, ...]) -> tuple[str, ...]:
         if each.kind is not Kind.GRAPH
     ]
     graphs = [
-        each.name
-        for each in manifest.configurations
-        if each.graph is not None
-        and recorded.get(each.name, {}).get("sources")
-        != sources_hash(manifest.folder, each.module, manifest.text(each))
+        configuration.name
+        for configuration in manifest.configurations
+        if configuration.graph is not None
+        and recorded.get(configuration.name, {}).get("sources")
+        != sources_hash(manifest.folder, configuration.module, manifest.text(configuration))
     ]
     return (
         *checks,

@@ -133,7 +133,7 @@ class Manifest:
         Raises:
             UsageError: there is no such configuration.
         """
-        names = {each.name: each for each in self.configurations}
+        names = {configuration.name: configuration for configuration in self.configurations}
         if name in names:
             return names[name]
         close = get_close_matches(name.lower(), names, cutoff=0.5)
@@ -149,14 +149,18 @@ class Manifest:
         """
         graphs = [each for each in self.configurations if each.graph is not None]
         alike = (
-            [each.graph for each in graphs if each.config == configuration.config],
-            [each.graph for each in graphs if each.module == configuration.module],
+            [graph.graph for graph in graphs if graph.config == configuration.config],
+            [graph.graph for graph in graphs if graph.module == configuration.module],
         )
         return configuration.graph or next((each[0] for each in alike if each), None)
 
     def of_size(self, size: Size) -> tuple[Configuration, ...]:
         """Return the configurations of this size; the full size includes the gate."""
-        return tuple(each for each in self.configurations if size in (Size.FULL, each.size))
+        return tuple(
+            configuration
+            for configuration in self.configurations
+            if size in (Size.FULL, configuration.size)
+        )
 
     def text(self, configuration: Configuration) -> str:
         """Return the configuration file with the changes of its manifest entry.

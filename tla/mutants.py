@@ -108,15 +108,15 @@ def chosen(mutants: tuple[Mutant, ...], names: tuple[str, ...]) -> tuple[Mutant,
         UsageError: a name matches no mutant.
     """
     for name in names:
-        if not any(name in (each.name, each.module, each.rule) for each in mutants):
-            known = [each.name for each in mutants]
+        if not any(name in (mutant.name, mutant.module, mutant.rule) for mutant in mutants):
+            known = [mutant.name for mutant in mutants]
             close = get_close_matches(name, known, cutoff=0.5)
             hint = f"; nearest: {', '.join(close)}" if close else ""
             raise UsageError(f"there is no mutant, module or rule {name!r} with a mutant{hint}")
     return tuple(
-        each
-        for each in mutants
-        if not names or any(name in (each.name, each.module, each.rule) for name in names)
+        mutant
+        for mutant in mutants
+        if not names or any(name in (mutant.name, mutant.module, mutant.rule) for name in names)
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import attrs
 from immutables import Map
 
+from busproof import vocabulary as v
 from busproof.errors import ConformanceError
 from busproof.history.render.commands import command_words
 from busproof.history.render.gherkin import VERDICT, sentence
@@ -15,7 +16,6 @@ from busproof.tla.graphs.setup import creations
 from busproof.tla.manifest import Setting
 from busproof.tla.messages import State
 from busproof.tla.values import Value, parse
-from busproof.vocabulary.commands import Command, CreateQueue
 
 __all__ = ["Said", "gherkin", "said_in", "story"]
 
@@ -92,12 +92,12 @@ class _Told:
 
 def story(steps: Sequence[Said], setting: Setting | None = None) -> tuple[str, ...]:
     """Return each step as a line with its command and its reply."""
-    told = _Told()
+    progress = _Told()
     lines = []
     for said in steps:
-        command = _asked(said, setting or Setting(edges=0), told)
-        told.asked += 1
-        told.heard(said)
+        command = _asked(said, setting or Setting(edges=0), progress)
+        progress.asked += 1
+        progress.heard(said)
         asks = command_words(command) if command is not None else _plain(said.command)
         over = said.command.get("connection", 1)
         who = f" over connection c{over}" if over != 1 else ""
@@ -105,10 +105,10 @@ def story(steps: Sequence[Said], setting: Setting | None = None) -> tuple[str, .
     return tuple(lines)
 
 
-def _asked(said: Said, setting: Setting, told: _Told) -> Command | None:
+def _asked(said: Said, setting: Setting, progress: _Told) -> v.Command | None:
     """Return the command in the vocabulary; `None` if the vocabulary lacks it."""
     try:
-        return asked(said.command, setting, told)
+        return asked(said.command, setting, progress)
     except (ConformanceError, KeyError):
         return None
 
@@ -139,30 +139,30 @@ def gherkin(name: str, steps: Sequence[Said], setting: Setting | None = None) ->
     """
     setting = setting or Setting(edges=0)
     created = _created(steps, setting)
-    told = _Told(asked=len(created))
+    progress = _Told(asked=len(created))
     lines = [
         f"When {sentence(Asked(number=number, command=command))}"
         for number, command in enumerate(created, start=1)
     ]
     for said in steps:
-        command = _asked(said, setting, told)
-        lines.append(_line(said, command, told.asked + 1))
+        command = _asked(said, setting, progress)
+        lines.append(_line(said, command, progress.asked + 1))
         lines.append(f"# -> {_reply_words(said.reply)}")
         if command is not None:
-            told.asked += 1
-            told.heard(said)
-    if told.asked:
+            progress.asked += 1
+            progress.heard(said)
+    if progress.asked:
         lines.append(f"Then {VERDICT}")
     return "\n".join([f"Scenario: {name}", *(f"  {line}" for line in _joined(lines))])
 
 
-def _created(steps: Sequence[Said], setting: Setting) -> list[CreateQueue]:
+def _created(steps: Sequence[Said], setting: Setting) -> list[v.CreateQueue]:
     """Return the commands that create the queues of the steps, if any step can be replayed."""
     commands = [said.command for said in steps if _asked(said, setting, _Told()) is not None]
     return creations(setting, iter(commands)) if commands else []
 
 
-def _line(said: Said, command: Command | None, number: int) -> str:
+def _line(said: Said, command: v.Command | None, number: int) -> str:
     if command is None:
         return f"# {_plain(said.command)}"
     asked = Asked(number=number, connection=connection_of(said.command), command=command)

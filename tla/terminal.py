@@ -51,12 +51,18 @@ def print_list(configurations: Iterable[Configuration]) -> None:
         "configuration", "size", "kind", "expected", "distinct", "s", "what it asks",
         right=("distinct", "s"),
     )  # fmt: skip
-    for each in configurations:
-        expected = "holds" if each.expect == SUCCESS else f"{each.expect} fails"
-        distinct = f"{each.distinct:,}" if each.distinct else ""
-        seconds = f"{each.seconds:.0f}" if each.seconds else ""
+    for configuration in configurations:
+        expected = "holds" if configuration.expect == SUCCESS else f"{configuration.expect} fails"
+        distinct = f"{configuration.distinct:,}" if configuration.distinct else ""
+        seconds = f"{configuration.seconds:.0f}" if configuration.seconds else ""
         table.add_row(
-            each.name, each.size.value, each.kind.value, expected, distinct, seconds, each.title
+            configuration.name,
+            configuration.size.value,
+            configuration.kind.value,
+            expected,
+            distinct,
+            seconds,
+            configuration.title,
         )
     _console().print(table)
 
@@ -114,8 +120,8 @@ def print_ran(ran: Ran, *, trace: bool) -> None:
         name = ran.checked.violated or ran.checked.result
         print_steps(console, f"{name} fails", said_in(ran.checked.trace), ran)
     if ran.comparison is not None:
-        for each in ran.comparison.disagreements[:_SHOWN]:
-            _print_disagreement(console, each, ran.configuration)
+        for disagreement in ran.comparison.disagreements[:_SHOWN]:
+            _print_disagreement(console, disagreement, ran.configuration)
 
 
 def print_steps(console: Console, name: str, steps: Sequence[Said], ran: Ran) -> None:
@@ -151,11 +157,11 @@ def _reply(reply: Reply) -> dict[str, object]:
 
 
 def _edges(edges: Iterable[Edge]) -> str:
-    told = []
+    parts = []
     for edge in edges:
         reply = " ".join(str(part) for part in edge.reply if part is not None)
-        told.append(f"{reply}, and goes to {edge.onto}" if edge.onto else reply)
-    return "; ".join(told) or "-"
+        parts.append(f"{reply}, and goes to {edge.onto}" if edge.onto else reply)
+    return "; ".join(parts) or "-"
 
 
 def print_fates(found: Sequence[Fate]) -> None:

@@ -247,6 +247,6 @@ def _said(reading: Reading) -> str:
 
 
 def _first_lines(lines: list[str]) -> str:
-    told = [line for line in lines if line.strip()]
-    more = [f"  … and {len(told) - _SHOWN} lines more"] if len(told) > _SHOWN else []
-    return "\n".join([*(f"  {line.strip()}" for line in told[:_SHOWN]), *more])
+    filled = [line for line in lines if line.strip()]
+    more = [f"  … and {len(filled) - _SHOWN} lines more"] if len(filled) > _SHOWN else []
+    return "\n".join([*(f"  {line.strip()}" for line in filled[:_SHOWN]), *more])

@@ -62,11 +62,11 @@ def generate(results: list[Path], history: Path | None, folder: Path) -> str:
     """Return the page that Allure generates."""
     command = [program("node"), str(ALLURE / "cli.js"), "generate"]
     options = ["--config", str(HOME / "allurerc.mjs"), "--output", str(folder)]
-    told = {"BUSPROOF_ALLURE_HISTORY": str(history.resolve())} if history else {}
+    variables = {"BUSPROOF_ALLURE_HISTORY": str(history.resolve())} if history else {}
     done = subprocess.run(  # noqa: S603 - a fixed command
-        [*command, *options, *(str(each.resolve()) for each in results)],
+        [*command, *options, *(str(result.resolve()) for result in results)],
         cwd=HOME,
-        env={**os.environ, **told},
+        env={**os.environ, **variables},
         capture_output=True,
         text=True,
         check=False,
@@ -80,7 +80,7 @@ def generate(results: list[Path], history: Path | None, folder: Path) -> str:
 def without_analytics(page: str) -> str:
     """Return the page without analytics; exit with a message if any are left."""
     clean = ANALYTICS.sub("", page)
-    left = [each for each in TRACKERS if each in clean]
+    left = [tracker for tracker in TRACKERS if tracker in clean]
     if left:
         fail(f"this Allure's page has analytics that are not known: {left[0]}")
     return clean

@@ -61,11 +61,11 @@ def evened(archive: Path, when: int) -> bytes:
         tarfile.open(archive) as old,
         tarfile.open(fileobj=plain, mode="w", format=tarfile.PAX_FORMAT) as new,
     ):
-        for member in sorted(old.getmembers(), key=lambda each: each.name):
-            told = tarfile.TarInfo(member.name)
-            told.type, told.size, told.mtime = member.type, member.size, when
-            told.mode = 0o755 if member.isdir() or member.mode & 0o100 else 0o644
-            new.addfile(told, old.extractfile(member) if member.isfile() else None)
+        for member in sorted(old.getmembers(), key=lambda getmember: getmember.name):
+            entry = tarfile.TarInfo(member.name)
+            entry.type, entry.size, entry.mtime = member.type, member.size, when
+            entry.mode = 0o755 if member.isdir() or member.mode & 0o100 else 0o644
+            new.addfile(entry, old.extractfile(member) if member.isfile() else None)
     return gzip.compress(plain.getvalue(), mtime=when)
 
 

@@ -5,7 +5,8 @@ sample of the generated mutants. For each mutant it takes the shortest recording
 distinguishes it from the model, or searches for a variant that does. The sequence is minimised, and
 kept unless a sequence kept earlier kills the mutant, too. The same sources, seed and sample give
 the same files. `--reword` writes the names and sentences of the kept sequences anew, in seconds.
-`--pairs` searches recorded explorations for pairs of a rule and a context that nothing reaches yet.
+`--pairs` searches recorded explorations for pairs of a rule and a context that nothing reaches yet,
+and adds sequences that do.
 `--score` counts how many mutants of the sample the kept sequences kill.
 """
 
@@ -21,6 +22,7 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.cli.mutation.audit import recorded_apart
 from busproof.cli.mutation.generated import Recording, Terms, _requests, _traced, chosen
 from busproof.cli.mutation.pairs import WORDS, Pair, pairs_in, pairs_of
@@ -38,7 +40,6 @@ from busproof.mutants.by_machine.contexts import may_arise
 from busproof.mutants.by_machine.made import GeneratedMutant, mutant_named, rules_of
 from busproof.spec import load
 from busproof.steps.distilled import situations
-from busproof.vocabulary.profile import Profile, profile_for
 
 CATALOGUE: Final = load()
 FULLEST: Final = "cs-2020-12"
@@ -61,7 +62,7 @@ class Found:
     """A sequence that kills mutants, with the rule that they break."""
 
     mutants: tuple[GeneratedMutant, ...]
-    profile: Profile
+    profile: v.Profile
     rule: str
     commands: tuple[Asked, ...]
     told: str = ""
@@ -102,7 +103,7 @@ class Found:
         return f"Wrong if {told}. {self.rule}: {CATALOGUE.rule(self.rule).title}."
 
 
-def kills(rules: Rules, profile: Profile, commands: Sequence[Asked]) -> tuple[str, ...] | None:
+def kills(rules: Rules, profile: v.Profile, commands: Sequence[Asked]) -> tuple[str, ...] | None:
     """Return the rules that a mutant breaks in this sequence; `None` if it survives."""
     try:
         found = played(rules, profile, commands, seconds=SECONDS)
@@ -144,7 +145,7 @@ def distilled(
 def _shortest(
     mutant: GeneratedMutant,
     rules: Rules,
-    profile: Profile,
+    profile: v.Profile,
     commands: Sequence[Asked],
     rule: str,
 ) -> Found | None:
@@ -192,15 +193,15 @@ def recordings(terms: Terms) -> list[Recording]:
 
 def stored() -> Iterator[Found]:
     """Yield the sequences of the files whose mutants still exist."""
-    for each in situations():
-        asked = [request.partition(" asks: ") for request in each.commands]
-        mutants = tuple(known for known in map(_known, each.mutants) if known is not None)
-        if mutants or not each.mutants:
+    for situation in situations():
+        asked = [request.partition(" asks: ") for request in situation.commands]
+        mutants = tuple(known for known in map(_known, situation.mutants) if known is not None)
+        if mutants or not situation.mutants:
             yield Found(
                 mutants=mutants,
-                told="" if mutants else each.about,
-                profile=profile_for(CATALOGUE, edition=FULLEST, tier=each.tier.value),
-                rule=each.rule,
+                told="" if mutants else situation.about,
+                profile=v.profile_for(CATALOGUE, edition=FULLEST, tier=situation.tier.value),
+                rule=situation.rule,
                 commands=tuple(
                     Asked(number=number, connection=connection, command=request_of(request))
                     for number, (connection, _, request) in enumerate(asked, 1)
@@ -265,7 +266,7 @@ def reaching(histories: Sequence[Path], kept: Sequence[Found]) -> Iterator[Found
     explored = [
         (pairs_of(commands, history.header.profile), commands, history.header.profile)
         for history in map(load_history, histories[1:])
-        for commands in (commands_of(each.events) for each in history.scenarios)
+        for commands in (commands_of(scenario.events) for scenario in history.scenarios)
     ]
     explored.sort(key=lambda each: len(each[1]))
     for pair in sorted({pair for pairs, _, _ in explored for pair in pairs}):
@@ -277,7 +278,7 @@ def reaching(histories: Sequence[Path], kept: Sequence[Found]) -> Iterator[Found
         yield found
 
 
-def _reaching(pair: Pair, commands: Sequence[Asked], profile: Profile) -> Found:
+def _reaching(pair: Pair, commands: Sequence[Asked], profile: v.Profile) -> Found:
     def reaches(candidate: Sequence[Asked]) -> bool:
         return pair in pairs_of(candidate, profile)
 
@@ -323,7 +324,7 @@ def main() -> None:
         return
     terms = Terms(sample=args.sample, tries=args.tries, seed=args.seed)
     if args.pairs:
-        kept = [each for each in stored() if each.mutants]
+        kept = list(stored())
         write([*kept, *reaching(args.pairs, kept)])
         return
     if args.score:

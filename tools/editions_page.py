@@ -45,10 +45,10 @@ def _editions(catalogue: spec.Catalogue) -> Iterator[str]:
     yield "| --- | --- | --- | ---: | --- |"
     for edition in catalogue.editions:
         rules = sum(edition.id in rule.editions for rule in catalogue.rules)
-        told = f"[{_dated(edition)}]({catalogue.english_text(edition.id)})"
+        link = f"[{_dated(edition)}]({catalogue.english_text(edition.id)})"
         dated = edition.dated or "no date"
         language = LANGUAGES[edition.language]
-        yield f"| `{edition.id}` | {dated} | {language} | {rules} | {told} |"
+        yield f"| `{edition.id}` | {dated} | {language} | {rules} | {link} |"
 
 
 def _dated(edition: spec.Edition) -> str:

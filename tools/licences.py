@@ -66,14 +66,14 @@ def packages(*extras: str) -> set[str]:
 
 def licence(name: str) -> str:
     """Return a package's licence: from its expression, its licence field, or its classifiers."""
-    told = importlib.metadata.metadata(name)
-    expression = told.get("License-Expression", "")
+    metadata = importlib.metadata.metadata(name)
+    expression = metadata.get("License-Expression", "")
     if expression:
         return expression
-    words = told.get("License", "").partition("\n")[0].strip()
+    words = metadata.get("License", "").partition("\n")[0].strip()
     classified = [
         each.rpartition(" :: ")[2]
-        for each in told.get_all("Classifier") or ()
+        for each in metadata.get_all("Classifier") or ()
         if each.startswith("License :: ")
     ]
     if words in SAYS_NOTHING or words.startswith("Copyright"):
@@ -83,10 +83,10 @@ def licence(name: str) -> str:
 
 def rows() -> Iterator[str]:
     """Yield a line for each package, first those of the base install."""
-    base, told = packages(), set[str]()
+    base, listed = packages(), set[str]()
     for name, found in (("base", base), *((extra, packages(extra) - base) for extra in EXTRAS)):
-        for package in sorted(found - told):
-            told.add(package)
+        for package in sorted(found - listed):
+            listed.add(package)
             yield f"| {package} | {licence(package)} | {name} |\n"
 
 

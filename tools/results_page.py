@@ -66,14 +66,14 @@ PLOTS: Final = (
 def main() -> int:
     """Write the page; return 1 if a run cannot be read."""
     options = argparse.ArgumentParser(description=__doc__)
-    told = "folders of runs, a line each; none: only the plots are drawn anew"
-    options.add_argument("runs", nargs="*", type=Path, help=told)
+    help_text = "folders of runs, a line each; none: only the plots are drawn anew"
+    options.add_argument("runs", nargs="*", type=Path, help=help_text)
     options.add_argument("--audit", type=Path, help="what busproof audit --format json printed")
     options.add_argument("--output", type=Path, default=BENCHMARKS.with_name("results.md"))
     args = options.parse_args()
     if args.runs:
         try:
-            runs = [conformance.read(each) for each in args.runs]
+            runs = [conformance.read(run) for run in args.runs]
         except ConformanceError as error:
             print(f"tools/results_page.py: {error}", file=sys.stderr)
             return 1
@@ -109,14 +109,16 @@ def name_of(run: Conformance) -> str:
 
 def table_of(runs: Sequence[Conformance]) -> str:
     """Return a table of the number of rules per verdict, a line for each implementation."""
-    told = [each for each in Verdict if each in ALWAYS_TOLD or any(r.counted(each) for r in runs)]
-    head = ("implementation", "oracle", "applicable", *(each.value for each in told))
+    verdicts = [
+        each for each in Verdict if each in ALWAYS_TOLD or any(r.counted(each) for r in runs)
+    ]
+    head = ("implementation", "oracle", "applicable", *(each.value for each in verdicts))
     lines = [
         (
             name_of(run),
             run.oracle,
             overview.applicable(run.rules),
-            *(run.counted(each) for each in told),
+            *(run.counted(each) for each in verdicts),
         )
         for run in runs
     ]
@@ -128,14 +130,16 @@ def families(runs: Sequence[Conformance]) -> Iterator[str]:
     """Yield a table of the share of applicable rules that are shown, family by family."""
     yield "## By family\n\nRules shown of the applicable ones, and in brackets those violated.\n"
     catalogue = spec.load()
-    told = [
+    runs_shown = [
         {each.id: tuple(each.rules) for each in overview.families(run, catalogue)} for run in runs
     ]
     head = ("family", *map(name_of, runs))
     lines = []
     for family in catalogue.families:
-        verdicts = [Counter(rule.verdict for rule in each.get(family.id, ())) for each in told]
-        applicable = [overview.applicable(each.get(family.id, ())) for each in told]
+        verdicts = [
+            Counter(rule.verdict for rule in each.get(family.id, ())) for each in runs_shown
+        ]
+        applicable = [overview.applicable(each.get(family.id, ())) for each in runs_shown]
         lines.append((f"{family.id}: {family.title}", *map(share, verdicts, applicable)))
     yield "".join(rows([head, *lines]))
 
@@ -167,12 +171,12 @@ def violations(runs: Sequence[Conformance]) -> Iterator[str]:
 
 def audited(faults: Sequence[dict[str, object]]) -> str:
     """Return how many of the seeded faults the scenarios notice."""
-    results = Counter(str(each["result"]) for each in faults)
-    told = ", ".join(f"{number} {result}" for result, number in results.most_common())
+    results = Counter(str(fault["result"]) for fault in faults)
+    counts = ", ".join(f"{number} {result}" for result, number in results.most_common())
     return (
         "## What the scenarios catch\n\n"
         f"Of {len(faults)} buses with one fault each, by the scenarios of the fault's own rule: "
-        f"{told}.\n"
+        f"{counts}.\n"
         "The [benchmarks](benchmarks.md#situations-found-by-machine) show how many pairs of a rule "
         "and a context the scenarios and the situations found by machine reach.\n"
     )

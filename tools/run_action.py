@@ -48,7 +48,7 @@ def applies(condition: str, values: Values, failed: bool) -> bool:
 
 def run(step: Mapping[str, Any], values: Values, python: str) -> tuple[int, dict[str, str]]:
     """Run one step; return its exit code and its outputs."""
-    told = {name: filled(str(each), values) for name, each in step.get("env", {}).items()}
+    variables = {name: filled(str(each), values) for name, each in step.get("env", {}).items()}
     with tempfile.TemporaryDirectory() as scratch:
         output = Path(scratch, "output")
         output.touch()
@@ -57,7 +57,7 @@ def run(step: Mapping[str, Any], values: Values, python: str) -> tuple[int, dict
             env={
                 "GITHUB_STEP_SUMMARY": "/dev/stdout",
                 **os.environ,
-                **told,
+                **variables,
                 "PATH": f"{Path(python).parent}{os.pathsep}{os.environ['PATH']}",
                 "GITHUB_OUTPUT": str(output),
             },

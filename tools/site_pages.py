@@ -70,7 +70,7 @@ def on_files(files: Files, config: Any) -> Files:
 def on_config(config: Any) -> Any:
     """Add the pages of rule families to the navigation."""
     families = spec.load().families
-    rules = [{each.title: f"reference/rules/{each.id}.md"} for each in families]
+    rules = [{family.title: f"reference/rules/{family.id}.md"} for family in families]
     for part in config["nav"]:
         for entries in part.values():
             if isinstance(entries, list):
@@ -90,7 +90,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     pieces = CODE.split(markdown)
     # Links are only outside of code blocks.
     pieces[::2] = [
-        LINK.sub(lambda found: turned(found, place, source), each) for each in pieces[::2]
+        LINK.sub(lambda found: turned(found, place, source), piece) for piece in pieces[::2]
     ]
     return FENCE.sub(r'```\1 title="\2"', "".join(pieces))
 
@@ -132,13 +132,13 @@ def reference() -> Iterator[tuple[str, str]]:
     yield from rules(catalogue)
     yield "reference/ambiguities.md", "".join(ambiguities(catalogue))
     yield "reference/commands.md", "".join(commands())
-    told = {file.name: file for file in schema_files()}
-    lines = [f"- [{name}](schemas/{name}): {title(file)}\n" for name, file in told.items()]
+    schemas = {file.name: file for file in schema_files()}
+    lines = [f"- [{name}](schemas/{name}): {title(file)}\n" for name, file in schemas.items()]
     yield (
         "reference/schemas.md",
         "# Schemas\n\nJSON Schemas of what busproof writes and reads.\n\n" + ("".join(lines)),
     )
-    for name, file in told.items():
+    for name, file in schemas.items():
         yield f"reference/schemas/{name}", file.read_text(encoding="utf-8")
 
 
@@ -189,16 +189,16 @@ def rules(catalogue: spec.Catalogue) -> Iterator[tuple[str, str]]:
     lines += ["| edition | dated | rules in force | what there is to know |\n"]
     lines += ["| --- | --- | ---: | --- |\n"]
     lines += [
-        f"| [{each.id}]({each.link}) | {each.dated or 'no date'} | {len(held)} "
-        f"| {plain(each.note or '')} |\n"
-        for each in catalogue.editions
-        for held in [[rule for rule in catalogue.rules if each.id in rule.editions]]
+        f"| [{edition.id}]({edition.link}) | {edition.dated or 'no date'} | {len(held)} "
+        f"| {plain(edition.note or '')} |\n"
+        for edition in catalogue.editions
+        for held in [[rule for rule in catalogue.rules if edition.id in rule.editions]]
     ]
     lines += ["\n## Versions of the catalogue\n\n"]
     lines += ["| version | dated | changes |\n| --- | --- | --- |\n"]
     lines += [
-        f"| {each.version} | {each.dated} | {' '.join(each.changes)} |\n"
-        for each in catalogue.releases
+        f"| {release.version} | {release.dated} | {' '.join(release.changes)} |\n"
+        for release in catalogue.releases
     ]
     yield "reference/rules/index.md", "".join(lines)
 
@@ -211,21 +211,23 @@ def ambiguities(catalogue: spec.Catalogue) -> Iterator[str]:
         "ways. `busproof run --reading QUESTION=READING` holds a run to another reading than the "
         "default, which is the one marked so.\n"
     )
-    for each in catalogue.ambiguities:
+    for ambiguity in catalogue.ambiguities:
         rows = {
-            f"`{name}`" + (", the default" if name == each.default else ""): meaning
-            for name, meaning in each.readings.items()
+            f"`{name}`" + (", the default" if name == ambiguity.default else ""): meaning
+            for name, meaning in ambiguity.readings.items()
         }
-        rows["why"] = each.why
-        rows["told apart by"] = each.told_apart_by
-        rows["out of reach"] = each.out_of_reach or ""
-        told = "".join(f"| {name} | {plain(fact)} |\n" for name, fact in rows.items() if fact)
+        rows["why"] = ambiguity.why
+        rows["told apart by"] = ambiguity.told_apart_by
+        rows["out of reach"] = ambiguity.out_of_reach or ""
+        facts = "".join(f"| {name} | {plain(fact)} |\n" for name, fact in rows.items() if fact)
         touched = ", ".join(
-            f"[{rule}](rules/{rule.partition('-')[0]}.md#{rule.lower()})" for rule in each.rules
+            f"[{rule}](rules/{rule.partition('-')[0]}.md#{rule.lower()})"
+            for rule in ambiguity.rules
         )
         yield (
-            f"\n## {each.id}\n\n{plain(each.question)}\n\n| reading | |\n| --- | --- |\n"
-            f"{told}| what is said | {'<br>'.join(said_by(each))} |\n| touches | {touched} |\n"
+            f"\n## {ambiguity.id}\n\n{plain(ambiguity.question)}\n\n| reading | |\n| --- | --- |\n"
+            f"{facts}| what is said | {'<br>'.join(said_by(ambiguity))} |\n"
+            f"| touches | {touched} |\n"
         )
 
 
@@ -247,7 +249,7 @@ def described(catalogue: spec.Catalogue, rule: spec.Rule, shown: dict[str, Any])
         "needs": ", ".join(need.replace("|", " or ") for need in rule.needs),
         "unless": ", ".join(rule.unless),
         "cannot be shown": rule.why_never or "",
-        "the documents say": "; ".join(each.says for each in catalogue.says(rule)),
+        "the documents say": "; ".join(say.says for say in catalogue.says(rule)),
         "stated in": "; ".join(f"{place} ({', '.join(names)})" for names, place in cited.items()),
         "left open": "; ".join(
             f"{each.id}: {each.question}" for each in catalogue.concerning({rule.id})
@@ -261,7 +263,7 @@ def described(catalogue: spec.Catalogue, rule: spec.Rule, shown: dict[str, Any])
         "seeded faults": "; ".join(f"`{each['id']}`" for each in shown["faults"]),
     }
     rows = [f"| {name} | {plain(fact)} |\n" for name, fact in facts.items() if fact]
-    english = {each.source: catalogue.english(each) for each in rule.citations}
+    english = {citation.source: catalogue.english(citation) for citation in rule.citations}
     read = ", ".join(f"[{name}]({address})" for name, address in english.items() if address)
     if read:
         rows.append(f"| read it in English | {read} |\n")

@@ -44,8 +44,8 @@ def _arrows() -> Iterator[str]:
     for state, doing, rule in BEGINNINGS:
         yield f"    [*] --> {_words(state)}: {doing} ({rule})"
     for before, action, after, rule in CHANGES:
-        told = "[*]" if after is State.GONE else _words(after)
-        yield f"    {_words(before)} --> {told}: {_words(action).replace('_', ' ')} ({rule})"
+        arrow = "[*]" if after is State.GONE else _words(after)
+        yield f"    {_words(before)} --> {arrow}: {_words(action).replace('_', ' ')} ({rule})"
 
 
 def _words(name: State | Action) -> str:

@@ -26,6 +26,8 @@ class Observability:
         assigns_message_ids: whether the client library sets a MessageId if the sender sets none.
         limits: whether the adapter declares that requests beyond a documented limit are refused
             (LIMIT); otherwise they may be refused or accepted.
+        dead_letters: whether the adapter declares dead-lettering; otherwise a message that was
+            delivered too often may be given up or delivered again.
     """
 
     clock: Clock = Clock.VIRTUAL
@@ -34,6 +36,7 @@ class Observability:
     witness: bool = True
     assigns_message_ids: bool = False
     limits: bool = False
+    dead_letters: bool = True
     left_out: frozenset[str] = frozenset()
     partial: bool = False
 
@@ -47,4 +50,5 @@ def observability_from(clock: Clock, slack: int, capabilities: Collection[str]) 
         witness="witness" in capabilities,
         assigns_message_ids="client-library" in capabilities,
         limits="limits" in capabilities,
+        dead_letters="dead-letter" in capabilities,
     )

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from busproof import vocabulary as v
 from busproof.adapters.amqp.clients import Clients
 from busproof.adapters.amqp.embedded import Embedded
 from busproof.adapters.amqp.entities import Entities
@@ -9,18 +10,6 @@ from busproof.adapters.amqp.scenario import Scenario, Setting
 from busproof.adapters.base import Declaration, Implementation, Observed
 from busproof.adapters.hostile import HOSTILE_SLACK
 from busproof.errors import AdapterError
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import (
-    AdvanceClock,
-    BringPartitionUp,
-    Command,
-    RestoreQueue,
-    Send,
-    SendBatch,
-    TakePartitionDown,
-)
-from busproof.vocabulary.outcomes import Done, Indeterminate, Outcome, Witness
-from busproof.vocabulary.profile import Profile
 
 __all__ = ["SLACK", "EmbeddedAdapter"]
 
@@ -32,48 +21,48 @@ RESTARTS: Final = 3
 
 CAPABILITIES: Final = frozenset(
     {
-        Capability.AMQP,
-        Capability.API_VERSIONS,
-        Capability.AVAILABILITY,
-        Capability.BATCHES,
-        Capability.DEAD_LETTER,
-        Capability.TRANSFER_DEAD_LETTER,
-        Capability.ENTITY_STATUS,
-        Capability.DEAD_LETTER_FORWARDING,
-        Capability.DEFERRAL,
-        Capability.DISPOSABLE_NAMESPACE,
-        Capability.DELETE_BATCH,
-        Capability.DUPLICATE_DETECTION,
-        Capability.FILTERS,
-        Capability.FORWARDING,
-        Capability.LEGACY_ENTITIES,
-        Capability.LIMITS,
-        Capability.SIZES,
-        Capability.LOCK_RENEWAL,
-        Capability.MANAGEMENT,
-        Capability.NEXT_SESSION,
-        Capability.OUTAGES,
-        Capability.PEEK,
-        Capability.PEEK_FROM,
-        Capability.PEEK_LOCK,
-        Capability.RECEIVE_BATCHES,
-        Capability.REDIRECTION,
-        Capability.REGULAR_QUEUES,
-        Capability.RENEW_LOCKS,
-        Capability.SCHEDULING,
-        Capability.SEQUENCE_NUMBERS,
-        Capability.SESSIONS,
-        Capability.SESSION_LISTING,
-        Capability.SESSION_STATE,
-        Capability.SETTLE_BATCHES,
-        Capability.SQL_FILTERS,
-        Capability.RULE_ACTIONS,
-        Capability.TIME_TO_LIVE,
-        Capability.TOPICS,
-        Capability.TOPIC_MANAGEMENT,
-        Capability.TRANSACTIONAL_SETTLEMENT,
-        Capability.TRANSACTIONS,
-        Capability.WITNESS,
+        v.Capability.AMQP,
+        v.Capability.API_VERSIONS,
+        v.Capability.AVAILABILITY,
+        v.Capability.BATCHES,
+        v.Capability.DEAD_LETTER,
+        v.Capability.TRANSFER_DEAD_LETTER,
+        v.Capability.ENTITY_STATUS,
+        v.Capability.DEAD_LETTER_FORWARDING,
+        v.Capability.DEFERRAL,
+        v.Capability.DISPOSABLE_NAMESPACE,
+        v.Capability.DELETE_BATCH,
+        v.Capability.DUPLICATE_DETECTION,
+        v.Capability.FILTERS,
+        v.Capability.FORWARDING,
+        v.Capability.LEGACY_ENTITIES,
+        v.Capability.LIMITS,
+        v.Capability.SIZES,
+        v.Capability.LOCK_RENEWAL,
+        v.Capability.MANAGEMENT,
+        v.Capability.NEXT_SESSION,
+        v.Capability.OUTAGES,
+        v.Capability.PEEK,
+        v.Capability.PEEK_FROM,
+        v.Capability.PEEK_LOCK,
+        v.Capability.RECEIVE_BATCHES,
+        v.Capability.REDIRECTION,
+        v.Capability.REGULAR_QUEUES,
+        v.Capability.RENEW_LOCKS,
+        v.Capability.SCHEDULING,
+        v.Capability.SEQUENCE_NUMBERS,
+        v.Capability.SESSIONS,
+        v.Capability.SESSION_LISTING,
+        v.Capability.SESSION_STATE,
+        v.Capability.SETTLE_BATCHES,
+        v.Capability.SQL_FILTERS,
+        v.Capability.RULE_ACTIONS,
+        v.Capability.TIME_TO_LIVE,
+        v.Capability.TOPICS,
+        v.Capability.TOPIC_MANAGEMENT,
+        v.Capability.TRANSACTIONAL_SETTLEMENT,
+        v.Capability.TRANSACTIONS,
+        v.Capability.WITNESS,
     }
 )
 """Capabilities that our own broker serves."""
@@ -122,7 +111,7 @@ class EmbeddedAdapter:
             slack=SLACK + (HOSTILE_SLACK if self._policy == "hostile" else 0),
         )
 
-    def start(self, profile: Profile) -> None:
+    def start(self, profile: v.Profile) -> None:
         """Begin with an empty namespace, in a new broker if the last one has ended."""
         self._let_go()
         broker = self._running()
@@ -132,45 +121,45 @@ class EmbeddedAdapter:
         self._scenario = Scenario(Setting(entities=entities, epoch=epoch, now=lambda: self._now))
         self._clients = Clients(broker.target, self._timeout)
 
-    def do(self, command: Command, connection: str) -> Observed:
+    def do(self, command: v.Command, connection: str) -> Observed:
         """Execute a command over AMQP; the clock and outages are controlled over HTTP."""
         broker, scenario = self._broker, self._scenario
         if broker is None or scenario is None:
             raise AssertionError("an adapter takes commands only between start and stop")
         match command:
-            case AdvanceClock(duration=duration):
+            case v.AdvanceClock(duration=duration):
                 broker.ask("clock", {"microseconds": duration})
                 self._now += duration
-                return Observed(Done())
-            case TakePartitionDown(queue=queue, partition=partition):
+                return Observed(v.Done())
+            case v.TakePartitionDown(queue=queue, partition=partition):
                 return Observed(broker.disturb(queue, partition, down=True))
-            case BringPartitionUp(queue=queue, partition=partition):
+            case v.BringPartitionUp(queue=queue, partition=partition):
                 return Observed(broker.disturb(queue, partition, down=False))
-            case RestoreQueue():
+            case v.RestoreQueue():
                 return Observed(broker.restore(command))
         outcome = self._asked(broker, scenario, command, connection)
-        told = isinstance(command, Send | SendBatch) and isinstance(outcome, Done)
-        return Observed(outcome, self._witness(broker) if told else None)
+        witnessed = isinstance(command, v.Send | v.SendBatch) and isinstance(outcome, v.Done)
+        return Observed(outcome, self._witness(broker) if witnessed else None)
 
     def _asked(
-        self, broker: Embedded, scenario: Scenario, command: Command, connection: str
-    ) -> Outcome:
+        self, broker: Embedded, scenario: Scenario, command: v.Command, connection: str
+    ) -> v.Outcome:
         if self._clients is None:
             raise AssertionError("a scenario has clients")
         try:
             outcome = self._clients.ask(scenario, command, connection)
         except AdapterError as error:
             raise AdapterError(f"{error}{broker.tail()}") from None
-        if isinstance(outcome, Indeterminate) and broker.is_over:
+        if isinstance(outcome, v.Indeterminate) and broker.is_over:
             raise AdapterError(f"the broker has ended: {outcome.detail}{broker.tail()}")
         return outcome
 
-    def _witness(self, broker: Embedded) -> Witness | None:
+    def _witness(self, broker: Embedded) -> v.Witness | None:
         """Return the partition that stored the last message, if the broker chose one."""
         partition = None
-        for each in broker.decisions(self._decided):
-            self._decided, partition = each["number"], each["partition"]
-        return None if partition is None else Witness(partition=partition)
+        for decision in broker.decisions(self._decided):
+            self._decided, partition = decision["number"], decision["partition"]
+        return None if partition is None else v.Witness(partition=partition)
 
     def stop(self) -> None:
         """End the broker."""

@@ -3,15 +3,15 @@
 from collections.abc import Callable
 from typing import Any, Final
 
+from busproof import vocabulary as v
 from busproof.adapters.amqp import managing, receiving, sending, sessions
 from busproof.adapters.amqp.client import Client
 from busproof.adapters.amqp.scenario import Scenario
 from busproof.vocabulary import commands as c
-from busproof.vocabulary.outcomes import Outcome, Unsupported
 
 __all__ = ["ask"]
 
-ASKED: Final[dict[type[c.Command], Callable[[Scenario, Any, Client], Outcome]]] = {
+ASKED: Final[dict[type[c.Command], Callable[[Scenario, Any, Client], v.Outcome]]] = {
     c.Abandon: receiving.settle,
     c.AcceptNextSession: sessions.accept_next,
     c.AcceptSession: sessions.accept,
@@ -57,7 +57,7 @@ ASKED: Final[dict[type[c.Command], Callable[[Scenario, Any, Client], Outcome]]] 
 """Handlers of commands; the clock and outages have none, because no client can control them."""
 
 
-def ask(scenario: Scenario, command: c.Command, client: Client) -> Outcome:
+def ask(scenario: Scenario, command: c.Command, client: Client) -> v.Outcome:
     """Return the outcome of a command.
 
     Raises:
@@ -67,5 +67,5 @@ def ask(scenario: Scenario, command: c.Command, client: Client) -> Outcome:
     """
     asked = ASKED.get(type(command))
     if asked is None:
-        return Unsupported(detail=f"{type(command).__name__} cannot be asked over AMQP")
+        return v.Unsupported(detail=f"{type(command).__name__} cannot be asked over AMQP")
     return asked(scenario, command, client)

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
+from busproof import vocabulary as v
 from busproof.adapters.amqp.asking import ask
 from busproof.adapters.amqp.client import Client
 from busproof.adapters.amqp.errors import outcome_of
@@ -12,8 +13,6 @@ from busproof.adapters.amqp.failing import Lost, Rejected, Silent, Unreachable
 from busproof.adapters.amqp.scenario import Scenario
 from busproof.adapters.amqp.target import Target
 from busproof.errors import AdapterError
-from busproof.vocabulary.commands import Command
-from busproof.vocabulary.outcomes import Indeterminate, Outcome
 
 __all__ = ["Clients"]
 
@@ -37,7 +36,7 @@ class Clients:
         self,
         target: Target,
         timeout: float,
-        ask: Callable[[Scenario, Command, Client], Outcome] = ask,
+        ask: Callable[[Scenario, v.Command, Client], v.Outcome] = ask,
     ) -> None:
         self._ask = ask
         self._target = target
@@ -52,7 +51,7 @@ class Clients:
         """Keep idle connections open from now on."""
         threading.Thread(target=self._beat, daemon=True).start()
 
-    def ask(self, scenario: Scenario, command: Command, connection: str) -> Outcome:
+    def ask(self, scenario: Scenario, command: v.Command, connection: str) -> v.Outcome:
         """Return the outcome of a command; `Indeterminate` if no answer came.
 
         Raises:
@@ -66,19 +65,19 @@ class Clients:
                 client = self._clients[connection] = Client(self._target, self._timeout)
             return self._asked(scenario, command, client)
 
-    def _asked(self, scenario: Scenario, command: Command, client: Client) -> Outcome:
+    def _asked(self, scenario: Scenario, command: v.Command, client: Client) -> v.Outcome:
         try:
             return self._ask(scenario, command, client)
         except Rejected as rejected:
             return outcome_of(rejected)
         except Silent as silent:
-            return Indeterminate(detail=str(silent))
+            return v.Indeterminate(detail=str(silent))
         except Unreachable as unreachable:
             self._failed += 1
             self._failure = f"the service cannot be reached: {unreachable}"
             raise AdapterError(self._failure) from None
         except Lost as lost:
-            return Indeterminate(detail=str(lost))
+            return v.Indeterminate(detail=str(lost))
 
     def close(self) -> None:
         """Close all connections."""

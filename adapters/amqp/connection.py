@@ -88,8 +88,8 @@ class Connection:
     @property
     def product(self) -> tuple[str, str]:
         """The product name and version of the service; both empty if it does not send them."""
-        told = {str(key): str(value) for key, value in (self._properties or {}).items()}
-        name, version = (_one_word(told.get(each, "")) for each in ("product", "version"))
+        properties = {str(key): str(value) for key, value in (self._properties or {}).items()}
+        name, version = (_one_word(properties.get(each, "")) for each in ("product", "version"))
         return name, version
 
     def sender(self, name: str = "") -> Any:
@@ -267,9 +267,9 @@ def _closed(link: Any) -> bool:
     return bool(link.state & Link.REMOTE_CLOSED)
 
 
-def _one_word(told: str) -> str:
+def _one_word(text: str) -> str:
     """Return the printable start of a text."""
-    return "".join(each for each in told if each.isprintable())[:LONGEST_NAME].strip()
+    return "".join(each for each in text if each.isprintable())[:LONGEST_NAME].strip()
 
 
 def _connected(target: Target, timeout: float) -> socket.socket:

@@ -9,6 +9,7 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.adapters.amqp.entities import Entities
 from busproof.adapters.amqp.failing import Lost, Rejected, Silent
 from busproof.adapters.amqp.target import Target
@@ -16,13 +17,6 @@ from busproof.adapters.base import Declaration, Implementation
 from busproof.errors import AdapterError
 from busproof.vocabulary import commands as c
 from busproof.vocabulary import outcomes as o
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.entity_settings import EntityStatus
-from busproof.vocabulary.messages import SEQUENCE_BITS, Message
-from busproof.vocabulary.paths import TRANSFERS
-from busproof.vocabulary.profile import NAMESPACE_PARTITIONS
-from busproof.vocabulary.subscription_rules import FalseFilter, SqlFilter
-from busproof.vocabulary.values import MICROSECONDS, Clock, Disposition, ReceiveMode, Tier
 
 __all__ = ["Discovered", "discovered"]
 
@@ -34,19 +28,19 @@ PARTITIONED_WORDS: Final = ("subcode=40000", "not allowed in partitioned namespa
 KEYS_TRIED: Final = 24
 """So many keys miss two of four partitions once in two million times."""
 
-HOUR: Final = 3600 * MICROSECONDS
-SLACK: Final = 2 * MICROSECONDS
+HOUR: Final = 3600 * v.MICROSECONDS
+SLACK: Final = 2 * v.MICROSECONDS
 """Default for the error of a service's timers."""
 TRIES: Final = 5
 """Most receives of a message that has been sent."""
 
 ALWAYS: Final = frozenset(
     {
-        Capability.AMQP,
-        Capability.DEAD_LETTER,
-        Capability.PEEK_LOCK,
-        Capability.RECEIVE_BATCHES,
-        Capability.SEQUENCE_NUMBERS,
+        v.Capability.AMQP,
+        v.Capability.DEAD_LETTER,
+        v.Capability.PEEK_LOCK,
+        v.Capability.RECEIVE_BATCHES,
+        v.Capability.SEQUENCE_NUMBERS,
     }
 )
 """Capabilities that are part of the dialect and cannot be probed."""
@@ -88,17 +82,17 @@ def discovered(ask: Ask, entities: Entities, target: Target) -> Discovered:
     except (Lost, Silent) as failed:
         raise AdapterError(f"the service's administration cannot be reached: {failed}") from None
     sku = namespace.get("MessagingSKU", "").lower()
-    tier = sku if sku in {each.value for each in Tier} else None
+    tier = sku if sku in {each.value for each in v.Tier} else None
     capabilities = ALWAYS | frozenset(_found(ask))
-    partitions = 1 if tier not in (None, Tier.PREMIUM) else _namespace_partitions(ask)
+    partitions = 1 if tier not in (None, v.Tier.PREMIUM) else _namespace_partitions(ask)
     if target.disposable:
-        capabilities |= {Capability.DISPOSABLE_NAMESPACE}
+        capabilities |= {v.Capability.DISPOSABLE_NAMESPACE}
     kind = "emulator" if target.emulator else "namespace"
     return Discovered(
         declaration=Declaration(
             implementation=Implementation(name=f"Service Bus {kind}", version=""),
             capabilities=capabilities,
-            clock=Clock.REAL,
+            clock=v.Clock.REAL,
             slack=SLACK if target.slack is None else target.slack,
         ),
         tier=tier,
@@ -106,7 +100,7 @@ def discovered(ask: Ask, entities: Entities, target: Target) -> Discovered:
     )
 
 
-def _found(ask: Ask) -> Iterator[Capability]:
+def _found(ask: Ask) -> Iterator[v.Capability]:
     for capability, commands in PROBES:
         if all(not _is_lacking(ask(command, "probe")) for command in commands):
             yield capability
@@ -114,12 +108,12 @@ def _found(ask: Ask) -> Iterator[Capability]:
     if isinstance(message, o.Received) and message.message.lock_token:
         yield from _of_a_lock(ask, message.message.lock_token)
     if _deletes_batches(ask):
-        yield Capability.DELETE_BATCH
+        yield v.Capability.DELETE_BATCH
     if _assigns_message_ids(ask):
-        yield Capability.CLIENT_LIBRARY
+        yield v.Capability.CLIENT_LIBRARY
     shown = ask(c.GetQueue(queue="probe"), "probe")
     if isinstance(shown, o.Described) and shown.description.availability is not None:
-        yield Capability.AVAILABILITY
+        yield v.Capability.AVAILABILITY
 
 
 def _namespace_partitions(ask: Ask) -> int:
@@ -136,14 +130,14 @@ def _namespace_partitions(ask: Ask) -> int:
         return 1
     for number in range(KEYS_TRIED):
         key = f"probe-{number}"
-        message = Message(body=key, message_id=key, partition_key=key)
+        message = v.Message(body=key, message_id=key, partition_key=key)
         ask(c.Send(queue="probe", message=message), "probe")
     seen: set[int] = set()
     for _ in range(KEYS_TRIED):
         given = ask(c.Receive(queue="probe"), "probe")
         if isinstance(given, o.Received) and given.message.sequence_number is not None:
-            seen.add(given.message.sequence_number >> SEQUENCE_BITS)
-    for number in NAMESPACE_PARTITIONS:
+            seen.add(given.message.sequence_number >> v.SEQUENCE_BITS)
+    for number in v.NAMESPACE_PARTITIONS:
         if 1 < len(seen) <= number:
             return number
     raise AdapterError(
@@ -157,23 +151,25 @@ def _is_for_partitions(detail: str) -> bool:
     return any(words in detail.lower() for words in PARTITIONED_WORDS)
 
 
-def _of_a_lock(ask: Ask, token: str) -> Iterator[Capability]:
+def _of_a_lock(ask: Ask, token: str) -> Iterator[v.Capability]:
     if not _is_lacking(ask(c.RenewLock(queue="probe", lock_token=token), "probe")):
-        yield Capability.LOCK_RENEWAL
+        yield v.Capability.LOCK_RENEWAL
     # One lock, because those of several partitions are refused as not supported.
     if not _is_lacking(ask(c.RenewLocks(queue="probe", lock_tokens=(token,)), "probe")):
-        yield Capability.RENEW_LOCKS
+        yield v.Capability.RENEW_LOCKS
     begun = ask(c.BeginTransaction(transaction="settles"), "probe")
     within = c.Abandon(queue="probe", lock_token=token, transaction="settles")
     if isinstance(begun, o.Done) and not _is_lacking(ask(within, "probe")):
-        yield Capability.TRANSACTIONAL_SETTLEMENT
+        yield v.Capability.TRANSACTIONAL_SETTLEMENT
     ask(c.RollBackTransaction(transaction="settles"), "probe")
     if not _is_lacking(ask(c.Defer(queue="probe", lock_token=token), "probe")):
-        yield Capability.DEFERRAL
+        yield v.Capability.DEFERRAL
     # One lock, because those of several partitions are refused as not supported.
-    together = c.SettleBatch(queue="probe", lock_tokens=(token,), disposition=Disposition.COMPLETE)
+    together = c.SettleBatch(
+        queue="probe", lock_tokens=(token,), disposition=v.Disposition.COMPLETE
+    )
     if not _is_lacking(ask(together, "probe")):
-        yield Capability.SETTLE_BATCHES
+        yield v.Capability.SETTLE_BATCHES
 
 
 def _deletes_batches(ask: Ask) -> bool:
@@ -192,8 +188,8 @@ def _assigns_message_ids(ask: Ask) -> bool:
     """
     ask(c.CreateQueue(queue="unnamed"), "probe")
     for _ in range(TRIES):
-        ask(c.Send(queue="unnamed", message=Message(body="unnamed")), "probe")
-        came = ask(c.Receive(queue="unnamed", mode=ReceiveMode.RECEIVE_AND_DELETE), "probe")
+        ask(c.Send(queue="unnamed", message=v.Message(body="unnamed")), "probe")
+        came = ask(c.Receive(queue="unnamed", mode=v.ReceiveMode.RECEIVE_AND_DELETE), "probe")
         if isinstance(came, o.Received):
             return came.message.message_id is not None
     return False
@@ -208,66 +204,66 @@ def _is_lacking(outcome: o.Outcome) -> bool:
     return said.startswith(LACKING) or any(words in said for words in LACKING_WORDS)
 
 
-MESSAGE: Final = Message(body="probe", message_id="probe", partition_key="probe")
+MESSAGE: Final = v.Message(body="probe", message_id="probe", partition_key="probe")
 
-PROBES: Final[tuple[tuple[Capability, tuple[c.Command, ...]], ...]] = (
-    (Capability.REGULAR_QUEUES, (c.CreateQueue(queue="regular", partitioned=False),)),
+PROBES: Final[tuple[tuple[v.Capability, tuple[c.Command, ...]], ...]] = (
+    (v.Capability.REGULAR_QUEUES, (c.CreateQueue(queue="regular", partitioned=False),)),
     (
-        Capability.MANAGEMENT,
+        v.Capability.MANAGEMENT,
         (c.CreateQueue(queue="probe"), c.GetQueue(queue="probe"), c.ListQueues()),
     ),
-    (Capability.SIZES, (c.CreateQueue(queue="sized", max_size=1),)),
-    (Capability.PEEK, (c.Send(queue="probe", message=MESSAGE), c.Peek(queue="probe"))),
-    (Capability.BATCHES, (c.SendBatch(queue="probe", messages=(MESSAGE, MESSAGE)),)),
-    (Capability.SCHEDULING, (c.Schedule(queue="probe", message=MESSAGE, delay=HOUR),)),
+    (v.Capability.SIZES, (c.CreateQueue(queue="sized", max_size=1),)),
+    (v.Capability.PEEK, (c.Send(queue="probe", message=MESSAGE), c.Peek(queue="probe"))),
+    (v.Capability.BATCHES, (c.SendBatch(queue="probe", messages=(MESSAGE, MESSAGE)),)),
+    (v.Capability.SCHEDULING, (c.Schedule(queue="probe", message=MESSAGE, delay=HOUR),)),
     (
-        Capability.TRANSACTIONS,
+        v.Capability.TRANSACTIONS,
         (c.BeginTransaction(transaction="t"), c.RollBackTransaction(transaction="t")),
     ),
     (
-        Capability.SESSIONS,
+        v.Capability.SESSIONS,
         (
             c.CreateQueue(queue="sessions", requires_session=True),
             c.AcceptSession(queue="sessions", session_id="s"),
         ),
     ),
-    (Capability.NEXT_SESSION, (c.AcceptNextSession(queue="sessions"),)),
+    (v.Capability.NEXT_SESSION, (c.AcceptNextSession(queue="sessions"),)),
     (
-        Capability.SESSION_STATE,
+        v.Capability.SESSION_STATE,
         (c.SetSessionState(queue="sessions", session_id="s", state="probe"),),
     ),
-    (Capability.SESSION_LISTING, (c.ListSessions(queue="sessions"),)),
+    (v.Capability.SESSION_LISTING, (c.ListSessions(queue="sessions"),)),
     (
-        Capability.DUPLICATE_DETECTION,
+        v.Capability.DUPLICATE_DETECTION,
         (c.CreateQueue(queue="duplicates", duplicate_detection=True),),
     ),
-    (Capability.TIME_TO_LIVE, (c.CreateQueue(queue="mortal", time_to_live=HOUR),)),
-    (Capability.FORWARDING, (c.CreateQueue(queue="forwards", forward_to="probe"),)),
+    (v.Capability.TIME_TO_LIVE, (c.CreateQueue(queue="mortal", time_to_live=HOUR),)),
+    (v.Capability.FORWARDING, (c.CreateQueue(queue="forwards", forward_to="probe"),)),
     (
-        Capability.REDIRECTION,
+        v.Capability.REDIRECTION,
         (
             c.UpdateQueue(queue="forwards", forward_to=""),
             c.UpdateQueue(queue="forwards", forward_to="probe"),
         ),
     ),
     (
-        Capability.DEAD_LETTER_FORWARDING,
+        v.Capability.DEAD_LETTER_FORWARDING,
         (c.CreateQueue(queue="buries", forward_dead_letters_to="probe"),),
     ),
-    (Capability.TRANSFER_DEAD_LETTER, (c.Peek(queue="forwards" + TRANSFERS),)),
+    (v.Capability.TRANSFER_DEAD_LETTER, (c.Peek(queue="forwards" + v.TRANSFERS),)),
     (
-        Capability.ENTITY_STATUS,
+        v.Capability.ENTITY_STATUS,
         (
-            c.UpdateQueue(queue="forwards", status=EntityStatus.DISABLED),
-            c.UpdateQueue(queue="forwards", status=EntityStatus.ACTIVE),
+            c.UpdateQueue(queue="forwards", status=v.EntityStatus.DISABLED),
+            c.UpdateQueue(queue="forwards", status=v.EntityStatus.ACTIVE),
         ),
     ),
     (
-        Capability.TOPICS,
+        v.Capability.TOPICS,
         (c.CreateTopic(topic="topic"), c.CreateSubscription(topic="topic", subscription="s")),
     ),
     (
-        Capability.TOPIC_MANAGEMENT,
+        v.Capability.TOPIC_MANAGEMENT,
         (
             c.GetTopic(topic="topic"),
             c.ListTopics(),
@@ -276,25 +272,29 @@ PROBES: Final[tuple[tuple[Capability, tuple[c.Command, ...]], ...]] = (
         ),
     ),
     (
-        Capability.FILTERS,
+        v.Capability.FILTERS,
         (
-            c.AddRule(topic="topic", subscription="s", rule="r", filter=FalseFilter()),
+            c.AddRule(topic="topic", subscription="s", rule="r", filter=v.FalseFilter()),
             c.ListRules(topic="topic", subscription="s"),
         ),
     ),
     (
-        Capability.SQL_FILTERS,
+        v.Capability.SQL_FILTERS,
         (
             c.AddRule(
-                topic="topic", subscription="s", rule="q", filter=SqlFilter(expression="a = 1")
+                topic="topic", subscription="s", rule="q", filter=v.SqlFilter(expression="a = 1")
             ),
         ),
     ),
     (
-        Capability.RULE_ACTIONS,
+        v.Capability.RULE_ACTIONS,
         (
             c.AddRule(
-                topic="topic", subscription="s", rule="a", filter=FalseFilter(), action="SET a = 1"
+                topic="topic",
+                subscription="s",
+                rule="a",
+                filter=v.FalseFilter(),
+                action="SET a = 1",
             ),
         ),
     ),

@@ -10,12 +10,9 @@ import time
 from collections.abc import Mapping
 from typing import IO, Any, Final
 
+from busproof import vocabulary as v
 from busproof.adapters.amqp.target import Target, target_of
 from busproof.errors import AdapterError
-from busproof.vocabulary.commands import RestoreQueue
-from busproof.vocabulary.outcomes import Done, Outcome, Refused
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import Error
 
 __all__ = ["Embedded"]
 
@@ -98,7 +95,7 @@ class Embedded:
             self._process.wait()
         self._log.close()
 
-    def begin(self, profile: Profile) -> int:
+    def begin(self, profile: v.Profile) -> int:
         """Begin with an empty namespace; return its time 0, in microseconds since 1970."""
         answer = self.ask(
             "namespace",
@@ -118,16 +115,16 @@ class Embedded:
         found: list[dict[str, Any]] = self.ask(f"decisions?after={after}")
         return found
 
-    def disturb(self, queue: str, partition: int, *, down: bool) -> Outcome:
+    def disturb(self, queue: str, partition: int, *, down: bool) -> v.Outcome:
         """Take a partition down, or bring it up; refuse if it does not exist."""
         end = "down" if down else "up"
         asked = {"entity": queue, "partition": partition, "planned": True}
         status, answer = self._asked(f"partitions/{end}", asked)
         if status >= http.client.BAD_REQUEST:
-            return Refused(error=Error.NOT_FOUND, detail=str(answer.get("error")))
-        return Done()
+            return v.Refused(error=v.Error.NOT_FOUND, detail=str(answer.get("error")))
+        return v.Done()
 
-    def restore(self, command: RestoreQueue) -> Outcome:
+    def restore(self, command: v.RestoreQueue) -> v.Outcome:
         """Restore a partitioned queue, created when the tier still permitted it."""
         asked = {
             "entity": command.queue,
@@ -137,8 +134,8 @@ class Embedded:
         }
         status, answer = self._asked("entities/restore", asked)
         if status >= http.client.BAD_REQUEST:
-            return Refused(error=Error.ALREADY_EXISTS, detail=str(answer.get("error")))
-        return Done()
+            return v.Refused(error=v.Error.ALREADY_EXISTS, detail=str(answer.get("error")))
+        return v.Done()
 
     def ask(self, what: str, body: Mapping[str, Any] | None = None) -> Any:
         """Return the answer of a resource under `/busproof/`.

@@ -42,7 +42,9 @@ def microseconds(text: str) -> int | None:
     found = DURATION.fullmatch(text)
     if found is None or not any(found.groups()):
         return None
-    total = sum(int(float(found[each] or 0) * 1_000_000 + 0.5) * SECONDS[each] for each in SECONDS)
+    total = sum(
+        int(float(found[second] or 0) * 1_000_000 + 0.5) * SECONDS[second] for second in SECONDS
+    )
     return None if total >= FOR_EVER else total
 
 
@@ -94,7 +96,7 @@ class Entities:
         while True:
             query = {"$skip": str(len(found)), "$top": str(PAGE)}
             top = self._ask("GET", path, query=query)
-            titles = [each.findtext(f"{{{ATOM}}}title") or "" for each in _entries(top)]
+            titles = [entry.findtext(f"{{{ATOM}}}title") or "" for entry in _entries(top)]
             found += titles
             if len(titles) < PAGE:
                 return found

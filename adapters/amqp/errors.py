@@ -2,48 +2,47 @@
 
 from typing import Final
 
+from busproof import vocabulary as v
 from busproof.adapters.amqp.failing import Rejected
 from busproof.errors import AdapterError
-from busproof.vocabulary.outcomes import Indeterminate, Outcome, Refused
-from busproof.vocabulary.values import Error
 
 __all__ = ["outcome_of"]
 
 CONDITIONS: Final = {
-    "amqp:not-allowed": Error.INVALID_OPERATION,
-    "amqp:not-implemented": Error.INVALID_OPERATION,
-    "amqp:invalid-field": Error.INVALID_OPERATION,
-    "amqp:precondition-failed": Error.INVALID_OPERATION,
-    "amqp:not-found": Error.NOT_FOUND,
-    "amqp:resource-limit-exceeded": Error.QUOTA_EXCEEDED,
-    "amqp:link:message-size-exceeded": Error.MESSAGE_TOO_LARGE,
-    "amqp:transaction:unknown-id": Error.NOT_FOUND,
-    "amqp:transaction:rollback": Error.INVALID_OPERATION,
-    "amqp:transaction:timeout": Error.INVALID_OPERATION,
-    "com.microsoft:argument-error": Error.INVALID_OPERATION,
-    "com.microsoft:argument-out-of-range": Error.INVALID_OPERATION,
-    "com.microsoft:precondition-failed": Error.INVALID_OPERATION,
-    "com.microsoft:entity-already-exists": Error.ALREADY_EXISTS,
-    "com.microsoft:entity-disabled": Error.ENTITY_DISABLED,
-    "com.microsoft:message-lock-lost": Error.LOCK_LOST,
-    "com.microsoft:message-not-found": Error.MESSAGE_NOT_FOUND,
-    "com.microsoft:server-busy": Error.UNAVAILABLE,
-    "com.microsoft:session-cannot-be-locked": Error.SESSION_CANNOT_BE_LOCKED,
-    "com.microsoft:session-lock-lost": Error.SESSION_LOCK_LOST,
-    "com.microsoft:store-lock-lost": Error.SESSION_LOCK_LOST,
-    "http:400": Error.INVALID_OPERATION,
-    "http:403": Error.QUOTA_EXCEEDED,
-    "http:404": Error.NOT_FOUND,
-    "http:405": Error.INVALID_OPERATION,
-    "http:409": Error.ALREADY_EXISTS,
-    "http:410": Error.NOT_FOUND,
-    "http:501": Error.INVALID_OPERATION,
-    "http:503": Error.UNAVAILABLE,
+    "amqp:not-allowed": v.Error.INVALID_OPERATION,
+    "amqp:not-implemented": v.Error.INVALID_OPERATION,
+    "amqp:invalid-field": v.Error.INVALID_OPERATION,
+    "amqp:precondition-failed": v.Error.INVALID_OPERATION,
+    "amqp:not-found": v.Error.NOT_FOUND,
+    "amqp:resource-limit-exceeded": v.Error.QUOTA_EXCEEDED,
+    "amqp:link:message-size-exceeded": v.Error.MESSAGE_TOO_LARGE,
+    "amqp:transaction:unknown-id": v.Error.NOT_FOUND,
+    "amqp:transaction:rollback": v.Error.INVALID_OPERATION,
+    "amqp:transaction:timeout": v.Error.INVALID_OPERATION,
+    "com.microsoft:argument-error": v.Error.INVALID_OPERATION,
+    "com.microsoft:argument-out-of-range": v.Error.INVALID_OPERATION,
+    "com.microsoft:precondition-failed": v.Error.INVALID_OPERATION,
+    "com.microsoft:entity-already-exists": v.Error.ALREADY_EXISTS,
+    "com.microsoft:entity-disabled": v.Error.ENTITY_DISABLED,
+    "com.microsoft:message-lock-lost": v.Error.LOCK_LOST,
+    "com.microsoft:message-not-found": v.Error.MESSAGE_NOT_FOUND,
+    "com.microsoft:server-busy": v.Error.UNAVAILABLE,
+    "com.microsoft:session-cannot-be-locked": v.Error.SESSION_CANNOT_BE_LOCKED,
+    "com.microsoft:session-lock-lost": v.Error.SESSION_LOCK_LOST,
+    "com.microsoft:store-lock-lost": v.Error.SESSION_LOCK_LOST,
+    "http:400": v.Error.INVALID_OPERATION,
+    "http:403": v.Error.QUOTA_EXCEEDED,
+    "http:404": v.Error.NOT_FOUND,
+    "http:405": v.Error.INVALID_OPERATION,
+    "http:409": v.Error.ALREADY_EXISTS,
+    "http:410": v.Error.NOT_FOUND,
+    "http:501": v.Error.INVALID_OPERATION,
+    "http:503": v.Error.UNAVAILABLE,
 }
 
 SAYING: Final = (
-    ("amqp:not-allowed", "size of the message", Error.MESSAGE_TOO_LARGE),
-    ("http:409", "another conflicting operation", Error.OTHER),
+    ("amqp:not-allowed", "size of the message", v.Error.MESSAGE_TOO_LARGE),
+    ("http:409", "another conflicting operation", v.Error.OTHER),
 )
 """Conditions with several meanings, and the words, in lower case, that distinguish them."""
 
@@ -65,7 +64,7 @@ UNAUTHORIZED: Final = frozenset(
 )
 
 
-def outcome_of(rejected: Rejected) -> Outcome:
+def outcome_of(rejected: Rejected) -> v.Outcome:
     """Return the outcome for a refusal.
 
     Raises:
@@ -78,9 +77,9 @@ def outcome_of(rejected: Rejected) -> Outcome:
             f"the service does not let us in ({detail}); the key needs Manage, Send and Listen"
         )
     if condition in UNANSWERED:
-        return Indeterminate(detail=detail)
-    error = CONDITIONS.get(condition, Error.OTHER)
+        return v.Indeterminate(detail=detail)
+    error = CONDITIONS.get(condition, v.Error.OTHER)
     for each, words, meant in SAYING:
         if condition == each and words in said:
             error = meant
-    return Refused(error=error, detail=detail)
+    return v.Refused(error=error, detail=detail)

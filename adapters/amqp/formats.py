@@ -40,7 +40,7 @@ def _as_batch(frame: bytes) -> bytes:
     given: Any = performative.value
     fields: list[Any] = [*given, *[None] * (FORMAT_FIELD + 1 - len(given))]
     fields[FORMAT_FIELD] = uint(BATCH_FORMAT)
-    told = Data()
-    told.put_object(Described(ulong(TRANSFER), fields))
-    body = frame[HEADER.size : start] + bytes(told.encode()) + frame[start + used :]
+    transfer = Data()
+    transfer.put_object(Described(ulong(TRANSFER), fields))
+    body = frame[HEADER.size : start] + bytes(transfer.encode()) + frame[start + used :]
     return HEADER.pack(HEADER.size + len(body), begins, kind, channel) + body

@@ -8,18 +8,10 @@ import attrs
 from proton import UNDESCRIBED as PLAIN
 from proton import Array, Condition, Data, Delivery, Link, symbol, uint
 
+from busproof import vocabulary as v
 from busproof.adapters.amqp.client import Client
 from busproof.adapters.amqp.failing import Rejected
 from busproof.adapters.amqp.transfers import Settled, arrived, is_closed, taken
-from busproof.vocabulary.commands import (
-    Abandon,
-    Complete,
-    DeadLetter,
-    Defer,
-    SettleBatch,
-    Settlement,
-)
-from busproof.vocabulary.values import Disposition, ReceiveMode
 
 __all__ = [
     "Lock",
@@ -90,7 +82,7 @@ def uuid_of(token: str) -> UUID:
         return UUID(int=0)
 
 
-def plain_link(client: Client, path: str, mode: ReceiveMode) -> Any:
+def plain_link(client: Client, path: str, mode: v.ReceiveMode) -> Any:
     """Return an attached link that receives from an entity.
 
     Raises:
@@ -113,7 +105,7 @@ def session_link(client: Client, path: str, session_id: str | None, wait: float)
     Raises:
         Rejected: the service refuses it.
     """
-    link = _receiver(client, path, ReceiveMode.PEEK_LOCK)
+    link = _receiver(client, path, v.ReceiveMode.PEEK_LOCK)
     link.source.filter.put_dict({SESSION: session_id})
     if session_id is None:
         link.properties = {TIMEOUT: uint(int(wait * 1000))}
@@ -141,7 +133,7 @@ def held(client: Client, path: str, session_id: str) -> Any | None:
     if ended is not None and ended.name in FINAL:
         client.drop(path, session_id)
         return None
-    again = _receiver(client, path, ReceiveMode.PEEK_LOCK, link.name)
+    again = _receiver(client, path, v.ReceiveMode.PEEK_LOCK, link.name)
     again.source.filter.put_dict({SESSION: session_id})
     try:
         client.connection.attach(again, f"taking up session {session_id} of {path} again")
@@ -154,11 +146,11 @@ def held(client: Client, path: str, session_id: str) -> Any | None:
     return again
 
 
-def _receiver(client: Client, path: str, mode: ReceiveMode, name: str = "") -> Any:
+def _receiver(client: Client, path: str, mode: v.ReceiveMode, name: str = "") -> Any:
     link = client.connection.receiver(name)
     link.source.address = path
     link.target.address = link.name
-    at_once = mode is ReceiveMode.RECEIVE_AND_DELETE
+    at_once = mode is v.ReceiveMode.RECEIVE_AND_DELETE
     link.snd_settle_mode = Link.SND_SETTLED if at_once else Link.SND_UNSETTLED
     # With SECOND the service confirms each settlement; not every broker supports that.
     first = at_once or client.is_plain
@@ -233,7 +225,7 @@ def received_several(client: Client, link: Any, count: int, wait: float) -> list
     return came
 
 
-def settled_on_link(lock: Lock, command: Settlement) -> None:
+def settled_on_link(lock: Lock, command: v.Settlement) -> None:
     """Settle a message on the link that it came on.
 
     Raises:
@@ -253,38 +245,38 @@ def settled_on_link(lock: Lock, command: Settlement) -> None:
         raise Rejected("amqp:not-allowed", f"{what} was answered with {outcome.state!r}")
 
 
-def _wanted(delivery: Any, command: Settlement) -> Any:
+def _wanted(delivery: Any, command: v.Settlement) -> Any:
     """Return the delivery state of a settlement, and write its details into the delivery."""
-    if isinstance(command, Complete):
+    if isinstance(command, v.Complete):
         return Delivery.ACCEPTED
-    if isinstance(command, DeadLetter):
+    if isinstance(command, v.DeadLetter):
         info: Any = {symbol("DeadLetterReason"): command.reason} if command.reason else None
         delivery.local.condition = Condition(DEAD, command.reason, info)
         return Delivery.REJECTED
     delivery.local.failed = True
-    delivery.local.undeliverable = isinstance(command, Defer)
+    delivery.local.undeliverable = isinstance(command, v.Defer)
     return Delivery.MODIFIED
 
 
-KINDS: Final[dict[Disposition, type[Settlement]]] = {
-    Disposition.COMPLETE: Complete,
-    Disposition.ABANDON: Abandon,
-    Disposition.DEFER: Defer,
-    Disposition.DEAD_LETTER: DeadLetter,
+KINDS: Final[dict[v.Disposition, type[v.Settlement]]] = {
+    v.Disposition.COMPLETE: v.Complete,
+    v.Disposition.ABANDON: v.Abandon,
+    v.Disposition.DEFER: v.Defer,
+    v.Disposition.DEAD_LETTER: v.DeadLetter,
 }
 STATUSES: Final = {
-    Complete: "completed",
-    Abandon: "abandoned",
+    v.Complete: "completed",
+    v.Abandon: "abandoned",
     # Misspelled in the protocol.
-    Defer: "defered",
-    DeadLetter: "suspended",
+    v.Defer: "defered",
+    v.DeadLetter: "suspended",
 }
 
 
 def settled_by_request(
     client: Client,
     path: str,
-    command: Settlement,
+    command: v.Settlement,
     session_id: str | None,
     transaction: bytes | None = None,
 ) -> None:
@@ -293,14 +285,14 @@ def settled_by_request(
     Raises:
         Rejected: the service refuses.
     """
-    reason = command.reason if isinstance(command, DeadLetter) else ""
+    reason = command.reason if isinstance(command, v.DeadLetter) else ""
     _update_dispositions(
         *(client, path, type(command), (command.lock_token,), reason, session_id, transaction)
     )
 
 
 def settled_together(
-    client: Client, path: str, command: SettleBatch, session_id: str | None
+    client: Client, path: str, command: v.SettleBatch, session_id: str | None
 ) -> None:
     """Settle several messages with one request to the management node.
 
@@ -315,7 +307,7 @@ def settled_together(
 def _update_dispositions(
     client: Client,
     path: str,
-    kind: type[Settlement],
+    kind: type[v.Settlement],
     tokens: Sequence[str],
     reason: str,
     session_id: str | None,
@@ -327,6 +319,6 @@ def _update_dispositions(
     }
     if session_id is not None:
         body["session-id"] = session_id
-    if reason and kind is DeadLetter:
+    if reason and kind is v.DeadLetter:
         body["deadletter-reason"] = reason
     client.request(path, "update-disposition", body, transaction)

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from proton import int32
 
+from busproof import vocabulary as v
 from busproof.adapters.amqp.client import Client
 from busproof.adapters.amqp.entities import API_VERSION, duration, microseconds
 from busproof.adapters.amqp.links import several
@@ -12,9 +13,6 @@ from busproof.adapters.amqp.rules import rule_of, written
 from busproof.adapters.amqp.scenario import Scenario
 from busproof.vocabulary import commands as c
 from busproof.vocabulary import outcomes as o
-from busproof.vocabulary.entity_settings import Availability, EntityStatus
-from busproof.vocabulary.paths import SUBSCRIPTIONS, subscription_path
-from busproof.vocabulary.subscription_rules import SubscriptionRule
 
 __all__ = [
     "add_rule",
@@ -94,10 +92,10 @@ ORDERS: Final[dict[str, tuple[str, ...]]] = {
 """Order of the elements in a description: a service may ignore an element out of place."""
 
 STATUSES: Final = {
-    EntityStatus.ACTIVE: "Active",
-    EntityStatus.DISABLED: "Disabled",
-    EntityStatus.SEND_DISABLED: "SendDisabled",
-    EntityStatus.RECEIVE_DISABLED: "ReceiveDisabled",
+    v.EntityStatus.ACTIVE: "Active",
+    v.EntityStatus.DISABLED: "Disabled",
+    v.EntityStatus.SEND_DISABLED: "SendDisabled",
+    v.EntityStatus.RECEIVE_DISABLED: "ReceiveDisabled",
 }
 NAMES: Final = frozenset({"forward_to", "forward_dead_letters_to"})
 DURATIONS: Final = frozenset({"duplicate_window", "lock_duration", "time_to_live"})
@@ -150,7 +148,7 @@ def create_subscription(
     scenario: Scenario, command: c.CreateSubscription, client: Client
 ) -> o.Outcome:
     """Create a subscription."""
-    path = scenario.path(subscription_path(command.topic, command.subscription))
+    path = scenario.path(v.subscription_path(command.topic, command.subscription))
     said = _said(scenario, command, "SubscriptionDescription")
     scenario.setting.entities.put(path, "SubscriptionDescription", said)
     return o.Done()
@@ -158,7 +156,7 @@ def create_subscription(
 
 def update_queue(scenario: Scenario, command: c.UpdateQueue, client: Client) -> o.Outcome:
     """Update a queue or a subscription."""
-    kind = "SubscriptionDescription" if SUBSCRIPTIONS in command.queue else "QueueDescription"
+    kind = "SubscriptionDescription" if v.SUBSCRIPTIONS in command.queue else "QueueDescription"
     return _updated(scenario, command.queue, command, kind)
 
 
@@ -174,8 +172,8 @@ def _updated(
     entities, path = scenario.setting.entities, scenario.path(name)
     said = entities.get(path) | _said(scenario, command, kind)
     # An empty ForwardTo ends forwarding, and is left out of the description.
-    told = {name: text for name, text in said.items() if name != "ForwardTo" or text}
-    entities.put(path, kind, _ordered(told, kind), change=True)
+    changed = {name: text for name, text in said.items() if name != "ForwardTo" or text}
+    entities.put(path, kind, _ordered(changed, kind), change=True)
     return o.Done()
 
 
@@ -193,54 +191,54 @@ def delete_topic(scenario: Scenario, command: c.DeleteTopic, client: Client) -> 
 
 def get_topic(scenario: Scenario, command: c.GetTopic, client: Client) -> o.Outcome:
     """Return the description of a topic."""
-    told = scenario.setting.entities.get(scenario.path(command.topic))
+    entry = scenario.setting.entities.get(scenario.path(command.topic))
     description = o.TopicDescription(
         topic=command.topic,
-        partitioned=_truth(told.get("EnablePartitioning")),
-        duplicate_detection=_truth(told.get("RequiresDuplicateDetection")),
-        duplicate_window=_time(told.get("DuplicateDetectionHistoryTimeWindow")),
-        time_to_live=_time(told.get("DefaultMessageTimeToLive")),
-        max_size=_gigabytes(told.get("MaxSizeInMegabytes")),
-        subscription_count=_whole(told.get("SubscriptionCount")),
-        availability=_availability(told.get("EntityAvailabilityStatus")),
+        partitioned=_truth(entry.get("EnablePartitioning")),
+        duplicate_detection=_truth(entry.get("RequiresDuplicateDetection")),
+        duplicate_window=_time(entry.get("DuplicateDetectionHistoryTimeWindow")),
+        time_to_live=_time(entry.get("DefaultMessageTimeToLive")),
+        max_size=_gigabytes(entry.get("MaxSizeInMegabytes")),
+        subscription_count=_whole(entry.get("SubscriptionCount")),
+        availability=_availability(entry.get("EntityAvailabilityStatus")),
     )
     return o.TopicDescribed(description=description)
 
 
 def get_queue(scenario: Scenario, command: c.GetQueue, client: Client) -> o.Outcome:
     """Return the description of a queue or a subscription."""
-    told = scenario.setting.entities.get(scenario.path(command.queue))
-    return o.Described(description=_description(command.queue, told))
+    entry = scenario.setting.entities.get(scenario.path(command.queue))
+    return o.Described(description=_description(command.queue, entry))
 
 
-def _description(queue: str, told: dict[str, str]) -> o.QueueDescription:
+def _description(queue: str, entry: dict[str, str]) -> o.QueueDescription:
     return o.QueueDescription(
         queue=queue,
-        partitioned=_truth(told.get("EnablePartitioning")),
-        requires_session=_truth(told.get("RequiresSession")),
-        duplicate_detection=_truth(told.get("RequiresDuplicateDetection")),
-        duplicate_window=_time(told.get("DuplicateDetectionHistoryTimeWindow")),
-        lock_duration=_time(told.get("LockDuration")),
-        max_delivery_count=_whole(told.get("MaxDeliveryCount")),
-        time_to_live=_time(told.get("DefaultMessageTimeToLive")),
-        max_size=_gigabytes(told.get("MaxSizeInMegabytes")),
-        message_count=_counted(told),
-        size=_whole(told.get("SizeInBytes")),
-        availability=_availability(told.get("EntityAvailabilityStatus")),
-        transfer_dead_letters=_whole(told.get("TransferDeadLetterMessageCount")),
+        partitioned=_truth(entry.get("EnablePartitioning")),
+        requires_session=_truth(entry.get("RequiresSession")),
+        duplicate_detection=_truth(entry.get("RequiresDuplicateDetection")),
+        duplicate_window=_time(entry.get("DuplicateDetectionHistoryTimeWindow")),
+        lock_duration=_time(entry.get("LockDuration")),
+        max_delivery_count=_whole(entry.get("MaxDeliveryCount")),
+        time_to_live=_time(entry.get("DefaultMessageTimeToLive")),
+        max_size=_gigabytes(entry.get("MaxSizeInMegabytes")),
+        message_count=_counted(entry),
+        size=_whole(entry.get("SizeInBytes")),
+        availability=_availability(entry.get("EntityAvailabilityStatus")),
+        transfer_dead_letters=_whole(entry.get("TransferDeadLetterMessageCount")),
     )
 
 
-def _counted(told: dict[str, str]) -> int | None:
+def _counted(entry: dict[str, str]) -> int | None:
     """Return the number of messages without the dead letters."""
-    whole, dead = _whole(told.get("MessageCount")), _whole(told.get("DeadLetterMessageCount"))
+    whole, dead = _whole(entry.get("MessageCount")), _whole(entry.get("DeadLetterMessageCount"))
     return None if whole is None else whole - (dead or 0)
 
 
-def _availability(text: str | None) -> Availability | None:
+def _availability(text: str | None) -> v.Availability | None:
     if text is None:
         return None
-    return Availability.LIMITED if text in UNAVAILABLE_NAMES else Availability.AVAILABLE
+    return v.Availability.LIMITED if text in UNAVAILABLE_NAMES else v.Availability.AVAILABLE
 
 
 def _truth(text: str | None) -> bool | None:
@@ -306,7 +304,7 @@ def remove_rule(scenario: Scenario, command: c.RemoveRule, client: Client) -> o.
 def list_rules(scenario: Scenario, command: c.ListRules, client: Client) -> o.Outcome:
     """Return the rules of a subscription."""
     path = _subscription(scenario, command)
-    found: list[SubscriptionRule] = []
+    found: list[v.SubscriptionRule] = []
     while True:
         body = {"top": int32(PAGE), "skip": int32(len(found))}
         status, answer = client.request(path, "enumerate-rules", body)
@@ -317,4 +315,4 @@ def list_rules(scenario: Scenario, command: c.ListRules, client: Client) -> o.Ou
 
 
 def _subscription(scenario: Scenario, command: c.AddRule | c.RemoveRule | c.ListRules) -> str:
-    return scenario.path(subscription_path(command.topic, command.subscription))
+    return scenario.path(v.subscription_path(command.topic, command.subscription))

@@ -7,9 +7,9 @@ import attrs
 from proton import Data, Described, symbol, timestamp, ulong
 from proton import Message as Wire
 
+from busproof import vocabulary as v
 from busproof.adapters.amqp.native import content_type_of
 from busproof.adapters.amqp.rules import plain
-from busproof.vocabulary.messages import Message, MessageState, MessageView
 
 __all__ = ["STANDS_FOR", "decoded", "encoded", "enveloped"]
 
@@ -24,9 +24,9 @@ DUE: Final = symbol("x-opt-scheduled-enqueue-time")
 NUMBER, UNTIL, STATE = "x-opt-sequence-number", "x-opt-locked-until", "x-opt-message-state"
 REASON, DESCRIPTION = "DeadLetterReason", "DeadLetterErrorDescription"
 STATES: Final = {
-    0: MessageState.ACTIVE,
-    1: MessageState.DEFERRED,
-    2: MessageState.SCHEDULED,
+    0: v.MessageState.ACTIVE,
+    1: v.MessageState.DEFERRED,
+    2: v.MessageState.SCHEDULED,
 }
 STANDS_FOR: Final = "x-opt-busproof-size"
 """Number of bytes that a body stands for, if the service offers to count them, as ours does."""
@@ -44,7 +44,7 @@ TEXTS: Final = {
 """Properties in the vocabulary, and their names in Proton."""
 
 
-def encoded(message: Message, due: int | None = None, *, counted: bool = False) -> bytes:
+def encoded(message: v.Message, due: int | None = None, *, counted: bool = False) -> bytes:
     """Return a message as it is sent.
 
     Args:
@@ -80,7 +80,7 @@ def encoded(message: Message, due: int | None = None, *, counted: bool = False) 
     return bytes(sent.encode())
 
 
-def enveloped(messages: Sequence[Message], *, counted: bool) -> bytes:
+def enveloped(messages: Sequence[v.Message], *, counted: bool) -> bytes:
     """Return a batch as one transfer: an envelope with the first message's keys, then each.
 
     Args:
@@ -94,7 +94,7 @@ def enveloped(messages: Sequence[Message], *, counted: bool) -> bytes:
             parts.append(_section(ANNOTATIONS, {KEY: first.partition_key}))
         named = [first.message_id, *[None] * 9, first.session_id]
         parts.append(_section(PROPERTIES, named))
-    parts += [_section(DATA_SECTION, encoded(each, counted=counted)) for each in messages]
+    parts += [_section(DATA_SECTION, encoded(message, counted=counted)) for message in messages]
     return b"".join(parts)
 
 
@@ -105,7 +105,7 @@ def _section(code: int, value: Any) -> bytes:
     return bytes(tree.encode())
 
 
-def decoded(raw: bytes, *, token: str | None = None, epoch: int | None = None) -> MessageView:
+def decoded(raw: bytes, *, token: str | None = None, epoch: int | None = None) -> v.MessageView:
     """Return a received message; it keeps its dead-letter reason wherever it is forwarded.
 
     Args:
@@ -125,7 +125,7 @@ def decoded(raw: bytes, *, token: str | None = None, epoch: int | None = None) -
     ends = None
     if token is not None and until is not None and epoch is not None:
         ends = int(until) * MILLISECOND - epoch
-    view = MessageView(
+    view = v.MessageView(
         body=text.decode("utf-8", "replace"),
         message_id=_text_or_none(came.id),
         partition_key=_text_or_none(notes.get(str(KEY))),

@@ -12,6 +12,7 @@ from typing import Any, Final
 import attrs
 from proton import Delivery
 
+from busproof import vocabulary as v
 from busproof.adapters.amqp import links, sending
 from busproof.adapters.amqp.client import Client
 from busproof.adapters.amqp.clients import Clients
@@ -24,35 +25,31 @@ from busproof.adapters.amqp.target import Target
 from busproof.adapters.amqp.transfers import arrived, is_closed, taken
 from busproof.adapters.base import Declaration, Implementation, Observed
 from busproof.vocabulary import commands as c
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.outcomes import Done, Empty, Outcome, Received, Refused, Unsupported
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import MICROSECONDS, Clock, Error, ReceiveMode
 
 __all__ = ["PlainAdapter"]
 
 RECEIVE_WAIT: Final = 0.5
-SLACK: Final = 2 * MICROSECONDS
+SLACK: Final = 2 * v.MICROSECONDS
 NAMELESS: Final = "AMQP 1.0 broker"
 
 
-def ask(scenario: Scenario, command: c.Command, client: Client) -> Outcome:
+def ask(scenario: Scenario, command: c.Command, client: Client) -> v.Outcome:
     """Return the outcome of a command, if AMQP itself supports it."""
     match command:
         case c.CreateQueue(queue=queue):
-            link = links.plain_link(client, scenario.path(queue), ReceiveMode.PEEK_LOCK)
+            link = links.plain_link(client, scenario.path(queue), v.ReceiveMode.PEEK_LOCK)
             close(client, link)
-            return Done()
+            return v.Done()
         case c.Send():
             return sending.send(scenario, command, client)
         case c.Receive(session_id=None):
             return _receive(scenario, command, client)
         case c.Complete() | c.Abandon():
             return _settle(scenario, command)
-    return Unsupported(detail=f"{type(command).__name__} is unknown to AMQP itself")
+    return v.Unsupported(detail=f"{type(command).__name__} is unknown to AMQP itself")
 
 
-def _receive(scenario: Scenario, command: c.Receive, client: Client) -> Outcome:
+def _receive(scenario: Scenario, command: c.Receive, client: Client) -> v.Outcome:
     """Receive what arrives within a while, each message on a new link.
 
     Credit is not drained, because some brokers break on a drain. If nothing comes, the link is
@@ -64,7 +61,7 @@ def _receive(scenario: Scenario, command: c.Receive, client: Client) -> Outcome:
     connection.awaited(lambda: arrived(link), scenario.setting.receive_wait)
     if not arrived(link):
         close(client, link)
-        return Empty()
+        return v.Empty()
     connection.check(link)
     delivery, raw = taken(link)
     token = None if delivery.settled else link.name
@@ -74,19 +71,19 @@ def _receive(scenario: Scenario, command: c.Receive, client: Client) -> Outcome:
     else:
         lock = links.Lock(path=path, client=client, link=link, delivery=delivery)
         scenario.locks[token] = lock
-    return Received(message=view)
+    return v.Received(message=view)
 
 
-def _settle(scenario: Scenario, command: c.Complete | c.Abandon) -> Outcome:
+def _settle(scenario: Scenario, command: c.Complete | c.Abandon) -> v.Outcome:
     """Settle without a confirmation; refuse if the lock is unknown or its link is closed."""
     lock = scenario.locks.pop(command.lock_token, None)
     if lock is None or lock.path != scenario.path(command.queue) or is_closed(lock.link):
-        return Refused(error=Error.LOCK_LOST, detail="no such lock is held here")
+        return v.Refused(error=v.Error.LOCK_LOST, detail="no such lock is held here")
     state = Delivery.ACCEPTED if isinstance(command, c.Complete) else Delivery.RELEASED
     lock.delivery.update(state)
     lock.delivery.settle()
     close(lock.client, lock.link)
-    return Done()
+    return v.Done()
 
 
 def close(client: Client, link: Any) -> None:
@@ -119,9 +116,9 @@ class PlainAdapter:
         return Declaration(
             implementation=self._implementation,
             capabilities=frozenset(
-                {Capability.AMQP, Capability.PEEK_LOCK, Capability.REGULAR_QUEUES}
+                {v.Capability.AMQP, v.Capability.PEEK_LOCK, v.Capability.REGULAR_QUEUES}
             ),
-            clock=Clock.REAL,
+            clock=v.Clock.REAL,
             slack=slack,
         )
 
@@ -136,7 +133,7 @@ class PlainAdapter:
         connection.close()
         return Implementation(name=name or NAMELESS, version=version)
 
-    def start(self, profile: Profile) -> None:  # noqa: ARG002 - it has none
+    def start(self, profile: v.Profile) -> None:  # noqa: ARG002 - it has none
         """Begin with new queue names."""
         self.stop()
         self._clients = Clients(self._target, self._timeout, ask)
@@ -146,7 +143,7 @@ class PlainAdapter:
             Setting(
                 entities=Entities(self._target, self._timeout),
                 epoch=0,
-                now=lambda: int(time.monotonic() * MICROSECONDS),
+                now=lambda: int(time.monotonic() * v.MICROSECONDS),
                 tells_time=False,
                 receive_wait=wait,
                 prefix=f"/queue/{prefix_of(self._run, self._scenarios)}",

@@ -7,6 +7,7 @@ from uuid import UUID
 import attrs
 from proton import Data, Message, int32, timestamp, uint
 
+from busproof import vocabulary as v
 from busproof.adapters.amqp import links as r
 from busproof.adapters.amqp.client import Client
 from busproof.adapters.amqp.failing import Silent
@@ -15,8 +16,6 @@ from busproof.adapters.amqp.native import tag_of
 from busproof.adapters.amqp.scenario import Scenario
 from busproof.vocabulary import commands as c
 from busproof.vocabulary import outcomes as o
-from busproof.vocabulary.messages import MessageView
-from busproof.vocabulary.values import Error, ReceiveMode
 
 __all__ = [
     "delete_batch",
@@ -86,12 +85,12 @@ def receive_batch(scenario: Scenario, command: c.ReceiveBatch, client: Client) -
 
 
 def _taken(
-    scenario: Scenario, queue: str, mode: ReceiveMode, lock: r.Lock, raw: bytes
-) -> MessageView:
+    scenario: Scenario, queue: str, mode: v.ReceiveMode, lock: r.Lock, raw: bytes
+) -> v.MessageView:
     """Return a received message; register its lock, if it has one."""
     token = None if lock.delivery.settled else _token(lock.delivery, raw)
     view = scenario.seen(raw, token)
-    if token is not None and mode is ReceiveMode.RECEIVE_AND_DELETE:
+    if token is not None and mode is v.ReceiveMode.RECEIVE_AND_DELETE:
         # A session's link was attached before the receive mode was known, so it always locks.
         r.settled_on_link(lock, c.Complete(queue=queue, lock_token=token))
         return attrs.evolve(view, lock_token=None, locked_until=None, delivery_count=None)
@@ -112,7 +111,7 @@ def not_held(client: Client, path: str, session_id: str) -> o.Outcome:
     link = r.session_link(client, path, session_id, 0.0)
     client.connection.close_link(link)
     return o.Refused(
-        error=Error.SESSION_LOCK_LOST, detail="this connection does not hold the session"
+        error=v.Error.SESSION_LOCK_LOST, detail="this connection does not hold the session"
     )
 
 
@@ -160,7 +159,7 @@ def _settle_within(
 def receive_deferred(scenario: Scenario, command: c.ReceiveDeferred, client: Client) -> o.Outcome:
     """Receive deferred messages by their sequence numbers."""
     path = scenario.path(command.queue)
-    locked = command.mode is ReceiveMode.PEEK_LOCK
+    locked = command.mode is v.ReceiveMode.PEEK_LOCK
     body: dict[str, Any] = {
         "sequence-numbers": r.array(Data.LONG, list(command.sequence_numbers)),
         "receiver-settle-mode": uint(1 if locked else 0),

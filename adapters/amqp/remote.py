@@ -7,6 +7,7 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.adapters.amqp.clients import Clients
 from busproof.adapters.amqp.discovery import discovered
 from busproof.adapters.amqp.entities import Entities
@@ -16,10 +17,6 @@ from busproof.adapters.amqp.scenario import Scenario, Setting
 from busproof.adapters.amqp.target import Target
 from busproof.adapters.base import Declaration, Observed
 from busproof.errors import AdapterError, UsageError
-from busproof.vocabulary.commands import Command
-from busproof.vocabulary.outcomes import Indeterminate, Outcome, Refused
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import MICROSECONDS
 
 __all__ = ["RemoteAdapter", "removed"]
 
@@ -68,7 +65,7 @@ class RemoteAdapter:
             self._partitions = found.namespace_partitions
         return self._declaration
 
-    def start(self, profile: Profile) -> None:
+    def start(self, profile: v.Profile) -> None:
         """Remove the last scenario's entities, and begin with new entity names."""
         if self._tier not in (None, profile.tier.value):
             raise UsageError(
@@ -83,7 +80,7 @@ class RemoteAdapter:
             )
         self._begin()
 
-    def do(self, command: Command, connection: str) -> Observed:
+    def do(self, command: v.Command, connection: str) -> Observed:
         """Execute one command."""
         return Observed(self._asked(command, connection))
 
@@ -112,8 +109,8 @@ class RemoteAdapter:
         self._scenario = Scenario(
             Setting(
                 entities=self._entities,
-                epoch=int(began * MICROSECONDS),
-                now=lambda: int((time.time() - began) * MICROSECONDS),
+                epoch=int(began * v.MICROSECONDS),
+                now=lambda: int((time.time() - began) * v.MICROSECONDS),
                 tells_time=False,
                 receive_wait=RECEIVE_WAIT
                 if self._target.receive_wait is None
@@ -123,7 +120,7 @@ class RemoteAdapter:
             )
         )
 
-    def _asked(self, command: Command, connection: str) -> Outcome:
+    def _asked(self, command: v.Command, connection: str) -> v.Outcome:
         if self._clients is None or self._scenario is None:
             raise AssertionError("an adapter takes commands only between start and stop")
         return self._redacted(self._clients.ask(self._scenario, command, connection))
@@ -138,9 +135,9 @@ class RemoteAdapter:
         if self._left:
             self._left = dict.fromkeys(_remaining(self._entities, self._left))
 
-    def _redacted(self, outcome: Outcome) -> Outcome:
+    def _redacted(self, outcome: v.Outcome) -> v.Outcome:
         """Return the outcome without host, key or request ids of the service in its detail."""
-        if not isinstance(outcome, Refused | Indeterminate):
+        if not isinstance(outcome, v.Refused | v.Indeterminate):
             return outcome
         return attrs.evolve(outcome, detail=redacted(outcome.detail, self._target))
 

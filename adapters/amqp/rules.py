@@ -2,15 +2,8 @@
 
 from typing import Any, Final
 
+from busproof import vocabulary as v
 from busproof.errors import AdapterError
-from busproof.vocabulary.subscription_rules import (
-    CorrelationFilter,
-    FalseFilter,
-    Filter,
-    SqlFilter,
-    SubscriptionRule,
-    TrueFilter,
-)
 
 __all__ = ["rule_of", "written"]
 
@@ -30,19 +23,19 @@ SQL_ACTION: Final = 0x13700000006
 SQL, TRUE, FALSE, CORRELATION = range(0x1370000006, 0x137000000A)
 
 
-def written(chosen: Filter, action: str | None = None) -> dict[str, Any]:
+def written(chosen: v.Filter, action: str | None = None) -> dict[str, Any]:
     """Return a filter and an action as a request to add a rule."""
     acts = {} if action is None else {"sql-rule-action": {"expression": action}}
     return {**_written(chosen), **acts}
 
 
-def _written(chosen: Filter) -> dict[str, Any]:
+def _written(chosen: v.Filter) -> dict[str, Any]:
     match chosen:
-        case SqlFilter(expression=expression):
+        case v.SqlFilter(expression=expression):
             return {"sql-filter": {"expression": expression}}
-        case TrueFilter():
+        case v.TrueFilter():
             return {"true-filter": {}}
-        case FalseFilter():
+        case v.FalseFilter():
             return {"false-filter": {}}
     said: dict[str, Any] = {
         theirs: value for theirs, ours in TEXTS if (value := getattr(chosen, ours)) is not None
@@ -50,29 +43,29 @@ def _written(chosen: Filter) -> dict[str, Any]:
     return {"correlation-filter": {**said, "properties": dict(chosen.properties)}}
 
 
-def rule_of(told: Any) -> SubscriptionRule:
+def rule_of(encoded: Any) -> v.SubscriptionRule:
     """Return a listed rule.
 
     Raises:
         AdapterError: its filter is of an unknown kind.
     """
-    described, action, name = (*told.value, None, None)[:3]
+    described, action, name = (*encoded.value, None, None)[:3]
     acts = action is not None and int(action.descriptor) == SQL_ACTION
-    return SubscriptionRule(
+    return v.SubscriptionRule(
         name=str(name),
         filter=_filter(described),
         action=str(next(iter(action.value))) if acts else None,
     )
 
 
-def _filter(told: Any) -> Filter:
-    kind, fields = int(told.descriptor), list(told.value)
+def _filter(encoded: Any) -> v.Filter:
+    kind, fields = int(encoded.descriptor), list(encoded.value)
     if kind == TRUE:
-        return TrueFilter()
+        return v.TrueFilter()
     if kind == FALSE:
-        return FalseFilter()
+        return v.FalseFilter()
     if kind == SQL:
-        return SqlFilter(expression=str(fields[0]))
+        return v.SqlFilter(expression=str(fields[0]))
     if kind != CORRELATION:
         raise AdapterError(f"a rule is listed with a filter of kind {kind:#x}, which is not known")
     given = fields + [None] * (len(TEXTS) + 1 - len(fields))
@@ -81,7 +74,7 @@ def _filter(told: Any) -> Filter:
         for (_, ours), value in zip(TEXTS, given, strict=False)
     }
     free = {str(name): plain(value) for name, value in (given[len(TEXTS)] or {}).items()}
-    return CorrelationFilter(**texts, properties=free)
+    return v.CorrelationFilter(**texts, properties=free)
 
 
 def plain(value: Any) -> str | int | float | bool:

@@ -5,20 +5,19 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.adapters.amqp.client import Client
 from busproof.adapters.amqp.entities import Entities
 from busproof.adapters.amqp.links import Lock
 from busproof.adapters.amqp.messages import decoded
-from busproof.vocabulary.messages import MessageView
-from busproof.vocabulary.paths import DEAD_LETTERS, TRANSFERS, owner_of
 
 __all__ = ["DECLARE", "DECLARED", "DISCHARGE", "Scenario", "Setting", "Transaction"]
 
 DECLARE, DISCHARGE, DECLARED = 0x31, 0x32, 0x33
 ON_THE_WIRE: Final = {
     "": "",
-    DEAD_LETTERS: "/$DeadLetterQueue",
-    TRANSFERS: "/$Transfer/$DeadLetterQueue",
+    v.DEAD_LETTERS: "/$DeadLetterQueue",
+    v.TRANSFERS: "/$Transfer/$DeadLetterQueue",
 }
 
 
@@ -77,10 +76,10 @@ class Scenario:
 
     def path(self, name: str) -> str:
         """Return the path of an entity at the service."""
-        bare = owner_of(name)
+        bare = v.owner_of(name)
         return self.setting.prefix + bare + ON_THE_WIRE[name[len(bare) :]]
 
-    def seen(self, raw: bytes, token: str | None = None) -> MessageView:
+    def seen(self, raw: bytes, token: str | None = None) -> v.MessageView:
         """Return a received message, with its lock token."""
         epoch = self.setting.epoch if self.setting.tells_time else None
         return decoded(raw, token=token, epoch=epoch)

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from proton import Data
 
+from busproof import vocabulary as v
 from busproof.adapters.amqp.client import Client
 from busproof.adapters.amqp.failing import Rejected
 from busproof.adapters.amqp.links import array, several
@@ -12,7 +13,6 @@ from busproof.adapters.amqp.scenario import DECLARE, DECLARED, DISCHARGE, Scenar
 from busproof.adapters.amqp.transfers import sent
 from busproof.vocabulary import commands as c
 from busproof.vocabulary import outcomes as o
-from busproof.vocabulary.values import MICROSECONDS, Error
 
 __all__ = ["begin", "cancel", "commit", "roll_back", "schedule", "send", "send_batch"]
 
@@ -23,7 +23,7 @@ def send(scenario: Scenario, command: c.Send, client: Client) -> o.Outcome:
     """Send a message; in a transaction, on the connection that began it."""
     sender, transaction = scenario.part_of(command.transaction, client)
     link = sender.sender(scenario.path(command.queue))
-    seconds = command.timeout / MICROSECONDS + sender.connection.timeout
+    seconds = command.timeout / v.MICROSECONDS + sender.connection.timeout
     raw = encoded(command.message, counted=sender.connection.offers(STANDS_FOR))
     sent(sender.connection, link, raw, transaction, seconds).settle()
     return o.Done()
@@ -33,7 +33,7 @@ def send_batch(scenario: Scenario, command: c.SendBatch, client: Client) -> o.Ou
     """Send several messages in one transfer that has the message format of a batch."""
     sender, transaction = scenario.part_of(command.transaction, client)
     link = sender.sender(scenario.path(command.queue))
-    seconds = command.timeout / MICROSECONDS + sender.connection.timeout
+    seconds = command.timeout / v.MICROSECONDS + sender.connection.timeout
     raw = enveloped(command.messages, counted=sender.connection.offers(STANDS_FOR))
     with sender.connection.sending_batches():
         sent(sender.connection, link, raw, transaction, seconds).settle()
@@ -70,7 +70,7 @@ def cancel(scenario: Scenario, command: c.CancelScheduled, client: Client) -> o.
 def begin(scenario: Scenario, command: c.BeginTransaction, client: Client) -> o.Outcome:
     """Declare a transaction, and record the id that the service gives it."""
     if command.transaction in scenario.open:
-        return o.Refused(error=Error.ALREADY_EXISTS, detail="a name of ours, which is taken")
+        return o.Refused(error=v.Error.ALREADY_EXISTS, detail="a name of ours, which is taken")
     settled = client.control(DECLARE, None)
     if settled.state != DECLARED or not settled.data:
         raise Rejected("amqp:not-allowed", f"a declaration was answered with {settled.state!r}")

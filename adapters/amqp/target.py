@@ -119,7 +119,7 @@ def _of_connection_string(text: str) -> Target:
                 f"it may say {', '.join(KEYS.values())}"
             )
         said[known] = value.strip()
-    lacking = [each for each in list(KEYS.values())[:3] if not said.get(each)]
+    lacking = [key for key in list(KEYS.values())[:3] if not said.get(key)]
     if lacking:
         raise UsageError(f"the connection string lacks {' and '.join(lacking)}")
     emulator = said.get("UseDevelopmentEmulator", "").lower() == "true"

@@ -36,9 +36,9 @@ class Settled:
         return self
 
 
-def _check_outcome(told: Any) -> None:
+def _check_outcome(state: Any) -> None:
     """Check that a part of a transaction was not refused; its outcome is inside its state."""
-    outcome = told[1] if isinstance(told, list) and len(told) > 1 else None
+    outcome = state[1] if isinstance(state, list) and len(state) > 1 else None
     if isinstance(outcome, Described) and outcome.descriptor == REJECTED:
         given: Any = outcome.value
         error: Any = given[0] if given else None
@@ -167,7 +167,7 @@ def own(value: Any) -> Any:
     if isinstance(value, list):
         return [own(each) for each in value]
     if isinstance(value, Array):
-        return [own(each) for each in value.elements]
+        return [own(element) for element in value.elements]
     if isinstance(value, Described):
         return Described(value.descriptor, own(value.value))
     return value

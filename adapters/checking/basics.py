@@ -2,15 +2,11 @@
 
 from typing import Final
 
+from busproof import vocabulary as v
 from busproof.adapters.base import Declaration, Implementation
 from busproof.adapters.checking.findings import Lesson, Wrong
 from busproof.adapters.checking.talk import Check, Talk
 from busproof.history.render.outcomes import outcome_words
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import AdvanceClock, CreateQueue, Receive, Send
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Done, Empty, Received, Refused
-from busproof.vocabulary.values import Clock, Error, ReceiveMode
 
 __all__ = ["AFTER", "BASICS", "DECLARATION", "checked_declaration"]
 
@@ -18,7 +14,7 @@ ODD_TEXT: Final = 'é ß 中 \U0001f600 "quoted" \\ back / \t tab \n line \u2028
 LONG_TEXT: Final = "long " * 40_000
 """200 kB, several times what a pipe or a naive line reader holds at once."""
 
-TOO_LONG: Final = (Error.MESSAGE_TOO_LARGE, Error.QUOTA_EXCEEDED)
+TOO_LONG: Final = (v.Error.MESSAGE_TOO_LARGE, v.Error.QUOTA_EXCEEDED)
 
 HOUR: Final = 3_600_000_000
 
@@ -43,12 +39,12 @@ def checked_declaration(declared: object) -> Declaration:
         raise Wrong(f"implementation is {declared.implementation!r}, and must be an Implementation")
     if not declared.implementation.name or not isinstance(declared.implementation.name, str):
         raise Wrong("implementation has no name for reports")
-    known = ", ".join(capability.value for capability in Capability)
-    for each in set(declared.capabilities) - set(Capability):
+    known = ", ".join(capability.value for capability in v.Capability)
+    for each in set(declared.capabilities) - set(v.Capability):
         raise Wrong(f"capabilities has {each!r}, and may have only {known}")
     if not isinstance(declared.capabilities, frozenset):
         raise Wrong(f"capabilities is {declared.capabilities!r}, and must be a frozenset")
-    if not isinstance(declared.clock, Clock):
+    if not isinstance(declared.clock, v.Clock):
         raise Wrong(f"clock is {declared.clock!r}, and must be Clock.VIRTUAL or Clock.REAL")
     if type(declared.slack) is not int:
         raise Wrong(f"slack is {declared.slack!r}, and must be whole microseconds")
@@ -63,81 +59,81 @@ def _declares_the_same(talk: Talk) -> None:
 
 def _creates(talk: Talk) -> None:
     talk.begin()
-    talk.expect(Done, CreateQueue(queue="another queue"))
+    talk.expect(v.Done, v.CreateQueue(queue="another queue"))
 
 
 def _sends_and_receives(talk: Talk) -> None:
     talk.begin()
     sent = talk.send()
-    talk.insist_same(sent, talk.expect(Received, talk.take()).message)
+    talk.insist_same(sent, talk.expect(v.Received, talk.take()).message)
 
 
 def _keeps_properties(talk: Talk) -> None:
     talk.begin()
     sent = talk.send(message_id="id 1", session_id="s", partition_key="s")
-    talk.insist_same(sent, talk.expect(Received, talk.take()).message)
+    talk.insist_same(sent, talk.expect(v.Received, talk.take()).message)
     sent = talk.send("m2", partition_key="k")
-    talk.insist_same(sent, talk.expect(Received, talk.take()).message)
+    talk.insist_same(sent, talk.expect(v.Received, talk.take()).message)
 
 
 def _keeps_text(talk: Talk) -> None:
     talk.begin()
     sent = talk.send(ODD_TEXT, message_id=f"id {ODD_TEXT}", partition_key="ключ")
-    talk.insist_same(sent, talk.expect(Received, talk.take()).message)
+    talk.insist_same(sent, talk.expect(v.Received, talk.take()).message)
 
 
 def _keeps_long_text(talk: Talk) -> None:
     talk.begin()
-    message = Message(body=LONG_TEXT)
-    outcome = talk.ask(Send(queue="q", message=message))
-    if isinstance(outcome, Refused) and outcome.error in TOO_LONG:
+    message = v.Message(body=LONG_TEXT)
+    outcome = talk.ask(v.Send(queue="q", message=message))
+    if isinstance(outcome, v.Refused) and outcome.error in TOO_LONG:
         return
     talk.insist(
-        isinstance(outcome, Done),
+        isinstance(outcome, v.Done),
         f"the send came back as {outcome_words(outcome)}; a bus that takes no message of 200 kB "
         'refuses it with the error "message-too-large" or "quota-exceeded"',
     )
-    talk.insist_same(message, talk.expect(Received, talk.take()).message)
+    talk.insist_same(message, talk.expect(v.Received, talk.take()).message)
 
 
 def _tells_empty(talk: Talk) -> None:
     talk.begin()
-    talk.expect(Empty, talk.take())
+    talk.expect(v.Empty, talk.take())
 
 
 def _deletes(talk: Talk) -> None:
     talk.begin()
     talk.send()
-    talk.expect(Received, talk.take())
-    talk.expect(Empty, talk.take())
+    talk.expect(v.Received, talk.take())
+    talk.expect(v.Empty, talk.take())
 
 
 def _refuses(talk: Talk) -> None:
     talk.begin()
-    talk.expect(Refused, Send(queue="no such queue", message=Message(body="m1")))
-    talk.expect(Refused, Receive(queue="no such queue", mode=ReceiveMode.RECEIVE_AND_DELETE))
-    talk.expect(Refused, CreateQueue(queue="q"))
+    talk.expect(v.Refused, v.Send(queue="no such queue", message=v.Message(body="m1")))
+    talk.expect(v.Refused, v.Receive(queue="no such queue", mode=v.ReceiveMode.RECEIVE_AND_DELETE))
+    talk.expect(v.Refused, v.CreateQueue(queue="q"))
 
 
 def _takes_connections(talk: Talk) -> None:
     talk.begin()
-    talk.expect(Done, Send(queue="q", message=Message(body="m1")), "c1")
-    talk.expect(Received, talk.take(), "c1")
-    talk.expect(Empty, talk.take(), "connection number two")
+    talk.expect(v.Done, v.Send(queue="q", message=v.Message(body="m1")), "c1")
+    talk.expect(v.Received, talk.take(), "c1")
+    talk.expect(v.Empty, talk.take(), "connection number two")
 
 
 def _forgets(talk: Talk) -> None:
     talk.begin()
     talk.send()
     talk.begin()
-    talk.expect(Empty, talk.take())
+    talk.expect(v.Empty, talk.take())
 
 
 def _advances(talk: Talk) -> None:
     talk.begin()
     if talk.virtual:
-        talk.expect(Done, AdvanceClock(duration=0))
-        talk.expect(Done, AdvanceClock(duration=HOUR))
+        talk.expect(v.Done, v.AdvanceClock(duration=0))
+        talk.expect(v.Done, v.AdvanceClock(duration=HOUR))
 
 
 def _stops_twice(talk: Talk) -> None:

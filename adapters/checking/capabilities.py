@@ -2,26 +2,9 @@
 
 from typing import Final
 
+from busproof import vocabulary as v
 from busproof.adapters.checking.findings import Lesson, NoAnswer
 from busproof.adapters.checking.talk import Check, Talk
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import (
-    Abandon,
-    AcceptSession,
-    AdvanceClock,
-    BeginTransaction,
-    BringPartitionUp,
-    CloseSession,
-    CommitTransaction,
-    Complete,
-    Peek,
-    Receive,
-    RollBackTransaction,
-    Send,
-    TakePartitionDown,
-)
-from busproof.vocabulary.messages import SEQUENCE_BITS, Message, MessageView
-from busproof.vocabulary.outcomes import Done, Empty, Peeked, Received, Refused
 
 __all__ = ["CAPABILITIES"]
 
@@ -29,9 +12,9 @@ LOCK: Final = 60_000_000
 HOUR: Final = 3_600_000_000
 
 
-def _locked(talk: Talk, connection: str = "c1", session: str | None = None) -> MessageView:
+def _locked(talk: Talk, connection: str = "c1", session: str | None = None) -> v.MessageView:
     """Receive and return a locked message; raise `Wrong` if it has no lock token."""
-    view = talk.expect(Received, Receive(queue="q", session_id=session), connection).message
+    view = talk.expect(v.Received, v.Receive(queue="q", session_id=session), connection).message
     talk.insist(
         bool(view.lock_token),
         "the message came without the lock_token that completes or abandons it",
@@ -39,7 +22,7 @@ def _locked(talk: Talk, connection: str = "c1", session: str | None = None) -> M
     return view
 
 
-def _token(view: MessageView) -> str:
+def _token(view: v.MessageView) -> str:
     return view.lock_token or ""
 
 
@@ -47,10 +30,10 @@ def _settles(talk: Talk) -> None:
     talk.begin(lock_duration=LOCK)
     talk.send()
     first = _locked(talk)
-    talk.expect(Done, Abandon(queue="q", lock_token=_token(first)))
+    talk.expect(v.Done, v.Abandon(queue="q", lock_token=_token(first)))
     again = _locked(talk)
-    talk.expect(Done, Complete(queue="q", lock_token=_token(again)))
-    talk.expect(Empty, Receive(queue="q"))
+    talk.expect(v.Done, v.Complete(queue="q", lock_token=_token(again)))
+    talk.expect(v.Empty, v.Receive(queue="q"))
 
 
 def _names_locks(talk: Talk) -> None:
@@ -62,14 +45,14 @@ def _names_locks(talk: Talk) -> None:
         one.lock_token != other.lock_token,
         f"two messages are locked under the same lock_token, {one.lock_token!r}",
     )
-    talk.expect(Done, Complete(queue="q", lock_token=_token(one)))
-    talk.expect(Refused, Complete(queue="q", lock_token=_token(one)))
+    talk.expect(v.Done, v.Complete(queue="q", lock_token=_token(one)))
+    talk.expect(v.Refused, v.Complete(queue="q", lock_token=_token(one)))
 
 
 def _tells_lock_ends(talk: Talk) -> None:
     talk.start()
     if talk.virtual:
-        talk.expect(Done, AdvanceClock(duration=HOUR))
+        talk.expect(v.Done, v.AdvanceClock(duration=HOUR))
     talk.begin(lock_duration=LOCK)
     talk.send()
     until = _locked(talk).locked_until
@@ -95,88 +78,88 @@ PEEKS: Final = 20
 
 def _peeks(talk: Talk) -> None:
     talk.begin()
-    nothing = talk.expect(Peeked, Peek(queue="q", count=3))
+    nothing = talk.expect(v.Peeked, v.Peek(queue="q", count=3))
     talk.insist(not nothing.messages, "a peek into an empty queue shows a message")
     sent = [talk.send(body) for body in ("m1", "m2")]
-    first = talk.expect(Peeked, Peek(queue="q", count=1)).messages
+    first = talk.expect(v.Peeked, v.Peek(queue="q", count=1)).messages
     talk.insist(len(first) <= 1, f"a peek for one message shows {len(first)}")
     bodies = {message.body: message for message in sent}
-    tries = (talk.expect(Peeked, Peek(queue="q", count=5)).messages for _ in range(PEEKS))
+    tries = (talk.expect(v.Peeked, v.Peek(queue="q", count=5)).messages for _ in range(PEEKS))
     views = next(filter(None, tries), ())
     if not views:
         raise NoAnswer("a peek showed nothing although two messages are there, which is permitted")
     for view in views:
         talk.insist(view.body in bodies, f"a peek shows {view.body!r}, which was never sent")
         talk.insist_same(bodies[view.body], view)
-    talk.expect(Received, talk.take())
+    talk.expect(v.Received, talk.take())
 
 
 def _holds_sessions(talk: Talk) -> None:
     talk.begin(requires_session=True)
     sent = talk.send("m1", session_id="s")
-    talk.expect(Done, AcceptSession(queue="q", session_id="s"))
-    take = Receive(queue="q", mode=talk.take().mode, session_id="s")
-    talk.insist_same(sent, talk.expect(Received, take).message)
-    talk.expect(Empty, take)
-    talk.expect(Done, CloseSession(queue="q", session_id="s"))
-    talk.expect(Done, AcceptSession(queue="q", session_id="s"), "c2")
-    talk.expect(Refused, AcceptSession(queue="q", session_id="s"), "c3")
+    talk.expect(v.Done, v.AcceptSession(queue="q", session_id="s"))
+    take = v.Receive(queue="q", mode=talk.take().mode, session_id="s")
+    talk.insist_same(sent, talk.expect(v.Received, take).message)
+    talk.expect(v.Empty, take)
+    talk.expect(v.Done, v.CloseSession(queue="q", session_id="s"))
+    talk.expect(v.Done, v.AcceptSession(queue="q", session_id="s"), "c2")
+    talk.expect(v.Refused, v.AcceptSession(queue="q", session_id="s"), "c3")
 
 
 def _detects_duplicates(talk: Talk) -> None:
     talk.begin(duplicate_detection=True)
     talk.send("m1", message_id="one id")
     talk.send("m2", message_id="one id")
-    talk.expect(Received, talk.take())
-    talk.expect(Empty, talk.take())
+    talk.expect(v.Received, talk.take())
+    talk.expect(v.Empty, talk.take())
 
 
 def _commits(talk: Talk) -> None:
     talk.begin()
     _send_within(talk, "t1", "m1")
-    talk.expect(Empty, talk.take())
-    talk.expect(Done, CommitTransaction(transaction="t1"))
-    talk.expect(Received, talk.take())
+    talk.expect(v.Empty, talk.take())
+    talk.expect(v.Done, v.CommitTransaction(transaction="t1"))
+    talk.expect(v.Received, talk.take())
     _send_within(talk, "t2", "m2")
-    talk.expect(Done, RollBackTransaction(transaction="t2"))
-    talk.expect(Empty, talk.take())
-    talk.expect(Refused, CommitTransaction(transaction="no such transaction"))
+    talk.expect(v.Done, v.RollBackTransaction(transaction="t2"))
+    talk.expect(v.Empty, talk.take())
+    talk.expect(v.Refused, v.CommitTransaction(transaction="no such transaction"))
 
 
 def _send_within(talk: Talk, transaction: str, body: str) -> None:
-    talk.expect(Done, BeginTransaction(transaction=transaction))
-    message = Message(body=body, partition_key="k")
-    talk.expect(Done, Send(queue="q", message=message, transaction=transaction))
+    talk.expect(v.Done, v.BeginTransaction(transaction=transaction))
+    message = v.Message(body=body, partition_key="k")
+    talk.expect(v.Done, v.Send(queue="q", message=message, transaction=transaction))
 
 
 def _suffers_outages(talk: Talk) -> None:
     talk.begin()
     for partition in range(talk.profile.partitions):
-        talk.expect(Done, TakePartitionDown(queue="q", partition=partition))
-        talk.expect(Done, BringPartitionUp(queue="q", partition=partition))
-    talk.expect(Refused, TakePartitionDown(queue="q", partition=talk.profile.partitions))
+        talk.expect(v.Done, v.TakePartitionDown(queue="q", partition=partition))
+        talk.expect(v.Done, v.BringPartitionUp(queue="q", partition=partition))
+    talk.expect(v.Refused, v.TakePartitionDown(queue="q", partition=talk.profile.partitions))
     talk.send(partition_key="k")
-    talk.expect(Received, talk.take())
+    talk.expect(v.Received, talk.take())
 
 
 def _tells_partitions(talk: Talk) -> None:
     talk.begin()
     partitions = talk.profile.partitions
     for body in ("m1", "m2", "m3"):
-        sent = talk.observe(Send(queue="q", message=Message(body=body)))
-        talk.insist(isinstance(sent.outcome, Done), "a send to a queue that is up is to be Done")
-        number = talk.expect(Received, talk.take()).message.sequence_number
-        told = None if sent.witness is None else sent.witness.partition
-        named = None if number is None else number >> SEQUENCE_BITS
+        sent = talk.observe(v.Send(queue="q", message=v.Message(body=body)))
+        talk.insist(isinstance(sent.outcome, v.Done), "a send to a queue that is up is to be Done")
+        number = talk.expect(v.Received, talk.take()).message.sequence_number
+        witnessed = None if sent.witness is None else sent.witness.partition
+        named = None if number is None else number >> v.SEQUENCE_BITS
         talk.insist(
-            told is not None or named is not None,
+            witnessed is not None or named is not None,
             "neither a witness of the send nor a sequence number tells the partition",
         )
         talk.insist(
-            None in (told, named) or told == named,
-            f"the witness says partition {told}, and sequence number {number} says {named}",
+            None in (witnessed, named) or witnessed == named,
+            f"the witness says partition {witnessed}, and sequence number {number} says {named}",
         )
-        one = told if told is not None else named
+        one = witnessed if witnessed is not None else named
         talk.insist(
             one is not None and 0 <= one < partitions,
             f"partition {one} does not exist: there are {partitions}, numbered from 0",
@@ -186,27 +169,27 @@ def _tells_partitions(talk: Talk) -> None:
 def _has_regular_queues(talk: Talk) -> None:
     talk.begin(partitioned=False)
     sent = talk.send()
-    talk.insist_same(sent, talk.expect(Received, talk.take()).message)
+    talk.insist_same(sent, talk.expect(v.Received, talk.take()).message)
 
 
 def _assigns_message_ids(talk: Talk) -> None:
     talk.begin()
     talk.send()
-    view = talk.expect(Received, talk.take()).message
+    view = talk.expect(v.Received, talk.take()).message
     talk.insist(
         bool(view.message_id), "the message came back without message_id, which a library sets"
     )
 
 
-def _lesson(capability: Capability, title: str, protocol: str, advice: str) -> Lesson:
+def _lesson(capability: v.Capability, title: str, protocol: str, advice: str) -> Lesson:
     return Lesson(id=capability.value, title=title, protocol=protocol, advice=advice)
 
 
 CAPABILITIES: Final = (
     Check(
-        needs=Capability.PEEK_LOCK,
+        needs=v.Capability.PEEK_LOCK,
         lesson=_lesson(
-            Capability.PEEK_LOCK,
+            v.Capability.PEEK_LOCK,
             "locks, completes and abandons a message",
             "Receive in mode peek-lock gives a lock_token that Complete and Abandon accept.",
             "Keep each delivery under a token of your own if your client has no text for it.",
@@ -214,7 +197,7 @@ CAPABILITIES: Final = (
         run=_settles,
     ),
     Check(
-        needs=Capability.PEEK_LOCK,
+        needs=v.Capability.PEEK_LOCK,
         lesson=Lesson(
             id="lock-token",
             title="names each lock, and refuses one that is lost",
@@ -224,7 +207,7 @@ CAPABILITIES: Final = (
         run=_names_locks,
     ),
     Check(
-        needs=Capability.PEEK_LOCK,
+        needs=v.Capability.PEEK_LOCK,
         lesson=Lesson(
             id="locked-until",
             title="tells when a lock ends on the right clock",
@@ -235,9 +218,9 @@ CAPABILITIES: Final = (
         run=_tells_lock_ends,
     ),
     Check(
-        needs=Capability.PEEK,
+        needs=v.Capability.PEEK,
         lesson=_lesson(
-            Capability.PEEK,
+            v.Capability.PEEK,
             "peeks",
             "Peek shows up to count messages and takes none; an empty queue gives Peeked with "
             "none.",
@@ -246,9 +229,9 @@ CAPABILITIES: Final = (
         run=_peeks,
     ),
     Check(
-        needs=Capability.SESSIONS,
+        needs=v.Capability.SESSIONS,
         lesson=_lesson(
-            Capability.SESSIONS,
+            v.Capability.SESSIONS,
             "accepts, receives from and closes a session",
             "AcceptSession locks a session for its connection until CloseSession; Receive names "
             "the session.",
@@ -258,9 +241,9 @@ CAPABILITIES: Final = (
         run=_holds_sessions,
     ),
     Check(
-        needs=Capability.DUPLICATE_DETECTION,
+        needs=v.Capability.DUPLICATE_DETECTION,
         lesson=_lesson(
-            Capability.DUPLICATE_DETECTION,
+            v.Capability.DUPLICATE_DETECTION,
             "takes a duplicate and drops it",
             "A send whose MessageId was seen within the window succeeds with Done, and its message "
             "is not kept.",
@@ -269,9 +252,9 @@ CAPABILITIES: Final = (
         run=_detects_duplicates,
     ),
     Check(
-        needs=Capability.TRANSACTIONS,
+        needs=v.Capability.TRANSACTIONS,
         lesson=_lesson(
-            Capability.TRANSACTIONS,
+            v.Capability.TRANSACTIONS,
             "commits and rolls back",
             "Begin, Commit and RollBack succeed with Done; what was sent within is receivable "
             "after the commit and never before; a name that is not open is Refused.",
@@ -280,9 +263,9 @@ CAPABILITIES: Final = (
         run=_commits,
     ),
     Check(
-        needs=Capability.OUTAGES,
+        needs=v.Capability.OUTAGES,
         lesson=_lesson(
-            Capability.OUTAGES,
+            v.Capability.OUTAGES,
             "takes every partition down and up",
             "Partitions are numbered from 0 to one less than the profile has; others are Refused.",
             "Make as many partitions as start says, or do not declare outages.",
@@ -290,9 +273,9 @@ CAPABILITIES: Final = (
         run=_suffers_outages,
     ),
     Check(
-        needs=Capability.WITNESS,
+        needs=v.Capability.WITNESS,
         lesson=_lesson(
-            Capability.WITNESS,
+            v.Capability.WITNESS,
             "tells the partition of a message",
             "The witness of a send, or the top 16 of the 64 bits of a sequence number, or both, "
             "name the partition, from 0.",
@@ -301,9 +284,9 @@ CAPABILITIES: Final = (
         run=_tells_partitions,
     ),
     Check(
-        needs=Capability.REGULAR_QUEUES,
+        needs=v.Capability.REGULAR_QUEUES,
         lesson=_lesson(
-            Capability.REGULAR_QUEUES,
+            v.Capability.REGULAR_QUEUES,
             "creates queues that are not partitioned",
             "CreateQueue with partitioned false makes a queue that is not partitioned.",
             "Look at the field; its default is true.",
@@ -311,9 +294,9 @@ CAPABILITIES: Final = (
         run=_has_regular_queues,
     ),
     Check(
-        needs=Capability.CLIENT_LIBRARY,
+        needs=v.Capability.CLIENT_LIBRARY,
         lesson=_lesson(
-            Capability.CLIENT_LIBRARY,
+            v.Capability.CLIENT_LIBRARY,
             "sets a MessageId where the sender sets none",
             "With the capability client-library each message comes back with a MessageId.",
             "Do not declare it unless sends pass through such a library.",

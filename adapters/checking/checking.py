@@ -7,6 +7,7 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.adapters.base import Adapter, Declaration
 from busproof.adapters.checking.basics import (
     AFTER,
@@ -27,7 +28,6 @@ from busproof.adapters.checking.talk import Check, Talk
 from busproof.adapters.checking.wire import SAME, WIRE, wire_findings
 from busproof.adapters.finding import find
 from busproof.errors import AdapterError
-from busproof.vocabulary.profile import Profile
 
 __all__ = ["MAKING", "checked", "lessons"]
 
@@ -51,7 +51,7 @@ def lessons(name: str) -> tuple[Lesson, ...]:
     return (*wire, MAKING, *rest)
 
 
-def checked(name: str, profile: Profile, timeout: float) -> Iterator[Finding]:
+def checked(name: str, profile: v.Profile, timeout: float) -> Iterator[Finding]:
     """Yield the finding of each check as soon as it is made.
 
     Args:
@@ -87,7 +87,7 @@ def _untried(these: tuple[Lesson, ...] | list[Lesson], why: str) -> Iterator[Fin
         yield Finding(lesson=lesson, result=Result.NOT_TRIED, said=why)
 
 
-def _translating(name: str, profile: Profile, timeout: float) -> Iterator[Finding]:
+def _translating(name: str, profile: v.Profile, timeout: float) -> Iterator[Finding]:
     try:
         adapter = find(name, timeout=timeout)
     except AdapterError as error:
@@ -128,7 +128,7 @@ class _Checking:
     """Checks of one adapter, which may break a few times."""
 
     def __init__(
-        self, adapter: Adapter, declaration: Declaration, profile: Profile, *, full: bool
+        self, adapter: Adapter, declaration: Declaration, profile: v.Profile, *, full: bool
     ) -> None:
         self._adapter = adapter
         self._full = full

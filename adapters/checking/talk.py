@@ -6,24 +6,19 @@ from typing import Any, Final, TypeVar
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.adapters.base import Adapter, Declaration, Observed
 from busproof.adapters.checking.findings import Exchange, Lesson, NoAnswer, Wrong
 from busproof.errors import AdapterError, ConformanceError, HistoryError
 from busproof.history.codec import structure, structure_union, unstructure
 from busproof.history.lines import encode_line
 from busproof.history.render.outcomes import outcome_words
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import Command, CreateQueue, Receive, Send
-from busproof.vocabulary.messages import Message, MessageView
-from busproof.vocabulary.outcomes import Done, Indeterminate, Outcome, Unsupported, Witness
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import Clock, ReceiveMode
 
 __all__ = ["Check", "Talk", "one_line", "shown"]
 
 _LONGEST: Final = 300
 
-O = TypeVar("O", bound=Outcome)  # noqa: E741 - an outcome
+O = TypeVar("O", bound=v.Outcome)  # noqa: E741 - an outcome
 T = TypeVar("T")
 
 
@@ -52,7 +47,7 @@ class Talk:
     """
 
     def __init__(
-        self, adapter: Adapter, declaration: Declaration, profile: Profile, *, full: bool = False
+        self, adapter: Adapter, declaration: Declaration, profile: v.Profile, *, full: bool = False
     ) -> None:
         self._adapter = adapter
         self._full = full
@@ -63,7 +58,7 @@ class Talk:
     @property
     def virtual(self) -> bool:
         """Whether time passes with `AdvanceClock`."""
-        return self.declaration.clock is Clock.VIRTUAL
+        return self.declaration.clock is v.Clock.VIRTUAL
 
     def start(self) -> None:
         """Begin with an empty namespace.
@@ -102,7 +97,7 @@ class Talk:
                 "where its bus refuses, and raises AdapterError where it breaks itself"
             ) from error
 
-    def ask(self, command: Command, connection: str = "c1") -> Outcome:
+    def ask(self, command: v.Command, connection: str = "c1") -> v.Outcome:
         """Return the outcome of a command.
 
         Raises:
@@ -111,23 +106,23 @@ class Talk:
         """
         return self.observe(command, connection).outcome
 
-    def observe(self, command: Command, connection: str = "c1") -> Observed:
+    def observe(self, command: v.Command, connection: str = "c1") -> Observed:
         """Return the outcome of a command with its witness; raise the same errors as `ask`."""
         sent = f"{shown(command, full=self._full)} on {connection}"
         with self._noted(sent):
             observed: object = self._adapter.do(command, connection)
         self.exchanges.append(Exchange(sent=sent, came=_described(observed)))
         checked = _checked(observed)
-        if isinstance(checked.outcome, Indeterminate):
+        if isinstance(checked.outcome, v.Indeterminate):
             raise NoAnswer(f"no answer came to {type(command).__name__}")
-        if isinstance(checked.outcome, Unsupported):
+        if isinstance(checked.outcome, v.Unsupported):
             raise Wrong(
                 f"{type(command).__name__} is unsupported, which is to be answered to nothing that "
                 "every adapter needs, or that it declares"
             )
         return checked
 
-    def expect(self, kind: type[O], command: Command, connection: str = "c1") -> O:
+    def expect(self, kind: type[O], command: v.Command, connection: str = "c1") -> O:
         """Return an outcome of the kind that the check depends on.
 
         Raises:
@@ -144,25 +139,25 @@ class Talk:
     def begin(self, **settings: object) -> None:
         """Start again, with one queue `q` that has these settings."""
         self.start()
-        create = CreateQueue(queue="q", **settings)  # type: ignore[arg-type]  # the checks' own
-        self.expect(Done, create)
+        create = v.CreateQueue(queue="q", **settings)  # type: ignore[arg-type]  # the checks' own
+        self.expect(v.Done, create)
 
-    def send(self, body: str = "m1", **properties: Any) -> Message:
+    def send(self, body: str = "m1", **properties: Any) -> v.Message:
         """Send a message to `q`; raise `Wrong` if the bus does not accept it."""
-        message = Message(body=body, **properties)
-        self.expect(Done, Send(queue="q", message=message))
+        message = v.Message(body=body, **properties)
+        self.expect(v.Done, v.Send(queue="q", message=message))
         return message
 
-    def take(self) -> Receive:
+    def take(self) -> v.Receive:
         """Return a command that receives and deletes a message from `q`."""
-        return Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE)
+        return v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE)
 
     def insist(self, holds: bool, said: str) -> None:
         """Raise `Wrong` with this sentence unless the condition holds."""
         if not holds:
             raise Wrong(said)
 
-    def insist_same(self, sent: Message, view: MessageView) -> None:
+    def insist_same(self, sent: v.Message, view: v.MessageView) -> None:
         """Raise `Wrong` unless a message came back as it was sent."""
         for name in ("body", "message_id", "session_id", "partition_key"):
             before, after = getattr(sent, name), getattr(view, name)
@@ -180,8 +175,8 @@ def _described(observed: object) -> str:
     if not isinstance(observed, Observed):
         return one_line(repr(observed))
     try:
-        told = shown(observed.outcome)
-        return told if observed.witness is None else f"{told} {shown(observed.witness)}"
+        text = shown(observed.outcome)
+        return text if observed.witness is None else f"{text} {shown(observed.witness)}"
     except Exception:  # noqa: BLE001 - a field may hold anything
         return one_line(repr(observed))
 
@@ -192,12 +187,12 @@ def _checked(observed: object) -> Observed:
     Raises:
         Wrong: a field has another type.
     """
-    if not isinstance(observed, Observed) or not isinstance(observed.outcome, Outcome):
+    if not isinstance(observed, Observed) or not isinstance(observed.outcome, v.Outcome):
         raise Wrong("do() must return an Observed of busproof.adapters.base with an Outcome in it")
     try:
-        structure_union(unstructure(observed.outcome), Outcome, "the outcome")
+        structure_union(unstructure(observed.outcome), v.Outcome, "the outcome")
         if observed.witness is not None:
-            structure(unstructure(observed.witness), Witness, "the witness")
+            structure(unstructure(observed.witness), v.Witness, "the witness")
     except HistoryError as error:
         raise Wrong(str(error)) from None
     except Exception as error:  # noqa: BLE001 - as above
@@ -211,4 +206,4 @@ class Check:
 
     lesson: Lesson
     run: Callable[[Talk], None]
-    needs: Capability | None = None
+    needs: v.Capability | None = None

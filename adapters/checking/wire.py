@@ -7,14 +7,13 @@ from typing import Any, Final, cast
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.adapters.checking.findings import Exchange, Finding, Lesson, Result, Wrong
 from busproof.adapters.checking.talk import one_line
 from busproof.adapters.child import FAREWELL, Broken, Child, Deadline
 from busproof.errors import HistoryError
 from busproof.history import protocol
 from busproof.history.lines import decode_line
-from busproof.vocabulary.commands import CreateQueue
-from busproof.vocabulary.values import Tier
 
 __all__ = ["WIRE", "wire_findings"]
 
@@ -89,7 +88,7 @@ class _Line:
         return cast(protocol.CommandAnswer, answer)
 
 
-_NAMESPACE: Final = {"edition": "de-2021-04", "tier": Tier.STANDARD.value, "partitions": 16}
+_NAMESPACE: Final = {"edition": "de-2021-04", "tier": v.Tier.STANDARD.value, "partitions": 16}
 
 _SHAPES: Final = {
     "hello": '{"id": …, "hello": DECLARATION}',
@@ -150,7 +149,7 @@ def _knows_its_limits(line: _Line) -> None:
     answer = line.command(3, type="FlyToTheMoon", queue="q")
     if type(answer.outcome).__name__ != "Unsupported":
         raise Wrong("a command that no adapter knows was not answered with Unsupported")
-    answer = line.command(4, type=CreateQueue.__name__, queue="q")
+    answer = line.command(4, type=v.CreateQueue.__name__, queue="q")
     if type(answer.outcome).__name__ != "Done":
         raise Wrong("after a command that it does not know it does not go on")
 

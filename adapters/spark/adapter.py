@@ -13,16 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from busproof import __version__
+from busproof import vocabulary as v
 from busproof.adapters.base import Declaration, Implementation, Observed
 from busproof.adapters.spark.namespaces import REHEARSED, Commands, digests, observed
 from busproof.errors import AdapterError, SparkError
 from busproof.pipeline.bus.bulk import SEQUENCES, told
 from busproof.pipeline.bus.folding import COMMANDS
 from busproof.pipeline.session import said_by_spark, spark_session
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import Command
-from busproof.vocabulary.outcomes import Unsupported
-from busproof.vocabulary.profile import Profile
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -31,35 +28,35 @@ __all__ = ["CAPABILITIES", "SETTINGS", "SparkAdapter"]
 
 CAPABILITIES: Final = frozenset(
     {
-        Capability.WITNESS,
-        Capability.OUTAGES,
-        Capability.TRANSACTIONS,
-        Capability.SESSIONS,
-        Capability.DUPLICATE_DETECTION,
-        Capability.PEEK,
-        Capability.PEEK_FROM,
-        Capability.PEEK_LOCK,
-        Capability.REGULAR_QUEUES,
-        Capability.TOPICS,
-        Capability.FORWARDING,
-        Capability.NEXT_SESSION,
-        Capability.SESSION_STATE,
-        Capability.SESSION_LISTING,
-        Capability.DEAD_LETTER,
-        Capability.LOCK_RENEWAL,
-        Capability.DEFERRAL,
-        Capability.SCHEDULING,
-        Capability.SEQUENCE_NUMBERS,
-        Capability.MANAGEMENT,
-        Capability.SIZES,
-        Capability.API_VERSIONS,
-        Capability.AVAILABILITY,
-        Capability.TIME_TO_LIVE,
-        Capability.DISPOSABLE_NAMESPACE,
-        Capability.LEGACY_ENTITIES,
-        Capability.LIMITS,
-        Capability.BATCHES,
-        Capability.RECEIVE_BATCHES,
+        v.Capability.WITNESS,
+        v.Capability.OUTAGES,
+        v.Capability.TRANSACTIONS,
+        v.Capability.SESSIONS,
+        v.Capability.DUPLICATE_DETECTION,
+        v.Capability.PEEK,
+        v.Capability.PEEK_FROM,
+        v.Capability.PEEK_LOCK,
+        v.Capability.REGULAR_QUEUES,
+        v.Capability.TOPICS,
+        v.Capability.FORWARDING,
+        v.Capability.NEXT_SESSION,
+        v.Capability.SESSION_STATE,
+        v.Capability.SESSION_LISTING,
+        v.Capability.DEAD_LETTER,
+        v.Capability.LOCK_RENEWAL,
+        v.Capability.DEFERRAL,
+        v.Capability.SCHEDULING,
+        v.Capability.SEQUENCE_NUMBERS,
+        v.Capability.MANAGEMENT,
+        v.Capability.SIZES,
+        v.Capability.API_VERSIONS,
+        v.Capability.AVAILABILITY,
+        v.Capability.TIME_TO_LIVE,
+        v.Capability.DISPOSABLE_NAMESPACE,
+        v.Capability.LEGACY_ENTITIES,
+        v.Capability.LIMITS,
+        v.Capability.BATCHES,
+        v.Capability.RECEIVE_BATCHES,
     }
 )
 """Capabilities of the expressions."""
@@ -104,7 +101,7 @@ class SparkAdapter:
             capabilities=CAPABILITIES,
         )
 
-    def start(self, profile: Profile) -> None:
+    def start(self, profile: v.Profile) -> None:
         """Begin with an empty namespace; start Spark before the first one, and fold a rehearsal."""
         if self._spark is None:
             try:
@@ -115,21 +112,21 @@ class SparkAdapter:
             self._fold_rehearsal()
         self._namespace = Commands(profile)
 
-    def hear(self, commands: Sequence[Command], connection: str) -> None:
+    def hear(self, commands: Sequence[v.Command], connection: str) -> None:
         """Fold these commands together, unless their answers are known."""
         namespace = self._started()
-        asked = [namespace.referring(each, connection) for each in commands]
+        asked = [namespace.referring(command, connection) for command in commands]
         together = [*namespace.requests, *asked]
         if any(each["command"]["type"] not in COMMANDS for each in asked):
             return
-        if any(each not in self._answers for each in digests(namespace.state, together)):
+        if any(digest not in self._answers for digest in digests(namespace.state, together)):
             self._fold_one(namespace.state, together)
 
-    def do(self, command: Command, connection: str) -> Observed:
+    def do(self, command: v.Command, connection: str) -> Observed:
         """Return the answer that Spark computed for this command after those before it."""
         namespace = self._started()
         if type(command).__name__ not in COMMANDS:
-            return Observed(Unsupported(detail=f"no expression for {type(command).__name__}"))
+            return Observed(v.Unsupported(detail=f"no expression for {type(command).__name__}"))
         namespace.add(command, connection)
         if namespace.digest not in self._answers:
             self._fold_one(namespace.state, namespace.requests)

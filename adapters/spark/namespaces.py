@@ -11,12 +11,10 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from busproof import vocabulary as v
 from busproof.adapters.base import Observed
 from busproof.history.codec import read_outcome, unstructure
 from busproof.pipeline.bus.tables import TABLES
-from busproof.vocabulary.commands import Command
-from busproof.vocabulary.outcomes import Outcome, Received, ReceivedSeveral, Witness
-from busproof.vocabulary.profile import Profile
 
 __all__ = ["READINGS", "REHEARSED", "Commands", "digests", "fresh", "observed", "request"]
 
@@ -44,7 +42,7 @@ class Commands:
         requests: the commands in order; a lock token that was received is a reference.
     """
 
-    def __init__(self, profile: Profile) -> None:
+    def __init__(self, profile: v.Profile) -> None:
         self.state = fresh(profile)
         self.requests: list[dict[str, Any]] = []
         self._locks: dict[str, str] = {}
@@ -55,13 +53,13 @@ class Commands:
         """Digest of all commands so far."""
         return self._digest.digest()
 
-    def add(self, command: Command, connection: str) -> None:
+    def add(self, command: v.Command, connection: str) -> None:
         """Append a command."""
         asked = self.referring(command, connection)
         self.requests.append(asked)
         self._digest.update(_text(asked))
 
-    def referring(self, command: Command, connection: str) -> dict[str, Any]:
+    def referring(self, command: v.Command, connection: str) -> dict[str, Any]:
         """Return a command with a reference in place of its lock token."""
         asked = request(command, connection)
         token = asked["command"].get("lock_token")
@@ -69,10 +67,10 @@ class Commands:
             asked["command"]["lock_token"] = self._locks[token]
         return asked
 
-    def saw(self, outcome: Outcome) -> None:
+    def saw(self, outcome: v.Outcome) -> None:
         """Remember the locks in the answer to the last command."""
-        views = outcome.messages if isinstance(outcome, ReceivedSeveral) else ()
-        if isinstance(outcome, Received):
+        views = outcome.messages if isinstance(outcome, v.ReceivedSeveral) else ()
+        if isinstance(outcome, v.Received):
             views = (outcome.message,)
         for place, view in enumerate(views):
             if view.lock_token is not None:
@@ -95,7 +93,7 @@ def _text(value: Mapping[str, Any]) -> bytes:
     return json.dumps(value, sort_keys=True).encode()
 
 
-def fresh(profile: Profile) -> dict[str, Any]:
+def fresh(profile: v.Profile) -> dict[str, Any]:
     """Return the state of an empty namespace in the schema of the expressions."""
     return {
         "tier": profile.kind,
@@ -105,7 +103,7 @@ def fresh(profile: Profile) -> dict[str, Any]:
     }
 
 
-def request(command: Command, connection: str) -> dict[str, Any]:
+def request(command: v.Command, connection: str) -> dict[str, Any]:
     """Return a command in the schema of the expressions."""
     asked = unstructure(command, full=True)
     for holder in (asked, *({"message": each} for each in asked.get("messages", ()))):
@@ -113,13 +111,13 @@ def request(command: Command, connection: str) -> dict[str, Any]:
     return {"connection": connection, "command": asked}
 
 
-def observed(told: Mapping[str, Any]) -> Observed:
+def observed(answer: Mapping[str, Any]) -> Observed:
     """Return the outcome of a command, and its witness, from the row of an answer."""
-    outcome = {name: value for name, value in told.items() if name != "partition"}
+    outcome = {name: value for name, value in answer.items() if name != "partition"}
     for holder in (outcome, *({"message": each} for each in outcome.get("messages", ()))):
         _change_properties(holder, json.loads)
-    partition = told.get("partition")
-    witness = None if partition is None else Witness(partition=partition)
+    partition = answer.get("partition")
+    witness = None if partition is None else v.Witness(partition=partition)
     return Observed(read_outcome(outcome), witness)
 
 

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.adapters.base import Declaration, Observed
 from busproof.adapters.spark.adapter import SparkAdapter
 from busproof.adapters.spark.namespaces import READINGS, REHEARSED, Commands, digests
@@ -23,10 +24,6 @@ from busproof.model.state import Entity, Partition, QueuedMessage, ScheduledMess
 from busproof.model.values import Key
 from busproof.pipeline.bus.folding import COMMANDS
 from busproof.pipeline.bus.sending import PLANNED_FROM
-from busproof.vocabulary.commands import Command, Send, SendBatch
-from busproof.vocabulary.messages import SEQUENCE_BITS, Message
-from busproof.vocabulary.outcomes import Done, Unsupported, Witness
-from busproof.vocabulary.profile import Profile
 
 __all__ = ["Rehearsal"]
 
@@ -47,24 +44,24 @@ class Rehearsal:
         """The declaration of the bus on Spark."""
         return SparkAdapter().declaration
 
-    def start(self, profile: Profile) -> None:
+    def start(self, profile: v.Profile) -> None:
         """Write down the commands of the namespace before, and begin with an empty one."""
         self.stop()
         self._commands, self._choices = Commands(profile), _Regular()
         self._namespace = new_namespace(profile, _as_on_spark())
 
-    def do(self, command: Command, connection: str) -> Observed:
+    def do(self, command: v.Command, connection: str) -> Observed:
         """Answer as the model does."""
         if self._commands is None or self._namespace is None:
             raise AssertionError("an adapter takes commands only between start and stop")
         if type(command).__name__ not in COMMANDS:
-            return Observed(Unsupported(detail=f"no expression for {type(command).__name__}"))
+            return Observed(v.Unsupported(detail=f"no expression for {type(command).__name__}"))
         self._commands.add(command, connection)
         answer = step(self._namespace, command, connection, self._choices)
         self._commands.saw(answer.outcome)
-        sent = isinstance(command, Send | SendBatch) and isinstance(answer.outcome, Done)
+        sent = isinstance(command, v.Send | v.SendBatch) and isinstance(answer.outcome, v.Done)
         place = answer.partition if sent else None
-        return Observed(answer.outcome, None if place is None else Witness(partition=place))
+        return Observed(answer.outcome, None if place is None else v.Witness(partition=place))
 
     def stop(self) -> None:
         """Write down the commands, once.
@@ -110,10 +107,10 @@ def _as_on_spark() -> Rules:
     def next_number(counters: Partition) -> int:
         nonlocal arrived
         arrived += 1
-        return (counters.number << SEQUENCE_BITS) + arrived
+        return (counters.number << v.SEQUENCE_BITS) + arrived
 
     def numbered(
-        _: Namespace, entity: Entity, message: Message, key: Key | None, partition: int, due: int
+        _: Namespace, entity: Entity, message: v.Message, key: Key | None, partition: int, due: int
     ) -> ScheduledMessage:
         number = next_number(entity.partitions[partition]) + PLANNED_FROM
         return ScheduledMessage(entity, number, partition, message, key, due)
@@ -125,7 +122,7 @@ def _as_on_spark() -> Rules:
 
 def _oldest(_: Namespace, entity: Entity) -> QueuedMessage | None:
     down, table = entity.base.down, entity.messages
-    lines = (each.line for each in entity.partitions if each.number not in down)
+    lines = (partition.line for partition in entity.partitions if partition.number not in down)
     first = (line.first(table) for line in lines)
     return min((each for each in first if each is not None), key=_arrival, default=None)
 

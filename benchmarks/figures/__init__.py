@@ -62,11 +62,11 @@ def tell(figures: Iterable[Figure], *, as_json: bool) -> int:
     """Print the figures; return 1 if a value is outside its bound."""
     found = list(figures)
     if as_json:
-        told = [
+        measured = [
             {"figure": each.name, "value": each.value, "bound": each.bound, "holds": each.holds}
             for each in found
         ]
-        print(json.dumps(told, indent=2))
+        print(json.dumps(measured, indent=2))
     else:
         for each in found:
             print(each)

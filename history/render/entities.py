@@ -5,33 +5,8 @@ from typing import Any, Final, assert_never
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.history.render.phrases import PARTITIONED, counted, named, properties, quoted, seconds
-from busproof.vocabulary.commands import (
-    AddRule,
-    CreateQueue,
-    CreateSubscription,
-    CreateTopic,
-    DeleteQueue,
-    DeleteTopic,
-    GetQueue,
-    GetTopic,
-    ListQueues,
-    ListRules,
-    ListSubscriptions,
-    ListTopics,
-    RemoveRule,
-    RestoreQueue,
-    UpdateQueue,
-    UpdateTopic,
-)
-from busproof.vocabulary.outcomes import QueueDescription, TopicDescription
-from busproof.vocabulary.subscription_rules import (
-    CorrelationFilter,
-    FalseFilter,
-    Filter,
-    SqlFilter,
-    TrueFilter,
-)
 
 __all__ = [
     "create_words",
@@ -45,16 +20,16 @@ __all__ = [
     "topic_words",
 ]
 
-_Management = RestoreQueue | GetQueue | ListQueues | UpdateQueue | DeleteQueue
-_OfTopics = GetTopic | ListTopics | UpdateTopic | DeleteTopic | ListSubscriptions
+_Management = v.RestoreQueue | v.GetQueue | v.ListQueues | v.UpdateQueue | v.DeleteQueue
+_OfTopics = v.GetTopic | v.ListTopics | v.UpdateTopic | v.DeleteTopic | v.ListSubscriptions
 
 
-def create_words(command: CreateQueue) -> str:
+def create_words(command: v.CreateQueue) -> str:
     """Return the text of a queue's creation, with the named settings."""
     return f"Create queue {named(command.queue)}: {_settings_words(command)}"
 
 
-def _settings_words(command: CreateQueue) -> str:
+def _settings_words(command: v.CreateQueue) -> str:
     parts = [PARTITIONED[command.partitioned]]
     sessions, *others = _receiving_parts(command)
     parts.append(sessions)
@@ -64,7 +39,7 @@ def _settings_words(command: CreateQueue) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def _request_parts(command: CreateQueue | CreateTopic) -> Iterator[str]:
+def _request_parts(command: v.CreateQueue | v.CreateTopic) -> Iterator[str]:
     """Return the texts of a request's size and api-version."""
     if command.max_size is not None:
         yield f"size {command.max_size} GB"
@@ -72,7 +47,7 @@ def _request_parts(command: CreateQueue | CreateTopic) -> Iterator[str]:
         yield f"api-version {named(command.api_version)}"
 
 
-def topic_words(command: CreateTopic) -> str:
+def topic_words(command: v.CreateTopic) -> str:
     """Return the text of a topic's creation."""
     parts = [PARTITIONED[command.partitioned]]
     if command.duplicate_detection:
@@ -83,14 +58,14 @@ def topic_words(command: CreateTopic) -> str:
     return f"Create topic {named(command.topic)}: {', '.join(parts)}"
 
 
-def subscription_words(command: CreateSubscription) -> str:
+def subscription_words(command: v.CreateSubscription) -> str:
     """Return the text of a subscription's creation; defaults are left out."""
     parts = [part for part in _receiving_parts(command) if part]
     words = f"Create subscription {named(command.subscription)} of topic {named(command.topic)}"
     return f"{words}: {', '.join(parts)}" if parts else words
 
 
-def _receiving_parts(command: CreateQueue | CreateSubscription) -> list[str]:
+def _receiving_parts(command: v.CreateQueue | v.CreateSubscription) -> list[str]:
     """Return the texts of an entity's settings that are not defaults; sessions come first."""
     defaults = attrs.fields_dict(type(command))
     parts = ["requires sessions" if command.requires_session else ""]
@@ -112,16 +87,16 @@ def _receiving_parts(command: CreateQueue | CreateSubscription) -> list[str]:
 def management_words(command: _Management) -> str:
     """Return the text of a request about a queue as a whole."""
     match command:
-        case RestoreQueue(queue=queue):
+        case v.RestoreQueue(queue=queue):
             return f"Begin with queue {named(queue)}: {_restored_words(command)}"
-        case GetQueue(queue=queue):
+        case v.GetQueue(queue=queue):
             return f"Get queue {named(queue)}"
-        case ListQueues():
+        case v.ListQueues():
             return "List queues"
-        case UpdateQueue(queue=queue):
+        case v.UpdateQueue(queue=queue):
             changes = _told_words(attrs.asdict(command, filter=_is_told))
             return f"Update queue {named(queue)}: {changes or 'nothing'}"
-        case DeleteQueue(queue=queue):
+        case v.DeleteQueue(queue=queue):
             return f"Delete queue {named(queue)}"
         case _:
             assert_never(command)
@@ -130,23 +105,23 @@ def management_words(command: _Management) -> str:
 def topic_management_words(command: _OfTopics) -> str:
     """Return the text of a request about a topic as a whole, or its subscriptions."""
     match command:
-        case GetTopic(topic=topic):
+        case v.GetTopic(topic=topic):
             return f"Get topic {named(topic)}"
-        case ListTopics():
+        case v.ListTopics():
             return "List topics"
-        case UpdateTopic(topic=topic):
+        case v.UpdateTopic(topic=topic):
             changes = _told_words(attrs.asdict(command, filter=_is_told))
             return f"Update topic {named(topic)}: {changes or 'nothing'}"
-        case DeleteTopic(topic=topic):
+        case v.DeleteTopic(topic=topic):
             return f"Delete topic {named(topic)}"
-        case ListSubscriptions(topic=topic):
+        case v.ListSubscriptions(topic=topic):
             return f"List the subscriptions of topic {named(topic)}"
         case _:
             assert_never(command)
 
 
-def _restored_words(command: RestoreQueue) -> str:
-    settings = CreateQueue(**attrs.asdict(command))
+def _restored_words(command: v.RestoreQueue) -> str:
+    settings = v.CreateQueue(**attrs.asdict(command))
     return _settings_words(settings)
 
 
@@ -154,44 +129,44 @@ def _is_told(field: "attrs.Attribute[object]", value: object) -> bool:
     return field.name not in ("queue", "topic") and value is not None
 
 
-def description_words(told: QueueDescription) -> str:
+def description_words(description: v.QueueDescription) -> str:
     """Return the text of a queue's description, as far as it has values."""
-    parts = _told_words(attrs.asdict(told, filter=_is_told))
-    return f"{named(told.queue)}: {parts}" if parts else named(told.queue)
+    parts = _told_words(attrs.asdict(description, filter=_is_told))
+    return f"{named(description.queue)}: {parts}" if parts else named(description.queue)
 
 
-def topic_description_words(told: TopicDescription) -> str:
+def topic_description_words(description: v.TopicDescription) -> str:
     """Return the text of a topic's description, as far as it has values."""
-    parts = _told_words(attrs.asdict(told, filter=_is_told))
-    return f"{named(told.topic)}: {parts}" if parts else named(told.topic)
+    parts = _told_words(attrs.asdict(description, filter=_is_told))
+    return f"{named(description.topic)}: {parts}" if parts else named(description.topic)
 
 
 def _told_words(settings: dict[str, object]) -> str:
     return ", ".join(_SETTINGS[name](value) for name, value in settings.items())
 
 
-def rule_words(command: AddRule | RemoveRule | ListRules) -> str:
+def rule_words(command: v.AddRule | v.RemoveRule | v.ListRules) -> str:
     """Return the text of a request about the rules of a subscription."""
     of = f"subscription {named(command.subscription)} of topic {named(command.topic)}"
-    if isinstance(command, ListRules):
+    if isinstance(command, v.ListRules):
         return f"List the rules of {of}"
     within = "" if command.transaction is None else f", in transaction {named(command.transaction)}"
-    if isinstance(command, RemoveRule):
+    if isinstance(command, v.RemoveRule):
         return f"Remove rule {named(command.rule)} from {of}{within}"
     acts = "" if command.action is None else f", which does {quoted(command.action)}"
     return f"Add rule {named(command.rule)} to {of}: {filter_words(command.filter)}{acts}{within}"
 
 
-def filter_words(wanted: Filter) -> str:
+def filter_words(wanted: v.Filter) -> str:
     """Return the text of a filter."""
     match wanted:
-        case TrueFilter():
+        case v.TrueFilter():
             return "everything"
-        case FalseFilter():
+        case v.FalseFilter():
             return "nothing"
-        case SqlFilter(expression=expression):
+        case v.SqlFilter(expression=expression):
             return f"SQL {quoted(expression)}"
-        case CorrelationFilter():
+        case v.CorrelationFilter():
             return ", ".join(properties(wanted)) or "no condition"
 
 

@@ -4,12 +4,10 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.history.render.commands import command_words
 from busproof.history.render.outcomes import outcome_words
 from busproof.history.render.phrases import named, seconds
-from busproof.vocabulary.commands import CreateQueue, CreateTopic
-from busproof.vocabulary.outcomes import Event
-from busproof.vocabulary.paths import DEAD_LETTERS
 
 __all__ = ["Told", "event_words", "story"]
 
@@ -27,44 +25,44 @@ class Told:
         return f"{asked} -> {self.came}"
 
 
-def event_words(event: Event) -> str:
+def event_words(event: v.Event) -> str:
     """Return the text of request and outcome; `story` also has clients and times."""
     return str(_told(event, who="", partitioned=True))
 
 
-def story(events: Iterable[Event]) -> tuple[Told, ...]:
+def story(events: Iterable[v.Event]) -> tuple[Told, ...]:
     """Return the events in order; clients and times are named where they differ."""
     return tuple(_tell(list(events)))
 
 
-def _tell(events: list[Event]) -> Iterator[Told]:
+def _tell(events: list[v.Event]) -> Iterator[Told]:
     several = len({(event.client, event.connection) for event in events}) > 1
     timed = any(event.called or event.returned for event in events)
     regular: set[str] = set()
     for event in events:
-        if isinstance(event.command, CreateQueue) and not event.command.partitioned:
+        if isinstance(event.command, v.CreateQueue) and not event.command.partitioned:
             regular.add(event.command.queue)
-        if isinstance(event.command, CreateTopic) and not event.command.partitioned:
+        if isinstance(event.command, v.CreateTopic) and not event.command.partitioned:
             regular.add(event.command.topic)
         parts = [_client(event)] * several + [_times(event)] * timed
-        queue = str(getattr(event.command, "queue", "")).removesuffix(DEAD_LETTERS)
+        queue = str(getattr(event.command, "queue", "")).removesuffix(v.DEAD_LETTERS)
         partitioned = queue.partition("/subscriptions/")[0] not in regular
         yield _told(event, who=" ".join(parts), partitioned=partitioned)
 
 
-def _told(event: Event, *, who: str, partitioned: bool) -> Told:
+def _told(event: v.Event, *, who: str, partitioned: bool) -> Told:
     came = outcome_words(event.outcome, partitioned=partitioned)
     if event.witness is not None:
         came += f" (partition {event.witness.partition})"
     return Told(who=who, asked=command_words(event.command), came=came)
 
 
-def _client(event: Event) -> str:
+def _client(event: v.Event) -> str:
     client, connection = named(event.client), named(event.connection)
     return client if client == connection else f"{client} over {connection}"
 
 
-def _times(event: Event) -> str:
+def _times(event: v.Event) -> str:
     if event.returned is None or event.returned == event.called:
         return f"at {seconds(event.called)}"
     return f"at {seconds(event.called)} to {seconds(event.returned)}"

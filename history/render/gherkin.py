@@ -12,12 +12,11 @@ from typing import Any, Final, get_args
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.errors import HistoryError
 from busproof.history.codec import read_command, unstructure
 from busproof.history.render.phrases import seconds
 from busproof.history.replay import Asked
-from busproof.vocabulary.commands import Command
-from busproof.vocabulary.values import MICROSECONDS, RuleId
 
 __all__ = ["ASKS", "VERDICT", "request_of", "scenario_of", "sentence"]
 
@@ -38,7 +37,7 @@ def _words(kind: type) -> str:
     return _WORD.sub(" ", kind.__name__).capitalize()
 
 
-_KINDS: Final[Mapping[str, type[Any]]] = {_words(kind): kind for kind in get_args(Command)}
+_KINDS: Final[Mapping[str, type[Any]]] = {_words(kind): kind for kind in get_args(v.Command)}
 
 
 def sentence(asked: Asked) -> str:
@@ -65,7 +64,7 @@ def _value(name: str, value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def request_of(text: str) -> Command:
+def request_of(text: str) -> v.Command:
     """Return the command of a sentence, without `c1 asks: `.
 
     Raises:
@@ -96,7 +95,7 @@ def _fields(rest: str, text: str) -> Iterator[tuple[str, object]]:
 
 def _read(rest: str, place: int) -> tuple[object, int]:
     if time := _SECONDS.match(rest, place):
-        return int(Decimal(time[1]) * MICROSECONDS), time.end()
+        return int(Decimal(time[1]) * v.MICROSECONDS), time.end()
     try:
         value, end = json.JSONDecoder().raw_decode(rest, place)
     except ValueError:
@@ -115,7 +114,7 @@ def _put(fields: dict[str, Any], kind: type[Any], words: str, value: object) -> 
         fields.setdefault(outer, {})[name.removeprefix(f"{outer}_")] = value
 
 
-def scenario_of(rule: RuleId, commands: Sequence[Asked], name: str) -> str:
+def scenario_of(rule: v.RuleId, commands: Sequence[Asked], name: str) -> str:
     """Return a scenario with these commands, to be put into a feature."""
     keywords = ["When", *["And"] * (len(commands) - 1)]
     steps = [f"{word} {sentence(each)}" for word, each in zip(keywords, commands, strict=True)]

@@ -7,9 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from busproof.vocabulary.messages import SEQUENCE_BITS, Message, MessageView
-from busproof.vocabulary.subscription_rules import CorrelationFilter
-from busproof.vocabulary.values import MICROSECONDS
+from busproof import vocabulary as v
 
 __all__ = [
     "PARTITIONED",
@@ -57,7 +55,7 @@ _TAIL: Final = 16
 
 def seconds(duration: int) -> str:
     """Return a time or duration in microseconds as seconds, exactly."""
-    whole, rest = divmod(abs(duration), MICROSECONDS)
+    whole, rest = divmod(abs(duration), v.MICROSECONDS)
     fraction = f".{rest:06d}".rstrip("0") if rest else ""
     return f"{'-' if duration < 0 else ''}{whole}{fraction} s"
 
@@ -97,11 +95,11 @@ def session_of(queue: str, session: str) -> str:
 
 def plain_number(number: int) -> str:
     """Return a sequence number as in the request, with its partition if it has one."""
-    partition, within = divmod(number, 1 << SEQUENCE_BITS)
+    partition, within = divmod(number, 1 << v.SEQUENCE_BITS)
     return f"{within} of partition {partition}" if partition > 0 else str(number)
 
 
-def properties(message: Message | MessageView | CorrelationFilter) -> Iterator[str]:
+def properties(message: v.Message | v.MessageView | v.CorrelationFilter) -> Iterator[str]:
     """Return the texts of the properties that are set."""
     for name, field in PROPERTIES.items():
         value = getattr(message, field, None)

@@ -12,7 +12,6 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.history.render.phrases import PARTITIONED, PROPERTIES, counted, seconds
-from busproof.vocabulary.paths import DEAD_LETTERS, SUBSCRIPTIONS, TRANSFERS, owner_of
 
 __all__ = ["TIMES", "joined", "noun", "situation_name"]
 
@@ -147,7 +146,7 @@ def _past(before: Iterable[v.Command], about: str, last: v.Command) -> Iterator[
 def _creates(command: v.Command, about: str, last: v.Command) -> bool:
     if not isinstance(command, _CREATES) or isinstance(last, _CREATES):
         return False
-    return f"{owner_of(about)}/".startswith(f"{_entity_of(command)}/")
+    return f"{v.owner_of(about)}/".startswith(f"{_entity_of(command)}/")
 
 
 def noun(command: v.Command) -> str:
@@ -273,21 +272,21 @@ def _entity_of(command: v.Command) -> str:
     topic = getattr(command, "topic", None)
     subscription = getattr(command, "subscription", None)
     if topic is not None:
-        return topic if subscription is None else f"{topic}{SUBSCRIPTIONS}{subscription}"
+        return topic if subscription is None else f"{topic}{v.SUBSCRIPTIONS}{subscription}"
     return str(getattr(command, "queue", ""))
 
 
 def _entity_words(path: str, created: Sequence[v.Command]) -> str:
     """Return the kind of an entity with its settings, as they were created."""
-    owner = owner_of(path)
+    owner = v.owner_of(path)
     requests = [each for each in created if f"{owner}/".startswith(f"{_entity_of(each)}/")]
-    kind = "subscription" if SUBSCRIPTIONS in owner else "queue"
-    if any(isinstance(each, v.CreateTopic) for each in requests) and kind == "queue":
+    kind = "subscription" if v.SUBSCRIPTIONS in owner else "queue"
+    if any(isinstance(request, v.CreateTopic) for request in requests) and kind == "queue":
         kind = "topic"
-    traits = [text for each in requests for text in _settings(each, (*_DEFAULTS, *TIMES))]
+    traits = [text for request in requests for text in _settings(request, (*_DEFAULTS, *TIMES))]
     named = f"a {kind} that {joined(list(dict.fromkeys(traits)))}" if traits else f"a {kind}"
-    if path.endswith(TRANSFERS):
+    if path.endswith(v.TRANSFERS):
         return f"the transfer dead-letter queue of {named}"
-    if path.endswith(DEAD_LETTERS):
+    if path.endswith(v.DEAD_LETTERS):
         return f"the dead-letter queue of {named}"
     return named if requests else f"a {kind} that does not exist"

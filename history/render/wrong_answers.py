@@ -22,10 +22,10 @@ def what_is_wrong(wrong: v.Event, right: v.Event, *, last: bool) -> str:
     """
     subject = "it" if last else f"the earlier {noun(wrong.command)}"
     usual = right.outcome
-    told = f"{subject} {_said(wrong, usual)}"
+    sentence = f"{subject} {_said(wrong, usual)}"
     if isinstance(usual, v.Refused) and not isinstance(wrong.outcome, v.Refused):
-        return f"{told} instead of a refusal as {usual.error.value}"
-    return told
+        return f"{sentence} instead of a refusal as {usual.error.value}"
+    return sentence
 
 
 def _said(wrong: v.Event, usual: v.Outcome) -> str:  # noqa: PLR0911 - one return a case
@@ -53,7 +53,7 @@ def _said(wrong: v.Event, usual: v.Outcome) -> str:  # noqa: PLR0911 - one retur
 def _views_words(wrong: v.Outcome, usual: v.Outcome) -> str:
     """Return the messages of a wrong answer; their values if the messages are right."""
     views, right = _views_of(wrong), _views_of(usual)
-    bodies = [quoted(each.body) for each in views]
+    bodies = [quoted(view.body) for view in views]
     if bodies and bodies == [quoted(each.body) for each in right]:
         pairs = zip(views, right, strict=True)
         seen, other = next(((a, b) for a, b in pairs if a != b), (views[0], right[0]))
@@ -72,7 +72,7 @@ def _views_of(outcome: v.Outcome) -> tuple[v.MessageView, ...]:
 
 
 def _differences(seen: Any, usual: Any) -> str:
-    names = [each.name for each in attrs.fields(type(seen))]
+    names = [field.name for field in attrs.fields(type(seen))]
     return joined(
         [
             f"{name.replace('_', ' ')} {_value(name, getattr(seen, name))}"

@@ -17,96 +17,48 @@ from typing import Any, Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.entity_counts import MOST_PARTITIONED
-from busproof.vocabulary.addressing import created_path, destinations
-from busproof.vocabulary.commands import (
-    Abandon,
-    AcceptNextSession,
-    AcceptSession,
-    AddRule,
-    BeginTransaction,
-    BringPartitionUp,
-    CancelScheduled,
-    CloseSession,
-    Command,
-    CommitTransaction,
-    Complete,
-    CreateQueue,
-    CreateSubscription,
-    CreateTopic,
-    Creation,
-    DeadLetter,
-    Defer,
-    DeleteBatch,
-    DeleteQueue,
-    DeleteTopic,
-    GetQueue,
-    GetSessionState,
-    GetTopic,
-    ListRules,
-    ListSessions,
-    ListSubscriptions,
-    Peek,
-    Receive,
-    ReceiveBatch,
-    ReceiveDeferred,
-    RemoveRule,
-    RenewLock,
-    RenewLocks,
-    RenewSessionLock,
-    RestoreQueue,
-    RollBackTransaction,
-    Schedule,
-    Send,
-    SendBatch,
-    SetSessionState,
-    SettleBatch,
-    TakePartitionDown,
-    UpdateQueue,
-    UpdateTopic,
-)
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Event
 
 __all__ = ["KNOWN", "Connections", "Groups", "Name", "concerned", "is_crowded", "merged", "parts"]
 
 KNOWN: Final = (
-    CreateQueue,
-    Send,
-    Schedule,
-    CancelScheduled,
-    Receive,
-    Complete,
-    Abandon,
-    DeadLetter,
-    Defer,
-    ReceiveDeferred,
-    RenewLock,
-    Peek,
-    AcceptSession,
-    AcceptNextSession,
-    RenewSessionLock,
-    CloseSession,
-    SetSessionState,
-    GetSessionState,
-    ListSessions,
-    BeginTransaction,
-    CommitTransaction,
-    RollBackTransaction,
-    TakePartitionDown,
-    BringPartitionUp,
+    v.CreateQueue,
+    v.Send,
+    v.Schedule,
+    v.CancelScheduled,
+    v.Receive,
+    v.Complete,
+    v.Abandon,
+    v.DeadLetter,
+    v.Defer,
+    v.ReceiveDeferred,
+    v.RenewLock,
+    v.Peek,
+    v.AcceptSession,
+    v.AcceptNextSession,
+    v.RenewSessionLock,
+    v.CloseSession,
+    v.SetSessionState,
+    v.GetSessionState,
+    v.ListSessions,
+    v.BeginTransaction,
+    v.CommitTransaction,
+    v.RollBackTransaction,
+    v.TakePartitionDown,
+    v.BringPartitionUp,
 )
 """Commands known to concern only the entities that they name, and messages."""
 
-MANAGING: Final = (RestoreQueue, GetQueue, UpdateQueue, DeleteQueue)
+MANAGING: Final = (v.RestoreQueue, v.GetQueue, v.UpdateQueue, v.DeleteQueue)
 """Commands about one queue as a whole: no other queue, but each of its messages."""
 
-_OF_SEVERAL: Final = (SendBatch, ReceiveBatch, SettleBatch, RenewLocks, DeleteBatch)
+_OF_SEVERAL: Final = (v.SendBatch, v.ReceiveBatch, v.SettleBatch, v.RenewLocks, v.DeleteBatch)
 """Commands about several messages of one queue, or of one transaction."""
 
 _OF_TOPICS: Final = (
-    *(CreateTopic, GetTopic, UpdateTopic, DeleteTopic, ListSubscriptions),
-    *(CreateSubscription, AddRule, RemoveRule, ListRules),
+    *(v.CreateTopic, v.GetTopic, v.UpdateTopic, v.DeleteTopic, v.ListSubscriptions),
+    *(v.CreateSubscription, v.AddRule, v.RemoveRule, v.ListRules),
 )
 """Commands about topics, which also concern only the entities that they name."""
 
@@ -159,29 +111,32 @@ class Connections:
     counted: set[Name] = attrs.field(factory=set)
     whole: bool = False
 
-    def add(self, command: Command) -> None:
+    def add(self, command: v.Command) -> None:
         """Add the relations of one command."""
         first, *others = concerned(command)
         self.groups.root(first)
         for other in others:
             self.groups.join(first, other)
         self.entities.update(_named(command))
-        if isinstance(command, Creation | DeleteQueue | DeleteTopic):
+        if isinstance(command, v.Creation | v.DeleteQueue | v.DeleteTopic):
             self.counted.add(first)
+        # A command that is new to the vocabulary may concern anything until somebody lists it here.
         self.whole = self.whole or not isinstance(command, _OF_A_PART)
 
     def finish(self) -> None:
         """Join the entities that a quota relates, once all commands are known."""
+        # Below the least quota no creation can be refused for the number of entities, so creations
+        # do not depend on each other.
         if len(self.entities) >= MOST_PARTITIONED:
             for name in self.counted:
                 self.groups.join(name, ("number of entities",))
 
-    def part(self, command: Command) -> Name | None:
+    def part(self, command: v.Command) -> Name | None:
         """Return the name of a command's part; call `finish` first."""
         return None if self.whole else self.groups.root(next(concerned(command)))
 
 
-def parts(events: Sequence[Event]) -> list[list[int]]:
+def parts(events: Sequence[v.Event]) -> list[list[int]]:
     """Return the events' indices, in independent parts."""
     connections = Connections()
     for event in events:
@@ -193,13 +148,13 @@ def parts(events: Sequence[Event]) -> list[list[int]]:
     return list(found.values())
 
 
-def is_crowded(events: Iterable[Event]) -> bool:
+def is_crowded(events: Iterable[v.Event]) -> bool:
     """Return whether an entity quota may be reached at some time."""
     names = {name for event in events for name in _named(event.command)}
     return len(names) >= MOST_PARTITIONED
 
 
-def _named(command: Command) -> Iterator[str]:
+def _named(command: v.Command) -> Iterator[str]:
     """Return the names of entities that a command concerns, including one that it creates."""
     yield from _entities(command)
     created = _created(command)
@@ -207,17 +162,17 @@ def _named(command: Command) -> Iterator[str]:
         yield created
 
 
-def _created(command: Command) -> str | None:
-    return created_path(command) if isinstance(command, Creation) else None
+def _created(command: v.Command) -> str | None:
+    return v.created_path(command) if isinstance(command, v.Creation) else None
 
 
-def _entities(command: Command) -> list[str]:
+def _entities(command: v.Command) -> list[str]:
     """Return the names of entities in a command."""
     named = [getattr(command, field, None) for field in ("queue", "topic")]
-    return [*(name for name in named if name is not None), *destinations(command)]
+    return [*(name for name in named if name is not None), *v.destinations(command)]
 
 
-def concerned(command: Command) -> Iterator[Name]:
+def concerned(command: v.Command) -> Iterator[Name]:
     """Return the names that a command concerns; never empty."""
     transaction = getattr(command, "transaction", None)
     entities = _entities(command)
@@ -225,17 +180,18 @@ def concerned(command: Command) -> Iterator[Name]:
         yield ("entity", _owner(name))
     if transaction is not None:
         yield ("transaction", transaction)
+    # EMPTY-KEY is one property of a bus: what one queue shows of it decides for all.
     if any(map(_has_empty, _messages(command))):
         yield ("empty properties",)
     if not entities and transaction is None:
         yield ("nothing",)
 
 
-def _messages(command: Command) -> tuple[Message, ...]:
+def _messages(command: v.Command) -> tuple[v.Message, ...]:
     """Return the messages that a command sends."""
-    if isinstance(command, SendBatch):
+    if isinstance(command, v.SendBatch):
         return command.messages
-    return (command.message,) if isinstance(command, Send | Schedule) else ()
+    return (command.message,) if isinstance(command, v.Send | v.Schedule) else ()
 
 
 def _owner(name: str) -> str:
@@ -246,17 +202,18 @@ def _owner(name: str) -> str:
     return name.partition("/")[0]
 
 
-def _has_empty(message: Message) -> bool:
+def _has_empty(message: v.Message) -> bool:
     return "" in (message.session_id, message.partition_key, message.message_id)
 
 
-def merged(events: Sequence[Event], orders: Sequence[Sequence[int]]) -> tuple[int, ...]:
+def merged(events: Sequence[v.Event], orders: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """Return an order of all events that respects these orders and the times."""
     moments: list[tuple[int, int, int]] = []
     for part, order in enumerate(orders):
+        # An event takes effect not before its call, and not before those ahead of it in its part.
         latest = 0
         for index in order:
             latest = max(latest, events[index].called)
             moments.append((latest, part, index))
     # Stable: the order within a part is kept.
-    return tuple(index for _, _, index in sorted(moments, key=lambda each: each[:2]))
+    return tuple(index for _, _, index in sorted(moments, key=lambda moment: moment[:2]))

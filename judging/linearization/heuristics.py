@@ -4,44 +4,12 @@ They decide nothing: a wrong hint only makes the search longer.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 from typing import Final
 
+from busproof import vocabulary as v
+from busproof.judging.linearization.precedences import Precedences
 from busproof.oracle.state import NEVER
-from busproof.vocabulary.commands import (
-    Abandon,
-    AcceptSession,
-    BeginTransaction,
-    CloseSession,
-    CommitTransaction,
-    Complete,
-    CreateQueue,
-    DeadLetter,
-    Defer,
-    Receive,
-    RenewLock,
-    RenewLocks,
-    RollBackTransaction,
-    Send,
-    SendBatch,
-    SettleBatch,
-    Settlement,
-)
-from busproof.vocabulary.messages import MessageView
-from busproof.vocabulary.outcomes import (
-    Done,
-    Empty,
-    Event,
-    Indeterminate,
-    Peeked,
-    Received,
-    ReceivedSeveral,
-    Refused,
-    Unsupported,
-)
-from busproof.vocabulary.paths import owner_of
-from busproof.vocabulary.values import ReceiveMode
 
 __all__ = ["Hints"]
 
@@ -49,13 +17,13 @@ _LAZY: Final = 9
 """Rank of events that are delayed as long as possible."""
 
 _RANKS: Final = {
-    Indeterminate: 0,
-    Unsupported: 0,
-    Empty: 1,
-    Refused: 2,
-    Peeked: 3,
-    Received: 4,
-    ReceivedSeveral: 4,
+    v.Indeterminate: 0,
+    v.Unsupported: 0,
+    v.Empty: 1,
+    v.Refused: 2,
+    v.Peeked: 3,
+    v.Received: 4,
+    v.ReceivedSeveral: 4,
 }
 """Answers that reveal the state: tried as soon as they are allowed, in this order."""
 
@@ -66,20 +34,17 @@ _LONG: Final = 1_000_000
 
 _MANY: Final = 1_000_003
 
-_Body = tuple[str, str]
-
 
 class Hints:
     """The most likely order of some events."""
 
-    def __init__(self, events: Sequence[Event]) -> None:
+    def __init__(self, events: Sequence[v.Event]) -> None:
         self._events = events
         self._returned = [NEVER if e.returned is None else e.returned for e in events]
         self._rank = [_rank(event) for event in events]
-        self._needs: dict[int, tuple[int, ...]] = {}
-        index = _Index(events)
         needs: dict[int, list[int]] = defaultdict(list)
-        for later, earlier in index.precedences():
+        for later, earlier in Precedences(events).pairs():
+            # Only overlapping events need a hint; of all others the times say which came first.
             if later != earlier and self._overlap(later, earlier):
                 needs[later].append(earlier)
         self._needs = {later: tuple(dict.fromkeys(each)) for later, each in needs.items()}
@@ -101,27 +66,40 @@ class Hints:
             way: the strategy: 0 as described, 1 by the time of the return, 2 by the middle of call
                 and return, any other number a random order of its own.
         """
+        # A strategy that failed here would fail again: each further one orders differently.
         if way:
-            return sorted(candidates, key=lambda each: self._otherwise(each, way), reverse=True)
+            return sorted(
+                candidates, key=lambda candidate: self._otherwise(candidate, way), reverse=True
+            )
         unmet = {
-            each: [need for need in self._needs.get(each, ()) if not taken[need]]
-            for each in candidates
+            candidate: [need for need in self._needs.get(candidate, ()) if not taken[need]]
+            for candidate in candidates
         }
         wanted = self._wanted(candidates, unmet)
-        return sorted(candidates, key=lambda each: self._place(each, unmet, wanted), reverse=True)
+        return sorted(
+            candidates, key=lambda candidate: self._place(candidate, unmet, wanted), reverse=True
+        )
 
     def _otherwise(self, each: int, way: int) -> float:
+        # A bus that works fast: effects come in the order of the answers.
         if way == 1:
             return self._returned[each]
         called = self._events[each].called
+        # A slow network: effects come about halfway between call and return.
         if way == 2:
             return (called + min(self._returned[each], called + _LONG)) / 2
+        # Otherwise by chance, but the same chance in every process: a verdict can be repeated.
         return hash((each, way, called)) % _MANY
 
     def _wanted(self, candidates: list[int], unmet: dict[int, list[int]]) -> set[int]:
         """Return the candidates that an eager one waits for, and those that these wait for."""
-        first = min(candidates, key=lambda each: self._returned[each])
-        waiting = [each for each in candidates if self._rank[each] < _LAZY or each == first]
+        # The event that must return first cannot wait much longer, so what it needs is urgent too.
+        first = min(candidates, key=lambda candidate: self._returned[candidate])
+        waiting = [
+            candidate
+            for candidate in candidates
+            if self._rank[candidate] < _LAZY or candidate == first
+        ]
         wanted: set[int] = set()
         while waiting:
             for need in unmet.get(waiting.pop(), ()):
@@ -134,269 +112,20 @@ class Hints:
         self, each: int, unmet: dict[int, list[int]], wanted: set[int]
     ) -> tuple[int, int, int]:
         rank = self._rank[each]
+        # What most likely comes after an event that is still to come is tried last.
         if unmet[each]:
             return (3, self._returned[each], rank)
+        # An answer that reveals the state costs nothing if it is taken early, and may become
+        # impossible if it is taken late.
         if rank < _LAZY:
             return (0, rank, self._returned[each])
         return (1 if each in wanted else 2, self._returned[each], rank)
 
 
-def _rank(event: Event) -> int:
-    if isinstance(event.outcome, Done):
-        early = isinstance(event.command, CreateQueue | BeginTransaction | AcceptSession)
+def _rank(event: v.Event) -> int:
+    # A send or a settlement changes what every later answer may be, so it waits; a creation
+    # makes later answers possible in the first place.
+    if isinstance(event.outcome, v.Done):
+        early = isinstance(event.command, v.CreateQueue | v.BeginTransaction | v.AcceptSession)
         return _EARLY if early else _LAZY
     return _RANKS.get(type(event.outcome), _EARLY)
-
-
-class _Index:
-    """Index of the events by their subjects."""
-
-    def __init__(self, events: Sequence[Event]) -> None:
-        self._events = events
-        self.sends: dict[_Body, list[int]] = defaultdict(list)
-        self.gives: dict[_Body, list[int]] = defaultdict(list)
-        self.peeks: dict[_Body, list[int]] = defaultdict(list)
-        self.tokens: dict[tuple[str, str], int] = {}
-        self.settles: dict[tuple[str, str], list[int]] = defaultdict(list)
-        self.commits: dict[str, int] = {}
-        self.begins: dict[str, int] = {}
-        self.creations: dict[str, int] = {}
-        self.sessions: dict[tuple[str, str], list[int]] = defaultdict(list)
-        for number, event in enumerate(events):
-            self._add(number, event)
-
-    def _add(self, number: int, event: Event) -> None:
-        match event.command:
-            case Send(queue=queue, message=message):
-                self.sends[queue, message.body].append(number)
-            case SendBatch(queue=queue, messages=messages):
-                for each in messages:
-                    self.sends[queue, each.body].append(number)
-            case (
-                Complete(queue=queue, lock_token=token)
-                | Abandon(queue=queue, lock_token=token)
-                | DeadLetter(queue=queue, lock_token=token)
-                | Defer(queue=queue, lock_token=token)
-                | RenewLock(queue=queue, lock_token=token)
-            ):
-                self.settles[queue, token].append(number)
-            case (
-                SettleBatch(queue=queue, lock_tokens=tokens)
-                | RenewLocks(queue=queue, lock_tokens=tokens)
-            ):
-                for one in tokens:
-                    self.settles[queue, one].append(number)
-            case (
-                AcceptSession(queue=queue, session_id=session)
-                | CloseSession(queue=queue, session_id=session)
-            ):
-                self.sessions[queue, session].append(number)
-            case CommitTransaction(transaction=name):
-                self.commits.setdefault(name, number)
-            case BeginTransaction(transaction=name):
-                self.begins.setdefault(name, number)
-            case CreateQueue(queue=queue):
-                self.creations.setdefault(queue, number)
-        self._add_views(number, event)
-
-    def _add_views(self, number: int, event: Event) -> None:
-        queue = getattr(event.command, "queue", "")
-        for view in _given(event):
-            self.gives[queue, view.body].append(number)
-            if view.lock_token is not None:
-                self.tokens.setdefault((queue, view.lock_token), number)
-        if isinstance(event.outcome, Peeked):
-            for view in event.outcome.messages:
-                self.peeks[queue, view.body].append(number)
-
-    def precedences(self) -> Iterator[tuple[int, int]]:
-        """Yield pairs of a later event and one that most likely came before it."""
-        yield from self._creations()
-        for body, sends in self.sends.items():
-            yield from self._arrivals(body, sends)
-        for body in self.gives:
-            yield from self._deliveries(body)
-        yield from self._dead_letters()
-        for token, settles in self.settles.items():
-            yield from self._settlements(token, settles)
-        yield from self._lines()
-        yield from self._copies()
-        for numbers in self.sessions.values():
-            yield from self._holders(numbers)
-        yield from self._transactions()
-
-    def _creations(self) -> Iterator[tuple[int, int]]:
-        for number, event in enumerate(self._events):
-            creation = self.creations.get(getattr(event.command, "queue", ""))
-            if creation is not None:
-                yield number, creation
-
-    def _arrivals(self, body: _Body, sends: list[int]) -> Iterator[tuple[int, int]]:
-        """Order the arrival of a message before its observations."""
-        first = min(sends, key=lambda each: self._events[each].called)
-        seen = (*self.gives.get(body, ()), *self.peeks.get(body, ()))
-        arrival = self._arrival(first)
-        yield from ((each, arrival) for each in seen)
-        yield from ((each, first) for each in seen)
-
-    def _arrival(self, send: int) -> int:
-        """Return the event that delivers a message: its send, or its transaction's commit."""
-        command = self._events[send].command
-        if isinstance(command, Send | SendBatch) and command.transaction is not None:
-            return self.commits.get(command.transaction, send)
-        return send
-
-    def _deliveries(self, body: _Body) -> Iterator[tuple[int, int]]:
-        """Order deliveries, the releases between them, and peeks before removals."""
-        gives = sorted(self.gives[body], key=lambda each: self._delivery(each, body))
-        for before, after in pairwise(gives):
-            yield after, before
-            for settled in self._settled(before, body):
-                if isinstance(self._events[settled].command, Abandon | Defer):
-                    yield after, settled
-        ends = [*self._deletions(gives), *self._completions(gives, body)]
-        yield from ((end, peek) for end in ends for peek in self.peeks.get(body, ()))
-
-    def _dead_letters(self) -> Iterator[tuple[int, int]]:
-        """Order the dead-lettering of a message before its observations as a dead letter."""
-        for found in (self.gives, self.peeks):
-            for (queue, body), seen in found.items():
-                alive = (owner_of(queue), body)
-                if alive[0] == queue:
-                    continue
-                for given in self.gives.get(alive, ()):
-                    for settled in self._settled(given, alive):
-                        if isinstance(self._events[settled].command, DeadLetter):
-                            yield from ((each, settled) for each in seen)
-
-    def _delivery(self, number: int, body: _Body) -> tuple[bool, int, int]:
-        """Return the sort key of a message's deliveries: one that removes it is the last."""
-        event = self._events[number]
-        count = next((view.delivery_count for view in _given(event) if view.body == body[1]), 0)
-        returned = NEVER if event.returned is None else event.returned
-        return (self._deletes(event), count or 0, returned)
-
-    def _first_delivery(self, body: _Body) -> int:
-        return min(self.gives[body], key=lambda each: self._delivery(each, body))
-
-    def _deletes(self, event: Event) -> bool:
-        command = event.command
-        return isinstance(command, Receive) and command.mode is ReceiveMode.RECEIVE_AND_DELETE
-
-    def _settled(self, number: int, body: _Body) -> Iterator[int]:
-        """Return the settlements of a delivery of this message."""
-        for view in _given(self._events[number]):
-            if view.body == body[1]:
-                yield from self.settles.get((body[0], view.lock_token or ""), ())
-
-    def _deletions(self, gives: Iterable[int]) -> Iterator[int]:
-        yield from (each for each in gives if self._deletes(self._events[each]))
-
-    def _completions(self, gives: Iterable[int], body: _Body) -> Iterator[int]:
-        for each in gives:
-            yield from self._settled(each, body)
-
-    def _settlements(self, token: tuple[str, str], settles: list[int]) -> Iterator[tuple[int, int]]:
-        """Order a lock before its settlement, and its loss after that."""
-        if token in self.tokens:
-            yield from ((each, self.tokens[token]) for each in settles)
-        done = [each for each in settles if isinstance(self._events[each].outcome, Done)]
-        for each in settles:
-            if done and isinstance(self._events[each].outcome, Refused):
-                yield each, done[0]
-
-    def _lines(self) -> Iterator[tuple[int, int]]:
-        """Order arrivals and first deliveries of messages with one session or key alike."""
-        lines: dict[tuple[str, str], list[_Body]] = defaultdict(list)
-        for body, sends in self.sends.items():
-            command = self._events[sends[0]].command
-            key = _key(command) if isinstance(command, Send) else None
-            if key is not None:
-                lines[body[0], key].append(body)
-        for line in lines.values():
-            ordered = sorted(line, key=self._turn)
-            sends = [self._arrival(self.sends[body][0]) for body in ordered]
-            yield from _in_a_row(sends)
-            firsts = [self._first_delivery(body) for body in ordered if self.gives.get(body)]
-            yield from _in_a_row(firsts)
-
-    def _turn(self, body: _Body) -> tuple[int, int]:
-        """Return the sort key of messages in a line: number, or first delivery."""
-        gives = self.gives.get(body, ())
-        seen = [*gives, *self.peeks.get(body, ())]
-        for each in seen:
-            for view in _views(self._events[each]):
-                if view[0] == body[1] and view[1] is not None:
-                    return (0, view[1])
-        first = min((self._events[each].called for each in gives), default=NEVER)
-        return (1, first)
-
-    def _copies(self) -> Iterator[tuple[int, int]]:
-        """Order the observed send of a MessageId before the others with it."""
-        alike: dict[tuple[str, str], list[tuple[bool, int]]] = defaultdict(list)
-        for body, sends in self.sends.items():
-            command = self._events[sends[0]].command
-            if isinstance(command, Send) and command.message.message_id is not None:
-                seen = body in self.gives or body in self.peeks
-                arrival = self._arrival(sends[0])
-                alike[command.queue, command.message.message_id].append((seen, arrival))
-        for each in alike.values():
-            kept = [number for seen, number in each if seen]
-            yield from ((number, one) for seen, number in each if not seen for one in kept[-3:])
-
-    def _holders(self, numbers: list[int]) -> Iterator[tuple[int, int]]:
-        """Order sessions: released before locked by another connection, locked before refused."""
-        events = self._events
-        closes = [n for n in numbers if isinstance(events[n].command, CloseSession)]
-        accepts = [n for n in numbers if isinstance(events[n].command, AcceptSession)]
-        done = [n for n in accepts if isinstance(events[n].outcome, Done)]
-        refused = [n for n in accepts if isinstance(events[n].outcome, Refused)]
-        for accept in done:
-            yield from ((accept, close) for close in self._beside(accept, closes))
-        for accept in refused:
-            yield from ((accept, other) for other in self._beside(accept, done))
-        for close in closes:
-            yield from ((close, accept) for accept in self._beside(close, refused))
-
-    def _beside(self, one: int, others: list[int]) -> Iterator[int]:
-        """Return the overlapping events of other connections."""
-        event = self._events[one]
-        end = NEVER if event.returned is None else event.returned
-        for each in others:
-            other = self._events[each]
-            other_end = NEVER if other.returned is None else other.returned
-            overlaps = other.called <= end and event.called <= other_end
-            if overlaps and other.connection != event.connection:
-                yield each
-
-    def _transactions(self) -> Iterator[tuple[int, int]]:
-        for number, event in enumerate(self._events):
-            name = getattr(event.command, "transaction", None)
-            if name is None:
-                continue
-            if name in self.begins:
-                yield number, self.begins[name]
-            if isinstance(event.command, Send | SendBatch | Settlement) and name in self.commits:
-                yield self.commits[name], number
-            if isinstance(event.command, RollBackTransaction) and name in self.commits:
-                yield number, self.commits[name]
-
-
-def _key(command: Send) -> str | None:
-    return command.message.session_id or command.message.partition_key
-
-
-def _in_a_row(numbers: list[int]) -> Iterator[tuple[int, int]]:
-    return ((after, before) for before, after in pairwise(numbers))
-
-
-def _given(event: Event) -> tuple[MessageView, ...]:
-    if isinstance(event.outcome, ReceivedSeveral):
-        return event.outcome.messages
-    return (event.outcome.message,) if isinstance(event.outcome, Received) else ()
-
-
-def _views(event: Event) -> Iterator[tuple[str, int | None]]:
-    yield from ((view.body, view.sequence_number) for view in _given(event))
-    if isinstance(event.outcome, Peeked):
-        yield from ((view.body, view.sequence_number) for view in event.outcome.messages)

@@ -9,38 +9,9 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.judging.linearization.decompose import Groups
 from busproof.oracle.state import NEVER
-from busproof.vocabulary.commands import (
-    Abandon,
-    AcceptSession,
-    BringPartitionUp,
-    CloseSession,
-    Complete,
-    CreateQueue,
-    DeadLetter,
-    Defer,
-    GetSessionState,
-    Peek,
-    Receive,
-    ReceiveDeferred,
-    RenewLock,
-    RenewSessionLock,
-    Send,
-    SetSessionState,
-    TakePartitionDown,
-)
-from busproof.vocabulary.messages import MessageView
-from busproof.vocabulary.outcomes import (
-    Done,
-    Empty,
-    Event,
-    Indeterminate,
-    Peeked,
-    Received,
-    ReceivedSeveral,
-)
-from busproof.vocabulary.paths import DEAD_LETTERS, owner_of
 
 __all__ = ["Subhistories", "Subhistory", "end_of", "given"]
 
@@ -54,30 +25,30 @@ ELSEWHERE: Final = "another connection"
 class Subhistory:
     """Some events, possibly shortened; `indices` has their indices, -1 for an added event."""
 
-    events: list[Event]
+    events: list[v.Event]
     indices: list[int]
     left_out: frozenset[str]
 
 
-def end_of(event: Event) -> int:
+def end_of(event: v.Event) -> int:
     """Return when an event was answered, in microseconds; `NEVER` if it was not."""
     return NEVER if event.returned is None else event.returned
 
 
-def given(event: Event) -> tuple[MessageView, ...]:
+def given(event: v.Event) -> tuple[v.MessageView, ...]:
     """Return the messages that a receive of any kind returned."""
-    if isinstance(event.outcome, ReceivedSeveral):
+    if isinstance(event.outcome, v.ReceivedSeveral):
         return event.outcome.messages
-    return (event.outcome.message,) if isinstance(event.outcome, Received) else ()
+    return (event.outcome.message,) if isinstance(event.outcome, v.Received) else ()
 
 
 class Subhistories:
     """The events of a part, and their projection to subhistories."""
 
-    def __init__(self, events: Sequence[Event], slack: int) -> None:
+    def __init__(self, events: Sequence[v.Event], slack: int) -> None:
         self._events = events
         self._slack = slack
-        self._settings: dict[str, CreateQueue] = {}
+        self._settings: dict[str, v.CreateQueue] = {}
         self._created: dict[str, list[int]] = defaultdict(list)
         self._whole_kept: dict[str, list[int]] = defaultdict(list)
         self._numbered: dict[tuple[str, int], set[str]] = defaultdict(set)
@@ -86,27 +57,28 @@ class Subhistories:
         for index, event in enumerate(events):
             self._add(index, event)
 
-    def _add(self, index: int, event: Event) -> None:
+    def _add(self, index: int, event: v.Event) -> None:
         match event.command:
-            case CreateQueue(queue=queue):
+            case v.CreateQueue(queue=queue):
                 self._created[queue].append(index)
                 self._settings.setdefault(queue, event.command)
-            case TakePartitionDown(queue=queue) | BringPartitionUp(queue=queue):
-                self._whole_kept[owner_of(queue)].append(index)
-            case ReceiveDeferred(queue=queue) if isinstance(event.outcome, Indeterminate):
-                self._whole_kept[owner_of(queue)].append(index)
+            case v.TakePartitionDown(queue=queue) | v.BringPartitionUp(queue=queue):
+                self._whole_kept[v.owner_of(queue)].append(index)
+            # It may have taken what it names, whatever else is left out.
+            case v.ReceiveDeferred(queue=queue) if isinstance(event.outcome, v.Indeterminate):
+                self._whole_kept[v.owner_of(queue)].append(index)
             case (
-                AcceptSession(queue=queue, session_id=session)
-                | CloseSession(queue=queue, session_id=session)
-                | RenewSessionLock(queue=queue, session_id=session)
-                | SetSessionState(queue=queue, session_id=session)
-                | GetSessionState(queue=queue, session_id=session)
+                v.AcceptSession(queue=queue, session_id=session)
+                | v.CloseSession(queue=queue, session_id=session)
+                | v.RenewSessionLock(queue=queue, session_id=session)
+                | v.SetSessionState(queue=queue, session_id=session)
+                | v.GetSessionState(queue=queue, session_id=session)
             ):
                 self._sessions[queue, session].append(index)
-            case Receive(queue=queue):
+            case v.Receive(queue=queue):
                 self._receives[queue].append(index)
 
-        views = event.outcome.messages if isinstance(event.outcome, Peeked) else given(event)
+        views = event.outcome.messages if isinstance(event.outcome, v.Peeked) else given(event)
         for view in views:
             if view.sequence_number is not None:
                 queue = getattr(event.command, "queue", "")
@@ -114,9 +86,11 @@ class Subhistories:
 
     def subhistories(self, stuck: Collection[int]) -> Iterator[Subhistory]:
         """Yield every subhistory, first those of the events at which the search was stuck."""
+        # The search was stuck there, so a proof is most likely near; small subhistories are cheap.
         for index in stuck:
-            if isinstance(self._events[index].outcome, Empty):
+            if isinstance(self._events[index].outcome, v.Empty):
                 yield from self._withheld(index)
+        # Single messages before whole lines of a key: shorter proofs, and faster to judge.
         for lines in (False, True):
             grouped = self._grouped(lines=lines)
             first = set(stuck)
@@ -134,8 +108,9 @@ class Subhistories:
         found: dict[tuple[str, ...], list[int]] = defaultdict(list)
         for index, event in enumerate(self._events):
             command = event.command
-            if isinstance(command, Send) and command.transaction is None:
+            if isinstance(command, v.Send) and command.transaction is None:
                 names = list(self._names_of_send(command, lines=True))
+                # A dropped copy is acknowledged too, and its partition proves nothing.
                 if all(name[0] != "id" for name in names):
                     for name in names[1:]:
                         found[name].append(index)
@@ -150,6 +125,7 @@ class Subhistories:
                 groups.join(first, other)
         found: dict[object, list[int]] = defaultdict(list)
         for index, names in enumerate(named):
+            # A peek shows many messages; it joins the group of each, and does not unite them.
             for root in dict.fromkeys(groups.root(name) for name in names if name[0] != "shown"):
                 found[root].append(index)
             for name in names:
@@ -157,7 +133,7 @@ class Subhistories:
                     found[groups.root(("body", *name[1:]))].append(index)
         return [sorted(set(indices)) for indices in found.values()]
 
-    def _names(self, event: Event, *, lines: bool) -> Iterator[tuple[str, ...]]:
+    def _names(self, event: v.Event, *, lines: bool) -> Iterator[tuple[str, ...]]:
         """Return what an event is about; the views of a peek do not join messages."""
         command = event.command
         queue = getattr(command, "queue", "")
@@ -165,36 +141,37 @@ class Subhistories:
         if transaction is not None:
             yield ("transaction", transaction)
         match command:
-            case Send():
+            case v.Send():
                 yield from self._names_of_send(command, lines=lines)
-            case Receive(session_id=session) | ReceiveDeferred(session_id=session):
+            case v.Receive(session_id=session) | v.ReceiveDeferred(session_id=session):
                 yield from self._names_of_receive(event, queue)
                 if lines and session is not None:
                     yield ("key", queue, session)
             case (
-                Complete(lock_token=token)
-                | Abandon(lock_token=token)
-                | DeadLetter(lock_token=token)
-                | Defer(lock_token=token)
-                | RenewLock(lock_token=token)
+                v.Complete(lock_token=token)
+                | v.Abandon(lock_token=token)
+                | v.DeadLetter(lock_token=token)
+                | v.Defer(lock_token=token)
+                | v.RenewLock(lock_token=token)
             ):
                 yield ("token", queue, token)
             case (
-                AcceptSession(session_id=session)
-                | CloseSession(session_id=session)
-                | RenewSessionLock(session_id=session)
-                | SetSessionState(session_id=session)
-                | GetSessionState(session_id=session)
+                v.AcceptSession(session_id=session)
+                | v.CloseSession(session_id=session)
+                | v.RenewSessionLock(session_id=session)
+                | v.SetSessionState(session_id=session)
+                | v.GetSessionState(session_id=session)
             ) if lines:
                 yield ("key", queue, session)
-            case Peek() if isinstance(event.outcome, Peeked):
-                owner = owner_of(queue)
+            case v.Peek() if isinstance(event.outcome, v.Peeked):
+                owner = v.owner_of(queue)
                 yield from (("shown", owner, view.body) for view in event.outcome.messages)
 
-    def _names_of_send(self, command: Send, *, lines: bool) -> Iterator[tuple[str, ...]]:
+    def _names_of_send(self, command: v.Send, *, lines: bool) -> Iterator[tuple[str, ...]]:
         message, queue = command.message, command.queue
         yield ("body", queue, message.body)
         settings = self._settings.get(queue)
+        # Without settings (a queue from before the history) it may detect duplicates.
         detecting = settings is None or settings.duplicate_detection
         if detecting and message.message_id is not None:
             yield ("id", queue, message.message_id)
@@ -204,7 +181,7 @@ class Subhistories:
             if detecting and message.message_id is not None:
                 yield ("key", queue, message.message_id)
 
-    def _names_of_receive(self, event: Event, queue: str) -> Iterator[tuple[str, ...]]:
+    def _names_of_receive(self, event: v.Event, queue: str) -> Iterator[tuple[str, ...]]:
         yield from (("body", *body) for body in self._bodies(event))
         for view in given(event):
             if view.lock_token is not None:
@@ -213,41 +190,43 @@ class Subhistories:
     def _subhistory(self, indices: list[int]) -> Subhistory:
         """Return the events with all that affects them, shortened to what they are about."""
         events = self._events
+        # An unanswered receive may have taken any message; one stands for all, see `_lost`.
         chosen = {
             index
             for index in indices
             if not (
-                isinstance(events[index].command, Receive)
-                and isinstance(events[index].outcome, Indeterminate)
+                isinstance(events[index].command, v.Receive)
+                and isinstance(events[index].outcome, v.Indeterminate)
             )
         }
         queues = {
-            owner_of(queue)
+            v.owner_of(queue)
             for index in chosen
             if (queue := getattr(events[index].command, "queue", ""))
         }
         bodies = {body for index in chosen for body in self._bodies(events[index])}
         for queue in queues:
             chosen.update(self._created[queue], self._whole_kept[queue])
+        # Who held a session decides about receives in it, whatever they gave.
         for index in tuple(chosen):
             for session in self._sessions_of(events[index]):
                 chosen.update(self._sessions[session])
         return self._whole(sorted(chosen), queues, bodies)
 
-    def _bodies(self, event: Event) -> Iterator[tuple[str, str]]:
+    def _bodies(self, event: v.Event) -> Iterator[tuple[str, str]]:
         command = event.command
-        if isinstance(command, Send):
+        if isinstance(command, v.Send):
             yield command.queue, command.message.body
-        elif isinstance(command, Receive | ReceiveDeferred):
-            owner = owner_of(command.queue)
+        elif isinstance(command, v.Receive | v.ReceiveDeferred):
+            owner = v.owner_of(command.queue)
             yield from ((owner, view.body) for view in given(event))
             for number in getattr(command, "sequence_numbers", ()):
                 bodies = self._numbered.get((command.queue, number), ())
                 yield from ((owner, body) for body in sorted(bodies))
 
-    def _sessions_of(self, event: Event) -> Iterator[tuple[str, str]]:
+    def _sessions_of(self, event: v.Event) -> Iterator[tuple[str, str]]:
         command = event.command
-        named = command.message if isinstance(command, Send) else command
+        named = command.message if isinstance(command, v.Send) else command
         session = getattr(named, "session_id", None)
         if session is not None:
             yield getattr(command, "queue", ""), session
@@ -255,14 +234,15 @@ class Subhistories:
     def _whole(
         self, chosen: list[int], queues: set[str], bodies: set[tuple[str, str]]
     ) -> Subhistory:
+        # Receives that began later cannot have cached a message for an event in here.
         latest = max(self._end(index) for index in chosen)
         kept = set(chosen)
         left_out: set[str] = set()
         found = [(index, self._shortened(self._events[index], bodies)) for index in chosen]
-        for queue in sorted(name + suffix for name in queues for suffix in ("", DEAD_LETTERS)):
+        for queue in sorted(name + suffix for name in queues for suffix in ("", v.DEAD_LETTERS)):
             others = [index for index in self._receives[queue] if index not in kept]
             early = [index for index in others if self._events[index].called <= latest]
-            lost = [i for i in early if isinstance(self._events[i].outcome, Indeterminate)]
+            lost = [i for i in early if isinstance(self._events[i].outcome, v.Indeterminate)]
             left_out.update(self._events[index].connection for index in early)
             if lost:
                 left_out.add(ELSEWHERE)
@@ -276,34 +256,37 @@ class Subhistories:
     def _end(self, index: int) -> int:
         return end_of(self._events[index])
 
-    def _lost(self, queue: str) -> Event:
+    def _lost(self, queue: str) -> v.Event:
         """Return an unanswered receive, immediately after the creation of the queue."""
-        created = [self._events[index] for index in self._created[owner_of(queue)]]
+        created = [self._events[index] for index in self._created[v.owner_of(queue)]]
+        # At the earliest moment at which there was a queue: from then on it allows everything.
         moment = min((each.returned or each.called for each in created), default=0)
-        return Event(
+        return v.Event(
             client=ELSEWHERE,
             connection=ELSEWHERE,
             called=moment,
             returned=moment,
-            command=Receive(queue=queue),
-            outcome=Indeterminate(),
+            command=v.Receive(queue=queue),
+            outcome=v.Indeterminate(),
         )
 
-    def _shortened(self, event: Event, bodies: set[tuple[str, str]]) -> Event:
-        if not isinstance(event.outcome, Peeked):
+    def _shortened(self, event: v.Event, bodies: set[tuple[str, str]]) -> v.Event:
+        if not isinstance(event.outcome, v.Peeked):
             return event
-        queue = owner_of(getattr(event.command, "queue", ""))
+        queue = v.owner_of(getattr(event.command, "queue", ""))
         views = tuple(view for view in event.outcome.messages if (queue, view.body) in bodies)
-        return attrs.evolve(event, outcome=Peeked(messages=views))
+        return attrs.evolve(event, outcome=v.Peeked(messages=views))
 
     def _withheld(self, empty: int) -> Iterator[Subhistory]:
         """Return an empty answer and a message that was surely there; one is enough."""
         events = self._events
         event = events[empty]
         command = event.command
-        if not isinstance(command, Receive) or command.session_id is not None:
+        # In a session an empty answer may be due to its lock, which needs more events to decide.
+        if not isinstance(command, v.Receive) or command.session_id is not None:
             return
         settings = self._settings.get(command.queue)
+        # A send may have been dropped as a copy, or may belong to a session: nothing is sure.
         if settings is None or settings.duplicate_detection or settings.requires_session:
             return
         taken = {
@@ -315,10 +298,11 @@ class Subhistories:
         sends = [
             index
             for index, each in enumerate(events)
-            if isinstance(each.command, Send)
+            if isinstance(each.command, v.Send)
             and each.command.queue == command.queue
             and each.command.transaction is None
-            and isinstance(each.outcome, Done)
+            and isinstance(each.outcome, v.Done)
+            # Only a send that was answered before the receive began was surely there.
             and self._end(index) < event.called
             and (command.queue, each.command.message.body) not in taken
         ]
@@ -336,7 +320,8 @@ class Subhistories:
             for index in self._receives[queue]
             if index != empty and events[index].called <= self._end(empty)
         ]
-        lost = [index for index in others if isinstance(events[index].outcome, Indeterminate)]
+        lost = [index for index in others if isinstance(events[index].outcome, v.Indeterminate)]
+        # A cached message is locked; after the lock's time the cache has surely given it back.
         alive = [index for index in others if self._end(index) + life >= events[empty].called]
         left_out = {events[index].connection for index in alive}
         if lost:

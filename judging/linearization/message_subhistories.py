@@ -38,6 +38,7 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.judging.judge import Violation
 from busproof.judging.linearization.decompose import KNOWN, is_crowded
 from busproof.judging.linearization.heuristics import Hints
@@ -45,12 +46,6 @@ from busproof.judging.linearization.key_subhistories import Subhistories, Subhis
 from busproof.judging.linearization.search import Ended, Search
 from busproof.oracle.state import Namespace, fresh_namespace
 from busproof.oracle.step import Acceptance, accept
-from busproof.vocabulary.addressing import destinations
-from busproof.vocabulary.commands import AcceptNextSession, CancelScheduled, ListSessions, Schedule
-from busproof.vocabulary.observability import Observability
-from busproof.vocabulary.outcomes import Event, Outcome, Refused
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import Error
 
 __all__ = ["impossible_subhistory"]
 
@@ -61,7 +56,7 @@ STEPS_AT_LEAST: Final = 3_000
 BLAMED_AMONG: Final = 30
 """Maximum number of events of an impossible subhistory tried as the wrong one."""
 
-WHOLE: Final = (AcceptNextSession, ListSessions, Schedule, CancelScheduled)
+WHOLE: Final = (v.AcceptNextSession, v.ListSessions, v.Schedule, v.CancelScheduled)
 """Commands about every session of a queue, or with an independent effect in time.
 
 If a history has one of them, no event is left out.
@@ -71,7 +66,10 @@ Found = tuple[tuple[int, ...], Violation]
 
 
 def impossible_subhistory(
-    events: Sequence[Event], profile: Profile, observability: Observability, stuck: Collection[int]
+    events: Sequence[v.Event],
+    profile: v.Profile,
+    observability: v.Observability,
+    stuck: Collection[int],
 ) -> Found | None:
     """Return a subhistory without an order: its events in the longest one, and why that ends.
 
@@ -83,6 +81,7 @@ def impossible_subhistory(
     """
     if not _can_be_cut(events):
         return None
+    # Taking turns counts every message; some are left out here.
     held_to = attrs.evolve(profile, silent=profile.silent | {"KEY-14"})
     subhistories = Subhistories(events, observability.slack)
     for subhistory in subhistories.subhistories(stuck):
@@ -92,41 +91,46 @@ def impossible_subhistory(
     return None
 
 
-def _can_be_cut(events: Sequence[Event]) -> bool:
+def _can_be_cut(events: Sequence[v.Event]) -> bool:
     """Return whether some of the events can be left out."""
+    # Each refusal below is a kind of event that can make leaving another one out unsafe.
     if any(not isinstance(event.command, KNOWN) for event in events):
         return False
     if any(isinstance(event.command, WHOLE) for event in events):
         return False
-    if any(destinations(event.command) for event in events):
+    if any(v.destinations(event.command) for event in events):
         # Forwarded messages arrive at entities without sends.
         return False
     # Room depends on all messages together, or on all entities.
-    return not is_crowded(events) and not any(_is_for_want_of_room(each.outcome) for each in events)
+    return not is_crowded(events) and not any(_is_for_lack_of_room(each.outcome) for each in events)
 
 
-def _is_for_want_of_room(outcome: Outcome) -> bool:
-    return isinstance(outcome, Refused) and outcome.error is Error.QUOTA_EXCEEDED
+def _is_for_lack_of_room(outcome: v.Outcome) -> bool:
+    return isinstance(outcome, v.Refused) and outcome.error is v.Error.QUOTA_EXCEEDED
 
 
-def _proof(subhistory: Subhistory, profile: Profile, observability: Observability) -> Found | None:
+def _proof(
+    subhistory: Subhistory, profile: v.Profile, observability: v.Observability
+) -> Found | None:
     start = (
         fresh_namespace(
             profile, attrs.evolve(observability, left_out=subhistory.left_out, partial=True)
         ),
     )
     search = _searched(subhistory.events, start)
+    # Only a search that tried everything proves something.
     if search is None:
         return None
     end = search.longest_path()
     order, why = end.order, end.why()
+    # It takes one search for each suspect, and only makes the explanation better.
     if len(subhistory.events) <= BLAMED_AMONG:
         order, why = _most_to_blame(subhistory.events, start) or (order, why)
-    told = tuple(subhistory.indices[each] for each in order if subhistory.indices[each] >= 0)
-    return told, Violation(index=len(told) - 1, rules=why.rules, allowed=why.allowed)
+    shown = tuple(subhistory.indices[each] for each in order if subhistory.indices[each] >= 0)
+    return shown, Violation(index=len(shown) - 1, rules=why.rules, allowed=why.allowed)
 
 
-def _searched(events: Sequence[Event], start: tuple[Namespace, ...]) -> Search | None:
+def _searched(events: Sequence[v.Event], start: tuple[Namespace, ...]) -> Search | None:
     """Return the search that proves that these events have no order; `None` if it does not."""
     search = Search(events, start, ordered=False)
     steps = STEPS_AT_LEAST + STEPS_AN_EVENT * len(events)
@@ -134,7 +138,7 @@ def _searched(events: Sequence[Event], start: tuple[Namespace, ...]) -> Search |
 
 
 def _most_to_blame(
-    events: Sequence[Event], start: tuple[Namespace, ...]
+    events: Sequence[v.Event], start: tuple[Namespace, ...]
 ) -> tuple[tuple[int, ...], Acceptance] | None:
     """Return an event without which the others have an order, where it is not allowed.
 
@@ -142,6 +146,7 @@ def _most_to_blame(
     makes it possible is the best guess, and gives the best explanation. Its settlement goes with a
     delivery.
     """
+    # The latest first: most often the last answer is the strange one.
     for suspect in reversed(range(len(events))):
         others = [
             index
@@ -159,7 +164,7 @@ def _most_to_blame(
 
 
 def _placed(
-    events: Sequence[Event], start: tuple[Namespace, ...], order: Sequence[int], suspect: int
+    events: Sequence[v.Event], start: tuple[Namespace, ...], order: Sequence[int], suspect: int
 ) -> tuple[tuple[int, ...], Acceptance] | None:
     """Place the suspect as late in the others' order as it most likely was."""
     hints = Hints(events)
@@ -173,6 +178,6 @@ def _placed(
     return None if why.possible else ((*before, suspect), why)
 
 
-def _settles(event: Event, delivery: Event) -> bool:
+def _settles(event: v.Event, delivery: v.Event) -> bool:
     token = getattr(event.command, "lock_token", None)
     return token is not None and any(view.lock_token == token for view in given(delivery))

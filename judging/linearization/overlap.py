@@ -6,15 +6,12 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.judging.judge import Violation
 from busproof.judging.linearization.decompose import merged, parts
 from busproof.judging.linearization.message_subhistories import impossible_subhistory
 from busproof.judging.linearization.search import Ended, Search
 from busproof.oracle.state import fresh_namespace
-from busproof.vocabulary.observability import Observability
-from busproof.vocabulary.outcomes import Event
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import Clock, RuleId
 
 __all__ = ["Judged", "judged", "judged_part"]
 
@@ -44,22 +41,23 @@ class Judged:
         steps: the number of events tried in the search.
     """
 
-    evidence: Counter[RuleId]
-    decided: tuple[tuple[RuleId, ...], ...] = ()
+    evidence: Counter[v.RuleId]
+    decided: tuple[tuple[v.RuleId, ...], ...] = ()
     violation: Violation | None = None
     order: tuple[int, ...] = ()
     exhausted: str = ""
     steps: int = 0
 
 
-def judged(events: Sequence[Event], profile: Profile, observability: Observability) -> Judged:
+def judged(events: Sequence[v.Event], profile: v.Profile, observability: v.Observability) -> Judged:
     """Judge events in any permitted order that allows them all.
 
     Each independent part is judged separately, see `decompose`. If no order of a part is found
     soon, smaller subhistories of it are tried: one without an order proves that the part has none,
     see `message_subhistories`. If neither is found before the budget ends, there is no verdict.
     """
-    if observability.clock is Clock.VIRTUAL:
+    # One order, so there is nothing to gain by parts.
+    if observability.clock is v.Clock.VIRTUAL:
         return judged_part(events, profile, observability)
     found = []
     for indices in parts(events):
@@ -69,12 +67,13 @@ def judged(events: Sequence[Event], profile: Profile, observability: Observabili
     return _together(events, found)
 
 
-def _together(events: Sequence[Event], found: list[Judged]) -> Judged:
-    evidence: Counter[RuleId] = Counter()
+def _together(events: Sequence[v.Event], found: list[Judged]) -> Judged:
+    evidence: Counter[v.RuleId] = Counter()
     for part in found:
         evidence.update(part.evidence)
     broken = [part for part in found if part.violation is not None]
     if broken:
+        # Each violated part is a violation by itself; the shortest is read most easily.
         shortest = min(broken, key=lambda part: len(part.order))
         return attrs.evolve(shortest, evidence=evidence)
     exhausted = next((part.exhausted for part in found if part.exhausted), "")
@@ -89,22 +88,27 @@ def _together(events: Sequence[Event], found: list[Judged]) -> Judged:
     return Judged(evidence=evidence, decided=decided, order=order, exhausted=exhausted, steps=steps)
 
 
-def judged_part(events: Sequence[Event], profile: Profile, observability: Observability) -> Judged:
+def judged_part(
+    events: Sequence[v.Event], profile: v.Profile, observability: v.Observability
+) -> Judged:
     """Judge a part as it is; use `judged` for the events of a whole history."""
-    ordered = observability.clock is Clock.VIRTUAL
+    ordered = observability.clock is v.Clock.VIRTUAL
     search = Search(events, (fresh_namespace(profile, observability),), ordered=ordered)
     steps = _allowed(len(events))
     ended = search.run(steps, PATIENCE)
+    # Without choices the only order has failed already, and a subhistory could not say more.
     if ended is not Ended.FOUND and search.had_choices:
         subhistory = impossible_subhistory(events, profile, observability, search.stuck_at)
         if subhistory is not None:
             order, violation = subhistory
             return Judged(evidence=_evidence(search.rules), violation=violation, order=order)
+        # No short proof of a violation: most likely there is an order, so search with all patience.
         if ended is Ended.GAVE_UP:
             ended = search.run(steps, steps)
     if ended is Ended.IMPOSSIBLE:
         return _failed(search)
     order = tuple(search.order)
+    # A search that gave up decides nothing: its rules are neither shown nor violated.
     exhausted = "" if ended is Ended.FOUND else _too_many(search)
     return Judged(
         evidence=_evidence(search.rules),
@@ -136,8 +140,8 @@ def _failed(search: Search) -> Judged:
     )
 
 
-def _evidence(decided: Iterable[tuple[RuleId, ...]]) -> Counter[RuleId]:
-    evidence: Counter[RuleId] = Counter()
+def _evidence(decided: Iterable[tuple[v.RuleId, ...]]) -> Counter[v.RuleId]:
+    evidence: Counter[v.RuleId] = Counter()
     for rules in decided:
         evidence.update(rules)
     return evidence

@@ -16,12 +16,11 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.judging.judge import STATES_LIMIT
 from busproof.judging.linearization.heuristics import Hints
 from busproof.oracle.state import NEVER, Namespace
 from busproof.oracle.step import Acceptance, accept
-from busproof.vocabulary.outcomes import Event
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["DeadEnd", "Ended", "Search"]
 
@@ -61,7 +60,7 @@ class _Point:
 
     possible: tuple[Namespace, ...]
     chosen: int
-    rules: tuple[RuleId, ...]
+    rules: tuple[v.RuleId, ...]
     depth: int
     first: int
     untried: list[int]
@@ -81,9 +80,9 @@ class DeadEnd:
 
     order: tuple[int, ...]
     waiting: tuple[int, ...]
-    rules: tuple[tuple[RuleId, ...], ...]
+    rules: tuple[tuple[v.RuleId, ...], ...]
     possible: tuple[Namespace, ...]
-    event: Event
+    event: v.Event
 
     def why(self) -> Acceptance:
         """Return the rules that the event breaks, and the allowed answers."""
@@ -105,7 +104,7 @@ class Search:
     """
 
     def __init__(
-        self, events: Sequence[Event], start: tuple[Namespace, ...], *, ordered: bool
+        self, events: Sequence[v.Event], start: tuple[Namespace, ...], *, ordered: bool
     ) -> None:
         self._events = events
         self._ordered = ordered
@@ -118,7 +117,7 @@ class Search:
         self.had_choices = False
         self._forgotten = False
         self.order: list[int] = []
-        self.rules: list[tuple[RuleId, ...]] = []
+        self.rules: list[tuple[v.RuleId, ...]] = []
         self._dead_end: DeadEnd | None = None
         self._points = [self._point(start, -1, (), 0)]
 
@@ -137,11 +136,15 @@ class Search:
             waited = self._spent - since
             if self._spent >= steps or waited > patience:
                 return Ended.GAVE_UP
+            # Depth-first search is stuck where an early wrong choice shows late: trying all orders
+            # of the last events first would take for ever, so go back further each time.
             if waited > (retries + 1) * RETRY_AFTER:
                 retries += 1
                 self._go_back(furthest, retries)
+            # Nothing is left to try. That proves something only if nothing was left out.
             if not self._descended() and not self._withdrawn():
                 return Ended.GAVE_UP if self._wide or self._forgotten else Ended.IMPOSSIBLE
+            # Progress: the way that led here is good, so the next trouble starts gently again.
             if len(self.order) > furthest:
                 furthest, since, retries, self._way = len(self.order), self._spent, 0, 0
         return Ended.FOUND
@@ -153,6 +156,7 @@ class Search:
             pass
         self._way = retries
         here = self._points[-1]
+        # All of them once more, the tried ones included, because they were tried in other company.
         here.untried = self._candidates(here.first)
 
     @property
@@ -179,7 +183,7 @@ class Search:
         self,
         possible: tuple[Namespace, ...],
         chosen: int,
-        rules: tuple[RuleId, ...],
+        rules: tuple[v.RuleId, ...],
         first: int,
     ) -> _Point:
         order, taken = self._order, self._taken
@@ -195,8 +199,10 @@ class Search:
             index = here.untried.pop()
             self._spent += 1
             accepted = accept(here.possible, self._events[index], explain=False)
+            # Too many states to carry on: not a refutation, so the end is "gave up".
             if len(accepted.possible) > STATES_LIMIT:
                 self._wide = True
+            # The first allowed event is taken; the others stay untried, for the way back.
             elif accepted.possible:
                 self._take(here, index, accepted)
                 return True
@@ -205,6 +211,7 @@ class Search:
 
     def _note(self, here: _Point) -> None:
         """Record a dead end if none was further; the event due first is the suspect."""
+        # The longest path explains a violation best: all before it can be explained.
         if self._dead_end is not None and len(self.order) < len(self._dead_end.order):
             return
         waiting = self._candidates(here.first)
@@ -226,6 +233,8 @@ class Search:
         self.order.append(index)
         self.rules.append(accepted.rules)
         self._points.append(self._point(accepted.possible, index, accepted.rules, here.first))
+        # States of a million events do not fit into memory. Twice as many are kept as needed, so
+        # that forgetting is rare.
         if len(self._points) > 2 * REMEMBERED:
             self._forget()
 
@@ -247,6 +256,7 @@ class Search:
     def _candidates(self, first: int) -> list[int]:
         """Return the events that may come next, the most promising one last."""
         order, events, taken = self._order, self._events, self._taken
+        # On a virtual clock requests do not overlap: there is one order, the recorded one.
         if self._ordered:
             return list(order[first : first + 1])
         found: list[int] = []
@@ -255,10 +265,13 @@ class Search:
         for place in range(first, len(order)):
             index = order[place]
             event = events[index]
+            # A remaining event returned before this one was called, so it cannot come after it.
+            # Events are sorted by call: the same holds for all that follow.
             if event.called > barrier:
                 break
             if taken[index]:
                 continue
+            # A client waits for each answer, so of its events only the first can come next.
             if event.client not in clients:
                 found.append(index)
             clients.add(event.client)
@@ -270,7 +283,7 @@ class Search:
         return self._hints.ranked(found, taken, self._way)
 
 
-def _by_time(events: Sequence[Event], *, ordered: bool) -> list[int]:
+def _by_time(events: Sequence[v.Event], *, ordered: bool) -> list[int]:
     """Return the events' indices by call time, then by recorded order."""
     if ordered:
         return list(range(len(events)))

@@ -69,7 +69,8 @@ def applies(context: str, namespace: Namespace, args: tuple[Any, ...], call: int
         return OF_NAMESPACES[context](namespace)
     if context in OF_CALLS:
         return OF_CALLS[context](call)
-    entity = next((found for arg in args if (found := _entity(namespace, arg)) is not None), None)
+    entities = (_entity(namespace, arg) for arg in args)
+    entity = next((entity for entity in entities if entity is not None), None)
     return entity is not None and OF_ENTITIES[context](entity)
 
 

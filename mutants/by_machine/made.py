@@ -10,6 +10,7 @@ millisecond, and which can be right outside of a context.
 """
 
 import ast
+import hashlib
 import importlib
 import inspect
 import sys
@@ -40,8 +41,9 @@ class GeneratedMutant:
     """The model with one place changed.
 
     Attributes:
-        id: family, function, operator and place, such as `keys.place.condition-negated.2`, where
-            the place counts those of the operator in the function; `@` and a context may follow.
+        id: family, function, operator and a digest of the changed code, such as
+            `keys.place.condition-negated.1d0c5a`, so that changes elsewhere leave it as it is;
+            a number follows if the function has the same code before, then `@` and a context.
         family: of the rule.
         function: of the family's module, or a constant of it.
         operator: the kind of change.
@@ -90,10 +92,10 @@ def mutant_named(identity: str) -> GeneratedMutant:
         UsageError: there is none.
     """
     mutants = generated(identity.partition(".")[0])
-    found = next((mutant for mutant in mutants if mutant.id == identity), None)
-    if found is None:
+    named = next((mutant for mutant in mutants if mutant.id == identity), None)
+    if named is None:
         raise UsageError(f"there is no generated mutant {identity!r}")
-    return found
+    return named
 
 
 def rules_of(mutant: GeneratedMutant) -> Rules:
@@ -143,20 +145,24 @@ def _either(
 def _mutants(
     family: str, name: str, root: ast.stmt, path: Path, tree: ast.Module
 ) -> Iterator[GeneratedMutant]:
-    places: Counter[str] = Counter()
-    for way, node in _nodes(root, path):
+    alike: Counter[str] = Counter()
+    for way, node, statement in _nodes(root, path, root):
         for operator, change in changes_of(node):
-            places[operator] += 1
-            new = ast.fix_missing_locations(change(node))
+            before, after = _shown(node, ast.fix_missing_locations(change(node)))
+            code = _digest(_head(statement), before, after)
+            identity = f"{family}.{name}.{operator}.{code}"
+            alike[identity] += 1
+            if alike[identity] > 1:
+                identity += f".{alike[identity]}"
             mutant = GeneratedMutant(
-                id=f"{family}.{name}.{operator}.{places[operator]}",
+                id=identity,
                 family=family,
                 function=name,
                 operator=operator,
                 line=getattr(node, "lineno", root.lineno),
                 lines=_uses(name, tree) if name.isupper() else _lines(node, root),
-                before=_shown(node),
-                after=_shown(new),
+                before=before,
+                after=after,
                 path=way,
                 change=change,
             )
@@ -183,9 +189,14 @@ def _parameters(root: ast.stmt) -> list[str]:
     return [parameter.arg for parameter in root.args.args]
 
 
-def _nodes(root: ast.AST, path: Path) -> Iterator[tuple[Path, ast.AST]]:
-    """Yield what runs of a function or statement: neither annotations nor defaults."""
-    yield path, root
+def _nodes(
+    root: ast.AST, path: Path, statement: ast.stmt
+) -> Iterator[tuple[Path, ast.AST, ast.stmt]]:
+    """Yield what runs of a function or statement: neither annotations nor defaults.
+
+    Each node has its path and its statement.
+    """
+    yield path, root, statement
     for name, value in ast.iter_fields(root):
         declares = name in ("annotation", "returns", "decorator_list")
         if declares or (name == "args" and isinstance(root, ast.FunctionDef)):
@@ -193,7 +204,8 @@ def _nodes(root: ast.AST, path: Path) -> Iterator[tuple[Path, ast.AST]]:
         children = list(enumerate(value)) if isinstance(value, list) else [(None, value)]
         for number, child in children:
             if isinstance(child, ast.AST):
-                yield from _nodes(child, (*path, (name, number)))
+                within = child if isinstance(child, ast.stmt) else statement
+                yield from _nodes(child, (*path, (name, number)), within)
 
 
 def _lines(node: ast.AST, root: ast.stmt) -> frozenset[int]:
@@ -209,9 +221,23 @@ def _uses(name: str, tree: ast.Module) -> frozenset[int]:
     return frozenset(node.lineno for node in names if isinstance(node.ctx, ast.Load))
 
 
-def _shown(node: ast.AST) -> str:
+def _shown(node: ast.AST, new: ast.AST) -> tuple[str, str]:
+    """Return the code before and after a change; of a change of order what changes places."""
+    before, after = _head(node), _head(new)
+    if before == after:
+        pairs = zip(node.body, new.body, strict=True)  # type: ignore[attr-defined]
+        moved = [pair for pair in pairs if pair[0] is not pair[1]]
+        before, after = ("; ".join(map(_head, each)) for each in zip(*moved, strict=True))
+    return before, after
+
+
+def _head(node: ast.AST) -> str:
     """Return the code of a node, of a statement with a body only its beginning."""
     return ast.unparse(node).partition("\n")[0]
+
+
+def _digest(*code: str) -> str:
+    return hashlib.sha256("\0".join(code).encode()).hexdigest()[:6]
 
 
 def _put(root: ast.AST, path: Path, change: Change) -> None:

@@ -9,10 +9,9 @@ import attrs
 from busproof import vocabulary as v
 from busproof.model.answers import Answer
 from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace, QueuedMessage, Session, Transaction
-from busproof.model.values import InTransit, Refusal
-from busproof.mutants.messages import showing
-from busproof.mutants.mutant import Family, memory
+from busproof.model.state import Entity, Namespace, QueuedMessage, Transaction
+from busproof.model.values import Refusal
+from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import (
     DEAD,
     QUEUE,
@@ -27,10 +26,8 @@ from busproof.mutants.runs import (
     send,
     wait,
 )
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
+from busproof.mutants.views import showing
+from busproof.mutants.wrappers import alters, refuses
 
 MANY: Final = 100
 HOUR: Final = 3600
@@ -58,15 +55,14 @@ def _within(number: int) -> Run:
 
 
 def _repeated(number: int, part: Callable[[int], Run]) -> Run:
-    return tuple(request for each in range(number) for request in part(each))
+    return tuple(request for place in range(number) for request in part(place))
 
 
-@mutant("LIFE-09", "expiry.expires_at", (*KEYED, wait(HOUR + 1), receive()), deep=True)
+@mutant("LIFE-09", "expiry.expires_at", (*KEYED, wait(HOUR + 1), receive()), alters, deep=True)
 def message_is_lost_after_an_hour(
-    namespace: Namespace, entity: Entity, message: v.Message, transit: InTransit
+    usual: int | None, namespace: Namespace, entity: Entity
 ) -> int | None:
     """A message without a time to live is lost after an hour."""
-    usual = RULES.expiry.expires_at(namespace, entity, message, transit)
     if usual is None and entity.owner is entity:
         return namespace.now + HOUR * v.MICROSECONDS
     return usual
@@ -78,41 +74,33 @@ def message_is_lost_after_an_hour(
     (*KEYED, receive(), dead_letter(0), wait(DAY + 1), receive(queue=DEAD)),
     deep=True,
 )
-def dead_letter_is_lost_after_a_day(
-    namespace: Namespace, entity: Entity, message: v.Message, transit: InTransit
-) -> int | None:
+def dead_letter_is_lost_after_a_day(namespace: Namespace, entity: Entity, *rest: Any) -> int | None:
     """A dead letter is lost after a day."""
     if entity.owner is not entity:
         return namespace.now + DAY * v.MICROSECONDS
-    return RULES.expiry.expires_at(namespace, entity, message, transit)
+    return RULES.expiry.expires_at(namespace, entity, *rest)
 
 
 @mutant(
     "DEFER-02",
     "deferral.find",
     (*KEYED, receive(), defer(0), wait(HOUR + 1), by_number(0)),
+    alters,
     deep=True,
 )
-def number_is_forgotten_after_an_hour(
-    namespace: Namespace, entity: Entity, number: int, session: Session | None
-) -> QueuedMessage:
+def number_is_forgotten_after_an_hour(usual: QueuedMessage, namespace: Namespace) -> QueuedMessage:
     """The number of a deferred message is unknown an hour after it was given."""
-    found = RULES.deferral.find(namespace, entity, number, session)
-    # The lock with which it was deferred ended at most so long after.
-    if namespace.now > found.locked_until + HOUR * v.MICROSECONDS - 60 * v.MICROSECONDS:
+    if namespace.now > usual.locked_until + HOUR * v.MICROSECONDS - 60 * v.MICROSECONDS:
         raise Refusal(v.Error.MESSAGE_NOT_FOUND, "DEFER-02")
-    return found
+    return usual
 
 
-@mutant("SESS-19", "sessions.get_state", STATEFUL, deep=True)
-def state_is_forgotten_after_an_hour(
-    namespace: Namespace, command: v.GetSessionState, connection: str
-) -> Answer:
+@mutant("SESS-19", "sessions.get_state", STATEFUL, alters, deep=True)
+def state_is_forgotten_after_an_hour(usual: Answer, namespace: Namespace) -> Answer:
     """The state of a session is forgotten an hour after the start."""
-    answer = RULES.sessions.get_state(namespace, command, connection)
-    if namespace.now > HOUR * v.MICROSECONDS and isinstance(answer.outcome, v.SessionState):
-        return Answer(v.SessionState(), rules=answer.rules)
-    return answer
+    if namespace.now > HOUR * v.MICROSECONDS and isinstance(usual.outcome, v.SessionState):
+        return Answer(v.SessionState(), rules=usual.rules)
+    return usual
 
 
 @mutant(
@@ -174,17 +162,11 @@ def deliveries_are_counted_to_a_hundred() -> None:
     "LOCK-04",
     "locks.renew",
     (*KEYED, receive(), *(renew(0),) * (MANY + 1)),
+    refuses("LOCK-04", v.Error.LOCK_LOST),
     deep=True,
 )
-def renewal_past_a_hundred_is_refused(
-    namespace: Namespace, command: v.RenewLock, connection: str
-) -> Answer:
+def renewal_past_a_hundred_is_refused(namespace: Namespace, command: v.RenewLock) -> bool:
     """A lock cannot be renewed more than a hundred times."""
     counts = memory(namespace, Counter[str])
     counts[command.lock_token] += 1
-    if counts[command.lock_token] > MANY:
-        raise Refusal(v.Error.LOCK_LOST, "LOCK-04")
-    return RULES.locks.renew(namespace, command, connection)
-
-
-MUTANTS: Final = mutant.all()
+    return counts[command.lock_token] > MANY

@@ -16,9 +16,7 @@ from busproof.model.answers import DONE, Answer
 from busproof.model.life_cycle import Action, State
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage, Transaction
-from busproof.model.values import InTransit, Refusal
-from busproof.mutants.messages import showing
-from busproof.mutants.mutant import Family, memory
+from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import (
     DEAD,
     QUEUE,
@@ -34,10 +32,8 @@ from busproof.mutants.runs import (
     up,
     wait,
 )
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
+from busproof.mutants.views import shown
+from busproof.mutants.wrappers import afterwards, instead, only_where, refuses_yet
 
 MANY: Final = 100
 HOME: Final = home("a")
@@ -76,15 +72,6 @@ Switch = v.TakePartitionDown | v.BringPartitionUp
 Change = Callable[[QueuedMessage, v.MessageView], v.MessageView]
 
 
-def _shown(run: Run) -> Callable[[Change], Change]:
-    """Return the decorator of a function that changes what is shown of a message."""
-
-    def collect(change: Change) -> Change:
-        return mutant("LIFE-01", "", run, also=showing(change), deep=True)(change)
-
-    return collect
-
-
 @mutant(
     "TXN-12",
     "transactions.apply",
@@ -101,7 +88,7 @@ def _shown(run: Run) -> Callable[[Change], Change]:
 )
 def commit_in_an_outage_is_lost(namespace: Namespace, transaction: Transaction) -> None:
     """A commit is acknowledged while the partition of its messages is down, and they are lost."""
-    if not any(each.entity.base.down for each in transaction.sends):
+    if not any(buffered.entity.base.down for buffered in transaction.sends):
         RULES.transactions.apply(namespace, transaction)
 
 
@@ -121,29 +108,23 @@ def completed_in_an_outage_comes_again(
     return RULES.locks.settle(namespace, command, connection)
 
 
-@mutant("LIFE-09", "messages.arrive", LATE, deep=True)
-def message_past_a_hundred_is_lost(
-    namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
+@mutant("LIFE-09", "messages.arrive", LATE, only_where, deep=True)
+def message_past_a_hundred_is_lost(namespace: Namespace, entity: Entity) -> bool:
     """The hundred and first message of a queue is accepted and lost."""
     counts = memory(namespace, Counter[str])
     counts[entity.path] += 1
-    if counts[entity.path] != MANY + 1:
-        RULES.messages.arrive(namespace, entity, message, partition, transit)
+    return counts[entity.path] != MANY + 1
 
 
-@mutant("DLQ-05", "dead_letters.enqueue", LATE_DEAD, deep=True)
-def dead_letter_past_a_hundred_is_lost(
-    namespace: Namespace, dead_letters: Entity, *rest: Any
-) -> None:
+@mutant("DLQ-05", "dead_letters.enqueue", LATE_DEAD, only_where, deep=True)
+def dead_letter_past_a_hundred_is_lost(namespace: Namespace, entity: Entity) -> bool:
     """The hundred and first dead letter of a queue is lost."""
     counts = memory(namespace, Counter[str])
-    counts[dead_letters.path] += 1
-    if counts[dead_letters.path] != MANY + 1:
-        RULES.dead_letters.enqueue(namespace, dead_letters, *rest)
+    counts[entity.path] += 1
+    return counts[entity.path] != MANY + 1
 
 
-@_shown((create(), send("m1", properties={"yes": True}), receive()))
+@shown("LIFE-01", (create(), send("m1", properties={"yes": True}), receive()), deep=True)
 def truth_becomes_a_number(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """A property that is true comes back as 1."""
     numbers = {
@@ -153,14 +134,14 @@ def truth_becomes_a_number(queued: QueuedMessage, view: v.MessageView) -> v.Mess
     return attrs.evolve(view, properties=numbers)
 
 
-@_shown((create(), send("m1", properties={"none": ""}), receive()))
+@shown("LIFE-01", (create(), send("m1", properties={"none": ""}), receive()), deep=True)
 def empty_text_is_lost(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """A property that is an empty text does not come back."""
     kept = {name: value for name, value in view.properties.items() if value != ""}
     return attrs.evolve(view, properties=kept)
 
 
-@_shown((create(), send("m1", subject="ñ"), receive()))
+@shown("LIFE-01", (create(), send("m1", subject="ñ"), receive()), deep=True)
 def letters_are_replaced(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
     """Letters of a label that are not ASCII come back as question marks."""
     if view.subject is None:
@@ -193,30 +174,22 @@ def _recovered(namespace: Namespace, command: Switch, connection: str) -> tuple[
 
 
 @mutant(
-    "DLQ-01",
-    "partitions.switch",
-    (*KEYED, receive(), wait(61), *IN_OUTAGE, receive()),
-    deep=True,
+    "DLQ-01", "partitions.switch", (*KEYED, receive(), wait(61), *IN_OUTAGE, receive()), deep=True
 )
 def outage_forgets_deliveries(namespace: Namespace, command: Switch, connection: str) -> Answer:
     """After an outage the deliveries of what its partition holds are counted from the start."""
-    answer, held = _recovered(namespace, command, connection)
-    for queued in held:
+    answer, recovered = _recovered(namespace, command, connection)
+    for queued in recovered:
         namespace.journal.touch(queued)
         queued.failed = 0
     return answer
 
 
-@mutant(
-    "LIFE-10",
-    "partitions.switch",
-    (*HELD, *SESSION_OUTAGE, over("c2", ACCEPT)),
-    deep=True,
-)
+@mutant("LIFE-10", "partitions.switch", (*HELD, *SESSION_OUTAGE, over("c2", ACCEPT)), deep=True)
 def outage_frees_sessions(namespace: Namespace, command: Switch, connection: str) -> Answer:
     """After an outage nobody holds the sessions of its partition any more."""
-    answer, held = _recovered(namespace, command, connection)
-    for session in {queued.session for queued in held if queued.session is not None}:
+    answer, recovered = _recovered(namespace, command, connection)
+    for session in {queued.session for queued in recovered if queued.session is not None}:
         if session.holder is not None:
             namespace.rules.sessions.release(namespace, session, counts=False)
     return answer
@@ -229,29 +202,26 @@ def outage_frees_sessions(namespace: Namespace, command: Switch, connection: str
         *(*HELD, down(home("s")), v.SetSessionState(queue=QUEUE, session_id="s", state="x")),
         *(up(home("s")), v.GetSessionState(queue=QUEUE, session_id="s")),
     ),
+    instead,
     deep=True,
 )
 def state_set_in_an_outage_is_lost(
-    namespace: Namespace, command: v.SetSessionState, connection: str
-) -> Answer:
+    namespace: Namespace, command: v.SetSessionState
+) -> Answer | None:
     """A session's state is accepted while its partition is down, and is lost."""
     entity = namespace.entities.get(command.queue)
-    if entity is not None and entity.base.down:
-        return Answer(DONE)
-    return RULES.sessions.set_state(namespace, command, connection)
+    return Answer(DONE) if entity is not None and entity.base.down else None
 
 
 @mutant(
     "MGMT-12",
     "management.apply_update",
     (create(max_delivery_count=4), UPDATE_LOCKS, wait(200), v.GetQueue(queue=QUEUE)),
+    afterwards,
     deep=True,
 )
-def update_of_locks_forgets_deliveries(
-    namespace: Namespace, entity: Entity, command: v.UpdateQueue
-) -> None:
+def update_of_locks_forgets_deliveries(entity: Entity, command: v.UpdateQueue) -> None:
     """An update of the lock duration sets the greatest delivery count to the default."""
-    RULES.management.apply_update(namespace, entity, command)
     if command.lock_duration is not None:
         entity.settings = attrs.evolve(entity.settings, max_delivery_count=10)
 
@@ -280,20 +250,15 @@ def update_of_locks_shortens_those_under_way(
     "LOCK-01",
     "management.update_queue",
     (*KEYED, receive(), v.UpdateQueue(queue=QUEUE, partitioned=False), complete(0)),
+    refuses_yet(),
     deep=True,
 )
-def refused_update_frees_locks(
-    namespace: Namespace, command: v.UpdateQueue, connection: str
-) -> Answer:
+def refused_update_frees_locks(namespace: Namespace, command: v.UpdateQueue) -> None:
     """An update that is refused takes all locks away."""
-    try:
-        return RULES.management.update_queue(namespace, command, connection)
-    except Refusal as refusal:
-        entity = namespace.entities.get(command.queue)
-        for queued in tuple(entity.messages.values()) if entity is not None else ():
-            if queued.token is not None and queued.session is None:
-                namespace.rules.locks.release(namespace, queued, Action.LOCK_ENDS)
-        return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
+    entity = namespace.entities.get(command.queue)
+    for queued in tuple(entity.messages.values()) if entity is not None else ():
+        if queued.token is not None and queued.session is None:
+            namespace.rules.locks.release(namespace, queued, Action.LOCK_ENDS)
 
 
 @mutant(
@@ -307,6 +272,3 @@ def locked_messages_are_not_counted(namespace: Namespace, entity: Entity) -> int
     """A message that is locked is not among those that are counted."""
     locked = sum(queued.state is State.LOCKED for queued in entity.messages.values())
     return RULES.management.count(namespace, entity) - locked
-
-
-MUTANTS: Final = mutant.all()

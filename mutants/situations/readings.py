@@ -8,13 +8,9 @@ from busproof.model.answers import Answer
 from busproof.model.partitions import shown
 from busproof.model.rules import RULES
 from busproof.model.state import Namespace
-from busproof.model.values import Refusal
-from busproof.mutants.mutant import Family
+from busproof.mutants.mutant import mutant
 from busproof.mutants.runs import QUEUE, Run, create, down, home, send
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
+from busproof.mutants.wrappers import refuses
 
 SERVED: Final = {"PEEK-IN-OUTAGE": "served"}
 IN_OUTAGE: Final[Run] = (
@@ -25,12 +21,16 @@ IN_OUTAGE: Final[Run] = (
 )
 
 
-@mutant("PART-29", "partitions.peek", IN_OUTAGE, readings=SERVED)
-def peek_refused_in_an_outage(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
+@mutant(
+    "PART-29",
+    "partitions.peek",
+    IN_OUTAGE,
+    refuses("LIFE-11", v.Error.UNAVAILABLE),
+    readings=SERVED,
+)
+def peek_refused_in_an_outage(namespace: Namespace, command: v.Peek) -> bool:
     """A peek is refused while any partition is down."""
-    if namespace.rules.topics.readable(namespace, command.queue).base.down:
-        raise Refusal(v.Error.UNAVAILABLE, "LIFE-11")
-    return RULES.partitions.peek(namespace, command, connection)
+    return bool(namespace.rules.topics.readable(namespace, command.queue).base.down)
 
 
 @mutant("PART-29", "partitions.peek", IN_OUTAGE, readings=SERVED)
@@ -39,9 +39,6 @@ def peek_shows_what_is_down(namespace: Namespace, command: v.Peek, connection: s
     entity = namespace.rules.topics.readable(namespace, command.queue)
     if not entity.base.down:
         return RULES.partitions.peek(namespace, command, connection)
-    lines = (each.line.behind(entity.messages, 0) for each in entity.partitions)
+    lines = (partition.line.behind(entity.messages, 0) for partition in entity.partitions)
     views = islice(map(shown, chain.from_iterable(lines)), command.count)
     return Answer(v.Peeked(messages=tuple(views)), rules=("LIFE-07",))
-
-
-MUTANTS: Final = mutant.all()

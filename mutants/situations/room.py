@@ -8,7 +8,7 @@ from busproof.model.life_cycle import Action, State
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage, ScheduledMessage
 from busproof.model.values import Refusal
-from busproof.mutants.mutant import Family
+from busproof.mutants.mutant import mutant
 from busproof.mutants.runs import (
     DEAD,
     PARTITIONS,
@@ -23,10 +23,7 @@ from busproof.mutants.runs import (
     schedule,
     send,
 )
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
+from busproof.mutants.wrappers import instead
 
 BULKY: Final[dict[str, Any]] = {"size": 10**8, "stands_in": True}
 FITTING: Final = 10
@@ -59,17 +56,13 @@ def unkeyed_messages_fill_one_partition_only(
     return RULES.keys.place_without_key(namespace, entity, size, timeout)
 
 
-@mutant("SIZE-10", "keys.place_without_key", (create(), *SENT), deep=True)
-def unkeyed_messages_always_fit(
-    namespace: Namespace, entity: Entity, size: int, timeout: int
-) -> int:
+@mutant("SIZE-10", "keys.place_without_key", (create(), *SENT), instead, deep=True)
+def unkeyed_messages_always_fit(namespace: Namespace, entity: Entity, size: int) -> int | None:
     """A message without key is accepted although every one of several partitions is full."""
     numbers, sizes = range(len(entity.partitions)), namespace.rules.sizes
     room = any(sizes.has_room(namespace, entity, number, size) for number in numbers)
     chosen = namespace.rules.keys.next_partition(namespace, entity, entity.base.down)
-    if room or chosen is None or len(numbers) == 1:
-        return RULES.keys.place_without_key(namespace, entity, size, timeout)
-    return chosen
+    return None if room or chosen is None or len(numbers) == 1 else chosen
 
 
 def _keeps_room(is_kept: Callable[[QueuedMessage, Action], bool]) -> Callable[..., None]:
@@ -168,6 +161,3 @@ def expired_message_keeps_room(namespace: Namespace, queued: QueuedMessage) -> N
     """A message that expired uses storage forever, also behind its dead letter."""
     RULES.expiry.expire(namespace, queued)
     _waste(namespace, queued.entity, queued.partition, queued.message)
-
-
-MUTANTS: Final = mutant.all()

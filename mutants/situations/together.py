@@ -4,17 +4,13 @@ from collections import Counter
 from typing import Any, Final
 
 from busproof import vocabulary as v
-from busproof.model.answers import Answer
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, Transaction, TransactionState
 from busproof.model.transactions import keys_of_sends
 from busproof.model.values import Key
-from busproof.mutants.mutant import Family, memory
+from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import Run, create, receive, send
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
+from busproof.mutants.wrappers import afterwards
 
 TAKE: Final = receive(delete=True)
 BOTH: Final[Run] = (
@@ -29,32 +25,26 @@ BOTH: Final[Run] = (
 def _others(namespace: Namespace, transaction: Transaction) -> list[Transaction]:
     """Return the other transactions that run."""
     return [
-        each
-        for each in namespace.transactions.values()
-        if each is not transaction and each.state is not TransactionState.ENDED
+        other
+        for other in namespace.transactions.values()
+        if other is not transaction and other.state is not TransactionState.ENDED
     ]
 
 
 @mutant(
     "TXN-12",
     "transactions.roll_back",
-    (
-        *BOTH,
-        v.RollBackTransaction(transaction="t1"),
-        v.CommitTransaction(transaction="t2"),
-        TAKE,
-    ),
+    (*BOTH, v.RollBackTransaction(transaction="t1"), v.CommitTransaction(transaction="t2"), TAKE),
+    afterwards,
     deep=True,
 )
 def rollback_empties_other_transactions(
-    namespace: Namespace, command: v.RollBackTransaction, connection: str
-) -> Answer:
+    namespace: Namespace, command: v.RollBackTransaction
+) -> None:
     """A rollback discards what other transactions have sent, too."""
-    answer = RULES.transactions.roll_back(namespace, command, connection)
     for other in _others(namespace, namespace.transactions[command.transaction]):
         namespace.journal.touch(other)
         other.sends = ()
-    return answer
 
 
 @mutant(
@@ -133,6 +123,3 @@ def every_message_is_a_copy_of_an_empty_id(
         return True
     counts[entity.path] += message.message_id == ""
     return RULES.duplicates.is_duplicate(namespace, entity, message, key)
-
-
-MUTANTS: Final = mutant.all()

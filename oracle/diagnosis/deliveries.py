@@ -1,22 +1,21 @@
 """Diagnosis of receives: a wrong message was given, or a message was withheld."""
 
 from busproof import vocabulary as v
+from busproof.oracle.coverage.deliveries import COUNTED_AGAIN
+from busproof.oracle.coverage.settlements import DEFAULT_DURATION
 from busproof.oracle.diagnosis.unknown_message import absence
 from busproof.oracle.forwarding.forwarding_setup import LONGEST_LOCK
 from busproof.oracle.messages.deliveries import DEFAULT_DELIVERIES, count_is_possible
 from busproof.oracle.messages.keys import SESSION_ID
 from busproof.oracle.messages.locks import lock_is_possible
-from busproof.oracle.messages.matching import Seen, recognised
-from busproof.oracle.messages.message_store import first_in_line
-from busproof.oracle.messages.receiving import COUNTED_AGAIN, order_rule
+from busproof.oracle.messages.matching import Candidate, recognised
+from busproof.oracle.messages.message_store import first_in_line, order_rule
 from busproof.oracle.messages.sequence_numbers import misnumbered
-from busproof.oracle.messages.settling import DEFAULT_DURATION
 from busproof.oracle.queued_messages import Key, Stored
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.several.batches import Reached, are_locked_apart, one_more, one_of
 from busproof.oracle.state import Namespace, Queue
 from busproof.oracle.transition import Observation
-
-__all__ = ["wrongly_received"]
 
 
 def wrongly_received(
@@ -46,18 +45,20 @@ def _wrongly_given(
         return absence(namespace, queue, view)
     stored = candidates[0].stored
     if stored.deferred or stored.spent:
-        return ("DEFER-01", "DEFER-06") if stored.deferred else _spent(queue)
-    if not any(count_is_possible(namespace, queue, each.stored, view) for each in candidates):
+        by_default = queue.settings.max_delivery_count == DEFAULT_DELIVERIES
+        of_spent = rules_if((True, "DLQ-02"), (by_default, "DLQ-04"))
+        return ("DEFER-01", "DEFER-06") if stored.deferred else of_spent
+    if not any(count_is_possible(each) for each in candidates):
         return (*_wrongly_counted(stored, view), "DLQ-01")
     if stored.came is not None and view.sequence_number == stored.scheduled_number is not None:
         return ("SCHED-06",)
-    if stored.message.session_id != command.session_id and command.session_id is not None:
+    if command.session_id not in (None, stored.message.session_id):
         foreign = ("SESS-04", "KEY-06", "LIFE-10")
         return ("SESS-01",) if stored.message.session_id is None else foreign
-    misnumber = misnumbered(namespace, queue, stored, view)
+    misnumber = misnumbered(candidates[0])
     return (
-        ((misnumber,) if misnumber else ())
-        or _lock_broken(namespace, candidates[0], command, view)
+        rules_if((misnumber, misnumber or ""))
+        or _lock_broken(candidates[0], command)
         or _wrongly_counted(stored, view)
         or _order_broken(queue, stored)
     )
@@ -96,45 +97,40 @@ def _wrongly_given_by_number(
     for view in views:
         if view.sequence_number not in (None, *command.sequence_numbers):
             return ("DEFER-08",)
-        found = [each.stored for each in recognised(namespace, queue, view, Observation())]
-        if not found:
+        candidate = next(recognised(namespace, queue, view, Observation()), None)
+        if candidate is None:
             return ("DEFER-07", "DEFER-03", *absence(namespace, queue, view))
-        if found[0].deferred is False:
+        if candidate.stored.deferred is False:
             return ("DEFER-04",)
-        if found[0].lock is not None:
+        if candidate.stored.lock is not None:
             return ("DEFER-05", "LIFE-02")
-        if not count_is_possible(namespace, queue, found[0], view):
+        if not count_is_possible(candidate):
             return ("DLQ-01",)
     return ("DEFER-11", "DEFER-12", "LOCK-01")
 
 
-def _spent(queue: Queue) -> tuple[v.RuleId, ...]:
-    by_default = queue.settings.max_delivery_count == DEFAULT_DELIVERIES
-    return ("DLQ-02", "DLQ-04") if by_default else ("DLQ-02",)
-
-
-def _lock_broken(
-    namespace: Namespace, candidate: Seen, command: v.Receive, view: v.MessageView
-) -> tuple[v.RuleId, ...]:
+def _lock_broken(candidate: Candidate, command: v.Receive) -> tuple[v.RuleId, ...]:
     """Return the rules broken by the lock of a delivery; empty if it is correct."""
     lock = candidate.stored.lock
-    if lock is not None and namespace.now.latest < lock.expiry.earliest:
+    if lock is not None and candidate.namespace.now.latest < lock.expiry.earliest:
         return ("LIFE-02", "LOCK-10", *(("LOCK-04",) if lock.first else ()))
     keeps = command.mode is v.ReceiveMode.PEEK_LOCK
-    if keeps and not lock_is_possible(namespace, candidate, command.session_id, view):
+    if keeps and not lock_is_possible(candidate, command.session_id):
         return _wrongly_locked(candidate.queue)
     return ("LIFE-02",) if lock is not None else ()
 
 
 def _wrongly_locked(queue: Queue) -> tuple[v.RuleId, ...]:
     """Return the rules broken by a lock's end time, if it contradicts the lock duration."""
-    duration, managed = queue.settings.lock_duration, queue.managed
-    rules = {DEFAULT_DURATION: ("LOCK-02", "LOCK-01"), LONGEST_LOCK: ("LOCK-03", "LOCK-01")}
-    apart: tuple[v.RuleId, ...] = ("MGMT-17",) if queue.settings.partitioned else ()
-    changed: tuple[v.RuleId, ...] = ("MGMT-12", *apart) if managed.updated else ()
-    if changed and "update" in managed.refused:
-        changed = (*changed, "MGMT-19")
-    return (*changed, *rules.get(duration, ("LOCK-01",)))
+    settings, managed = queue.settings, queue.managed
+    return rules_if(
+        (managed.updated, "MGMT-12"),
+        (managed.updated and settings.partitioned, "MGMT-17"),
+        (managed.updated and "update" in managed.refused, "MGMT-19"),
+        (settings.lock_duration == DEFAULT_DURATION, "LOCK-02"),
+        (settings.lock_duration == LONGEST_LOCK, "LOCK-03"),
+        (True, "LOCK-01"),
+    )
 
 
 def _order_broken(queue: Queue, stored: Stored) -> tuple[v.RuleId, ...]:
@@ -155,34 +151,33 @@ def _withheld(namespace: Namespace, queue: Queue, command: v.Receive) -> tuple[v
         stays = ("DLQ-05", "DLQ-02", "DLQ-12", "DLQ-07", "DLQ-09", "LIFE-09")
         return stays if queue.arrivals else ("DLQ-08", *stays)
     waiting = [stored for stored in queue.messages.values() if stored.available]
-    returned = dict.fromkeys(stored.returned for stored in waiting if stored.returned)
-    rules: tuple[v.RuleId, ...] = (*returned, "LIFE-09", "TXN-12", "LIFE-01")
-    if queue.settings.duplicate_detection:
-        rules = (*rules, "DUP-04")
-    if any(stored.deliveries for stored in waiting):
-        rules = (*rules, "DLQ-03")
-    if any(stored.resisted for stored in waiting):
-        rules = (*rules, "LOCK-08")
-    if queue.managed.suspended:
-        rules = (*rules, "MGMT-27")
-    rules = (*rules, *dict.fromkeys(rule for stored in waiting for rule in stored.shows))
-    if any(stored.came for stored in waiting):
-        rules = (*rules, "SCHED-05")
-    if queue.peeked:
-        rules = (*rules, "LIFE-07")
-    if any(stored.key is None and stored.message.message_id is not None for stored in waiting):
-        rules = (*rules, "KEY-12")
-    if "queue" in queue.managed.tried:
-        rules = (*rules, "MGMT-09")
-    if len(queue.managed.before):
-        rules = (*rules, "MGMT-15")
-    if namespace.now.earliest > queue.receivers.others_until >= 0:
-        rules = ("LIFE-13", *rules)
-    return rules
+    by_id = any(each.key is None and each.message.message_id is not None for each in waiting)
+    return (
+        *rules_if((namespace.now.earliest > queue.receivers.others_until >= 0, "LIFE-13")),
+        *dict.fromkeys(stored.returned for stored in waiting if stored.returned),
+        *("LIFE-09", "TXN-12", "LIFE-01"),
+        *rules_if(
+            (queue.settings.duplicate_detection, "DUP-04"),
+            (any(stored.deliveries for stored in waiting), "DLQ-03"),
+            (any(stored.resisted for stored in waiting), "LOCK-08"),
+            (queue.managed.suspended, "MGMT-27"),
+        ),
+        *dict.fromkeys(rule for stored in waiting for rule in stored.shows),
+        *rules_if(
+            (any(stored.came for stored in waiting), "SCHED-05"),
+            ("peeks" in queue.requests, "LIFE-07"),
+            (by_id, "KEY-12"),
+            ("queue" in queue.managed.tried, "MGMT-09"),
+            (len(queue.managed.before), "MGMT-15"),
+        ),
+    )
 
 
 def _withheld_from_session(queue: Queue, session_id: str) -> tuple[v.RuleId, ...]:
     first = first_in_line(queue, Key(SESSION_ID, session_id))
-    returned = (first.returned,) if first is not None and first.returned else ()
-    rules: tuple[v.RuleId, ...] = (*returned, "LIFE-09", "LIFE-10", "SESS-05")
-    return rules if queue.settings.partitioned else (*rules, "SESS-26")
+    returned = None if first is None else first.returned
+    return rules_if(
+        (returned, returned or ""),
+        (True, "LIFE-09", "LIFE-10", "SESS-05"),
+        (not queue.settings.partitioned, "SESS-26"),
+    )

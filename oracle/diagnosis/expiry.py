@@ -14,8 +14,6 @@ from busproof.oracle.messages.settling import locked
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import Namespace, Queue
 
-__all__ = ["blamed_for_age"]
-
 
 def blamed_for_age(namespace: Namespace, queue: Queue, event: v.Event) -> tuple[v.RuleId, ...]:
     """Return the rules on expiry that an event breaks; empty if age is irrelevant."""
@@ -35,15 +33,9 @@ def blamed_for_age(namespace: Namespace, queue: Queue, event: v.Event) -> tuple[
             return ()
 
 
-def _of_body(queue: Queue, view: v.MessageView) -> list[Stored]:
-    numbers = queue.bodies.get(view.body, ())
-    found = (queue.messages.get(each) for each in (numbers if isinstance(numbers, tuple) else ()))
-    return [stored for stored in found if stored is not None]
-
-
 def _given_too_late(namespace: Namespace, queue: Queue, view: v.MessageView) -> Iterator[v.RuleId]:
     """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13: an expired message was given."""
-    for stored in _of_body(queue, view):
+    for stored in queue.with_body(view.body):
         dies = stored.dies
         if dies is None or may_be_given(namespace, queue, stored):
             continue
@@ -85,8 +77,8 @@ def _wrongly_dead(
     """TTL-02, TTL-07, TTL-08, TTL-10: a message was wrongly dead-lettered for its age."""
     owner = namespace.queues[v.owner_of(dead.settings.queue)]
     for view in views:
-        for stored in _of_body(owner, view):
-            if not is_mortal(stored) or _of_body(dead, view):
+        for stored in owner.with_body(view.body):
+            if not is_mortal(stored) or any(dead.with_body(view.body)):
                 continue
             if not may_have_died(namespace, stored):
                 if view.dead_letter_reason in (None, EXPIRED):

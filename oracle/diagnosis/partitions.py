@@ -1,7 +1,5 @@
 """Diagnosis of events that break rules on partitions, outages, front ends and peeks."""
 
-from collections.abc import Iterator
-
 from busproof import vocabulary as v
 from busproof.oracle.messages.matching import recognised
 from busproof.oracle.messages.partitions import has_outlasted, is_another_dark
@@ -12,10 +10,9 @@ from busproof.oracle.messages.peek_start import (
     shows_too_little,
     shows_what_is_down,
 )
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import Namespace, Queue, everywhere
 from busproof.oracle.transition import Observation
-
-__all__ = ["blamed_for_partitions", "wrongly_begun"]
 
 
 def wrongly_begun(
@@ -34,7 +31,7 @@ def wrongly_begun(
     if any(shows_what_is_down(namespace, queue, each.where) for found in places for each in found):
         return ("PART-29", "LIFE-07")
     for seen in recognised(namespace, queue, views[0], Observation()):
-        rule = begins_wrongly(namespace, seen.queue, command, seen.stored, seen.where)
+        rule = begins_wrongly(seen, command)
         if rule is not None:
             return (rule, *_left_out(queue), "LIFE-07")
     return ()
@@ -42,60 +39,50 @@ def wrongly_begun(
 
 def _left_out(queue: Queue) -> tuple[v.RuleId, ...]:
     """DEFER-09: diagnose a peek that may have skipped a message at its start."""
-    deferred = any(stored.deferred for stored in queue.messages.values())
-    return ("DEFER-09",) if deferred else ()
+    return rules_if((any(stored.deferred for stored in queue.messages.values()), "DEFER-09"))
 
 
 def blamed_for_partitions(
     namespace: Namespace, queue: Queue | None, event: v.Event
-) -> Iterator[v.RuleId]:
+) -> tuple[v.RuleId, ...]:
     """Return further broken rules, given current and earlier outages."""
     if queue is None:
-        return
+        return ()
+    partitioned = queue.settings.partitioned
+    rules: tuple[v.RuleId, ...] = ()
     match event.command, event.outcome:
         case v.Receive(), v.Empty() | v.Refused():
-            yield from _withheld(namespace, queue)
+            rules = _withheld(namespace, queue)
         case v.Receive(), v.Received():
-            yield from _given(queue)
-        case v.Send(), v.Done() if queue.outages.must_hit(everywhere(namespace, queue.settings)):
-            yield "PART-03" if queue.settings.partitioned else "PART-01"
+            rules = rules_if(
+                (queue.outages.any and not partitioned, "PART-01"),
+                (queue.recovered, "PART-04"),
+                (partitioned and len(queue.locks), "PART-10"),
+                (partitioned and queue.settlements and queue.arrivals > 1, "PART-12", "PART-09"),
+            )
+        case v.Send(), v.Done():
+            dark = queue.outages.must_hit(everywhere(namespace, queue.settings))
+            rules = rules_if((dark, "PART-03" if partitioned else "PART-01"))
         case v.Send(), v.Refused():
-            if queue.outages.any:
-                yield "PART-02"
-            if is_another_dark(namespace, queue):
-                yield "PART-05"
+            elsewhere = is_another_dark(namespace, queue)
+            rules = rules_if((queue.outages.any, "PART-02"), (elsewhere, "PART-05"))
         case (
-            (v.Complete() | v.Abandon() | v.Defer() | v.DeadLetter() | v.RenewLock()),
+            (v.Complete() | v.Abandon() | v.DeadLetter() | v.Defer() | v.RenewLock()),
             v.Refused(),
         ):
-            if queue.settings.partitioned:
-                yield "PART-12"
+            rules = rules_if((partitioned, "PART-12"))
+    return rules
 
 
-def _withheld(namespace: Namespace, queue: Queue) -> Iterator[v.RuleId]:
+def _withheld(namespace: Namespace, queue: Queue) -> tuple[v.RuleId, ...]:
     """PART-02, PART-04, PART-05, PART-09, PART-12: an available message was not given."""
     waiting = [stored for stored in queue.messages.values() if stored.available]
-    if any(has_outlasted(queue, stored) for stored in waiting):
-        yield "PART-04"
-    if queue.recovered or queue.outages.any:
-        yield "PART-02"
-    if is_another_dark(namespace, queue):
-        yield "PART-05"
-    if not queue.settings.partitioned:
-        return
-    if any(stored.since < queue.receivers.count for stored in waiting):
-        yield "PART-09"
-    if queue.settlements and queue.arrivals > 1:
-        yield "PART-12"
-
-
-def _given(queue: Queue) -> Iterator[v.RuleId]:
-    """PART-01, PART-04, PART-09, PART-10, PART-12: a message was given that must not be."""
-    if queue.outages.any and not queue.settings.partitioned:
-        yield "PART-01"
-    if queue.recovered:
-        yield "PART-04"
-    if queue.settings.partitioned and len(queue.locks):
-        yield "PART-10"
-    if queue.settings.partitioned and queue.settlements and queue.arrivals > 1:
-        yield from ("PART-12", "PART-09")
+    since = any(stored.since < queue.receivers.count for stored in waiting)
+    partitioned = queue.settings.partitioned
+    return rules_if(
+        (any(has_outlasted(queue, stored) for stored in waiting), "PART-04"),
+        (queue.recovered or queue.outages.any, "PART-02"),
+        (is_another_dark(namespace, queue), "PART-05"),
+        (partitioned and since, "PART-09"),
+        (partitioned and queue.settlements and queue.arrivals > 1, "PART-12"),
+    )

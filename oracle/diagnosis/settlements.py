@@ -1,87 +1,47 @@
 """Diagnosis of events that break rules on settling and on batches."""
 
-from typing import Final
+from typing import Any, Final
 
 from busproof import vocabulary as v
 from busproof.oracle.state import Namespace, Queue
 
-__all__ = [
-    "OF_DELETIONS",
-    "blamed_for_batches",
-    "blamed_for_deletions",
-    "blamed_for_locks_together",
-    "blamed_for_settlements",
-    "wrongly_settled",
-]
-
+OF_DELETIONS: Final = ("BATCH-15", "BATCH-16", "BATCH-17")
+"""Rules that an answer may break after messages were deleted in one request, or by doing so."""
+_OF_BATCHES: Final = (
+    *("BATCH-01", "BATCH-02", "BATCH-03", "BATCH-04", "BATCH-08"),
+    *("BATCH-09", "BATCH-10", "BATCH-11", "BATCH-14"),
+)
 
 _TELLING_OF_SETTLEMENTS: Final = v.Receive | v.Peek | v.ReceiveDeferred | v.RenewLock | v.Settlement
 """Requests whose answers reveal whether a message was settled."""
-
-
-def wrongly_settled(outcome: v.Outcome) -> tuple[v.RuleId, ...]:
-    """Diagnose a settlement under a lost lock, or the refusal of one under a valid lock."""
-    if isinstance(outcome, v.Done):
-        return ("LIFE-06", "LOCK-07")
-    return ("LIFE-06", "LOCK-10", "LOCK-04", "LOCK-01", "LOCK-02")
-
-
-def blamed_for_settlements(
-    namespace: Namespace, queue: Queue | None, command: v.Command
-) -> tuple[v.RuleId, ...]:
-    """LOCK-11 to LOCK-13: return further broken rules about settlements in transactions."""
-    if queue is None or not isinstance(command, _TELLING_OF_SETTLEMENTS):
-        return ()
-    owner = namespace.queues[v.owner_of(queue.settings.queue)]
-    return ("LOCK-11", "LOCK-12", "LOCK-13") if queue.pledged or owner.pledged else ()
-
-
 _TELLING_OF_LOCKS: Final = _TELLING_OF_SETTLEMENTS | v.ReceiveBatch | v.SettleBatch | v.RenewLocks
-_OF_LOCKS_TOGETHER: Final = ("LOCK-14", "LOCK-16", "LOCK-17", "LOCK-18")
-
-
-def blamed_for_locks_together(
-    namespace: Namespace, queue: Queue | None, command: v.Command
-) -> tuple[v.RuleId, ...]:
-    """Return further broken rules if one request was about several locks of the entity."""
-    if queue is None or not isinstance(command, _TELLING_OF_LOCKS):
-        return ()
-    owner = namespace.queues[v.owner_of(queue.settings.queue)]
-    return _OF_LOCKS_TOGETHER if queue.together or owner.together else ()
-
-
-OF_DELETIONS: Final = ("BATCH-15", "BATCH-16", "BATCH-17")
-"""Rules that an answer may break after messages were deleted in one request, or by doing so."""
-
-
-def blamed_for_deletions(
-    namespace: Namespace, queue: Queue | None, command: v.Command
-) -> tuple[v.RuleId, ...]:
-    """Return further broken rules if messages of the entity were deleted in one request."""
-    if queue is None or not isinstance(command, _TELLING_OF_LOCKS | v.DeleteBatch):
-        return ()
-    owner = namespace.queues[v.owner_of(queue.settings.queue)]
-    return OF_DELETIONS if queue.purged or owner.purged else ()
-
-
 _TELLING_OF_BATCHES: Final = v.Receive | v.ReceiveBatch | v.ReceiveDeferred | v.Peek
 """Requests whose answers reveal whether and where a message of a batch is."""
-_OF_BATCHES: Final = (
-    "BATCH-01",
-    "BATCH-02",
-    "BATCH-03",
-    "BATCH-04",
-    "BATCH-08",
-    "BATCH-09",
-    "BATCH-10",
-    "BATCH-11",
+
+_EVER: Final[tuple[tuple[str, Any, tuple[v.RuleId, ...]], ...]] = (
+    ("transactions", _TELLING_OF_SETTLEMENTS, ("LOCK-11", "LOCK-12", "LOCK-13")),
+    ("batches", v.Settlement, ("BATCH-14",)),
+    ("batches", _TELLING_OF_BATCHES, _OF_BATCHES),
+    ("deletions", _TELLING_OF_LOCKS | v.DeleteBatch, OF_DELETIONS),
+    ("locks", _TELLING_OF_LOCKS, ("LOCK-14", "LOCK-16", "LOCK-17", "LOCK-18")),
 )
+"""Kind of requests that were ever made; requests that reveal it; rules broken then."""
 
 
-def blamed_for_batches(queue: Queue | None, command: v.Command) -> tuple[v.RuleId, ...]:
-    """Return further broken rules if an entity's messages were sent or received in batches."""
-    if queue is None or not queue.batched:
+def blamed_for_earlier_requests(
+    namespace: Namespace, queue: Queue | None, command: v.Command
+) -> tuple[v.RuleId, ...]:
+    """Return further broken rules, given what was ever done to the entity's messages.
+
+    What was done to an entity's messages shows in its dead letters, too; batches do not.
+    """
+    if queue is None:
         return ()
-    if isinstance(command, v.Settlement):
-        return ("BATCH-14",)
-    return (*_OF_BATCHES, "BATCH-14") if isinstance(command, _TELLING_OF_BATCHES) else ()
+    owner = namespace.queues[v.owner_of(queue.settings.queue)]
+    return tuple(
+        rule
+        for kind, telling, rules in _EVER
+        if isinstance(command, telling)
+        and (kind in queue.requests or (kind != "batches" and kind in owner.requests))
+        for rule in rules
+    )

@@ -8,9 +8,8 @@ from busproof.oracle.management.topics import why_absent
 from busproof.oracle.messages.keys import ASSIGNED, home_name, rule_of
 from busproof.oracle.messages.matching import is_unchanged
 from busproof.oracle.queued_messages import Stored
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import Namespace, Queue
-
-__all__ = ["absence"]
 
 _BESIDES: Final[dict[v.RuleId, tuple[v.RuleId, ...]]] = {
     "KEY-11": ("DUP-04", "DUP-07", "DUP-02", "DUP-05", "DUP-09", "DUP-11", "DUP-03"),
@@ -33,10 +32,10 @@ def absence(namespace: Namespace, queue: Queue, view: v.MessageView) -> tuple[v.
         return (*rules, *_beside(rules), "LIFE-01")
     if isinstance(known, str):
         return (*_hidden(queue, view, known), *_beside((known,)))
-    present = [queue.messages[number] for number in known if number in queue.messages]
-    if not present:
+    there = list(queue.with_body(view.body))
+    if not there:
         return _gone(namespace, queue, view)
-    unchanged = [stored for stored in present if is_unchanged(namespace, stored, view)]
+    unchanged = [stored for stored in there if is_unchanged(namespace, stored, view)]
     if not unchanged:
         unassigned = namespace.observability.assigns_message_ids and view.message_id is None
         return ("KEY-13",) if unassigned else ("LIFE-01", "LIFE-12")
@@ -69,32 +68,22 @@ def _from_dead_letters(
     namespace: Namespace, dead: Queue, view: v.MessageView
 ) -> tuple[v.RuleId, ...]:
     """DLQ-03, DLQ-05, DLQ-06, DLQ-13: it is not a dead letter, or has another reason."""
-    known = dead.bodies.get(view.body, ())
-    numbers = known if isinstance(known, tuple) else ()
-    if not numbers and dead.settings.queue.endswith(v.TRANSFERS):
-        return ("FWD-32", "FWD-14", "DLQ-14", "LIFE-01")
-    present = [dead.messages[number] for number in numbers if number in dead.messages]
-    if not numbers:
-        rules = ("DLQ-03", "DLQ-14", "DLQ-08", "LIFE-01")
-        return ("DLQ-02", *rules) if _is_spent(namespace, dead, view) else rules
-    if not present:
+    known = dead.bodies.get(view.body)
+    if not (isinstance(known, tuple) and known):
+        if dead.settings.queue.endswith(v.TRANSFERS):
+            return ("FWD-32", "FWD-14", "DLQ-14", "LIFE-01")
+        owner = namespace.queues[v.owner_of(dead.settings.queue)]
+        spent = any(stored.spent for stored in owner.with_body(view.body))
+        return rules_if((spent, "DLQ-02"), (True, "DLQ-03", "DLQ-14", "DLQ-08", "LIFE-01"))
+    there = list(dead.with_body(view.body))
+    if not there:
         return ("LIFE-03", "DLQ-07")
-    reasonless = [
-        stored for stored in present if is_unchanged(namespace, stored, view, reason=False)
-    ]
+    reasonless = [each for each in there if is_unchanged(namespace, each, view, reason=False)]
     if not reasonless:
         return ("DLQ-06", "LIFE-12")
     if not any(is_unchanged(namespace, stored, view) for stored in reasonless):
         return ("DLQ-05", "DLQ-02")
     return ("DLQ-13", "LIFE-01")
-
-
-def _is_spent(namespace: Namespace, dead: Queue, view: v.MessageView) -> bool:
-    """Return whether such a message has reached its delivery limit."""
-    owner = namespace.queues[v.owner_of(dead.settings.queue)]
-    known = owner.bodies.get(view.body, ())
-    numbers = known if isinstance(known, tuple) else ()
-    return any(owner.messages[number].spent for number in numbers if number in owner.messages)
 
 
 def _misplaced(namespace: Namespace, queue: Queue, stored: Stored) -> tuple[v.RuleId, ...]:

@@ -16,8 +16,6 @@ from busproof.oracle.messages.enqueueing import arrive
 from busproof.oracle.state import Namespace, Queue, feeding, with_queue
 from busproof.oracle.unjudged import stop_judging
 
-__all__ = ["destination_again", "is_mere_destination", "tried_again"]
-
 
 def is_mere_destination(namespace: Namespace, queue: Queue) -> bool:
     """Return whether a queue only receives forwarded messages, from fully known entities."""

@@ -12,6 +12,7 @@ from busproof.oracle.messages.liveness import is_owed
 from busproof.oracle.messages.message_store import never_arrives
 from busproof.oracle.messages.partitioning import home_of, spread_beside
 from busproof.oracle.queued_messages import Key
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import (
     Namespace,
     Queue,
@@ -20,8 +21,6 @@ from busproof.oracle.state import (
     everywhere,
     with_queue,
 )
-
-__all__ = ["kept_by", "passed_on", "why_late", "withheld_beyond"]
 
 MOST_EVER = 4
 MOST_HOPS = {"three": 3}
@@ -56,7 +55,13 @@ def passed_on(
         certain=False,
         answered=False,
     )
-    kept_away = tuple(_kept_away(destination, arrival, becomes))
+    # Why the message may not be found at the destination.
+    no_session = destination.settings.requires_session and arrival.message.session_id is None
+    kept_away = rules_if(
+        (becomes is Fate.DROPPED, "FWD-13"),
+        (arrival.hops == MOST_HOPS["three"], "FWD-17"),
+        (no_session, "FWD-27"),
+    )
     going = attrs.evolve(
         arrival,
         key=key,
@@ -71,16 +76,6 @@ def passed_on(
     spread = spread_beside(namespace, destination, arrival.message)
     destination = attrs.evolve(destination, copies=copies, spread=spread)
     return _keeping(destination, kept_away), going
-
-
-def _kept_away(destination: Queue, arrival: Arrival, becomes: Fate) -> Iterator[v.RuleId]:
-    """FWD-13, FWD-17, FWD-27: return why the message may not be found at the destination."""
-    if becomes is Fate.DROPPED:
-        yield "FWD-13"
-    if arrival.hops == MOST_HOPS["three"]:
-        yield "FWD-17"
-    if destination.settings.requires_session and arrival.message.session_id is None:
-        yield "FWD-27"
 
 
 def why_late(namespace: Namespace, queue: Queue, body: str) -> Iterator[v.RuleId]:
@@ -113,8 +108,13 @@ def withheld_beyond(namespace: Namespace, source: Queue, body: str, rule: v.Rule
 
 
 def _keeping(destination: Queue, rules: tuple[v.RuleId, ...]) -> Queue:
+    return attrs.evolve(kept_away_by(destination, *rules), fed=True)
+
+
+def kept_away_by(destination: Queue, *rules: v.RuleId) -> Queue:
+    """Return a destination with more rules that keep forwarded messages away from it."""
     kept_away = tuple(dict.fromkeys((*destination.kept_away, *rules)))
-    return attrs.evolve(destination, fed=True, kept_away=kept_away)
+    return attrs.evolve(destination, kept_away=kept_away)
 
 
 def _key(namespace: Namespace, source: Queue, destination: Queue, arrival: Arrival) -> Key | None:
@@ -141,32 +141,25 @@ def _shown(
     """Return the rules exercised when the message is received after this hop."""
     if v.is_dead_letter_queue(source.settings.queue):
         return ("FWD-35",)
-    pair = (bool(source.settings.partitioned), bool(destination.settings.partitioned))
-    asked = "FWD-05" if source.managed.redirected else "FWD-04"
-    rules: tuple[v.RuleId, ...] = (_OF_KINDS[pair], asked, "FWD-14")
-    message = arrival.message
-    if message.session_id or message.partition_key or message.message_id:
-        rules = ("FWD-07", *rules)
-    if key is None and destination.settings.partitioned:
-        rules = ("FWD-09", "FWD-10", *rules)
-    if keys_conflict(message) and destination.settings.partitioned:
-        rules = ("FWD-28", *rules)
-    by_id = _was_id_a_key(source, arrival) and not destination.settings.duplicate_detection
-    if by_id and destination.settings.partitioned:
-        rules = ("FWD-12", *rules)
-    if arrival.hops == 2:
-        rules = ("FWD-16", *rules)
-    if arrival.hops == MOST_HOPS["three"]:
-        rules = ("FWD-17", *rules)
-    if arrival.revision is not None:
-        rules = ("FWD-33", *rules)
-    if isinstance(source.role, Subscription):
-        rules = ("FWD-30", *rules)
-    if any(pair) and destination.arrivals:
-        rules = ("FWD-31", *rules)
-    if destination.settings.requires_session and not isinstance(destination.role, Topic):
-        rules = ("FWD-26", *rules)
-    return rules
+    message, settings = arrival.message, destination.settings
+    partitioned = bool(settings.partitioned)
+    pair = (bool(source.settings.partitioned), partitioned)
+    by_id = _was_id_a_key(source, arrival) and not settings.duplicate_detection
+    of_session = settings.requires_session and not isinstance(destination.role, Topic)
+    keyed = message.session_id or message.partition_key or message.message_id
+    return rules_if(
+        (of_session, "FWD-26"),
+        (any(pair) and destination.arrivals, "FWD-31"),
+        (isinstance(source.role, Subscription), "FWD-30"),
+        (arrival.revision is not None, "FWD-33"),
+        (arrival.hops == MOST_HOPS["three"], "FWD-17"),
+        (arrival.hops == 2, "FWD-16"),
+        (by_id and partitioned, "FWD-12"),
+        (keys_conflict(message) and partitioned, "FWD-28"),
+        (key is None and partitioned, "FWD-09", "FWD-10"),
+        (keyed, "FWD-07"),
+        (True, _OF_KINDS[pair], "FWD-05" if source.managed.redirected else "FWD-04", "FWD-14"),
+    )
 
 
 _OF_KINDS = {

@@ -6,19 +6,12 @@ from typing import Final, TypeVar
 import attrs
 
 from busproof import vocabulary as v
+from busproof.oracle.forwarding.forwarding import kept_away_by
 from busproof.oracle.messages.receiving import receive
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.several.batches import receive_batch
 from busproof.oracle.state import Namespace, Queue, Subscription, is_unsure, with_queue
 from busproof.oracle.transition import Observation, Transition, refusal
-
-__all__ = [
-    "LONGEST_LOCK",
-    "given_by_source",
-    "not_forwarding",
-    "refused_destination",
-    "sources",
-    "with_lawful_locks",
-]
 
 LONGEST_LOCK: Final = 300 * v.MICROSECONDS
 """LOCK-03: maximum lock duration."""
@@ -69,9 +62,7 @@ def sources(
 
 def not_forwarding(namespace: Namespace, destination_named: str) -> Namespace:
     """FWD-25: record that a source's messages do not arrive at its destination."""
-    destination = namespace.queues[destination_named]
-    kept_away = tuple(dict.fromkeys((*destination.kept_away, "FWD-25")))
-    return with_queue(namespace, attrs.evolve(destination, kept_away=kept_away))
+    return with_queue(namespace, kept_away_by(namespace.queues[destination_named], "FWD-25"))
 
 
 def given_by_source(
@@ -83,31 +74,19 @@ def given_by_source(
     a queue held when an update enabled forwarding may still be received from it, because the
     documents leave their place open.
     """
-    if queue.settings.forward_to is None:
+    receives = isinstance(command, v.Receive | v.ReceiveBatch)
+    if queue.settings.forward_to is None or not (receives or isinstance(command, v.Peek)):
         return
-    if isinstance(command, v.Receive | v.ReceiveBatch):
-        yield from _given_by_source(namespace, queue, command, connection, seen)
-    elif isinstance(command, v.Peek):
-        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
+    may_stay = queue.managed.redirected and queue.messages
+    dead = v.is_dead_letter_queue(queue.settings.queue)
+    rules = rules_if((receives and not may_stay, "FWD-36" if dead else "FWD-15"))
+    yield refusal(namespace, v.Error.INVALID_OPERATION, *rules, any_error=True)
+    if not receives:
         shown = seen.outcome if isinstance(seen.outcome, v.Peeked) else v.Peeked()
         yield Transition(outcome=shown, next=namespace)
-
-
-def _given_by_source(
-    namespace: Namespace,
-    queue: Queue,
-    command: v.Receive | v.ReceiveBatch,
-    connection: str,
-    seen: Observation,
-) -> Iterator[Transition]:
-    if not (queue.managed.redirected and queue.messages):
-        rule = "FWD-36" if v.is_dead_letter_queue(command.queue) else "FWD-15"
-        yield refusal(namespace, v.Error.INVALID_OPERATION, rule, any_error=True)
-        yield Transition(outcome=v.Empty(), next=namespace, rules=(rule,))
         return
-    yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
-    yield Transition(outcome=v.Empty(), next=namespace)
-    if isinstance(command, v.ReceiveBatch):
+    yield Transition(outcome=v.Empty(), next=namespace, rules=rules)
+    if may_stay and isinstance(command, v.ReceiveBatch):
         yield from receive_batch(namespace, command, connection, seen)
-    else:
+    elif may_stay and isinstance(command, v.Receive):
         yield from receive(namespace, command, connection, seen)

@@ -23,10 +23,9 @@ from busproof.oracle.state import (
     is_unsure,
     with_queue,
 )
+from busproof.oracle.transactions.limits import is_in_transaction
 from busproof.oracle.transition import Transition
 from busproof.oracle.unjudged import stop_judging
-
-__all__ = ["redirection_refused", "with_lost_redirection", "with_redirection"]
 
 
 def redirection_refused(
@@ -63,24 +62,13 @@ def with_redirection(namespace: Namespace, command: v.UpdateQueue, *, surely: bo
     return _begun(namespace, redirected) if wanted is not None else _ended(namespace, redirected)
 
 
-def with_lost_redirection(namespace: Namespace, command: v.UpdateQueue) -> Namespace:
-    """Stop judging: the update may take effect now, later or never."""
-    if command.forward_to is None:
-        return namespace
-    onward = (command.forward_to,) if command.forward_to else ()
-    return stop_judging(namespace, command.queue, *onward)
-
-
 def _is_simple(namespace: Namespace, queue: Queue, wanted: str | None) -> bool:
     """Return whether only the place of the queue's messages is open."""
     name = queue.settings.queue
     held = [*queue.messages.values()]
     idle = all(stored.lock is None and stored.deferred is False for stored in held)
-    sources = {name} | ({queue.role.topic} if isinstance(queue.role, Subscription) else set())
-    waits = any(
-        transaction is not None and not sources.isdisjoint(transaction.queues)
-        for transaction in namespace.transactions.values()
-    )
+    sources = (name, queue.role.topic) if isinstance(queue.role, Subscription) else (name,)
+    waits = is_in_transaction(namespace, *sources)
     still = not (len(queue.calendar.entries) or waits or any(feeding(namespace, name)))
     alone = wanted is None or (wanted != name and not any(feeding(namespace, wanted)))
     turned = wanted is not None and queue.settings.forward_to is not None

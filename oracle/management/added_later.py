@@ -9,8 +9,6 @@ from typing import Final
 from busproof import vocabulary as v
 from busproof.oracle.state import Queue
 
-__all__ = ["blamed_as_added", "shown_as_added"]
-
 _PEEK_IN_SESSION: Final = "FEAT-17"
 _OF_REQUESTS: Final[dict[type[v.Command], v.RuleId]] = {
     v.Send: "FEAT-05",
@@ -29,13 +27,7 @@ _OF_REQUESTS: Final[dict[type[v.Command], v.RuleId]] = {
 }
 """Request to the rule that it works on a partitioned entity."""
 
-_WORKED: Final = (
-    v.Received,
-    v.ReceivedSeveral,
-    v.Renewed,
-    v.Scheduled,
-    v.SessionState,
-)
+_WORKED: Final = v.Received | v.ReceivedSeveral | v.Renewed | v.Scheduled | v.SessionState
 """Answers that prove that a request succeeded."""
 
 
@@ -49,15 +41,11 @@ def shown_as_added(
         command: the request.
         outcome: the answer.
     """
-    return _rule(queue, command) if _has_worked(command, outcome) else ()
+    return blamed_as_added(queue, command) if _has_worked(command, outcome) else ()
 
 
 def blamed_as_added(queue: Queue | None, command: v.Command) -> tuple[v.RuleId, ...]:
     """FEAT-05 to FEAT-17: return further rules that a violation may break."""
-    return _rule(queue, command)
-
-
-def _rule(queue: Queue | None, command: v.Command) -> tuple[v.RuleId, ...]:
     if queue is None or not queue.settings.partitioned:
         return ()
     if isinstance(command, v.Peek) and command.session_id is not None:

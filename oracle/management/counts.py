@@ -5,8 +5,6 @@ from busproof.oracle.messages.releasing import without_perhaps_spent
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import Namespace, Queue, feeding
 
-__all__ = ["count_is_allowed", "counts", "may_lag", "rules_of_scheduled"]
-
 
 def _reading(namespace: Namespace, ambiguity: str) -> str | None:
     return namespace.profile.readings.get(ambiguity)

@@ -2,7 +2,9 @@
 
 import attrs
 
+from busproof.oracle.changes import with_registry
 from busproof.oracle.forwarding.forward_retries import is_mere_destination
+from busproof.oracle.management.topics import topic_of
 from busproof.oracle.outages import Outages
 from busproof.oracle.registry import Tombstone
 from busproof.oracle.state import (
@@ -14,9 +16,8 @@ from busproof.oracle.state import (
     with_queue,
     without_queue,
 )
+from busproof.oracle.transactions.limits import is_in_transaction
 from busproof.oracle.unjudged import is_joined, stop_judging
-
-__all__ = ["delete_entity"]
 
 
 def delete_entity(namespace: Namespace, queue: Queue) -> Namespace:
@@ -45,12 +46,10 @@ def _gone(namespace: Namespace, queue: Queue, *, with_topic: bool = False) -> Na
     """
     namespace = _perhaps_given_up(namespace, queue)
     name, settings = queue.settings.queue, queue.settings
-    namespace = without_queue(namespace, name)
-    registry = namespace.registry
     restored = queue.managed.restored
     tombstone = Tombstone(queue.bodies, bool(settings.partitioned), restored, with_topic=with_topic)
-    registry = attrs.evolve(registry, tombstones=registry.tombstones.set(name, tombstone))
-    return attrs.evolve(namespace, registry=registry)
+    tombstones = namespace.registry.tombstones.set(name, tombstone)
+    return with_registry(without_queue(namespace, name), tombstones=tombstones)
 
 
 def _perhaps_given_up(namespace: Namespace, queue: Queue) -> Namespace:
@@ -63,12 +62,11 @@ def _perhaps_given_up(namespace: Namespace, queue: Queue) -> Namespace:
 
 def _lasting(namespace: Namespace, queue: Queue) -> Namespace:
     """Return outages that outlast a deletion: the entity's, and of partitions that it lacked."""
-    name, outages, registry = queue.settings.queue, queue.outages, namespace.registry
-    before = registry.outages.get(name, Outages(outages.identified))
+    name, outages, known = queue.settings.queue, queue.outages, namespace.registry.outages
+    before = known.get(name, Outages(outages.identified))
     others = (before.down | before.doubt) & ~everywhere(namespace, queue.settings)
     lasting = Outages(outages.identified, doubt=outages.down | outages.doubt | others)
-    registry = attrs.evolve(registry, outages=registry.outages.set(name, lasting))
-    return attrs.evolve(namespace, registry=registry)
+    return with_registry(namespace, outages=known.set(name, lasting))
 
 
 def _parted(namespace: Namespace, queue: Queue, role: Subscription) -> Namespace:
@@ -76,24 +74,14 @@ def _parted(namespace: Namespace, queue: Queue, role: Subscription) -> Namespace
 
     Messages waiting in a transaction may reach a subscription created again under its name.
     """
-    topic = namespace.queues[role.topic]
-    if not isinstance(topic.role, Topic):
-        raise AssertionError("a subscription is of a topic")  # noqa: TRY004
+    topic, of_topic = topic_of(namespace, role)
     path = queue.settings.queue
-    if _is_awaited(namespace, role.topic):
+    awaited = is_in_transaction(namespace, role.topic)
+    if awaited or _has_rules_in_transactions(namespace, role.topic):
         namespace = stop_judging(namespace, path)
-    others = tuple(each for each in topic.role.subscriptions if each != path)
-    parted = attrs.evolve(topic.role, subscriptions=others, parted=True)
+    others = tuple(each for each in of_topic.subscriptions if each != path)
+    parted = attrs.evolve(of_topic, subscriptions=others, parted=True)
     return with_queue(_gone(namespace, queue), attrs.evolve(topic, role=parted))
-
-
-def _is_awaited(namespace: Namespace, topic: str) -> bool:
-    """Return whether a transaction has requests for a topic or its subscriptions' rules."""
-    waits = any(
-        transaction is not None and topic in transaction.queues
-        for transaction in namespace.transactions.values()
-    )
-    return waits or _has_rules_in_transactions(namespace, topic)
 
 
 def _has_rules_in_transactions(namespace: Namespace, topic: str) -> bool:

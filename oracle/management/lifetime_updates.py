@@ -12,8 +12,6 @@ from busproof.oracle.state import Namespace, Queue, with_queue
 from busproof.oracle.unjudged import stop_judging
 from busproof.oracle.window import Window
 
-__all__ = ["with_lifetime"]
-
 
 def with_lifetime(namespace: Namespace, command: v.UpdateQueue, *, surely: bool) -> Namespace:
     """MGMT-12: return the namespace after an update of the time to live.

@@ -1,20 +1,11 @@
 """Premium: namespaces with and without partitions, and partitioned entities from before."""
 
-from collections.abc import Iterator
 from typing import Final
 
 from busproof import vocabulary as v
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import Namespace, Queue, Transaction
 from busproof.oracle.transactions.limits import in_order
-
-__all__ = [
-    "blamed_in_premium",
-    "is_distinct",
-    "may_keep_as_it_is",
-    "options_in_premium",
-    "partitioning_refused",
-    "shown_in_premium",
-]
 
 _ON_MESSAGES: Final = v.Send | v.Receive | v.Peek | v.Complete
 
@@ -52,21 +43,15 @@ def partitioning_refused(
     """
     if profile.is_partitioned:
         reading = profile.readings.get("PREMIUM-UNASKED", "either") if wanted is None else ""
-        return wanted is False or reading in ("either", "refused"), (
-            wanted is False or reading == "refused"
-        )
-    may, must = _partitions_refused(profile)
-    return True in asked and may, must and False not in asked
-
-
-def _partitions_refused(profile: v.Profile) -> tuple[bool, bool]:
-    """Return whether a request for a partitioned entity may be refused, and whether it must be."""
+        reading = "refused" if wanted is False else reading
+        return reading in ("either", "refused"), reading == "refused"
     reading = "either"
     if _is_stated(profile):
         reading = profile.readings.get("PREMIUM-CHECKBOX", "either")
     elif profile.readings.get("PREMIUM-OLDEST") == "supported":
         reading = "supported"
-    return reading in ("either", "refused"), reading == "refused"
+    may, must = reading in ("either", "refused"), reading == "refused"
+    return True in asked and may, must and False not in asked
 
 
 def is_distinct(profile: v.Profile, command: v.SendBatch) -> bool:
@@ -92,7 +77,7 @@ def _is_from_before(namespace: Namespace, queue: Queue) -> bool:
 
 def shown_in_premium(
     namespace: Namespace, queue: Queue | None, command: v.Command, outcome: v.Outcome
-) -> Iterator[v.RuleId]:
+) -> tuple[v.RuleId, ...]:
     """Return the rules on Premium that an answer exercises.
 
     Args:
@@ -102,28 +87,22 @@ def shown_in_premium(
         outcome: the answer.
     """
     if namespace.profile.tier is not v.Tier.PREMIUM or isinstance(outcome, v.Refused):
-        return
-    if isinstance(command, v.ListQueues) and namespace.entity_counts.restored.earliest:
-        yield "PREM-04"
+        return ()
     if queue is None:
-        return
+        restored = namespace.entity_counts.restored.earliest
+        return rules_if((isinstance(command, v.ListQueues) and restored, "PREM-04"))
     worked = isinstance(outcome, v.Received | v.Done | v.Peeked) and outcome != v.Peeked()
-    if _is_from_before(namespace, queue) and isinstance(command, _ON_MESSAGES) and worked:
-        yield "PREM-03"
-    if queue.settings.partitioned:
-        return
-    if isinstance(outcome, v.Received):
-        yield from _shown_by_message(queue, outcome)
-    within = command.transaction if isinstance(command, v.Send) else None
-    if within is not None and _need_no_key(namespace.transactions.get(within)):
-        yield "PREM-13"
-
-
-def _shown_by_message(queue: Queue, outcome: v.Received) -> Iterator[v.RuleId]:
-    if queue.settings.requires_session:
-        yield "PREM-11"
-    if outcome.message.partition_key is not None:
-        yield "PREM-12"
+    before = _is_from_before(namespace, queue) and isinstance(command, _ON_MESSAGES)
+    regular = not queue.settings.partitioned
+    view = outcome.message if regular and isinstance(outcome, v.Received) else None
+    within = command.transaction if regular and isinstance(command, v.Send) else None
+    keyless = within is not None and _need_no_key(namespace.transactions.get(within))
+    return rules_if(
+        (worked and before, "PREM-03"),
+        (view is not None and queue.settings.requires_session, "PREM-11"),
+        (view is not None and view.partition_key is not None, "PREM-12"),
+        (keyless, "PREM-13"),
+    )
 
 
 def _need_no_key(transaction: Transaction | None) -> bool:
@@ -139,37 +118,45 @@ def _key(message: v.Message) -> str | None:
 
 def blamed_in_premium(
     namespace: Namespace, queue: Queue | None, command: v.Command, outcome: v.Outcome
-) -> Iterator[v.RuleId]:
+) -> tuple[v.RuleId, ...]:
     """Return further rules on Premium that a violation may break."""
     if namespace.profile.tier is not v.Tier.PREMIUM:
-        return
-    refused = isinstance(outcome, v.Refused)
-    if isinstance(command, v.ListQueues) and namespace.entity_counts.restored.latest:
-        yield "PREM-04"
-    if isinstance(command, v.SendBatch) and is_distinct(namespace.profile, command):
-        yield "PREM-17"
-    if isinstance(command, v.CreateQueue | v.CreateTopic) and namespace.profile.is_partitioned:
-        yield "PREM-14" if refused else "PREM-15"
-    if isinstance(command, v.CreateQueue | v.CreateTopic) and refused:
-        if isinstance(command, v.CreateQueue) and command.requires_session:
-            yield "PREM-11"
-        if command.max_size is not None:
-            yield "PREM-07"
-    if queue is None:
-        return
-    if _is_from_before(namespace, queue):
-        yield "PREM-04" if isinstance(command, v.GetQueue | v.DeleteQueue) else "PREM-03"
-    if queue.settings.requires_session:
-        yield "PREM-11"
-    if not queue.settings.partitioned:
-        yield from _blamed_for_keys(command, outcome)
+        return ()
+    return (
+        *_blamed_for_creation(namespace, command, refused=isinstance(outcome, v.Refused)),
+        *(() if queue is None else _blamed_of_queue(namespace, queue, command, outcome)),
+    )
 
 
-def _blamed_for_keys(command: v.Command, outcome: v.Outcome) -> Iterator[v.RuleId]:
-    if isinstance(command, v.Send) and isinstance(outcome, v.Refused):
-        if command.transaction is not None:
-            yield "PREM-13"
-        if command.message.partition_key is not None:
-            yield "PREM-12"
-    if isinstance(outcome, v.Received):
-        yield "PREM-12"
+def _blamed_for_creation(
+    namespace: Namespace, command: v.Command, *, refused: bool
+) -> tuple[v.RuleId, ...]:
+    whole = namespace.profile.is_partitioned
+    listed = isinstance(command, v.ListQueues) and namespace.entity_counts.restored.latest
+    distinct = isinstance(command, v.SendBatch) and is_distinct(namespace.profile, command)
+    created = command if isinstance(command, v.CreateQueue | v.CreateTopic) else None
+    sized = created is not None and created.max_size is not None
+    in_session = refused and isinstance(command, v.CreateQueue) and command.requires_session
+    return rules_if(
+        (listed, "PREM-04"),
+        (distinct, "PREM-17"),
+        (created and whole, "PREM-14" if refused else "PREM-15"),
+        (in_session, "PREM-11"),
+        (refused and sized, "PREM-07"),
+    )
+
+
+def _blamed_of_queue(
+    namespace: Namespace, queue: Queue, command: v.Command, outcome: v.Outcome
+) -> tuple[v.RuleId, ...]:
+    seen_whole = isinstance(command, v.GetQueue | v.DeleteQueue)
+    regular = not queue.settings.partitioned
+    refused = regular and isinstance(outcome, v.Refused)
+    sent = command if refused and isinstance(command, v.Send) else None
+    by_key = sent is not None and sent.message.partition_key is not None
+    return rules_if(
+        (_is_from_before(namespace, queue), "PREM-04" if seen_whole else "PREM-03"),
+        (queue.settings.requires_session, "PREM-11"),
+        (sent is not None and sent.transaction is not None, "PREM-13"),
+        (by_key or (regular and isinstance(outcome, v.Received)), "PREM-12"),
+    )

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from itertools import product
 
 from busproof import vocabulary as v
+from busproof.oracle.changes import with_managed, with_registry
 from busproof.oracle.entity_counts import Kind
 from busproof.oracle.evolve import evolve
 from busproof.oracle.forwarding.forward_retries import destination_again
@@ -23,7 +24,8 @@ from busproof.oracle.management.validation import (
 from busproof.oracle.messages.dead_letters import with_dead_letter_forwarding
 from busproof.oracle.messages.duplicates import ASKED_BEYOND
 from busproof.oracle.outages import Outages
-from busproof.oracle.registry import NO_TROUBLE, as_created
+from busproof.oracle.registry import NO_TROUBLE, Managed, as_created
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.sizes.entity_quota import Wanted, over_quota, shown_by_creation, within_quota
 from busproof.oracle.sizes.entity_size import granted_sizes
 from busproof.oracle.state import (
@@ -36,15 +38,6 @@ from busproof.oracle.state import (
 )
 from busproof.oracle.transition import Transition, done, refusal
 from busproof.oracle.unjudged import made, stop_judging
-
-__all__ = [
-    "create_queue",
-    "may_fail_in_outage",
-    "noted",
-    "outage_reading",
-    "outages_of",
-    "restore_queue",
-]
 
 
 def outage_reading(namespace: Namespace) -> str:
@@ -71,63 +64,74 @@ def create_queue(namespace: Namespace, command: v.CreateQueue) -> Iterator[Trans
         yield _taken(namespace, known, command)
         if not is_unsure(known):
             return
-    found = list(objections(namespace, command))
+    refusals, must_refuse = objections(namespace, command)
     may_fail, must_fail = may_fail_in_outage(namespace, outages_of(namespace, command))
     if may_fail:
         left = _left_behind(namespace, command)
         yield refusal(left, v.Error.UNAVAILABLE, "MGMT-18", any_error=True)
-    if not must_fail and not any(surely for _, _, surely in found):
+    if not must_fail and not must_refuse:
         yield from _made(namespace, command, known, in_outage=may_fail)
     yield from refused_destination(namespace, command)
-    for error, rules, _ in found:
-        yield refusal(namespace, error, *rules, any_error=True)
-    options = options_of(namespace, command)
-    yield from over_quota(namespace, (_wanted(namespace, command, each) for each in options))
+    yield from refusals
+    yield from over_quota(namespace, wanted(namespace, command, Kind.QUEUE))
 
 
-def _wanted(namespace: Namespace, command: v.CreateQueue, partitioned: bool) -> Wanted:
-    """Return how the queue counts for the quota."""
-    kind = Kind.QUEUE if partitioned else Kind.REGULAR
-    return Wanted(kind, partition_count(namespace, evolve(command, partitioned=partitioned)))
+Grant = tuple[bool, int | None, tuple[int, tuple[v.RuleId, ...]]]
+"""Whether a new queue or topic is partitioned, its size, and its window with the rules on it."""
+
+
+def _grants(namespace: Namespace, asked: v.CreateQueue) -> list[Grant]:
+    """Return the combinations of options that a request may get, the usual one first."""
+    options, sizes = options_of(namespace, asked), granted_sizes(namespace.profile, asked)
+    return list(product(options, sizes, windows_of(namespace, asked)))
+
+
+def _granted(asked: v.CreateQueue, grant: Grant) -> v.CreateQueue:
+    partitioned, size, (window, _) = grant
+    return evolve(asked, partitioned=partitioned, max_size=size, duplicate_window=window)
+
+
+def wanted(namespace: Namespace, asked: v.CreateQueue, kind: Kind) -> Iterator[Wanted]:
+    """Return how a queue or topic may count for the quota, for each option that it may get."""
+    return (_wanted(namespace, asked, kind, each) for each in options_of(namespace, asked))
+
+
+def _wanted(namespace: Namespace, asked: v.CreateQueue, kind: Kind, partitioned: bool) -> Wanted:
+    counted = kind if partitioned else Kind.REGULAR
+    return Wanted(counted, partition_count(namespace, evolve(asked, partitioned=partitioned)))
+
+
+def granted_settings(
+    namespace: Namespace, asked: v.CreateQueue, kind: Kind, *why: v.RuleId
+) -> Iterator[tuple[v.CreateQueue, tuple[v.RuleId, ...]]]:
+    """Return the settings that a new queue or topic may get within the quota, with their rules.
+
+    Args:
+        namespace: the state.
+        asked: the request.
+        kind: the kind of a partitioned entity.
+        why: rules by which something else of the request was not granted.
+    """
+    for grant in _grants(namespace, asked):
+        partitioned, _, (_, windowed) = grant
+        one_more = _wanted(namespace, asked, kind, partitioned)
+        if within_quota(namespace, one_more):
+            shown = created_rules(namespace, asked, partitioned=partitioned)
+            quota = shown_by_creation(namespace, one_more)
+            yield _granted(asked, grant), (*windowed, *why, *shown, *quota)
 
 
 def _made(
     namespace: Namespace, command: v.CreateQueue, known: Queue | None, *, in_outage: bool
 ) -> Iterator[Transition]:
     lawful, limits = with_lawful_locks(command)
+    outage = rules_if((in_outage, "MGMT-18"))
     for source, why in sources(namespace, lawful):
         start = not_forwarding(namespace, command.forward_to or "") if why else namespace
-        sizes = granted_sizes(start.profile, source)
-        windows = windows_of(start, source)
-        for partitioned, size, given in product(options_of(start, source), sizes, windows):
-            window, windowed = given
-            wanted = _wanted(start, source, partitioned)
-            if not within_quota(start, wanted):
-                continue
-            shown = (
-                *created_rules(start, source, partitioned=partitioned),
-                *shown_by_creation(start, wanted),
-            )
-            rules = (*limits, *windowed, *why, *shown)
-            if in_outage:
-                rules = ("MGMT-18", *rules)
-            asked = _asked(source, partitioned, size, window)
-            for settings in _given(start.profile, asked):
-                for made_so in _done(start, known, settings, rules):
-                    yield noted(made_so, source)
-
-
-def _asked(
-    source: v.CreateQueue, partitioned: bool, size: int | None, window: int
-) -> v.CreateQueue:
-    """Return the requested settings as the queue usually gets them."""
-    if (partitioned, size, window) == (
-        source.partitioned,
-        source.max_size,
-        source.duplicate_window,
-    ):
-        return source
-    return evolve(source, partitioned=partitioned, max_size=size, duplicate_window=window)
+        for granted, rules in granted_settings(start, source, Kind.QUEUE, *why):
+            for settings in _given(start.profile, granted):
+                made_so = _done(start, known, settings, (*outage, *limits, *rules))
+                yield noted(made_so, source)
 
 
 def noted(transition: Transition, asked: v.CreateQueue) -> Transition:
@@ -142,9 +146,7 @@ def noted(transition: Transition, asked: v.CreateQueue) -> Transition:
         tried |= {ASKED_BEYOND}
     if tried == queue.managed.tried:
         return transition
-    managed = evolve(queue.managed, tried=tried)
-    left = with_queue(transition.next, evolve(queue, managed=managed))
-    return evolve(transition, next=left)
+    return evolve(transition, next=with_managed(transition.next, queue, tried=tried))
 
 
 def _given(profile: v.Profile, asked: v.CreateQueue) -> Iterator[v.CreateQueue]:
@@ -155,48 +157,41 @@ def _given(profile: v.Profile, asked: v.CreateQueue) -> Iterator[v.CreateQueue]:
         yield evolve(asked, requires_session=False, duplicate_detection=False)
 
 
-def _is_repeated(namespace: Namespace, known: Queue, command: v.CreateQueue) -> bool:
-    """Return whether this repeats a creation that was refused in an outage, which is over."""
-    again = (
-        _whole(namespace, command) == known.settings and known.managed.partially_applied == "create"
-    )
-    return again and not known.outages.any
-
-
 def _whole(namespace: Namespace, command: v.CreateQueue) -> v.CreateQueue:
     """Return the entity that may exist in part after a refusal in an outage."""
-    partitioned = options_of(namespace, command)[0]
-    size = granted_sizes(namespace.profile, command)[0]
-    lawful, window = with_lawful_locks(command)[0], windows_of(namespace, command)[0][0]
-    return evolve(lawful, partitioned=partitioned, max_size=size, duplicate_window=window)
+    return _granted(with_lawful_locks(command)[0], _grants(namespace, command)[0])
 
 
 def _taken(namespace: Namespace, known: Queue, command: v.CreateQueue) -> Transition:
     """MGMT-09, MGMT-19: the name is taken by a queue that exists, or is complete from now on."""
-    if _is_repeated(namespace, known, command):
-        managed = evolve(known.managed, partially_applied="")
-        whole = with_queue(namespace, evolve(known, doubtful=False, managed=managed))
+    again = known.managed.partially_applied == "create" and not known.outages.any
+    if again and _whole(namespace, command) == known.settings:
+        # It repeats a creation that was refused in an outage, which is over.
+        whole = with_managed(namespace, evolve(known, doubtful=False), partially_applied="")
         if known.managed.touched:
             whole = stop_judging(whole, known.settings.queue)
         return refusal(whole, v.Error.ALREADY_EXISTS, "MGMT-19")
+    return taken(namespace, known)
+
+
+def taken(namespace: Namespace, known: Queue, *, any_error: bool = False) -> Transition:
+    """MGMT-09: the name is taken, by an entity that stays as it is."""
     if is_unsure(known):
         return refusal(namespace, v.Error.ALREADY_EXISTS, any_error=True)
-    managed = evolve(known.managed, tried=known.managed.tried | {"queue"})
-    kept = with_queue(namespace, evolve(known, managed=managed))
-    return refusal(kept, v.Error.ALREADY_EXISTS, "MGMT-09")
+    kept = with_managed(namespace, known, tried=known.managed.tried | {"queue"})
+    return refusal(kept, v.Error.ALREADY_EXISTS, "MGMT-09", any_error=any_error)
 
 
 def _done(
     namespace: Namespace, known: Queue | None, settings: v.CreateQueue, rules: tuple[v.RuleId, ...]
-) -> Iterator[Transition]:
+) -> Transition:
     """The queue exists and is empty; one that existed in part is no longer judged."""
     created = _created(namespace, settings)
     if known is not None and _is_mixed(known, settings):
-        yield done(stop_judging(created, settings.queue), *rules)
-        return
+        return done(stop_judging(created, settings.queue), *rules)
     repeated = settings.queue in namespace.registry.refused
     whole = repeated and not created.queues[settings.queue].outages.any
-    yield done(created, *(("MGMT-19",) if whole else ()), *rules)
+    return done(created, *rules_if((whole, "MGMT-19")), *rules)
 
 
 def _is_mixed(known: Queue, settings: v.CreateQueue) -> bool:
@@ -224,21 +219,15 @@ def _left_behind(namespace: Namespace, command: v.CreateQueue) -> Namespace:
 
     If the queue may already exist, it may now have the new settings in some partitions.
     """
-    registry = namespace.registry
-    refused = evolve(registry, refused=registry.refused.set(command.queue, None))
-    namespace = evolve(namespace, registry=refused)
+    refused = namespace.registry.refused.set(command.queue, None)
+    namespace = with_registry(namespace, refused=refused)
     if outage_reading(namespace) != "either":
         return namespace
     settings = _whole(namespace, command)
     known = namespace.queues.get(command.queue)
     if known is None:
         left = _created(namespace, settings, partially_applied="create")
-        several = (
-            len(options_of(namespace, command))
-            * len(granted_sizes(namespace.profile, command))
-            * len(windows_of(namespace, command))
-        )
-        open_ended = bool(v.destinations(command)) or several > 1
+        open_ended = v.destinations(command) or len(_grants(namespace, command)) > 1
         return stop_judging(left, command.queue) if open_ended else left
     mixed = known.doubtful and not (known.managed.partially_applied and known.settings == settings)
     return stop_judging(namespace, command.queue) if mixed else namespace
@@ -247,24 +236,16 @@ def _left_behind(namespace: Namespace, command: v.CreateQueue) -> Namespace:
 def _created(
     namespace: Namespace, settings: v.CreateQueue, *, partially_applied: str = ""
 ) -> Namespace:
-    name, registry, queues = settings.queue, namespace.registry, namespace.queues
-    tombstone = registry.tombstones.get(name)
+    name, queues = settings.queue, namespace.queues
+    tombstone = namespace.registry.tombstones.get(name)
     outages = outages_of(namespace, settings)
     managed = evolve(
-        as_created(settings),
+        begun(namespace, settings),
         partially_applied=partially_applied,
         disturbed=outages.any,
         trouble=namespace.now if outages.any else NO_TROUBLE,
-        born=registry.creations,
+        restored_before=tombstone is not None and tombstone.restored,
     )
-    if tombstone is not None:
-        other = tombstone.partitioned is not settings.partitioned
-        managed = evolve(
-            managed,
-            before=tombstone.bodies,
-            other_before=other,
-            restored_before=tombstone.restored,
-        )
     in_order = namespace.profile.readings.get("REGULAR-ORDER") == "first-in-first-out"
     queue = Queue(
         settings=settings,
@@ -273,12 +254,25 @@ def _created(
         doubtful=bool(partially_applied),
         managed=managed,
     )
-    registry = evolve(registry, creations=registry.creations + 1)
     for path in v.dead_letter_queues_of(name):
         queues = queues.delete(path) if path in queues else queues
-    created = with_queue(evolve(namespace, queues=queues, registry=registry), queue)
-    whole = with_dead_letter_forwarding(created, name)
-    return made(namespace, destination_again(namespace, whole, name), name)
+    created = with_dead_letter_forwarding(added(evolve(namespace, queues=queues), queue), name)
+    return made(namespace, destination_again(namespace, created, name), name)
+
+
+def begun(namespace: Namespace, settings: v.CreateQueue) -> Managed:
+    """Return the management history of a new entity, and what is known of its predecessor."""
+    managed = evolve(as_created(settings), born=namespace.registry.creations)
+    tombstone = namespace.registry.tombstones.get(settings.queue)
+    if tombstone is None:
+        return managed
+    other = tombstone.partitioned is not settings.partitioned
+    return evolve(managed, before=tombstone.bodies, other_before=other)
+
+
+def added(namespace: Namespace, queue: Queue) -> Namespace:
+    """Return the namespace with one more entity."""
+    return with_queue(with_registry(namespace, creations=namespace.registry.creations + 1), queue)
 
 
 def restore_queue(namespace: Namespace, command: v.RestoreQueue) -> Iterator[Transition]:
@@ -288,11 +282,6 @@ def restore_queue(namespace: Namespace, command: v.RestoreQueue) -> Iterator[Tra
         yield refusal(namespace, v.Error.ALREADY_EXISTS, any_error=True)
         if not is_unsure(known):
             return
-    restored = _restored(namespace, command)
-    yield done(restored if known is None else stop_judging(restored, command.queue))
-
-
-def _restored(namespace: Namespace, command: v.RestoreQueue) -> Namespace:
     settings = v.CreateQueue(
         queue=command.queue,
         requires_session=command.requires_session,
@@ -300,6 +289,5 @@ def _restored(namespace: Namespace, command: v.RestoreQueue) -> Namespace:
         max_size=command.max_size,
     )
     created = _created(namespace, settings)
-    queue = created.queues[command.queue]
-    managed = evolve(queue.managed, restored=True)
-    return with_queue(created, evolve(queue, managed=managed))
+    restored = with_managed(created, created.queues[command.queue], restored=True)
+    yield done(restored if known is None else stop_judging(restored, command.queue))

@@ -10,6 +10,7 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
+from busproof.oracle.changes import with_doubt, with_managed
 from busproof.oracle.forwarding.forward_retries import tried_again
 from busproof.oracle.state import (
     Namespace,
@@ -18,13 +19,9 @@ from busproof.oracle.state import (
     Topic,
     feeding,
     is_unsure,
-    with_queue,
 )
-from busproof.oracle.transactions.limits import with_transaction
 from busproof.oracle.transition import Transition, refusal
 from busproof.oracle.unjudged import is_joined, stop_judging
-
-__all__ = ["as_permitted", "with_lost_status", "with_status"]
 
 _SENDING: Final = v.Send | v.SendBatch | v.Schedule
 _RECEIVING: Final = v.Receive | v.ReceiveBatch
@@ -68,20 +65,11 @@ def _as_disabled(
     elif forbidden:
         # The documents do not say whether other requests are refused, nor the effect of a commit.
         for each in found:
-            yield attrs.evolve(each, next=_in_doubt(each.next, command))
-        left = _in_doubt(namespace, command)
+            yield attrs.evolve(each, next=with_doubt(each.next, command))
+        left = with_doubt(namespace, command)
         yield refusal(left, v.Error.ENTITY_DISABLED, any_error=True)
     else:
         yield from _permitted(command, found)
-
-
-def _in_doubt(namespace: Namespace, command: v.Command) -> Namespace:
-    """Return the namespace in which the command's transaction, if any, is in doubt."""
-    name: str | None = getattr(command, "transaction", None)
-    transaction = None if name is None else namespace.transactions.get(name)
-    if name is None or transaction is None:
-        return namespace
-    return with_transaction(namespace, name, attrs.evolve(transaction, doubtful=True))
 
 
 def _only_refused(
@@ -112,18 +100,12 @@ def with_status(namespace: Namespace, command: v.UpdateQueue, *, surely: bool) -
     before, status = queue.managed.status, command.status or queue.managed.status
     if status is before:
         return namespace
-    managed = attrs.evolve(queue.managed, status=status, suspended=True)
-    namespace = with_queue(namespace, attrs.evolve(queue, managed=managed))
+    namespace = with_managed(namespace, queue, status=status, suspended=True)
     if not (surely and _is_simple(namespace, queue)):
         return stop_judging(namespace, command.queue)
     if status.takes and not before.takes:
         return tried_again(namespace, command.queue)
     return namespace
-
-
-def with_lost_status(namespace: Namespace, command: v.UpdateQueue) -> Namespace:
-    """Stop judging: the update may take effect now, later or never."""
-    return namespace if command.status is None else stop_judging(namespace, command.queue)
 
 
 def _is_simple(namespace: Namespace, queue: Queue) -> bool:

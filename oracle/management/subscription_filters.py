@@ -25,9 +25,8 @@ from busproof.filters.parser import (
     parsed,
     walked,
 )
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import Subscription
-
-__all__ = ["Copied", "Verdict", "copies", "judged"]
 
 _OF_NODES: Final[dict[type, v.RuleId]] = {
     Compare: "FILTER-11",
@@ -77,13 +76,12 @@ def copies(role: Subscription, message: v.Message, *, assigned: bool) -> tuple[C
     verdict = judged(attrs.evolve(role, rules=Map(plain)), message, assigned=assigned)
     if verdict.taken:
         verdict = attrs.evolve(verdict, rules=("FILTER-24", *verdict.rules))
-    removable = {each.rule for each in role.pending if isinstance(each, v.RemoveRule)}
     found = [
         (
             name,
             action,
             _takes(role.rules[name], message, assigned=assigned)
-            and (name not in removable or None),
+            and (name not in removable(role) or None),
         )
         for name, action in sorted(role.actions.items())
     ]
@@ -93,6 +91,11 @@ def copies(role: Subscription, message: v.Message, *, assigned: bool) -> tuple[C
         if taken is not False
     ]
     return (Copied(message, verdict), *made)
+
+
+def removable(role: Subscription) -> set[str]:
+    """Return the names of rules whose removal was never answered."""
+    return {each.rule for each in role.pending if isinstance(each, v.RemoveRule)}
 
 
 def _acted_on(name: str, action: str, message: v.Message) -> v.Message | None:
@@ -131,21 +134,15 @@ def judged(role: Subscription, message: v.Message, *, assigned: bool) -> Verdict
     """
     if not role.added and not role.removed and not role.pending:
         return Verdict(taken=True, rules=("FILTER-01",))
-    removable = {each.rule for each in role.pending if not isinstance(each, v.AddRule)}
+    added = [each.filter for each in role.pending if isinstance(each, v.AddRule)]
     answers = {
         name: _takes(each, message, assigned=assigned) for name, each in sorted(role.rules.items())
     }
-    surely = [name for name, taken in answers.items() if taken and name not in removable]
+    surely = [name for name, taken in answers.items() if taken and name not in removable(role)]
     if surely:
         return Verdict(taken=True, rules=_shown_by_taking(role, message, answers, surely))
-    perhaps = [taken for taken in answers.values() if taken is not False]
-    perhaps += [
-        taken
-        for each in role.pending
-        if isinstance(each, v.AddRule)
-        and (taken := _takes(each.filter, message, assigned=assigned)) is not False
-    ]
-    if perhaps:
+    later = (_takes(each, message, assigned=assigned) for each in added)
+    if any(taken is not False for taken in (*answers.values(), *later)):
         return Verdict(taken=None, rules=())
     return Verdict(taken=False, rules=_shown_by_not_taking(role, message))
 
@@ -153,17 +150,15 @@ def judged(role: Subscription, message: v.Message, *, assigned: bool) -> Verdict
 def _shown_by_taking(
     role: Subscription, message: v.Message, answers: dict[str, bool | None], surely: list[str]
 ) -> tuple[v.RuleId, ...]:
-    deciding = role.rules[surely[0]]
-    rules = (
-        ("FILTER-01",)
-        if surely == [v.DEFAULT_RULE]
-        else (*_rules_of(deciding, message, taken=True), "FILTER-07")
+    if len(surely) > 1:
+        return ("FILTER-05",)
+    by_default = surely == [v.DEFAULT_RULE]
+    return rules_if(
+        (len(answers) > 1, "FILTER-05"),
+        (by_default, "FILTER-01"),
+        (not by_default, *_rules_of(role.rules[surely[0]], message, taken=True)),
+        (not by_default, "FILTER-07"),
     )
-    if len(answers) > 1 and len(surely) == 1:
-        rules = ("FILTER-05", *rules)
-    elif len(surely) > 1:
-        rules = ("FILTER-05",)
-    return rules
 
 
 def _shown_by_not_taking(role: Subscription, message: v.Message) -> tuple[v.RuleId, ...]:
@@ -194,19 +189,20 @@ def _rules_of(wanted: v.Filter, message: v.Message, *, taken: bool) -> tuple[v.R
 def _of_sql(condition: Condition, message: v.Message) -> tuple[v.RuleId, ...]:
     """FILTER-11 to FILTER-18: return the language rules that the condition exercises."""
     nodes = list(walked(condition))
-    rules = [_OF_NODES[type(node)] for node in nodes if type(node) in _OF_NODES]
-    if any(isinstance(node, Not) and _is_negation(node) for node in nodes):
-        rules.append("FILTER-12")
+    # NOT is an operator unless it is a part of NOT IN, NOT LIKE or IS NOT NULL.
+    negates = any(
+        isinstance(node, Not) and not isinstance(node.condition, In | Like | IsNull)
+        for node in nodes
+    )
     named = {node.name for node in nodes if isinstance(node, Property) and node.scope == "user"}
     own = set(message.properties)
     alike = {name.lower() for name in own}
-    if any(name.lower() not in alike for name in named):
-        rules.insert(0, "FILTER-17")
-    if any(name not in own and name.lower() in alike for name in named):
-        rules.insert(0, "FILTER-18")
+    rules = (
+        *rules_if(
+            (any(name not in own and name.lower() in alike for name in named), "FILTER-18"),
+            (any(name.lower() not in alike for name in named), "FILTER-17"),
+        ),
+        *(_OF_NODES[type(node)] for node in nodes if type(node) in _OF_NODES),
+        *rules_if((negates, "FILTER-12")),
+    )
     return tuple(dict.fromkeys(rules))
-
-
-def _is_negation(node: Not) -> bool:
-    """Return whether this NOT is an operator, not a part of NOT IN, NOT LIKE or IS NOT NULL."""
-    return not isinstance(node.condition, In | Like | IsNull)

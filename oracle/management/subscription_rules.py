@@ -8,18 +8,19 @@ from busproof import vocabulary as v
 from busproof.filters.actions import is_plain, parsed_action, sets_a_key
 from busproof.filters.parser import Outside, Property, parsed, walked
 from busproof.filters.terms import is_of_the_system
+from busproof.oracle.changes import with_doubt, with_transaction
+from busproof.oracle.management.subscription_filters import removable
+from busproof.oracle.management.topics import topic_of
 from busproof.oracle.sizes.message_limits import (
     is_long_short_name,
     is_longest_short_name,
     must_refuse_beyond,
 )
-from busproof.oracle.state import Namespace, Queue, Subscription, Topic, Transaction, with_queue
-from busproof.oracle.transactions.limits import is_second_entity, with_transaction
+from busproof.oracle.state import Namespace, Queue, Subscription, Transaction, with_queue
+from busproof.oracle.transactions.limits import is_second_entity
 from busproof.oracle.transactions.transactional_sends import after_refusal
 from busproof.oracle.transition import Observation, Transition, done, refusal
 from busproof.oracle.unjudged import stop_judging
-
-__all__ = ["change_rule", "list_rules", "lost_change", "with_changes"]
 
 Change = v.AddRule | v.RemoveRule
 
@@ -125,13 +126,12 @@ def _changed(namespace: Namespace, command: Change) -> Namespace:
     if isinstance(command, v.AddRule):
         rules = role.rules.set(command.rule, command.filter)
         changed = attrs.evolve(role, rules=rules, added=True)
-        if command.action is not None:
-            return _with_action(_revised(namespace, queue, changed), command, command.action)
-        return _revised(namespace, queue, changed)
+        namespace = _revised(namespace, queue, changed)
+        action = command.action
+        return namespace if action is None else _with_action(namespace, command, action)
     rules = role.rules.delete(command.rule) if command.rule in role.rules else role.rules
     actions = role.actions
-    if command.rule in actions:
-        actions = actions.delete(command.rule)
+    actions = actions.delete(command.rule) if command.rule in actions else actions
     without = attrs.evolve(role, rules=rules, actions=actions, removed=True)
     return _revised(namespace, queue, without)
 
@@ -143,14 +143,12 @@ def _with_action(namespace: Namespace, command: v.AddRule, action: str) -> Names
     longer judged.
     """
     queue, role = _subscription(namespace, command)
-    topic = namespace.queues[role.topic]
-    if not isinstance(topic.role, Topic):
-        raise AssertionError("a subscription is of a topic")  # noqa: TRY004
+    topic, of_topic = topic_of(namespace, role)
     actions = role.actions.set(command.rule, action)
     acting = attrs.evolve(queue, role=attrs.evolve(role, actions=actions, acted=True))
-    counted = attrs.evolve(topic.role, copiers=topic.role.copiers + 1)
+    counted = attrs.evolve(of_topic, copiers=of_topic.copiers + 1)
     namespace = with_queue(with_queue(namespace, acting), attrs.evolve(topic, role=counted))
-    late = topic.role.unanswered_sends or len(topic.calendar.entries) or topic.fed
+    late = of_topic.unanswered_sends or len(topic.calendar.entries) or topic.fed
     if late or not _is_told(action):
         return stop_judging(namespace, queue.settings.queue)
     return namespace
@@ -169,13 +167,11 @@ def _pending(namespace: Namespace, command: Change) -> Namespace:
 
 
 def _revised(namespace: Namespace, queue: Queue, role: Subscription) -> Namespace:
-    topic = namespace.queues[role.topic]
-    if not isinstance(topic.role, Topic):
-        raise AssertionError("a subscription is of a topic")  # noqa: TRY004
-    revision = topic.role.revision + 1
+    topic, of_topic = topic_of(namespace, role)
+    revision = of_topic.revision + 1
     changed = attrs.evolve(role, revision=revision, taken=role.taken.__class__())
     namespace = with_queue(namespace, attrs.evolve(queue, role=changed))
-    revised = attrs.evolve(topic.role, revision=revision)
+    revised = attrs.evolve(of_topic, revision=revision)
     return with_queue(namespace, attrs.evolve(topic, role=revised))
 
 
@@ -190,18 +186,7 @@ def _change_in_transaction(
         return
     left = after_refusal(namespace, name, transaction)
     if not queue.settings.partitioned:
-        supported = namespace.profile.readings.get("REGULAR-RULES") == "supported"
-        second, _ = is_second_entity(transaction, command.topic)
-        alone = not second or namespace.profile.readings.get("TXN-ENTITIES") == "accepted"
-        # What could not be done outside of a transaction may be refused before the commit.
-        sure = possible and alone and not (transaction.doubtful or transaction.doomed)
-        if not (supported and sure):
-            yield refusal(left, v.Error.INVALID_OPERATION, "FEAT-04", any_error=True)
-        staged = attrs.evolve(transaction, changes=(*transaction.changes, command))
-        # An unanswered commit may be executed only now, and include this change.
-        at_once = _pending(namespace, command) if transaction.ending else namespace
-        after = _asked_in_transaction(with_transaction(at_once, name, staged), command)
-        yield done(after, *(("FEAT-18",) if supported and sure else ("FEAT-04",)))
+        yield from _buffered(namespace, command, transaction, left, possible=possible)
         return
     silent = "FEAT-03" in namespace.profile.silent
     rules = () if silent else ("FEAT-03",)
@@ -211,6 +196,32 @@ def _change_in_transaction(
     if namespace.profile.readings.get("TXN-REFUSAL") in ("at-commit", "either"):
         doomed = attrs.evolve(transaction, doomed=True)
         yield done(with_transaction(namespace, name, doomed), *rules)
+
+
+def _buffered(
+    namespace: Namespace,
+    command: Change,
+    transaction: Transaction,
+    left: Namespace,
+    *,
+    possible: bool,
+) -> Iterator[Transition]:
+    """FEAT-04, FEAT-18: buffer a change of a regular topic's rules, or refuse it.
+
+    What could not be done outside of a transaction may be refused before the commit.
+    """
+    readings = namespace.profile.readings
+    second, _ = is_second_entity(transaction, command.topic)
+    alone = not second or readings.get("TXN-ENTITIES") == "accepted"
+    sure = possible and alone and not (transaction.doubtful or transaction.doomed)
+    supported = sure and readings.get("REGULAR-RULES") == "supported"
+    if not supported:
+        yield refusal(left, v.Error.INVALID_OPERATION, "FEAT-04", any_error=True)
+    staged = attrs.evolve(transaction, changes=(*transaction.changes, command))
+    # An unanswered commit may be executed only now, and include this change.
+    at_once = _pending(namespace, command) if transaction.ending else namespace
+    after = with_transaction(at_once, command.transaction or "", staged)
+    yield done(_asked_in_transaction(after, command), "FEAT-18" if supported else "FEAT-04")
 
 
 def _asked_in_transaction(namespace: Namespace, command: Change) -> Namespace:
@@ -233,12 +244,7 @@ def with_changes(namespace: Namespace, transaction: Transaction, *, certain: boo
 
 def lost_change(namespace: Namespace, command: Change) -> Namespace:
     """Return the states after an unanswered change, which may have ended its transaction."""
-    name = command.transaction
-    transaction = None if name is None else namespace.transactions.get(name)
-    if name is not None and transaction is not None:
-        doubtful = attrs.evolve(transaction, doubtful=True)
-        namespace = with_transaction(namespace, name, doubtful)
-    return _pending(namespace, command)
+    return _pending(with_doubt(namespace, command), command)
 
 
 def list_rules(
@@ -260,9 +266,8 @@ def list_rules(
 def _agrees(role: Subscription, listed: tuple[v.SubscriptionRule, ...]) -> bool:
     """Return whether a list names exactly the existing rules."""
     names = [each.name for each in listed]
-    removable = {each.rule for each in role.pending if isinstance(each, v.RemoveRule)}
     addable = [each for each in role.pending if isinstance(each, v.AddRule)]
-    missing = set(role.rules) - set(names) - removable
+    missing = set(role.rules) - set(names) - removable(role)
     if missing or len(set(names)) < len(names):
         return False
     return all(

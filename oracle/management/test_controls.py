@@ -6,6 +6,7 @@ from typing import Any
 import attrs
 
 from busproof import vocabulary as v
+from busproof.oracle.changes import with_managed, with_registry
 from busproof.oracle.outages import Outages, partition_set
 from busproof.oracle.registry import troubled
 from busproof.oracle.state import NEVER, Namespace, Queue, everywhere, with_queue
@@ -13,60 +14,45 @@ from busproof.oracle.transition import Transition, done, refusal
 from busproof.oracle.unjudged import is_joined, stop_judging
 from busproof.oracle.window import Window
 
-__all__ = [
-    "advance_clock",
-    "bring_up",
-    "in_outage",
-    "lost_advance",
-    "lost_outage",
-    "take_down",
-    "with_outages",
-]
 
-
-def _exists(namespace: Namespace, queue: Queue, partition: int) -> bool:
-    return bool(everywhere(namespace, queue.settings) >> partition & 1)
-
-
-def take_down(namespace: Namespace, command: v.TakePartitionDown) -> Iterator[Transition]:
-    """Take one partition down; its messages stay."""
+def switch_partition(
+    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp
+) -> Iterator[Transition]:
+    """Take one partition down, or bring it up again; its messages stay."""
     queue = namespace.queues[command.queue]
-    if not _exists(namespace, queue, command.partition):
+    if not everywhere(namespace, queue.settings) >> command.partition & 1:
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
-        return
+    elif isinstance(command, v.TakePartitionDown):
+        yield done(_taken_down(namespace, queue, command))
+    else:
+        yield done(_brought_up(namespace, queue, command))
+
+
+def _taken_down(namespace: Namespace, queue: Queue, command: v.TakePartitionDown) -> Namespace:
     if not queue.outages.any:
         begun = Window(namespace.now.latest, -NEVER)
         namespace = with_queue(namespace, attrs.evolve(queue, outage=begun))
     down = queue.outages.switched(command.partition, down=True)
-    yield done(_outlasting(with_outages(namespace, command.queue, down), command))
-
-
-def _outlasting(namespace: Namespace, command: v.TakePartitionDown) -> Namespace:
-    """Record which messages were there when the partition went down."""
+    namespace = with_outages(namespace, command.queue, down)
+    # Record which messages were there when the partition went down.
     owner = v.owner_of(command.queue)
     for each in (owner, *v.dead_letter_queues_of(owner)):
-        queue = namespace.queues.get(each)
-        if queue is not None:
-            there = queue.outlasted.set(command.partition, queue.arrivals)
-            namespace = with_queue(namespace, attrs.evolve(queue, outlasted=there))
+        known = namespace.queues.get(each)
+        if known is not None:
+            there = known.outlasted.set(command.partition, known.arrivals)
+            namespace = with_queue(namespace, attrs.evolve(known, outlasted=there))
     return namespace
 
 
-def bring_up(namespace: Namespace, command: v.BringPartitionUp) -> Iterator[Transition]:
-    """Bring the partition up again, with its messages."""
-    queue = namespace.queues[command.queue]
-    if not _exists(namespace, queue, command.partition):
-        yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
-        return
+def _brought_up(namespace: Namespace, queue: Queue, command: v.BringPartitionUp) -> Namespace:
     up = queue.outages.switched(command.partition, down=False)
     recovered = queue.recovered | (partition_set(command.partition) & queue.outages.down)
-    back = with_outages(
-        namespace, command.queue, up, recovered=recovered, spread=queue.spread.restarted()
-    )
-    if not up.any:
-        over = Window(queue.outage.earliest, namespace.now.earliest)
-        back = with_queue(back, attrs.evolve(back.queues[command.queue], outage=over))
-    yield done(back)
+    changes = {"recovered": recovered, "spread": queue.spread.restarted()}
+    back = with_outages(namespace, command.queue, up, **changes)
+    if up.any:
+        return back
+    over = Window(queue.outage.earliest, namespace.now.earliest)
+    return with_queue(back, attrs.evolve(back.queues[command.queue], outage=over))
 
 
 def lost_outage(
@@ -92,10 +78,8 @@ def in_outage(namespace: Namespace, name: str, outages: Outages) -> Namespace:
     name = owner.settings.queue
     if owner.role is not None or is_joined(namespace, name):
         return stop_judging(namespace, name)
-    managed = attrs.evolve(
-        owner.managed, partially_applied=owner.managed.partially_applied or "create"
-    )
-    return with_queue(namespace, attrs.evolve(owner, managed=managed))
+    partly = owner.managed.partially_applied or "create"
+    return with_managed(namespace, owner, partially_applied=partly)
 
 
 def with_outages(namespace: Namespace, name: str, outages: Outages, **changes: Any) -> Namespace:
@@ -114,11 +98,10 @@ def with_outages(namespace: Namespace, name: str, outages: Outages, **changes: A
 
 def _darkened(namespace: Namespace, name: str, outages: Outages) -> Namespace:
     """Record whether this entity has partitions that are down."""
-    registry, dark = namespace.registry, bool(outages.down)
-    if dark is (name in registry.dark):
+    names, dark = namespace.registry.dark, bool(outages.down)
+    if dark is (name in names):
         return namespace
-    names = registry.dark.set(name, None) if dark else registry.dark.delete(name)
-    return attrs.evolve(namespace, registry=attrs.evolve(registry, dark=names))
+    return with_registry(namespace, dark=names.set(name, None) if dark else names.delete(name))
 
 
 def advance_clock(namespace: Namespace, command: v.AdvanceClock) -> Iterator[Transition]:

@@ -1,7 +1,6 @@
 """Creation of topics and subscriptions."""
 
 from collections.abc import Iterator
-from itertools import product
 
 import attrs
 from immutables import Map
@@ -15,13 +14,21 @@ from busproof.oracle.forwarding.forwarding_setup import (
     sources,
     with_lawful_locks,
 )
-from busproof.oracle.management.queue_creation import noted, outages_of
-from busproof.oracle.management.validation import created_rules, objections, options_of, windows_of
+from busproof.oracle.management.queue_creation import (
+    added,
+    begun,
+    granted_settings,
+    noted,
+    outages_of,
+    taken,
+    wanted,
+)
+from busproof.oracle.management.topics import named_topic, shared_fields
+from busproof.oracle.management.validation import objections
 from busproof.oracle.messages.dead_letters import with_dead_letter_forwarding
 from busproof.oracle.messages.enqueueing import with_unanswered_sends
-from busproof.oracle.registry import Managed, as_created
-from busproof.oracle.sizes.entity_quota import Wanted, over_quota, shown_by_creation, within_quota
-from busproof.oracle.sizes.entity_size import granted_sizes
+from busproof.oracle.rule_lists import rules_if
+from busproof.oracle.sizes.entity_quota import Wanted, over_quota, within_quota
 from busproof.oracle.sizes.message_limits import (
     is_long_name,
     is_long_short_name,
@@ -35,123 +42,68 @@ from busproof.oracle.state import (
     Topic,
     everywhere,
     is_unsure,
-    partition_count,
     with_queue,
 )
 from busproof.oracle.storage_used import filled, most
 from busproof.oracle.transition import Transition, done, refusal
 from busproof.oracle.unjudged import made, stop_judging
 
-__all__ = [
-    "create_subscription",
-    "create_topic",
-]
-
 
 def create_topic(namespace: Namespace, command: v.CreateTopic) -> Iterator[Transition]:
     """Create a topic, once; Premium may refuse a partitioned one, and Basic any."""
-    if v.is_dead_letter_queue(command.topic):
+    name, asked = command.topic, _as_queue(command)
+    if v.is_dead_letter_queue(name):
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
         return
-    known = namespace.queues.get(command.topic)
+    known = namespace.queues.get(name)
     if known is not None:
-        otherwise = namespace.profile.tier is not v.Tier.STANDARD or is_long_name(command.topic)
-        yield _taken(namespace, known, any_error=otherwise)
-    if known is not None and not is_unsure(known):
-        return
-    if known is not None and (
-        known.role is None or known.managed.touched or known.managed.partially_applied
-    ):
-        # A queue of this name may exist, perhaps in part, or an unanswered send may arrive late.
-        namespace = stop_judging(namespace, command.topic)
-    in_outage = outages_of(namespace, _as_queue(command)).any
+        otherwise = namespace.profile.tier is not v.Tier.STANDARD or is_long_name(name)
+        yield taken(namespace, known, any_error=otherwise)
+        if not is_unsure(known):
+            return
+        if known.role is None or known.managed.touched or known.managed.partially_applied:
+            # A queue of this name may exist, perhaps in part, or an unanswered send arrive late.
+            namespace = stop_judging(namespace, name)
+    in_outage = outages_of(namespace, asked).any
     if in_outage:
-        left = stop_judging(namespace, command.topic)
+        left = stop_judging(namespace, name)
         yield refusal(left, v.Error.UNAVAILABLE, "MGMT-18", any_error=True)
-    for made_so in _made_of_tier(namespace, command):
+    for made_so in _made_of_tier(namespace, asked):
         yield attrs.evolve(made_so, rules=("MGMT-18", *made_so.rules)) if in_outage else made_so
 
 
-def _taken(namespace: Namespace, known: Queue, *, any_error: bool) -> Transition:
-    """MGMT-09: the name is taken, by an entity that stays as it is."""
-    if is_unsure(known):
-        return refusal(namespace, v.Error.ALREADY_EXISTS, any_error=True)
-    managed = attrs.evolve(known.managed, tried=known.managed.tried | {"queue"})
-    kept = with_queue(namespace, attrs.evolve(known, managed=managed))
-    return refusal(kept, v.Error.ALREADY_EXISTS, "MGMT-09", any_error=any_error)
-
-
-def _made_of_tier(namespace: Namespace, command: v.CreateTopic) -> Iterator[Transition]:
+def _made_of_tier(namespace: Namespace, asked: v.CreateQueue) -> Iterator[Transition]:
     """Return the results that the tier allows for a topic whose name is free."""
-    asked, profile = _as_queue(command), namespace.profile
-    if profile.tier is v.Tier.BASIC:
+    if namespace.profile.tier is v.Tier.BASIC:
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
-    found = list(objections(namespace, asked))
-    for error, rules, _ in found:
-        yield refusal(namespace, error, *rules, any_error=True)
-    if any(surely for _, _, surely in found):
+    refusals, must_refuse = objections(namespace, asked)
+    yield from refusals
+    if must_refuse:
         return
-    counted = {each: _wanted(namespace, command, each) for each in options_of(namespace, asked)}
-    sizes, windows = granted_sizes(profile, asked), windows_of(namespace, command)
-    for (partitioned, wanted), size, given in product(counted.items(), sizes, windows):
-        if within_quota(namespace, wanted):
-            window, windowed = given
-            settings = attrs.evolve(
-                command, partitioned=partitioned, max_size=size, duplicate_window=window
-            )
-            shown = created_rules(namespace, asked, partitioned=partitioned)
-            rules = (*windowed, *shown, *shown_by_creation(namespace, wanted))
-            yield noted(done(_with_topic(namespace, settings), *rules), asked)
-    yield from over_quota(namespace, counted.values())
-
-
-def _wanted(namespace: Namespace, command: v.CreateTopic, partitioned: bool) -> Wanted:
-    """Return how the topic counts for the quota."""
-    settings = attrs.evolve(_as_queue(command), partitioned=partitioned)
-    kind = Kind.TOPIC if partitioned else Kind.REGULAR
-    return Wanted(kind, partition_count(namespace, settings))
+    for settings, rules in granted_settings(namespace, asked, Kind.TOPIC):
+        yield noted(done(_with_topic(namespace, settings), *rules), asked)
+    yield from over_quota(namespace, wanted(namespace, asked, Kind.TOPIC))
 
 
 def _as_queue(command: v.CreateTopic) -> v.CreateQueue:
     """Return the settings of the queue that represents the topic."""
-    return v.CreateQueue(
-        queue=command.topic,
-        partitioned=command.partitioned,
-        duplicate_detection=command.duplicate_detection,
-        duplicate_window=command.duplicate_window,
-        max_size=command.max_size,
-        api_version=command.api_version,
-        time_to_live=command.time_to_live,
-    )
+    return v.CreateQueue(queue=command.topic, **shared_fields(command))
 
 
-def _with_topic(namespace: Namespace, command: v.CreateTopic) -> Namespace:
-    settings = _as_queue(command)
-    known = namespace.queues.get(command.topic)
+def _with_topic(namespace: Namespace, settings: v.CreateQueue) -> Namespace:
+    name = settings.queue
+    known = namespace.queues.get(name)
     # Subscriptions that may have been created for a topic that may not exist belong to this one.
     role = known.role if known is not None and isinstance(known.role, Topic) else Topic()
     for path in role.subscriptions:
         subscription = namespace.queues[path]
         alike = attrs.evolve(
-            subscription.settings, partitioned=command.partitioned, max_size=command.max_size
+            subscription.settings, partitioned=settings.partitioned, max_size=settings.max_size
         )
         namespace = with_queue(namespace, attrs.evolve(subscription, settings=alike))
-    outages, registry = outages_of(namespace, settings), namespace.registry
-    managed = _begun(namespace, settings)
+    outages, managed = outages_of(namespace, settings), begun(namespace, settings)
     topic = Queue(settings=settings, outages=outages, role=role, managed=managed)
-    counted = attrs.evolve(registry, creations=registry.creations + 1)
-    created = with_queue(attrs.evolve(namespace, registry=counted), topic)
-    return made(namespace, destination_again(namespace, created, command.topic), command.topic)
-
-
-def _begun(namespace: Namespace, settings: v.CreateQueue) -> Managed:
-    """Return the management history of a new topic or subscription and its predecessor."""
-    managed = attrs.evolve(as_created(settings), born=namespace.registry.creations)
-    tombstone = namespace.registry.tombstones.get(settings.queue)
-    if tombstone is None:
-        return managed
-    other = tombstone.partitioned is not settings.partitioned
-    return attrs.evolve(managed, before=tombstone.bodies, other_before=other)
+    return made(namespace, destination_again(namespace, added(namespace, topic), name), name)
 
 
 def create_subscription(
@@ -164,12 +116,14 @@ def create_subscription(
         return
     known = namespace.queues.get(path)
     if known is not None:
-        yield _taken(namespace, known, any_error=_may_be_refused(command))
-    if known is not None and known.role is None:
-        # A queue with the path of a subscription, created before the topic.
-        yield done(stop_judging(namespace, command.topic))
-    if known is not None and not is_unsure(known):
-        return
+        unlawful = bool(with_lawful_locks(command)[1]) or is_long_short_name(command.subscription)
+        otherwise = unlawful or bool(v.destinations(command))
+        yield taken(namespace, known, any_error=otherwise)
+        if known.role is None:
+            # A queue with the path of a subscription, created before the topic.
+            yield done(stop_judging(namespace, command.topic))
+        if not is_unsure(known):
+            return
     namespace = _in_doubt(namespace, command.topic, path)
     alike = _of_like_name(namespace, command.topic, path)
     if alike is not None:
@@ -182,16 +136,23 @@ def create_subscription(
         yield refusal(namespace, v.Error.INVALID_OPERATION, "TOPIC-18", any_error=True)
         if must_refuse_beyond(namespace):
             return
+    yield from _subscribed(namespace, path, command)
+
+
+def _subscribed(
+    namespace: Namespace, path: str, command: v.CreateSubscription
+) -> Iterator[Transition]:
+    """Return the answers to the creation of a subscription whose name may be taken."""
     yield from refused_destination(namespace, command)
     command, limits = with_lawful_locks(command)
     if limits:
         yield refusal(namespace, v.Error.INVALID_OPERATION, *limits, any_error=True)
     one_more = Wanted(Kind.SUBSCRIPTION)
+    longest = rules_if((is_longest_short_name(command.subscription), "TOPIC-17"))
     if within_quota(namespace, one_more):
         for source, rules in sources(namespace, command):
             created = _with_subscription(namespace, path, source)
             after = not_forwarding(created, command.forward_to or "") if rules else created
-            longest = ("TOPIC-17",) if is_longest_short_name(command.subscription) else ()
             yield done(after, *longest, *limits, *rules)
     yield from over_quota(namespace, (one_more,), namespace.queues[command.topic])
 
@@ -201,58 +162,39 @@ def _in_doubt(namespace: Namespace, topic: str, path: str) -> Namespace:
     known = namespace.queues.get(path)
     if known is not None and (known.managed.touched or known.managed.partially_applied):
         namespace = stop_judging(namespace, path)
-    return (
-        stop_judging(namespace, topic)
-        if namespace.queues[topic].managed.partially_applied
-        else namespace
-    )
-
-
-def _may_be_refused(command: v.CreateSubscription) -> bool:
-    """Return whether a subscription may be refused for other reasons than its name."""
-    unlawful = bool(with_lawful_locks(command)[1])
-    return unlawful or bool(v.destinations(command)) or is_long_short_name(command.subscription)
+    partly = namespace.queues[topic].managed.partially_applied
+    return stop_judging(namespace, topic) if partly else namespace
 
 
 def _of_like_name(namespace: Namespace, topic: str, path: str) -> Queue | None:
     """TOPIC-21: return a subscription whose name differs from this one only in case."""
-    role = namespace.queues[topic].role
-    others = role.subscriptions if isinstance(role, Topic) else ()
+    others = named_topic(namespace, topic)[1].subscriptions
     alike = (each for each in others if each != path and each.lower() == path.lower())
     return next((namespace.queues[each] for each in alike), None)
 
 
 def _with_subscription(namespace: Namespace, path: str, command: v.CreateSubscription) -> Namespace:
-    topic = namespace.queues[command.topic]
+    topic, of_topic = named_topic(namespace, command.topic)
     settings = v.CreateQueue(
         queue=path,
         partitioned=topic.settings.partitioned,
         max_size=topic.settings.max_size,
-        requires_session=command.requires_session,
-        lock_duration=command.lock_duration,
-        max_delivery_count=command.max_delivery_count,
-        forward_to=command.forward_to,
-        time_to_live=command.time_to_live,
-        dead_letter_expired=command.dead_letter_expired,
-        forward_dead_letters_to=command.forward_dead_letters_to,
+        **shared_fields(command, "subscription"),
     )
-    if not isinstance(topic.role, Topic):
-        raise AssertionError("subscriptions are created of topics only")  # noqa: TRY004
-    revision = topic.role.revision + 1
+    revision = of_topic.revision + 1
     role = Subscription(
         topic=command.topic,
         late=topic.arrivals > 0,
         rules=Map({v.DEFAULT_RULE: v.TrueFilter()}),
         revision=revision,
     )
-    registry, managed = namespace.registry, _begun(namespace, settings)
+    managed = begun(namespace, settings)
     subscription = Queue(settings=settings, outages=topic.outages, role=role, managed=managed)
-    counted = attrs.evolve(registry, creations=registry.creations + 1)
-    created = with_queue(attrs.evolve(namespace, registry=counted), subscription)
-    others = tuple(each for each in topic.role.subscriptions if each != path)
-    listed = attrs.evolve(topic.role, subscriptions=(*others, path), revision=revision)
-    unanswered_sends = sum(most(message) for message in topic.role.unanswered_sends)
+    created = added(namespace, subscription)
+    others = tuple(each for each in of_topic.subscriptions if each != path)
+    listed = attrs.evolve(of_topic, subscriptions=(*others, path), revision=revision)
+    unanswered_sends = sum(most(message) for message in of_topic.unanswered_sends)
     room = filled(topic.room, everywhere(namespace, settings), unanswered_sends)
     created = with_queue(created, attrs.evolve(topic, role=listed, room=room))
-    created = with_dead_letter_forwarding(with_unanswered_sends(created, path, topic.role), path)
+    created = with_dead_letter_forwarding(with_unanswered_sends(created, path, of_topic), path)
     return made(namespace, created, path)

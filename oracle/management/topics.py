@@ -11,20 +11,9 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.oracle.registry import troubled_like
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import Namespace, Queue, Subscription, Topic, with_queue
 from busproof.oracle.transition import Transition, refusal
-
-__all__ = [
-    "has_no_such_setting",
-    "misaddressed",
-    "returned",
-    "shares_homes",
-    "shown_by_copy",
-    "shown_by_nothing",
-    "told_of_topics",
-    "why_absent",
-    "with_partitions_of_topic",
-]
 
 _ON_A_TOPIC: Final = (
     v.CreateSubscription,
@@ -65,6 +54,25 @@ _TOLD_OF_SUBSCRIPTIONS: Final[dict[v.RuleId, v.RuleId]] = {
 }
 
 
+def topic_of(namespace: Namespace, role: Subscription) -> tuple[Queue, Topic]:
+    """Return a subscription's topic, and its role."""
+    return named_topic(namespace, role.topic)
+
+
+def named_topic(namespace: Namespace, name: str) -> tuple[Queue, Topic]:
+    """Return a topic, and its role; a request to another kind of entity was refused before."""
+    topic = namespace.queues[name]
+    if not isinstance(topic.role, Topic):
+        raise AssertionError(f"{name} has subscriptions, and is no topic")  # noqa: TRY004
+    return topic, topic.role
+
+
+def shared_fields(value: object, *without: str) -> dict[str, Any]:
+    """Return the fields that a request or description about a topic shares with a queue's."""
+    names = (field.name for field in attrs.fields(type(value)))  # type: ignore[arg-type]
+    return {name: getattr(value, name) for name in names if name not in ("topic", *without)}
+
+
 def told_of_topics(queue: Queue | None, rules: tuple[v.RuleId, ...]) -> tuple[v.RuleId, ...]:
     """Add the rules that apply documented behaviour of queues to topics and subscriptions.
 
@@ -74,12 +82,13 @@ def told_of_topics(queue: Queue | None, rules: tuple[v.RuleId, ...]) -> tuple[v.
     if queue is None or queue.role is None:
         return rules
     same = _TOLD_OF_TOPICS if isinstance(queue.role, Topic) else _TOLD_OF_SUBSCRIPTIONS
-    more = tuple(same[rule] for rule in rules if rule in same)
-    if isinstance(queue.role, Subscription) and queue.settings.partitioned and "LIFE-09" in rules:
-        more = ("TOPIC-09", *more)
-    if queue.settings.requires_session and "LIFE-01" in rules:
-        more = ("TOPIC-13", *more)
-    return tuple(dict.fromkeys((*rules, *more)))
+    partitioned = isinstance(queue.role, Subscription) and queue.settings.partitioned
+    more = rules_if(
+        (queue.settings.requires_session and "LIFE-01" in rules, "TOPIC-13"),
+        (partitioned and "LIFE-09" in rules, "TOPIC-09"),
+    )
+    told = (same[rule] for rule in rules if rule in same)
+    return tuple(dict.fromkeys((*rules, *more, *told)))
 
 
 def misaddressed(namespace: Namespace, queue: Queue, command: v.Command) -> Iterator[Transition]:
@@ -167,15 +176,13 @@ def shown_by_copy(namespace: Namespace, queue: Queue, body: str) -> tuple[v.Rule
     """TOPIC-02, TOPIC-23, TOPIC-26: a copy is independent of other copies and of its topic."""
     if not isinstance(queue.role, Subscription):
         return ()
-    topic = namespace.queues[queue.role.topic]
-    paths = topic.role.subscriptions if isinstance(topic.role, Topic) else ()
-    others = [namespace.queues[path] for path in paths if path != queue.settings.queue]
-    rules: tuple[v.RuleId, ...] = ()
-    if any(_is_gone(other, body) for other in others):
-        rules = ("TOPIC-02",)
-    if isinstance(topic.role, Topic) and topic.role.parted:
-        rules = ("TOPIC-23", *rules)
-    return rules if topic.managed.status.takes else ("TOPIC-26", *rules)
+    topic, role = topic_of(namespace, queue.role)
+    others = (namespace.queues[path] for path in role.subscriptions if path != queue.settings.queue)
+    return rules_if(
+        (not topic.managed.status.takes, "TOPIC-26"),
+        (role.parted, "TOPIC-23"),
+        (any(_is_gone(other, body) for other in others), "TOPIC-02"),
+    )
 
 
 def _is_gone(queue: Queue, body: str) -> bool:

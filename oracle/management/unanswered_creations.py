@@ -5,11 +5,9 @@ from collections.abc import Iterable
 import attrs
 
 from busproof import vocabulary as v
-from busproof.oracle.state import Namespace, Queue, with_queue
+from busproof.oracle.state import Namespace, Queue, is_unjudged, with_queue
 from busproof.oracle.transition import Transition
-from busproof.oracle.unjudged import is_unjudged, named, stop_judging
-
-__all__ = ["lost_creation"]
+from busproof.oracle.unjudged import named, stop_judging
 
 
 def lost_creation(

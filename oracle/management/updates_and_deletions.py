@@ -5,37 +5,22 @@ from collections.abc import Iterator
 import attrs
 
 from busproof import vocabulary as v
+from busproof.oracle.changes import with_managed
 from busproof.oracle.forwarding.forwarding_setup import LONGEST_LOCK
-from busproof.oracle.forwarding.forwarding_updates import (
-    redirection_refused,
-    with_lost_redirection,
-    with_redirection,
-)
+from busproof.oracle.forwarding.forwarding_updates import redirection_refused, with_redirection
 from busproof.oracle.management.deletion import delete_entity
 from busproof.oracle.management.lifetime_updates import with_lifetime
 from busproof.oracle.management.premium import may_keep_as_it_is
 from busproof.oracle.management.queue_creation import may_fail_in_outage, outage_reading
-from busproof.oracle.management.statuses import with_lost_status, with_status
-from busproof.oracle.management.topics import has_no_such_setting
+from busproof.oracle.management.statuses import with_status
+from busproof.oracle.management.topics import has_no_such_setting, shared_fields
 from busproof.oracle.registry import Managed
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import Namespace, Queue, Topic, with_queue
+from busproof.oracle.transactions.limits import is_in_transaction
 from busproof.oracle.transition import Transition, done, refusal
 from busproof.oracle.unjudged import is_joined, stop_judging
 from busproof.oracle.window import Window
-
-__all__ = [
-    "FIXED",
-    "delete_queue",
-    "delete_topic",
-    "is_managed_otherwise",
-    "lost_delete",
-    "lost_delete_topic",
-    "lost_update",
-    "lost_update_topic",
-    "update_queue",
-    "update_topic",
-]
-
 
 FIXED: dict[str, v.RuleId] = {
     "partitioned": "MGMT-04",
@@ -43,6 +28,8 @@ FIXED: dict[str, v.RuleId] = {
     "duplicate_detection": "MGMT-14",
 }
 """Settings that never change, each with the rule that says so."""
+CHANGEABLE = ("lock_duration", "max_delivery_count", "time_to_live")
+"""Settings that an update changes as they are."""
 
 MANAGING = v.GetQueue | v.UpdateQueue | v.DeleteQueue | v.TopicManagement
 """Requests that concern one entity as a whole."""
@@ -71,41 +58,52 @@ def update_queue(namespace: Namespace, command: v.UpdateQueue) -> Iterator[Trans
     refused = _refused_settings(queue, command)
     rules = tuple(FIXED[name] for name in refused)
     may_fail, must_fail = may_fail_in_outage(namespace, queue.outages)
-    tried = attrs.evolve(queue.managed, tried=queue.managed.tried.union(refused))
+    managed = attrs.evolve(queue.managed, tried=queue.managed.tried.union(refused))
+    kept = with_queue(namespace, attrs.evolve(queue, managed=managed))
     if command.lock_duration is not None and command.lock_duration > LONGEST_LOCK:
-        kept = with_queue(namespace, attrs.evolve(queue, managed=tried))
-        yield refusal(kept, v.Error.INVALID_OPERATION, "LOCK-03", *rules, any_error=True)
-        command = attrs.evolve(command, lock_duration=LONGEST_LOCK)
         rules = ("LOCK-03", *rules)
+        yield refusal(kept, v.Error.INVALID_OPERATION, *rules, any_error=True)
+        command = attrs.evolve(command, lock_duration=LONGEST_LOCK)
     if refused:
-        kept = with_queue(namespace, attrs.evolve(queue, managed=tried))
         yield refusal(kept, v.Error.INVALID_OPERATION, *rules, any_error=True)
         reading = namespace.profile.readings.get("OPTION-UPDATE")
         if reading == "refused" and "partitioned" in refused:
             return
     if may_keep_as_it_is(namespace, queue):
-        kept = with_queue(namespace, attrs.evolve(queue, managed=tried))
         yield refusal(kept, v.Error.INVALID_OPERATION, "PREM-05", any_error=True)
         rules = ("PREM-05", *rules)
     if may_fail:
-        left = attrs.evolve(tried, refused=tried.refused | {"update"})
-        partly = outage_reading(namespace) == "either"
-        if partly:
-            left = _widened(left, command)
-        failed = _with_updated(namespace, attrs.evolve(queue, managed=left))
-        if partly:
-            failed = with_lifetime(failed, command, surely=False)
-            failed = with_lost_status(with_lost_redirection(failed, command), command)
+        left = attrs.evolve(managed, refused=managed.refused | {"update"})
+        if outage_reading(namespace) == "either":
+            failed = _perhaps_updated(namespace, queue, command, left)
+        else:
+            failed = _with_updated(namespace, attrs.evolve(queue, managed=left))
         yield refusal(failed, v.Error.UNAVAILABLE, "MGMT-18", any_error=True)
         rules = ("MGMT-18", *rules)
-    elif "update" in tried.refused:
+    elif "update" in managed.refused:
         rules = ("MGMT-19", *rules)
     yield from redirection_refused(namespace, queue, command)
     if not must_fail and all(each in namespace.queues for each in v.destinations(command)):
-        after = _with_updated(namespace, _updated(namespace, queue, command, tried))
-        after = with_lifetime(after, command, surely=not tried.unsettled)
-        after = with_redirection(after, command, surely=not tried.unsettled)
-        yield done(with_status(after, command, surely=not tried.unsettled), *rules)
+        surely = not managed.unsettled
+        after = _with_updated(namespace, _updated(namespace, queue, command, managed))
+        after = with_lifetime(after, command, surely=surely)
+        after = with_redirection(after, command, surely=surely)
+        yield done(with_status(after, command, surely=surely), *rules)
+
+
+def _perhaps_updated(
+    namespace: Namespace, queue: Queue, command: v.UpdateQueue, managed: Managed
+) -> Namespace:
+    """Return the state in which an update may be in force in part, and may still take effect.
+
+    An entity whose status or destination may change at any time is no longer judged.
+    """
+    after = _with_updated(namespace, attrs.evolve(queue, managed=_widened(managed, command)))
+    after = with_lifetime(after, command, surely=False)
+    if command.forward_to is None and command.status is None:
+        return after
+    onward = (command.forward_to,) if command.forward_to else ()
+    return stop_judging(after, command.queue, *onward)
 
 
 def _about_no_setting(namespace: Namespace, queue: Queue) -> Iterator[Transition]:
@@ -120,17 +118,10 @@ def _with_updated(namespace: Namespace, queue: Queue) -> Namespace:
     ever = queue.managed.lock_durations_ever
     for path in v.dead_letter_queues_of(queue.settings.queue):
         dead = namespace.queues.get(path)
-        if dead is None:
-            continue
-        managed = attrs.evolve(
-            dead.managed,
-            lock_durations=ever,
-            lock_durations_ever=ever,
-            changed_at=dead.receivers.count,
-        )
-        namespace = with_queue(namespace, attrs.evolve(dead, managed=managed))
-    managed = attrs.evolve(queue.managed, changed_at=queue.receivers.count)
-    return with_queue(namespace, attrs.evolve(queue, managed=managed))
+        if dead is not None:
+            durations = {"lock_durations": ever, "lock_durations_ever": ever}
+            namespace = with_managed(namespace, dead, changed_at=dead.receivers.count, **durations)
+    return with_managed(namespace, queue, changed_at=queue.receivers.count)
 
 
 def _refused_settings(queue: Queue, command: v.UpdateQueue) -> tuple[str, ...]:
@@ -144,10 +135,9 @@ def _refused_settings(queue: Queue, command: v.UpdateQueue) -> tuple[str, ...]:
 
 def _widened(managed: Managed, command: v.UpdateQueue) -> Managed:
     """Return bounds that include the old settings, the new ones, or a mixture."""
-    durations = _reaching(managed.lock_durations, command.lock_duration)
     return attrs.evolve(
         managed,
-        lock_durations=durations,
+        lock_durations=_reaching(managed.lock_durations, command.lock_duration),
         lock_durations_ever=_reaching(managed.lock_durations_ever, command.lock_duration),
         delivery_counts=_reaching(managed.delivery_counts, command.max_delivery_count),
     )
@@ -161,24 +151,16 @@ def _reaching(window: Window, value: int | None) -> Window:
 
 def _updated(namespace: Namespace, queue: Queue, command: v.UpdateQueue, managed: Managed) -> Queue:
     """MGMT-12: return the queue with changed settings; an unanswered update may still follow."""
-    wider = _widened(managed, command)
-    changed = wider
-    if not managed.unsettled:
-        changed = attrs.evolve(
-            wider,
-            lock_durations=_exactly(wider.lock_durations, command.lock_duration),
-        )
-        if not _may_count_by_former(namespace, queue):
-            counts = _exactly(wider.delivery_counts, command.max_delivery_count)
-            changed = attrs.evolve(changed, delivery_counts=counts)
-    settings = queue.settings
-    if command.lock_duration is not None:
-        settings = attrs.evolve(settings, lock_duration=command.lock_duration)
-    if command.max_delivery_count is not None:
-        settings = attrs.evolve(settings, max_delivery_count=command.max_delivery_count)
-    if command.time_to_live is not None:
-        settings = attrs.evolve(settings, time_to_live=command.time_to_live)
-    managed = attrs.evolve(changed, updated=True)
+    duration, count = command.lock_duration, command.max_delivery_count
+    managed = attrs.evolve(_widened(managed, command), updated=True)
+    if duration is not None and not managed.unsettled:
+        managed = attrs.evolve(managed, lock_durations=Window(duration, duration))
+    open_count = managed.unsettled or _may_count_by_former(namespace, queue)
+    if count is not None and not open_count:
+        managed = attrs.evolve(managed, delivery_counts=Window(count, count))
+    asked = {name: getattr(command, name) for name in CHANGEABLE}
+    changes = {name: value for name, value in asked.items() if value is not None}
+    settings = attrs.evolve(queue.settings, **changes)
     return attrs.evolve(queue, settings=settings, managed=managed)
 
 
@@ -190,10 +172,6 @@ def _may_count_by_former(namespace: Namespace, queue: Queue) -> bool:
     return any(lock is not None and lock.expiry.earliest <= now for lock in locks)
 
 
-def _exactly(window: Window, value: int | None) -> Window:
-    return window if value is None else Window(value, value)
-
-
 def lost_update(namespace: Namespace, command: v.UpdateQueue) -> Namespace:
     """Return the states in which the update takes effect now, later or never."""
     queue = namespace.queues[command.queue]
@@ -202,48 +180,38 @@ def lost_update(namespace: Namespace, command: v.UpdateQueue) -> Namespace:
     tried = queue.managed.tried.union(_refused_settings(queue, command))
     if command.lock_duration is not None:
         command = attrs.evolve(command, lock_duration=min(command.lock_duration, LONGEST_LOCK))
-    managed = attrs.evolve(_widened(queue.managed, command), unsettled=True, tried=tried)
-    after = _with_updated(namespace, attrs.evolve(queue, managed=managed))
-    after = with_lost_redirection(with_lifetime(after, command, surely=False), command)
-    return with_lost_status(after, command)
+    managed = attrs.evolve(queue.managed, unsettled=True, tried=tried)
+    return _perhaps_updated(namespace, queue, command, managed)
 
 
-def delete_queue(namespace: Namespace, command: v.DeleteQueue) -> Iterator[Transition]:
-    """MGMT-15, MGMT-17, MGMT-18: delete the entity and its messages, in every partition."""
-    yield from _deleted(namespace, namespace.queues[command.queue])
+def delete(namespace: Namespace, name: str) -> Iterator[Transition]:
+    """MGMT-15, MGMT-17, MGMT-18, TOPIC-22: delete a queue, topic or subscription.
 
-
-def _deleted(namespace: Namespace, queue: Queue) -> Iterator[Transition]:
-    """Return the answers to a deletion of a queue, topic or subscription, and their states."""
+    Its messages are deleted in every partition, and a topic's subscriptions with it.
+    """
+    queue = namespace.queues[name]
     may_fail, must_fail = may_fail_in_outage(namespace, queue.outages)
     if may_fail:
         yield refusal(_kept(namespace, queue), v.Error.UNAVAILABLE, "MGMT-18", any_error=True)
     if not must_fail:
-        repeated: tuple[v.RuleId, ...] = ("MGMT-19",) if "delete" in queue.managed.refused else ()
-        if queue.managed.restored:
-            repeated = ("PREM-04", *repeated)
-        yield done(delete_entity(namespace, queue), *(("MGMT-18",) if may_fail else repeated))
+        rules = rules_if(
+            (may_fail, "MGMT-18"),
+            (not may_fail and queue.managed.restored, "PREM-04"),
+            (not may_fail and "delete" in queue.managed.refused, "MGMT-19"),
+        )
+        yield done(delete_entity(namespace, queue), *rules)
 
 
 def _kept(namespace: Namespace, queue: Queue) -> Namespace:
     """Return the state after a deletion refused in an outage (MANAGEMENT-IN-OUTAGE)."""
-    managed = attrs.evolve(queue.managed, refused=queue.managed.refused | {"delete"})
+    namespace = with_managed(namespace, queue, refused=queue.managed.refused | {"delete"})
     if outage_reading(namespace) != "either":
-        return with_queue(namespace, attrs.evolve(queue, managed=managed))
-    subscriptions = queue.role.subscriptions if isinstance(queue.role, Topic) else ()
-    partially_applied = attrs.evolve(managed, partially_applied="delete")
-    left = with_queue(namespace, attrs.evolve(queue, managed=partially_applied))
-    for path in subscriptions:
-        each = left.queues[path]
-        in_part = attrs.evolve(each.managed, partially_applied="delete")
-        left = with_queue(left, attrs.evolve(each, managed=in_part))
+        return namespace
     name = queue.settings.queue
-    return stop_judging(left, name) if is_joined(namespace, name) else left
-
-
-def lost_delete(namespace: Namespace, command: v.DeleteQueue) -> Namespace:
-    """Return the states in which the queue, or a later one of its name, may be deleted."""
-    return stop_judging(namespace, command.queue)
+    subscriptions = queue.role.subscriptions if isinstance(queue.role, Topic) else ()
+    for each in (name, *subscriptions):
+        namespace = with_managed(namespace, namespace.queues[each], partially_applied="delete")
+    return stop_judging(namespace, name) if is_joined(namespace, name) else namespace
 
 
 def update_topic(namespace: Namespace, command: v.UpdateTopic) -> Iterator[Transition]:
@@ -253,9 +221,11 @@ def update_topic(namespace: Namespace, command: v.UpdateTopic) -> Iterator[Trans
     be in force in part, or messages are in transit.
     """
     name = command.topic
+    lifetimes = namespace.queues[name].managed.lifetimes
     for transition in update_queue(namespace, _as_queue(command)):
+        other = transition.next.queues[name].managed.lifetimes is not lifetimes
         refused = isinstance(transition.outcome, v.Refused)
-        if _is_other(namespace, transition, name) and (refused or _is_busy(namespace, name)):
+        if other and (refused or _is_busy(namespace, name)):
             yield attrs.evolve(transition, next=stop_judging(transition.next, name))
         else:
             yield transition
@@ -263,44 +233,18 @@ def update_topic(namespace: Namespace, command: v.UpdateTopic) -> Iterator[Trans
 
 def _as_queue(command: v.UpdateTopic) -> v.UpdateQueue:
     """Convert the update of a topic to one of the queue that represents it."""
-    return v.UpdateQueue(
-        queue=command.topic,
-        partitioned=command.partitioned,
-        duplicate_detection=command.duplicate_detection,
-        time_to_live=command.time_to_live,
-        status=command.status,
-    )
-
-
-def _is_other(namespace: Namespace, transition: Transition, name: str) -> bool:
-    """Return whether the update changes the time to live."""
-    before, after = namespace.queues[name].managed, transition.next.queues[name].managed
-    return after.lifetimes is not before.lifetimes
+    return v.UpdateQueue(queue=command.topic, **shared_fields(command))
 
 
 def _is_busy(namespace: Namespace, name: str) -> bool:
     """Return whether messages sent earlier may still arrive."""
     topic = namespace.queues[name]
     late = isinstance(topic.role, Topic) and topic.role.unanswered_sends
-    waits = any(
-        transaction is not None and name in transaction.queues
-        for transaction in namespace.transactions.values()
-    )
-    scheduled = len(topic.calendar.entries)
-    return bool(late or waits or scheduled or topic.managed.unsettled or is_joined(namespace, name))
+    waits = is_in_transaction(namespace, name) or len(topic.calendar.entries)
+    return bool(late or waits or topic.managed.unsettled or is_joined(namespace, name))
 
 
 def lost_update_topic(namespace: Namespace, command: v.UpdateTopic) -> Namespace:
     """Return the states in which the update takes effect now, later or never."""
     after = lost_update(namespace, _as_queue(command))
     return after if command.time_to_live is None else stop_judging(after, command.topic)
-
-
-def delete_topic(namespace: Namespace, command: v.DeleteTopic) -> Iterator[Transition]:
-    """TOPIC-22, MGMT-18: delete the topic with its subscriptions and their messages."""
-    yield from _deleted(namespace, namespace.queues[command.topic])
-
-
-def lost_delete_topic(namespace: Namespace, command: v.DeleteTopic) -> Namespace:
-    """Return the states in which the topic, or a later one of its name, may be deleted."""
-    return stop_judging(namespace, command.topic)

@@ -5,27 +5,17 @@ than "2013-10". The answer to a malformed version is open (API-VERSION-FORM).
 """
 
 import re
-from collections.abc import Iterator
 from typing import Final
 
 from busproof import vocabulary as v
 from busproof.oracle.forwarding.forwarding_setup import with_lawful_locks
 from busproof.oracle.management.premium import options_in_premium, partitioning_refused
 from busproof.oracle.messages.duplicates import lawful_windows
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.sizes.entity_size import granted_sizes, may_refuse_size
 from busproof.oracle.sizes.message_limits import is_long_name, is_longest_name, must_refuse_beyond
 from busproof.oracle.state import Namespace
-
-__all__ = [
-    "created_rules",
-    "is_beyond_basic",
-    "objections",
-    "options_of",
-    "version_shown",
-    "windows_of",
-    "with_basic",
-]
-
+from busproof.oracle.transition import Transition, refusal
 
 _FORM: Final = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")
 _FIRST: Final = "2013-10"
@@ -72,42 +62,41 @@ def is_beyond_basic(command: v.CreateQueue) -> bool:
 
 
 def windows_of(
-    namespace: Namespace, command: v.CreateQueue | v.CreateTopic
+    namespace: Namespace, command: v.CreateQueue
 ) -> tuple[tuple[int, tuple[v.RuleId, ...]], ...]:
     """DUP-03: return the possible duplicate windows of a request, each with its rules."""
     detects, asked = command.duplicate_detection, command.duplicate_window
     return lawful_windows(namespace, detects=detects, asked=asked)
 
 
-def objections(
-    namespace: Namespace, command: v.CreateQueue
-) -> Iterator[tuple[v.Error, tuple[v.RuleId, ...], bool]]:
-    """Return why the request may be refused: the error, the rules, and whether it must be."""
-    profile, wanted = namespace.profile, command.partitioned
-    if is_long_name(command.queue):
-        yield v.Error.INVALID_OPERATION, ("LIMIT-18",), must_refuse_beyond(namespace)
+def objections(namespace: Namespace, command: v.CreateQueue) -> tuple[tuple[Transition, ...], bool]:
+    """Return the refusals of a request for its options, and whether one of them has to come."""
+    profile, wanted, version = namespace.profile, command.partitioned, command.api_version
     limits = with_lawful_locks(command)[1]
-    if limits:
-        yield v.Error.INVALID_OPERATION, limits, False
-    if windows_of(namespace, command)[0][1]:
-        yield v.Error.INVALID_OPERATION, ("DUP-03",), False
-    asked = _asked_for(profile, wanted)
-    may, must = partitioning_refused(profile, wanted, asked)
-    if profile.tier is v.Tier.PREMIUM and may:
-        # MGMT-08: an old version may ignore the option, so that nothing is to be refused.
-        surely = must and (profile.is_partitioned or not _is_old(command.api_version))
-        yield v.Error.INVALID_OPERATION, _of_premium(namespace, command), surely
-    version = command.api_version
-    if _is_old(version) or (wanted and not _knows_partitions(profile, version)):
-        why = ("MGMT-08",) if wanted and version_shown(version or "") else ()
-        yield v.Error.INVALID_OPERATION, why, _must_refuse_version(profile, version)
-    if profile.tier is v.Tier.BASIC and is_beyond_basic(command):
-        reading = profile.readings.get("BASIC-FEATURES")
-        if reading != "offered":
-            yield v.Error.INVALID_OPERATION, ("MGMT-24",), reading == "refused"
-    if may_refuse_size(profile, command):
-        rules = {v.Tier.STANDARD: ("SIZE-02",), v.Tier.PREMIUM: ("PREM-08",)}
-        yield v.Error.INVALID_OPERATION, rules.get(profile.tier, ()), False
+    may, must = partitioning_refused(profile, wanted, _asked_for(profile, wanted))
+    premium, basic = profile.tier is v.Tier.PREMIUM, profile.tier is v.Tier.BASIC
+    # MGMT-08: an old version may ignore the option, so that nothing is to be refused.
+    must = must and (profile.is_partitioned or not _is_old(version))
+    unversioned = _is_old(version) or (wanted and not _knows_partitions(profile, version))
+    ignored = ("MGMT-08",) if wanted and version_shown(version or "") else ()
+    reading = profile.readings.get("BASIC-FEATURES")
+    lacking = basic and is_beyond_basic(command) and reading != "offered"
+    of_size = {v.Tier.STANDARD: ("SIZE-02",), v.Tier.PREMIUM: ("PREM-08",)}.get(profile.tier, ())
+    cases: tuple[tuple[object, tuple[v.RuleId, ...], bool], ...] = (
+        (is_long_name(command.queue), ("LIMIT-18",), must_refuse_beyond(namespace)),
+        (limits, limits, False),
+        (windows_of(namespace, command)[0][1], ("DUP-03",), False),
+        (premium and may, _of_premium(namespace, command), must),
+        (unversioned, ignored, _must_refuse_version(profile, version)),
+        (lacking, ("MGMT-24",), reading == "refused"),
+        (may_refuse_size(profile, command), of_size, False),
+    )
+    refusals = tuple(
+        refusal(namespace, v.Error.INVALID_OPERATION, *rules, any_error=True)
+        for holds, rules, _ in cases
+        if holds
+    )
+    return refusals, any(holds and surely for holds, _, surely in cases)
 
 
 def _of_premium(namespace: Namespace, command: v.CreateQueue) -> tuple[v.RuleId, ...]:
@@ -149,18 +138,18 @@ def created_rules(
     namespace: Namespace, command: v.CreateQueue, *, partitioned: bool
 ) -> tuple[v.RuleId, ...]:
     """Return the rules exercised by the creation of the queue."""
-    rules: tuple[v.RuleId, ...] = ()
-    profile = namespace.profile
-    if partitioned and profile.tier is not v.Tier.PREMIUM:
-        rules = ("MGMT-02",)
-    if partitioned and command.api_version is not None:
-        shown = version_shown(command.api_version)
-        rules = rules if shown is None else (shown, *rules)
-    elif command.partitioned and not _knows_partitions(profile, command.api_version):
-        rules = ("MGMT-08", *rules) if version_shown(command.api_version or "") else rules
-    if profile.tier is v.Tier.BASIC and is_beyond_basic(command):
-        rules = ("MGMT-24", *rules)
+    profile, version = namespace.profile, command.api_version
+    shown: v.RuleId | None = None
+    if partitioned and version is not None:
+        shown = version_shown(version)
+    elif command.partitioned and not _knows_partitions(profile, version):
+        shown = "MGMT-08" if version_shown(version or "") else None
     granted = command.max_size is not None and command.max_size in granted_sizes(profile, command)
-    if granted and profile.tier is not v.Tier.BASIC:
-        rules = ("SIZE-01" if profile.tier is v.Tier.STANDARD else "PREM-07", *rules)
-    return ("LIMIT-17", *rules) if is_longest_name(command.queue) else rules
+    premium, basic = profile.tier is v.Tier.PREMIUM, profile.tier is v.Tier.BASIC
+    return rules_if(
+        (is_longest_name(command.queue), "LIMIT-17"),
+        (granted and not basic, "PREM-07" if premium else "SIZE-01"),
+        (basic and is_beyond_basic(command), "MGMT-24"),
+        (shown, shown or ""),
+        (partitioned and not premium, "MGMT-02"),
+    )

@@ -7,46 +7,33 @@ and until then it may come or not (SCHEDULE-DELAY).
 from collections.abc import Iterator
 from typing import Any
 
-import attrs
-
-from busproof import vocabulary as v
+from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.expiry import death, lifetimes
 from busproof.oracle.messages.keys import effective_key
 from busproof.oracle.messages.message_store import line_of, replace, store
 from busproof.oracle.messages.partitioning import home_of
 from busproof.oracle.queued_messages import Stored
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.schedule import Waiting, removed, top
 from busproof.oracle.state import NEVER, Namespace, Queue, Topic, everywhere, with_queue
 from busproof.oracle.window import Window
 
-__all__ = [
-    "activated",
-    "coming",
-    "goes_on",
-    "is_awaited",
-    "session_may_come",
-    "why_active",
-]
-
 
 def activated(namespace: Namespace, name: str) -> Namespace:
     """SCHED-02: return the namespace with everything that is surely due in its place."""
-    while (waiting := _due(namespace, namespace.queues[name])) is not None:
-        queue = namespace.queues[name]
-        at_once = namespace.profile.readings.get("SCHEDULE-DELAY") == "at-once"
-        owed = waiting.certain and _is_alone(queue, waiting)
+    queue = namespace.queues[name]
+    while (waiting := top(queue.calendar)) and waiting.due.latest < namespace.now.earliest:
+        at_once = namespace.reading("SCHEDULE-DELAY") == "at-once"
+        message_id = waiting.message.message_id
+        # Duplicate detection has no other message with its MessageId.
+        alone = message_id is None or queue.copies.get(message_id) == waiting.rivals
+        owed = waiting.certain and alone
         arrived = _arrived(namespace, queue, waiting, certain=at_once and owed)
         if owed and not at_once:
             stored = arrived.messages[arrived.arrivals - 1]
-            arrived = replace(arrived, stored, attrs.evolve(stored, owed=stored.came))
-        namespace = with_queue(namespace, arrived)
+            arrived = replace(arrived, stored, evolve(stored, owed=stored.came))
+        namespace, queue = with_queue(namespace, arrived), arrived
     return namespace
-
-
-def _due(namespace: Namespace, queue: Queue) -> Waiting | None:
-    waiting = top(queue.calendar)
-    over = waiting is not None and waiting.due.latest < namespace.now.earliest
-    return waiting if over else None
 
 
 def goes_on(queue: Queue) -> bool:
@@ -56,15 +43,9 @@ def goes_on(queue: Queue) -> bool:
 
 def _came(namespace: Namespace, waiting: Waiting) -> Window:
     """TTL-12: return when a scheduled message's time to live starts: when it becomes active."""
-    if namespace.profile.readings.get("SCHEDULE-DELAY") == "at-once":
+    if namespace.reading("SCHEDULE-DELAY") == "at-once":
         return waiting.due
     return Window(waiting.due.earliest, NEVER)
-
-
-def _is_alone(queue: Queue, waiting: Waiting) -> bool:
-    """Return whether duplicate detection has no other message with its MessageId."""
-    message_id = waiting.message.message_id
-    return message_id is None or queue.copies.get(message_id) == waiting.rivals
 
 
 def coming(namespace: Namespace, queue: Queue, body: str) -> Iterator[tuple[Namespace, Stored]]:
@@ -88,13 +69,14 @@ def _arrived(namespace: Namespace, queue: Queue, waiting: Waiting, *, certain: b
     if isinstance(bodies.get(message.body), str):
         bodies = bodies.delete(message.body)
     also: dict[str, Any] = {} if key is not None else {"spread": queue.spread.restarted()}
-    queue = attrs.evolve(queue, calendar=removed(queue.calendar, waiting), bodies=bodies)
+    queue = evolve(queue, calendar=removed(queue.calendar, waiting), bodies=bodies)
     dies = death(namespace, queue, message, _came(namespace, waiting))
     queue = store(queue, message, key, where, due, certain=False, dies=dies, also=also)
     uncertain = queue.messages[queue.arrivals - 1]
+    life, slack = lifetimes(queue, message, due).latest, namespace.observability.slack
     exact = due.earliest == due.latest
     before_receives = exact and queue.receivers.latest_at < due.earliest
-    arrived = attrs.evolve(
+    arrived = evolve(
         uncertain,
         certain=certain,
         line=line if certain and exact else None,
@@ -104,45 +86,16 @@ def _arrived(namespace: Namespace, queue: Queue, waiting: Waiting, *, certain: b
         scheduled_number=waiting.number,
         through=waiting.through | queue.outages.down,
         overtaken=line is not None and queue.calendar.lines.get(line, -1) >= waiting.before,
-        shows=_why_alive(namespace, queue, waiting),
+        # It was scheduled longer ago than its time to live.
+        shows=rules_if((due.earliest - waiting.asked > life + slack, "TTL-12")),
     )
     return replace(queue, uncertain, arrived)
 
 
-def _why_alive(namespace: Namespace, queue: Queue, waiting: Waiting) -> tuple[v.RuleId, ...]:
-    """TTL-12: return the rules exercised if it was scheduled longer ago than its time to live."""
-    life = lifetimes(queue, waiting.message, waiting.due).latest
-    since = waiting.due.earliest - waiting.asked
-    return ("TTL-12",) if since > life + namespace.observability.slack else ()
-
-
-def why_active(queue: Queue, stored: Stored, number: int | None) -> Iterator[v.RuleId]:
-    """SCHED-02, SCHED-06, SCHED-07, SCHED-09, SCHED-11: return the rules its arrival exercises."""
-    if stored.came is None or stored.deliveries:
-        return
-    yield stored.came
-    if stored.came == "SCHED-14":
-        yield "SCHED-02"
-    if None not in (number, stored.scheduled_number):
-        yield "SCHED-06"
-    if stored.overtaken:
-        yield "SCHED-07"
-    if stored.key is not None and stored.where.bit_count() == 1:
-        yield "SCHED-09"
-    if queue.recovered & stored.through & stored.where:
-        yield "SCHED-11"
-
-
-def is_awaited(namespace: Namespace, queue: Queue, session_id: str | None) -> Iterator[v.RuleId]:
-    """SCHED-01, SCHED-04, SCHED-13: return the rules that an empty answer exercises."""
-    calendar, now = queue.calendar, namespace.now
-    first = top(calendar)
-    if first is not None and now.latest < first.due.earliest:
-        yield "SCHED-01"
-        if session_id is not None and session_id in calendar.sessions:
-            yield "SCHED-13"
-    if now.earliest > calendar.cancelled:
-        yield "SCHED-04"
+def is_awaited(namespace: Namespace, queue: Queue) -> bool:
+    """Return whether the first scheduled message is surely not due yet."""
+    first = top(queue.calendar)
+    return first is not None and namespace.now.latest < first.due.earliest
 
 
 def session_may_come(namespace: Namespace, queue: Queue, session_id: str) -> bool:

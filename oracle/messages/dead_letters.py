@@ -14,10 +14,9 @@ are not judged.
 from collections.abc import Iterator
 from typing import Final
 
-import attrs
-
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival, Passed
+from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.deliveries import may_be_spent
 from busproof.oracle.messages.enqueueing import go_on
 from busproof.oracle.messages.expiry import EXPIRED, may_have_died
@@ -26,18 +25,6 @@ from busproof.oracle.queued_messages import Stored
 from busproof.oracle.registry import as_created
 from busproof.oracle.state import NEVER, Namespace, Queue, everywhere, with_queue
 from busproof.oracle.unjudged import stop_judging
-
-__all__ = [
-    "DELIVERED_TOO_OFTEN",
-    "add_dead_letter",
-    "arrivals",
-    "dead_letters",
-    "moved",
-    "seen_beyond",
-    "with_dead_letter_forwarding",
-    "with_dead_letters",
-]
-
 
 DELIVERED_TOO_OFTEN: Final = "MaxDeliveryCountExceeded"
 """DLQ-02: the reason of a message that reached its delivery limit."""
@@ -53,7 +40,7 @@ def dead_letters(namespace: Namespace, owner: Queue, suffix: str = v.DEAD_LETTER
     known = namespace.queues.get(name)
     if known is not None:
         return known
-    settings = attrs.evolve(
+    settings = evolve(
         owner.settings,
         queue=name,
         requires_session=False,
@@ -64,7 +51,7 @@ def dead_letters(namespace: Namespace, owner: Queue, suffix: str = v.DEAD_LETTER
         time_to_live=None,
         dead_letter_expired=False,
     )
-    managed = attrs.evolve(
+    managed = evolve(
         as_created(settings),
         lock_durations=owner.managed.lock_durations_ever,
         lock_durations_ever=owner.managed.lock_durations_ever,
@@ -102,7 +89,7 @@ def moved(
         certain: whether it surely has arrived.
     """
     left = with_queue(namespace, remove(owner, stored))
-    letter = attrs.evolve(stored, certain=certain, reason=reason, returned=rule)
+    letter = evolve(stored, certain=certain, reason=reason, returned=rule)
     return add_dead_letter(left, owner, letter)
 
 
@@ -110,28 +97,24 @@ def add_dead_letter(
     namespace: Namespace, owner: Queue, letter: Stored, suffix: str = v.DEAD_LETTERS
 ) -> Namespace:
     """Return the namespace with a dead letter that is not in its entity."""
-    same = namespace.profile.readings.get("DLQ-PARTITIONS") == "same-partition"
+    same = namespace.reading("DLQ-PARTITIONS") == "same-partition"
     where = letter.where if same else everywhere(namespace, owner.settings)
     dead = dead_letters(namespace, owner, suffix)
-    dead = store(dead, letter.message, None, where, namespace.now, certain=letter.certain)
-    counted, uncounted = _deliveries(namespace, letter)
-    there = attrs.evolve(
-        dead.messages[dead.arrivals - 1],
+    # Whether earlier deliveries count is open (DEAD-LETTER-COUNT).
+    kept = namespace.reading("DEAD-LETTER-COUNT") == "kept"
+    dead = store(
+        dead,
+        letter.message,
+        None,
+        where,
+        namespace.now,
+        certain=letter.certain,
         reason=letter.reason,
         returned=letter.returned,
-        counted=counted,
-        uncounted=uncounted,
+        counted=letter.counted if kept else 0,
+        uncounted=letter.uncounted + 1 if kept else 0,
     )
-    return with_queue(
-        namespace, attrs.evolve(dead, messages=dead.messages.set(there.number, there))
-    )
-
-
-def _deliveries(namespace: Namespace, letter: Stored) -> tuple[int, int]:
-    """DEAD-LETTER-COUNT: return how many earlier deliveries count, surely and perhaps."""
-    if namespace.profile.readings.get("DEAD-LETTER-COUNT") != "kept":
-        return 0, 0
-    return letter.counted, letter.uncounted + 1
+    return with_queue(namespace, dead)
 
 
 def _why_dead(
@@ -156,11 +139,7 @@ def arrivals(namespace: Namespace, dead: Queue, body: str) -> Iterator[tuple[Nam
     owner = namespace.queues.get(v.owner_of(name))
     if owner is None or not v.is_dead_letter_queue(name):
         return
-    numbers = () if name.endswith(v.TRANSFERS) else owner.bodies.get(body, ())
-    for number in numbers if isinstance(numbers, tuple) else ():
-        stored = owner.messages.get(number)
-        if stored is None:
-            continue
+    for stored in () if name.endswith(v.TRANSFERS) else owner.with_body(body):
         for reason, rule in _why_dead(namespace, owner, stored):
             after = moved(namespace, owner, stored, reason, rule, certain=True)
             yield _newest(after, dead, stored.available_at)
@@ -171,7 +150,7 @@ def _newest(namespace: Namespace, dead: Queue, earliest: int) -> tuple[Namespace
     """Return the latest dead letter, which may have been there, unseen, since this time."""
     dead = namespace.queues[dead.settings.queue]
     late = dead.messages[dead.arrivals - 1]
-    newest = attrs.evolve(late, since=0, available_at=earliest)
+    newest = evolve(late, since=0, available_at=earliest)
     return with_queue(namespace, replace(dead, late, newest)), newest
 
 
@@ -186,16 +165,12 @@ def _undeliverable(
         return
     rest = list(passed)
     rest.remove(found)
-    left = attrs.evolve(owner, passed=owner.passed.set(body, tuple(rest)))
+    left = evolve(owner, passed=owner.passed.set(body, tuple(rest)))
     letter = Stored(
         number=0,
         message=found.arrival.message,
-        key=None,
-        line=None,
         where=everywhere(namespace, owner.settings),
         certain=True,
-        since=0,
-        available_at=0,
         returned=found.kept_by,
     )
     yield _newest(add_dead_letter(with_queue(namespace, left), left, letter, suffix), dead, 0)
@@ -203,7 +178,7 @@ def _undeliverable(
 
 def _transfer_queues(namespace: Namespace, passed: Passed) -> tuple[str, ...]:
     """FORWARD-FAILED: return the dead-letter queues for messages that could not be forwarded."""
-    reading = namespace.profile.readings.get("FORWARD-FAILED", "either")
+    reading = namespace.reading("FORWARD-FAILED", "either")
     if passed.kept_by is None or reading == "either":
         return v.DEAD_LETTER_SUFFIXES
     return (v.TRANSFERS,) if reading == "transfer" else (v.DEAD_LETTERS,)
@@ -238,14 +213,6 @@ def seen_beyond(
 
     So it has no place among the messages of its key.
     """
-    after = _sent_on(namespace, dead, letter)
-    queue = after.queues[name]
-    late = queue.messages[queue.arrivals - 1]
-    newest = attrs.evolve(late, line=None, since=0, available_at=letter.available_at)
-    return with_queue(after, replace(queue, late, newest)), newest
-
-
-def _sent_on(namespace: Namespace, dead: Queue, letter: Stored) -> Namespace:
     going = Arrival(
         message=letter.message,
         key=None,
@@ -254,4 +221,9 @@ def _sent_on(namespace: Namespace, dead: Queue, letter: Stored) -> Namespace:
         answered=False,
         reason=letter.reason,
     )
-    return go_on(with_queue(namespace, remove(dead, letter)), remove(dead, letter), going)
+    left = remove(dead, letter)
+    after = go_on(with_queue(namespace, left), left, going)
+    queue = after.queues[name]
+    late = queue.messages[queue.arrivals - 1]
+    newest = evolve(late, line=None, since=0, available_at=letter.available_at)
+    return with_queue(after, replace(queue, late, newest)), newest

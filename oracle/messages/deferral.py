@@ -1,71 +1,27 @@
-"""Deferral of a locked message, and receives of deferred messages by sequence number."""
+"""Receives of deferred messages by sequence number."""
 
 from collections.abc import Iterator
 from typing import Any
 
-import attrs
-
 from busproof import vocabulary as v
-from busproof.oracle.messages.deliveries import count_is_possible, counts_deferral
-from busproof.oracle.messages.expiry import has_died, may_have_died, outlived
+from busproof.oracle.evolve import evolve
+from busproof.oracle.messages.deliveries import count_is_possible
+from busproof.oracle.messages.expiry import has_died, may_have_died
 from busproof.oracle.messages.locks import given_lock, lock_is_possible
-from busproof.oracle.messages.matching import Seen, recognised, sequence_number, view_of
-from busproof.oracle.messages.message_store import doubted, hold, unlock
+from busproof.oracle.messages.matching import Candidate, recognised, view_of
+from busproof.oracle.messages.message_store import doubted, hold
+from busproof.oracle.messages.plausible_deliveries import told_of_lock
 from busproof.oracle.messages.sequence_numbers import numbered
 from busproof.oracle.messages.sessions import holds_session, seized, session_at
-from busproof.oracle.messages.settling import (
-    has_ended,
-    locked,
-    lost_lock,
-    of_lost_answer,
-    settled,
-    why_settled,
-)
 from busproof.oracle.queued_messages import Stored
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
-from busproof.oracle.transition import Observation, Transition, done, refusal
-from busproof.oracle.window import Window
-
-__all__ = ["defer", "lost_defer", "lost_receive_deferred", "receive_deferred"]
-
-
-def defer(namespace: Namespace, command: v.Defer) -> Iterator[Transition]:
-    """DEFER-01, LOCK-06: the message is deferred, or its lock was lost."""
-    queue = namespace.queues[command.queue]
-    stored = locked(queue, command.lock_token)
-    if stored is not None and not has_ended(namespace, queue, stored):
-        rules = why_settled(namespace, queue, stored)
-        after = with_queue(namespace, _set_aside(namespace, queue, stored))
-        yield done(settled(after, command), *outlived(namespace, stored), *rules)
-    yield from lost_lock(namespace, queue, stored, command.lock_token, "LOCK-06")
-    yield from of_lost_answer(namespace, queue, command.lock_token, v.Done())
-    if v.is_dead_letter_queue(command.queue):
-        # Outside the documents: whether dead letters can be deferred.
-        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
-
-
-def _set_aside(namespace: Namespace, queue: Queue, stored: Stored) -> Queue:
-    """Return the queue with a locked message deferred, no longer available to other receives."""
-    number = stored.sequence_number
-    # An unanswered receive with this number may be executed now that the message exists.
-    unanswered_deferred = bool(queue.unanswered_deferred) and (
-        number is None or number in queue.unanswered_deferred
-    )
-    aside = attrs.evolve(
-        stored,
-        lock=None,
-        deferred=True,
-        uncounted=stored.uncounted + counts_deferral(namespace) + unanswered_deferred,
-        certain=not unanswered_deferred,
-    )
-    numbers = queue.deferred if number is None else queue.deferred.set(number, stored.number)
-    queue = attrs.evolve(queue, deferred=numbers, latest_deferred=stored.number)
-    return unlock(queue, stored, aside)
+from busproof.oracle.transition import Observation, Rules, Transition, Transitions, refusal
 
 
 def receive_deferred(
     namespace: Namespace, command: v.ReceiveDeferred, connection: str, seen: Observation
-) -> Iterator[Transition]:
+) -> Transitions:
     """DEFER-02 to DEFER-13: give the messages with these numbers, or none of them."""
     queue = namespace.queues[command.queue]
     if not command.sequence_numbers:
@@ -111,16 +67,16 @@ def _is_surely_missing(queue: Queue, number: int) -> bool:
 
 def _given(
     namespace: Namespace, queue: Queue, command: v.ReceiveDeferred, outcome: v.ReceivedSeveral
-) -> Iterator[Transition]:
-    rules: tuple[v.RuleId, ...] = ()
+) -> Transitions:
+    rules: Rules = ()
     given: list[int] = []
     for view in outcome.messages:
         candidate = _found(namespace, queue, command, view, given)
         if candidate is None:
             return
         given.append(candidate.stored.number)
-        rules = (*rules, *_why_given(namespace, candidate, command, view))
-        queue = _handed_out(namespace, candidate, command, view)
+        rules = (*rules, *_shown(candidate, command))
+        queue = _handed_out(candidate, command)
     if not given or _left_out(namespace, queue, command, given):
         return
     if len(given) > 1:
@@ -136,20 +92,18 @@ def _found(
     command: v.ReceiveDeferred,
     view: v.MessageView,
     given: list[int],
-) -> Seen | None:
+) -> Candidate | None:
     """Return the deferred message that this view shows, if it may be given."""
     if view.sequence_number not in (None, *command.sequence_numbers):
         return None
-    for seen in recognised(namespace, queue, view, Observation()):
-        candidate = _fresh(seen)
-        if candidate.stored.number not in given and _may_be_given(
-            namespace, candidate, command, view
-        ):
+    for found in recognised(namespace, queue, view, Observation()):
+        candidate = _fresh(found)
+        if candidate.stored.number not in given and _may_be_given(candidate, command):
             return candidate
     return None
 
 
-def _fresh(candidate: Seen) -> Seen:
+def _fresh(candidate: Candidate) -> Candidate:
     """Return the message as a receive by its number finds it.
 
     Caches are not involved, and a lock does not matter that an unanswered deferral may have ended.
@@ -162,12 +116,10 @@ def _fresh(candidate: Seen) -> Seen:
     if lock is not None and lock.expiry.earliest == -NEVER:
         # An unanswered abandon, or a second accept of its session, may count as a delivery.
         changes["uncounted"] = stored.uncounted + 1
-    return attrs.evolve(candidate, stored=attrs.evolve(stored, **changes))
+    return evolve(candidate, stored=evolve(stored, **changes))
 
 
-def _may_be_given(
-    namespace: Namespace, candidate: Seen, command: v.ReceiveDeferred, view: v.MessageView
-) -> bool:
+def _may_be_given(candidate: Candidate, command: v.ReceiveDeferred) -> bool:
     """DEFER-02, DEFER-04, DEFER-05, DEFER-12: return whether it is deferred and unlocked."""
     stored, session_id = candidate.stored, command.session_id
     if stored.deferred is False or stored.spent:
@@ -176,40 +128,35 @@ def _may_be_given(
         return False
     if session_id is not None and stored.message.session_id != session_id:
         return False
-    if stored.lock is not None and namespace.now.latest < stored.lock.expiry.earliest:
+    now = candidate.namespace.now
+    if stored.lock is not None and now.latest < stored.lock.expiry.earliest:
         return False
-    if not count_is_possible(namespace, candidate.queue, stored, view):
+    if not count_is_possible(candidate):
         return False
     unlocked = command.mode is v.ReceiveMode.RECEIVE_AND_DELETE
-    return unlocked or lock_is_possible(namespace, candidate, session_id, view)
+    return unlocked or lock_is_possible(candidate, session_id)
 
 
-def _why_given(
-    namespace: Namespace, candidate: Seen, command: v.ReceiveDeferred, view: v.MessageView
-) -> Iterator[v.RuleId]:
+def _shown(candidate: Candidate, command: v.ReceiveDeferred) -> Rules:
+    """Return the rules that giving this message by its number exercises."""
     stored = candidate.stored
-    yield "DEFER-02"
-    if has_died(namespace, stored):
-        yield "TTL-11"
-    if stored.returned == "DEFER-06" or stored.lock is not None:
-        yield "DEFER-06"
-    if view.sequence_number is not None:
-        yield "DEFER-08"
-    if command.session_id is not None:
-        yield "DEFER-12"
-    if candidate.queue.recovered & candidate.where:
-        yield "DEFER-13"
+    return rules_if(
+        (True, "DEFER-02"),
+        (has_died(candidate.namespace, stored), "TTL-11"),
+        (stored.returned == "DEFER-06" or stored.lock is not None, "DEFER-06"),
+        (candidate.view.sequence_number is not None, "DEFER-08"),
+        (command.session_id is not None, "DEFER-12"),
+        (candidate.queue.recovered & candidate.where, "DEFER-13"),
+    )
 
 
-def _handed_out(
-    namespace: Namespace, candidate: Seen, command: v.ReceiveDeferred, view: v.MessageView
-) -> Queue:
+def _handed_out(candidate: Candidate, command: v.ReceiveDeferred) -> Queue:
     queue, stored, session_id = candidate.queue, candidate.stored, command.session_id
-    number = view.sequence_number or stored.sequence_number
+    number = candidate.view.sequence_number or stored.sequence_number
     also = numbered(queue, stored, number)
     if command.mode is v.ReceiveMode.RECEIVE_AND_DELETE:
         return hold(queue, stored, None, candidate.where, **also)
-    lock = given_lock(namespace, candidate, session_id, view)
+    lock = given_lock(candidate, session_id)
     also["sequence_number"] = number
     if session_id is not None:
         held = session_at(queue, session_id).with_taken(stored.number)
@@ -248,9 +195,7 @@ def _is_free(queue: Queue, stored: Stored, command: v.ReceiveDeferred) -> bool:
     return there and in_session and not queue.outages.may_hit(stored.where)
 
 
-def _why_refused(
-    namespace: Namespace, queue: Queue, command: v.ReceiveDeferred
-) -> tuple[v.RuleId, ...] | None:
+def _why_refused(namespace: Namespace, queue: Queue, command: v.ReceiveDeferred) -> Rules | None:
     """Return the rules that a refusal exercises, `None` if it is not permitted."""
     rules: list[v.RuleId] = []
     permitted = False
@@ -292,57 +237,17 @@ def _spans(namespace: Namespace, queue: Queue, command: v.ReceiveDeferred) -> bo
     return len(named) > 1 or not (told and namespace.profile.numbers_name_partitions)
 
 
-def _offered(
-    namespace: Namespace, queue: Queue, command: v.ReceiveDeferred
-) -> Iterator[Transition]:
+def _offered(namespace: Namespace, queue: Queue, command: v.ReceiveDeferred) -> Transitions:
     """Return what can be given as far as is known: all of them, if all are available."""
     views = []
     for stored in _wanted(queue, command):
         if stored is None or not _is_free(queue, stored, command):
             return
-        views.append(_view(namespace, queue, command, stored))
+        lock = {}
+        if command.mode is v.ReceiveMode.PEEK_LOCK:
+            lock = told_of_lock(namespace, queue, command.session_id, stored)
+        views.append(view_of(stored, **lock))
     yield from _given(namespace, queue, command, v.ReceivedSeveral(messages=tuple(views)))
-
-
-def _view(
-    namespace: Namespace, queue: Queue, command: v.ReceiveDeferred, stored: Stored
-) -> v.MessageView:
-    view = view_of(stored)
-    if command.mode is v.ReceiveMode.RECEIVE_AND_DELETE:
-        return view
-    until = namespace.now.earliest + queue.settings.lock_duration
-    if command.session_id is not None:
-        until = session_at(queue, command.session_id).expiry.earliest
-    return attrs.evolve(
-        view,
-        delivery_count=stored.counted + 1,
-        lock_token=f"{sequence_number(stored)}/{stored.deliveries + 1}",
-        locked_until=until,
-    )
-
-
-def lost_defer(namespace: Namespace, command: v.Defer) -> Namespace:
-    """Return the states in which the message is deferred, now or later, or stays locked."""
-    queue = namespace.queues[command.queue]
-    stored = locked(queue, command.lock_token)
-    if stored is None:
-        return namespace
-    numbers = queue.deferred
-    if stored.sequence_number is not None:
-        numbers = numbers.set(stored.sequence_number, stored.number)
-    lock = stored.lock
-    if lock is not None and stored.deferred:
-        lock = attrs.evolve(lock, expiry=Window(-NEVER, lock.expiry.latest))
-    doubtful = attrs.evolve(
-        stored,
-        lock=lock,
-        certain=False,
-        line=None,
-        deferred=True if stored.deferred else None,
-        uncounted=stored.uncounted + 1,
-    )
-    queue = attrs.evolve(doubted(queue, stored, doubtful), deferred=numbers)
-    return with_queue(namespace, queue)
 
 
 def lost_receive_deferred(namespace: Namespace, command: v.ReceiveDeferred) -> Namespace:
@@ -351,9 +256,9 @@ def lost_receive_deferred(namespace: Namespace, command: v.ReceiveDeferred) -> N
     unanswered_deferred = queue.unanswered_deferred.update(
         dict.fromkeys(command.sequence_numbers, True)
     )
-    queue = attrs.evolve(queue, unanswered_deferred=unanswered_deferred)
+    queue = evolve(queue, unanswered_deferred=unanswered_deferred)
     for stored in _wanted(queue, command):
         if stored is not None and stored.deferred is not False:
-            taken = attrs.evolve(stored, certain=False, uncounted=stored.uncounted + 1)
+            taken = evolve(stored, certain=False, uncounted=stored.uncounted + 1)
             queue = doubted(queue, stored, taken)
     return with_queue(namespace, queue)

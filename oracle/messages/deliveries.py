@@ -7,18 +7,9 @@ does not. The documents leave open whether a delivery into a front end's cache c
 
 from typing import Final
 
-from busproof import vocabulary as v
+from busproof.oracle.messages.matching import Candidate
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import NEVER, Namespace, Queue
-
-__all__ = [
-    "DEFAULT_DELIVERIES",
-    "count_is_possible",
-    "counts_deferral",
-    "may_be_spent",
-    "most_counted",
-    "permitted",
-]
 
 DEFAULT_DELIVERIES: Final = 10
 """DLQ-04: delivery limit of an entity created without one."""
@@ -27,7 +18,10 @@ DEFAULT_DELIVERIES: Final = 10
 def permitted(namespace: Namespace, queue: Queue) -> tuple[int, int]:
     """DLQ-02: return the least and the greatest number of deliveries before dead-lettering."""
     counts = queue.managed.delivery_counts
-    match namespace.profile.readings.get("MAX-DELIVERIES"):
+    if not namespace.observability.dead_letters:
+        # Such a bus may ignore the maximum: no rule about it applies.
+        return counts.earliest, NEVER
+    match namespace.reading("MAX-DELIVERIES"):
         case "one-more":
             return counts.earliest + 1, counts.latest + 1
         case "either":
@@ -37,7 +31,7 @@ def permitted(namespace: Namespace, queue: Queue) -> tuple[int, int]:
 
 
 def _strict(namespace: Namespace) -> bool:
-    return namespace.profile.readings.get("CACHE-DELIVERY-COUNT") == "stays"
+    return namespace.reading("CACHE-DELIVERY-COUNT") == "stays"
 
 
 def counts_deferral(namespace: Namespace) -> int:
@@ -71,18 +65,17 @@ def may_be_spent(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
     return most_counted(namespace, queue, stored) >= permitted(namespace, queue)[0]
 
 
-def count_is_possible(
-    namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView
-) -> bool:
+def count_is_possible(candidate: Candidate) -> bool:
     """DLQ-01: return whether a delivery may have this count; an unknown count always may.
 
     A message that is known to be locked is delivered again only if that delivery has ended.
     """
-    count = view.delivery_count
+    namespace, queue, stored = candidate.namespace, candidate.queue, candidate.stored
+    count = candidate.view.delivery_count
     if count is None:
         return True
     gives_up = queue.settings.max_delivery_count != NEVER
-    if not gives_up and namespace.profile.readings.get("DEAD-LETTER-COUNT") == "either":
+    if not gives_up and namespace.reading("DEAD-LETTER-COUNT") == "either":
         return count >= 1
     ended = stored.lock is not None and stored.lock.session_id is None
     return stored.counted + ended < count <= most_counted(namespace, queue, stored) + 1

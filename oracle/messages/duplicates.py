@@ -4,38 +4,22 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import Final
 
-import attrs
 from immutables import Map
 
 from busproof import vocabulary as v
+from busproof.oracle.changes import with_registry
+from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.stopped_clocks import is_over
-from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Copy, Key
 from busproof.oracle.sizes.message_limits import must_refuse_beyond
 from busproof.oracle.state import NEVER, Namespace, Queue
 from busproof.oracle.window import Window
-
-__all__ = [
-    "ASKED_BEYOND",
-    "LONGEST_WINDOW",
-    "SHORTEST_WINDOW",
-    "Fate",
-    "declined",
-    "fate",
-    "lawful_windows",
-    "noted",
-    "why_dropped",
-    "why_kept",
-    "why_open",
-]
 
 SHORTEST_WINDOW: Final = 20 * v.MICROSECONDS
 LONGEST_WINDOW: Final = 7 * 86_400 * v.MICROSECONDS
 """DUP-03: least and greatest duplicate detection window."""
 ASKED_BEYOND: Final = "duplicate_window"
 """Mark of an entity that was requested with another window."""
-DEFAULT_WINDOW: Final = 600 * v.MICROSECONDS
-"""DUP-02: detection window of an entity created without one."""
 
 
 def lawful_windows(
@@ -82,14 +66,9 @@ def _fate_beside(namespace: Namespace, queue: Queue, copy: Copy, key: Key | None
     if is_over(namespace, queue, copy.sent.latest + window + slack, window):
         return Fate.KEPT
     if copy.key != key:
-        return _fate_across_keys(namespace.profile)
+        return Fate.KEPT if namespace.reading("DUPLICATES-ACROSS-KEYS") == "per-key" else Fate.OPEN
     surely_within = namespace.now.latest - copy.sent.earliest < window - slack
     return Fate.DROPPED if surely_within and copy.certain else Fate.OPEN
-
-
-def _fate_across_keys(profile: v.Profile) -> Fate:
-    reading = profile.readings.get("DUPLICATES-ACROSS-KEYS")
-    return Fate.KEPT if reading == "per-key" else Fate.OPEN
 
 
 def noted(
@@ -109,7 +88,7 @@ def noted(
     """
     if not queue.settings.duplicate_detection or message.message_id is None:
         return queue.copies
-    reading = namespace.profile.readings.get("DUPLICATE-PROLONGS")
+    reading = namespace.reading("DUPLICATE-PROLONGS")
     if becomes is Fate.DROPPED and reading == "first":
         return queue.copies
     sure = becomes is Fate.KEPT or (becomes is Fate.DROPPED and reading == "last")
@@ -118,7 +97,7 @@ def noted(
         sent=namespace.now if answered else Window(namespace.now.earliest, NEVER),
         certain=certain and sure,
         body=message.body,
-        properties=_properties(message),
+        properties=properties_of(message),
         recovered=queue.recovered,
     )
     before = queue.copies.get(message.message_id, ())
@@ -139,90 +118,24 @@ def _told_last(sent: Copy, before: list[Copy]) -> Iterator[Copy]:
     if doubtful:
         earliest = min(copy.sent.earliest for copy in doubtful)
         latest = max(copy.sent.latest for copy in doubtful)
-        yield attrs.evolve(doubtful[-1], sent=Window(earliest, latest))
+        yield evolve(doubtful[-1], sent=Window(earliest, latest))
 
 
-def _properties(message: v.Message) -> tuple[str | None, str | None]:
+def properties_of(message: v.Message) -> tuple[str | None, str | None]:
+    """Return the properties that a copy may have otherwise: SessionId and PartitionKey."""
     return message.session_id, message.partition_key
-
-
-def why_dropped(
-    namespace: Namespace, queue: Queue, message: v.Message, key: Key | None, home: Partitions
-) -> Iterator[v.RuleId]:
-    """KEY-11, DUP-02, DUP-04, DUP-05, DUP-07, DUP-09: return the rules a dropped copy exercises."""
-    yield "KEY-11"
-    yield "DUP-04"
-    if ASKED_BEYOND in queue.managed.tried:
-        yield "DUP-03"
-    for copy in queue.copies.get(message.message_id or "", ()):
-        if not copy.certain or copy.key != key:
-            continue
-        if not queue.settings.partitioned and copy.properties != _properties(message):
-            yield "DUP-05"
-        if _is_gone(queue, copy.body):
-            yield "DUP-07"
-        if not home & ~(queue.recovered & ~copy.recovered):
-            yield "DUP-09"
-        age = namespace.now.earliest - copy.sent.latest
-        if queue.settings.duplicate_window == DEFAULT_WINDOW and 2 * age >= DEFAULT_WINDOW:
-            yield "DUP-02"
-
-
-def why_kept(queue: Queue, message: v.Message, key: Key | None) -> Iterator[v.RuleId]:
-    """DUP-01, DUP-02, DUP-08, DUP-10: return the rules that a kept message exercises."""
-    if not queue.settings.duplicate_detection or message.message_id is None:
-        return
-    copies = queue.copies.get(message.message_id, ())
-    if any(copy.certain and copy.key == key for copy in copies):
-        yield "DUP-01"
-        if ASKED_BEYOND in queue.managed.tried:
-            yield "DUP-03"
-        if queue.settings.duplicate_window == DEFAULT_WINDOW:
-            yield "DUP-02"
-    if not copies and message.message_id in queue.declined:
-        yield queue.declined[message.message_id]
-
-
-def why_open(
-    namespace: Namespace, queue: Queue, message: v.Message, key: Key | None
-) -> Iterator[v.RuleId]:
-    """DUP-06: return the rules a message with another key exercises (DUPLICATES-ACROSS-KEYS).
-
-    A copy with that key is no longer remembered, or there was none.
-    """
-    if not queue.settings.partitioned or not queue.settings.duplicate_detection:
-        return
-    window = queue.settings.duplicate_window
-    for copy in queue.copies.get(message.message_id or "", ()):
-        recent = namespace.now.latest - copy.sent.earliest < window
-        if copy.certain and copy.key != key and recent:
-            yield "DUP-06"
-            return
-
-
-def why_kept_here(namespace: Namespace, queue: Queue, message: v.Message) -> Iterator[v.RuleId]:
-    """DUP-13: return the rules exercised because a copy went to another entity."""
-    known = namespace.registry.identified.get(message.message_id or "")
-    if queue.settings.duplicate_detection and known not in (None, queue.settings.queue):
-        yield "DUP-13"
 
 
 def identified(namespace: Namespace, queue: Queue, message: v.Message) -> Namespace:
     """Record which entity with duplicate detection a MessageId went to."""
     if not queue.settings.duplicate_detection or message.message_id is None:
         return namespace
-    registry = namespace.registry
-    names = registry.identified.set(message.message_id, queue.settings.queue)
-    return attrs.evolve(namespace, registry=attrs.evolve(registry, identified=names))
-
-
-def _is_gone(queue: Queue, body: str) -> bool:
-    numbers = queue.bodies.get(body)
-    return isinstance(numbers, tuple) and not any(each in queue.messages for each in numbers)
+    names = namespace.registry.identified.set(message.message_id, queue.settings.queue)
+    return with_registry(namespace, identified=names)
 
 
 def declined(queue: Queue, message: v.Message, rule: v.RuleId) -> Queue:
     """DUP-08, DUP-10: return the queue, which does not remember a refused message."""
     if not queue.settings.duplicate_detection or message.message_id is None:
         return queue
-    return attrs.evolve(queue, declined=queue.declined.set(message.message_id, rule))
+    return evolve(queue, declined=queue.declined.set(message.message_id, rule))

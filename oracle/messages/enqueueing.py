@@ -2,19 +2,17 @@
 
 from typing import Any
 
-import attrs
-
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival, Passed
+from busproof.oracle.evolve import evolve
 from busproof.oracle.forwarding.forwarding import kept_by, passed_on, withheld_beyond
 from busproof.oracle.management.subscription_filters import Verdict, copies, judged
 from busproof.oracle.management.topics import shares_homes
 from busproof.oracle.messages.expiry import death, lesser, lifetime
 from busproof.oracle.messages.liveness import owed_by
 from busproof.oracle.messages.message_store import replace, store
-from busproof.oracle.messages.partitioning import home_of
-from busproof.oracle.outages import Partitions
-from busproof.oracle.queued_messages import Key
+from busproof.oracle.messages.partitioning import homes_of
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.sizes.entity_size import weight
 from busproof.oracle.state import (
     NEVER,
@@ -27,10 +25,9 @@ from busproof.oracle.state import (
     with_queue,
 )
 from busproof.oracle.storage_used import filled
+from busproof.oracle.transition import Rules
 from busproof.oracle.unjudged import stop_judging
 from busproof.oracle.window import Window
-
-__all__ = ["arrive", "go_on", "with_unanswered_sends"]
 
 
 def arrive(
@@ -45,18 +42,18 @@ def arrive(
         also: other changes of the entity.
     """
     if queue.settings.forward_to is not None:
-        taken = attrs.evolve(_passed_by(queue, arrival), **(also or {}))
+        taken = evolve(_passed_by(queue, arrival), **(also or {}))
         return go_on(with_queue(namespace, taken), taken, arrival)
     if not isinstance(queue.role, Topic):
         ended = queue.managed.redirected and not arrival.hops
-        shows: tuple[v.RuleId, ...] = ("FWD-05",) if ended else ()
+        shows: Rules = ("FWD-05",) if ended else ()
         return _taken(namespace, queue, arrival, (*shows, *arrival.shows), also)
     role = queue.role
-    limited = attrs.evolve(arrival.message, time_to_live=lifetime(queue, arrival.message))
-    arrival = attrs.evolve(arrival, message=limited)
+    limited = evolve(arrival.message, time_to_live=lifetime(queue, arrival.message))
+    arrival = evolve(arrival, message=limited)
     if not arrival.answered:
-        role = attrs.evolve(role, unanswered_sends=(*role.unanswered_sends, arrival.message))
-    taken = attrs.evolve(_passed_by(queue, arrival), **{"role": role, **(also or {})})
+        role = evolve(role, unanswered_sends=(*role.unanswered_sends, arrival.message))
+    taken = evolve(_passed_by(queue, arrival), **{"role": role, **(also or {})})
     namespace = with_queue(namespace, taken)
     for path in queue.role.subscriptions:
         namespace = _published(namespace, path, arrival)
@@ -66,7 +63,7 @@ def arrive(
 def _passed_by(queue: Queue, arrival: Arrival) -> Queue:
     """Return the entity after a message passed through, which may have used its storage."""
     room = filled(queue.room, arrival.where, weight(queue, arrival.message))
-    return attrs.evolve(queue, arrivals=queue.arrivals + 1, room=room)
+    return evolve(queue, arrivals=queue.arrivals + 1, room=room)
 
 
 def _published(namespace: Namespace, path: str, arrival: Arrival) -> Namespace:
@@ -86,27 +83,17 @@ def _published(namespace: Namespace, path: str, arrival: Arrival) -> Namespace:
     if timely and all(each.verdict.taken is False for each in found):
         verdict = judged(role, arrival.message, assigned=assigned)
         return with_queue(namespace, _kept_out(subscription, role, arrival.message, verdict))
-    if timely and _misses(namespace, subscription):
+    missed = namespace.reading("DISABLED-COPIES") == "missed"
+    if timely and missed and not subscription.managed.status.takes:
         return namespace
     made = [each for each in found if each.verdict.taken is not False or not timely]
     for each in made:
         if each.message is None:
             return stop_judging(namespace, path)
         several = arrival.several or len(made) > 1
-        copy = attrs.evolve(arrival, message=each.message, several=several)
+        copy = evolve(arrival, message=each.message, several=several)
         namespace = _copied(namespace, namespace.queues[path], copy, each.verdict, timely=timely)
     return namespace
-
-
-def _misses(namespace: Namespace, subscription: Queue) -> bool:
-    """Return whether a disabled subscription surely gets no copies (DISABLED-COPIES)."""
-    missed = namespace.profile.readings.get("DISABLED-COPIES") == "missed"
-    return missed and not subscription.managed.status.takes
-
-
-def _collects(namespace: Namespace) -> bool:
-    """Return whether a disabled subscription surely gets its copies (DISABLED-COPIES)."""
-    return namespace.profile.readings.get("DISABLED-COPIES") == "collected"
 
 
 def go_on(namespace: Namespace, source: Queue, arrival: Arrival) -> Namespace:
@@ -123,8 +110,9 @@ def go_on(namespace: Namespace, source: Queue, arrival: Arrival) -> Namespace:
     destination, going = passed_on(namespace, source, destination, arrival)
     full: v.RuleId | None = "FWD-21" if destination.room.refused.get(going.key) is False else None
     namespace = with_queue(namespace, _passing(source, arrival, full))
-    going = attrs.evolve(going, least=_least(namespace, source, arrival))
-    return arrive(namespace, destination, going)
+    anew = namespace.reading("FORWARD-LIFETIME") == "anew"
+    least = None if anew else lesser(arrival.least, source.settings.time_to_live)
+    return arrive(namespace, destination, evolve(going, least=least))
 
 
 def _undeliverable(
@@ -135,73 +123,48 @@ def _undeliverable(
     return withheld_beyond(namespace, source, arrival.message.body, rule)
 
 
-def _least(namespace: Namespace, source: Queue, arrival: Arrival) -> int | None:
-    """Return the time to live that a message may keep when forwarded (FORWARD-LIFETIME)."""
-    if namespace.profile.readings.get("FORWARD-LIFETIME") == "anew":
-        return None
-    return lesser(arrival.least, source.settings.time_to_live)
-
-
 def _passing(source: Queue, arrival: Arrival, rule: v.RuleId | None) -> Queue:
     """Return the source, which may dead-letter what it forwards for unobservable reasons."""
     body = arrival.message.body
     passed = (*source.passed.get(body, ()), Passed(arrival, rule))
-    return attrs.evolve(source, passed=source.passed.set(body, passed))
+    return evolve(source, passed=source.passed.set(body, passed))
 
 
 def _taken(
     namespace: Namespace,
     queue: Queue,
     arrival: Arrival,
-    shows: tuple[v.RuleId, ...],
+    shows: Rules,
     also: dict[str, Any] | None = None,
 ) -> Namespace:
-    """SESS-01, FWD-27: a message without a session is not receivable if one is required.
+    """SESS-01, FWD-27: store the message; without a required session nobody receives it.
 
     It is dead-lettered at some time; until then a peek may show it.
     """
-    if queue.settings.requires_session and arrival.message.session_id is None:
-        arrival = attrs.evolve(arrival, certain=False)
-    return with_queue(namespace, _stored(namespace, queue, arrival, shows, also))
-
-
-def _stored(
-    namespace: Namespace,
-    queue: Queue,
-    arrival: Arrival,
-    shows: tuple[v.RuleId, ...] = (),
-    also: dict[str, Any] | None = None,
-) -> Queue:
-    stored = store(
+    came = arrival.came
+    if not arrival.answered:
+        # It may arrive, and expire, at any time from now on.
+        came = Window((came or namespace.now).earliest, NEVER)
+    lost = queue.settings.requires_session and arrival.message.session_id is None
+    certain = arrival.certain and not lost
+    queue = store(
         queue,
         arrival.message,
         arrival.key,
         arrival.where,
         namespace.now,
-        certain=arrival.certain and not arrival.several,
+        certain=certain and not arrival.several,
         shows=shows,
-        dies=_death(namespace, queue, arrival),
+        dies=death(namespace, queue, arrival.message, came, arrival.least),
         also=also,
+        owed=owed_by(arrival) if arrival.owed and not certain else None,
+        reason=arrival.reason,
     )
-    if arrival.several and arrival.certain:
+    if arrival.several and certain:
         # Its position in a line is unknown.
-        copy = stored.messages[queue.arrivals]
-        stored = replace(stored, copy, attrs.evolve(copy, certain=True))
-    if arrival.owed and not arrival.certain:
-        copy = stored.messages[queue.arrivals]
-        stored = replace(stored, copy, attrs.evolve(copy, owed=owed_by(arrival)))
-    if arrival.reason is None:
-        return stored
-    letter = attrs.evolve(stored.messages[queue.arrivals], reason=arrival.reason)
-    return attrs.evolve(stored, messages=stored.messages.set(letter.number, letter))
-
-
-def _death(namespace: Namespace, queue: Queue, arrival: Arrival) -> Window | None:
-    """Return when the message expires here; forwarded ones may arrive at any time."""
-    came = arrival.came
-    if not arrival.answered:
-        came = Window((came or namespace.now).earliest, NEVER)
-    return death(namespace, queue, arrival.message, came, arrival.least)
+        copy = queue.messages[queue.arrivals - 1]
+        queue = replace(queue, copy, evolve(copy, certain=True))
+    return with_queue(namespace, queue)
 
 
 def _copied(
@@ -213,16 +176,17 @@ def _copied(
         return go_on(namespace, subscription, arrival)
     where = arrival.where
     if not shares_homes(namespace):
-        where = _own_partitions(namespace, subscription, arrival.key)
+        # Its partitions are its own (SUBSCRIPTION-PARTITIONS).
+        where = homes_of(namespace, subscription, arrival.key)
     certain = arrival.certain and timely and verdict.taken is True and not is_unsure(subscription)
-    certain = certain and (subscription.managed.status.takes or _collects(namespace))
-    shows: tuple[v.RuleId, ...] = (*arrival.shows, "TOPIC-01")
-    if subscription.managed.status is v.EntityStatus.RECEIVE_DISABLED:
-        shows = ("TOPIC-25", *shows)
+    collects = namespace.reading("DISABLED-COPIES") == "collected"
+    certain = certain and (subscription.managed.status.takes or collects)
+    disabled = subscription.managed.status is v.EntityStatus.RECEIVE_DISABLED
+    shows: Rules = (*rules_if((disabled, "TOPIC-25")), *arrival.shows, "TOPIC-01")
     if timely and verdict.taken is True:
         shows = (*shows, *_shown(subscription, role, arrival.message, verdict))
     owed = arrival.owed and verdict.taken is True and not arrival.several
-    copy = attrs.evolve(arrival, where=where, certain=certain, owed=owed)
+    copy = evolve(arrival, where=where, certain=certain, owed=owed)
     remembered = _remembered(subscription, role, arrival, verdict)
     return _taken(namespace, remembered, copy, shows)
 
@@ -232,13 +196,13 @@ def _kept_out(
 ) -> Queue:
     """FILTER-02, FILTER-06: record that a message that no rule matches is never given."""
     rules = _shown(subscription, role, message, verdict)
-    told = attrs.evolve(
+    told = evolve(
         role,
         kept_out=role.kept_out.set(message.body, rules),
         kept_by=tuple(dict.fromkeys((*role.kept_by, *rules))),
-        taken=role.taken.set(attrs.evolve(message, body=""), False),
+        taken=role.taken.set(evolve(message, body=""), False),
     )
-    return attrs.evolve(subscription, role=told)
+    return evolve(subscription, role=told)
 
 
 def _remembered(
@@ -246,29 +210,19 @@ def _remembered(
 ) -> Queue:
     if verdict.taken is None or not (role.added or role.removed):
         return subscription
-    taken = role.taken.set(attrs.evolve(arrival.message, body=""), True)
-    return attrs.evolve(subscription, role=attrs.evolve(role, taken=taken))
+    taken = role.taken.set(evolve(arrival.message, body=""), True)
+    return evolve(subscription, role=evolve(role, taken=taken))
 
 
-def _shown(
-    subscription: Queue, role: Subscription, message: v.Message, verdict: Verdict
-) -> tuple[v.RuleId, ...]:
+def _shown(subscription: Queue, role: Subscription, message: v.Message, verdict: Verdict) -> Rules:
     """FILTER-20, FEAT-01, FEAT-02: return further rules that the verdict exercises."""
-    rules = verdict.rules
-    if role.taken.get(attrs.evolve(message, body="")) is verdict.taken:
-        rules = (*rules, "FILTER-20")
-    if subscription.settings.partitioned and role.added:
-        rules = (*rules, "FEAT-01")
-    if subscription.settings.partitioned and role.removed:
-        rules = (*rules, "FEAT-02")
-    return rules
-
-
-def _own_partitions(namespace: Namespace, subscription: Queue, key: Key | None) -> Partitions:
-    """Return the possible partitions of a copy (SUBSCRIPTION-PARTITIONS)."""
-    if key is None:
-        return everywhere(namespace, subscription.settings)
-    return home_of(namespace, subscription, key)
+    again = role.taken.get(evolve(message, body="")) is verdict.taken
+    partitioned = subscription.settings.partitioned
+    return verdict.rules + rules_if(
+        (again, "FILTER-20"),
+        (partitioned and role.added, "FEAT-01"),
+        (partitioned and role.removed, "FEAT-02"),
+    )
 
 
 def with_unanswered_sends(namespace: Namespace, path: str, topic: Topic) -> Namespace:

@@ -5,35 +5,17 @@ expired is not given, unless a front end may hold it in its cache (CACHE-EXPIRY)
 was until it is seen elsewhere, because the documents do not state when it is removed.
 """
 
-from collections.abc import Iterator
 from typing import Final
 
-import attrs
-
 from busproof import vocabulary as v
+from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.message_store import replace
 from busproof.oracle.queued_messages import Stored
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.schedule import NEVER
 from busproof.oracle.state import Namespace, Queue, Subscription, with_queue
+from busproof.oracle.transition import Rules
 from busproof.oracle.window import Window
-
-__all__ = [
-    "EXPIRED",
-    "at_hand",
-    "death",
-    "ended",
-    "has_died",
-    "is_mortal",
-    "is_surely_dead",
-    "lesser",
-    "lifetime",
-    "lifetimes",
-    "may_be_given",
-    "may_have_died",
-    "outlived",
-    "why_given",
-    "why_nothing",
-]
 
 
 def lesser(one: int | None, other: int | None) -> int | None:
@@ -121,7 +103,7 @@ def is_surely_dead(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
     topic = queue.role.topic if isinstance(queue.role, Subscription) else None
     owner = namespace.queues.get(topic or "", queue)
     disturbed = queue.managed.disturbed or owner.managed.disturbed
-    return not disturbed or namespace.profile.readings.get("OUTAGE-CLOCK") == "runs"
+    return not disturbed or namespace.reading("OUTAGE-CLOCK") == "runs"
 
 
 def may_be_given(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
@@ -140,7 +122,7 @@ def _may_be_cached(namespace: Namespace, queue: Queue, stored: Stored, dies: Win
 
     An unanswered receive may do that at any time.
     """
-    reading = namespace.profile.readings.get("CACHE-EXPIRY")
+    reading = namespace.reading("CACHE-EXPIRY")
     if queue.settings.requires_session or reading == "not-handed-out":
         return False
     free = stored.available_at if stored.lock is None else stored.lock.expiry.earliest
@@ -161,9 +143,9 @@ def at_hand(namespace: Namespace, queue: Queue, stored: Stored) -> Stored:
     came = Window(stored.arrived.earliest, namespace.now.latest)
     life = lifetimes(queue, stored.message, came).latest
     if life >= NEVER:
-        return stored if is_mortal(stored) else attrs.evolve(stored, dies=None)
+        return stored if is_mortal(stored) else evolve(stored, dies=None)
     latest = min(stored.dies.latest, namespace.now.latest + life + namespace.observability.slack)
-    return attrs.evolve(stored, dies=Window(stored.dies.earliest, latest))
+    return evolve(stored, dies=Window(stored.dies.earliest, latest))
 
 
 def ended(namespace: Namespace, name: str) -> Namespace:
@@ -171,10 +153,10 @@ def ended(namespace: Namespace, name: str) -> Namespace:
     before = queue = namespace.queues[name]
     while (found := queue.deaths.first_ahead(namespace.now)) is not None:
         number, deaths = found
-        queue = _perhaps(attrs.evolve(queue, deaths=deaths), number)
+        queue = _perhaps(evolve(queue, deaths=deaths), number)
     while (found := queue.deaths.first_due(namespace.now)) is not None:
         number, deaths = found
-        queue = _surely(namespace, attrs.evolve(queue, deaths=deaths), number)
+        queue = _surely(namespace, evolve(queue, deaths=deaths), number)
     return namespace if queue is before else with_queue(namespace, queue)
 
 
@@ -184,9 +166,9 @@ def _perhaps(queue: Queue, number: int) -> Queue:
     if stored is None or stored.dies is None:
         return queue
     if stored.available:
-        queue = replace(queue, stored, attrs.evolve(stored, certain=False, aged=True))
+        queue = replace(queue, stored, evolve(stored, certain=False, aged=True))
     deaths = queue.deaths.looked_at_after(stored.dies.latest, number)
-    return attrs.evolve(queue, deaths=deaths)
+    return evolve(queue, deaths=deaths)
 
 
 def _surely(namespace: Namespace, queue: Queue, number: int) -> Queue:
@@ -197,14 +179,14 @@ def _surely(namespace: Namespace, queue: Queue, number: int) -> Queue:
     if not is_surely_dead(namespace, queue, stored):
         return queue
     if stored.deferred:
-        return attrs.evolve(queue, deaths=attrs.evolve(queue.deaths, aside=True))
+        return evolve(queue, deaths=evolve(queue.deaths, aside=True))
     if stored.lock is not None:
         # While locked it survives its time to live; it is checked again afterwards.
         return queue
     if may_be_given(namespace, queue, stored):
         until = _leaves_cache(namespace, queue, stored.dies)
-        deaths = attrs.evolve(queue.deaths, cached=max(queue.deaths.cached, until))
-        return attrs.evolve(queue, deaths=deaths.looked_at_after(until, number))
+        deaths = evolve(queue.deaths, cached=max(queue.deaths.cached, until))
+        return evolve(queue, deaths=deaths.looked_at_after(until, number))
     return _gone(queue, stored, stored.dies)
 
 
@@ -213,68 +195,21 @@ def _gone(queue: Queue, stored: Stored, dies: Window) -> Queue:
     deaths = queue.deaths
     if stored.aged:
         session_id = stored.message.session_id if queue.settings.requires_session else None
-        deaths = deaths.showing(session_id, tuple(_why_gone(queue, stored, dies)))
-    queue = replace(queue, stored, attrs.evolve(stored, certain=False, gone=True))
-    return attrs.evolve(queue, deaths=deaths)
+        deaths = deaths.showing(session_id, _rules_of_absence(queue, stored, dies))
+    queue = replace(queue, stored, evolve(stored, certain=False, gone=True))
+    return evolve(queue, deaths=deaths)
 
 
-def _why_gone(queue: Queue, stored: Stored, dies: Window) -> Iterator[v.RuleId]:
+def _rules_of_absence(queue: Queue, stored: Stored, dies: Window) -> Rules:
     """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13, MGMT-12: return the rules its absence exercises."""
-    yield "TTL-01"
-    own, most = stored.message.time_to_live, queue.settings.time_to_live
-    if _is_newer(queue, stored) and most is not None and (own is None or own > most):
-        yield "MGMT-12"
-    if own is None:
-        yield "TTL-03"
-    elif most not in (None, own):
-        yield "TTL-04"
-    if stored.deliveries and stored.available_at > dies.latest:
-        yield "TTL-06"
-    if queue.outages.down and queue.outages.must_hit(stored.where):
-        yield "TTL-13"
-
-
-def outlived(namespace: Namespace, stored: Stored) -> tuple[v.RuleId, ...]:
-    """TTL-05: return the rules exercised by settling a locked message that has expired."""
-    return ("TTL-05",) if has_died(namespace, stored) else ()
-
-
-def why_given(namespace: Namespace, queue: Queue, stored: Stored) -> Iterator[v.RuleId]:
-    """TTL-02, TTL-14, MGMT-12: return the rules exercised by giving a message of this age."""
-    if stored.dies is None:
-        return
-    left = stored.dies.earliest - namespace.now.latest
-    if 0 < left <= stored.dies.earliest - stored.arrived.earliest - left:
-        yield "TTL-02"
-        if _would_have_died(namespace, queue, stored):
-            yield "MGMT-12"
-    if is_surely_dead(namespace, queue, stored):
-        yield "TTL-14"
-
-
-def _is_newer(queue: Queue, stored: Stored) -> bool:
-    """Return whether a message arrived after its entity's time to live had been changed."""
-    managed = queue.managed
-    applies = stored.came is None and stored.number >= managed.lifetimes_apply_from
-    return applies and managed.lifetimes_changed_at >= 0
-
-
-def _would_have_died(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
-    """Return whether a message would have expired if an update applied to it too."""
-    life, slack = queue.settings.time_to_live, namespace.observability.slack
-    updated = stored.number < queue.managed.lifetimes_apply_from
-    return (
-        updated
-        and life is not None
-        and stored.arrived.latest + life + slack < namespace.now.earliest
+    own, most, managed = stored.message.time_to_live, queue.settings.time_to_live, queue.managed
+    newer = stored.came is None and stored.number >= managed.lifetimes_apply_from
+    updated = newer and managed.lifetimes_changed_at >= 0
+    return rules_if(
+        (True, "TTL-01"),
+        (updated and most is not None and (own is None or own > most), "MGMT-12"),
+        (own is None, "TTL-03"),
+        (own is not None and most not in (None, own), "TTL-04"),
+        (stored.deliveries and stored.available_at > dies.latest, "TTL-06"),
+        (queue.outages.down and queue.outages.must_hit(stored.where), "TTL-13"),
     )
-
-
-def why_nothing(namespace: Namespace, queue: Queue, session_id: str | None) -> Iterator[v.RuleId]:
-    """TTL-01, TTL-03, TTL-04, TTL-06, TTL-13, TTL-14: return an empty answer's rules."""
-    dark = queue.outages.any
-    for rule in queue.deaths.shown.get(session_id, ()):
-        if rule != "TTL-13" or not dark:
-            yield rule
-    if namespace.now.earliest <= queue.deaths.cached:
-        yield "TTL-14"

@@ -3,27 +3,10 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-import attrs
-
 from busproof import vocabulary as v
+from busproof.oracle.evolve import evolve
 from busproof.oracle.queued_messages import Key
 from busproof.oracle.state import Namespace, Queue, Transaction
-
-__all__ = [
-    "ASSIGNED",
-    "MESSAGE_ID",
-    "PARTITION_KEY",
-    "SESSION_ID",
-    "effective_key",
-    "home_name",
-    "interpretations",
-    "keys_conflict",
-    "keys_may_be_same",
-    "keys_may_differ",
-    "rule_of",
-    "settled_otherwise",
-    "transaction_key",
-]
 
 SESSION_ID: Final = "SessionId"
 PARTITION_KEY: Final = "PartitionKey"
@@ -54,9 +37,9 @@ def _counted(
     reading = profile.readings.get(settled, profile.readings.get("EMPTY-KEY"))
     for answer, value in (("set", ""), ("unset", None)):
         if reading in (answer, None, "either"):
-            told = attrs.evolve(profile, readings=profile.readings.set(settled, answer))
+            told = evolve(profile, readings=profile.readings.set(settled, answer))
             counted: dict[str, Any] = {name: value}
-            yield told, attrs.evolve(message, **counted)
+            yield told, evolve(message, **counted)
 
 
 def keys_conflict(message: v.Message) -> bool:
@@ -100,7 +83,7 @@ def transaction_key(
     named = Key(MESSAGE_ID, message.message_id) if message.message_id is not None else None
     if named is None and namespace.observability.assigns_message_ids:
         named = Key(ASSIGNED, message.body)
-    match namespace.profile.readings.get("TXN-MESSAGE-ID"):
+    match namespace.reading("TXN-MESSAGE-ID"):
         case "with-duplicate-detection":
             return (None,)
         case "always":
@@ -117,15 +100,13 @@ def settled_otherwise(
     A settlement may have given the transaction its key, and its one entity.
     """
     key = effective_key(namespace, queue.settings, message)
-    return any(
-        each.command.queue != queue.settings.queue
-        or (queue.settings.partitioned and _may_differ(namespace.profile, key, each.key))
-        for each in transaction.settlements
+    others = [each.key for each in transaction.settlements]
+    if any(each.command.queue != queue.settings.queue for each in transaction.settlements):
+        return True
+    return bool(queue.settings.partitioned) and any(
+        key is None or other is None or keys_may_differ(namespace.profile, key, other)
+        for other in others
     )
-
-
-def _may_differ(profile: v.Profile, one: Key | None, two: Key | None) -> bool:
-    return one is None or two is None or keys_may_differ(profile, one, two)
 
 
 def home_name(profile: v.Profile, key: Key) -> Key:

@@ -13,8 +13,6 @@ from busproof.oracle.messages.keys import keys_conflict
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import NEVER, Namespace, Queue
 
-__all__ = ["is_owed", "owed", "owed_by"]
-
 SURE_HOPS: Final = 3
 """How often a message is forwarded under every reading of FORWARD-HOPS."""
 AMPLE: Final = 2**29
@@ -60,7 +58,12 @@ def owed(namespace: Namespace, name: str, session_id: str | None, since: int) ->
         since: how many messages had arrived there at the last event that might delay them.
     """
     queue = namespace.queues.get(name)
-    if queue is None or not _gives(queue) or _is_hurt(namespace) or _is_unbounded(namespace):
+    if queue is None or not queue.managed.status.gives or queue.room.taken >= AMPLE:
+        return None
+    # A partition that is down may be on the message's path.
+    if any(each.outages.any for each in namespace.queues.values()):
+        return None
+    if any(namespace.reading(delay) == "unbounded" for delay in DELAYS):
         return None
     required = queue.settings.requires_session
     waiting = (
@@ -77,18 +80,3 @@ def _is_on_its_way(stored: Stored) -> bool:
     """Return whether it may not have been seen yet, and cannot expire meanwhile."""
     lasts = stored.dies is None or stored.dies.earliest >= NEVER
     return lasts and not stored.certain and stored.deferred is False
-
-
-def _gives(queue: Queue) -> bool:
-    """Return whether a receive here returns available messages: nothing is full or disabled."""
-    return queue.managed.status.gives and queue.room.taken < AMPLE
-
-
-def _is_unbounded(namespace: Namespace) -> bool:
-    """SCHEDULE-DELAY, FORWARD-DELAY: return whether there is no deadline."""
-    return any(namespace.profile.readings.get(name) == "unbounded" for name in DELAYS)
-
-
-def _is_hurt(namespace: Namespace) -> bool:
-    """Return whether a partition is down on a message's path."""
-    return any(each.outages.any for each in namespace.queues.values())

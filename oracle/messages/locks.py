@@ -1,113 +1,75 @@
 """Message locks: their duration, and renewal."""
 
-from collections.abc import Iterator
-
 from busproof import vocabulary as v
 from busproof.oracle.evolve import evolve
 from busproof.oracle.heap import push
+from busproof.oracle.messages import settling
 from busproof.oracle.messages.expiry import is_surely_dead, may_have_died
-from busproof.oracle.messages.matching import Seen
+from busproof.oracle.messages.matching import Candidate
 from busproof.oracle.messages.sessions import session_at
-from busproof.oracle.messages.settling import (
-    DEFAULT_DURATION,
-    has_ended,
-    locked,
-    lost_lock,
-    of_lost_answer,
-)
+from busproof.oracle.messages.stopped_clocks import full_term
 from busproof.oracle.queued_messages import Lock, Stored
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
-from busproof.oracle.transition import Observation, Transition, refusal
+from busproof.oracle.transition import Observation, Transition, Transitions, refusal
 from busproof.oracle.window import Window
 
-__all__ = ["given_lock", "lock_is_possible", "lost_renew_lock", "renew_lock", "why_locked"]
 
-
-def given_lock(
-    namespace: Namespace, candidate: Seen, session_id: str | None, view: v.MessageView
-) -> Lock:
+def given_lock(candidate: Candidate, session_id: str | None) -> Lock:
     """LOCK-01: return the lock that a receiver gets; it ends with the session's, or as reported.
 
     If the bus reports no end, the lock may run since the message entered a cache (CACHE-LOCK).
     """
-    queue, slack, now = candidate.queue, namespace.observability.slack, namespace.now
+    namespace, queue, view = candidate.namespace, candidate.queue, candidate.view
+    slack, now = namespace.observability.slack, namespace.now
     token = view.lock_token or f"unknown lock of {view.body}"
     if session_id is not None:
         expiry = session_at(queue, session_id).expiry
     elif view.locked_until is not None:
-        expiry = Window(view.locked_until - slack, view.locked_until + slack)
-    elif _is_whole(namespace, candidate):
-        expiry = _full(namespace, queue)
+        expiry = Window.around(view.locked_until, slack)
+    elif is_whole(candidate):
+        expiry = full_term(namespace, queue)
     else:
-        expiry = Window(now.earliest, _full(namespace, queue).latest)
+        expiry = Window(now.earliest, full_term(namespace, queue).latest)
     return Lock(token, expiry, session_id, now, settlements=queue.settlements)
 
 
-def _full(namespace: Namespace, queue: Queue) -> Window:
-    """Return when a lock ends that begins now."""
-    slack = namespace.observability.slack
-    full = namespace.now.lengthened(queue.managed.lock_durations)
-    return Window(full.earliest - slack, full.latest + slack)
-
-
-def _is_whole(namespace: Namespace, candidate: Seen) -> bool:
+def is_whole(candidate: Candidate) -> bool:
     """Return whether the lock begins with this delivery: no cache can have held the message."""
-    receivers = candidate.queue.receivers
+    receivers, namespace = candidate.queue.receivers, candidate.namespace
     all_told = not receivers.lost and not namespace.observability.left_out
     never_cached = candidate.stored.since == receivers.count and all_told
-    return never_cached or namespace.profile.readings.get("CACHE-LOCK") == "from-handing-out"
+    return never_cached or namespace.reading("CACHE-LOCK") == "from-handing-out"
 
 
-def lock_is_possible(
-    namespace: Namespace, candidate: Seen, session_id: str | None, view: v.MessageView
-) -> bool:
+def lock_is_possible(candidate: Candidate, session_id: str | None) -> bool:
     """LOCK-01: return whether a lock may last until the reported time, within the slack.
 
     Both the entity's duration and the reported clock may be off by the slack.
     """
-    if view.locked_until is None or session_id is not None:
+    namespace, until = candidate.namespace, candidate.view.locked_until
+    if until is None or session_id is not None:
         return True
-    full, slack = _full(namespace, candidate.queue), namespace.observability.slack
-    managed = candidate.queue.managed
-    if _is_whole(namespace, candidate):
-        return full.earliest - slack <= view.locked_until <= full.latest + slack
+    full, slack = full_term(namespace, candidate.queue), namespace.observability.slack
+    managed, receivers = candidate.queue.managed, candidate.queue.receivers
+    if is_whole(candidate):
+        return full.earliest - slack <= until <= full.latest + slack
     latest = full.latest + slack
-    if _may_be_older_than_update(namespace, candidate):
-        latest = namespace.now.latest + managed.lock_durations_ever.latest + 2 * slack
-    return view.locked_until <= latest
-
-
-def _may_be_older_than_update(namespace: Namespace, candidate: Seen) -> bool:
-    """Return whether a cache may have held the message since before a lock duration update."""
-    receivers, managed = candidate.queue.receivers, candidate.queue.managed
     untold = receivers.lost or namespace.observability.left_out
-    return bool(untold) or candidate.stored.since < managed.changed_at
+    # A cache may have held the message since before an update of the lock duration.
+    if untold or candidate.stored.since < managed.changed_at:
+        latest = namespace.now.latest + managed.lock_durations_ever.latest + 2 * slack
+    return until <= latest
 
 
-def why_locked(namespace: Namespace, candidate: Seen, view: v.MessageView) -> Iterator[v.RuleId]:
-    """LOCK-01, LOCK-02: return the rules exercised by a reported lock without a cache."""
-    if view.locked_until is None or not _is_whole(namespace, candidate):
-        return
-    yield "LOCK-01"
-    if candidate.queue.managed.updated:
-        yield "MGMT-12"
-        if candidate.queue.settings.partitioned:
-            yield "MGMT-17"
-    if candidate.queue.settings.lock_duration == DEFAULT_DURATION:
-        yield "LOCK-02"
-
-
-def renew_lock(
-    namespace: Namespace, command: v.RenewLock, seen: Observation
-) -> Iterator[Transition]:
+def renew_lock(namespace: Namespace, command: v.RenewLock, seen: Observation) -> Transitions:
     """LOCK-04, LOCK-05: the lock lasts for a full duration from now, or was lost."""
     queue = namespace.queues[command.queue]
-    stored = locked(queue, command.lock_token)
-    if stored is not None and not has_ended(namespace, queue, stored):
+    stored = settling.locked(queue, command.lock_token)
+    if stored is not None and not settling.has_ended(namespace, queue, stored):
         yield from _of_held(namespace, queue, stored, seen)
-    yield from lost_lock(namespace, queue, stored, command.lock_token, "LOCK-05")
+    yield from settling.lost_lock(namespace, queue, stored, command.lock_token, "LOCK-05")
     renewed = seen.outcome if isinstance(seen.outcome, v.Renewed) else v.Renewed()
-    yield from of_lost_answer(namespace, queue, command.lock_token, renewed)
+    yield from settling.of_lost_answer(namespace, queue, command.lock_token, renewed)
     lock = None if stored is None else stored.lock
     if lock is not None and (lock.session_id is not None or lock.pledge is not None):
         # Outside the documents: the lock of a message in a session is the session's, and a message
@@ -115,31 +77,27 @@ def renew_lock(
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
 
 
-def _of_held(
-    namespace: Namespace, queue: Queue, stored: Stored, seen: Observation
-) -> Iterator[Transition]:
+def _of_held(namespace: Namespace, queue: Queue, stored: Stored, seen: Observation) -> Transitions:
     """Renew the lock; optionally not if only the lock keeps the message (RENEW-EXPIRED)."""
-    reading = namespace.profile.readings.get("RENEW-EXPIRED")
+    reading = namespace.reading("RENEW-EXPIRED")
     if reading != "refused" or not is_surely_dead(namespace, queue, stored):
         yield from _renewed(namespace, queue, stored, seen)
     if reading != "accepted" and may_have_died(namespace, stored):
         yield refusal(namespace, v.Error.LOCK_LOST, any_error=True)
 
 
-def _renewed(
-    namespace: Namespace, queue: Queue, stored: Stored, seen: Observation
-) -> Iterator[Transition]:
+def _renewed(namespace: Namespace, queue: Queue, stored: Stored, seen: Observation) -> Transitions:
     lock, slack = stored.lock, namespace.observability.slack
     if lock is None:
         raise AssertionError("only a locked message's lock is renewed")
-    expiry = _full(namespace, queue)
+    expiry = full_term(namespace, queue)
     told: int | None = namespace.now.earliest + queue.settings.lock_duration
     if isinstance(seen.outcome, v.Renewed):
         told = seen.outcome.locked_until
         if told is not None:
             if not expiry.earliest - slack <= told <= expiry.latest + slack:
                 return
-            expiry = Window(told - slack, told + slack)
+            expiry = Window.around(told, slack)
     if lock.session_id is not None:
         expiry = Window(lock.expiry.earliest, max(lock.expiry.latest, expiry.latest))
     elif lock.expiry.earliest == -NEVER:
@@ -166,7 +124,7 @@ def _until(queue: Queue, stored: Stored, expiry: Window) -> Queue:
 def lost_renew_lock(namespace: Namespace, command: v.RenewLock) -> Namespace:
     """Return the states in which the lock may last for another full duration."""
     queue = namespace.queues[command.queue]
-    stored = locked(queue, command.lock_token)
+    stored = settling.locked(queue, command.lock_token)
     if stored is None or stored.lock is None:
         return namespace
     expiry = stored.lock.expiry

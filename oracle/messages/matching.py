@@ -8,15 +8,13 @@ import attrs
 from immutables import Map
 
 from busproof import vocabulary as v
+from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.keys import MESSAGE_ID, rule_of
 from busproof.oracle.messages.partitioning import home_of, narrowed
 from busproof.oracle.outages import Partitions, partition_set
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import Namespace, Queue, Subscription
-from busproof.oracle.transition import Observation
-
-__all__ = ["Seen", "is_unchanged", "named_partition", "recognised", "seen_as", "view_of"]
-
+from busproof.oracle.transition import Observation, Rules
 
 _carried: Final = attrgetter(
     "correlation_id", "to", "reply_to", "subject", "reply_to_session_id", "content_type"
@@ -25,33 +23,41 @@ _carried: Final = attrgetter(
 
 
 @attrs.frozen
-class Seen:
-    """A stored message that may match a view, what is then known of it, and the rules."""
+class Candidate:
+    """A stored message that a view may show.
 
-    stored: Stored
+    Attributes:
+        namespace: the state in which it may.
+        queue: its entity, which may be ahead of the one in the namespace.
+        stored: the message.
+        where: the partitions that it may be in, if the view shows it.
+        view: the view.
+        rules: the rules that its place exercises.
+    """
+
+    namespace: Namespace
     queue: Queue
+    stored: Stored
     where: Partitions
-    rules: tuple[v.RuleId, ...]
+    view: v.MessageView
+    rules: Rules
 
 
 def recognised(
     namespace: Namespace, queue: Queue, view: v.MessageView, seen: Observation
-) -> Iterator[Seen]:
+) -> Iterator[Candidate]:
     """Return the stored messages that this view may show, oldest first.
 
     LIFE-01: its properties are those that were sent. LIFE-12: its sequence number stays the same
     and identifies the partition that took it; this may reveal a key's partition (KEY-02).
     """
-    numbers = queue.bodies.get(view.body, ())
-    for number in numbers if isinstance(numbers, tuple) else ():
-        stored = queue.messages.get(number)
-        if stored is not None:
-            yield from seen_as(namespace, queue, stored, view, seen)
+    for stored in queue.with_body(view.body):
+        yield from seen_as(namespace, queue, stored, view, seen)
 
 
 def seen_as(
     namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView, seen: Observation
-) -> Iterator[Seen]:
+) -> Iterator[Candidate]:
     """Return what is known of this stored message if the view shows it; nothing if it cannot."""
     if is_unchanged(namespace, stored, view):
         yield from _placed(namespace, queue, stored, view, seen)
@@ -115,21 +121,21 @@ def named_partition(namespace: Namespace, view: v.MessageView, seen: Observation
 
 def _placed(
     namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView, seen: Observation
-) -> Iterator[Seen]:
+) -> Iterator[Candidate]:
     partition = named_partition(namespace, view, seen)
     if partition is None or not queue.settings.partitioned:
-        yield Seen(stored, queue, stored.where, ())
+        yield Candidate(namespace, queue, stored, stored.where, view, ())
         return
     where = stored.where & partition_set(partition)
     if where and stored.key is None:
-        yield Seen(stored, queue, where, ("LIFE-12", "KEY-01"))
+        yield Candidate(namespace, queue, stored, where, view, ("LIFE-12", "KEY-01"))
     elif where:
-        yield from _at_home(namespace, queue, stored, where)
+        yield from _at_home(namespace, queue, stored, view, where)
 
 
 def _at_home(
-    namespace: Namespace, queue: Queue, stored: Stored, where: Partitions
-) -> Iterator[Seen]:
+    namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView, where: Partitions
+) -> Iterator[Candidate]:
     """KEY-02: return the partitions of the message, given those of its key."""
     key = stored.key
     if key is None:
@@ -137,7 +143,7 @@ def _at_home(
     home = home_of(namespace, queue, key)
     if not where & home:
         return
-    rules: tuple[v.RuleId, ...] = ("LIFE-12", "KEY-01")
+    rules: Rules = ("LIFE-12", "KEY-01")
     if stored.where.bit_count() > 1 and home.bit_count() == 1:
         rules = (*rule_of(queue.settings, stored.message, key), "KEY-02", *rules)
     if isinstance(queue.role, Subscription) and home.bit_count() == 1:
@@ -145,7 +151,7 @@ def _at_home(
     if "FWD-14" in stored.shows and home.bit_count() == 1:
         rules = ("FWD-11" if key.taken_from == MESSAGE_ID else "FWD-08", *rules)
     homes = narrowed(namespace, queue, key, where)
-    yield Seen(stored, attrs.evolve(queue, homes=homes), where, rules)
+    yield Candidate(namespace, evolve(queue, homes=homes), stored, where, view, rules)
 
 
 def view_of(stored: Stored, **lock: Any) -> v.MessageView:

@@ -15,22 +15,6 @@ from busproof.oracle.state import Queue
 from busproof.oracle.storage_used import Room, filled, most, moved
 from busproof.oracle.window import Window
 
-__all__ = [
-    "ENTITY",
-    "doubted",
-    "first_in_line",
-    "hold",
-    "line_of",
-    "never_arrives",
-    "remember",
-    "remove",
-    "replace",
-    "store",
-    "surely_available",
-    "unlock",
-]
-
-
 ENTITY: Final = Key("entity", "")
 """The line of all messages of an entity that keeps the order of their sending (REGULAR-ORDER)."""
 
@@ -46,8 +30,12 @@ def store(  # noqa: PLR0913 - each is a fact of its own
     shows: tuple[v.RuleId, ...] = (),
     dies: Window | None = None,
     also: dict[str, Any] | None = None,
+    **facts: Any,
 ) -> Queue:
-    """Return the queue with one more message at the end; uncertain ones are never waited for."""
+    """Return the queue with one more message at the end; uncertain ones are never waited for.
+
+    `also` has other changes of the queue, and `facts` more about the message.
+    """
     number = queue.arrivals
     line = line_of(queue, message, key) if certain else None
     stored = Stored(
@@ -62,6 +50,7 @@ def store(  # noqa: PLR0913 - each is a fact of its own
         shows=shows,
         arrived=now if certain else Window(now.earliest, NEVER),
         dies=dies,
+        **facts,
     )
     changes = _available(queue, stored) if certain else {}
     changes["room"] = moved(filled(queue.room, where, most(message)), None, stored)
@@ -100,6 +89,13 @@ def line_of(queue: Queue, message: v.Message, key: Key | None) -> Key | None:
     if queue.settings.requires_session and message.session_id is not None:
         return Key(SESSION_ID, message.session_id)
     return key
+
+
+def order_rule(queue: Queue) -> v.RuleId:
+    """Return the rule by which the queue keeps a line in order."""
+    if queue.in_order:
+        return "KEY-26"
+    return "KEY-06" if queue.settings.requires_session else "KEY-17"
 
 
 def remember(queue: Queue, body: str, number: int) -> Map[str, tuple[int, ...] | v.RuleId]:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-import attrs
 from immutables import Map
 
 from busproof import vocabulary as v
@@ -15,17 +14,8 @@ from busproof.oracle.sizes.entity_size import may_be_full_somewhere
 from busproof.oracle.state import Namespace, Queue, everywhere, partition_count
 from busproof.oracle.transition import Observation
 
-__all__ = [
-    "choices",
-    "home_of",
-    "is_watched",
-    "must_fail",
-    "narrowed",
-    "spread_after",
-    "spread_allows",
-    "spread_beside",
-]
-
+REROUTING_TIMEOUT: Final = 15 * v.MICROSECONDS
+"""KEY-18: a sender's timeout must exceed this for its message to be re-routed."""
 SPREAD_ROUNDS: Final = 25
 """Messages per partition within which every partition must be used (ROUND-ROBIN).
 
@@ -37,6 +27,11 @@ def home_of(namespace: Namespace, queue: Queue, key: Key) -> Partitions:
     """KEY-02: return the partitions that the key may select; one, once it has been seen."""
     known = queue.homes.get(home_name(namespace.profile, key))
     return everywhere(namespace, queue.settings) if known is None else known
+
+
+def homes_of(namespace: Namespace, queue: Queue, key: Key | None) -> Partitions:
+    """Return the partitions that may be chosen for a message with this key, or without one."""
+    return everywhere(namespace, queue.settings) if key is None else home_of(namespace, queue, key)
 
 
 def narrowed(
@@ -89,7 +84,7 @@ def spread_allows(namespace: Namespace, queue: Queue, where: Partitions) -> bool
     Only if it `is_watched`.
     """
     spread, partitions = queue.spread, partition_count(namespace, queue.settings)
-    if namespace.profile.readings.get("ROUND-ROBIN") == "strict" and _is_turn_known(spread):
+    if namespace.reading("ROUND-ROBIN") == "strict" and _is_turn_known(spread):
         return where == 1 << (spread.last + 1) % partitions
     left = partitions - (spread.used | where).bit_count()
     return left <= SPREAD_ROUNDS * partitions - spread.sent - 1
@@ -112,9 +107,7 @@ def spread_after(
         complete = used == everywhere(namespace, queue.settings)
         last = where.bit_length() - 1
         sent = 0 if complete else queue.spread.sent + 1
-        changes["spread"] = attrs.evolve(
-            queue.spread, sent=sent, used=0 if complete else used, last=last
-        )
+        changes["spread"] = evolve(queue.spread, sent=sent, used=0 if complete else used, last=last)
     return changes
 
 
@@ -135,19 +128,18 @@ def _is_turn_known(spread: Spread) -> bool:
 
 
 def is_watched(namespace: Namespace, queue: Queue, where: Partitions) -> bool:
-    """KEY-14: return whether the distribution of messages without a key is judged."""
+    """KEY-14: return whether the distribution of messages without a key is judged.
+
+    Not if the number of partitions is open (GB-PARTITIONS).
+    """
+    several = partition_count(namespace, queue.settings) > namespace.profile.partitions
+    is_count_open = several and namespace.reading("GB-PARTITIONS") == "either"
     return (
         namespace.observability.partitions
         and bool(queue.settings.partitioned)
         and where.bit_count() == 1
         and not queue.outages.any
-        and not _is_count_open(namespace, queue)
+        and not is_count_open
         and not may_be_full_somewhere(namespace, queue)
         and "KEY-14" not in namespace.profile.silent
     )
-
-
-def _is_count_open(namespace: Namespace, queue: Queue) -> bool:
-    """Return whether the number of partitions is open (GB-PARTITIONS)."""
-    several = partition_count(namespace, queue.settings) > namespace.profile.partitions
-    return several and namespace.profile.readings.get("GB-PARTITIONS") == "either"

@@ -5,34 +5,19 @@ partition. A message is certain only if nothing can have removed it, and is olde
 if it had surely arrived before the other was sent.
 """
 
-from collections.abc import Iterator
 from functools import partial
-from typing import Final
-
-import attrs
 
 from busproof import vocabulary as v
+from busproof.oracle.evolve import evolve
 from busproof.oracle.heap import settled, smallest
 from busproof.oracle.messages.deliveries import may_be_spent
 from busproof.oracle.messages.expiry import may_have_died
+from busproof.oracle.messages.matching import Candidate
+from busproof.oracle.messages.sequence_numbers import is_one
 from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.schedule import NEVER
 from busproof.oracle.state import Namespace, Queue, feeding, is_unsure, partition_count
-
-__all__ = [
-    "begins_wrongly",
-    "continues_wrongly",
-    "is_like_regular",
-    "is_served_in_outage",
-    "settled_fronts",
-    "shows_too_little",
-    "shows_what_is_down",
-    "why_begun",
-]
-
-_MOST_SHOWN: Final = 256 * 1024
-"""PART-17: size in bytes beyond which a peek may show fewer messages than requested."""
 
 
 def settled_fronts(queue: Queue) -> Queue:
@@ -47,7 +32,7 @@ def settled_fronts(queue: Queue) -> Queue:
             fronts = fronts.delete(where)
         elif rest is not heap:
             fronts = fronts.set(where, rest)
-    return queue if fronts is queue.fronts else attrs.evolve(queue, fronts=fronts)
+    return queue if fronts is queue.fronts else evolve(queue, fronts=fronts)
 
 
 def _stays(queue: Queue, where: Partitions, number: int) -> bool:
@@ -56,36 +41,37 @@ def _stays(queue: Queue, where: Partitions, number: int) -> bool:
     return stored is not None and stored.certain and stored.where == where
 
 
-def begins_wrongly(
-    namespace: Namespace, queue: Queue, command: v.Peek, shown: Stored, where: Partitions
-) -> v.RuleId | None:
+def begins_wrongly(candidate: Candidate, command: v.Peek) -> v.RuleId | None:
     """PART-14, PART-15: return the rule that forbids a peek to begin with this message."""
-    rule = _rule(queue)
-    if where.bit_count() > 1 or not _is_judged(namespace, queue, command, rule):
+    namespace, queue, shown = candidate.namespace, candidate.queue, candidate.stored
+    where = candidate.where
+    if where.bit_count() > 1 or not is_judged(namespace, queue, command):
         return None
-    first = _oldest(queue) if is_like_regular(namespace) else _foremost(queue, where)
+    places = (*queue.fronts,) if is_like_regular(namespace) else (where,)
+    firsts = [first for place in places if (first := foremost(queue, place)) is not None]
+    first = min(firsts, key=lambda each: each.number, default=None)
     if first is None or not _must_be_shown(namespace, queue, first):
         return None
-    alone = _is_one(queue, first) and _is_one(queue, shown)
-    return rule if alone and _is_older(namespace, first, shown) else None
+    alone = is_one(queue, first) and is_one(queue, shown)
+    return rule_of(queue) if alone and _is_older(namespace, first, shown) else None
 
 
 def shows_too_little(namespace: Namespace, queue: Queue, command: v.Peek) -> v.RuleId | None:
     """PART-14, PEEK-EMPTY: return the rule that forbids an empty peek."""
-    rule = _rule(queue)
-    if not _is_judged(namespace, queue, command, rule):
+    if not is_judged(namespace, queue, command):
         return None
-    empty = namespace.profile.readings.get("PEEK-EMPTY") != "next-partition"
+    empty = namespace.reading("PEEK-EMPTY") != "next-partition"
     if queue.settings.partitioned and empty:
         return None
-    firsts = (_foremost(queue, where) for where in queue.fronts)
+    firsts = (foremost(queue, where) for where in queue.fronts)
     there = (first for first in firsts if first is not None)
-    return rule if any(_must_be_shown(namespace, queue, first) for first in there) else None
+    shown = any(_must_be_shown(namespace, queue, first) for first in there)
+    return rule_of(queue) if shown else None
 
 
 def is_served_in_outage(namespace: Namespace, queue: Queue) -> bool:
     """PART-29: return whether some partition is surely up and has to serve a peek."""
-    if namespace.profile.readings.get("PEEK-IN-OUTAGE") != "served":
+    if namespace.reading("PEEK-IN-OUTAGE") != "served":
         return False
     perhaps_down = (queue.outages.down | queue.outages.doubt).bit_count()
     return 0 < perhaps_down < partition_count(namespace, queue.settings)
@@ -93,7 +79,7 @@ def is_served_in_outage(namespace: Namespace, queue: Queue) -> bool:
 
 def shows_what_is_down(namespace: Namespace, queue: Queue, where: Partitions) -> bool:
     """PART-29: return whether a message that a peek shows is surely in partitions that are down."""
-    served = namespace.profile.readings.get("PEEK-IN-OUTAGE") == "served"
+    served = namespace.reading("PEEK-IN-OUTAGE") == "served"
     return served and queue.outages.identified and queue.outages.must_hit(where)
 
 
@@ -105,17 +91,18 @@ def continues_wrongly(namespace: Namespace, command: v.Peek, view: v.MessageView
     start, number = command.from_sequence_number, view.sequence_number
     if start is None or number is None or number >= start:
         return False
-    if namespace.profile.readings.get("PEEK-CONTINUES") == "by-number":
+    if namespace.reading("PEEK-CONTINUES") == "by-number":
         return True
     same = number >> v.SEQUENCE_BITS == start >> v.SEQUENCE_BITS
     return same and namespace.profile.numbers_name_partitions
 
 
-def _rule(queue: Queue) -> v.RuleId:
+def rule_of(queue: Queue) -> v.RuleId:
+    """Return the rule by which a peek into this entity begins."""
     return "PART-15" if queue.settings.partitioned else "PART-14"
 
 
-def _is_judged(namespace: Namespace, queue: Queue, command: v.Peek, rule: v.RuleId) -> bool:
+def is_judged(namespace: Namespace, queue: Queue, command: v.Peek) -> bool:
     """Return whether the first message is known; the documents do not say it for dead letters.
 
     Nor do they for forwarded messages and copies of a topic, which may arrive in any order.
@@ -127,11 +114,11 @@ def _is_judged(namespace: Namespace, queue: Queue, command: v.Peek, rule: v.Rule
     fed = queue.fed or any(feeding(namespace, queue.settings.queue))
     copied = fed or queue.role is not None
     plain = not (copied or is_unsure(queue) or v.is_dead_letter_queue(queue.settings.queue))
-    in_force = rule not in namespace.profile.silent
+    in_force = rule_of(queue) not in namespace.profile.silent
     return anywhere and told and plain and in_force and not queue.outages.any
 
 
-def _foremost(queue: Queue, where: Partitions) -> Stored | None:
+def foremost(queue: Queue, where: Partitions) -> Stored | None:
     """Return the first message that is surely in these partitions."""
     number = smallest(queue.fronts.get(where))
     stored = None if number is None else queue.messages.get(number)
@@ -140,13 +127,7 @@ def _foremost(queue: Queue, where: Partitions) -> Stored | None:
 
 def is_like_regular(namespace: Namespace) -> bool:
     """PART-16: return whether peeks begin with the oldest of all messages (LIKE-REGULAR)."""
-    return namespace.profile.readings.get("LIKE-REGULAR") == "identical"
-
-
-def _oldest(queue: Queue) -> Stored | None:
-    """Return the first message that is surely in any partition."""
-    firsts = [first for where in queue.fronts if (first := _foremost(queue, where)) is not None]
-    return min(firsts, key=lambda first: first.number, default=None)
+    return namespace.reading("LIKE-REGULAR") == "identical"
 
 
 def _must_be_shown(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
@@ -154,20 +135,11 @@ def _must_be_shown(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
     if stored.came is not None or stored.deferred is None or may_have_died(namespace, stored):
         return False
     if stored.lock is None:
-        gone = may_be_spent(namespace, queue, stored) or _may_be_deleted(namespace, queue)
+        # A front end may have deleted it from its cache (CACHE-DELETE).
+        deleted = queue.receivers.deleters and namespace.reading("CACHE-DELETE") != "kept"
+        gone = deleted or may_be_spent(namespace, queue, stored)
         return bool(stored.deferred) or not gone
     return namespace.now.latest < stored.lock.expiry.earliest
-
-
-def _may_be_deleted(namespace: Namespace, queue: Queue) -> bool:
-    """CACHE-DELETE: return whether a front end may have deleted the message from its cache."""
-    kept = namespace.profile.readings.get("CACHE-DELETE") == "kept"
-    return bool(queue.receivers.deleters) and not kept
-
-
-def _is_one(queue: Queue, stored: Stored) -> bool:
-    """Return whether the body is unique, so that this message was seen."""
-    return queue.bodies.get(stored.message.body) == (stored.number,)
 
 
 def _is_older(namespace: Namespace, first: Stored, shown: Stored) -> bool:
@@ -180,45 +152,3 @@ def _is_older(namespace: Namespace, first: Stored, shown: Stored) -> bool:
         return False
     numbered = namespace.observability.clock is v.Clock.VIRTUAL and first.arrived.latest < NEVER
     return numbered or first.arrived.latest < shown.arrived.earliest
-
-
-def why_begun(
-    namespace: Namespace, queue: Queue, command: v.Peek, shown: tuple[Stored, ...]
-) -> Iterator[v.RuleId]:
-    """PART-14 to PART-21: return the rules that a peek with these messages exercises."""
-    there = sum(tally.total for tally in queue.tallies.values())
-    if command.session_id is not None or not there:
-        return
-    if command.from_sequence_number is not None:
-        if shown:
-            yield "PART-20"
-        return
-    if queue.settings.partitioned and there < partition_count(namespace, queue.settings):
-        yield "PART-21"
-    if shown and there > 1:
-        yield from _why_first(namespace, queue, command, shown[0])
-        yield from _why_so_many(queue, command, there)
-
-
-def _why_first(
-    namespace: Namespace, queue: Queue, command: v.Peek, first: Stored
-) -> Iterator[v.RuleId]:
-    """PART-14, PART-15, PART-16: return the rules exercised by the first message."""
-    if queue.settings.partitioned and not is_like_regular(namespace):
-        yield "PART-16"
-    foremost = _foremost(queue, first.where)
-    judged = _is_judged(namespace, queue, command, _rule(queue))
-    tally = queue.tallies.get(first.where)
-    several = first.where.bit_count() == 1 and tally is not None and tally.total > 1
-    if judged and several and foremost is first:
-        yield _rule(queue)
-
-
-def _why_so_many(queue: Queue, command: v.Peek, there: int) -> Iterator[v.RuleId]:
-    """PART-17, PART-18, PART-19: return the rules exercised by the number of messages."""
-    if there > command.count:
-        yield "PART-19"
-    if command.count > 1 and queue.settings.partitioned:
-        yield "PART-18"
-    if command.count > 1 and sum(queue.room.held.values()) > _MOST_SHOWN:
-        yield "PART-17"

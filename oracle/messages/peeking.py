@@ -1,64 +1,58 @@
 """Peeks: browsing messages without locking them."""
 
-from collections.abc import Iterator
-from heapq import nsmallest
-
-import attrs
+import itertools
 
 from busproof import vocabulary as v
-from busproof.oracle.messages.matching import Seen, is_unchanged, recognised, seen_as, view_of
+from busproof.oracle.coverage.deliveries import of_number
+from busproof.oracle.coverage.peeks import of_peek
+from busproof.oracle.evolve import evolve
+from busproof.oracle.messages import peek_start
+from busproof.oracle.messages.matching import Candidate, is_unchanged, recognised, seen_as, view_of
 from busproof.oracle.messages.message_store import replace
-from busproof.oracle.messages.peek_start import (
-    begins_wrongly,
-    continues_wrongly,
-    is_like_regular,
-    is_served_in_outage,
-    settled_fronts,
-    shows_too_little,
-    shows_what_is_down,
-    why_begun,
-)
-from busproof.oracle.messages.sequence_numbers import misnumbered, numbered, why_numbered
+from busproof.oracle.messages.sequence_numbers import misnumbered, numbered
 from busproof.oracle.messages.spontaneous_arrivals import arrivals
 from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Stored
-from busproof.oracle.schedule import Waiting
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import Namespace, Queue, with_queue
-from busproof.oracle.transition import Observation, Transition, refusal
+from busproof.oracle.transition import (
+    UNOBSERVED,
+    Observation,
+    Rules,
+    Transition,
+    Transitions,
+    refusal,
+)
 
-__all__ = ["in_order", "peek", "state_of"]
 
-
-def peek(namespace: Namespace, command: v.Peek, seen: Observation) -> Iterator[Transition]:
+def peek(namespace: Namespace, command: v.Peek, seen: Observation) -> Transitions:
     """LIFE-07: show existing messages, those of a partition in order of sequence number."""
     queue = namespace.queues[command.queue]
     if isinstance(seen.outcome, v.Peeked):
-        queue = settled_fronts(queue)
-        if seen.outcome.messages or not shows_too_little(namespace, queue, command):
+        queue = peek_start.settled_fronts(queue)
+        if seen.outcome.messages or not peek_start.shows_too_little(namespace, queue, command):
             yield from _shown(namespace, queue, command, seen.outcome)
     elif seen.outcome is None:
         yield from _offered(namespace, queue, command)
-    if queue.outages.any and not is_served_in_outage(namespace, queue):
+    if queue.outages.any and not peek_start.is_served_in_outage(namespace, queue):
         yield refusal(namespace, v.Error.UNAVAILABLE, "LIFE-11", any_error=True)
-    elif namespace.profile.readings.get("LIBRARIES") == "bus":
+    elif namespace.reading("LIBRARIES") == "bus":
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
 
 
-def _shown(
-    namespace: Namespace, queue: Queue, command: v.Peek, outcome: v.Peeked
-) -> Iterator[Transition]:
+def _shown(namespace: Namespace, queue: Queue, command: v.Peek, outcome: v.Peeked) -> Transitions:
     views = outcome.messages
     if len(views) > command.count or not in_order(namespace, queue, views):
         return
-    rules: tuple[v.RuleId, ...] = ("LIFE-07",) if views else ()
+    rules: Rules = ("LIFE-07",) if views else ()
     if views and command.session_id is not None and len(queue.members) > 1:
         rules = ("SESS-23", *rules)
-    if views and is_served_in_outage(namespace, queue):
+    if views and peek_start.is_served_in_outage(namespace, queue):
         rules = ("PART-29", *rules)
     used: set[int] = set()
     shown: list[Stored] = []
     for view in views:
-        if continues_wrongly(namespace, command, view):
+        if peek_start.continues_wrongly(namespace, command, view):
             return
         namespace = with_queue(namespace, queue)
         if (place := _waiting(namespace, queue, command, view, used)) is not None:
@@ -66,24 +60,21 @@ def _shown(
             rules = ("SCHED-08", *rules)
             continue
         found = _found(namespace, queue, view, used)
-        if found is None or not _is_asked_for(command, found[1].stored):
+        if found is None or not _is_asked_for(command, found.stored):
             return
-        namespace, seen = found
-        first = not used
-        if shows_what_is_down(namespace, seen.queue, seen.where):
+        namespace, stored = found.namespace, found.stored
+        if peek_start.shows_what_is_down(namespace, found.queue, found.where):
             return
-        if first and begins_wrongly(namespace, seen.queue, command, seen.stored, seen.where):
+        if not used and peek_start.begins_wrongly(found, command):
             return
-        used.add(seen.stored.number)
-        queue = _known_better(seen.queue, seen.stored, seen.where, view)
-        shown.append(queue.messages[seen.stored.number])
-        rules = (*seen.rules, *(("DEFER-09",) if seen.stored.deferred else ()), *rules)
-        rules = (*rules, *why_numbered(seen.queue, seen.stored, view))
+        used.add(stored.number)
+        queue = _known_better(found)
+        shown.append(queue.messages[stored.number])
+        rules = (*found.rules, *rules_if((stored.deferred, "DEFER-09")), *rules, *of_number(found))
     if queue.deaths.shown:
         rules = ("TTL-09", *rules)
-    rules = (*why_begun(namespace, queue, command, tuple(shown)), *rules)
-    if not queue.peeked:
-        queue = attrs.evolve(queue, peeked=True)
+    rules = (*of_peek(namespace, queue, command, tuple(shown)), *rules)
+    queue = queue.asked("peeks")
     yield Transition(
         outcome=outcome, next=with_queue(namespace, queue), rules=tuple(dict.fromkeys(rules))
     )
@@ -95,28 +86,23 @@ def _is_asked_for(command: v.Peek, stored: Stored) -> bool:
 
 def _found(
     namespace: Namespace, queue: Queue, view: v.MessageView, used: set[int]
-) -> tuple[Namespace, Seen] | None:
-    """Return a message that this view may show, and the namespace in which it does."""
-    observation = Observation()
+) -> Candidate | None:
+    """Return a message that this view may show."""
     # A message shown as scheduled still has its scheduling number.
-    placed = view.state is not v.MessageState.SCHEDULED
-    told = view if placed else attrs.evolve(view, sequence_number=None)
-    for seen in recognised(namespace, queue, told, observation):
-        fits = seen.stored.number not in used and _state_fits(seen.stored, view)
-        if fits and _is_its_number(namespace, seen, view):
-            return namespace, seen
+    scheduled = view.state is v.MessageState.SCHEDULED
+    told = evolve(view, sequence_number=None) if scheduled else view
+    for found in recognised(namespace, queue, told, UNOBSERVED):
+        candidate, fits = evolve(found, view=view), _state_fits(found.stored, view)
+        # Nor does the number matter of a message that is due and is shown as scheduled.
+        late = fits and _is_late(found.stored, view)
+        if fits and found.stored.number not in used and (late or misnumbered(candidate) is None):
+            return candidate
     for after, letter in arrivals(namespace, queue, view.body):
-        arrived = after.queues[queue.settings.queue]
-        for seen in seen_as(after, arrived, letter, view, observation):
-            if _state_fits(letter, view):
-                return after, seen
+        if _state_fits(letter, view):
+            arrived = after.queues[queue.settings.queue]
+            for candidate in seen_as(after, arrived, letter, view, UNOBSERVED):
+                return candidate
     return None
-
-
-def _is_its_number(namespace: Namespace, seen: Seen, view: v.MessageView) -> bool:
-    """Return whether the number fits; a due message shown as scheduled still has its old one."""
-    late = _is_late(seen.stored, view)
-    return late or misnumbered(namespace, seen.queue, seen.stored, view) is None
 
 
 def _waiting(
@@ -132,22 +118,9 @@ def _waiting(
             continue
         session_id = waiting.message.session_id
         asked_for = command.session_id in (None, session_id)
-        if asked_for and is_unchanged(namespace, _as_stored(waiting), view):
+        if asked_for and is_unchanged(namespace, Stored(number=0, message=waiting.message), view):
             return place
     return None
-
-
-def _as_stored(waiting: Waiting) -> Stored:
-    return Stored(
-        number=0,
-        message=waiting.message,
-        key=None,
-        line=None,
-        where=0,
-        certain=False,
-        since=0,
-        available_at=0,
-    )
 
 
 def _is_late(stored: Stored, view: v.MessageView) -> bool:
@@ -185,66 +158,46 @@ def in_order(namespace: Namespace, queue: Queue, views: tuple[v.MessageView, ...
     return True
 
 
-def _known_better(queue: Queue, stored: Stored, where: Partitions, view: v.MessageView) -> Queue:
-    number = view.sequence_number
-    if _is_late(stored, view):
+def _known_better(candidate: Candidate) -> Queue:
+    queue, stored, where = candidate.queue, candidate.stored, candidate.where
+    number = candidate.view.sequence_number
+    if _is_late(stored, candidate.view):
         return queue
     if where == stored.where and number in (None, stored.sequence_number):
         return queue
-    better = attrs.evolve(stored, where=where, sequence_number=number or stored.sequence_number)
-    queue = replace(queue, stored, better)
-    return attrs.evolve(queue, **numbered(queue, stored, number))
+    better = evolve(stored, where=where, sequence_number=number or stored.sequence_number)
+    return evolve(replace(queue, stored, better), **numbered(queue, stored, number))
 
 
-def _offered(namespace: Namespace, queue: Queue, command: v.Peek) -> Iterator[Transition]:
-    """Return what can be shown as far as is known: the oldest of any one partition."""
-    partitions: dict[Partitions, list[int]] = {}
-    for number, stored in queue.messages.items():
-        if not _is_asked_for(command, stored):
-            continue
+def _offered(namespace: Namespace, queue: Queue, command: v.Peek) -> Transitions:
+    """Return what can be shown as far as is known: the oldest of any one partition.
+
+    PART-20: from a number on, the next of all partitions.
+    """
+    shown: dict[Partitions, list[v.MessageView]] = {}
+    for _, stored in sorted(queue.messages.items()):
         # Expired messages are shown until the next receive removes them (TTL-09).
-        shown = stored.certain or stored.gone
-        if shown and not queue.outages.may_hit(stored.where):
-            partitions.setdefault(stored.where, []).append(number)
-    if command.from_sequence_number is not None:
-        yield _offered_from(namespace, queue, command, partitions)
-        return
-    later = [] if queue.outages.any else _later(queue, command)
-    answering = sorted(partitions)
-    if is_like_regular(namespace):
-        answering = sorted(partitions, key=lambda where: min(partitions[where]))[:1]
-    for where in answering:
-        numbers = nsmallest(command.count, partitions[where])
-        there = (_browsed(queue.messages[number]) for number in numbers)
-        views = (*there, *later)[: command.count]
-        yield Transition(
-            outcome=v.Peeked(messages=views),
-            next=namespace,
-            rules=("LIFE-07",),
-        )
-    if not partitions:
-        views = tuple(later[: command.count])
-        yield Transition(outcome=v.Peeked(messages=views), next=namespace)
+        there = stored.certain or stored.gone
+        if there and _is_asked_for(command, stored) and not queue.outages.may_hit(stored.where):
+            view = evolve(view_of(stored), state=state_of(stored))
+            shown.setdefault(stored.where, []).append(view)
+    later = _later(queue, command)
+    rules: Rules = ("LIFE-07",) if shown else ()
+    if (start := command.from_sequence_number) is not None:
+        every = (*itertools.chain.from_iterable(shown.values()), *later)
+        behind = [each for each in every if _number(each) >= start]
+        answers, rules = [sorted(behind, key=_number)], ("PART-20", "LIFE-07")
+    else:
+        answering = list(shown)[:1] if peek_start.is_like_regular(namespace) else sorted(shown)
+        later = [] if queue.outages.any else later
+        answers = [[*shown[where], *later] for where in answering] or [later]
+    for views in answers:
+        outcome = v.Peeked(messages=tuple(views[: command.count]))
+        yield Transition(outcome=outcome, next=namespace, rules=rules)
 
 
-def _offered_from(
-    namespace: Namespace, queue: Queue, command: v.Peek, partitions: dict[Partitions, list[int]]
-) -> Transition:
-    """PART-20: return what can be shown from a number on, of any partition."""
-    there = (queue.messages[number] for each in partitions.values() for number in each)
-    views = [*map(_browsed, there), *_later(queue, command)]
-    start = command.from_sequence_number or 0
-    behind = [(view.sequence_number, view) for view in views if view.sequence_number is not None]
-    shown = nsmallest(command.count, (each for each in behind if each[0] >= start), key=_first)
-    return Transition(
-        outcome=v.Peeked(messages=tuple(view for _, view in shown)),
-        next=namespace,
-        rules=("PART-20", "LIFE-07"),
-    )
-
-
-def _first(numbered: tuple[int, v.MessageView]) -> int:
-    return numbered[0]
+def _number(view: v.MessageView) -> int:
+    return -1 if view.sequence_number is None else view.sequence_number
 
 
 def _later(queue: Queue, command: v.Peek) -> list[v.MessageView]:
@@ -252,15 +205,11 @@ def _later(queue: Queue, command: v.Peek) -> list[v.MessageView]:
     entries = sorted(queue.calendar.entries.items())
     asked = (waiting for _, waiting in entries if waiting.certain)
     return [
-        attrs.evolve(
-            view_of(_as_stored(waiting)),
+        evolve(
+            view_of(Stored(number=0, message=waiting.message)),
             sequence_number=waiting.number,
             state=v.MessageState.SCHEDULED,
         )
         for waiting in asked
         if command.session_id in (None, waiting.message.session_id)
     ]
-
-
-def _browsed(stored: Stored) -> v.MessageView:
-    return attrs.evolve(view_of(stored), state=state_of(stored))

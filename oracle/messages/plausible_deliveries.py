@@ -10,8 +10,6 @@ from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Key, Stored
 from busproof.oracle.state import Namespace, Queue
 
-__all__ = ["heads", "told_of_lock"]
-
 KEYS_OFFERED: Final = 64
 """Maximum number of keys whose first messages are all listed as allowed.
 

@@ -4,11 +4,10 @@ An expired lock releases its message without a request; `prepared` applies this 
 changes.
 """
 
-from typing import Any, Final
-
-import attrs
+from typing import Final
 
 from busproof import vocabulary as v
+from busproof.oracle.evolve import evolve
 from busproof.oracle.heap import pop
 from busproof.oracle.messages.activation import activated
 from busproof.oracle.messages.dead_letters import DELIVERED_TOO_OFTEN, moved, with_dead_letters
@@ -19,8 +18,6 @@ from busproof.oracle.messages.stopped_clocks import lock_is_over, lock_lasts_unt
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import NEVER, Namespace, Queue, feeding, with_queue
 from busproof.oracle.window import Window
-
-__all__ = ["give_back", "prepared", "without_perhaps_spent"]
 
 ANY_TIME: Final = Window(-NEVER, NEVER)
 """The end of a lock about which nothing is known any more."""
@@ -59,7 +56,7 @@ def give_back(
     if counts is not None and stored.expected is not None:
         expected = stored.expected - (not counts)
     fewest, most = permitted(namespace, queue)
-    back = attrs.evolve(
+    back = evolve(
         stored,
         lock=None,
         returned="DEFER-06" if stored.deferred else rule,
@@ -73,7 +70,7 @@ def give_back(
         return _spent(namespace, queue, stored, back)
     # The documents do not say whether the delivery limit applies to deferred messages.
     if back.counted + back.uncounted >= fewest:
-        back = attrs.evolve(back, certain=False)
+        back = evolve(back, certain=False)
     return with_queue(namespace, unlock(queue, stored, back))
 
 
@@ -85,24 +82,23 @@ def _perhaps_back(namespace: Namespace, queue: Queue, stored: Stored, when: Wind
     lock = stored.lock
     if lock is None:
         raise AssertionError("only a locked message is released")
-    open_ended = attrs.evolve(lock.lasting(Window(-NEVER, when.latest)), expiry=ANY_TIME)
-    back = attrs.evolve(stored, lock=open_ended, expected=None)
+    open_ended = evolve(lock.lasting(Window(-NEVER, when.latest)), expiry=ANY_TIME)
+    back = evolve(stored, lock=open_ended, expected=None)
     messages = queue.messages.set(stored.number, back)
-    return with_queue(namespace, attrs.evolve(queue, messages=messages))
+    return with_queue(namespace, evolve(queue, messages=messages))
 
 
 def _spent(namespace: Namespace, queue: Queue, stored: Stored, back: Stored) -> Namespace:
     """DLQ-02: a message that reached its delivery limit becomes a dead letter."""
-    changes: dict[str, Any] = {"spent": queue.spent + 1}
-    queue = attrs.evolve(queue, **changes)
+    queue = evolve(queue, spent=queue.spent + 1)
     # If it has expired as well, it may be dropped instead.
     is_dropped = may_have_died(namespace, stored)
-    if namespace.profile.readings.get("DEAD-LETTER-DELAY") == "at-once" and not is_dropped:
-        counted = attrs.evolve(stored, counted=back.counted, uncounted=back.uncounted)
+    if namespace.reading("DEAD-LETTER-DELAY") == "at-once" and not is_dropped:
+        counted = evolve(stored, counted=back.counted, uncounted=back.uncounted)
         return moved(
             namespace, queue, counted, DELIVERED_TOO_OFTEN, "DLQ-02", certain=stored.certain
         )
-    back = attrs.evolve(back, certain=False, spent=True)
+    back = evolve(back, certain=False, spent=True)
     return with_queue(namespace, unlock(queue, stored, back))
 
 
@@ -114,7 +110,7 @@ def without_perhaps_spent(namespace: Namespace, queue: Queue) -> Queue:
     """
     for stored in queue.messages.values():
         if stored.available and may_be_spent(namespace, queue, stored):
-            queue = replace(queue, stored, attrs.evolve(stored, certain=False))
+            queue = replace(queue, stored, evolve(stored, certain=False))
     return queue
 
 
@@ -126,20 +122,15 @@ def prepared(namespace: Namespace, name: str) -> Namespace | None:
     owner = v.owner_of(name)
     if owner not in namespace.queues:
         return None
-    namespace = _with_forwarded_dead_letters(namespace, owner)
+    # FWD-35: dead letters may have been forwarded here.
+    for path in tuple(feeding(namespace, owner)):
+        namespace = _expired(namespace, v.owner_of(path))
     namespace = _expired(namespace, owner)
     if owner == name:
         return namespace
     if name not in namespace.queues:
         return with_dead_letters(namespace, namespace.queues[owner], name[len(owner) :])
     return _expired(namespace, name)
-
-
-def _with_forwarded_dead_letters(namespace: Namespace, name: str) -> Namespace:
-    """FWD-35: return the namespace with the dead letters that may have been forwarded here."""
-    for path in tuple(feeding(namespace, name)):
-        namespace = _expired(namespace, v.owner_of(path))
-    return namespace
 
 
 def _expired(namespace: Namespace, name: str) -> Namespace:
@@ -151,7 +142,7 @@ def _expired(namespace: Namespace, name: str) -> Namespace:
     queue = namespace.queues[name]
     while queue.timers is not None and lock_is_over(namespace, queue, queue.timers[1][0]):
         _, number, token = queue.timers[1]
-        queue = attrs.evolve(queue, timers=pop(queue.timers))
+        queue = evolve(queue, timers=pop(queue.timers))
         stored = queue.messages.get(number)
         lock = None if stored is None else stored.lock
         ours = lock is not None and lock.token == token

@@ -1,30 +1,19 @@
 """Scheduled messages: sending and cancelling."""
 
-from collections.abc import Iterator
-
-import attrs
-
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
+from busproof.oracle.changes import with_doubt, with_transaction
+from busproof.oracle.evolve import evolve
+from busproof.oracle.messages import keys
 from busproof.oracle.messages.activation import goes_on
 from busproof.oracle.messages.duplicates import Fate, fate, noted
 from busproof.oracle.messages.enqueueing import arrive
-from busproof.oracle.messages.keys import (
-    effective_key,
-    interpretations,
-    keys_conflict,
-    keys_may_be_same,
-    keys_may_differ,
-    settled_otherwise,
-    transaction_key,
-)
 from busproof.oracle.messages.message_store import line_of, never_arrives
-from busproof.oracle.messages.partitioning import home_of, spread_beside
-from busproof.oracle.outages import Partitions
+from busproof.oracle.messages.partitioning import home_of, homes_of, spread_beside
 from busproof.oracle.queued_messages import Key
 from busproof.oracle.schedule import Waiting, entered, perhaps_gone, withdrawn
 from busproof.oracle.sizes.entity_size import weight
-from busproof.oracle.sizes.free_space import no_room, no_room_within
+from busproof.oracle.sizes.free_space import no_room
 from busproof.oracle.sizes.message_limits import beyond_limits, no_more
 from busproof.oracle.state import (
     NEVER,
@@ -36,34 +25,23 @@ from busproof.oracle.state import (
     with_queue,
 )
 from busproof.oracle.storage_used import filled
-from busproof.oracle.transactions import transactional_sends
-from busproof.oracle.transactions.limits import (
-    is_second_entity,
-    may_be_over,
-    occupied,
-    unless_ending,
-    with_staged,
-    with_transaction,
-    without_deleted,
-)
-from busproof.oracle.transition import Observation, Transition, done, refusal
+from busproof.oracle.transactions import limits, transactional_sends
+from busproof.oracle.transition import Observation, Transition, Transitions, done, refusal
 from busproof.oracle.window import Window
-
-__all__ = ["cancel", "committed_later", "lost_cancel", "lost_schedule", "schedule"]
 
 LATER_NUMBERS = 1 << 47
 """First number for scheduled messages that were not seen; active ones never have it."""
 
 
-def schedule(namespace: Namespace, command: v.Schedule, seen: Observation) -> Iterator[Transition]:
+def schedule(namespace: Namespace, command: v.Schedule, seen: Observation) -> Transitions:
     """Return every allowed answer to scheduling a message, in a transaction or not."""
     queue = namespace.queues[command.queue]
     if v.is_dead_letter_queue(command.queue):
         yield refusal(namespace, v.Error.INVALID_OPERATION, "DLQ-11", any_error=True)
         return
-    for profile, message in interpretations(namespace.profile, command.message):
+    for profile, message in keys.interpretations(namespace.profile, command.message):
         if profile is not namespace.profile:
-            namespace = attrs.evolve(namespace, profile=profile)
+            namespace = evolve(namespace, profile=profile)
         if command.transaction is None:
             yield from beyond_limits(namespace, command)
             yield from _schedule(namespace, queue, command, message, seen)
@@ -74,9 +52,9 @@ def schedule(namespace: Namespace, command: v.Schedule, seen: Observation) -> It
 
 def _schedule(
     namespace: Namespace, queue: Queue, command: v.Schedule, message: v.Message, seen: Observation
-) -> Iterator[Transition]:
+) -> Transitions:
     """SCHED-03, SCHED-10, SCHED-12: accept the message, unless its keys or an outage forbid."""
-    if keys_conflict(message):
+    if keys.keys_conflict(message):
         yield from transactional_sends.conflicting(namespace, queue, message, "SCHED-12")
         if queue.settings.partitioned or not transactional_sends.regular_accepts(namespace):
             return
@@ -85,10 +63,10 @@ def _schedule(
         # As for messages sent at once (SESS-01): refused, or dead-lettered later.
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
         certain = False
-    key = effective_key(namespace, queue.settings, message)
+    key = keys.effective_key(namespace, queue.settings, message)
     hit, surely = _outage(namespace, queue, key)
-    reading = namespace.profile.readings.get("SCHEDULE-PLACE")
-    yield from no_room(namespace, queue, message, key, _home(namespace, queue, key))
+    reading = namespace.reading("SCHEDULE-PLACE")
+    yield from no_room(namespace, queue, message, key, homes_of(namespace, queue, key))
     if not (surely and key is not None and reading == "when-scheduled"):
         rules = ("SCHED-10",) if surely else ()
         waiting = _waiting(namespace, queue, command, message, seen, certain=certain)
@@ -98,11 +76,6 @@ def _schedule(
     if queue.settings.duplicate_detection and message.message_id is None:
         # Outside the editions: duplicate detection needs a MessageId.
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
-
-
-def _home(namespace: Namespace, queue: Queue, key: Key | None) -> Partitions:
-    """Return the partitions that may be chosen for a message with this key."""
-    return everywhere(namespace, queue.settings) if key is None else home_of(namespace, queue, key)
 
 
 def _outage(namespace: Namespace, queue: Queue, key: Key | None) -> tuple[bool, bool]:
@@ -123,7 +96,7 @@ def _waiting(
     *,
     certain: bool,
 ) -> Waiting:
-    slack, now = namespace.observability.slack, namespace.now.shifted(max(command.delay, 0))
+    due = namespace.now.shifted(max(command.delay, 0))
     place = queue.calendar.scheduled
     number: int | None = LATER_NUMBERS + place
     if isinstance(seen.outcome, v.Scheduled):
@@ -131,7 +104,7 @@ def _waiting(
     return Waiting(
         place=place,
         message=message,
-        due=Window(now.earliest - slack, now.latest + slack),
+        due=due.widened(namespace.observability.slack),
         certain=certain,
         number=number,
         past=command.delay <= 0,
@@ -151,12 +124,12 @@ def _entered(namespace: Namespace, queue: Queue, waiting: Waiting, key: Key | No
     kept = fate(namespace, queue, message, key) is Fate.KEPT
     copies = noted(namespace, queue, message, key, becomes=Fate.OPEN, answered=False)
     rivals = None if message.message_id is None else copies.get(message.message_id)
-    waiting = attrs.evolve(waiting, certain=waiting.certain and kept, rivals=rivals)
+    waiting = evolve(waiting, certain=waiting.certain and kept, rivals=rivals)
     somewhere_else = goes_on(queue)
     if somewhere_else:
-        waiting = attrs.evolve(waiting, due=Window(waiting.due.earliest, NEVER))
+        waiting = evolve(waiting, due=Window(waiting.due.earliest, NEVER))
     line = line_of(queue, message, key)
-    queue = attrs.evolve(
+    queue = evolve(
         queue,
         calendar=entered(queue.calendar, waiting, line),
         copies=copies,
@@ -178,47 +151,49 @@ def _told(after: Namespace, waiting: Waiting, seen: Observation, *rules: v.RuleI
 
 def _schedule_in(
     namespace: Namespace, queue: Queue, command: v.Schedule, message: v.Message, seen: Observation
-) -> Iterator[Transition]:
+) -> Transitions:
     """SCHED-15: schedule in a transaction; the rules for keys may apply or not."""
     name = command.transaction or ""
     transaction = namespace.transactions.get(name)
     if transaction is None:
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
         return
-    transaction = without_deleted(namespace, transaction)
-    if transaction.keyed or settled_otherwise(namespace, transaction, queue, message):
-        transaction = attrs.evolve(transaction, doubtful=True)
-    if transaction.doubtful or may_be_over(namespace, transaction) or queue.outages.any:
+    transaction = limits.without_deleted(namespace, transaction)
+    if transaction.keyed or keys.settled_otherwise(namespace, transaction, queue, message):
+        transaction = evolve(transaction, doubtful=True)
+    if transaction.doubtful or limits.may_be_over(namespace, transaction) or queue.outages.any:
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
     for refused in (*no_more(namespace, transaction), *beyond_limits(namespace, command)):
-        yield attrs.evolve(
-            refused, next=transactional_sends.after_refusal(refused.next, name, transaction)
-        )
-    if keys_conflict(message):
+        yield _turned_away(refused, name, transaction)
+    if keys.keys_conflict(message):
         yield from transactional_sends.conflicting(namespace, queue, message, "SCHED-12")
         if queue.settings.partitioned or not transactional_sends.regular_accepts(namespace):
             return
-    reading = namespace.profile.readings.get("TXN-OTHER-OPERATIONS")
-    objected = _is_objectionable(namespace, queue, message, transaction)
+    reading = namespace.reading("TXN-OTHER-OPERATIONS")
+    objected, must_object = _objections(namespace, queue, message, transaction)
     if objected and reading != "sends-only":
-        after = with_transaction(namespace, name, attrs.evolve(transaction, doubtful=True))
+        after = with_transaction(namespace, name, evolve(transaction, doubtful=True))
         yield refusal(after, v.Error.INVALID_OPERATION, "SCHED-15", any_error=True)
-    if reading == "all" and _is_invalid(namespace, queue, message, transaction):
+    if reading == "all" and must_object:
         return
-    key = effective_key(namespace, queue.settings, message)
-    home = _home(namespace, queue, key)
-    for refused in no_room_within(namespace, queue, message, key, home):
-        yield attrs.evolve(
-            refused, next=transactional_sends.after_refusal(refused.next, name, transaction)
-        )
+    key = keys.effective_key(namespace, queue.settings, message)
+    home = homes_of(namespace, queue, key)
+    for refused in no_room(namespace, queue, message, key, home, within=True):
+        yield _turned_away(refused, name, transaction)
     waiting = _waiting(namespace, queue, command, message, seen, certain=True)
-    doubted = attrs.evolve(
+    doubted = evolve(
         transaction,
         doubtful=transaction.doubtful or objected,
         keyed=reading != "sends-only",
     )
     after = _staged(namespace, queue, command, doubted, waiting)
     yield _told(after, waiting, seen, "SCHED-15")
+
+
+def _turned_away(refused: Transition, name: str, transaction: Transaction) -> Transition:
+    """Return the refusal, which may end the transaction."""
+    left = transactional_sends.after_refusal(refused.next, name, transaction)
+    return evolve(refused, next=left)
 
 
 def _staged(
@@ -236,47 +211,31 @@ def _staged(
         where=everywhere(namespace, queue.settings),
         waiting=waiting,
     )
-    grown = with_staged(transaction, queue, staged)
-    calendar = attrs.evolve(queue.calendar, scheduled=waiting.place + 1)
-    waited = attrs.evolve(occupied(queue, staged), calendar=calendar)
+    grown = limits.with_staged(transaction, queue, staged)
+    calendar = evolve(queue.calendar, scheduled=waiting.place + 1)
+    waited = evolve(limits.occupied(queue, staged), calendar=calendar)
     hidden = never_arrives(waited, waiting.message.body, "TXN-12")
-    after = unless_ending(with_queue(namespace, hidden), transaction, command.queue)
+    after = limits.unless_ending(with_queue(namespace, hidden), transaction, command.queue)
     return with_transaction(after, command.transaction or "", grown)
 
 
-def _is_objectionable(
+def _objections(
     namespace: Namespace, queue: Queue, message: v.Message, transaction: Transaction
-) -> bool:
-    """Return whether sending the message in this transaction might have to be refused."""
+) -> tuple[bool, bool]:
+    """Return whether sending it in this transaction would have to be refused: perhaps, surely."""
     if queue.settings.requires_session and message.session_id is None:
-        return True
-    second, _ = is_second_entity(transaction, queue.settings.queue)
-    if second or not queue.settings.partitioned:
-        return second
-    before = transaction.keys.get(queue.settings.queue)
-    keys = transaction_key(namespace, queue.settings, message)
-    return any(
-        key is None or (before is not None and keys_may_differ(namespace.profile, before, key))
-        for key in keys
-    )
-
-
-def _is_invalid(
-    namespace: Namespace, queue: Queue, message: v.Message, transaction: Transaction
-) -> bool:
-    """Return whether sending the message would have to be refused under every reading."""
-    if queue.settings.requires_session and message.session_id is None:
-        return True
-    _, second = is_second_entity(transaction, queue.settings.queue)
-    if second and namespace.profile.readings.get("TXN-ENTITIES") == "refused":
-        return True
+        return True, True
+    may, must = limits.is_second_entity(transaction, queue.settings.queue)
+    must = must and namespace.reading("TXN-ENTITIES") == "refused"
     if not queue.settings.partitioned:
-        return False
-    before = transaction.keys.get(queue.settings.queue)
-    return all(
-        key is None or (before is not None and not keys_may_be_same(namespace.profile, before, key))
-        for key in transaction_key(namespace, queue.settings, message)
-    )
+        return may, must
+    before, profile = transaction.keys.get(queue.settings.queue), namespace.profile
+    named = keys.transaction_key(namespace, queue.settings, message)
+    if before is None:
+        return may or None in named, must or named == (None,)
+    differ = [key is None or keys.keys_may_differ(profile, before, key) for key in named]
+    agree = [key is not None and keys.keys_may_be_same(profile, before, key) for key in named]
+    return may or any(differ), must or not any(agree)
 
 
 def committed_later(
@@ -286,17 +245,17 @@ def committed_later(
     undoubted = waiting.number not in queue.calendar.doubted
     now, due = namespace.now, waiting.due
     latest = max(now.latest, due.latest) if certain else NEVER
-    waiting = attrs.evolve(
+    waiting = evolve(
         waiting,
         certain=waiting.certain and certain and undoubted,
         before=queue.arrivals,
         due=Window(max(now.earliest, due.earliest), latest),
     )
-    key = effective_key(namespace, queue.settings, staged.message)
+    key = keys.effective_key(namespace, queue.settings, staged.message)
     return _entered(namespace, queue, waiting, key)
 
 
-def cancel(namespace: Namespace, command: v.CancelScheduled) -> Iterator[Transition]:
+def cancel(namespace: Namespace, command: v.CancelScheduled) -> Transitions:
     """SCHED-03 to SCHED-05: the message never arrives, or it is too late for that."""
     queue = namespace.queues[command.queue]
     calendar, number = queue.calendar, command.sequence_number
@@ -305,28 +264,24 @@ def cancel(namespace: Namespace, command: v.CancelScheduled) -> Iterator[Transit
     if waiting is None:
         doubted = calendar
         if place is None:
-            doubted = attrs.evolve(calendar, doubted=calendar.doubted | {number})
-        after = with_queue(namespace, attrs.evolve(queue, calendar=doubted))
+            doubted = evolve(calendar, doubted=calendar.doubted | {number})
+        after = with_queue(namespace, evolve(queue, calendar=doubted))
         rules = () if place is None else ("SCHED-05",)
         yield done(after, *rules)
         yield refusal(namespace, v.Error.MESSAGE_NOT_FOUND, *rules, any_error=True)
         return
     if namespace.now.latest < waiting.due.earliest:
-        yield done(_cancelled(namespace, queue, waiting), "SCHED-03")
+        bodies, body = queue.bodies, waiting.message.body
+        if isinstance(bodies.get(body), str):
+            bodies = bodies.set(body, "SCHED-04")
+        cancelled = evolve(queue, calendar=withdrawn(calendar, waiting), bodies=bodies)
+        yield done(with_queue(namespace, cancelled), "SCHED-03")
         if waiting.certain and not queue.outages.any:
             return
     else:
-        unsure = attrs.evolve(queue, calendar=perhaps_gone(calendar, waiting))
+        unsure = evolve(queue, calendar=perhaps_gone(calendar, waiting))
         yield done(with_queue(namespace, unsure))
     yield refusal(namespace, v.Error.MESSAGE_NOT_FOUND, any_error=True)
-
-
-def _cancelled(namespace: Namespace, queue: Queue, waiting: Waiting) -> Namespace:
-    bodies = queue.bodies
-    if isinstance(bodies.get(waiting.message.body), str):
-        bodies = bodies.set(waiting.message.body, "SCHED-04")
-    calendar = withdrawn(queue.calendar, waiting)
-    return with_queue(namespace, attrs.evolve(queue, calendar=calendar, bodies=bodies))
 
 
 def lost_schedule(namespace: Namespace, command: v.Schedule) -> Namespace:
@@ -335,14 +290,9 @@ def lost_schedule(namespace: Namespace, command: v.Schedule) -> Namespace:
     message = command.message
     unseen = Observation(v.Scheduled(sequence_number=None))
     waiting = _waiting(namespace, queue, command, message, unseen, certain=False)
-    waiting = attrs.evolve(waiting, due=Window(waiting.due.earliest, NEVER))
-    key = effective_key(namespace, queue.settings, message)
-    namespace = _entered(namespace, queue, waiting, key)
-    transaction = namespace.transactions.get(command.transaction or "")
-    if transaction is None:
-        return namespace
-    doubtful = attrs.evolve(transaction, doubtful=True)
-    return with_transaction(namespace, command.transaction or "", doubtful)
+    waiting = evolve(waiting, due=Window(waiting.due.earliest, NEVER))
+    key = keys.effective_key(namespace, queue.settings, message)
+    return with_doubt(_entered(namespace, queue, waiting, key), command)
 
 
 def lost_cancel(namespace: Namespace, command: v.CancelScheduled) -> Namespace:
@@ -353,7 +303,7 @@ def lost_cancel(namespace: Namespace, command: v.CancelScheduled) -> Namespace:
     waiting = None if place is None else calendar.entries.get(place)
     if waiting is None:
         doubted = calendar.doubted | {command.sequence_number}
-        calendar = attrs.evolve(calendar, doubted=doubted)
+        calendar = evolve(calendar, doubted=doubted)
     else:
         calendar = perhaps_gone(calendar, waiting)
-    return with_queue(namespace, attrs.evolve(queue, calendar=calendar))
+    return with_queue(namespace, evolve(queue, calendar=calendar))

@@ -1,64 +1,43 @@
 """Sends: where a message goes, and when it is refused."""
 
-from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
+from busproof.oracle.coverage import sends as coverage
 from busproof.oracle.evolve import evolve
-from busproof.oracle.messages.duplicates import (
-    Fate,
-    fate,
-    identified,
-    noted,
-    why_dropped,
-    why_kept,
-    why_kept_here,
-    why_open,
-)
+from busproof.oracle.messages import duplicates, keys, partitioning
 from busproof.oracle.messages.enqueueing import arrive
 from busproof.oracle.messages.expiry import death
-from busproof.oracle.messages.keys import (
-    effective_key,
-    home_name,
-    interpretations,
-    keys_conflict,
-    rule_of,
-)
 from busproof.oracle.messages.message_store import never_arrives, store
-from busproof.oracle.messages.partitioning import (
-    choices,
-    home_of,
-    is_watched,
-    must_fail,
-    narrowed,
-    spread_after,
-    spread_allows,
-    spread_beside,
-)
-from busproof.oracle.messages.partitions import in_one_store, may_fail_in_a_large_outage, why_sent
+from busproof.oracle.messages.partitioning import REROUTING_TIMEOUT
+from busproof.oracle.messages.partitions import in_one_store, may_fail_in_a_large_outage
 from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Key
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.sizes.entity_size import all_may_be_full, weight
 from busproof.oracle.sizes.free_space import no_room, taken_in, why_taken, with_room
 from busproof.oracle.sizes.message_limits import beyond_limits
 from busproof.oracle.state import Namespace, Queue, Topic, everywhere, with_queue
 from busproof.oracle.transactions import transactional_sends
-from busproof.oracle.transition import Choice, Observation, Transition, done, refusal
+from busproof.oracle.transition import (
+    Choice,
+    Observation,
+    Rules,
+    Transition,
+    Transitions,
+    done,
+    refusal,
+)
 
-__all__ = ["REROUTING_TIMEOUT", "lost_send", "send"]
 
-REROUTING_TIMEOUT: Final = 15 * v.MICROSECONDS
-"""KEY-18: a sender's timeout must exceed this for its message to be re-routed."""
-
-
-def send(namespace: Namespace, command: v.Send, seen: Observation) -> Iterator[Transition]:
+def send(namespace: Namespace, command: v.Send, seen: Observation) -> Transitions:
     """Return every allowed answer to a send, in a transaction or not."""
     queue = namespace.queues[command.queue]
     if v.is_dead_letter_queue(command.queue):
         yield refusal(namespace, v.Error.INVALID_OPERATION, "DLQ-11", any_error=True)
         return
-    for profile, message in interpretations(namespace.profile, command.message):
+    for profile, message in keys.interpretations(namespace.profile, command.message):
         if profile is not namespace.profile:
             namespace = evolve(namespace, profile=profile)
         if command.transaction is not None:
@@ -70,24 +49,22 @@ def send(namespace: Namespace, command: v.Send, seen: Observation) -> Iterator[T
 
 def _send(
     namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Observation
-) -> Iterator[Transition]:
-    if keys_conflict(message):
+) -> Transitions:
+    if keys.keys_conflict(message):
         yield from transactional_sends.conflicting(namespace, queue, message, "KEY-08")
         if queue.settings.partitioned or not transactional_sends.regular_accepts(namespace):
             return
     if queue.settings.requires_session and message.session_id is None:
         yield from _without_session(namespace, queue, message)
         return
-    key = effective_key(namespace, queue.settings, message)
+    key = keys.effective_key(namespace, queue.settings, message)
     if key is not None:
         yield from _send_with_key(namespace, queue, message, key, seen)
     else:
         yield from _send_without_key(namespace, queue, command, message, seen)
 
 
-def _without_session(
-    namespace: Namespace, queue: Queue, message: v.Message
-) -> Iterator[Transition]:
+def _without_session(namespace: Namespace, queue: Queue, message: v.Message) -> Transitions:
     """SESS-01: a message that no session receiver can get is refused, or dead-lettered.
 
     Until then a peek may show it.
@@ -102,18 +79,17 @@ def _without_session(
 
 def _send_with_key(
     namespace: Namespace, queue: Queue, message: v.Message, key: Key, seen: Observation
-) -> Iterator[Transition]:
+) -> Transitions:
     """KEY-02, KEY-03, KEY-20: place in the key's partition, or refuse."""
-    home = home_of(namespace, queue, key)
+    home = partitioning.home_of(namespace, queue, key)
     yield from no_room(namespace, queue, message, key, home)
     spared = with_room(namespace, queue, message, key, queue.outages.spared(home), seen)
-    for where in choices(namespace, queue, spared, seen):
-        rules = _evidence(namespace, queue, message, key, home, where)
-        rules = (*rules, *why_sent(namespace, queue, home))
-        homes = narrowed(namespace, queue, key, where)
+    for where in partitioning.choices(namespace, queue, spared, seen):
+        rules = coverage.of_key(namespace, queue, message, key, home, where)
+        homes = partitioning.narrowed(namespace, queue, key, where)
         yield _accepted(namespace, queue, message, key, where, rules, {"homes": homes})
     if queue.outages.may_hit(home):
-        pinned = rule_of(queue.settings, message, key) if home.bit_count() == 1 else ()
+        pinned = keys.rule_of(queue.settings, message, key) if home.bit_count() == 1 else ()
         because = (*_with_all_down(namespace, queue), "KEY-03", *pinned)
         yield transactional_sends.unavailable(namespace, queue, key, home, *because)
     if may_fail_in_a_large_outage(namespace, queue):
@@ -121,72 +97,40 @@ def _send_with_key(
         yield refusal(namespace, v.Error.UNAVAILABLE, any_error=True)
 
 
-def _with_all_down(namespace: Namespace, queue: Queue) -> tuple[v.RuleId, ...]:
+def _with_all_down(namespace: Namespace, queue: Queue) -> Rules:
     """PART-01, PART-03: return the rules of a refusal while no partition is up."""
     if not queue.outages.must_hit(everywhere(namespace, queue.settings)):
         return ()
     return in_one_store(queue) or ("PART-03",)
 
 
-def _evidence(
-    namespace: Namespace,
-    queue: Queue,
-    message: v.Message,
-    key: Key,
-    home: Partitions,
-    where: Partitions,
-) -> tuple[v.RuleId, ...]:
-    """Return the rules that placed a message with a key; only a known partition is evidence."""
-    known = home_name(namespace.profile, key) in queue.homes and home.bit_count() == 1
-    rules = rule_of(queue.settings, message, key) if known else ()
-    if known and home & queue.recovered:
-        rules = ("KEY-20", *rules)
-    equal = message.session_id is not None and message.session_id == message.partition_key
-    if equal:
-        rules = (*rules, "KEY-09")
-    if known:
-        rules = (*rules, "KEY-02")
-    return (*rules, "KEY-01") if where.bit_count() == 1 else rules
-
-
 def _send_without_key(
     namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Observation
-) -> Iterator[Transition]:
+) -> Transitions:
     """KEY-14, KEY-15, KEY-18: place in any partition that is up, in turn or at random."""
     outages = queue.outages
     all_of_them = everywhere(namespace, queue.settings)
     spared = outages.spared(all_of_them)
-    if command.timeout <= REROUTING_TIMEOUT and must_fail(namespace, queue):
+    if command.timeout <= REROUTING_TIMEOUT and partitioning.must_fail(namespace, queue):
         spared = 0
     yield from no_room(namespace, queue, message, None, all_of_them)
     spared = with_room(namespace, queue, message, None, spared, seen)
-    for where in choices(namespace, queue, spared, seen):
-        watched = is_watched(namespace, queue, where)
-        if watched and not spread_allows(namespace, queue, where):
+    for where in partitioning.choices(namespace, queue, spared, seen):
+        watched = partitioning.is_watched(namespace, queue, where)
+        if watched and not partitioning.spread_allows(namespace, queue, where):
             continue
-        rules = _spread_rules(queue, command, message, where)
-        rules = (*rules, *why_sent(namespace, queue, None))
-        if queue.settings.duplicate_detection and message.message_id is None:
-            rules = (*_nothing_to_go_by(queue), *rules)
-        also = spread_after(namespace, queue, message, where, watched=watched)
-        if also["spread"].last >= 0 and also["spread"].sent == 0:
-            count = "PREM-16" if namespace.profile.is_partitioned else "SIZE-05"
-            rules = ("KEY-14", count, *rules)
+        also = partitioning.spread_after(namespace, queue, message, where, watched=watched)
+        complete = also["spread"].last >= 0 and also["spread"].sent == 0
+        rules = coverage.of_no_key(namespace, queue, command, message, where, complete=complete)
         yield _accepted(namespace, queue, message, None, where, rules, also)
     if outages.any and _may_fail(namespace, queue, command, all_of_them):
-        error_is_free = namespace.profile.readings.get("OUTAGE-ERROR") != "unavailable"
+        error_is_free = namespace.reading("OUTAGE-ERROR") != "unavailable"
         because = (*_with_all_down(namespace, queue), "KEY-18")
         yield refusal(namespace, v.Error.UNAVAILABLE, *because, any_error=error_is_free)
     if queue.settings.duplicate_detection and message.message_id is None:
-        # Duplicate detection needs a MessageId.
-        yield refusal(
-            namespace, v.Error.INVALID_OPERATION, *_nothing_to_go_by(queue), any_error=True
-        )
-
-
-def _nothing_to_go_by(queue: Queue) -> tuple[v.RuleId, ...]:
-    """DUP-12: accept or refuse a message that has neither a MessageId nor a key."""
-    return ("DUP-12",) if queue.settings.partitioned else ()
+        # Duplicate detection needs a MessageId (DUP-12).
+        nameless = rules_if((queue.settings.partitioned, "DUP-12"))
+        yield refusal(namespace, v.Error.INVALID_OPERATION, *nameless, any_error=True)
 
 
 def _may_fail(namespace: Namespace, queue: Queue, command: v.Send, all_of_them: Partitions) -> bool:
@@ -200,52 +144,36 @@ def _may_fail(namespace: Namespace, queue: Queue, command: v.Send, all_of_them: 
     return all_may_be_full(namespace, queue, up, weight(queue, command.message))
 
 
-def _spread_rules(
-    queue: Queue, command: v.Send, message: v.Message, where: Partitions
-) -> tuple[v.RuleId, ...]:
-    rules: tuple[v.RuleId, ...] = ("KEY-01",) if where.bit_count() == 1 else ()
-    if not queue.settings.partitioned:
-        return ()
-    short = command.timeout <= REROUTING_TIMEOUT
-    if queue.outages.down:
-        rules = ("KEY-18", *rules) if short else ("KEY-15", *rules)
-    elif short and not queue.outages.doubt:
-        rules = ("KEY-25", *rules)
-    if message.message_id is None:
-        return rules
-    earlier = queue.message_id_partitions.get(message.message_id, where)
-    return rules if earlier & where else ("KEY-12", *rules)
-
-
 def _accepted(
     namespace: Namespace,
     queue: Queue,
     message: v.Message,
     key: Key | None,
     where: Partitions,
-    rules: tuple[v.RuleId, ...],
+    rules: Rules,
     also: dict[str, Any],
 ) -> Transition:
     """Return the state after an accepted send; a copy is dropped (KEY-11)."""
     rules = (*why_taken(queue, key, where), *rules)
     queue = taken_in(queue, key, where)
-    becomes = fate(namespace, queue, message, key)
-    copies = noted(namespace, queue, message, key, becomes=becomes)
+    becomes = duplicates.fate(namespace, queue, message, key)
+    copies = duplicates.noted(namespace, queue, message, key, becomes=becomes)
     if isinstance(queue.role, Topic) and not queue.role.subscriptions:
         rules = ("TOPIC-04", *rules)
-    if becomes is Fate.DROPPED:
+    if becomes is duplicates.Fate.DROPPED:
         dropped = never_arrives(queue, message.body, "KEY-11")
         after = with_queue(namespace, evolve(dropped, copies=copies, **also))
-        rules = tuple(dict.fromkeys((*why_dropped(namespace, queue, message, key, where), *rules)))
+        rules = (*coverage.of_copy(namespace, queue, message, key, where), *rules)
+        rules = tuple(dict.fromkeys(rules))
     else:
-        certain = becomes is Fate.KEPT
-        shows = tuple(why_kept(queue, message, key)) if certain else ()
+        certain = becomes is duplicates.Fate.KEPT
+        shows: Rules = ()
         if certain:
-            shows = (*why_kept_here(namespace, queue, message), *shows)
-            namespace = identified(namespace, queue, message)
+            shows = coverage.of_no_copy(namespace, queue, message, key)
+            namespace = duplicates.identified(namespace, queue, message)
         arrival = Arrival(message=message, key=key, where=where, certain=certain, shows=shows)
         after = arrive(namespace, queue, arrival, {"copies": copies, **also})
-    rules = (*why_open(namespace, queue, message, key), *rules)
+    rules = (*coverage.of_other_key(namespace, queue, message, key), *rules)
     choice = Choice(where.bit_length() - 1) if where.bit_count() == 1 else None
     return done(after, *rules, choice=choice)
 
@@ -256,9 +184,11 @@ def lost_send(namespace: Namespace, command: v.Send) -> Namespace:
     if command.transaction is not None:
         return transactional_sends.lost_send_in(namespace, command)
     message = command.message
-    key = effective_key(namespace, queue.settings, message)
+    key = keys.effective_key(namespace, queue.settings, message)
     home = everywhere(namespace, queue.settings)
-    copies = noted(namespace, queue, message, key, becomes=Fate.OPEN, answered=False)
+    copies = duplicates.noted(
+        namespace, queue, message, key, becomes=duplicates.Fate.OPEN, answered=False
+    )
     lost = Arrival(message=message, key=key, where=home, certain=False, answered=False)
-    spread = spread_beside(namespace, queue, message)
+    spread = partitioning.spread_beside(namespace, queue, message)
     return arrive(namespace, queue, lost, {"copies": copies, "spread": spread})

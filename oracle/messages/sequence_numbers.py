@@ -8,28 +8,28 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from busproof import vocabulary as v
+from busproof.oracle.messages.matching import Candidate
 from busproof.oracle.queued_messages import Key, Numbered, Stored
 from busproof.oracle.state import Namespace, Queue
-
-__all__ = ["misnumbered", "numbered", "why_numbered"]
 
 _ALL: Final = Key("", "")
 """The line of all messages of a regular entity."""
 
 
-def misnumbered(
-    namespace: Namespace, queue: Queue, stored: Stored, view: v.MessageView
-) -> v.RuleId | None:
+def misnumbered(candidate: Candidate) -> v.RuleId | None:
     """SEQ-01, SEQ-03, SEQ-05 to SEQ-07: return the rule that forbids this number.
 
     Of two messages of one line, the one that surely arrived first has the smaller number.
     """
-    number = view.sequence_number
-    if number is None or number == stored.sequence_number or not _is_one(queue, stored):
+    namespace, queue, stored = candidate.namespace, candidate.queue, candidate.stored
+    number = candidate.view.sequence_number
+    if number is None or number == stored.sequence_number or not is_one(queue, stored):
         return None
-    if _is_unique(namespace, queue) and queue.numbers.get(number, stored.number) != stored.number:
+    shared = namespace.reading("SEQUENCE-UNIQUE") == "per-partition" and queue.settings.partitioned
+    if not shared and queue.numbers.get(number, stored.number) != stored.number:
         return "SEQ-03"
-    latest = _latest(queue, stored)
+    line = _line(queue, stored)
+    latest = None if line is None else queue.latest_numbers.get(line)
     if latest is None:
         return None
     fallen = _out_of_order(namespace, queue, stored, latest, number)
@@ -40,8 +40,8 @@ def _out_of_order(
     namespace: Namespace, queue: Queue, stored: Stored, latest: Numbered, number: int
 ) -> v.RuleId | None:
     """Return the rule that the number breaks beside another number of its line."""
-    rule = _order(queue)
-    if _is_of_one_commit(stored, latest) and "SEQ-07" not in namespace.profile.silent:
+    rule = number_rule(queue)
+    if is_of_one_commit(stored, latest) and "SEQ-07" not in namespace.profile.silent:
         fallen = (latest.arrived < stored.number) is (latest.number > number)
         return "SEQ-07" if fallen else None
     if rule in namespace.profile.silent:
@@ -60,7 +60,7 @@ def _beyond_a_gap(
 
     Only SEQUENCE-GAPS=gap-free forbids a gap, where nothing can have come in between.
     """
-    if namespace.profile.readings.get("SEQUENCE-GAPS") != "gap-free":
+    if namespace.reading("SEQUENCE-GAPS") != "gap-free":
         return None
     steps = stored.number - latest.arrived
     gap = abs(steps) == 1 and number - latest.number != steps
@@ -77,45 +77,9 @@ def _is_undisturbed(namespace: Namespace, queue: Queue) -> bool:
     return whole and plain and not lost and not others
 
 
-def _is_unique(namespace: Namespace, queue: Queue) -> bool:
-    """SEQ-03: return whether numbers are unique in the whole entity (SEQUENCE-UNIQUE)."""
-    by_partition = namespace.profile.readings.get("SEQUENCE-UNIQUE") == "per-partition"
-    return not (by_partition and queue.settings.partitioned)
-
-
-def _is_of_one_commit(stored: Stored, latest: Numbered) -> bool:
+def is_of_one_commit(stored: Stored, latest: Numbered) -> bool:
     """SEQ-07: return whether both arrived with one transaction."""
     return stored.batch == latest.batch >= 0
-
-
-def why_numbered(queue: Queue, stored: Stored, view: v.MessageView) -> Iterator[v.RuleId]:
-    """SEQ-01 to SEQ-07: return the rules that the message's number exercises."""
-    if view.sequence_number is None:
-        return
-    if stored.sequence_number is not None:
-        yield "SEQ-04"
-    elif _is_one(queue, stored):
-        if len(queue.numbers):
-            yield "SEQ-03"
-        latest = (queue.latest_numbers.get(row) for row in _rows(queue, stored))
-        known = [each for each in latest if each is not None]
-        if any(_is_behind(stored, view, each) for each in known):
-            yield _order(queue)
-        behind = view.sequence_number - 1
-        if queue.settings.partitioned and any(each.number < behind for each in known):
-            yield "SEQ-06"
-        if any(_is_of_one_commit(stored, each) for each in known):
-            yield "SEQ-07"
-    yield from _why_apart(queue, view)
-
-
-def _why_apart(queue: Queue, view: v.MessageView) -> Iterator[v.RuleId]:
-    """SEQ-02: return the rule that numbers of different partitions exercise."""
-    latest, number = queue.latest_number, view.sequence_number
-    if not queue.settings.partitioned or latest is None or number is None:
-        return
-    if latest >> v.SEQUENCE_BITS != number >> v.SEQUENCE_BITS:
-        yield "SEQ-02"
 
 
 def numbered(queue: Queue, stored: Stored, number: int | None) -> dict[str, Any]:
@@ -124,14 +88,14 @@ def numbered(queue: Queue, stored: Stored, number: int | None) -> dict[str, Any]
         return {}
     numbers = queue.numbers.set(number, stored.number)
     changes: dict[str, Any] = {"numbers": numbers, "latest_number": number}
-    if _is_one(queue, stored):
+    if is_one(queue, stored):
         learned = Numbered(stored.number, stored.sent, number, stored.batch)
-        rows = dict.fromkeys(_rows(queue, stored), learned)
-        changes["latest_numbers"] = queue.latest_numbers.update(rows)
+        learned_in = dict.fromkeys(rows(queue, stored), learned)
+        changes["latest_numbers"] = queue.latest_numbers.update(learned_in)
     return changes
 
 
-def _is_one(queue: Queue, stored: Stored) -> bool:
+def is_one(queue: Queue, stored: Stored) -> bool:
     """Return whether the body is unique, so that this message was seen."""
     return queue.bodies.get(stored.message.body) == (stored.number,)
 
@@ -145,13 +109,7 @@ def _line(queue: Queue, stored: Stored) -> Key | None:
     return None if dead or stored.came is not None else stored.line
 
 
-def _latest(queue: Queue, stored: Stored) -> Numbered | None:
-    """Return the last number learned in its line."""
-    line = _line(queue, stored)
-    return None if line is None else queue.latest_numbers.get(line)
-
-
-def _rows(queue: Queue, stored: Stored) -> Iterator[Key]:
+def rows(queue: Queue, stored: Stored) -> Iterator[Key]:
     """Return its line, and the line of all messages of a regular entity.
 
     Answers are not judged by the latter, because concurrent sends may arrive in either order.
@@ -164,11 +122,6 @@ def _rows(queue: Queue, stored: Stored) -> Iterator[Key]:
         yield _ALL
 
 
-def _is_behind(stored: Stored, view: v.MessageView, latest: Numbered) -> bool:
-    """Return whether it surely arrived after the latest one, as its number says."""
-    number = view.sequence_number or 0
-    return latest.arrived < min(stored.number, stored.sent) and latest.number < number
-
-
-def _order(queue: Queue) -> v.RuleId:
+def number_rule(queue: Queue) -> v.RuleId:
+    """Return the rule by which the numbers of a line rise."""
     return "SEQ-01" if queue.settings.partitioned else "SEQ-05"

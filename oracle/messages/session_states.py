@@ -2,29 +2,25 @@
 
 from collections.abc import Iterator
 
-import attrs
-
 from busproof import vocabulary as v
+from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.keys import SESSION_ID
 from busproof.oracle.messages.message_store import first_in_line
 from busproof.oracle.messages.partitioning import home_of
 from busproof.oracle.messages.sessions import holds_session, in_outage, not_held
 from busproof.oracle.queued_messages import Key, SessionData
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.sizes.entity_size import may_be_full
 from busproof.oracle.sizes.message_limits import refuses_state, shown_of_state
 from busproof.oracle.state import Namespace, Queue, everywhere, with_queue
 from busproof.oracle.storage_used import filled, most_of_state
-from busproof.oracle.transition import Observation, Transition, done, refusal
-
-__all__ = ["get_state", "list_sessions", "lost_set_state", "set_state"]
+from busproof.oracle.transition import Observation, Rules, Transition, Transitions, done, refusal
 
 NOTHING = SessionData(None)
 
 
-def set_state(
-    namespace: Namespace, command: v.SetSessionState, connection: str
-) -> Iterator[Transition]:
-    """SESS-17, SESS-18: set or remove the state, if the connection holds the session."""
+def set_state(namespace: Namespace, command: v.SetSessionState, connection: str) -> Transitions:
+    """SESS-17, SESS-18, SIZE-13: set or remove the state, if the connection holds the session."""
     queue = namespace.queues[command.queue]
     holding = holds_session(namespace, queue, command.session_id, connection)
     if holding is not False:
@@ -38,7 +34,9 @@ def set_state(
                 namespace, _weighed(namespace, queue, command), command.session_id, stored
             )
             yield done(after, *shown_of_state(namespace, command.state))
-        yield from _no_room(namespace, queue, command)
+        size, anywhere = most_of_state(command.state), everywhere(namespace, queue.settings)
+        if command.state is not None and may_be_full(namespace, queue, anywhere, size):
+            yield refusal(namespace, v.Error.QUOTA_EXCEEDED, "SIZE-11")
     yield from _refusals(namespace, queue, command.session_id, connection)
 
 
@@ -49,23 +47,12 @@ def _weighed(namespace: Namespace, queue: Queue, command: v.SetSessionState) -> 
     """
     size = most_of_state(command.state)
     room = filled(queue.room, everywhere(namespace, queue.settings), size)
-    return attrs.evolve(queue, room=room)
-
-
-def _no_room(
-    namespace: Namespace, queue: Queue, command: v.SetSessionState
-) -> Iterator[Transition]:
-    """SIZE-13: optionally refuse the session state for lack of room."""
-    if command.state is None:
-        return
-    somewhere = everywhere(namespace, queue.settings)
-    if may_be_full(namespace, queue, somewhere, most_of_state(command.state)):
-        yield refusal(namespace, v.Error.QUOTA_EXCEEDED, "SIZE-11")
+    return evolve(queue, room=room)
 
 
 def get_state(
     namespace: Namespace, command: v.GetSessionState, connection: str, seen: Observation
-) -> Iterator[Transition]:
+) -> Transitions:
     """SESS-16 to SESS-20: return the last state, which survives closing and expiry."""
     queue = namespace.queues[command.queue]
     holding = holds_session(namespace, queue, command.session_id, connection)
@@ -79,34 +66,29 @@ def get_state(
                 rules=_rules(queue, command.session_id),
             )
         elif told.state in stored.late:
-            arrived = _arrived(stored, told.state)
-            yield Transition(
-                outcome=told, next=_with(namespace, queue, command.session_id, arrived)
-            )
+            # Each late state is set only once.
+            late = list(stored.late)
+            late.remove(told.state)
+            arrived = evolve(stored, state=told.state, late=tuple(late))
+            left = _with(namespace, queue, command.session_id, arrived)
+            yield Transition(outcome=told, next=left)
     yield from _refusals(namespace, queue, command.session_id, connection)
 
 
-def _arrived(stored: SessionData, state: str | None) -> SessionData:
-    """Return the session data after a late state has been set; each is set only once."""
-    late = list(stored.late)
-    late.remove(state)
-    return attrs.evolve(stored, state=state, late=tuple(late))
-
-
-def _rules(queue: Queue, session_id: str) -> tuple[v.RuleId, ...]:
+def _rules(queue: Queue, session_id: str) -> Rules:
+    """SESS-16 to SESS-20: return the rules that the answer exercises."""
     stored = queue.states.get(session_id)
     others = any(each.state for name, each in queue.states.items() if name != session_id)
-    rules: tuple[v.RuleId, ...] = ("SESS-20",) if others else ()
-    if stored is None:
-        return (*rules, "SESS-16")
-    if stored.kept:
-        rules = ("SESS-19", *rules)
-    return (*rules, "SESS-18") if stored.state is None else (*rules, "SESS-17")
+    return rules_if(
+        (stored is not None and stored.kept, "SESS-19"),
+        (others, "SESS-20"),
+        (stored is None, "SESS-16"),
+        (stored is not None and stored.state is None, "SESS-18"),
+        (stored is not None and stored.state is not None, "SESS-17"),
+    )
 
 
-def _refusals(
-    namespace: Namespace, queue: Queue, session_id: str, connection: str
-) -> Iterator[Transition]:
+def _refusals(namespace: Namespace, queue: Queue, session_id: str, connection: str) -> Transitions:
     if holds_session(namespace, queue, session_id, connection) is not True:
         yield not_held(namespace, queue, session_id, connection, "SESS-21")
     yield from in_outage(namespace, queue, session_id)
@@ -114,25 +96,23 @@ def _refusals(
 
 def _with(namespace: Namespace, queue: Queue, session_id: str, stored: SessionData) -> Namespace:
     states = queue.states.set(session_id, stored)
-    return with_queue(namespace, attrs.evolve(queue, states=states))
+    return with_queue(namespace, evolve(queue, states=states))
 
 
 def lost_set_state(namespace: Namespace, command: v.SetSessionState) -> Namespace:
     """Return the states in which the session state may be set, now or later."""
     queue = _weighed(namespace, namespace.queues[command.queue], command)
     stored = queue.states.get(command.session_id, NOTHING)
-    late = attrs.evolve(stored, late=(*stored.late, command.state))
+    late = evolve(stored, late=(*stored.late, command.state))
     return _with(namespace, queue, command.session_id, late)
 
 
-def list_sessions(
-    namespace: Namespace, command: v.ListSessions, seen: Observation
-) -> Iterator[Transition]:
+def list_sessions(namespace: Namespace, command: v.ListSessions, seen: Observation) -> Transitions:
     """SESS-22: list every session that has messages or a state, and no other."""
     queue = namespace.queues[command.queue]
     if not queue.settings.requires_session:
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
-    surely = {*_with_messages(queue), *_with_state(namespace, queue)}
+    surely = set(_within_reach(namespace, queue))
     listed = tuple(sorted(surely))
     if isinstance(seen.outcome, v.SessionsListed):
         listed = seen.outcome.session_ids
@@ -155,16 +135,12 @@ def _may_exist(queue: Queue, session_id: str) -> bool:
     return there or stored.state is not None or bool(stored.late)
 
 
-def _with_state(namespace: Namespace, queue: Queue) -> Iterator[str]:
-    """Return the sessions that surely have a state within reach."""
+def _within_reach(namespace: Namespace, queue: Queue) -> Iterator[str]:
+    """Return the sessions that surely have a state or a message within reach."""
     for session_id, stored in queue.states.items():
         home = home_of(namespace, queue, Key(SESSION_ID, session_id))
         if stored.state is not None and not stored.late and not queue.outages.may_hit(home):
             yield session_id
-
-
-def _with_messages(queue: Queue) -> Iterator[str]:
-    """Return the sessions that surely have a message within reach."""
     for line in queue.lines:
         first = first_in_line(queue, line)
         if line.taken_from == SESSION_ID and first and not queue.outages.may_hit(first.where):

@@ -1,37 +1,21 @@
 """Sessions: held by one connection at a time, for as long as their lock lasts."""
 
-from collections.abc import Iterator
-
-import attrs
-
 from busproof import vocabulary as v
+from busproof.oracle.evolve import evolve
 from busproof.oracle.heap import push
 from busproof.oracle.messages.activation import is_awaited, session_may_come
 from busproof.oracle.messages.keys import SESSION_ID
 from busproof.oracle.messages.message_store import first_in_line
 from busproof.oracle.messages.partitioning import home_of
 from busproof.oracle.messages.releasing import give_back
-from busproof.oracle.messages.stopped_clocks import lock_is_over
+from busproof.oracle.messages.stopped_clocks import full_term, lock_is_over
 from busproof.oracle.queued_messages import Key, SessionLock
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
-from busproof.oracle.transition import Observation, Transition, done, refusal
+from busproof.oracle.transition import Observation, Rules, Transition, Transitions, done, refusal
 from busproof.oracle.window import Window
 
-__all__ = [
-    "accept_next",
-    "accept_session",
-    "close_session",
-    "holds_session",
-    "in_outage",
-    "lost_accept",
-    "lost_accept_next",
-    "lost_close",
-    "lost_renew",
-    "not_held",
-    "renew",
-    "seized",
-    "session_at",
-]
+_OfLocks = v.AcceptSession | v.AcceptNextSession | v.RenewSessionLock | v.CloseSession
 
 
 def session_at(queue: Queue, session_id: str) -> SessionLock:
@@ -47,14 +31,12 @@ def seized(namespace: Namespace, queue: Queue, session_id: str, connection: str)
     held = queue.sessions.get(session_id)
     if held is not None and held.connection == connection and not held.doubtful:
         return queue
-    expiry = Window(namespace.now.earliest, _full_term(namespace, queue).latest)
+    expiry = Window(namespace.now.earliest, full_term(namespace, queue).latest)
     guessed = SessionLock(connection, expiry, queue.arrivals, doubtful=True)
     if held is not None and held.connection == connection:
         earliest = min(held.expiry.earliest, expiry.earliest)
-        guessed = attrs.evolve(
-            held, expiry=Window(earliest, max(held.expiry.latest, expiry.latest))
-        )
-    return attrs.evolve(queue, sessions=queue.sessions.set(session_id, guessed))
+        guessed = evolve(held, expiry=Window(earliest, max(held.expiry.latest, expiry.latest)))
+    return evolve(queue, sessions=queue.sessions.set(session_id, guessed))
 
 
 def holds_session(
@@ -64,15 +46,12 @@ def holds_session(
     held = queue.sessions.get(session_id)
     if held is None or held.connection != connection:
         doubtful = held is None or _may_be_over(namespace, held)
-        return None if doubtful and connection in queue.unanswered_accept_next else _doubted(held)
+        perhaps = doubtful and connection in queue.unanswered_accept_next
+        return None if perhaps or (held is not None and held.doubtful) else False
     if lock_is_over(namespace, queue, held.expiry.latest) and not held.doubtful:
         return None if connection in queue.unanswered_accept_next else False
     surely = namespace.now.latest < held.expiry.earliest and not held.doubtful
     return True if surely else None
-
-
-def _doubted(held: SessionLock | None) -> bool | None:
-    return None if held is not None and held.doubtful else False
 
 
 def _may_be_over(namespace: Namespace, held: SessionLock) -> bool:
@@ -94,27 +73,17 @@ def not_held(
     return refusal(namespace, v.Error.SESSION_LOCK_LOST, *told, any_error=True)
 
 
-def in_outage(namespace: Namespace, queue: Queue, session_id: str) -> Iterator[Transition]:
+def in_outage(namespace: Namespace, queue: Queue, session_id: str) -> Transitions:
     """SESS-25: optionally refuse while the session's partition is down (SESSION-IN-OUTAGE)."""
     home = home_of(namespace, queue, Key(SESSION_ID, session_id))
-    any_session = namespace.profile.readings.get("SESSION-IN-OUTAGE") == "either"
+    any_session = namespace.reading("SESSION-IN-OUTAGE") == "either"
     if queue.outages.may_hit(home):
         yield refusal(namespace, v.Error.UNAVAILABLE, "SESS-25", "LIFE-11", any_error=True)
     elif any_session and queue.outages.any:
         yield refusal(namespace, v.Error.UNAVAILABLE, any_error=True)
 
 
-def _spared(namespace: Namespace, queue: Queue, session_id: str) -> tuple[v.RuleId, ...]:
-    """SESS-24, SESS-25: return the rules about outages of other partitions, and of its own."""
-    home = home_of(namespace, queue, Key(SESSION_ID, session_id))
-    if queue.outages.down and queue.outages.must_hit(home):
-        return ("SESS-25",)
-    return ("SESS-24",) if queue.outages.down and not queue.outages.may_hit(home) else ()
-
-
-def accept_session(
-    namespace: Namespace, command: v.AcceptSession, connection: str
-) -> Iterator[Transition]:
+def accept_session(namespace: Namespace, command: v.AcceptSession, connection: str) -> Transitions:
     """LIFE-10: the session is given to one connection until its lock ends."""
     queue = namespace.queues[command.queue]
     if not queue.settings.requires_session:
@@ -134,27 +103,29 @@ def accept_session(
         yield from in_outage(namespace, queue, command.session_id)
 
 
-def _accepting(
-    namespace: Namespace, queue: Queue, session_id: str, connection: str
-) -> tuple[v.RuleId, ...]:
-    """Return the rules exercised by giving a session to this connection."""
-    rules = _spared(namespace, queue, session_id)
+def _accepting(namespace: Namespace, queue: Queue, session_id: str, connection: str) -> Rules:
+    """SESS-03, SESS-11, SESS-24, SESS-25, LIFE-10: return the rules of a session being given."""
+    outages, home = queue.outages, home_of(namespace, queue, Key(SESSION_ID, session_id))
     held = queue.sessions.get(session_id)
-    if held is None:
-        return (*rules, "SESS-03")
-    if _may_last(namespace, queue, held):
-        return rules
-    return (*rules, "SESS-11", "LIFE-10") if held.connection != connection else rules
+    over = held is not None and not _may_last(namespace, queue, held)
+    passed_on = over and held is not None and held.connection != connection
+    return rules_if(
+        (outages.down and outages.must_hit(home), "SESS-25"),
+        (outages.down and not outages.may_hit(home), "SESS-24"),
+        (held is None, "SESS-03"),
+        (passed_on, "SESS-11"),
+        (passed_on, "LIFE-10"),
+    )
 
 
 def _accepted(namespace: Namespace, queue: Queue, session_id: str, connection: str) -> Namespace:
-    expiry = _full_term(namespace, queue)
+    expiry = full_term(namespace, queue)
     before = queue.sessions.get(session_id)
     own = before is not None and before.connection == connection
     if own and before is not None and _may_last(namespace, queue, before):
         queue = _bounded(queue, before, Window(-NEVER, expiry.latest))
         earliest = min(before.expiry.earliest, expiry.earliest)
-        again = attrs.evolve(before, expiry=Window(earliest, expiry.latest), doubtful=False)
+        again = evolve(before, expiry=Window(earliest, expiry.latest), doubtful=False)
         return _with(namespace, queue, session_id, again)
     counts = None if before is None or before.doubtful else True
     freed = _freed(namespace, queue, session_id, "SESS-11", counts=counts)
@@ -162,19 +133,13 @@ def _accepted(namespace: Namespace, queue: Queue, session_id: str, connection: s
     return _with(freed, queue, session_id, SessionLock(connection, expiry, queue.arrivals))
 
 
-def _full_term(namespace: Namespace, queue: Queue) -> Window:
-    slack = namespace.observability.slack
-    full = namespace.now.lengthened(queue.managed.lock_durations)
-    return Window(full.earliest - slack, full.latest + slack)
-
-
 def _kept(queue: Queue, session_id: str) -> Queue:
     """Record that the session state has survived a lock on the session."""
     stored = queue.states.get(session_id)
     if stored is None or stored.kept:
         return queue
-    states = queue.states.set(session_id, attrs.evolve(stored, kept=True))
-    return attrs.evolve(queue, states=states)
+    states = queue.states.set(session_id, evolve(stored, kept=True))
+    return evolve(queue, states=states)
 
 
 def _may_last(namespace: Namespace, queue: Queue, held: SessionLock) -> bool:
@@ -194,9 +159,9 @@ def _bounded(queue: Queue, held: SessionLock, expiry: Window) -> Queue:
             bounds = Window(-NEVER if over else expiry.earliest, expiry.latest)
             expected = stored.expected if bounds.earliest > -NEVER else None
             lock = stored.lock.lasting(bounds)
-            changed = attrs.evolve(stored, lock=lock, expected=expected)
+            changed = evolve(stored, lock=lock, expected=expected)
             timer = (lock.expiry.latest, number, lock.token)
-            queue = attrs.evolve(
+            queue = evolve(
                 queue,
                 messages=queue.messages.set(number, changed),
                 timers=push(queue.timers, timer),
@@ -212,7 +177,7 @@ def _with(
         sessions = sessions.delete(session_id) if session_id in sessions else sessions
     else:
         sessions = queue.sessions.set(session_id, held)
-    return with_queue(namespace, attrs.evolve(queue, sessions=sessions))
+    return with_queue(namespace, evolve(queue, sessions=sessions))
 
 
 def _freed(
@@ -228,9 +193,7 @@ def _freed(
     return with_queue(namespace, queue)
 
 
-def close_session(
-    namespace: Namespace, command: v.CloseSession, connection: str
-) -> Iterator[Transition]:
+def close_session(namespace: Namespace, command: v.CloseSession, connection: str) -> Transitions:
     """Release the session and the messages that were locked in it."""
     queue = namespace.queues[command.queue]
     holding = holds_session(namespace, queue, command.session_id, connection)
@@ -248,7 +211,7 @@ def close_session(
 
 def accept_next(
     namespace: Namespace, command: v.AcceptNextSession, connection: str, seen: Observation
-) -> Iterator[Transition]:
+) -> Transitions:
     """SESS-06, SESS-07: give any free session that has messages; none if there is none."""
     queue = namespace.queues[command.queue]
     if not queue.settings.requires_session:
@@ -259,20 +222,21 @@ def accept_next(
         session_id: str | None = seen.outcome.session_id
     else:
         session_id = free
-    if session_id is not None and _may_be_next(namespace, queue, session_id):
+    held = queue.sessions.get(session_id or "")
+    if (
+        session_id is not None
+        and (held is None or _may_be_over(namespace, held))
+        and (session_id in queue.members or session_may_come(namespace, queue, session_id))
+    ):
         yield Transition(
             outcome=v.SessionAccepted(session_id=session_id),
             next=_accepted(namespace, queue, session_id, connection),
             rules=("SESS-06",),
         )
-    outage = queue.outages.any and namespace.profile.readings.get("NEXT-IN-OUTAGE") != "found"
+    outage = queue.outages.any and namespace.reading("NEXT-IN-OUTAGE") != "found"
     if free is None or queue.receivers.lost or queue.unanswered_accept_next or outage:
-        rules: tuple[v.RuleId, ...] = ()
-        if free is None:
-            waits = bool(queue.calendar.sessions) and "SCHED-01" in is_awaited(
-                namespace, queue, None
-            )
-            rules = ("SESS-07", "SCHED-13") if waits else ("SESS-07",)
+        waits = queue.calendar.sessions and is_awaited(namespace, queue)
+        rules = rules_if((free is None, "SESS-07"), (free is None and waits, "SCHED-13"))
         yield Transition(outcome=v.Empty(), next=namespace, rules=rules)
         yield refusal(namespace, v.Error.SESSION_CANNOT_BE_LOCKED, *rules, any_error=True)
 
@@ -288,27 +252,9 @@ def _free_with_messages(namespace: Namespace, queue: Queue) -> str | None:
     return None
 
 
-def _may_be_next(namespace: Namespace, queue: Queue, session_id: str) -> bool:
-    held = queue.sessions.get(session_id)
-    if held is not None and not _may_be_over(namespace, held):
-        return False
-    return session_id in queue.members or session_may_come(namespace, queue, session_id)
-
-
-def lost_accept_next(
-    namespace: Namespace, command: v.AcceptNextSession, connection: str
-) -> Namespace:
-    """Return the states in which this connection may hold any free session, now or later."""
-    queue = namespace.queues[command.queue]
-    return with_queue(
-        namespace,
-        attrs.evolve(queue, unanswered_accept_next=queue.unanswered_accept_next | {connection}),
-    )
-
-
 def renew(
     namespace: Namespace, command: v.RenewSessionLock, connection: str, seen: Observation
-) -> Iterator[Transition]:
+) -> Transitions:
     """SESS-13: renew the holder's lock for a full duration, and its messages' locks."""
     queue = namespace.queues[command.queue]
     holding = holds_session(namespace, queue, command.session_id, connection)
@@ -323,43 +269,36 @@ def renew(
 def _renewed(
     namespace: Namespace, queue: Queue, session_id: str, connection: str, told: v.Renewed | None
 ) -> Transition:
-    expiry = _full_term(namespace, queue)
+    expiry = full_term(namespace, queue)
     if told is None:
         until = namespace.now.earliest + queue.settings.lock_duration
         told = v.Renewed(locked_until=until)
     elif told.locked_until is not None:
-        slack = namespace.observability.slack
-        expiry = Window(told.locked_until - slack, told.locked_until + slack)
+        expiry = Window.around(told.locked_until, namespace.observability.slack)
     before = queue.sessions.get(session_id) or SessionLock(connection, expiry)
     queue = _bounded(queue, before, expiry)
     held = SessionLock(connection, expiry, before.since, before.taken, renewed=True)
     return Transition(outcome=told, next=_with(namespace, queue, session_id, held))
 
 
-def lost_renew(namespace: Namespace, command: v.RenewSessionLock) -> Namespace:
-    """Return the states in which the lock may last longer, if renewed before it ended."""
+def without_answer(namespace: Namespace, command: _OfLocks, connection: str) -> Namespace:
+    """Return the states in which the request may have taken effect, or does later, or never."""
     queue = namespace.queues[command.queue]
+    if isinstance(command, v.AcceptNextSession):
+        # The connection may hold any free session.
+        connections = queue.unanswered_accept_next | {connection}
+        return with_queue(namespace, evolve(queue, unanswered_accept_next=connections))
     held = queue.sessions.get(command.session_id)
-    if held is None:
+    if isinstance(command, v.AcceptSession):
+        held = evolve(held or SessionLock(connection, namespace.now), doubtful=True)
+    elif held is None:
         return namespace
-    slack, term = namespace.observability.slack, queue.managed.lock_durations.latest
-    longer = Window(held.expiry.earliest, held.expiry.latest + term + slack)
-    queue = _bounded(queue, held, longer)
-    return _with(namespace, queue, command.session_id, attrs.evolve(held, expiry=longer))
-
-
-def lost_accept(namespace: Namespace, command: v.AcceptSession, connection: str) -> Namespace:
-    """Return the states in which this connection may hold the session, now or later."""
-    queue = namespace.queues[command.queue]
-    held = queue.sessions.get(command.session_id) or SessionLock(connection, namespace.now)
-    return _with(namespace, queue, command.session_id, attrs.evolve(held, doubtful=True))
-
-
-def lost_close(namespace: Namespace, command: v.CloseSession) -> Namespace:
-    """Return the states in which the session may be free."""
-    queue = namespace.queues[command.queue]
-    held = queue.sessions.get(command.session_id)
-    if held is None:
-        return namespace
-    queue = _bounded(queue, held, Window(-NEVER, held.expiry.latest))
-    return _with(namespace, queue, command.session_id, attrs.evolve(held, doubtful=True))
+    elif isinstance(command, v.CloseSession):
+        queue = _bounded(queue, held, Window(-NEVER, held.expiry.latest))
+        held = evolve(held, doubtful=True)
+    else:
+        # The lock may last longer, if it was renewed before it ended.
+        slack, term = namespace.observability.slack, queue.managed.lock_durations.latest
+        longer = Window(held.expiry.earliest, held.expiry.latest + term + slack)
+        queue, held = _bounded(queue, held, longer), evolve(held, expiry=longer)
+    return _with(namespace, queue, command.session_id, held)

@@ -1,122 +1,100 @@
 """Settlement of a locked message, while its lock lasts."""
 
-from collections.abc import Iterator
-from typing import Final
+from typing import Final, assert_never
+
+from immutables import Map
 
 from busproof import vocabulary as v
+from busproof.oracle.coverage.settlements import of_settlement
 from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.dead_letters import moved
-from busproof.oracle.messages.expiry import outlived
-from busproof.oracle.messages.message_store import doubted, remove
-from busproof.oracle.messages.partitions import why_settled_anywhere
+from busproof.oracle.messages.deliveries import counts_deferral
+from busproof.oracle.messages.message_store import doubted, remove, unlock
 from busproof.oracle.messages.releasing import give_back
 from busproof.oracle.messages.stopped_clocks import lock_is_over
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import NEVER, Namespace, Queue, with_queue
-from busproof.oracle.transition import Transition, done, refusal
+from busproof.oracle.transition import Rules, Transition, Transitions, done, refusal
 from busproof.oracle.unjudged import stop_judging
 from busproof.oracle.window import Window
 
-__all__ = [
-    "DEFAULT_DURATION",
-    "abandon",
-    "complete",
-    "dead_letter",
-    "has_ended",
-    "is_of_lost_answer",
-    "locked",
-    "lost_abandon",
-    "lost_complete",
-    "lost_dead_letter",
-    "lost_lock",
-    "of_lost_answer",
-    "settled",
-    "why_settled",
-]
-
-DEFAULT_DURATION: Final = 60 * v.MICROSECONDS
-"""LOCK-02: lock duration of an entity created without one."""
+RULES_OF_LOST_LOCKS: Final[dict[type[v.Settlement], Rules]] = {
+    v.Complete: ("LIFE-06",),
+    v.Abandon: ("LIFE-06",),
+    v.DeadLetter: ("LOCK-06", "DLQ-14"),
+    v.Defer: ("LOCK-06",),
+}
 
 
-def complete(namespace: Namespace, command: v.Complete) -> Iterator[Transition]:
-    """LIFE-03, LIFE-06: the message is removed, or its lock was lost."""
-    queue = namespace.queues[command.queue]
-    stored = locked(queue, command.lock_token)
-    if stored is not None and not has_ended(namespace, queue, stored):
-        rules = tuple(why_settled(namespace, queue, stored))
-        left = remove(queue, stored, settlements=queue.settlements + 1)
-        after = with_queue(namespace, left)
-        rules = (*_in_a_renewed_session(queue, stored), "LIFE-03", *rules)
-        yield done(after, *outlived(namespace, stored), *rules)
-    yield from lost_lock(namespace, queue, stored, command.lock_token, "LIFE-06")
-    yield from of_lost_answer(namespace, queue, command.lock_token, v.Done())
-
-
-def abandon(namespace: Namespace, command: v.Abandon) -> Iterator[Transition]:
-    """LIFE-04, LIFE-06: the message can be received again, or its lock was lost."""
-    queue = namespace.queues[command.queue]
-    stored = locked(queue, command.lock_token)
-    if stored is not None and not has_ended(namespace, queue, stored):
-        rules = why_settled(namespace, queue, stored)
-        after = give_back(namespace, queue, stored, namespace.now, "LIFE-04")
-        yield done(settled(after, command), "LIFE-04", *rules)
-    yield from lost_lock(namespace, queue, stored, command.lock_token, "LIFE-06")
-    yield from of_lost_answer(namespace, queue, command.lock_token, v.Done())
-
-
-def _in_a_renewed_session(queue: Queue, stored: Stored) -> tuple[v.RuleId, ...]:
-    """SESS-14: messages received before a session's renewal can still be settled."""
-    lock = stored.lock
-    held = None if lock is None or lock.session_id is None else queue.sessions.get(lock.session_id)
-    return ("SESS-14",) if held is not None and held.renewed else ()
-
-
-def dead_letter(namespace: Namespace, command: v.DeadLetter) -> Iterator[Transition]:
-    """DLQ-05, DLQ-14, DLQ-10: the message is a dead letter now, or its lock was lost."""
-    queue = namespace.queues[command.queue]
-    if v.is_dead_letter_queue(command.queue):
-        own = not command.queue.endswith(v.TRANSFERS)
-        broken = ("DLQ-10",) if own else ()
-        yield refusal(namespace, v.Error.INVALID_OPERATION, *broken, any_error=True)
-        if not own:
-            # Outside the documents: the state of the message after that.
-            yield done(stop_judging(namespace, v.owner_of(command.queue)))
+def settle_at_once(namespace: Namespace, command: v.Settlement) -> Transitions:
+    """LIFE-06, LOCK-06, DLQ-14: settle the message at once, or its lock was lost."""
+    queue, token = namespace.queues[command.queue], command.lock_token
+    dead = v.is_dead_letter_queue(command.queue)
+    if dead and isinstance(command, v.DeadLetter):
+        yield from _dead_letter_again(namespace, command)
         return
-    stored = locked(queue, command.lock_token)
+    stored = locked(queue, token)
     if stored is not None and not has_ended(namespace, queue, stored):
-        rules = why_settled(namespace, queue, stored)
-        after = moved(namespace, queue, stored, command.reason, "DLQ-05", certain=True)
-        age = outlived(namespace, stored)
-        yield done(settled(after, command), *age, "DLQ-05", *rules)
-    yield from lost_lock(namespace, queue, stored, command.lock_token, "LOCK-06", "DLQ-14")
-    yield from of_lost_answer(namespace, queue, command.lock_token, v.Done())
+        after = _settled(namespace, queue, stored, command)
+        left = after.queues[command.queue]
+        after = with_queue(after, evolve(left, settlements=left.settlements + 1))
+        yield done(after, *of_settlement(namespace, queue, stored, command))
+    yield from lost_lock(namespace, queue, stored, token, *RULES_OF_LOST_LOCKS[type(command)])
+    yield from of_lost_answer(namespace, queue, token, v.Done())
+    if dead and isinstance(command, v.Defer):
+        # Outside the documents: whether dead letters can be deferred.
+        yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
 
 
-def settled(
-    namespace: Namespace, command: v.Complete | v.Abandon | v.DeadLetter | v.Defer
+def _dead_letter_again(namespace: Namespace, command: v.DeadLetter) -> Transitions:
+    """DLQ-10: refuse to dead-letter a dead letter."""
+    transfers = command.queue.endswith(v.TRANSFERS)
+    rules = () if transfers else ("DLQ-10",)
+    yield refusal(namespace, v.Error.INVALID_OPERATION, *rules, any_error=True)
+    if transfers:
+        # Outside the documents: the state of the message after that.
+        yield done(stop_judging(namespace, v.owner_of(command.queue)))
+
+
+def _settled(
+    namespace: Namespace, queue: Queue, stored: Stored, command: v.Settlement
 ) -> Namespace:
-    """Return the namespace with one more settlement of this queue's messages counted."""
-    queue = namespace.queues[command.queue]
-    return with_queue(namespace, evolve(queue, settlements=queue.settlements + 1))
+    """LIFE-03, LIFE-04, DLQ-05, DEFER-01: return the state after the settlement."""
+    match command:
+        case v.Complete():
+            return with_queue(namespace, remove(queue, stored))
+        case v.Abandon():
+            return give_back(namespace, queue, stored, namespace.now, "LIFE-04")
+        case v.DeadLetter():
+            return moved(namespace, queue, stored, command.reason, "DLQ-05", certain=True)
+        case v.Defer():
+            return with_queue(namespace, _set_aside(namespace, queue, stored))
+        case _:
+            assert_never(command)
 
 
-def why_settled(namespace: Namespace, queue: Queue, stored: Stored) -> Iterator[v.RuleId]:
-    """LOCK-01, LOCK-02, LOCK-04, LOCK-10, LOCK-12, PART-12: the lock is still valid."""
-    lock = stored.lock
-    yield from why_settled_anywhere(queue)
-    if lock is not None and lock.spared:
-        yield "LOCK-12"
-    if lock is None or lock.session_id is not None:
-        return
-    age = namespace.now.earliest - lock.begun.latest
-    if lock.first is not None and namespace.now.earliest > lock.first.latest:
-        yield "LOCK-04"
-    if 2 * age >= queue.settings.lock_duration:
-        yield "LOCK-01"
-        if queue.settings.lock_duration == DEFAULT_DURATION:
-            yield "LOCK-02"
-    if queue.settlements > lock.settlements:
-        yield "LOCK-10"
+def _set_aside(namespace: Namespace, queue: Queue, stored: Stored) -> Queue:
+    """Return the queue with a locked message deferred, no longer available to other receives."""
+    number = stored.sequence_number
+    # An unanswered receive with this number may be executed now that the message exists.
+    unanswered_deferred = bool(queue.unanswered_deferred) and (
+        number is None or number in queue.unanswered_deferred
+    )
+    aside = evolve(
+        stored,
+        lock=None,
+        deferred=True,
+        uncounted=stored.uncounted + counts_deferral(namespace) + unanswered_deferred,
+        certain=not unanswered_deferred,
+    )
+    deferred = _numbered_as_deferred(queue, stored)
+    return unlock(evolve(queue, deferred=deferred, latest_deferred=stored.number), stored, aside)
+
+
+def _numbered_as_deferred(queue: Queue, stored: Stored) -> Map[int, int]:
+    """Return the sequence numbers of messages that were ever deferred, this one's among them."""
+    number = stored.sequence_number
+    return queue.deferred if number is None else queue.deferred.set(number, stored.number)
 
 
 def locked(queue: Queue, token: str) -> Stored | None:
@@ -136,7 +114,7 @@ def has_ended(namespace: Namespace, queue: Queue, stored: Stored) -> bool:
 
 def lost_lock(
     namespace: Namespace, queue: Queue, stored: Stored | None, token: str, *rules: v.RuleId
-) -> Iterator[Transition]:
+) -> Transitions:
     """LIFE-06, LOCK-05 to LOCK-07: refuse because the lock is, or may be, lost."""
     lock = None if stored is None else stored.lock
     if stored is None or lock is None or has_ended(namespace, queue, stored):
@@ -173,7 +151,7 @@ def is_of_lost_answer(queue: Queue, token: str) -> bool:
 
 def of_lost_answer(
     namespace: Namespace, queue: Queue, token: str, outcome: v.Outcome
-) -> Iterator[Transition]:
+) -> Transitions:
     """Settle an unknown message under the lock of a lost answer.
 
     The message cannot be identified, so its entity is no longer judged.
@@ -183,7 +161,7 @@ def of_lost_answer(
         yield Transition(outcome=outcome, next=left)
 
 
-def _resisting(queue: Queue, token: str) -> tuple[Queue, tuple[v.RuleId, ...]]:
+def _resisting(queue: Queue, token: str) -> tuple[Queue, Rules]:
     """LOCK-07, LOCK-08: return a lost lock's message: locked by another, or to be redelivered."""
     number = queue.tokens.get(token)
     stored = None if number is None else queue.messages.get(number)
@@ -195,36 +173,33 @@ def _resisting(queue: Queue, token: str) -> tuple[Queue, tuple[v.RuleId, ...]]:
     return evolve(queue, messages=queue.messages.set(stored.number, again)), ()
 
 
-def lost_complete(namespace: Namespace, command: v.Complete) -> Namespace:
-    """Return the states in which the message is removed, now or later, or stays locked."""
-    return _perhaps_gone(namespace, command)
+def perhaps_settled(namespace: Namespace, command: v.Settlement) -> Namespace:
+    """Return the states in which a settlement took effect, still may, or never does.
 
-
-def lost_dead_letter(namespace: Namespace, command: v.DeadLetter) -> Namespace:
-    """Return the states in which the message is dead-lettered, or stays locked."""
-    return _perhaps_gone(namespace, command, leaving=(command.reason,))
-
-
-def _perhaps_gone(
-    namespace: Namespace, command: v.Complete | v.DeadLetter, leaving: tuple[str, ...] = ()
-) -> Namespace:
-    queue = namespace.queues[command.queue]
-    stored = locked(queue, command.lock_token)
-    if stored is None:
-        return namespace
-    leaving = (*stored.leaving, *leaving)
-    doubtful = evolve(stored, certain=False, line=None, leaving=leaving)
-    return with_queue(namespace, doubted(queue, stored, doubtful))
-
-
-def lost_abandon(namespace: Namespace, command: v.Abandon) -> Namespace:
-    """Return the states in which the lock may have ended; the message exists in any case."""
+    An abandoned message exists in any case; its lock may have ended.
+    """
     queue = namespace.queues[command.queue]
     stored = locked(queue, command.lock_token)
     if stored is None or stored.lock is None:
         return namespace
-    expiry = Window(-NEVER, stored.lock.expiry.latest)
-    lock = evolve(stored.lock, expiry=expiry)
-    doubtful = evolve(stored, lock=lock, expected=None)
-    messages = queue.messages.set(stored.number, doubtful)
-    return with_queue(namespace, evolve(queue, messages=messages))
+    may_have_ended = evolve(stored.lock, expiry=Window(-NEVER, stored.lock.expiry.latest))
+    unsure = evolve(stored, certain=False, line=None)
+    match command:
+        case v.Complete():
+            pass
+        case v.Abandon():
+            unsure = evolve(stored, lock=may_have_ended, expected=None)
+        case v.DeadLetter():
+            unsure = evolve(unsure, leaving=(*stored.leaving, command.reason))
+        case v.Defer():
+            queue = evolve(queue, deferred=_numbered_as_deferred(queue, stored))
+            again = bool(stored.deferred)
+            unsure = evolve(
+                unsure,
+                lock=may_have_ended if again else stored.lock,
+                deferred=again or None,
+                uncounted=stored.uncounted + 1,
+            )
+        case _:
+            assert_never(command)
+    return with_queue(namespace, doubted(queue, stored, unsure))

@@ -1,5 +1,6 @@
 """Messages that the service adds to a queue: dead letters and scheduled messages."""
 
+import itertools
 from collections.abc import Iterator
 
 from busproof import vocabulary as v
@@ -7,8 +8,6 @@ from busproof.oracle.messages import activation, dead_letters
 from busproof.oracle.messages.dead_letters import seen_beyond
 from busproof.oracle.queued_messages import Stored
 from busproof.oracle.state import Namespace, Queue, feeding
-
-__all__ = ["arrivals"]
 
 
 def arrivals(namespace: Namespace, queue: Queue, body: str) -> Iterator[tuple[Namespace, Stored]]:
@@ -18,17 +17,10 @@ def arrivals(namespace: Namespace, queue: Queue, body: str) -> Iterator[tuple[Na
     yield from _died_unseen(namespace, queue, body)
     for name in feeding(namespace, queue.settings.queue):
         dead = namespace.queues[name]
-        for after, letter in _letters(namespace, dead, body):
+        # FWD-35: what is or may be a dead letter may have been forwarded.
+        there = ((namespace, letter) for letter in dead.with_body(body))
+        for after, letter in itertools.chain(there, arrivals(namespace, dead, body)):
             yield seen_beyond(after, after.queues[name], letter, queue.settings.queue)
-
-
-def _letters(namespace: Namespace, dead: Queue, body: str) -> Iterator[tuple[Namespace, Stored]]:
-    """FWD-35: yield messages that are or may be dead letters, and may have been forwarded."""
-    numbers = dead.bodies.get(body, ())
-    for number in numbers if isinstance(numbers, tuple) else ():
-        if number in dead.messages:
-            yield namespace, dead.messages[number]
-    yield from arrivals(namespace, dead, body)
 
 
 def _died_unseen(

@@ -6,8 +6,7 @@ run for its whole time after the outage; what had ended before it stays ended.
 
 from busproof.oracle.schedule import NEVER
 from busproof.oracle.state import Namespace, Queue
-
-__all__ = ["is_over", "latest_end", "lock_is_over", "lock_lasts_until"]
+from busproof.oracle.window import Window
 
 
 def latest_end(namespace: Namespace, queue: Queue, ends: int, life: int) -> int:
@@ -20,7 +19,7 @@ def latest_end(namespace: Namespace, queue: Queue, ends: int, life: int) -> int:
         life: its maximum duration.
     """
     trouble = queue.managed.trouble
-    if ends < trouble.earliest or namespace.profile.readings.get("OUTAGE-CLOCK") == "runs":
+    if ends < trouble.earliest or namespace.reading("OUTAGE-CLOCK") == "runs":
         return ends
     if queue.outages.any:
         return NEVER
@@ -36,6 +35,12 @@ def is_over(namespace: Namespace, queue: Queue, ends: int, life: int) -> bool:
 def lock_lasts_until(namespace: Namespace, queue: Queue, ends: int) -> int:
     """Return when a lock ends at the latest, given its end without an outage."""
     return latest_end(namespace, queue, ends, queue.managed.lock_durations_ever.latest)
+
+
+def full_term(namespace: Namespace, queue: Queue) -> Window:
+    """Return when a lock ends that begins now."""
+    ends = namespace.now.lengthened(queue.managed.lock_durations)
+    return ends.widened(namespace.observability.slack)
 
 
 def lock_is_over(namespace: Namespace, queue: Queue, ends: int) -> bool:

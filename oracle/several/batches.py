@@ -6,47 +6,34 @@ BATCH-KEYS decides what the documents leave open about its keys.
 
 from collections.abc import Iterator, Sequence
 
-import attrs
-
 from busproof import vocabulary as v
 from busproof.oracle.evolve import evolve
 from busproof.oracle.management.premium import is_distinct
 from busproof.oracle.messages.duplicates import declined
 from busproof.oracle.messages.keys import effective_key
-from busproof.oracle.messages.message_store import line_of, never_arrives
-from busproof.oracle.messages.receiving import lost_receive, order_rule, receive
+from busproof.oracle.messages.message_store import line_of, never_arrives, order_rule
+from busproof.oracle.messages.receiving import lost_receive, receive
 from busproof.oracle.messages.sending import lost_send, send
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.sizes.message_limits import batch_excess, held_to_limits
 from busproof.oracle.state import Namespace, Queue, Topic, partition_count, with_queue
 from busproof.oracle.transactions.transactional_sends import after_refusal
-from busproof.oracle.transition import Observation, Transition, refusal
+from busproof.oracle.transition import Observation, Rules, Transition, Transitions, refusal
 
-__all__ = [
-    "Reached",
-    "are_locked_apart",
-    "lost_receive_batch",
-    "lost_send_batch",
-    "one_more",
-    "one_of",
-    "receive_batch",
-    "send_batch",
-]
-
-Reached = tuple[Namespace, tuple[v.RuleId, ...]]
+Reached = tuple[Namespace, Rules]
 """A state, and the rules that led there."""
 
 
-def send_batch(
-    namespace: Namespace, command: v.SendBatch, seen: Observation
-) -> Iterator[Transition]:
+def send_batch(namespace: Namespace, command: v.SendBatch, seen: Observation) -> Transitions:
     """BATCH-01, BATCH-02: accept all messages of a batch, or none."""
     if not command.messages:
         # Outside the documents: an empty batch may be accepted.
         yield Transition(outcome=v.Done(), next=namespace)
         yield refusal(namespace, v.Error.INVALID_OPERATION, any_error=True)
         return
-    several = _has_several_keys(namespace, namespace.queues[command.queue], command)
-    reading = namespace.profile.readings.get("BATCH-KEYS")
+    settings = namespace.queues[command.queue].settings
+    several = len({effective_key(namespace, settings, each) for each in command.messages}) > 1
+    reading = namespace.reading("BATCH-KEYS")
     rule = "BATCH-05"
     if several and is_distinct(namespace.profile, command):
         reading, rule = "refused", "PREM-17"
@@ -59,7 +46,7 @@ def send_batch(
             for end in ends:
                 yield _done(namespace, command, end, several=several)
     if may_exceed:
-        rules: tuple[v.RuleId, ...] = ("BATCH-07",) if exceeds else ()
+        rules: Rules = ("BATCH-07",) if exceeds else ()
         yield _refused(namespace, command, refusal(namespace, v.Error.MESSAGE_TOO_LARGE, *rules))
     if several and reading != "split":
         told = refusal(namespace, v.Error.INVALID_OPERATION, rule, any_error=True)
@@ -82,12 +69,6 @@ def _choices(
         yield Observation()
 
 
-def _has_several_keys(namespace: Namespace, queue: Queue, command: v.SendBatch) -> bool:
-    """BATCH-KEYS: return whether the messages differ in key."""
-    keys = {effective_key(namespace, queue.settings, message) for message in command.messages}
-    return len(keys) > 1
-
-
 def _folded(
     namespace: Namespace, command: v.SendBatch, seen: Observation
 ) -> tuple[list[Reached], list[Transition]]:
@@ -108,9 +89,7 @@ def _folded(
     return reached, refusals
 
 
-def _one_by_one(
-    namespace: Namespace, command: v.SendBatch
-) -> Iterator[tuple[v.Send, tuple[v.RuleId, ...]]]:
+def _one_by_one(namespace: Namespace, command: v.SendBatch) -> Iterator[tuple[v.Send, Rules]]:
     """Send each message as if alone, with the rules that its arrival exercises."""
     queue = namespace.queues[command.queue]
     lines: set[object] = set()
@@ -126,7 +105,7 @@ def _one_by_one(
         lines.update({line} - {None})
 
 
-def _sent(namespace: Namespace, one: v.Send, seen: Observation) -> Iterator[Transition]:
+def _sent(namespace: Namespace, one: v.Send, seen: Observation) -> Transitions:
     """Return the results of one message; without observation, each goes to its first partition."""
     for transition in held_to_limits(namespace, one, send(namespace, one, seen)):
         yield transition
@@ -146,12 +125,11 @@ def _apart(reached: list[Reached]) -> list[Reached]:
 def _without_turns(namespace: Namespace, name: str) -> Namespace:
     """KEY-14: the documents do not say whether a batch takes one turn, or each message one."""
     queue = namespace.queues[name]
-    return with_queue(namespace, evolve(queue, spread=queue.spread.restarted(), batched=True))
+    left = evolve(queue.asked("batches"), spread=queue.spread.restarted())
+    return with_queue(namespace, left)
 
 
-def _showing(
-    before: Namespace, after: Namespace, name: str, shows: tuple[v.RuleId, ...]
-) -> Namespace:
+def _showing(before: Namespace, after: Namespace, name: str, shows: Rules) -> Namespace:
     """Return the namespace in which receiving the new arrivals exercises rules."""
     role = after.queues[name].role
     for path in role.subscriptions if isinstance(role, Topic) else (name,):
@@ -175,27 +153,23 @@ def _done(
 ) -> Transition:
     state, rules = end
     queue = namespace.queues[command.queue]
-    more = tuple(_shown(queue, command, rules, several=several))
+    more = _shown(queue, command, rules, several=several)
     after = _without_turns(state, command.queue)
     told = tuple(dict.fromkeys((*more, *rules)))
     return Transition(outcome=v.Done(), next=after, rules=told)
 
 
-def _shown(
-    queue: Queue, command: v.SendBatch, rules: tuple[v.RuleId, ...], *, several: bool
-) -> Iterator[v.RuleId]:
+def _shown(queue: Queue, command: v.SendBatch, rules: Rules, *, several: bool) -> Rules:
     """BATCH-04 to BATCH-06, BATCH-08, BATCH-09: return the rules that accepting exercises."""
-    if several:
-        yield "BATCH-05"
-    elif len(command.messages) > 1 and "KEY-02" in rules:
-        yield "BATCH-04"
     named = {(each.session_id, each.partition_key) for each in command.messages}
-    if not queue.settings.partitioned and len(named) > 1:
-        yield "BATCH-06"
-    if command.transaction is not None:
-        yield "BATCH-08"
-    if "KEY-11" in rules:
-        yield "BATCH-09"
+    together = not several and len(command.messages) > 1
+    return rules_if(
+        (several, "BATCH-05"),
+        (together and "KEY-02" in rules, "BATCH-04"),
+        (not queue.settings.partitioned and len(named) > 1, "BATCH-06"),
+        (command.transaction is not None, "BATCH-08"),
+        ("KEY-11" in rules, "BATCH-09"),
+    )
 
 
 def _refused(namespace: Namespace, command: v.SendBatch, told: Transition) -> Transition:
@@ -205,20 +179,15 @@ def _refused(namespace: Namespace, command: v.SendBatch, told: Transition) -> Tr
     transaction = None if name is None else namespace.transactions.get(name)
     if name is not None and transaction is not None:
         left = after_refusal(left, name, transaction)
-    rules = tuple(dict.fromkeys((*_why(told), "BATCH-02", *told.rules))) if told.rules else ()
-    return attrs.evolve(told, next=left, rules=rules)
-
-
-def _why(told: Transition) -> Iterator[v.RuleId]:
-    """BATCH-10, BATCH-11: return why: no room for all of it, or its key's partition is down."""
-    if told.outcome == v.Refused(error=v.Error.QUOTA_EXCEEDED):
-        yield "BATCH-10"
-    if "KEY-03" in told.rules:
-        yield "BATCH-11"
+    full = told.outcome == v.Refused(error=v.Error.QUOTA_EXCEEDED)
+    # There is no room for all of it, or its key's partition is down.
+    why = rules_if((full, "BATCH-10"), ("KEY-03" in told.rules, "BATCH-11"))
+    rules = tuple(dict.fromkeys((*why, "BATCH-02", *told.rules))) if told.rules else ()
+    return evolve(told, next=left, rules=rules)
 
 
 def _none_of(namespace: Namespace, command: v.SendBatch) -> Namespace:
-    queue = evolve(namespace.queues[command.queue], batched=True)
+    queue = namespace.queues[command.queue].asked("batches")
     for message in command.messages:
         if message.body not in queue.bodies:
             queue = never_arrives(queue, message.body, "BATCH-02")
@@ -241,7 +210,7 @@ def one_of(command: v.ReceiveBatch) -> v.Receive:
 
 def receive_batch(
     namespace: Namespace, command: v.ReceiveBatch, connection: str, seen: Observation
-) -> Iterator[Transition]:
+) -> Transitions:
     """BATCH-12 to BATCH-14: give some available messages, as if received one by one."""
     one = one_of(command)
     if isinstance(seen.outcome, v.ReceivedSeveral):
@@ -256,7 +225,7 @@ def receive_batch(
 
 def _given(
     namespace: Namespace, command: v.ReceiveBatch, connection: str, outcome: v.ReceivedSeveral
-) -> Iterator[Transition]:
+) -> Transitions:
     views = outcome.messages
     if not 1 <= len(views) <= command.count or not are_locked_apart(command, views):
         return
@@ -267,7 +236,7 @@ def _given(
         queue = namespace.queues[command.queue]
         more = _shown_together(queue, command, views, rules)
         told = tuple(dict.fromkeys((*more, *rules)))
-        after = with_queue(state, evolve(state.queues[command.queue], batched=True))
+        after = with_queue(state, state.queues[command.queue].asked("batches"))
         yield Transition(outcome=outcome, next=after, rules=told)
 
 
@@ -295,22 +264,18 @@ def are_locked_apart(command: v.ReceiveBatch, views: Sequence[v.MessageView]) ->
 
 
 def _shown_together(
-    queue: Queue,
-    command: v.ReceiveBatch,
-    views: Sequence[v.MessageView],
-    rules: tuple[v.RuleId, ...],
-) -> Iterator[v.RuleId]:
-    yield "BATCH-12"
+    queue: Queue, command: v.ReceiveBatch, views: Sequence[v.MessageView], rules: Rules
+) -> Rules:
     lines = {(view.session_id, view.partition_key) for view in views}
-    if len(lines) < len(views) and order_rule(queue) in rules:
-        yield "BATCH-13"
-    if len(views) > 1 and command.mode is v.ReceiveMode.PEEK_LOCK:
-        yield "BATCH-14"
+    locked = command.mode is v.ReceiveMode.PEEK_LOCK
+    return rules_if(
+        (True, "BATCH-12"),
+        (len(lines) < len(views) and order_rule(queue) in rules, "BATCH-13"),
+        (len(views) > 1 and locked, "BATCH-14"),
+    )
 
 
-def _offered(
-    namespace: Namespace, command: v.ReceiveBatch, connection: str
-) -> Iterator[Transition]:
+def _offered(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Transitions:
     """Return what can be given as far as is known: all available messages, or fewer."""
     state, given, found = namespace, list[v.MessageView](), list[Transition]()
     for _ in range(command.count):

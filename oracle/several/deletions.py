@@ -1,6 +1,7 @@
 """Requests that delete several messages: how many, and which of them may be gone afterwards."""
 
 from collections.abc import Iterator
+from functools import reduce
 from itertools import combinations
 from math import comb
 from typing import Final
@@ -9,11 +10,10 @@ from busproof import vocabulary as v
 from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.message_store import remove, replace
 from busproof.oracle.queued_messages import Stored
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import Namespace, Queue, feeding, with_queue
-from busproof.oracle.transition import Observation, Transition, refusal
+from busproof.oracle.transition import Observation, Rules, Transition, Transitions, refusal
 from busproof.oracle.unjudged import stop_judging
-
-__all__ = ["delete_batch", "lost_delete_batch"]
 
 PARTITIONED: Final = "DELETE-PARTITIONED"
 MOST_OF_PREMIUM: Final = 4000
@@ -23,16 +23,14 @@ WAYS: Final = 6
 """Maximum number of states into which an answer splits; with more, the messages are uncertain."""
 
 
-def delete_batch(
-    namespace: Namespace, command: v.DeleteBatch, seen: Observation
-) -> Iterator[Transition]:
+def delete_batch(namespace: Namespace, command: v.DeleteBatch, seen: Observation) -> Transitions:
     """BATCH-15 to BATCH-20: delete some messages that are neither locked nor too new."""
     queue = namespace.queues[command.queue]
     partitioned = bool(queue.settings.partitioned)
-    if not (partitioned and namespace.profile.readings.get(PARTITIONED) == "refused"):
+    if not (partitioned and namespace.reading(PARTITIONED) == "refused"):
         yield from _deleted(namespace, queue, command, seen)
     noted = _noted(namespace, queue)
-    if partitioned and namespace.profile.readings.get(PARTITIONED) != "deleted":
+    if partitioned and namespace.reading(PARTITIONED) != "deleted":
         yield refusal(noted, v.Error.INVALID_OPERATION, "BATCH-19", any_error=True)
     elif _is_too_many(namespace, command):
         yield refusal(noted, v.Error.INVALID_OPERATION, "BATCH-20", any_error=True)
@@ -42,7 +40,7 @@ def delete_batch(
 
 def _noted(namespace: Namespace, queue: Queue) -> Namespace:
     """Return the namespace in which messages may have been deleted, for diagnoses."""
-    return with_queue(namespace, evolve(queue, purged=True))
+    return with_queue(namespace, queue.asked("deletions"))
 
 
 def _is_too_many(namespace: Namespace, command: v.DeleteBatch) -> bool:
@@ -58,21 +56,25 @@ def _is_silent(queue: Queue) -> bool:
 
 def _deleted(
     namespace: Namespace, queue: Queue, command: v.DeleteBatch, seen: Observation
-) -> Iterator[Transition]:
+) -> Transitions:
     """Return the answers with the number of deleted messages."""
-    may = [each for each in queue.messages.values() if _may_go(namespace, queue, command, each)]
+    may = [
+        each
+        for each in queue.messages.values()
+        if not (_is_locked(namespace, each) or _is_new(namespace, queue, command, each))
+    ]
     most = command.count
     if _is_counted(namespace, queue):
         most = min(most, len(may))
-    for count in range(most + 1) if seen.outcome is None else _told(seen.outcome, most):
-        rules = tuple(_why(namespace, queue, command, count))
+    counts, outcome = range(most + 1), seen.outcome
+    if isinstance(outcome, v.Deleted) and outcome.count in counts:
+        counts = range(outcome.count, outcome.count + 1)
+    elif outcome is not None:
+        counts = range(0)
+    for count in counts:
+        rules = _shown(namespace, queue, command, count)
         for left in _without(namespace, queue, may, count):
             yield Transition(outcome=v.Deleted(count=count), next=left, rules=rules)
-
-
-def _told(outcome: v.Outcome, most: int) -> tuple[int, ...]:
-    counted = isinstance(outcome, v.Deleted) and outcome.count <= most
-    return (outcome.count,) if isinstance(outcome, v.Deleted) and counted else ()
 
 
 def _is_counted(namespace: Namespace, queue: Queue) -> bool:
@@ -83,11 +85,6 @@ def _is_counted(namespace: Namespace, queue: Queue) -> bool:
     name = queue.settings.queue
     told = queue.role is None and not v.is_dead_letter_queue(name) and not queue.fed
     return told and not (queue.calendar.entries or any(feeding(namespace, name)))
-
-
-def _may_go(namespace: Namespace, queue: Queue, command: v.DeleteBatch, stored: Stored) -> bool:
-    """BATCH-16, BATCH-17: return whether a message may be deleted."""
-    return not (_is_locked(namespace, stored) or _is_new(namespace, queue, command, stored))
 
 
 def _is_locked(namespace: Namespace, stored: Stored) -> bool:
@@ -107,22 +104,18 @@ def _is_new(namespace: Namespace, queue: Queue, command: v.DeleteBatch, stored: 
     return stored.arrived.earliest + command.age - slack > namespace.now.latest
 
 
-def _why(
-    namespace: Namespace, queue: Queue, command: v.DeleteBatch, count: int
-) -> Iterator[v.RuleId]:
+def _shown(namespace: Namespace, queue: Queue, command: v.DeleteBatch, count: int) -> Rules:
     """Return the rules that this answer exercises."""
-    yield "BATCH-15"
+    partitioned = queue.settings.partitioned
     there = [each for each in queue.messages.values() if each.certain]
-    if any(_is_locked(namespace, each) for each in there):
-        yield "BATCH-16"
-    if any(_is_new(namespace, queue, command, each) for each in there):
-        yield "BATCH-17"
-    if count < command.count:
-        yield "BATCH-18"
-    if queue.settings.partitioned:
-        yield "BATCH-19"
-    elif _is_too_many(namespace, command):
-        yield "BATCH-20"
+    return rules_if(
+        (True, "BATCH-15"),
+        (any(_is_locked(namespace, each) for each in there), "BATCH-16"),
+        (any(_is_new(namespace, queue, command, each) for each in there), "BATCH-17"),
+        (count < command.count, "BATCH-18"),
+        (partitioned, "BATCH-19"),
+        (not partitioned and _is_too_many(namespace, command), "BATCH-20"),
+    )
 
 
 def _without(
@@ -143,17 +136,11 @@ def _without(
     queue = namespace.queues[queue.settings.queue]
     if _is_counted(namespace, queue) and comb(len(may), count) <= WAYS:
         for gone in combinations(may, count):
-            yield with_queue(namespace, _removed(queue, gone))
+            yield with_queue(namespace, reduce(remove, gone, queue))
         return
     for each in may:
         queue = replace(queue, each, evolve(each, certain=False, line=None, owed=None))
     yield with_queue(namespace, queue)
-
-
-def _removed(queue: Queue, gone: tuple[Stored, ...]) -> Queue:
-    for each in gone:
-        queue = remove(queue, each)
-    return queue
 
 
 def lost_delete_batch(namespace: Namespace, command: v.DeleteBatch) -> Namespace:

@@ -1,24 +1,23 @@
 """Requests about several locks at once: all of them are settled or renewed, or it is refused."""
 
 from collections.abc import Callable, Iterator
+from functools import reduce
+from operator import and_, or_
 from typing import Any, Final
 
 import attrs
 
 from busproof import vocabulary as v
-from busproof.oracle.evolve import evolve
 from busproof.oracle.messages.locks import lost_renew_lock, renew_lock
 from busproof.oracle.messages.settling import locked
-from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Stored
-from busproof.oracle.state import Namespace, Queue, everywhere, is_unjudged, with_queue
+from busproof.oracle.rule_lists import rules_if
+from busproof.oracle.state import Namespace, everywhere, is_unjudged, with_queue
 from busproof.oracle.transactions.transactional_settlements import lost_settle, settle
-from busproof.oracle.transition import Observation, Transition, refusal
-
-__all__ = ["lost_renew_locks", "lost_settle_batch", "renew_locks", "settle_batch"]
+from busproof.oracle.transition import Observation, Rules, Transition, Transitions, refusal
 
 Several = v.SettleBatch | v.RenewLocks
-Answers = Callable[[Namespace, Any], Iterator[Transition]]
+Answers = Callable[[Namespace, Any], Transitions]
 """The allowed answers to the request for a single lock."""
 
 ACROSS: Final = "SETTLE-PARTITIONS"
@@ -30,25 +29,20 @@ class Reached:
     """A state after some of the single requests, with their rules and answers."""
 
     namespace: Namespace
-    rules: tuple[v.RuleId, ...] = ()
+    rules: Rules = ()
     answers: tuple[v.Outcome, ...] = ()
 
 
-def settle_batch(namespace: Namespace, command: v.SettleBatch) -> Iterator[Transition]:
+def settle_batch(namespace: Namespace, command: v.SettleBatch) -> Transitions:
     """LOCK-14 to LOCK-17: settle all messages; with a lost lock among them, refuse."""
-    ones = command.settlements()
-    for reached in _all_done(namespace, command, ones, settle):
-        rules = (*_why_together(namespace, command, "LOCK-14"), *reached.rules)
-        yield _answered(v.Done(), reached, rules)
-    lost = lost_settle_batch(namespace, command)
-    yield from _refusals(namespace, command, ones, settle, lost)
+    for reached in _all_done(namespace, command, settle):
+        yield _answered(v.Done(), reached, _of_several(namespace, command, "LOCK-14"))
+    yield from _refusals(namespace, command, settle)
 
 
-def renew_locks(
-    namespace: Namespace, command: v.RenewLocks, seen: Observation
-) -> Iterator[Transition]:
+def renew_locks(namespace: Namespace, command: v.RenewLocks, seen: Observation) -> Transitions:
     """LOCK-15 to LOCK-18: renew all locks; with a lost lock among them, refuse."""
-    ones, outcome = command.renewals(), seen.outcome
+    outcome = seen.outcome
     ends = dict.fromkeys(command.lock_tokens, None)
     observed = isinstance(outcome, v.RenewedSeveral)
     if isinstance(outcome, v.RenewedSeveral):
@@ -57,26 +51,33 @@ def renew_locks(
             return
         ends = dict(zip(command.lock_tokens, told, strict=True))
 
-    def renew(state: Namespace, one: v.RenewLock) -> Iterator[Transition]:
+    def renew(state: Namespace, one: v.RenewLock) -> Transitions:
         answer = v.Renewed(locked_until=ends[one.lock_token])
         return renew_lock(state, one, Observation(answer) if observed else Observation())
 
-    for reached in _all_done(namespace, command, ones, renew):
-        rules = (*_why_together(namespace, command, "LOCK-18"), *reached.rules)
+    for reached in _all_done(namespace, command, renew):
         until = [each.locked_until for each in reached.answers if isinstance(each, v.Renewed)]
         several = v.RenewedSeveral(locked_until=tuple(until))
+        rules = _of_several(namespace, command, "LOCK-18")
         yield _answered(outcome if observed and outcome else several, reached, rules)
-    lost = lost_renew_locks(namespace, command)
-    yield from _refusals(namespace, command, ones, renew, lost)
+    yield from _refusals(namespace, command, renew)
 
 
-def _answered(outcome: v.Outcome, reached: Reached, rules: tuple[v.RuleId, ...]) -> Transition:
-    return Transition(outcome=outcome, next=reached.namespace, rules=tuple(dict.fromkeys(rules)))
+def _ones(command: Several) -> tuple[v.Settlement | v.RenewLock, ...]:
+    """Return the requests for single locks."""
+    if isinstance(command, v.SettleBatch):
+        return command.settlements()
+    return command.renewals()
+
+
+def _answered(outcome: v.Outcome, reached: Reached, rules: Rules) -> Transition:
+    told = tuple(dict.fromkeys((*rules, *reached.rules)))
+    return Transition(outcome=outcome, next=reached.namespace, rules=told)
 
 
 def _noted(namespace: Namespace, command: Several) -> Namespace:
     """Return the namespace in which a request about several locks was made, for diagnoses."""
-    return with_queue(namespace, evolve(namespace.queues[command.queue], together=True))
+    return with_queue(namespace, namespace.queues[command.queue].asked("locks"))
 
 
 def _stored(namespace: Namespace, command: Several) -> list[Stored | None]:
@@ -85,16 +86,16 @@ def _stored(namespace: Namespace, command: Several) -> list[Stored | None]:
     return [locked(queue, token) for token in dict.fromkeys(command.lock_tokens)]
 
 
-def _all_done(
-    namespace: Namespace, command: Several, ones: tuple[Any, ...], answers: Answers
-) -> list[Reached]:
+def _all_done(namespace: Namespace, command: Several, answers: Answers) -> list[Reached]:
     """Return the states after all single requests took effect; none if that is not allowed."""
     queue = namespace.queues[command.queue]
-    refused = namespace.profile.readings.get(ACROSS) == "refused"
-    if refused and _is_across(queue, _stored(namespace, command)):
+    refused = namespace.reading(ACROSS) == "refused"
+    places = [-1 if each is None else each.where for each in _stored(namespace, command)]
+    # No partition can have all of the messages.
+    if refused and queue.settings.partitioned and not reduce(and_, places, -1):
         return []
     reached = [Reached(_noted(namespace, command))]
-    for one in ones:
+    for one in _ones(command):
         reached = [after for before in reached for after in _after(before, one, answers)]
     return reached
 
@@ -109,49 +110,35 @@ def _after(before: Reached, one: Any, answers: Answers) -> Iterator[Reached]:
             yield Reached(each.next, rules, (*before.answers, each.outcome))
 
 
-def _refusals(
-    namespace: Namespace,
-    command: Several,
-    ones: tuple[Any, ...],
-    answers: Answers,
-    lost: Namespace,
-) -> Iterator[Transition]:
+def _refusals(namespace: Namespace, command: Several, answers: Answers) -> Transitions:
     """LOCK-15 to LOCK-17: refuse for one of the locks, or for several partitions.
 
-    Args:
-        namespace: the state before.
-        command: the request.
-        ones: the requests for single locks.
-        answers: their allowed answers.
-        lost: the state if each of them may have taken effect (SETTLE-LOST).
+    Each of the others may have taken effect then (SETTLE-LOST).
     """
-    if namespace.profile.readings.get(LOST) == "nothing":
-        lost = _noted(namespace, command)
-    refused = _refused(namespace, command, ones, answers, lost)
+    noted = _noted(namespace, command)
+    nothing = namespace.reading(LOST) == "nothing"
+    lost = noted if nothing else without_answer(namespace, command)
+    refused = _refused(namespace, command, answers, lost)
     if refused is not None:
         yield refused
-    across = namespace.profile.readings.get(ACROSS) != "accepted"
+    across = namespace.reading(ACROSS) != "accepted"
     if not across or not _may_span(namespace, command):
         return
     # Only the status of such a refusal is known, not its error.
     if refused is None:
-        noted = _noted(namespace, command)
         yield refusal(noted, v.Error.INVALID_OPERATION, "LOCK-15", "LOCK-16", any_error=True)
     elif not refused.any_error:
         yield refusal(lost, v.Error.INVALID_OPERATION, any_error=True)
 
 
 def _refused(
-    namespace: Namespace,
-    command: Several,
-    ones: tuple[Any, ...],
-    answers: Answers,
-    lost: Namespace,
+    namespace: Namespace, command: Several, answers: Answers, lost: Namespace
 ) -> Transition | None:
     """LOCK-17: refuse for one of the locks.
 
     Outside the documents: a request that names no lock, or one of them twice.
     """
+    ones = _ones(command)
     found = [each for one in ones for each in answers(namespace, one)]
     refusals = [each for each in found if isinstance(each.outcome, v.Refused)]
     strange = not ones or len(ones) < len(command.lock_tokens)
@@ -166,12 +153,12 @@ def _refused(
     return refusal(lost, error, *dict.fromkeys(rules), any_error=free or strange)
 
 
-def _why_together(namespace: Namespace, command: Several, together: v.RuleId) -> Iterator[v.RuleId]:
+def _of_several(namespace: Namespace, command: Several, together: v.RuleId) -> Rules:
     """LOCK-14 to LOCK-16, LOCK-18: return what a request about several locks exercises."""
-    if _may_span(namespace, command):
-        yield from ("LOCK-15", "LOCK-16")
-    elif len(command.lock_tokens) > 1:
-        yield together
+    spans = _may_span(namespace, command)
+    return rules_if(
+        (spans, "LOCK-15", "LOCK-16"), (not spans and len(command.lock_tokens) > 1, together)
+    )
 
 
 def _may_span(namespace: Namespace, command: Several) -> bool:
@@ -186,37 +173,16 @@ def _may_span(namespace: Namespace, command: Several) -> bool:
     if len(keys) == 1 and None not in keys:
         return False
     whole = everywhere(namespace, queue.settings)
-    return _union(whole if each is None else each.where for each in stored).bit_count() > 1
+    places = (whole if each is None else each.where for each in stored)
+    return reduce(or_, places).bit_count() > 1
 
 
-def _is_across(queue: Queue, stored: list[Stored | None]) -> bool:
-    """Return whether no partition can have all of the messages."""
-    if not queue.settings.partitioned:
-        return False
-    common: Partitions = -1
-    for each in stored:
-        common &= -1 if each is None else each.where
-    return common == 0
-
-
-def _union(places: Iterator[Partitions]) -> Partitions:
-    every: Partitions = 0
-    for each in places:
-        every |= each
-    return every
-
-
-def lost_settle_batch(namespace: Namespace, command: v.SettleBatch) -> Namespace:
-    """Return the states in which each message is settled, now or later, or stays locked."""
+def without_answer(namespace: Namespace, command: Several) -> Namespace:
+    """Return the states in which each request took effect, or does later, or never."""
     namespace = _noted(namespace, command)
-    for one in command.settlements():
-        namespace = lost_settle(namespace, one)
-    return namespace
-
-
-def lost_renew_locks(namespace: Namespace, command: v.RenewLocks) -> Namespace:
-    """Return the states in which each lock may last for another full duration."""
-    namespace = _noted(namespace, command)
-    for one in command.renewals():
-        namespace = lost_renew_lock(namespace, one)
+    for one in _ones(command):
+        if isinstance(one, v.RenewLock):
+            namespace = lost_renew_lock(namespace, one)
+        else:
+            namespace = lost_settle(namespace, one)
     return namespace

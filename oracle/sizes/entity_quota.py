@@ -10,18 +10,11 @@ from typing import Final
 import attrs
 
 from busproof import vocabulary as v
-from busproof.oracle.entity_counts import MOST_PARTITIONED, EntityCounts, Kind
+from busproof.oracle.entity_counts import MOST_PARTITIONED, Kind
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import Namespace, Queue, Topic
 from busproof.oracle.transition import Transition, refusal
-
-__all__ = [
-    "MOST_ENTITIES",
-    "Wanted",
-    "over_quota",
-    "quota_denied",
-    "shown_by_creation",
-    "within_quota",
-]
+from busproof.oracle.window import Window
 
 MOST_ENTITIES: Final = 10_000
 """QUOTA-07: maximum of queues and topics in a namespace of Basic or Standard."""
@@ -34,15 +27,9 @@ MOST_SUBSCRIPTIONS: Final = 2_000
 GREATEST_SIZE: Final = 80
 """In GB; also the factor for the number of partitions (GB-PARTITIONS)."""
 
-_BY_READING: Final[dict[str, tuple[bool, bool]]] = {
-    "QUOTA-SHARED=separate": (False, False),
-    "QUOTA-SHARED=shared": (True, True),
-    "QUOTA-WEIGHT=one": (False, False),
-    "QUOTA-WEIGHT=per-partition": (True, True),
-    "QUOTA-SUBSCRIPTIONS=not-counted": (False, False),
-    "QUOTA-SUBSCRIPTIONS=counted": (True, True),
-}
-"""Whether the other ones surely count as well, and whether they may."""
+_APART: Final = ("separate", "one", "not-counted")
+_TOGETHER: Final = ("shared", "per-partition", "counted")
+"""Readings under which other entities, or partitions, do not count as well, and surely do."""
 
 _DEMANDED_IN_PREMIUM: Final[dict[str, tuple[v.RuleId, ...]]] = {
     "counting": ("QUOTA-12",),
@@ -94,16 +81,12 @@ def over_quota(
         for error, quota in _quotas(namespace, wanted):
             if quota.may:
                 found[error] = tuple(dict.fromkeys((*quota.rules, *found.get(error, ()))))
-    if topic is not None and _has_most_subscriptions(topic):
+    there = topic.role.subscriptions if topic and isinstance(topic.role, Topic) else ()
+    if len(there) >= MOST_SUBSCRIPTIONS:
         found.setdefault(None, ())
     for error, rules in found.items():
         any_error = error is None
         yield refusal(namespace, error or v.Error.QUOTA_EXCEEDED, *rules, any_error=any_error)
-
-
-def _has_most_subscriptions(topic: Queue) -> bool:
-    there = topic.role.subscriptions if isinstance(topic.role, Topic) else ()
-    return len(there) >= MOST_SUBSCRIPTIONS
 
 
 def _quotas(namespace: Namespace, wanted: Wanted) -> Iterator[tuple[v.Error | None, Quota]]:
@@ -116,7 +99,7 @@ def _quotas(namespace: Namespace, wanted: Wanted) -> Iterator[tuple[v.Error | No
 def _others_count(namespace: Namespace, ambiguity: str) -> tuple[bool, bool]:
     """Return whether the entities of a reading surely count, and whether they may."""
     reading = namespace.profile.readings.get(ambiguity, "either")
-    return _BY_READING.get(f"{ambiguity}={reading}", (False, True))
+    return reading in _TOGETHER, reading not in _APART
 
 
 def _of_partitioned(namespace: Namespace, kind: Kind) -> Quota:
@@ -130,13 +113,11 @@ def _of_partitioned(namespace: Namespace, kind: Kind) -> Quota:
         # The older documents state this number for no tier; the newest, for Basic and Standard.
         may = most >= MOST_PARTITIONED and not namespace.profile.is_partitioned
         return Quota(must=False, may=may)
-    rules: tuple[v.RuleId, ...] = ()
     must = least >= MOST_PARTITIONED
-    if own.earliest < MOST_PARTITIONED <= entity_counts.partitioned.earliest:
-        rules = ("QUOTA-04",)
-    if must:
-        # If the reading shares the number, the rule with the number requires it.
-        rules = ("QUOTA-02" if kind is Kind.QUEUE else "QUOTA-03", *rules)
+    others = own.earliest < MOST_PARTITIONED <= entity_counts.partitioned.earliest
+    # If the reading shares the number, the rule with the number requires it.
+    number = "QUOTA-02" if kind is Kind.QUEUE else "QUOTA-03"
+    rules = rules_if((must, number), (others, "QUOTA-04"))
     return Quota(must=must, may=most >= MOST_PARTITIONED, rules=rules)
 
 
@@ -151,14 +132,21 @@ def _of_entities(namespace: Namespace, wanted: Wanted) -> Quota:
     most = (entity_counts.stores if perhaps else entity_counts.entities).latest
     least += entity_counts.subscriptions.earliest if subscriptions_count else 0
     most += entity_counts.subscriptions.latest if may_count else 0
-    most += entity_counts.unknown * (_widest(namespace) if perhaps else 1)
+    # An entity no longer judged may have the most partitions there are.
+    widest = namespace.profile.partitions * GREATEST_SIZE if perhaps else 1
+    most += entity_counts.unknown * widest
+    disputed = namespace.profile.readings.get("QUOTA-ENTITIES") == "either"
     heaviest = wanted.partitions if perhaps else 1
     lightest = wanted.partitions if partitions_count else 1
     must = least + lightest > MOST_ENTITIES
+    counted = entity_counts.entities.earliest + entity_counts.subscriptions.earliest
     quota = Quota(
         must=must,
-        may=most + heaviest > _least_quota(namespace),
-        rules=tuple(dict.fromkeys((*(("QUOTA-08",) if must else ()), *_of_many(entity_counts)))),
+        may=most + heaviest > (LEAST_DISPUTED if disputed else MOST_ENTITIES),
+        rules=rules_if(
+            (must or entity_counts.entities.earliest >= MOST_ENTITIES, "QUOTA-08"),
+            (entity_counts.entities.earliest < MOST_ENTITIES <= counted, "QUOTA-10"),
+        ),
     )
     if wanted.kind is Kind.SUBSCRIPTION:
         return attrs.evolve(
@@ -167,30 +155,11 @@ def _of_entities(namespace: Namespace, wanted: Wanted) -> Quota:
     return quota
 
 
-def _least_quota(namespace: Namespace) -> int:
-    """Return the fewest entities that may be the whole quota (QUOTA-ENTITIES)."""
-    disputed = namespace.profile.readings.get("QUOTA-ENTITIES") == "either"
-    return LEAST_DISPUTED if disputed else MOST_ENTITIES
-
-
 def _weighing(namespace: Namespace) -> tuple[bool, bool]:
     """QUOTA-09: return whether each partition surely counts, and whether it may."""
     if namespace.profile.readings.get("QUOTA-WEIGHT", "one") == "one":
         return False, False
     return _others_count(namespace, "QUOTA-WEIGHT")
-
-
-def _widest(namespace: Namespace) -> int:
-    """Return how many partitions an entity no longer judged may have."""
-    return namespace.profile.partitions * GREATEST_SIZE
-
-
-def _of_many(entity_counts: EntityCounts) -> tuple[v.RuleId, ...]:
-    """Return the rule that refuses one more, if there are surely so many."""
-    if entity_counts.entities.earliest >= MOST_ENTITIES:
-        return ("QUOTA-08",)
-    counted = entity_counts.entities.earliest + entity_counts.subscriptions.earliest
-    return ("QUOTA-10",) if counted >= MOST_ENTITIES else ()
 
 
 def _of_premium(namespace: Namespace, wanted: Wanted) -> Quota:
@@ -219,76 +188,56 @@ def _of_premium(namespace: Namespace, wanted: Wanted) -> Quota:
 
 def shown_by_creation(namespace: Namespace, wanted: Wanted) -> tuple[v.RuleId, ...]:
     """Return the rules exercised by creating one more queue or topic."""
+    counts = namespace.entity_counts
+    entities, regular, there = counts.entities, counts.regular, counts.partitioned
     if namespace.profile.tier is v.Tier.PREMIUM:
-        return tuple(_shown_in_premium(namespace, wanted))
-    return (
-        *_shown_of_partitioned(namespace.entity_counts, wanted),
-        *_shown_of_all(namespace, wanted),
+        reading = namespace.profile.readings.get("QUOTA-PREMIUM", "either")
+        units = A_UNIT * namespace.profile.messaging_units
+        last_regular = wanted.kind is Kind.REGULAR and regular.earliest + 1 == MOST_ENTITIES
+        return rules_if(
+            (entities.earliest + 1 == entities.latest + 1 == units, "QUOTA-14"),
+            (reading == "quota" and entities.earliest >= MOST_ENTITIES, "QUOTA-13"),
+            (reading == "counting" and last_regular, "QUOTA-12"),
+            (reading == "either" and entities.earliest >= units, "QUOTA-11"),
+        )
+    partitioned = wanted.kind is not Kind.REGULAR
+    last = partitioned and there.earliest + 1 == there.latest + 1 == MOST_PARTITIONED
+    alone = counts.queues if wanted.kind is Kind.QUEUE else counts.topics
+    heavier = counts.stores.earliest + wanted.partitions > MOST_ENTITIES
+    counted = entities.earliest + counts.subscriptions.earliest
+    many_others = regular.earliest > MOST_PARTITIONED if partitioned else _is_reached(there)
+    return rules_if(
+        (last and counts.quota_reached, "QUOTA-05"),
+        (last and not counts.quota_reached and alone == there, _own_rule(wanted)),
+        (partitioned and _is_reached(there), "QUOTA-04"),
+        (many_others, "QUOTA-06"),
+        (entities.earliest + 1 == MOST_ENTITIES, "QUOTA-07"),
+        (heavier and not _weighing(namespace)[1], "QUOTA-09"),
+        (entities.latest < MOST_ENTITIES <= counted, "QUOTA-10"),
     )
 
 
-def _shown_in_premium(namespace: Namespace, wanted: Wanted) -> Iterator[v.RuleId]:
-    entity_counts, reading = (
-        namespace.entity_counts,
-        namespace.profile.readings.get("QUOTA-PREMIUM", "either"),
-    )
-    units = A_UNIT * namespace.profile.messaging_units
-    if entity_counts.entities.earliest + 1 == entity_counts.entities.latest + 1 == units:
-        yield "QUOTA-14"
-    if reading == "quota" and entity_counts.entities.earliest >= MOST_ENTITIES:
-        yield "QUOTA-13"
-    elif reading == "counting":
-        if wanted.kind is Kind.REGULAR and entity_counts.regular.earliest + 1 == MOST_ENTITIES:
-            yield "QUOTA-12"
-    elif reading == "either" and entity_counts.entities.earliest >= units:
-        yield "QUOTA-11"
+def _own_rule(wanted: Wanted) -> v.RuleId:
+    """Return the rule with the number of partitioned queues, or topics."""
+    return "QUOTA-01" if wanted.kind is Kind.QUEUE else "QUOTA-03"
 
 
-def _shown_of_partitioned(entity_counts: EntityCounts, wanted: Wanted) -> Iterator[v.RuleId]:
-    there = entity_counts.partitioned
-    if wanted.kind is Kind.REGULAR:
-        if there.earliest >= MOST_PARTITIONED:
-            yield "QUOTA-06"
-        return
-    if there.earliest + 1 == MOST_PARTITIONED and there.latest + 1 == MOST_PARTITIONED:
-        own = "QUOTA-01" if wanted.kind is Kind.QUEUE else "QUOTA-03"
-        alone = entity_counts.queues if wanted.kind is Kind.QUEUE else entity_counts.topics
-        if entity_counts.quota_reached:
-            yield "QUOTA-05"
-        elif alone == there:
-            yield own
-    if there.earliest >= MOST_PARTITIONED:
-        yield "QUOTA-04"
-    if entity_counts.regular.earliest > MOST_PARTITIONED:
-        yield "QUOTA-06"
-
-
-def _shown_of_all(namespace: Namespace, wanted: Wanted) -> Iterator[v.RuleId]:
-    entity_counts = namespace.entity_counts
-    if entity_counts.entities.earliest + 1 == MOST_ENTITIES:
-        yield "QUOTA-07"
-    heavier = entity_counts.stores.earliest + wanted.partitions > MOST_ENTITIES
-    if heavier and not _weighing(namespace)[1]:
-        yield "QUOTA-09"
-    counted = entity_counts.entities.earliest + entity_counts.subscriptions.earliest
-    if entity_counts.entities.latest < MOST_ENTITIES <= counted:
-        yield "QUOTA-10"
+def _is_reached(partitioned: Window) -> bool:
+    return partitioned.earliest >= MOST_PARTITIONED
 
 
 def quota_denied(namespace: Namespace, wanted: Wanted) -> tuple[v.RuleId, ...]:
     """Return the rules broken by refusing one more that has to be created."""
-    entity_counts, rules = namespace.entity_counts, []
+    counts = namespace.entity_counts
     if namespace.profile.tier is v.Tier.PREMIUM:
         reading = namespace.profile.readings.get("QUOTA-PREMIUM")
         return (*_DEMANDED_IN_PREMIUM.get(reading or "", ()), "QUOTA-14", "QUOTA-07")
     of_partitions = wanted.kind in (Kind.QUEUE, Kind.TOPIC)
-    if of_partitions and entity_counts.quota_reached:
-        rules.append("QUOTA-05")
-    if of_partitions:
-        rules.append("QUOTA-01" if wanted.kind is Kind.QUEUE else "QUOTA-03")
-    crowd = entity_counts.regular if of_partitions else entity_counts.partitioned
-    if crowd.earliest >= MOST_PARTITIONED:
-        rules.append("QUOTA-06")
-    if entity_counts.stores.earliest + wanted.partitions > MOST_ENTITIES:
-        rules.append("QUOTA-09")
-    return (*rules, "QUOTA-07")
+    heavy = counts.stores.earliest + wanted.partitions > MOST_ENTITIES
+    return rules_if(
+        (of_partitions and counts.quota_reached, "QUOTA-05"),
+        (of_partitions, _own_rule(wanted)),
+        (_is_reached(counts.regular if of_partitions else counts.partitioned), "QUOTA-06"),
+        (heavy, "QUOTA-09"),
+        (True, "QUOTA-07"),
+    )

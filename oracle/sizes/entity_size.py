@@ -12,28 +12,10 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.oracle.outages import Partitions
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.state import Namespace, Queue, Topic, everywhere, feeding
 from busproof.oracle.storage_used import NO_ROOM_TAKEN, Room, most
 from busproof.oracle.transition import Transition, refusal
-
-__all__ = [
-    "MOST_GB",
-    "all_may_be_full",
-    "bits",
-    "capacity",
-    "dead_letter_storage",
-    "granted_sizes",
-    "may_be_full",
-    "may_be_full_somewhere",
-    "may_refuse_size",
-    "no_other_size",
-    "of_size",
-    "perhaps_full",
-    "told_size",
-    "weight",
-    "wrong_size",
-]
-
 
 STANDARD_SIZES: Final = (1, 2, 3, 4, 5)
 """SIZE-01: in GB."""
@@ -96,19 +78,18 @@ def told_size(namespace: Namespace, settings: v.CreateQueue) -> int | None:
     return settings.max_size * (namespace.profile.partitions if settings.partitioned else 1)
 
 
-def of_size(namespace: Namespace, settings: v.CreateQueue) -> Iterator[v.RuleId]:
+def of_size(namespace: Namespace, settings: v.CreateQueue) -> tuple[v.RuleId, ...]:
     """Return the rules that decide the size of a queue."""
-    if namespace.profile.tier is v.Tier.STANDARD:
-        yield "SIZE-04" if settings.partitioned else "SIZE-06"
-        if settings.max_size == DEFAULT_SIZE:
-            yield "SIZE-03"
-    if namespace.profile.tier is v.Tier.PREMIUM:
-        yield "PREM-10"
-        if settings.max_size == DEFAULT_SIZE:
-            yield "PREM-09"
-        yield "PREM-07"
-        return
-    yield "SIZE-01"
+    standard = namespace.profile.tier is v.Tier.STANDARD
+    premium = namespace.profile.tier is v.Tier.PREMIUM
+    default = settings.max_size == DEFAULT_SIZE
+    return rules_if(
+        (standard, "SIZE-04" if settings.partitioned else "SIZE-06"),
+        (standard and default, "SIZE-03"),
+        (premium, "PREM-10"),
+        (premium and default, "PREM-09"),
+        (True, "PREM-07" if premium else "SIZE-01"),
+    )
 
 
 def no_other_size(namespace: Namespace) -> v.RuleId:
@@ -116,20 +97,17 @@ def no_other_size(namespace: Namespace) -> v.RuleId:
     return "PREM-08" if namespace.profile.tier is v.Tier.PREMIUM else "SIZE-02"
 
 
-def wrong_size(namespace: Namespace, settings: v.CreateQueue, told: int) -> Iterator[v.RuleId]:
+def wrong_size(namespace: Namespace, settings: v.CreateQueue, told: int) -> tuple[v.RuleId, ...]:
     """Return the rules that a queue's maximum size in GB breaks, starting with another size's."""
-    other = attrs.evolve(settings, max_size=1)
-    parts = told_size(namespace, other) or 1
-    if told % parts == 0 and told // parts in _sizes(namespace.profile):
-        premium, default = (
-            namespace.profile.tier is v.Tier.PREMIUM,
-            settings.max_size == DEFAULT_SIZE,
-        )
-        if default:
-            yield "PREM-09" if premium else "SIZE-03"
-        else:
-            yield "PREM-07" if premium else "SIZE-01"
-    yield from of_size(namespace, settings)
+    parts = told_size(namespace, attrs.evolve(settings, max_size=1)) or 1
+    another = told % parts == 0 and told // parts in _sizes(namespace.profile)
+    premium = namespace.profile.tier is v.Tier.PREMIUM
+    default = settings.max_size == DEFAULT_SIZE
+    return rules_if(
+        (another and default, "PREM-09" if premium else "SIZE-03"),
+        (another and not default, "PREM-07" if premium else "SIZE-01"),
+        (True, *of_size(namespace, settings)),
+    )
 
 
 def capacity(namespace: Namespace, settings: v.CreateQueue) -> Capacity:
@@ -142,15 +120,10 @@ def capacity(namespace: Namespace, settings: v.CreateQueue) -> Capacity:
 
 def _asked(namespace: Namespace, settings: v.CreateQueue) -> tuple[int, int | None]:
     """Return the given size in bytes: least and greatest."""
-    size = settings.max_size
-    known = size is not None and (namespace.profile.tier is not v.Tier.BASIC or _is_told(namespace))
-    if known:
-        return (size or DEFAULT_SIZE) * LEAST_GB, (size or DEFAULT_SIZE) * MOST_GB
-    return (size or DEFAULT_SIZE) * LEAST_GB, None
-
-
-def _is_told(namespace: Namespace) -> bool:
-    return bool(_sizes(namespace.profile))
+    size, profile = settings.max_size or DEFAULT_SIZE, namespace.profile
+    listed = profile.tier is not v.Tier.BASIC or _sizes(profile)
+    known = settings.max_size is not None and listed
+    return size * LEAST_GB, size * MOST_GB if known else None
 
 
 def _of_partitions(namespace: Namespace, settings: v.CreateQueue) -> Capacity:
@@ -179,11 +152,6 @@ def bits(where: Partitions) -> Iterator[Partitions]:
         lowest = where & -where
         yield lowest
         where ^= lowest
-
-
-def _pooled(namespace: Namespace) -> bool:
-    """Return whether a partition is full only when the entity is (FULL-PARTITION)."""
-    return namespace.profile.readings.get("FULL-PARTITION") == "pooled"
 
 
 def dead_letter_storage(namespace: Namespace, queue: Queue) -> Room:
@@ -219,7 +187,8 @@ def may_be_full(namespace: Namespace, queue: Queue, where: Partitions, size: int
     limits = capacity(namespace, queue.settings)
     if there <= limits.partition[0]:
         return False
-    if _pooled(namespace):
+    if namespace.profile.readings.get("FULL-PARTITION") == "pooled":
+        # A partition is full only when the entity is.
         return there > limits.whole[0]
     # Copies need not be in the partition of the topic's message.
     if isinstance(queue.role, Topic):

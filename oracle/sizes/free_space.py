@@ -8,6 +8,7 @@ from busproof import vocabulary as v
 from busproof.oracle.messages.releasing import without_perhaps_spent
 from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Key
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.schedule import Calendar
 from busproof.oracle.sizes.entity_size import (
     MOST_GB,
@@ -30,8 +31,6 @@ from busproof.oracle.state import (
 )
 from busproof.oracle.storage_used import Room, least
 from busproof.oracle.transition import Observation, Transition, refusal
-
-__all__ = ["lacks_room", "no_room", "no_room_within", "taken_in", "why_taken", "with_room"]
 
 
 def with_room(
@@ -74,8 +73,10 @@ def _is_full(namespace: Namespace, queue: Queue, where: Partitions, key: Key | N
     partition, whole = limits.partition[1], limits.whole[1]
     if partition is None or whole is None:
         return False
-    # An unanswered receive may have removed a message.
-    lost = queue.receivers.lost * room.largest + _lost_beyond(namespace, queue) * dead.largest
+    # An unanswered receive of a message or a dead letter may have removed it.
+    dlq = namespace.queues.get(queue.settings.queue + v.DEAD_LETTERS)
+    lost_beyond = 0 if dlq is None else dlq.receivers.lost
+    lost = queue.receivers.lost * room.largest + lost_beyond * dead.largest
     lost += room.mortal + dead.mortal
     held = _surely_held(room, dead, queue.calendar) - queue.calendar.mortal
     if held - lost >= whole:
@@ -94,20 +95,19 @@ def _surely_held(room: Room, dead: Room, calendar: Calendar) -> int:
     return sum((*room.held.values(), *dead.held.values(), calendar.size))
 
 
-def _lost_beyond(namespace: Namespace, queue: Queue) -> int:
-    """Return how many receives of its dead letters were never answered."""
-    dead = namespace.queues.get(queue.settings.queue + v.DEAD_LETTERS)
-    return 0 if dead is None else dead.receivers.lost
-
-
 def no_room(
     namespace: Namespace,
     queue: Queue,
     message: v.Message,
     key: Key | None,
     where: Partitions,
+    *,
+    within: bool = False,
 ) -> Iterator[Transition]:
     """SIZE-07, SIZE-09 to SIZE-11: refuse because the quota is exceeded, and for no other reason.
+
+    SIZE-14: in a transaction, its other messages may use the storage already. They are counted as
+    arrived.
 
     Args:
         namespace: the state before the send.
@@ -115,12 +115,12 @@ def no_room(
         message: the sent message.
         key: its key, if it has one.
         where: the partitions that may be chosen for it.
+        within: whether it is sent in a transaction.
     """
     if any(feeding(namespace, queue.settings.queue)):
-        # The refusal exercises no rule.
-        yield refusal(namespace, v.Error.QUOTA_EXCEEDED)
+        # The refusal exercises no rule of this message.
+        yield refusal(namespace, v.Error.QUOTA_EXCEEDED, *rules_if((within, "SIZE-14")))
         return
-    # Messages in a transaction may already use storage, and are counted as arrived.
     size = weight(queue, message)
     if not may_be_full(namespace, queue, where, size):
         return
@@ -128,63 +128,43 @@ def no_room(
     goes_round = namespace.profile.readings.get("FULL-UNKEYED") == "goes-round"
     if key is None and goes_round and not all_may_be_full(namespace, queue, up, size):
         return
-    yield _refused(namespace, queue, message, key, where)
-
-
-def _refused(
-    namespace: Namespace, queue: Queue, message: v.Message, key: Key | None, where: Partitions
-) -> Transition:
-    room = queue.room
+    room, partitioned = queue.room, queue.settings.partitioned
+    everything = everywhere(namespace, queue.settings)
+    whole = not partitioned or (key is None and _surely_full(namespace, queue, everything, None))
+    rules = rules_if(
+        (within, "SIZE-14"),
+        (partitioned, "SIZE-09" if key is None else "SIZE-07"),
+        (whole, "SIZE-10"),
+        (_is_by_others(namespace, queue, size, where), "SIZE-13"),
+        (True, "SIZE-11"),
+    )
     full = room.full | where if where.bit_count() == 1 else room.full
     known = attrs.evolve(room, full=full, refused=room.refused.set(key, False))
-    rules = tuple(_why_refused(namespace, queue, message, key, where))
     noted = with_queue(namespace, attrs.evolve(queue, room=known))
-    return refusal(noted, v.Error.QUOTA_EXCEEDED, *rules)
+    yield refusal(noted, v.Error.QUOTA_EXCEEDED, *rules)
 
 
-def _why_refused(
-    namespace: Namespace, queue: Queue, message: v.Message, key: Key | None, where: Partitions
-) -> Iterator[v.RuleId]:
-    """SIZE-07, SIZE-09, SIZE-10, SIZE-11, SIZE-13: return the rules of the refusal."""
-    if not queue.settings.partitioned:
-        yield "SIZE-10"
-    elif key is None:
-        yield "SIZE-09"
-        if _surely_full(namespace, queue, everywhere(namespace, queue.settings), None):
-            yield "SIZE-10"
-    else:
-        yield "SIZE-07"
-    if _is_by_others(namespace, queue, message, where):
-        yield "SIZE-13"
-    yield "SIZE-11"
-
-
-def _is_by_others(
-    namespace: Namespace, queue: Queue, message: v.Message, where: Partitions
-) -> bool:
+def _is_by_others(namespace: Namespace, queue: Queue, size: int, where: Partitions) -> bool:
     """Return whether only locked, deferred, scheduled or dead messages fill the room."""
     room = queue.room
     dead = dead_letter_storage(namespace, queue).held
     apart = sum((*room.apart.values(), *dead.values(), queue.calendar.size))
-    without = attrs.evolve(queue, room=_without(room, apart, where))
-    return apart > 0 and not may_be_full(namespace, without, where, weight(queue, message))
+    if apart <= 0:
+        return False
+    # As if so many bytes had never arrived in these partitions.
+    arrived = {each: max(0, taken - apart) for each, taken in room.arrived.items() if each & where}
+    less = attrs.evolve(
+        room, arrived=room.arrived.update(arrived), taken=max(0, room.taken - apart)
+    )
+    return not may_be_full(namespace, attrs.evolve(queue, room=less), where, size)
 
 
-def _without(room: Room, size: int, where: Partitions) -> Room:
-    """Return the storage if so many bytes had never arrived in the partitions."""
-    arrived = {each: max(0, taken - size) for each, taken in room.arrived.items() if each & where}
-    return attrs.evolve(room, arrived=room.arrived.update(arrived), taken=max(0, room.taken - size))
-
-
-def why_taken(queue: Queue, key: Key | None, where: Partitions) -> Iterator[v.RuleId]:
+def why_taken(queue: Queue, key: Key | None, where: Partitions) -> tuple[v.RuleId, ...]:
     """SIZE-08, SIZE-09, SIZE-12: return the rules exercised by accepting after refusals."""
     room = queue.room
-    if room.refused.get(key):
-        yield "SIZE-12"
-    if key is None and queue.settings.partitioned and len(room.refused):
-        yield "SIZE-09"
-    elif room.full and where.bit_count() == 1 and not where & room.full:
-        yield "SIZE-08"
+    any_place = key is None and queue.settings.partitioned and len(room.refused)
+    beside = not any_place and room.full and where.bit_count() == 1 and not where & room.full
+    return rules_if((room.refused.get(key), "SIZE-12"), (any_place, "SIZE-09"), (beside, "SIZE-08"))
 
 
 def taken_in(queue: Queue, key: Key | None, where: Partitions) -> Queue:
@@ -196,49 +176,23 @@ def taken_in(queue: Queue, key: Key | None, where: Partitions) -> Queue:
     return attrs.evolve(queue, room=attrs.evolve(room, full=room.full & ~where, refused=refused))
 
 
-def no_room_within(
-    namespace: Namespace,
-    queue: Queue,
-    message: v.Message,
-    key: Key | None,
-    where: Partitions,
-) -> Iterator[Transition]:
-    """SIZE-14: refuse because there is no room beside the transaction's other messages.
-
-    Args:
-        namespace: the state before.
-        queue: the destination.
-        message: the sent or scheduled message.
-        key: its key, if it has one.
-        where: the partitions that may be chosen for it.
-    """
-    for refused in no_room(namespace, queue, message, key, where):
-        yield attrs.evolve(refused, rules=("SIZE-14", *refused.rules))
-
-
 def lacks_room(namespace: Namespace, staged: list[Staged], seen: Observation) -> tuple[bool, bool]:
     """SIZE-14: return whether a commit may lack room, and whether it surely does."""
     sent: dict[str, list[Staged]] = {}
     for each in staged:
         if each.queue in namespace.queues:
             sent.setdefault(each.queue, []).append(each)
-    found = [
-        _lacks(namespace, namespace.queues[name], messages, seen) for name, messages in sent.items()
-    ]
-    return any(may for may, _ in found), any(surely for _, surely in found)
-
-
-def _lacks(
-    namespace: Namespace, queue: Queue, staged: list[Staged], seen: Observation
-) -> tuple[bool, bool]:
-    where = 0
-    for each in staged:
-        where |= each.where
-    if not may_be_full(namespace, queue, where, 0):
-        return False, False
-    if not isinstance(seen.outcome, v.Done | None):
-        return True, False
-    return True, _surely_lacks(namespace, queue, staged)
+    perhaps_full = []
+    for name, messages in sent.items():
+        queue, where = namespace.queues[name], 0
+        for each in messages:
+            where |= each.where
+        if may_be_full(namespace, queue, where, 0):
+            perhaps_full.append((queue, messages))
+    matters = isinstance(seen.outcome, v.Done | None)
+    return bool(perhaps_full), matters and any(
+        _surely_lacks(namespace, queue, messages) for queue, messages in perhaps_full
+    )
 
 
 def _surely_lacks(namespace: Namespace, queue: Queue, staged: list[Staged]) -> bool:

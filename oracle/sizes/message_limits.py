@@ -15,26 +15,6 @@ from busproof.oracle.storage_used import WIDEST, most, most_of_state
 from busproof.oracle.transactions.limits import SIZE_LIMIT, may_be_full
 from busproof.oracle.transition import Transition, refusal
 
-__all__ = [
-    "Excess",
-    "batch_excess",
-    "beyond_limits",
-    "excesses",
-    "held_in",
-    "held_to_limits",
-    "is_long_name",
-    "is_long_short_name",
-    "is_longest_name",
-    "is_longest_short_name",
-    "is_plain",
-    "must_refuse_beyond",
-    "no_more",
-    "refuses_state",
-    "shown_of_state",
-    "surely_beyond",
-    "within_limits",
-]
-
 KB: Final = {"decimal": (1000, 1000), "binary": (1024, 1024)}
 EITHER_KB: Final = (1000, 1024)
 """KB-BYTES: the fewest bytes of a KB, and the most."""
@@ -121,7 +101,11 @@ def held_to_limits(
     if command.transaction is None and is_plain(command.message):
         yield from found
         return
-    held = must_refuse_beyond(namespace) and not _may_be_refused_later(namespace, command)
+    # A scheduled message may be refused only at the commit; for a send the state records that the
+    # commit has to be refused (`_is_doomed`).
+    at_commit = namespace.profile.readings.get("TXN-REFUSAL") in ("at-commit", "either")
+    within = isinstance(command, v.Schedule) and command.transaction is not None
+    held = must_refuse_beyond(namespace) and not (within and at_commit)
     must_refuse = held and surely_beyond(namespace, command)
     rules = within_limits(namespace, command)
     for transition in found:
@@ -130,15 +114,6 @@ def held_to_limits(
             continue
         told = rules and not refused
         yield attrs.evolve(transition, rules=(*rules, *transition.rules)) if told else transition
-
-
-def _may_be_refused_later(namespace: Namespace, command: v.Send | v.Schedule) -> bool:
-    """TXN-REFUSAL: return whether a scheduled message may be refused only at the commit.
-
-    For a send the state records that the commit has to be refused (`_is_doomed`).
-    """
-    within = isinstance(command, v.Schedule) and command.transaction is not None
-    return within and namespace.profile.readings.get("TXN-REFUSAL") in ("at-commit", "either")
 
 
 def _is_doomed(namespace: Namespace, command: v.Send | v.Schedule) -> bool:

@@ -6,34 +6,14 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.oracle.sizes.entity_size import weight
-from busproof.oracle.state import Namespace, Queue, Staged, Topic, Transaction
+from busproof.oracle.state import Namespace, Queue, Staged, Topic, Transaction, is_unjudged
 from busproof.oracle.storage_used import filled
-from busproof.oracle.unjudged import is_unjudged, stop_judging
-
-__all__ = [
-    "SIZE_LIMIT",
-    "in_order",
-    "is_second_entity",
-    "is_there",
-    "may_be_full",
-    "may_be_over",
-    "occupied",
-    "unless_ending",
-    "vacated",
-    "with_staged",
-    "with_transaction",
-    "without_deleted",
-]
+from busproof.oracle.unjudged import stop_judging
 
 TIME_LIMIT: Final = 120 * v.MICROSECONDS
 """The service may end a transaction this long after it began."""
 SIZE_LIMIT: Final = 100
 """LIMIT-15, LIMIT-16: maximum number of messages in a transaction."""
-
-
-def with_transaction(namespace: Namespace, name: str, transaction: Transaction | None) -> Namespace:
-    """Return the namespace with one transaction changed; `None` means it has ended."""
-    return attrs.evolve(namespace, transactions=namespace.transactions.set(name, transaction))
 
 
 def with_staged(transaction: Transaction, queue: Queue, staged: Staged) -> Transaction:
@@ -117,6 +97,12 @@ def is_second_entity(transaction: Transaction, name: str) -> tuple[bool, bool]:
     if name in sent_to:
         return False, False
     return True, bool(sent_to & others)
+
+
+def is_in_transaction(namespace: Namespace, *names: str) -> bool:
+    """Return whether a transaction has requests about one of these entities."""
+    running = (each for each in namespace.transactions.values() if each is not None)
+    return any(name in transaction.queues for transaction in running for name in names)
 
 
 def may_be_full(transaction: Transaction) -> bool:

@@ -7,6 +7,7 @@ from immutables import Map
 
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
+from busproof.oracle.changes import with_doubt, with_transaction
 from busproof.oracle.forwarding.forwarding import withheld_beyond
 from busproof.oracle.messages.duplicates import Fate, noted
 from busproof.oracle.messages.enqueueing import arrive
@@ -24,8 +25,9 @@ from busproof.oracle.messages.message_store import never_arrives
 from busproof.oracle.messages.partitioning import choices, home_of, narrowed
 from busproof.oracle.outages import Partitions
 from busproof.oracle.queued_messages import Key
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.sizes.entity_size import perhaps_full
-from busproof.oracle.sizes.free_space import no_room_within
+from busproof.oracle.sizes.free_space import no_room
 from busproof.oracle.sizes.message_limits import beyond_limits, no_more
 from busproof.oracle.state import (
     Namespace,
@@ -42,29 +44,59 @@ from busproof.oracle.transactions.limits import (
     occupied,
     unless_ending,
     with_staged,
-    with_transaction,
     without_deleted,
 )
 from busproof.oracle.transition import Choice, Observation, Transition, done, refusal
 
-__all__ = [
-    "after_refusal",
-    "conflicting",
-    "doubted",
-    "lost_send_in",
-    "regular_accepts",
-    "running",
-    "send_in",
-    "unavailable",
-]
+
+@attrs.frozen
+class _Sending:
+    """A send in a running transaction.
+
+    Attributes:
+        namespace: the state before it.
+        queue: the entity.
+        command: the request.
+        message: its message; one reading of it, if it has several.
+        seen: the observation.
+    """
+
+    namespace: Namespace
+    queue: Queue
+    command: v.Send
+    message: v.Message
+    seen: Observation
+
+    @property
+    def name(self) -> str:
+        """Name of the transaction."""
+        return self.command.transaction or ""
+
+    @property
+    def transaction(self) -> Transaction:
+        """The transaction."""
+        return running(self.namespace, self.name)
+
+    def reading(self, ambiguity: str) -> str | None:
+        """Return the chosen reading of an ambiguity."""
+        return self.namespace.profile.readings.get(ambiguity)
 
 
 def send_in(
     namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Observation
 ) -> Iterator[Transition]:
     """TXN-01 to TXN-09: buffer a send in a transaction, or refuse it."""
-    for way in _send_in(namespace, queue, command, message, seen):
-        yield doubted(way, command.transaction)
+    name = command.transaction or ""
+    transaction = namespace.transactions.get(name)
+    if transaction is None:
+        yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
+        return
+    transaction = without_deleted(namespace, transaction)
+    if transaction.keyed or settled_otherwise(namespace, transaction, queue, message):
+        transaction = attrs.evolve(transaction, doubtful=True)
+    namespace = with_transaction(namespace, name, transaction)
+    for way in _ways(_Sending(namespace, queue, command, message, seen)):
+        yield doubted(way, name)
 
 
 def doubted(way: Transition, name: str | None) -> Transition:
@@ -80,51 +112,44 @@ def doubted(way: Transition, name: str | None) -> Transition:
     return attrs.evolve(way, next=with_transaction(way.next, name or "", doubtful))
 
 
-def _send_in(
-    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message, seen: Observation
-) -> Iterator[Transition]:
-    name = command.transaction
-    transaction = namespace.transactions.get(name) if name is not None else None
-    if transaction is None or name is None:
-        yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
-        return
-    transaction = without_deleted(namespace, transaction)
-    if transaction.keyed or settled_otherwise(namespace, transaction, queue, message):
-        transaction = attrs.evolve(transaction, doubtful=True)
-    namespace = with_transaction(namespace, name, transaction)
+def _ways(sending: _Sending) -> Iterator[Transition]:
+    namespace, queue, message = sending.namespace, sending.queue, sending.message
+    transaction, settings = sending.transaction, queue.settings
     if transaction.doubtful or may_be_over(namespace, transaction):
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
-    for refused in (*no_more(namespace, transaction), *beyond_limits(namespace, command)):
-        yield _turned_away(namespace, command, refused)
+    for refused in (*no_more(namespace, transaction), *beyond_limits(namespace, sending.command)):
+        yield _turned_away(sending, refused)
         if not transaction.doomed:
-            yield from _taken_yet_doomed(namespace, queue, command, refused)
-    second = yield from _beside_another(namespace, queue, command)
+            yield from _taken_yet_doomed(sending, refused)
+    second = yield from _beside_another(sending)
     if keys_conflict(message):
-        rule = "TXN-07" if queue.settings.requires_session else "KEY-08"
-        yield from _refused(namespace, queue, command, conflicting(namespace, queue, message, rule))
-        if queue.settings.partitioned or not regular_accepts(namespace):
+        rule = "TXN-07" if settings.requires_session else "KEY-08"
+        yield from _refused(sending, conflicting(namespace, queue, message, rule))
+        if settings.partitioned or not regular_accepts(namespace):
             return
-    if queue.settings.requires_session and message.session_id is None:
-        missing = _session_missing(namespace, queue, message)
-        yield from _refused(namespace, queue, command, missing)
-        return
-    if queue.settings.partitioned:
-        yield from _send_in_partitioned(namespace, queue, command, message, seen, second=second)
+    if settings.requires_session and message.session_id is None:
+        # No error is documented for a message that lacks its session.
+        free = sending.reading("SESSION-ERROR") != "invalid-operation"
+        yield from _refused(sending, _invalid(sending, "TXN-06", any_error=free))
+    elif settings.partitioned:
+        yield from _send_in_partitioned(sending, second=second)
     elif not second:
-        yield from _send_in_regular(namespace, queue, command, message)
+        yield from _send_in_regular(sending)
 
 
-def _send_in_regular(
-    namespace: Namespace, queue: Queue, command: v.Send, message: v.Message
-) -> Iterator[Transition]:
+def _send_in_regular(sending: _Sending) -> Iterator[Transition]:
     """TXN-09, TXN-14: on a regular entity no key is needed, and any may follow another."""
-    for refused in no_room_within(namespace, queue, message, None, 1):
-        yield _turned_away(namespace, command, refused)
-    if not queue.outages.must_hit(1):
-        rules = _regular_rules(running(namespace, command.transaction or ""), message)
-        yield _staged(namespace, queue, command, message, None, 1, rules)
-    if queue.outages.any:
-        yield refusal(namespace, v.Error.UNAVAILABLE, any_error=True)
+    outages = sending.queue.outages
+    yield from _without_room(sending, None, 1)
+    if not outages.must_hit(1):
+        yield _staged(sending, None, 1, _regular_rules(sending.transaction, sending.message))
+    if outages.any:
+        yield refusal(sending.namespace, v.Error.UNAVAILABLE, any_error=True)
+
+
+def _without_room(sending: _Sending, key: Key | None, where: Partitions) -> Iterator[Transition]:
+    asked = (sending.namespace, sending.queue, sending.message, key, where)
+    yield from (_turned_away(sending, refused) for refused in no_room(*asked, within=True))
 
 
 def conflicting(
@@ -134,14 +159,12 @@ def conflicting(
 
     If a partition is down as well, either error may come first (ERROR-PRECEDENCE).
     """
-    readings = namespace.profile.readings
-    if not queue.settings.partitioned:
-        if readings.get("REGULAR-KEYS") != "accepted":
-            yield refusal(namespace, v.Error.INVALID_OPERATION)
-            yield from perhaps_full(namespace, queue, message)
+    readings, partitioned = namespace.profile.readings, bool(queue.settings.partitioned)
+    if not partitioned and readings.get("REGULAR-KEYS") == "accepted":
         return
     either_first = queue.outages.any and readings.get("ERROR-PRECEDENCE") != "key-first"
-    yield refusal(namespace, v.Error.INVALID_OPERATION, rule, any_error=either_first)
+    rules, any_error = rules_if((partitioned, rule)), partitioned and either_first
+    yield refusal(namespace, v.Error.INVALID_OPERATION, *rules, any_error=any_error)
     yield from perhaps_full(namespace, queue, message)
 
 
@@ -167,50 +190,28 @@ def unavailable(
 
 def _regular_rules(transaction: Transaction, message: v.Message) -> tuple[v.RuleId, ...]:
     """TXN-09, TXN-14: return the rules exercised by accepting a second session, or any key."""
-    staged = transaction.staged
-    if message.session_id is None:
-        return ("TXN-14",)
-    if staged is None:
-        return ()
-    before = staged[0].message.session_id
-    return ("TXN-09",) if before is not None and before != message.session_id else ()
+    session_id, staged = message.session_id, transaction.staged
+    before = None if staged is None else staged[0].message.session_id
+    second = session_id is not None and before not in (None, session_id)
+    return rules_if((session_id is None, "TXN-14"), (second, "TXN-09"))
 
 
-def _session_missing(
-    namespace: Namespace, queue: Queue, message: v.Message
-) -> Iterator[Transition]:
-    """TXN-06: a message for a session-aware entity needs a session; no error is documented."""
-    error_is_free = namespace.profile.readings.get("SESSION-ERROR") != "invalid-operation"
-    yield refusal(namespace, v.Error.INVALID_OPERATION, "TXN-06", any_error=error_is_free)
-    yield from perhaps_full(namespace, queue, message)
-
-
-def _send_in_partitioned(
-    namespace: Namespace,
-    queue: Queue,
-    command: v.Send,
-    message: v.Message,
-    seen: Observation,
-    *,
-    second: bool,
-) -> Iterator[Transition]:
+def _send_in_partitioned(sending: _Sending, *, second: bool) -> Iterator[Transition]:
     """TXN-02, TXN-03, TXN-04, TXN-08: one key, the same as before, or an invalid operation."""
-    transaction = running(namespace, command.transaction or "")
-    before = transaction.keys.get(command.queue)
-    for key in transaction_key(namespace, queue.settings, message):
+    namespace, queue = sending.namespace, sending.queue
+    before = sending.transaction.keys.get(sending.command.queue)
+    either_first = queue.outages.any and sending.reading("ERROR-PRECEDENCE") != "key-first"
+    for key in transaction_key(namespace, queue.settings, sending.message):
         if key is None:
-            yield from _refused(
-                namespace, queue, command, _invalid(namespace, queue, message, "TXN-03")
-            )
+            yield from _refused(sending, _invalid(sending, "TXN-03", any_error=either_first))
             continue
         if before is not None and keys_may_differ(namespace.profile, before, key):
-            rule = _rule_of_difference(before, key)
-            invalid = _invalid(namespace, queue, message, rule)
-            yield from _refused(namespace, queue, command, invalid)
-        if second:
-            continue
-        if before is None or keys_may_be_same(namespace.profile, before, key):
-            yield from _stage(namespace, queue, command, message, key, seen)
+            both_sessions = before.taken_from == key.taken_from == SESSION_ID
+            rule = "TXN-08" if both_sessions else "TXN-04"
+            yield from _refused(sending, _invalid(sending, rule, any_error=either_first))
+        same = before is None or keys_may_be_same(namespace.profile, before, key)
+        if same and not second:
+            yield from _stage(sending, key)
 
 
 def running(namespace: Namespace, name: str) -> Transaction:
@@ -221,73 +222,55 @@ def running(namespace: Namespace, name: str) -> Transaction:
     return transaction
 
 
-def _rule_of_difference(before: Key, key: Key) -> v.RuleId:
-    both_sessions = before.taken_from == key.taken_from == SESSION_ID
-    return "TXN-08" if both_sessions else "TXN-04"
+def _invalid(sending: _Sending, rule: v.RuleId, *, any_error: bool) -> Iterator[Transition]:
+    """Return the refusal of an invalid operation; the entity may be full as well."""
+    namespace = sending.namespace
+    yield refusal(namespace, v.Error.INVALID_OPERATION, rule, any_error=any_error)
+    yield from perhaps_full(namespace, sending.queue, sending.message)
 
 
-def _invalid(
-    namespace: Namespace, queue: Queue, message: v.Message, rule: v.RuleId
-) -> Iterator[Transition]:
-    readings = namespace.profile.readings
-    either_first = queue.outages.any and readings.get("ERROR-PRECEDENCE") != "key-first"
-    yield refusal(namespace, v.Error.INVALID_OPERATION, rule, any_error=either_first)
-    yield from perhaps_full(namespace, queue, message)
-
-
-def _beside_another(
-    namespace: Namespace, queue: Queue, command: v.Send
-) -> Generator[Transition, None, bool]:
+def _beside_another(sending: _Sending) -> Generator[Transition, None, bool]:
     """TXN-15: the refusal of a send to a second entity; return whether it is the only answer.
 
     Whether an entity is partitioned makes no difference. The refusal may end the transaction, as
     any other does (TXN-AFTER-REFUSAL), and it may come before one for the message's keys.
     """
-    transaction = running(namespace, command.transaction or "")
-    may, must = is_second_entity(transaction, command.queue)
-    reading = namespace.profile.readings.get("TXN-ENTITIES")
+    may, must = is_second_entity(sending.transaction, sending.command.queue)
+    reading = sending.reading("TXN-ENTITIES")
     if may and reading != "accepted":
         rules = ("TXN-15",) if must and reading == "refused" else ()
-        second = refusal(namespace, v.Error.INVALID_OPERATION, *rules, any_error=True)
-        yield from _refused(namespace, queue, command, iter((second,)))
+        second = refusal(sending.namespace, v.Error.INVALID_OPERATION, *rules, any_error=True)
+        yield from _refused(sending, iter((second,)))
     return must and reading == "refused"
 
 
-def _refused(
-    namespace: Namespace,
-    queue: Queue,
-    command: v.Send,
-    refusals: Iterator[Transition],
-) -> Iterator[Transition]:
+def _refused(sending: _Sending, refusals: Iterator[Transition]) -> Iterator[Transition]:
     """Refuse at the send, or at the commit (TXN-REFUSAL); it may end the transaction.
 
     While a partition is down the send may be refused for that, under any reading (KEY-03). The
     first of several refusals of one send decides why it must not take effect.
     """
-    reading = namespace.profile.readings.get("TXN-REFUSAL")
     for place, transition in enumerate(refusals):
-        if reading != "at-commit" or queue.outages.any:
-            yield _turned_away(namespace, command, transition)
+        if sending.reading("TXN-REFUSAL") != "at-commit" or sending.queue.outages.any:
+            yield _turned_away(sending, transition)
         if place == 0:
-            yield from _taken_yet_doomed(namespace, queue, command, transition)
+            yield from _taken_yet_doomed(sending, transition)
 
 
-def _turned_away(namespace: Namespace, command: v.Send, refused: Transition) -> Transition:
+def _turned_away(sending: _Sending, refused: Transition) -> Transition:
     """Refuse at the send."""
-    transaction = running(namespace, command.transaction or "")
-    after = after_refusal(refused.next, command.transaction or "", transaction)
+    after = after_refusal(refused.next, sending.name, sending.transaction)
     return attrs.evolve(refused, next=after)
 
 
-def _taken_yet_doomed(
-    namespace: Namespace, queue: Queue, command: v.Send, refused: Transition
-) -> Iterator[Transition]:
+def _taken_yet_doomed(sending: _Sending, refused: Transition) -> Iterator[Transition]:
     """Accept the send, and refuse its transaction's commit later (TXN-REFUSAL)."""
-    if namespace.profile.readings.get("TXN-REFUSAL") not in ("at-commit", "either"):
+    if sending.reading("TXN-REFUSAL") not in ("at-commit", "either"):
         return
-    doomed = attrs.evolve(running(namespace, command.transaction or ""), doomed=True)
-    accepted = with_transaction(namespace, command.transaction or "", doomed)
-    gone = never_arrives(queue, command.message.body, (*refused.rules, "TXN-12")[0])
+    doomed = attrs.evolve(sending.transaction, doomed=True)
+    accepted = with_transaction(sending.namespace, sending.name, doomed)
+    body = sending.message.body
+    gone = never_arrives(sending.queue, body, (*refused.rules, "TXN-12")[0])
     yield done(with_queue(accepted, gone))
 
 
@@ -303,63 +286,45 @@ def after_refusal(namespace: Namespace, name: str, transaction: Transaction) -> 
     return with_transaction(namespace, name, left)
 
 
-def _stage(
-    namespace: Namespace,
-    queue: Queue,
-    command: v.Send,
-    message: v.Message,
-    key: Key,
-    seen: Observation,
-) -> Iterator[Transition]:
+def _stage(sending: _Sending, key: Key) -> Iterator[Transition]:
     """TXN-05, TXN-10: place in the key's partition, as outside a transaction."""
-    pins = key == effective_key(namespace, queue.settings, message)
+    namespace, queue = sending.namespace, sending.queue
+    pins = key == effective_key(namespace, queue.settings, sending.message)
     home = home_of(namespace, queue, key) if pins else everywhere(namespace, queue.settings)
-    for refused in no_room_within(namespace, queue, message, key, home):
-        yield _turned_away(namespace, command, refused)
-    for where in choices(namespace, queue, queue.outages.spared(home), seen):
-        rules = _stage_rules(namespace, queue, command, message, key, home)
-        narrowed_queue = queue
+    yield from _without_room(sending, key, home)
+    rules = _stage_rules(sending, key, home)
+    for where in choices(namespace, queue, queue.outages.spared(home), sending.seen):
+        placed = sending
         if pins:
-            narrowed_queue = attrs.evolve(queue, homes=narrowed(namespace, queue, key, where))
-        yield _staged(namespace, narrowed_queue, command, message, key, where, rules)
+            homes = narrowed(namespace, queue, key, where)
+            placed = attrs.evolve(sending, queue=attrs.evolve(queue, homes=homes))
+        yield _staged(placed, key, where, rules)
     if queue.outages.may_hit(home):
         transition = unavailable(namespace, queue, key, home, "KEY-03")
-        yield from _refused(namespace, queue, command, iter((transition,)))
+        yield from _refused(sending, iter((transition,)))
 
 
-def _stage_rules(
-    namespace: Namespace,
-    queue: Queue,
-    command: v.Send,
-    message: v.Message,
-    key: Key,
-    home: Partitions,
-) -> tuple[v.RuleId, ...]:
-    transaction = running(namespace, command.transaction or "")
-    again = command.queue in transaction.keys
-    known = home.bit_count() == 1 and home_name(namespace.profile, key) in queue.homes
-    rules: tuple[v.RuleId, ...] = ("TXN-02",) if again else ("TXN-01",)
-    if known:
-        rules = ("TXN-10", *rules) if again else ("TXN-05", *rules)
-    if not queue.settings.requires_session and message.session_id is None:
-        rules = (*rules, "TXN-11") if message.partition_key is not None else rules
-    return rules
+def _stage_rules(sending: _Sending, key: Key, home: Partitions) -> tuple[v.RuleId, ...]:
+    message, queue, profile = sending.message, sending.queue, sending.namespace.profile
+    again = sending.command.queue in sending.transaction.keys
+    known = home.bit_count() == 1 and home_name(profile, key) in queue.homes
+    by_key = message.session_id is None and message.partition_key is not None
+    return rules_if(
+        (known, "TXN-10" if again else "TXN-05"),
+        (True, "TXN-02" if again else "TXN-01"),
+        (by_key and not queue.settings.requires_session, "TXN-11"),
+    )
 
 
 def _staged(
-    namespace: Namespace,
-    queue: Queue,
-    command: v.Send,
-    message: v.Message,
-    key: Key | None,
-    where: Partitions,
-    rules: tuple[v.RuleId, ...],
+    sending: _Sending, key: Key | None, where: Partitions, rules: tuple[v.RuleId, ...]
 ) -> Transition:
-    transaction = running(namespace, command.transaction or "")
+    namespace, queue, transaction = sending.namespace, sending.queue, sending.transaction
+    name, body = sending.command.queue, sending.message.body
     staged = Staged(
-        queue=command.queue,
+        queue=name,
         born=queue.managed.born,
-        message=message,
+        message=sending.message,
         key=key,
         where=where,
         arrivals=arrived_by_now(namespace, queue),
@@ -368,15 +333,15 @@ def _staged(
     )
     keys = transaction.keys
     if key is not None:
-        keys = keys.set(command.queue, keys.get(command.queue, key))
+        keys = keys.set(name, keys.get(name, key))
     grown = with_staged(attrs.evolve(transaction, keys=keys), queue, staged)
-    hidden = never_arrives(occupied(queue, staged), message.body, "TXN-12")
-    after = withheld_beyond(with_queue(namespace, hidden), hidden, message.body, "FWD-33")
-    after = unless_ending(after, transaction, command.queue)
+    hidden = never_arrives(occupied(queue, staged), body, "TXN-12")
+    after = withheld_beyond(with_queue(namespace, hidden), hidden, body, "FWD-33")
+    after = unless_ending(after, transaction, name)
     if queue.settings.forward_to is not None:
         rules = ("FWD-34", *rules)
     choice = Choice(where.bit_length() - 1) if where.bit_count() == 1 else None
-    return done(with_transaction(after, command.transaction or "", grown), *rules, choice=choice)
+    return done(with_transaction(after, sending.name, grown), *rules, choice=choice)
 
 
 def arrived_by_now(namespace: Namespace, queue: Queue) -> Map[str, int]:
@@ -388,14 +353,11 @@ def arrived_by_now(namespace: Namespace, queue: Queue) -> Map[str, int]:
 
 def lost_send_in(namespace: Namespace, command: v.Send) -> Namespace:
     """Return the states in which the message may be in the transaction, or may have ended it."""
-    name = command.transaction or ""
-    transaction = namespace.transactions.get(name)
-    if transaction is None:
+    if namespace.transactions.get(command.transaction or "") is None:
         return namespace
     queue = namespace.queues[command.queue]
     message, where = command.message, everywhere(namespace, queue.settings)
     key = effective_key(namespace, queue.settings, message)
     copies = noted(namespace, queue, message, key, becomes=Fate.OPEN, answered=False)
     lost = Arrival(message=message, key=key, where=where, certain=False, answered=False)
-    after = arrive(namespace, queue, lost, {"copies": copies})
-    return with_transaction(after, name, attrs.evolve(transaction, doubtful=True))
+    return with_doubt(arrive(namespace, queue, lost, {"copies": copies}), command)

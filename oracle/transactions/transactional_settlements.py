@@ -1,46 +1,28 @@
 """Settlements in a transaction: the message stays locked, and the commit settles it."""
 
 from collections.abc import Iterator
-from typing import assert_never
 
 import attrs
 
 from busproof import vocabulary as v
+from busproof.oracle.changes import with_doubt, with_transaction
 from busproof.oracle.evolve import evolve
 from busproof.oracle.heap import push
-from busproof.oracle.messages.deferral import defer, lost_defer
 from busproof.oracle.messages.keys import keys_may_differ
 from busproof.oracle.messages.settling import (
-    abandon,
-    complete,
-    dead_letter,
     has_ended,
     is_of_lost_answer,
     locked,
-    lost_abandon,
-    lost_complete,
-    lost_dead_letter,
+    perhaps_settled,
+    settle_at_once,
 )
 from busproof.oracle.queued_messages import Key, Lock, Pledge, Stored
 from busproof.oracle.state import Enlisted, Namespace, Queue, Transaction, with_queue
-from busproof.oracle.transactions.limits import (
-    is_there,
-    may_be_full,
-    may_be_over,
-    with_transaction,
-)
+from busproof.oracle.transactions.limits import is_there, may_be_full, may_be_over
 from busproof.oracle.transactions.transactional_sends import after_refusal, running
 from busproof.oracle.transition import Transition, done, refusal
 from busproof.oracle.unjudged import stop_judging
 from busproof.oracle.window import Window
-
-__all__ = [
-    "loses",
-    "lost_settle",
-    "released",
-    "settle",
-    "settled_together",
-]
 
 
 def settle(namespace: Namespace, command: v.Settlement) -> Iterator[Transition]:
@@ -49,24 +31,10 @@ def settle(namespace: Namespace, command: v.Settlement) -> Iterator[Transition]:
         yield from _enlisted(namespace, command, command.transaction)
         return
     pledged = _held_in_doubt(namespace, command)
-    yield from _at_once(pledged or namespace, command)
+    yield from settle_at_once(pledged or namespace, command)
     if pledged is not None:
         # Outside the documents: a second settlement, after one in a transaction.
         yield refusal(namespace, v.Error.LOCK_LOST, any_error=True)
-
-
-def _at_once(namespace: Namespace, command: v.Settlement) -> Iterator[Transition]:
-    match command:
-        case v.Complete():
-            return complete(namespace, command)
-        case v.Abandon():
-            return abandon(namespace, command)
-        case v.DeadLetter():
-            return dead_letter(namespace, command)
-        case v.Defer():
-            return defer(namespace, command)
-        case _:
-            assert_never(command)
 
 
 def _held_in_doubt(namespace: Namespace, command: v.Settlement) -> Namespace | None:
@@ -103,9 +71,8 @@ def _enlisted(namespace: Namespace, command: v.Settlement, name: str) -> Iterato
     again = before is not None
     namespace = before or namespace
     transaction = running(namespace, name)
-    namespace = with_transaction(namespace, name, transaction)
     may_settle = unsure = False
-    for transition in _at_once(namespace, attrs.evolve(command, transaction=None)):
+    for transition in settle_at_once(namespace, attrs.evolve(command, transaction=None)):
         if isinstance(transition.outcome, v.Done):
             may_settle = True
         else:
@@ -114,17 +81,34 @@ def _enlisted(namespace: Namespace, command: v.Settlement, name: str) -> Iterato
                 yield _turned_away(transition, command, name, transaction)
             yield from _taken_yet_doomed(namespace, command, name, transition)
     if may_settle and not _must_object(namespace, command, transaction):
-        nameless = is_of_lost_answer(namespace.queues[command.queue], command.lock_token)
-        waiting = _waiting(namespace, command, name, certain=not (again or nameless))
-        if nameless:
-            waiting = stop_judging(waiting, v.owner_of(command.queue))
-        if unsure and not _refuses(namespace, "at-once"):
-            waiting = _perhaps_doomed(waiting, name)
-        yield done(waiting)
+        yield done(_accepted(namespace, command, name, again=again, unsure=unsure))
     over = transaction.doubtful or may_be_over(namespace, transaction)
     if again or over or may_be_full(transaction) or _may_object(namespace, command, transaction):
         after = after_refusal(namespace, name, transaction)
         yield refusal(after, v.Error.INVALID_OPERATION, any_error=True)
+
+
+def _accepted(
+    namespace: Namespace, command: v.Settlement, name: str, *, again: bool, unsure: bool
+) -> Namespace:
+    """Return the state in which a settlement waits for the commit.
+
+    Args:
+        namespace: the state before.
+        command: the settlement.
+        name: its transaction.
+        again: whether an earlier settlement of the message waits, too.
+        unsure: whether the lock may have been lost.
+    """
+    nameless = is_of_lost_answer(namespace.queues[command.queue], command.lock_token)
+    waiting = _waiting(namespace, command, name, certain=not (again or nameless))
+    if nameless:
+        waiting = stop_judging(waiting, v.owner_of(command.queue))
+    if unsure and not _refuses(namespace, "at-once"):
+        # It may be refused later and doom the rest: the documents do not say whether a doomed
+        # transaction accepts sends or a roll back.
+        waiting = with_doubt(waiting, command)
+    return waiting
 
 
 def _turned_away(
@@ -146,15 +130,6 @@ def _taken_yet_doomed(
     waiting = _waiting(namespace, command, name)
     doomed = attrs.evolve(running(waiting, name), doomed=True)
     yield done(with_transaction(waiting, name, doomed))
-
-
-def _perhaps_doomed(namespace: Namespace, name: str) -> Namespace:
-    """An accepted settlement with a perhaps lost lock may be refused later and doom the rest.
-
-    The documents do not say whether a doomed transaction accepts sends or a roll back.
-    """
-    doubtful = attrs.evolve(running(namespace, name), doubtful=True)
-    return with_transaction(namespace, name, doubtful)
 
 
 def _refuses(namespace: Namespace, when: str) -> bool:
@@ -196,7 +171,7 @@ def _key(namespace: Namespace, command: v.Settlement) -> Key | None:
 def _pledging(namespace: Namespace, command: v.Settlement) -> Namespace:
     """Record that a settlement of the queue's messages was requested in a transaction."""
     queue = namespace.queues[command.queue]
-    return namespace if queue.pledged else with_queue(namespace, evolve(queue, pledged=True))
+    return with_queue(namespace, queue.asked("transactions"))
 
 
 def _waiting(
@@ -281,33 +256,16 @@ def settled_together(namespace: Namespace, transaction: Transaction, *, certain:
         command = each.command
         queue = _queue_of(namespace, each) if certain and each.certain else None
         if queue is not None and locked(queue, command.lock_token) is not None:
-            namespace = next(_at_once(namespace, command)).next
-        else:
-            namespace = _perhaps_settled(namespace, command)
+            namespace = next(settle_at_once(namespace, command)).next
+        elif command.queue in namespace.queues:
+            namespace = perhaps_settled(namespace, command)
     return namespace
-
-
-def _perhaps_settled(namespace: Namespace, command: v.Settlement) -> Namespace:
-    """Return the namespace after a settlement that may take effect, now or later."""
-    if command.queue not in namespace.queues:
-        return namespace
-    match command:
-        case v.Complete():
-            return lost_complete(namespace, command)
-        case v.Abandon():
-            return lost_abandon(namespace, command)
-        case v.DeadLetter():
-            return lost_dead_letter(namespace, command)
-        case v.Defer():
-            return lost_defer(namespace, command)
-        case _:
-            assert_never(command)
 
 
 def lost_settle(namespace: Namespace, command: v.Settlement) -> Namespace:
     """Return the states after an unanswered settlement; in a transaction it may wait."""
     if command.transaction is None:
-        return _perhaps_settled(_held_in_doubt(namespace, command) or namespace, command)
+        return perhaps_settled(_held_in_doubt(namespace, command) or namespace, command)
     if namespace.transactions.get(command.transaction) is None:
         return namespace
     namespace = _held_in_doubt(namespace, command) or namespace

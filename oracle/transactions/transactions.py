@@ -6,6 +6,8 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.oracle.arrivals import Arrival
+from busproof.oracle.changes import with_doubt, with_registry, with_transaction
+from busproof.oracle.forwarding.forwarding import kept_away_by
 from busproof.oracle.management.subscription_rules import with_changes
 from busproof.oracle.management.topics import told_of_topics
 from busproof.oracle.messages.duplicates import Fate, declined, fate, noted
@@ -13,21 +15,13 @@ from busproof.oracle.messages.enqueueing import arrive
 from busproof.oracle.messages.keys import effective_key
 from busproof.oracle.messages.message_store import never_arrives
 from busproof.oracle.messages.scheduling import committed_later
+from busproof.oracle.rule_lists import rules_if
 from busproof.oracle.sizes.free_space import lacks_room
 from busproof.oracle.state import NEVER, Namespace, Queue, Staged, Transaction, with_queue
-from busproof.oracle.transactions.limits import (
-    SIZE_LIMIT,
-    in_order,
-    is_there,
-    may_be_over,
-    vacated,
-    with_transaction,
-)
+from busproof.oracle.transactions.limits import SIZE_LIMIT, in_order, is_there, may_be_over, vacated
 from busproof.oracle.transactions.transactional_settlements import loses, released, settled_together
 from busproof.oracle.transition import Observation, Transition, done, refusal
 from busproof.oracle.window import Window
-
-__all__ = ["begin", "commit", "lost_begin", "lost_commit", "lost_roll_back", "roll_back", "sent_to"]
 
 
 def begin(namespace: Namespace, command: v.BeginTransaction) -> Iterator[Transition]:
@@ -57,82 +51,59 @@ def commit(
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
         return
     ended = with_transaction(namespace, command.transaction, None)
-    hit, must_hit = _outage(namespace, transaction)
-    reading = namespace.profile.readings.get("TXN-OUTAGE")
-    may_lack, lacks = lacks_room(namespace, in_order(transaction), seen)
+    staged = in_order(transaction)
+    hit, outage = _outage(namespace, staged)
+    may_lack, lacks = lacks_room(namespace, staged, seen)
     may_lose, loses_lock = loses(namespace, transaction)
     if may_lack:
         left = _forgotten(ended, transaction, "SIZE-14")
         yield refusal(left, v.Error.QUOTA_EXCEEDED, "SIZE-14", "SIZE-11")
     # Settlements free storage; the documents do not say whether for sends of the same commit.
     lacks = lacks and not transaction.settlements
-    outage = must_hit and reading == "refused"
     if not (transaction.doomed or lacks or loses_lock or outage):
         rules = _shown_by_commit(namespace, transaction)
-        if _spans_sessions(namespace, transaction):
-            rules = ("SESS-26", *rules)
         yield done(_committed(ended, transaction, certain=True), *rules)
-    gone = _lacks_a_queue(namespace, transaction)
-    over = gone or may_be_over(namespace, transaction)
-    lost: tuple[v.RuleId, ...] = ("LOCK-13",) if loses_lock else ()
-    if transaction.doomed or transaction.doubtful or hit or over or may_lose:
+    # The documents do not say what happens if a destination has been deleted since.
+    there = all(_is_still_there(namespace, each) for each in staged)
+    if hit or may_lose or not there or _may_have_ended(namespace, transaction):
         error = v.Error.LOCK_LOST if may_lose else v.Error.INVALID_OPERATION
+        lost = rules_if((loses_lock, "LOCK-13"))
         yield refusal(_forgotten(ended, transaction), error, *lost, any_error=True)
 
 
+def _outage(namespace: Namespace, staged: list[Staged]) -> tuple[bool, bool]:
+    """Return whether a partition concerned may be down, and whether that forbids the commit."""
+    queues = namespace.queues
+    there = [(queues[each.queue].outages, each) for each in staged if each.queue in queues]
+    hit = any(outages.may_hit(each.where) for outages, each in there)
+    refused = namespace.profile.readings.get("TXN-OUTAGE") == "refused"
+    return hit, refused and any(
+        outages.identified and outages.must_hit(each.where) and _is_still_there(namespace, each)
+        for outages, each in there
+    )
+
+
 def _shown_by_commit(namespace: Namespace, transaction: Transaction) -> tuple[v.RuleId, ...]:
-    sent_to = [
-        queue
+    destinations = [
+        (namespace.queues.get(each.queue), each.queue, each.message.session_id)
         for each in in_order(transaction)
-        if (queue := namespace.queues.get(each.queue)) is not None
     ]
-    rules = [rule for queue in sent_to for rule in told_of_topics(queue, ("TXN-12",))]
-    changes = ("FEAT-19",) if transaction.changes else ()
-    if transaction.settlements:
-        changes = ("LOCK-11", *changes)
-    if transaction.size == SIZE_LIMIT:
-        changes = ("LIMIT-15", *changes)
-    sent = ("TXN-12",) if transaction.size or not transaction.settlements else ()
-    return tuple(dict.fromkeys((*changes, *sent, *rules)))
-
-
-def _outage(namespace: Namespace, transaction: Transaction) -> tuple[bool, bool]:
-    """Return whether a partition concerned may be down, and whether one certainly is."""
-    staged = in_order(transaction)
-    outages = [
-        (queue.outages, each)
-        for each in staged
-        if (queue := namespace.queues.get(each.queue)) is not None
-    ]
-    return (
-        any(outage.may_hit(each.where) for outage, each in outages),
-        any(
-            outage.identified and outage.must_hit(each.where) and _is_still_there(namespace, each)
-            for outage, each in outages
-        ),
+    sessions = {
+        (name, session_id)
+        for queue, name, session_id in destinations
+        if session_id is not None and not (queue is not None and queue.settings.partitioned)
+    }
+    rules = rules_if(
+        # Several sessions of one regular queue.
+        (len({name for name, _ in sessions}) < len(sessions), "SESS-26"),
+        (transaction.size == SIZE_LIMIT, "LIMIT-15"),
+        (transaction.settlements, "LOCK-11"),
+        (transaction.changes, "FEAT-19"),
+        (transaction.size or not transaction.settlements, "TXN-12"),
     )
-
-
-def _spans_sessions(namespace: Namespace, transaction: Transaction) -> bool:
-    """SESS-26: return whether it sent to several sessions of one regular queue."""
-    sessions: dict[str, set[str]] = {}
-    for staged in in_order(transaction):
-        if staged.message.session_id is not None:
-            sessions.setdefault(staged.queue, set()).add(staged.message.session_id)
-    return any(
-        len(names) > 1 and not _is_partitioned(namespace, queue)
-        for queue, names in sessions.items()
-    )
-
-
-def _is_partitioned(namespace: Namespace, name: str) -> bool:
-    queue = namespace.queues.get(name)
-    return queue is not None and bool(queue.settings.partitioned)
-
-
-def _lacks_a_queue(namespace: Namespace, transaction: Transaction) -> bool:
-    """Return whether a destination has been deleted since, which is not documented."""
-    return any(not _is_still_there(namespace, each) for each in in_order(transaction))
+    queues = (queue for queue, _, _ in destinations if queue is not None)
+    of_topics = (rule for queue in queues for rule in told_of_topics(queue, ("TXN-12",)))
+    return tuple(dict.fromkeys((*rules, *of_topics)))
 
 
 def _is_still_there(namespace: Namespace, staged: Staged) -> bool:
@@ -199,8 +170,7 @@ def _arrived(namespace: Namespace, queue: Queue, staged: Staged, *, certain: boo
     becomes = fate(namespace, queue, staged.message, staged.key)
     if becomes is Fate.DROPPED:
         dropped = never_arrives(queue, staged.message.body, "KEY-11")
-        told = attrs.evolve(dropped, kept_away=tuple(dict.fromkeys((*dropped.kept_away, "DUP-11"))))
-        return with_queue(namespace, told if certain else dropped)
+        return with_queue(namespace, kept_away_by(dropped, "DUP-11") if certain else dropped)
     kept = certain and becomes is Fate.KEPT
     copies = noted(
         namespace,
@@ -226,13 +196,9 @@ def _arrived(namespace: Namespace, queue: Queue, staged: Staged, *, certain: boo
 def _came(namespace: Namespace, staged: Staged) -> Window:
     """Return when a message sent in a transaction arrived (LIFETIME-IN-TRANSACTION)."""
     sent, now = staged.sent, namespace.now
-    match namespace.profile.readings.get("LIFETIME-IN-TRANSACTION"):
-        case "commit":
-            return now
-        case "send":
-            return sent
-        case _:
-            return Window(sent.earliest, now.latest)
+    reading = namespace.profile.readings.get("LIFETIME-IN-TRANSACTION", "either")
+    either = Window(sent.earliest, now.latest)
+    return {"commit": now, "send": sent}.get(reading, either)
 
 
 def roll_back(namespace: Namespace, command: v.RollBackTransaction) -> Iterator[Transition]:
@@ -242,12 +208,14 @@ def roll_back(namespace: Namespace, command: v.RollBackTransaction) -> Iterator[
         yield refusal(namespace, v.Error.NOT_FOUND, any_error=True)
         return
     ended = with_transaction(namespace, command.transaction, None)
-    rules: tuple[v.RuleId, ...] = ("TXN-13",) if transaction.size else ()
-    if transaction.changes:
-        rules = ("FEAT-19", *rules)
-    yield done(_forgotten(ended, transaction), *rules)
-    if transaction.doubtful or transaction.doomed or may_be_over(namespace, transaction):
-        yield refusal(_forgotten(ended, transaction), v.Error.NOT_FOUND, any_error=True)
+    left = _forgotten(ended, transaction)
+    yield done(left, *rules_if((transaction.changes, "FEAT-19"), (transaction.size, "TXN-13")))
+    if _may_have_ended(namespace, transaction):
+        yield refusal(left, v.Error.NOT_FOUND, any_error=True)
+
+
+def _may_have_ended(namespace: Namespace, transaction: Transaction) -> bool:
+    return transaction.doubtful or transaction.doomed or may_be_over(namespace, transaction)
 
 
 def _forgotten(
@@ -290,15 +258,12 @@ def lost_commit(namespace: Namespace, command: v.CommitTransaction) -> Namespace
 
 def lost_roll_back(namespace: Namespace, command: v.RollBackTransaction) -> Namespace:
     """Return the states in which the transaction may have ended; a later commit may find it."""
-    transaction = namespace.transactions.get(command.transaction)
-    if transaction is None:
+    if namespace.transactions.get(command.transaction) is None:
         return _with_end(namespace, command.transaction, commits=False)
-    doubtful = attrs.evolve(transaction, doubtful=True)
-    return with_transaction(namespace, command.transaction, doubtful)
+    return with_doubt(namespace, command)
 
 
 def _with_end(namespace: Namespace, name: str, *, commits: bool) -> Namespace:
     """Return the namespace in which a later transaction of this name may end at once."""
-    registry = namespace.registry
-    ends = registry.ends.set(name, commits or registry.ends.get(name, False))
-    return attrs.evolve(namespace, registry=attrs.evolve(registry, ends=ends))
+    ends = namespace.registry.ends
+    return with_registry(namespace, ends=ends.set(name, commits or ends.get(name, False)))

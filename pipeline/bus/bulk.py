@@ -1,8 +1,9 @@
 """Run many buses in one job, each with its own commands and optionally its own mutant."""
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Final
 
-from busproof.pipeline.bus.folding import SCHEMA, folded
+from busproof.pipeline.bus.folding import COMMANDS, SCHEMA, folded
 from busproof.pipeline.bus.mutants import guarded
 
 if TYPE_CHECKING:
@@ -14,14 +15,17 @@ SEQUENCES: Final = f"seed BIGINT, mutant STRING, {SCHEMA}"
 """Schema with one row per sequence; `mutant` names the bus's mutant, null for none."""
 
 
-def told(sequences: "DataFrame", *, mutated: bool = False) -> "DataFrame":
+def told(
+    sequences: "DataFrame", *, kinds: Collection[str] = tuple(COMMANDS), mutated: bool = False
+) -> "DataFrame":
     """Return the outcomes of each sequence's commands in order, as JSON text.
 
     Args:
         sequences: rows in the schema `SEQUENCES`.
+        kinds: types of the commands in the rows; fewer make a smaller plan.
         mutated: whether to support mutants, which makes the plan larger.
     """
-    fold = folded(referring=True)
+    fold = folded(kinds, referring=True)
     after = guarded(fold) if mutated else fold
     return sequences.selectExpr(
         "seed", "mutant", f"to_json(named_struct('told', {after}.told)) AS told"

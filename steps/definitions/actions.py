@@ -2,16 +2,11 @@
 
 from pytest_bdd import parsers, then, when
 
+from busproof import vocabulary as v
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.sending import READ
 from busproof.steps.definitions.topics import TOPIC
 from busproof.steps.wording import Properties, wanted
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import AddRule, CreateSubscription, Receive
-from busproof.vocabulary.messages import MessageView
-from busproof.vocabulary.outcomes import Outcome
-from busproof.vocabulary.subscription_rules import TrueFilter
-from busproof.vocabulary.values import ReceiveMode
 
 LETTER = "x"
 
@@ -23,10 +18,10 @@ LETTER = "x"
     ),
     target_fixture="outcome",
 )
-def adds_acting_rule(bus: Bus, rule: str, name: str, action: str, what: str) -> Outcome:
+def adds_acting_rule(bus: Bus, rule: str, name: str, action: str, what: str) -> v.Outcome:
     """Try to add a rule with an action."""
     selecting = wanted(what)
-    command = AddRule(topic=TOPIC, subscription=name, rule=rule, filter=selecting, action=action)
+    command = v.AddRule(topic=TOPIC, subscription=name, rule=rule, filter=selecting, action=action)
     return bus.do(command)
 
 
@@ -34,60 +29,60 @@ def adds_acting_rule(bus: Bus, rule: str, name: str, action: str, what: str) -> 
     parsers.parse('a rule of subscription "{name}" with a name of {number:d} characters is added'),
     target_fixture="outcome",
 )
-def adds_long_named_rule(bus: Bus, name: str, number: int) -> Outcome:
+def adds_long_named_rule(bus: Bus, name: str, number: int) -> v.Outcome:
     """Try to add a rule with a name of this length."""
     rule = LETTER * number
-    return bus.do(AddRule(topic=TOPIC, subscription=name, rule=rule, filter=TrueFilter()))
+    return bus.do(v.AddRule(topic=TOPIC, subscription=name, rule=rule, filter=v.TrueFilter()))
 
 
 @when(
     parsers.parse("a subscription with a name of {number:d} characters is created"),
     target_fixture="outcome",
 )
-def subscribes_by_long_name(bus: Bus, number: int) -> Outcome:
+def subscribes_by_long_name(bus: Bus, number: int) -> v.Outcome:
     """Try to create a subscription with a name of this length."""
-    return bus.do(CreateSubscription(topic=TOPIC, subscription=LETTER * number))
+    return bus.do(v.CreateSubscription(topic=TOPIC, subscription=LETTER * number))
 
 
 @when(parsers.parse('a subscription "{name}" is tried'), target_fixture="outcome")
-def subscribes(bus: Bus, name: str) -> Outcome:
+def subscribes(bus: Bus, name: str) -> v.Outcome:
     """Try to create a subscription."""
-    return bus.do(CreateSubscription(topic=TOPIC, subscription=name))
+    return bus.do(v.CreateSubscription(topic=TOPIC, subscription=name))
 
 
 @when(
     parsers.parse("a message is requested from the subscription with {number:d} characters"),
     target_fixture="outcome",
 )
-def asks_long_named(bus: Bus, number: int) -> Outcome:
+def asks_long_named(bus: Bus, number: int) -> v.Outcome:
     """Try to receive from a subscription with a name of this length, which may not exist."""
     queue = f"{TOPIC}/subscriptions/{LETTER * number}"
-    return bus.do(Receive(queue=queue, mode=ReceiveMode.RECEIVE_AND_DELETE))
+    return bus.do(v.Receive(queue=queue, mode=v.ReceiveMode.RECEIVE_AND_DELETE))
 
 
 @then(parsers.parse("exactly {number:d} copies were received"))
 @then(parsers.parse("exactly {number:d} copy was received"))
-def so_many_copies(bus: Bus, views: list[MessageView], number: int) -> None:
+def so_many_copies(bus: Bus, views: list[v.MessageView], number: int) -> None:
     """Check the number of copies of the latest message, by its body."""
     assert [view.body for view in views] == [bus.sent[-1].body] * number, views
 
 
 @then(parsers.parse("exactly one of them has {carried}"), converters=READ)
-def one_has(views: list[MessageView], carried: Properties) -> None:
+def one_has(views: list[v.MessageView], carried: Properties) -> None:
     """Check that exactly one copy has these properties."""
     assert sum(carried.fit(view) for view in views) == 1, views
 
 
 @then(parsers.parse("{number:d} of them have property {name}"))
-def have_property(views: list[MessageView], number: int, name: str) -> None:
+def have_property(views: list[v.MessageView], number: int, name: str) -> None:
     """Check the number of copies that have a property with this name, whatever its value."""
     assert sum(name in view.properties for view in views) == number, views
 
 
 @then("exactly one of them is as it was sent")
-def one_is_as_sent(bus: Bus, views: list[MessageView]) -> None:
+def one_is_as_sent(bus: Bus, views: list[v.MessageView]) -> None:
     """Check that exactly one copy has the sender's properties and subject, and no others."""
-    bus.need(Capability.FILTERS)
+    bus.need(v.Capability.FILTERS)
     sent = bus.sent[-1]
     same = [
         view

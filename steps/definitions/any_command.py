@@ -2,13 +2,11 @@
 
 from pytest_bdd import given, parsers, then, when
 
+from busproof import vocabulary as v
 from busproof.history.render.gherkin import ASKS, VERDICT, request_of
 from busproof.history.replay import resolved
 from busproof.judging.scenario_outcome import Inconclusive, NotApplicable
 from busproof.steps.bus import Bus
-from busproof.vocabulary.commands import AdvanceClock
-from busproof.vocabulary.outcomes import Received
-from busproof.vocabulary.values import Clock, Tier
 
 __all__ = ["Asking"]
 
@@ -22,11 +20,11 @@ class Asking:
         self.count = 0
 
     @property
-    def clock(self) -> Clock:
+    def clock(self) -> v.Clock:
         """The clock of the implementation."""
         return self._bus.clock
 
-    def insist(self, tier: Tier) -> None:
+    def insist(self, tier: v.Tier) -> None:
         """Check that the run is about this tier.
 
         Raises:
@@ -40,11 +38,11 @@ class Asking:
         """Send the command of a sentence; skip it if a lock that it needs is missing."""
         self.count += 1
         command = resolved(request_of(request), self._tokens)
-        if isinstance(command, AdvanceClock) and self._bus.clock is Clock.REAL:
+        if isinstance(command, v.AdvanceClock) and self._bus.clock is v.Clock.REAL:
             self._bus.pass_time(command.duration)
         elif command is not None:
             outcome = self._bus.do(command, connection)
-            if isinstance(outcome, Received) and outcome.message.lock_token:
+            if isinstance(outcome, v.Received) and outcome.message.lock_token:
                 self._tokens[self.count] = outcome.message.lock_token
 
     def conclude(self) -> None:

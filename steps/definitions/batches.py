@@ -4,33 +4,32 @@ from typing import Final
 
 from pytest_bdd import given, parsers, then, when
 
+from busproof import vocabulary as v
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.sending import READ
 from busproof.steps.definitions.setup import OTHER
 from busproof.steps.wording import Properties
-from busproof.vocabulary.commands import Complete, DeleteBatch, ReceiveBatch, SendBatch
-from busproof.vocabulary.messages import Message, MessageView
-from busproof.vocabulary.outcomes import Deleted, Done, Empty, Outcome, ReceivedSeveral, Refused
-from busproof.vocabulary.values import MICROSECONDS
 
 KB: Final = 1024
 MB: Final = 1024 * KB
 
 
 def _batch(
-    bus: Bus, queue: str, messages: list[Message], transaction: str | None = None
-) -> Outcome:
-    return bus.send_batch(SendBatch(queue=queue, messages=tuple(messages), transaction=transaction))
+    bus: Bus, queue: str, messages: list[v.Message], transaction: str | None = None
+) -> v.Outcome:
+    return bus.send_batch(
+        v.SendBatch(queue=queue, messages=tuple(messages), transaction=transaction)
+    )
 
 
-def _alike(bus: Bus, number: int, carried: Properties) -> list[Message]:
+def _alike(bus: Bus, number: int, carried: Properties) -> list[v.Message]:
     return [carried.message(bus) for _ in range(number)]
 
 
 @given(parsers.parse("{number:d} messages {carried} were sent at once"), converters=READ)
 def were_sent_at_once(bus: Bus, queue: str, number: int, carried: Properties) -> None:
     """Send a batch; it must be accepted."""
-    bus.expect(_batch(bus, queue, _alike(bus, number, carried)), Done)
+    bus.expect(_batch(bus, queue, _alike(bus, number, carried)), v.Done)
 
 
 @when(
@@ -38,7 +37,7 @@ def were_sent_at_once(bus: Bus, queue: str, number: int, carried: Properties) ->
     converters=READ,
     target_fixture="outcome",
 )
-def sends_at_once(bus: Bus, queue: str, number: int, carried: Properties) -> Outcome:
+def sends_at_once(bus: Bus, queue: str, number: int, carried: Properties) -> v.Outcome:
     """Try to send a batch."""
     return _batch(bus, queue, _alike(bus, number, carried))
 
@@ -50,7 +49,7 @@ def sends_at_once(bus: Bus, queue: str, number: int, carried: Properties) -> Out
 )
 def sends_at_once_within(
     bus: Bus, queue: str, number: int, carried: Properties, transaction: str
-) -> Outcome:
+) -> v.Outcome:
     """Try to send a batch in the transaction."""
     return _batch(bus, queue, _alike(bus, number, carried), transaction)
 
@@ -60,7 +59,7 @@ def sends_at_once_within(
     converters={"first": READ["carried"], "second": READ["carried"]},
     target_fixture="outcome",
 )
-def sends_two_at_once(bus: Bus, queue: str, first: Properties, second: Properties) -> Outcome:
+def sends_two_at_once(bus: Bus, queue: str, first: Properties, second: Properties) -> v.Outcome:
     """Try to send a batch of two different messages."""
     return _batch(bus, queue, [first.message(bus), second.message(bus)])
 
@@ -69,7 +68,7 @@ def sends_two_at_once(bus: Bus, queue: str, first: Properties, second: Propertie
     parsers.parse("a batch of {number:d} messages of {size:d} {unit} each is sent"),
     target_fixture="outcome",
 )
-def sends_large_at_once(bus: Bus, queue: str, number: int, size: int, unit: str) -> Outcome:
+def sends_large_at_once(bus: Bus, queue: str, number: int, size: int, unit: str) -> v.Outcome:
     """Try to send a batch of messages of a given size that share a partition key."""
     each = size * {"KB": KB, "MB": MB}[unit]
     stands_in = unit == "MB"
@@ -83,11 +82,11 @@ def sends_large_at_once(bus: Bus, queue: str, number: int, size: int, unit: str)
     parsers.parse("up to {number:d} messages are received at once and kept"),
     target_fixture="several",
 )
-def receives_at_once(bus: Bus, queue: str, number: int) -> tuple[MessageView, ...]:
+def receives_at_once(bus: Bus, queue: str, number: int) -> tuple[v.MessageView, ...]:
     """Receive a batch; at least one message must arrive."""
-    outcome = bus.do(ReceiveBatch(queue=queue, count=number))
-    bus.expect(outcome, ReceivedSeveral)
-    assert isinstance(outcome, ReceivedSeveral)
+    outcome = bus.do(v.ReceiveBatch(queue=queue, count=number))
+    bus.expect(outcome, v.ReceivedSeveral)
+    assert isinstance(outcome, v.ReceivedSeveral)
     return outcome.messages
 
 
@@ -97,20 +96,20 @@ def receives_at_once(bus: Bus, queue: str, number: int) -> tuple[MessageView, ..
 )
 def receives_session_at_once(
     bus: Bus, queue: str, number: int, session_id: str
-) -> tuple[MessageView, ...]:
+) -> tuple[v.MessageView, ...]:
     """Receive a batch from a session; at least one message must arrive."""
-    outcome = bus.do(ReceiveBatch(queue=queue, count=number, session_id=session_id))
-    bus.expect(outcome, ReceivedSeveral)
-    assert isinstance(outcome, ReceivedSeveral)
+    outcome = bus.do(v.ReceiveBatch(queue=queue, count=number, session_id=session_id))
+    bus.expect(outcome, v.ReceivedSeveral)
+    assert isinstance(outcome, v.ReceivedSeveral)
     return outcome.messages
 
 
 @when(parsers.parse("up to {number:d} messages are received at once and completed, to the end"))
-def receives_all_at_once(bus: Bus, queue: str, number: int, views: list[MessageView]) -> None:
+def receives_all_at_once(bus: Bus, queue: str, number: int, views: list[v.MessageView]) -> None:
     """Receive batches until one is empty, and complete each message."""
     for _ in range(len(bus.sent) + 1):
-        outcome = bus.do(ReceiveBatch(queue=queue, count=number))
-        if not isinstance(outcome, ReceivedSeveral):
+        outcome = bus.do(v.ReceiveBatch(queue=queue, count=number))
+        if not isinstance(outcome, v.ReceivedSeveral):
             return
         views.extend(outcome.messages)
         for view in outcome.messages:
@@ -118,18 +117,18 @@ def receives_all_at_once(bus: Bus, queue: str, number: int, views: list[MessageV
 
 
 @when("the first of them is completed")
-def completes_the_first(bus: Bus, queue: str, several: tuple[MessageView, ...]) -> None:
+def completes_the_first(bus: Bus, queue: str, several: tuple[v.MessageView, ...]) -> None:
     """Complete the first message; this must succeed."""
     bus.complete(queue, several[0])
 
 
-def _delete(bus: Bus, queue: str, number: int, age: int | None = None) -> Outcome:
-    return bus.do(DeleteBatch(queue=queue, count=number, age=age))
+def _delete(bus: Bus, queue: str, number: int, age: int | None = None) -> v.Outcome:
+    return bus.do(v.DeleteBatch(queue=queue, count=number, age=age))
 
 
-def _number_deleted(bus: Bus, outcome: Outcome) -> int:
-    bus.expect(outcome, Deleted)
-    assert isinstance(outcome, Deleted)
+def _number_deleted(bus: Bus, outcome: v.Outcome) -> int:
+    bus.expect(outcome, v.Deleted)
+    assert isinstance(outcome, v.Deleted)
     return outcome.count
 
 
@@ -145,7 +144,7 @@ def deletes_at_once(bus: Bus, queue: str, number: int) -> int:
 )
 def deletes_old_at_once(bus: Bus, queue: str, number: int, seconds: int) -> int:
     """Delete messages of some age; return how many were deleted."""
-    return _number_deleted(bus, _delete(bus, queue, number, seconds * MICROSECONDS))
+    return _number_deleted(bus, _delete(bus, queue, number, seconds * v.MICROSECONDS))
 
 
 @when(
@@ -155,11 +154,11 @@ def deletes_old_at_once(bus: Bus, queue: str, number: int, seconds: int) -> int:
 def tries_to_delete_at_once(bus: Bus, queue: str, number: int) -> int:
     """Try to delete messages; return how many were deleted, none if it was refused."""
     outcome = _delete(bus, queue, number)
-    return 0 if isinstance(outcome, Refused) else _number_deleted(bus, outcome)
+    return 0 if isinstance(outcome, v.Refused) else _number_deleted(bus, outcome)
 
 
 @then(parsers.parse("at most {number:d} were deleted, and all others were received"))
-def others_received(bus: Bus, deleted: int, views: list[MessageView], number: int) -> None:
+def others_received(bus: Bus, deleted: int, views: list[v.MessageView], number: int) -> None:
     """Check the number of deleted messages, and that the others arrived."""
     assert deleted <= number, deleted
     assert len(views) == len(bus.sent) - deleted, views
@@ -172,52 +171,52 @@ def none_deleted(deleted: int) -> None:
 
 
 @then(parsers.parse("at least 1 and at most {number:d} of them came"))
-def so_many_came(several: tuple[MessageView, ...], number: int) -> None:
+def so_many_came(several: tuple[v.MessageView, ...], number: int) -> None:
     """Check that at least one message arrived, not more than requested, and none twice."""
     assert 1 <= len(several) <= number, several
     assert len({view.body for view in several}) == len(several), several
 
 
 @then("they stand in the order in which they were sent")
-def stand_in_order(bus: Bus, several: tuple[MessageView, ...]) -> None:
+def stand_in_order(bus: Bus, several: tuple[v.MessageView, ...]) -> None:
     """Check that these are the first messages sent, in order and without a gap."""
     sent = [message.body for message in bus.sent]
     assert [view.body for view in several] == sent[: len(several)], several
 
 
 @then("each of them can be completed")
-def each_can_be_completed(bus: Bus, queue: str, several: tuple[MessageView, ...]) -> None:
+def each_can_be_completed(bus: Bus, queue: str, several: tuple[v.MessageView, ...]) -> None:
     """Check that each message has a separate lock, by completing all of them."""
     for view in several:
-        outcome = bus.do(Complete(queue=queue, lock_token=view.lock_token or ""))
-        assert isinstance(outcome, Done), outcome
+        outcome = bus.do(v.Complete(queue=queue, lock_token=view.lock_token or ""))
+        assert isinstance(outcome, v.Done), outcome
 
 
 @then("a receive of several over another connection gives none of them")
-def gives_none_of_them(bus: Bus, queue: str, several: tuple[MessageView, ...]) -> None:
+def gives_none_of_them(bus: Bus, queue: str, several: tuple[v.MessageView, ...]) -> None:
     """Check that a second receiver gets no locked message."""
-    outcome = bus.do(ReceiveBatch(queue=queue, count=5), OTHER)
-    assert isinstance(outcome, Empty | ReceivedSeveral), outcome
-    given = outcome.messages if isinstance(outcome, ReceivedSeveral) else ()
+    outcome = bus.do(v.ReceiveBatch(queue=queue, count=5), OTHER)
+    assert isinstance(outcome, v.Empty | v.ReceivedSeveral), outcome
+    given = outcome.messages if isinstance(outcome, v.ReceivedSeveral) else ()
     assert not {view.body for view in given} & {view.body for view in several}, outcome
 
 
 @then("a receive of several finds nothing")
 def several_find_nothing(bus: Bus, queue: str) -> None:
     """Check that a batch receive is empty."""
-    outcome = bus.do(ReceiveBatch(queue=queue, count=5))
-    assert isinstance(outcome, Empty), outcome
+    outcome = bus.do(v.ReceiveBatch(queue=queue, count=5))
+    assert isinstance(outcome, v.Empty), outcome
 
 
 @then(parsers.parse("either all {number:d} or none of them can be received"))
-def all_or_none(bus: Bus, queue: str, number: int, outcome: Outcome) -> None:
+def all_or_none(bus: Bus, queue: str, number: int, outcome: v.Outcome) -> None:
     """Check that all messages of an accepted batch are received, and none of a refused one."""
-    expected = 0 if isinstance(outcome, Refused) else number
+    expected = 0 if isinstance(outcome, v.Refused) else number
     assert len(bus.received(queue)) == expected, outcome
 
 
 @when("a batch is sent whose last message has too long a key", target_fixture="outcome")
-def sends_one_too_long(bus: Bus, queue: str) -> Outcome:
+def sends_one_too_long(bus: Bus, queue: str) -> v.Outcome:
     """Try to send a batch whose last MessageId exceeds 128 characters."""
     alike = [bus.message(partition_key="a") for _ in range(2)]
     return _batch(bus, queue, [*alike, bus.message(partition_key="a", message_id="x" * 129)])

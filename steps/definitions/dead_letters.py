@@ -2,31 +2,39 @@
 
 from pytest_bdd import given, parsers, then, when
 
+from busproof import vocabulary as v
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.receiving import PEEKED_AT_ONCE
 from busproof.steps.definitions.sending import READ
 from busproof.steps.wording import Properties, seconds
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import Abandon, DeadLetter, Peek, Receive, Send
-from busproof.vocabulary.messages import MessageView
-from busproof.vocabulary.outcomes import Done, Empty, Outcome, Received
-from busproof.vocabulary.paths import DEAD_LETTERS
-from busproof.vocabulary.values import ReceiveMode
 
 REASON = "unreadable"
 
 
-def _received(bus: Bus, queue: str) -> MessageView:
+def _received(bus: Bus, queue: str) -> v.MessageView:
     """Receive a message and leave it locked; one must arrive."""
-    outcome = bus.do(Receive(queue=queue))
-    bus.expect(outcome, Received)
-    assert isinstance(outcome, Received)
+    outcome = bus.do(v.Receive(queue=queue))
+    bus.expect(outcome, v.Received)
+    assert isinstance(outcome, v.Received)
     return outcome.message
 
 
-def dead_letter_it(bus: Bus, queue: str, view: MessageView, reason: str = REASON) -> Outcome:
+def dead_letter_it(bus: Bus, queue: str, view: v.MessageView, reason: str = REASON) -> v.Outcome:
     """Try to dead-letter a locked message."""
-    return bus.do(DeadLetter(queue=queue, lock_token=view.lock_token or "", reason=reason))
+    return bus.do(v.DeadLetter(queue=queue, lock_token=view.lock_token or "", reason=reason))
+
+
+@when("receivers turn to its dead letters", target_fixture="queue")
+def turned_to_dead_letters(queue: str, views: list[v.MessageView]) -> str:
+    """Use the dead-letter queue in the next steps, and forget the messages received before."""
+    views.clear()
+    return queue + v.DEAD_LETTERS
+
+
+@when("a message is received again", target_fixture="again")
+def receives_again(bus: Bus, queue: str) -> v.MessageView:
+    """Receive a message that was received before, and leave it locked; one must arrive."""
+    return _received(bus, queue)
 
 
 def _abandon(bus: Bus, queue: str) -> None:
@@ -66,13 +74,13 @@ def _spend(bus: Bus, queue: str, deliveries: int, *, expiring_after: int | None)
     """Use up the deliveries of a message, and one more if it may have one (MAX-DELIVERIES)."""
     reading = bus.profile.readings.get("MAX-DELIVERIES")
     for number in range(deliveries + (reading in ("one-more", "either"))):
-        outcome = bus.do(Receive(queue=queue))
-        if number == deliveries and reading == "either" and isinstance(outcome, Empty):
+        outcome = bus.do(v.Receive(queue=queue))
+        if number == deliveries and reading == "either" and isinstance(outcome, v.Empty):
             return
-        bus.expect(outcome, Received)
-        assert isinstance(outcome, Received)
+        bus.expect(outcome, v.Received)
+        assert isinstance(outcome, v.Received)
         if expiring_after is None:
-            bus.do(Abandon(queue=queue, lock_token=outcome.message.lock_token or ""))
+            bus.do(v.Abandon(queue=queue, lock_token=outcome.message.lock_token or ""))
         else:
             bus.pass_time(seconds(expiring_after))
 
@@ -84,7 +92,7 @@ def completes_one(bus: Bus, queue: str) -> None:
 
 
 @then(parsers.parse("it is delivery {number:d}"))
-def counts_deliveries(kept: MessageView, number: int) -> None:
+def counts_deliveries(kept: v.MessageView, number: int) -> None:
     """Check the delivery count of the locked message, which includes this delivery."""
     assert kept.delivery_count == number, kept
 
@@ -92,18 +100,18 @@ def counts_deliveries(kept: MessageView, number: int) -> None:
 @when(parsers.parse('a message is received and dead-lettered because of "{reason}"'))
 def dead_letters(bus: Bus, queue: str, reason: str) -> None:
     """Receive a message and dead-letter it; this must succeed."""
-    bus.expect(dead_letter_it(bus, queue, _received(bus, queue), reason), Done)
+    bus.expect(dead_letter_it(bus, queue, _received(bus, queue), reason), v.Done)
 
 
 @given("a message was dead-lettered")
 def has_dead_letters(bus: Bus, queue: str) -> None:
     """Send, receive and dead-letter a message."""
-    bus.expect(bus.send(Send(queue=queue, message=bus.message(partition_key="a"))), Done)
+    bus.expect(bus.send(v.Send(queue=queue, message=bus.message(partition_key="a"))), v.Done)
     dead_letters(bus, queue, REASON)
 
 
 @when("the message kept is dead-lettered", target_fixture="outcome")
-def dead_letters_kept(bus: Bus, queue: str, kept: MessageView) -> Outcome:
+def dead_letters_kept(bus: Bus, queue: str, kept: v.MessageView) -> v.Outcome:
     """Try to dead-letter the locked message."""
     return dead_letter_it(bus, queue, kept)
 
@@ -116,54 +124,54 @@ def dead_letters_everything(bus: Bus, queue: str) -> None:
 
 
 @when("all dead letters are received and completed")
-def receives_dead_letters(bus: Bus, queue: str, views: list[MessageView]) -> None:
+def receives_dead_letters(bus: Bus, queue: str, views: list[v.MessageView]) -> None:
     """Receive and complete dead letters until none arrives."""
-    bus.need(Capability.DEAD_LETTER)
-    views.extend(bus.received(queue + DEAD_LETTERS))
+    bus.need(v.Capability.DEAD_LETTER)
+    views.extend(bus.received(queue + v.DEAD_LETTERS))
 
 
 @when(parsers.parse("dead letters are received and completed until {number:d} has come"))
-def awaits_dead_letters(bus: Bus, queue: str, views: list[MessageView], number: int) -> None:
+def awaits_dead_letters(bus: Bus, queue: str, views: list[v.MessageView], number: int) -> None:
     """Receive and complete dead letters, with retries for those in transit."""
-    views.extend(bus.awaited(queue + DEAD_LETTERS, number))
+    views.extend(bus.awaited(queue + v.DEAD_LETTERS, number))
 
 
 @when("a dead letter is received and abandoned")
 def abandons_dead_letter(bus: Bus, queue: str) -> None:
     """Receive a dead letter and abandon it."""
-    _abandon(bus, queue + DEAD_LETTERS)
+    _abandon(bus, queue + v.DEAD_LETTERS)
 
 
 @when(parsers.parse("a dead letter is received and abandoned, {number:d} times"))
 def abandons_dead_letter_so_often(bus: Bus, queue: str, number: int) -> None:
     """Receive a dead letter and abandon it, several times."""
     for _ in range(number):
-        _abandon(bus, queue + DEAD_LETTERS)
+        _abandon(bus, queue + v.DEAD_LETTERS)
 
 
 @when("a dead letter is received and kept", target_fixture="kept")
-def keeps_dead_letter(bus: Bus, queue: str) -> MessageView:
+def keeps_dead_letter(bus: Bus, queue: str) -> v.MessageView:
     """Receive a dead letter and leave it locked."""
-    return _received(bus, queue + DEAD_LETTERS)
+    return _received(bus, queue + v.DEAD_LETTERS)
 
 
 @when("the dead letter kept is dead-lettered", target_fixture="outcome")
-def dead_letters_again(bus: Bus, queue: str, kept: MessageView) -> Outcome:
+def dead_letters_again(bus: Bus, queue: str, kept: v.MessageView) -> v.Outcome:
     """Try to dead-letter a dead letter."""
-    return dead_letter_it(bus, queue + DEAD_LETTERS, kept)
+    return dead_letter_it(bus, queue + v.DEAD_LETTERS, kept)
 
 
 @when("dead letters are peeked", target_fixture="peeked")
-def peeks_dead_letters(bus: Bus, queue: str) -> tuple[MessageView, ...]:
+def peeks_dead_letters(bus: Bus, queue: str) -> tuple[v.MessageView, ...]:
     """Peek at the dead letters."""
-    return bus.peeked(Peek(queue=queue + DEAD_LETTERS, count=PEEKED_AT_ONCE))
+    return bus.peeked(v.Peek(queue=queue + v.DEAD_LETTERS, count=PEEKED_AT_ONCE))
 
 
 @when("a receive of dead letters is tried")
-def tries_dead_letters(bus: Bus, queue: str, views: list[MessageView]) -> None:
+def tries_dead_letters(bus: Bus, queue: str, views: list[v.MessageView]) -> None:
     """Try to receive a dead letter, and remember one that arrives."""
-    outcome = bus.do(Receive(queue=queue + DEAD_LETTERS, mode=ReceiveMode.RECEIVE_AND_DELETE))
-    if isinstance(outcome, Received):
+    outcome = bus.do(v.Receive(queue=queue + v.DEAD_LETTERS, mode=v.ReceiveMode.RECEIVE_AND_DELETE))
+    if isinstance(outcome, v.Received):
         views.append(outcome.message)
 
 
@@ -172,10 +180,10 @@ def tries_dead_letters(bus: Bus, queue: str, views: list[MessageView]) -> None:
     converters=READ,
     target_fixture="outcome",
 )
-def sends_to_dead_letters(bus: Bus, queue: str, carried: Properties) -> Outcome:
+def sends_to_dead_letters(bus: Bus, queue: str, carried: Properties) -> v.Outcome:
     """Try to send to a dead-letter queue, which takes no messages from senders."""
-    bus.need(Capability.DEAD_LETTER)
-    return bus.do(Send(queue=queue + DEAD_LETTERS, message=carried.message(bus)))
+    bus.need(v.Capability.DEAD_LETTER)
+    return bus.do(v.Send(queue=queue + v.DEAD_LETTERS, message=carried.message(bus)))
 
 
 @when(
@@ -185,39 +193,39 @@ def sends_to_dead_letters(bus: Bus, queue: str, carried: Properties) -> Outcome:
 )
 def sends_to_dead_letters_within(
     bus: Bus, queue: str, carried: Properties, transaction: str
-) -> Outcome:
+) -> v.Outcome:
     """Try to send to a dead-letter queue in the transaction."""
-    bus.need(Capability.DEAD_LETTER)
+    bus.need(v.Capability.DEAD_LETTER)
     message = carried.message(bus)
-    return bus.do(Send(queue=queue + DEAD_LETTERS, message=message, transaction=transaction))
+    return bus.do(v.Send(queue=queue + v.DEAD_LETTERS, message=message, transaction=transaction))
 
 
 @then("a receive of dead letters finds nothing")
 def finds_no_dead_letter(bus: Bus, queue: str) -> None:
     """Check that the dead-letter queue is empty."""
-    bus.need(Capability.DEAD_LETTER)
-    assert isinstance(bus.receive(queue + DEAD_LETTERS), Empty)
+    bus.need(v.Capability.DEAD_LETTER)
+    assert isinstance(bus.receive(queue + v.DEAD_LETTERS), v.Empty)
 
 
 @then("a receive of the other queue's dead letters finds nothing")
 def finds_none_elsewhere(bus: Bus, other_queue: str) -> None:
     """Check that the other queue's dead-letter queue is empty."""
-    assert isinstance(bus.receive(other_queue + DEAD_LETTERS), Empty)
+    assert isinstance(bus.receive(other_queue + v.DEAD_LETTERS), v.Empty)
 
 
 @then(parsers.parse('it is a dead letter because of "{reason}"'))
-def tells_why(views: list[MessageView], reason: str) -> None:
+def tells_why(views: list[v.MessageView], reason: str) -> None:
     """Check the reason of the first dead letter, if the bus reports reasons."""
     assert views[0].dead_letter_reason in (None, reason), views[0]
 
 
 @then(parsers.parse("at most {number:d} message is shown"))
-def shows_at_most(peeked: tuple[MessageView, ...], number: int) -> None:
+def shows_at_most(peeked: tuple[v.MessageView, ...], number: int) -> None:
     """Check the maximum number of messages shown; a partitioned queue may show fewer."""
     assert len(peeked) <= number, peeked
 
 
 @then(parsers.parse("exactly {number:d} message is shown"))
-def shows_so_many(peeked: tuple[MessageView, ...], number: int) -> None:
+def shows_so_many(peeked: tuple[v.MessageView, ...], number: int) -> None:
     """Check the number of messages shown."""
     assert len(peeked) == number, peeked

@@ -2,54 +2,51 @@
 
 from pytest_bdd import parsers, then, when
 
+from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.dead_letters import dead_letter_it
 from busproof.steps.definitions.setup import OTHER
-from busproof.vocabulary.commands import AcceptSession, Defer, Receive, ReceiveDeferred
-from busproof.vocabulary.messages import MessageState, MessageView
-from busproof.vocabulary.outcomes import Done, Outcome, Received, ReceivedSeveral, Refused
-from busproof.vocabulary.values import ReceiveMode
 
 
-def _number(view: MessageView) -> int:
+def _number(view: v.MessageView) -> int:
     """Return the message's sequence number, which is needed to receive it again."""
     if view.sequence_number is None:
         raise NotApplicable("sequence numbers: the adapter tells none")
     return view.sequence_number
 
 
-def _defer(bus: Bus, queue: str, session_id: str | None = None) -> MessageView:
+def _defer(bus: Bus, queue: str, session_id: str | None = None) -> v.MessageView:
     """Receive a message and defer it; this must succeed."""
-    outcome = bus.do(Receive(queue=queue, session_id=session_id))
-    bus.expect(outcome, Received)
-    assert isinstance(outcome, Received)
+    outcome = bus.do(v.Receive(queue=queue, session_id=session_id))
+    bus.expect(outcome, v.Received)
+    assert isinstance(outcome, v.Received)
     view = outcome.message
-    bus.expect(bus.do(Defer(queue=queue, lock_token=view.lock_token or "")), Done)
+    bus.expect(bus.do(v.Defer(queue=queue, lock_token=view.lock_token or "")), v.Done)
     return view
 
 
 def _ask(
     bus: Bus,
     queue: str,
-    views: list[MessageView],
+    views: list[v.MessageView],
     connection: str = "c1",
     session_id: str | None = None,
-) -> Outcome:
+) -> v.Outcome:
     """Try to receive deferred messages by their sequence numbers."""
     numbers = tuple(_number(view) for view in views)
-    command = ReceiveDeferred(queue=queue, sequence_numbers=numbers, session_id=session_id)
+    command = v.ReceiveDeferred(queue=queue, sequence_numbers=numbers, session_id=session_id)
     return bus.do(command, connection)
 
 
-def _had(bus: Bus, outcome: Outcome) -> list[MessageView]:
-    bus.expect(outcome, ReceivedSeveral)
-    assert isinstance(outcome, ReceivedSeveral)
+def _had(bus: Bus, outcome: v.Outcome) -> list[v.MessageView]:
+    bus.expect(outcome, v.ReceivedSeveral)
+    assert isinstance(outcome, v.ReceivedSeveral)
     return list(outcome.messages)
 
 
 @when("a message is received and deferred", target_fixture="aside")
-def defers(bus: Bus, queue: str) -> MessageView:
+def defers(bus: Bus, queue: str) -> v.MessageView:
     """Receive a message and defer it."""
     return _defer(bus, queue)
 
@@ -58,69 +55,73 @@ def defers(bus: Bus, queue: str) -> MessageView:
     parsers.parse('a message of session "{session_id}" is received and deferred'),
     target_fixture="aside",
 )
-def defers_in_session(bus: Bus, queue: str, session_id: str) -> MessageView:
+def defers_in_session(bus: Bus, queue: str, session_id: str) -> v.MessageView:
     """Receive a message of a session and defer it."""
     return _defer(bus, queue, session_id)
 
 
 @when("everything is received and deferred", target_fixture="all_aside")
-def defers_everything(bus: Bus, queue: str) -> list[MessageView]:
+def defers_everything(bus: Bus, queue: str) -> list[v.MessageView]:
     """Receive and defer as many messages as were sent."""
     return [_defer(bus, queue) for _ in range(len(bus.sent))]
 
 
 @when("it is received by its number and kept", target_fixture="kept")
-def keeps_by_number(bus: Bus, queue: str, aside: MessageView) -> MessageView:
+def keeps_by_number(bus: Bus, queue: str, aside: v.MessageView) -> v.MessageView:
     """Receive the message by its number and leave it locked."""
     return _had(bus, _ask(bus, queue, [aside]))[0]
 
 
 @when("it is received by its number and completed")
-def completes_by_number(bus: Bus, queue: str, aside: MessageView, views: list[MessageView]) -> None:
+def completes_by_number(
+    bus: Bus, queue: str, aside: v.MessageView, views: list[v.MessageView]
+) -> None:
     """Receive the message by its number and complete it."""
     views.append(keeps_by_number(bus, queue, aside))
     bus.complete(queue, views[-1])
 
 
 @when("it is received by its number and abandoned")
-def abandons_by_number(bus: Bus, queue: str, aside: MessageView) -> None:
+def abandons_by_number(bus: Bus, queue: str, aside: v.MessageView) -> None:
     """Receive the message by its number and abandon it."""
-    bus.expect(bus.abandon(queue, keeps_by_number(bus, queue, aside)), Done)
+    bus.expect(bus.abandon(queue, keeps_by_number(bus, queue, aside)), v.Done)
 
 
 @when("it is received by its number and dead-lettered")
-def dead_letters_by_number(bus: Bus, queue: str, aside: MessageView) -> None:
+def dead_letters_by_number(bus: Bus, queue: str, aside: v.MessageView) -> None:
     """Receive the message by its number and dead-letter it."""
-    bus.expect(dead_letter_it(bus, queue, keeps_by_number(bus, queue, aside)), Done)
+    bus.expect(dead_letter_it(bus, queue, keeps_by_number(bus, queue, aside)), v.Done)
 
 
 @when("it is received by its number over another connection")
-def receives_elsewhere(bus: Bus, queue: str, aside: MessageView, views: list[MessageView]) -> None:
+def receives_elsewhere(
+    bus: Bus, queue: str, aside: v.MessageView, views: list[v.MessageView]
+) -> None:
     """Receive the message by its number over a second connection."""
     views.extend(_had(bus, _ask(bus, queue, [aside], OTHER)))
 
 
 @when("it is tried by its number", target_fixture="outcome")
-def tries_by_number(bus: Bus, queue: str, aside: MessageView) -> Outcome:
+def tries_by_number(bus: Bus, queue: str, aside: v.MessageView) -> v.Outcome:
     """Try to receive the message by its number."""
     return _ask(bus, queue, [aside])
 
 
 @when("it is tried by its number over another connection", target_fixture="outcome")
-def tries_by_number_elsewhere(bus: Bus, queue: str, aside: MessageView) -> Outcome:
+def tries_by_number_elsewhere(bus: Bus, queue: str, aside: v.MessageView) -> v.Outcome:
     """Try to receive the message by its number over a second connection."""
     return _ask(bus, queue, [aside], OTHER)
 
 
 @when("the message kept is tried by its number", target_fixture="outcome")
-def tries_kept_by_number(bus: Bus, queue: str, kept: MessageView) -> Outcome:
+def tries_kept_by_number(bus: Bus, queue: str, kept: v.MessageView) -> v.Outcome:
     """Try to receive a message by its number although it was never deferred."""
     return _ask(bus, queue, [kept])
 
 
 @when("all of them are received by their numbers at once")
 def receives_all(
-    bus: Bus, queue: str, all_aside: list[MessageView], views: list[MessageView]
+    bus: Bus, queue: str, all_aside: list[v.MessageView], views: list[v.MessageView]
 ) -> None:
     """Receive all deferred messages with one request."""
     views.extend(_had(bus, _ask(bus, queue, all_aside)))
@@ -128,7 +129,7 @@ def receives_all(
 
 @when("each of them is received by its number and completed")
 def completes_each_by_number(
-    bus: Bus, queue: str, all_aside: list[MessageView], views: list[MessageView]
+    bus: Bus, queue: str, all_aside: list[v.MessageView], views: list[v.MessageView]
 ) -> None:
     """Receive the deferred messages one by one, and complete each."""
     for each in all_aside:
@@ -137,11 +138,11 @@ def completes_each_by_number(
 
 @when("all of them are received by their numbers at once, or else one by one")
 def receives_all_somehow(
-    bus: Bus, queue: str, all_aside: list[MessageView], views: list[MessageView]
+    bus: Bus, queue: str, all_aside: list[v.MessageView], views: list[v.MessageView]
 ) -> None:
     """Receive all deferred messages with one request or, if it is refused, one by one."""
     outcome = _ask(bus, queue, all_aside)
-    if isinstance(outcome, Refused):
+    if isinstance(outcome, v.Refused):
         for each in all_aside:
             views.extend(_had(bus, _ask(bus, queue, [each])))
     else:
@@ -149,33 +150,33 @@ def receives_all_somehow(
 
 
 @then("it can be received by its number")
-def can_be_received(bus: Bus, queue: str, aside: MessageView) -> None:
+def can_be_received(bus: Bus, queue: str, aside: v.MessageView) -> None:
     """Check that the message is still deferred."""
-    assert isinstance(_ask(bus, queue, [aside]), ReceivedSeveral)
+    assert isinstance(_ask(bus, queue, [aside]), v.ReceivedSeveral)
 
 
 @then(parsers.parse('it can be received by its number in session "{session_id}"'))
-def can_be_received_in_session(bus: Bus, queue: str, aside: MessageView, session_id: str) -> None:
+def can_be_received_in_session(bus: Bus, queue: str, aside: v.MessageView, session_id: str) -> None:
     """Check that the holder of the session can receive it."""
-    assert isinstance(_ask(bus, queue, [aside], session_id=session_id), ReceivedSeveral)
+    assert isinstance(_ask(bus, queue, [aside], session_id=session_id), v.ReceivedSeveral)
 
 
 @then(parsers.parse('it is refused by its number outside of session "{session_id}"'))
-def is_refused_outside(bus: Bus, queue: str, aside: MessageView, session_id: str) -> None:
+def is_refused_outside(bus: Bus, queue: str, aside: v.MessageView, session_id: str) -> None:
     """Check that it is refused without a session, and over a connection that does not hold it."""
-    assert isinstance(_ask(bus, queue, [aside]), Refused)
-    assert isinstance(_ask(bus, queue, [aside], OTHER, session_id), Refused)
+    assert isinstance(_ask(bus, queue, [aside]), v.Refused)
+    assert isinstance(_ask(bus, queue, [aside], OTHER, session_id), v.Refused)
 
 
 @then(parsers.parse('it is refused by its number in session "{session_id}"'))
-def is_refused_in_session(bus: Bus, queue: str, aside: MessageView, session_id: str) -> None:
+def is_refused_in_session(bus: Bus, queue: str, aside: v.MessageView, session_id: str) -> None:
     """Check that it is refused to the holder of another session."""
-    bus.expect(bus.do(AcceptSession(queue=queue, session_id=session_id)), Done)
-    assert isinstance(_ask(bus, queue, [aside], session_id=session_id), Refused)
+    bus.expect(bus.do(v.AcceptSession(queue=queue, session_id=session_id)), v.Done)
+    assert isinstance(_ask(bus, queue, [aside], session_id=session_id), v.Refused)
 
 
 @then("its number is the same as before")
-def keeps_number(aside: MessageView, views: list[MessageView]) -> None:
+def keeps_number(aside: v.MessageView, views: list[v.MessageView]) -> None:
     """Check that the sequence number is unchanged, if it is reported."""
     assert views[0].sequence_number in (None, aside.sequence_number), views[0]
 
@@ -183,18 +184,18 @@ def keeps_number(aside: MessageView, views: list[MessageView]) -> None:
 @then("a receive finds something")
 def finds_something(bus: Bus, queue: str) -> None:
     """Check that a message can be received."""
-    mode = ReceiveMode.RECEIVE_AND_DELETE
-    assert isinstance(bus.do(Receive(queue=queue, mode=mode)), Received)
+    mode = v.ReceiveMode.RECEIVE_AND_DELETE
+    assert isinstance(bus.do(v.Receive(queue=queue, mode=mode)), v.Received)
 
 
 @then("it is shown as deferred")
 @then("it is shown as deferred, if it is shown")
-def shown_as_deferred(peeked: tuple[MessageView, ...]) -> None:
+def shown_as_deferred(peeked: tuple[v.MessageView, ...]) -> None:
     """Check that the peek shows the messages as deferred, if it reports states."""
-    assert all(view.state in (None, MessageState.DEFERRED) for view in peeked), peeked
+    assert all(view.state in (None, v.MessageState.DEFERRED) for view in peeked), peeked
 
 
 @then("it is received by that number")
-def is_received_by_number(outcome: Outcome) -> None:
+def is_received_by_number(outcome: v.Outcome) -> None:
     """Check that the receive by number returned the message."""
-    assert isinstance(outcome, ReceivedSeveral), outcome
+    assert isinstance(outcome, v.ReceivedSeveral), outcome

@@ -4,31 +4,22 @@ from typing import Final
 
 from pytest_bdd import given, parsers, then, when
 
+from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.setup import QUEUE, refuse_where_missing
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import (
-    CreateQueue,
-    CreateSubscription,
-    CreateTopic,
-    DeleteQueue,
-    Send,
-)
-from busproof.vocabulary.outcomes import Done, Outcome, Refused
-from busproof.vocabulary.values import Error, Tier
 
 TOPIC: Final = "news"
 ONE_MORE: Final = "one-more"
 
 
-def _asked(count: int, kind: str, what: str) -> list[CreateQueue | CreateTopic]:
+def _asked(count: int, kind: str, what: str) -> list[v.CreateQueue | v.CreateTopic]:
     """Return the requests for this number of queues or topics."""
     partitioned = kind == "partitioned"
     names = [f"{kind}-{what}-{number}" for number in range(count)]
     if what == "queue":
-        return [CreateQueue(queue=name, partitioned=partitioned) for name in names]
-    return [CreateTopic(topic=name, partitioned=partitioned) for name in names]
+        return [v.CreateQueue(queue=name, partitioned=partitioned) for name in names]
+    return [v.CreateTopic(topic=name, partitioned=partitioned) for name in names]
 
 
 def _need_room(bus: Bus, kind: str, what: str) -> None:
@@ -37,11 +28,11 @@ def _need_room(bus: Bus, kind: str, what: str) -> None:
     Raises:
         NotApplicable: it may not be filled, or the tier has no such entities.
     """
-    bus.need(Capability.DISPOSABLE_NAMESPACE)
-    refuse_where_missing(bus, CreateQueue(queue=QUEUE, partitioned=kind == "partitioned"))
+    bus.need(v.Capability.DISPOSABLE_NAMESPACE)
+    refuse_where_missing(bus, v.CreateQueue(queue=QUEUE, partitioned=kind == "partitioned"))
     if what == "topic":
-        bus.need(Capability.TOPICS)
-        if bus.profile.tier is Tier.BASIC:
+        bus.need(v.Capability.TOPICS)
+        if bus.profile.tier is v.Tier.BASIC:
             raise NotApplicable("tier: basic has no topics")
 
 
@@ -50,14 +41,14 @@ def created(bus: Bus, count: str, kind: str, what: str) -> None:
     """Create this number of entities; each must succeed."""
     _need_room(bus, kind, what)
     for outcome in bus.do_all(_asked(int(count), kind, what)):
-        bus.expect(outcome, Done)
+        bus.expect(outcome, v.Done)
 
 
 @when(
     parsers.re(r"(?P<count>\d+) (?P<kind>partitioned|regular) (?P<what>queue|topic)s are created"),
     target_fixture="outcomes",
 )
-def creates(bus: Bus, count: str, kind: str, what: str) -> list[Outcome]:
+def creates(bus: Bus, count: str, kind: str, what: str) -> list[v.Outcome]:
     """Try to create this number of entities."""
     _need_room(bus, kind, what)
     return list(bus.do_all(_asked(int(count), kind, what)))
@@ -66,34 +57,34 @@ def creates(bus: Bus, count: str, kind: str, what: str) -> list[Outcome]:
 @when(
     parsers.parse("{count:d} queues for each messaging unit are created"), target_fixture="outcomes"
 )
-def creates_a_unit(bus: Bus, count: int) -> list[Outcome]:
+def creates_a_unit(bus: Bus, count: int) -> list[v.Outcome]:
     """Try to create this number of queues for each messaging unit of the namespace."""
     kind = "partitioned" if bus.profile.may_partition else "regular"
     return creates(bus, str(count * bus.profile.messaging_units), kind, "queue")
 
 
 @when("one more queue is created", target_fixture="outcome")
-def creates_one_more(bus: Bus) -> Outcome:
+def creates_one_more(bus: Bus) -> v.Outcome:
     """Try to create one more queue, of the kind that the namespace has."""
-    return bus.do(CreateQueue(queue=ONE_MORE, partitioned=bus.profile.may_partition))
+    return bus.do(v.CreateQueue(queue=ONE_MORE, partitioned=bus.profile.may_partition))
 
 
 @when(
     parsers.re(r"another (?P<kind>partitioned|regular) queue is requested"),
     target_fixture="outcome",
 )
-def asks_for_another(bus: Bus, kind: str) -> Outcome:
+def asks_for_another(bus: Bus, kind: str) -> v.Outcome:
     """Try to create one more queue."""
-    return bus.do(CreateQueue(queue=ONE_MORE, partitioned=kind == "partitioned"))
+    return bus.do(v.CreateQueue(queue=ONE_MORE, partitioned=kind == "partitioned"))
 
 
 @when(
     parsers.re(r"an? (?P<kind>partitioned|regular) topic is requested"),
     target_fixture="outcome",
 )
-def asks_for_topic(bus: Bus, kind: str) -> Outcome:
+def asks_for_topic(bus: Bus, kind: str) -> v.Outcome:
     """Try to create a topic."""
-    return bus.do(CreateTopic(topic=TOPIC, partitioned=kind == "partitioned"))
+    return bus.do(v.CreateTopic(topic=TOPIC, partitioned=kind == "partitioned"))
 
 
 @given("one of them was deleted")
@@ -105,56 +96,56 @@ def one_was_deleted(bus: Bus) -> None:
 @when("one of the others is deleted")
 def deletes_one(bus: Bus) -> None:
     """Delete one of the queues; this must succeed."""
-    bus.expect(bus.do(DeleteQueue(queue=next(iter(bus.settings)))), Done)
+    bus.expect(bus.do(v.DeleteQueue(queue=next(iter(bus.settings)))), v.Done)
 
 
 @when("a message is sent to it nevertheless", target_fixture="outcome")
-def sends_nevertheless(bus: Bus) -> Outcome:
+def sends_nevertheless(bus: Bus) -> v.Outcome:
     """Try to send to a queue whose creation was refused."""
-    return bus.do(Send(queue=QUEUE, message=bus.message()))
+    return bus.do(v.Send(queue=QUEUE, message=bus.message()))
 
 
 @when(
     "one of them is replaced by a partitioned queue, where queues can be deleted",
     target_fixture="replaced",
 )
-def replaced_by_partitioned(bus: Bus) -> Outcome | None:
+def replaced_by_partitioned(bus: Bus) -> v.Outcome | None:
     """Replace a queue by a partitioned one; if that is refused, create a regular one again."""
-    if Capability.MANAGEMENT not in bus.capabilities:
+    if v.Capability.MANAGEMENT not in bus.capabilities:
         return None
     deletes_one(bus)
-    outcome = bus.do(CreateQueue(queue="partitioned"))
-    if isinstance(outcome, Refused):
-        bus.do(CreateQueue(queue="put-back", partitioned=False))
+    outcome = bus.do(v.CreateQueue(queue="partitioned"))
+    if isinstance(outcome, v.Refused):
+        bus.do(v.CreateQueue(queue="put-back", partitioned=False))
     return outcome
 
 
 @then("that is accepted, where each queue counts once")
-def counts_once(bus: Bus, replaced: Outcome | None) -> None:
+def counts_once(bus: Bus, replaced: v.Outcome | None) -> None:
     """Check that a partitioned queue counts once, under that reading (QUOTA-WEIGHT)."""
     if bus.profile.readings.get("QUOTA-WEIGHT", "one") == "one":
-        assert isinstance(replaced, Done | None), replaced
+        assert isinstance(replaced, v.Done | None), replaced
 
 
 @when("two of them are replaced by a topic with a subscription, where there are topics")
 def replaced_by_topic(bus: Bus) -> None:
     """Replace two queues by a topic and a subscription: the same number, if subscriptions count."""
-    there = {Capability.TOPICS, Capability.MANAGEMENT} <= bus.capabilities
-    if there and bus.profile.tier is not Tier.BASIC:
+    there = {v.Capability.TOPICS, v.Capability.MANAGEMENT} <= bus.capabilities
+    if there and bus.profile.tier is not v.Tier.BASIC:
         for name in list(bus.settings)[1:3]:
-            bus.expect(bus.do(DeleteQueue(queue=name)), Done)
-        bus.expect(bus.do(CreateTopic(topic=TOPIC, partitioned=False)), Done)
-        bus.do(CreateSubscription(topic=TOPIC, subscription="all"))
+            bus.expect(bus.do(v.DeleteQueue(queue=name)), v.Done)
+        bus.expect(bus.do(v.CreateTopic(topic=TOPIC, partitioned=False)), v.Done)
+        bus.do(v.CreateSubscription(topic=TOPIC, subscription="all"))
 
 
 @then("each of them was accepted")
-def all_accepted(outcomes: list[Outcome]) -> None:
+def all_accepted(outcomes: list[v.Outcome]) -> None:
     """Check that all requests were accepted."""
-    assert all(isinstance(each, Done) for each in outcomes), outcomes[-1]
+    assert all(isinstance(outcome, v.Done) for outcome in outcomes), outcomes[-1]
 
 
 @then("it is accepted, or refused because the quota is exceeded")
-def accepted_or_too_many(outcome: Outcome) -> None:
+def accepted_or_too_many(outcome: v.Outcome) -> None:
     """Check that the request was accepted, or refused because of the quota."""
-    assert isinstance(outcome, Done | Refused), outcome
-    assert isinstance(outcome, Done) or outcome.error is Error.QUOTA_EXCEEDED, outcome
+    assert isinstance(outcome, v.Done | v.Refused), outcome
+    assert isinstance(outcome, v.Done) or outcome.error is v.Error.QUOTA_EXCEEDED, outcome

@@ -8,21 +8,18 @@ from typing import Final
 import attrs
 from pytest_bdd import given, parsers, when
 
+from busproof import vocabulary as v
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.setup import refuse_missing_kind
 from busproof.steps.definitions.topics import TOPIC
 from busproof.steps.wording import queue_settings
-from busproof.vocabulary.commands import CreateQueue, CreateSubscription, UpdateQueue
-from busproof.vocabulary.messages import MessageView
-from busproof.vocabulary.outcomes import Done, Outcome
-from busproof.vocabulary.values import MICROSECONDS
 
 SOURCE: Final = "source"
 
 
-def _create(bus: Bus, settings: CreateQueue) -> str:
+def _create(bus: Bus, settings: v.CreateQueue) -> str:
     refuse_missing_kind(bus, settings)
-    bus.expect(bus.do(settings), Done)
+    bus.expect(bus.do(settings), v.Done)
     return settings.queue
 
 
@@ -49,22 +46,22 @@ def created_source(bus: Bus, kind: str, name: str, traits: str | None) -> str:
     ),
     target_fixture="outcome",
 )
-def tries_source(bus: Bus, kind: str, name: str, traits: str | None) -> Outcome:
+def tries_source(bus: Bus, kind: str, name: str, traits: str | None) -> v.Outcome:
     """Try to create a queue that forwards."""
     return bus.do(queue_settings(SOURCE, kind, traits or "", forward_to=name))
 
 
 @when(parsers.parse('the queue is changed to forward to "{name}"'), target_fixture="outcome")
 @when(parsers.parse('the source is changed to forward to "{name}"'), target_fixture="outcome")
-def redirects(bus: Bus, queue: str, name: str) -> Outcome:
+def redirects(bus: Bus, queue: str, name: str) -> v.Outcome:
     """Try to make the queue forward."""
-    return bus.do(UpdateQueue(queue=queue, forward_to=name))
+    return bus.do(v.UpdateQueue(queue=queue, forward_to=name))
 
 
 @when("the source is changed to forward no more", target_fixture="outcome")
-def ends_forwarding(bus: Bus, queue: str) -> Outcome:
+def ends_forwarding(bus: Bus, queue: str) -> v.Outcome:
     """Try to stop the queue's forwarding."""
-    return bus.do(UpdateQueue(queue=queue, forward_to=""))
+    return bus.do(v.UpdateQueue(queue=queue, forward_to=""))
 
 
 @given(
@@ -78,18 +75,18 @@ def created_burying(bus: Bus, kind: str, name: str) -> str:
 
 
 @when(parsers.parse('a source of dead letters for "{name}" is tried'), target_fixture="outcome")
-def tries_burying(bus: Bus, name: str) -> Outcome:
+def tries_burying(bus: Bus, name: str) -> v.Outcome:
     """Try to create a queue that forwards its dead letters."""
-    return bus.do(CreateQueue(queue=SOURCE, partitioned=True, forward_dead_letters_to=name))
+    return bus.do(v.CreateQueue(queue=SOURCE, partitioned=True, forward_dead_letters_to=name))
 
 
 @given(parsers.parse('subscription "{name}" whose dead letters go to "{destination}"'))
 def subscribed_burying(bus: Bus, name: str, destination: str) -> None:
     """Create a subscription that forwards its dead letters."""
-    settings = CreateSubscription(
+    settings = v.CreateSubscription(
         topic=TOPIC, subscription=name, forward_dead_letters_to=destination
     )
-    bus.expect(bus.do(settings), Done)
+    bus.expect(bus.do(settings), v.Done)
 
 
 @when("senders turn to the source", target_fixture="queue")
@@ -112,12 +109,12 @@ def chained(bus: Bus, hops: int, kind: str, name: str) -> str:
 @given(parsers.parse('subscription "{name}" forwards to "{destination}"'))
 def subscribed_for(bus: Bus, name: str, destination: str) -> None:
     """Create a subscription that forwards its messages."""
-    settings = CreateSubscription(topic=TOPIC, subscription=name, forward_to=destination)
-    bus.expect(bus.do(settings), Done)
+    settings = v.CreateSubscription(topic=TOPIC, subscription=name, forward_to=destination)
+    bus.expect(bus.do(settings), v.Done)
 
 
 @when(parsers.parse('receivers turn to "{name}"'), target_fixture="queue")
-def turned_to(views: list[MessageView], name: str) -> str:
+def turned_to(views: list[v.MessageView], name: str) -> str:
     """Use this queue in the next steps, and forget the messages received before."""
     views.clear()
     return name
@@ -125,19 +122,19 @@ def turned_to(views: list[MessageView], name: str) -> str:
 
 @when(parsers.parse("messages are awaited until there are {number:d}"))
 @when(parsers.parse("a message is awaited until there is {number:d}"))
-def awaits(bus: Bus, queue: str, views: list[MessageView], number: int) -> None:
+def awaits(bus: Bus, queue: str, views: list[v.MessageView], number: int) -> None:
     """Receive and complete until this number has arrived, then once more, for any excess."""
     for _ in bus.tries():
         views.extend(bus.received(queue))
         if len(views) >= number:
             break
-    bus.pass_time(MICROSECONDS)
+    bus.pass_time(v.MICROSECONDS)
     views.extend(bus.received(queue))
 
 
 @when(parsers.parse('messages of session "{session_id}" are awaited until there are {number:d}'))
 def awaits_session(
-    bus: Bus, queue: str, views: list[MessageView], session_id: str, number: int
+    bus: Bus, queue: str, views: list[v.MessageView], session_id: str, number: int
 ) -> None:
     """Receive and complete a session's messages until this number has arrived, then once more."""
     views.extend(bus.awaited(queue, number - len(views), session_id=session_id))

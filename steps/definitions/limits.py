@@ -4,27 +4,16 @@ from typing import Final
 
 from pytest_bdd import parsers, then, when
 
+from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.setup import refuse_where_missing
 from busproof.steps.wording import seconds
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import (
-    CreateQueue,
-    CreateTopic,
-    GetSessionState,
-    Schedule,
-    Send,
-    SetSessionState,
-)
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Done, Outcome, Refused, Scheduled, SessionState
-from busproof.vocabulary.values import Clock, Error, Tier
 
 TOO_LARGE: Final = {
-    Tier.BASIC: 256 * 1024 + 1,
-    Tier.STANDARD: 256 * 1024 + 1,
-    Tier.PREMIUM: 100 * 1024 * 1024 + 1,
+    v.Tier.BASIC: 256 * 1024 + 1,
+    v.Tier.STANDARD: 256 * 1024 + 1,
+    v.Tier.PREMIUM: 100 * 1024 * 1024 + 1,
 }
 """LIMIT-02, LIMIT-04: bytes of a body that each tier refuses."""
 
@@ -36,7 +25,7 @@ KEYS: Final = {
 LETTER: Final = "x"
 
 
-def _long(bus: Bus, name: str, number: int) -> Message:
+def _long(bus: Bus, name: str, number: int) -> v.Message:
     """Return a message with a key of this length."""
     return bus.message(**{KEYS[name]: LETTER * number})
 
@@ -45,24 +34,24 @@ def _long(bus: Bus, name: str, number: int) -> Message:
     parsers.parse("{number:d} characters are sent as the {name} of a message"),
     target_fixture="outcome",
 )
-def sends_long(bus: Bus, queue: str, name: str, number: int) -> Outcome:
+def sends_long(bus: Bus, queue: str, name: str, number: int) -> v.Outcome:
     """Try to send one message with a key of this length."""
-    return bus.send(Send(queue=queue, message=_long(bus, name, number)))
+    return bus.send(v.Send(queue=queue, message=_long(bus, name, number)))
 
 
 @when(
     parsers.parse("{number:d} characters are scheduled as the {name} of a message"),
     target_fixture="outcome",
 )
-def schedules_long(bus: Bus, queue: str, name: str, number: int) -> Outcome:
+def schedules_long(bus: Bus, queue: str, name: str, number: int) -> v.Outcome:
     """Try to schedule one message with a key of this length."""
-    return bus.do(Schedule(queue=queue, message=_long(bus, name, number), delay=seconds(1)))
+    return bus.do(v.Schedule(queue=queue, message=_long(bus, name, number), delay=seconds(1)))
 
 
 @when(parsers.parse("a body of {number:d} bytes is sent"), target_fixture="outcome")
-def sends_sized(bus: Bus, queue: str, number: int) -> Outcome:
+def sends_sized(bus: Bus, queue: str, number: int) -> v.Outcome:
     """Try to send one message with a body of this size."""
-    return bus.send(Send(queue=queue, message=bus.message(size=number)))
+    return bus.send(v.Send(queue=queue, message=bus.message(size=number)))
 
 
 @when(
@@ -71,17 +60,17 @@ def sends_sized(bus: Bus, queue: str, number: int) -> Outcome:
     ),
     target_fixture="outcome",
 )
-def sends_too_large_in_transaction(bus: Bus, queue: str, key: str, transaction: str) -> Outcome:
+def sends_too_large_in_transaction(bus: Bus, queue: str, key: str, transaction: str) -> v.Outcome:
     """Try to send one message with a body that is too large in the transaction."""
     message = bus.message(size=TOO_LARGE[bus.profile.tier], partition_key=key)
-    return bus.send(Send(queue=queue, message=message, transaction=transaction))
+    return bus.send(v.Send(queue=queue, message=message, transaction=transaction))
 
 
 @when("a body larger than the tier takes is scheduled", target_fixture="outcome")
-def schedules_too_large(bus: Bus, queue: str) -> Outcome:
+def schedules_too_large(bus: Bus, queue: str) -> v.Outcome:
     """Try to schedule one message with a body that is too large."""
     message = bus.message(size=TOO_LARGE[bus.profile.tier])
-    return bus.do(Schedule(queue=queue, message=message, delay=seconds(1)))
+    return bus.do(v.Schedule(queue=queue, message=message, delay=seconds(1)))
 
 
 @when(
@@ -92,10 +81,10 @@ def schedules_too_large(bus: Bus, queue: str) -> Outcome:
     parsers.parse("{number:d} property of {size:d} bytes is sent with a message"),
     target_fixture="outcome",
 )
-def sends_with_properties(bus: Bus, queue: str, number: int, size: int) -> Outcome:
+def sends_with_properties(bus: Bus, queue: str, number: int, size: int) -> v.Outcome:
     """Try to send one message with this number of application properties of this size."""
     properties = {f"p{place}": LETTER * size for place in range(number)}
-    return bus.send(Send(queue=queue, message=bus.message(properties=properties)))
+    return bus.send(v.Send(queue=queue, message=bus.message(properties=properties)))
 
 
 @when(
@@ -104,9 +93,9 @@ def sends_with_properties(bus: Bus, queue: str, number: int, size: int) -> Outco
     ),
     target_fixture="outcome",
 )
-def creates_long(bus: Bus, kind: str, number: str) -> Outcome:
+def creates_long(bus: Bus, kind: str, number: str) -> v.Outcome:
     """Try to create a queue with a name of this length."""
-    queue = CreateQueue(queue=LETTER * int(number), partitioned=kind == "partitioned")
+    queue = v.CreateQueue(queue=LETTER * int(number), partitioned=kind == "partitioned")
     refuse_where_missing(bus, queue)
     return bus.do(queue)
 
@@ -117,13 +106,13 @@ def creates_long(bus: Bus, kind: str, number: str) -> Outcome:
     ),
     target_fixture="outcome",
 )
-def creates_long_topic(bus: Bus, kind: str, number: str) -> Outcome:
+def creates_long_topic(bus: Bus, kind: str, number: str) -> v.Outcome:
     """Try to create a topic with a name of this length."""
-    bus.need(Capability.TOPICS)
-    if bus.profile.tier is Tier.BASIC:
+    bus.need(v.Capability.TOPICS)
+    if bus.profile.tier is v.Tier.BASIC:
         raise NotApplicable("tier: basic has no topics")
-    topic = CreateTopic(topic=LETTER * int(number), partitioned=kind == "partitioned")
-    refuse_where_missing(bus, CreateQueue(queue=topic.topic, partitioned=topic.partitioned))
+    topic = v.CreateTopic(topic=LETTER * int(number), partitioned=kind == "partitioned")
+    refuse_where_missing(bus, v.CreateQueue(queue=topic.topic, partitioned=topic.partitioned))
     return bus.do(topic)
 
 
@@ -131,40 +120,40 @@ def creates_long_topic(bus: Bus, kind: str, number: str) -> Outcome:
     parsers.parse("a message is sent to the name of {number:d} characters nevertheless"),
     target_fixture="outcome",
 )
-def sends_to_long(bus: Bus, number: int) -> Outcome:
+def sends_to_long(bus: Bus, number: int) -> v.Outcome:
     """Try to send one message to a queue with a name of this length, which may not exist."""
-    return bus.send(Send(queue=LETTER * number, message=bus.message()))
+    return bus.send(v.Send(queue=LETTER * number, message=bus.message()))
 
 
 @when(
     parsers.parse('session "{session_id}" is given a state of {number:d} characters'),
     target_fixture="outcome",
 )
-def gives_large_state(bus: Bus, queue: str, session_id: str, number: int) -> Outcome:
+def gives_large_state(bus: Bus, queue: str, session_id: str, number: int) -> v.Outcome:
     """Try to set a session state of this length."""
     state = LETTER * number
-    return bus.do(SetSessionState(queue=queue, session_id=session_id, state=state))
+    return bus.do(v.SetSessionState(queue=queue, session_id=session_id, state=state))
 
 
 @then(parsers.parse('the state of session "{session_id}" has {number:d} characters'))
 def has_large_state(bus: Bus, queue: str, session_id: str, number: int) -> None:
     """Check the length of the session state."""
-    outcome = bus.do(GetSessionState(queue=queue, session_id=session_id))
-    assert isinstance(outcome, SessionState), outcome
+    outcome = bus.do(v.GetSessionState(queue=queue, session_id=session_id))
+    assert isinstance(outcome, v.SessionState), outcome
     assert len(outcome.state or "") == number
 
 
 @then("it is refused because it is too large")
-def is_too_large(outcome: Outcome) -> None:
+def is_too_large(outcome: v.Outcome) -> None:
     """Check that the request was refused because the message is too large."""
-    assert isinstance(outcome, Refused), outcome
-    assert outcome.error is Error.MESSAGE_TOO_LARGE, outcome
+    assert isinstance(outcome, v.Refused), outcome
+    assert outcome.error is v.Error.MESSAGE_TOO_LARGE, outcome
 
 
 @then("it is accepted, or refused because it is too large")
-def is_taken_or_too_large(outcome: Outcome) -> None:
+def is_taken_or_too_large(outcome: v.Outcome) -> None:
     """Check that the message was accepted, or refused because it is too large."""
-    if not isinstance(outcome, Done | Scheduled):
+    if not isinstance(outcome, v.Done | v.Scheduled):
         is_too_large(outcome)
 
 
@@ -197,7 +186,7 @@ def sends_copy_after(bus: Bus, maybe: str | None, gap: int) -> int:
     Raises:
         NotApplicable: the clock is real, and the gap may be days.
     """
-    if bus.clock is Clock.REAL:
+    if bus.clock is v.Clock.REAL:
         raise NotApplicable("clock: nobody waits for days")
     if maybe is None:
         return 0
@@ -208,7 +197,7 @@ def sends_copy_after(bus: Bus, maybe: str | None, gap: int) -> int:
 
 
 def _send_copy(bus: Bus, queue: str) -> None:
-    bus.expect(bus.send(Send(queue=queue, message=bus.message(message_id="x"))), Done)
+    bus.expect(bus.send(v.Send(queue=queue, message=bus.message(message_id="x"))), v.Done)
 
 
 @then(parsers.parse("{number:d} of the two is received, if there is a queue"))

@@ -4,29 +4,12 @@ from typing import Any
 
 from pytest_bdd import given, parsers, then, when
 
+from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.setup import QUEUE, basic_may_lack, create
 from busproof.steps.patience import described, until
 from busproof.steps.wording import queue_settings, seconds
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import (
-    BringPartitionUp,
-    Command,
-    Complete,
-    CreateQueue,
-    DeleteQueue,
-    GetQueue,
-    Peek,
-    Receive,
-    Send,
-    TakePartitionDown,
-    UpdateQueue,
-)
-from busproof.vocabulary.entity_settings import Availability
-from busproof.vocabulary.messages import Message, MessageView
-from busproof.vocabulary.outcomes import Described, Done, Outcome, Refused
-from busproof.vocabulary.values import Error
 
 KINDS = {"partitioned": True, "regular": False}
 UPDATES: dict[str, dict[str, Any]] = {
@@ -49,7 +32,7 @@ def empty(bus: Bus) -> None:
     parsers.re(r"an? (?P<kind>partitioned|regular) queue(?: (?P<traits>.+))? is created"),
     target_fixture="outcome",
 )
-def creates(bus: Bus, kind: str, traits: str | None) -> Outcome:
+def creates(bus: Bus, kind: str, traits: str | None) -> v.Outcome:
     """Try to create a queue; leave the scenario if Basic may lack such queues."""
     settings = queue_settings(QUEUE, kind, traits or "")
     basic_may_lack(bus, settings)
@@ -60,7 +43,7 @@ def creates(bus: Bus, kind: str, traits: str | None) -> Outcome:
     parsers.re(r"an? (?P<kind>partitioned|regular) queue(?: (?P<traits>.+))? is requested"),
     target_fixture="outcome",
 )
-def asks_for(bus: Bus, kind: str, traits: str | None) -> Outcome:
+def asks_for(bus: Bus, kind: str, traits: str | None) -> v.Outcome:
     """Try to create a queue."""
     return bus.do(queue_settings(QUEUE, kind, traits or ""))
 
@@ -68,7 +51,7 @@ def asks_for(bus: Bus, kind: str, traits: str | None) -> Outcome:
 @given("a queue that is created without the option", target_fixture="queue")
 def created_without_option(bus: Bus) -> str:
     """Create a queue without saying whether it is partitioned."""
-    bus.expect(bus.do(CreateQueue(queue=QUEUE, partitioned=None)), Done)
+    bus.expect(bus.do(v.CreateQueue(queue=QUEUE, partitioned=None)), v.Done)
     return QUEUE
 
 
@@ -76,11 +59,11 @@ def created_without_option(bus: Bus) -> str:
     parsers.parse("a partitioned queue is created by a request of api-version {version}"),
     target_fixture="outcome",
 )
-def creates_by_version(bus: Bus, version: str) -> Outcome:
+def creates_by_version(bus: Bus, version: str) -> v.Outcome:
     """Try to create a queue with a given api-version."""
-    bus.need(Capability.API_VERSIONS)
+    bus.need(v.Capability.API_VERSIONS)
     version = "" if version == "none" else version
-    return bus.do(CreateQueue(queue=QUEUE, api_version=version))
+    return bus.do(v.CreateQueue(queue=QUEUE, api_version=version))
 
 
 @given(parsers.re(r"a second queue, (?P<kind>partitioned|regular)"))
@@ -93,33 +76,33 @@ def second(bus: Bus, kind: str) -> None:
     parsers.re(r"(?:it|the queue) is updated (?P<change>to .+)"),
     target_fixture="outcome",
 )
-def updates(bus: Bus, queue: str, change: str) -> Outcome:
+def updates(bus: Bus, queue: str, change: str) -> v.Outcome:
     """Try to change a setting that is fixed after creation."""
-    return bus.do(UpdateQueue(queue=queue, **UPDATES[change]))
+    return bus.do(v.UpdateQueue(queue=queue, **UPDATES[change]))
 
 
 @when(parsers.parse("its locks are updated to {number:d} seconds"), target_fixture="outcome")
-def updates_locks(bus: Bus, queue: str, number: int) -> Outcome:
+def updates_locks(bus: Bus, queue: str, number: int) -> v.Outcome:
     """Try to change the lock duration."""
-    return bus.do(UpdateQueue(queue=queue, lock_duration=seconds(number)))
+    return bus.do(v.UpdateQueue(queue=queue, lock_duration=seconds(number)))
 
 
 @given(parsers.parse("its locks were updated to {number:d} seconds"))
 def has_updated_locks(bus: Bus, queue: str, number: int) -> None:
     """Change the lock duration; this must succeed."""
-    bus.expect(updates_locks(bus, queue, number), Done)
+    bus.expect(updates_locks(bus, queue, number), v.Done)
 
 
 @when("the queue is deleted", target_fixture="outcome")
-def deletes(bus: Bus, queue: str) -> Outcome:
+def deletes(bus: Bus, queue: str) -> v.Outcome:
     """Try to delete the queue."""
-    return bus.do(DeleteQueue(queue=queue))
+    return bus.do(v.DeleteQueue(queue=queue))
 
 
 @given("the queue was deleted")
 def has_deleted(bus: Bus, queue: str) -> None:
     """Delete the queue; this must succeed."""
-    bus.expect(deletes(bus, queue), Done)
+    bus.expect(deletes(bus, queue), v.Done)
     bus.sent.clear()
 
 
@@ -132,9 +115,9 @@ def creates_again(bus: Bus, queue: str, kind: str, traits: str) -> None:
 @given("a partition of a queue to come is down", target_fixture="partition")
 def part_of_future_down(bus: Bus) -> int:
     """Take a partition down before its queue exists."""
-    bus.need(Capability.OUTAGES)
-    outcome = bus.do(TakePartitionDown(queue=QUEUE, partition=0))
-    if not isinstance(outcome, Done):
+    bus.need(v.Capability.OUTAGES)
+    outcome = bus.do(v.TakePartitionDown(queue=QUEUE, partition=0))
+    if not isinstance(outcome, v.Done):
         raise NotApplicable("outages: only partitions of queues that exist can be taken down")
     return 0
 
@@ -142,7 +125,7 @@ def part_of_future_down(bus: Bus) -> int:
 @given("one of its partitions is down", target_fixture="partition")
 def one_down(bus: Bus, queue: str) -> int:
     """Take the last partition down."""
-    bus.need(Capability.OUTAGES)
+    bus.need(v.Capability.OUTAGES)
     bus.take_down(queue, bus.profile.partitions - 1)
     return bus.profile.partitions - 1
 
@@ -150,50 +133,50 @@ def one_down(bus: Bus, queue: str) -> int:
 @when("that partition is up again")
 def one_up(bus: Bus, partition: int) -> None:
     """Try to bring the partition up again; a deleted queue may have taken it along."""
-    bus.do(BringPartitionUp(queue=QUEUE, partition=partition))
+    bus.do(v.BringPartitionUp(queue=QUEUE, partition=partition))
 
 
 @when("a message is received, and the queue deleted and created again", target_fixture="outcome")
-def settles_what_was_deleted(bus: Bus, queue: str) -> Outcome:
+def settles_what_was_deleted(bus: Bus, queue: str) -> v.Outcome:
     """Try to settle with a lock from a queue that was deleted and created again."""
     kept = bus.kept(queue)
     has_deleted(bus, queue)
     creates_again(bus, queue, "partitioned", "")
-    return bus.do(Complete(queue=queue, lock_token=kept.lock_token or ""))
+    return bus.do(v.Complete(queue=queue, lock_token=kept.lock_token or ""))
 
 
 @when(parsers.re(r"a queue that does not exist is (?P<asked>\w+)"), target_fixture="outcome")
-def asks_the_missing(bus: Bus, asked: str) -> Outcome:
+def asks_the_missing(bus: Bus, asked: str) -> v.Outcome:
     """Try a command on a queue that does not exist."""
-    commands: dict[str, Command] = {
-        "sent": Send(queue="none", message=Message(body="m")),
-        "received": Receive(queue="none"),
-        "peeked": Peek(queue="none"),
-        "got": GetQueue(queue="none"),
-        "updated": UpdateQueue(queue="none", max_delivery_count=3),
-        "deleted": DeleteQueue(queue="none"),
+    commands: dict[str, v.Command] = {
+        "sent": v.Send(queue="none", message=v.Message(body="m")),
+        "received": v.Receive(queue="none"),
+        "peeked": v.Peek(queue="none"),
+        "got": v.GetQueue(queue="none"),
+        "updated": v.UpdateQueue(queue="none", max_delivery_count=3),
+        "deleted": v.DeleteQueue(queue="none"),
     }
     return bus.do(commands[asked])
 
 
 @when("all messages are received and kept", target_fixture="held")
-def keeps_all(bus: Bus, queue: str) -> list[MessageView]:
+def keeps_all(bus: Bus, queue: str) -> list[v.MessageView]:
     """Lock messages one by one until none is left."""
     return bus.all_kept(queue)
 
 
 @then("it is accepted, or refused because it exists already")
-def is_there(outcome: Outcome) -> None:
+def is_there(outcome: v.Outcome) -> None:
     """Check that the queue exists now: it was created, or existed before."""
-    assert isinstance(outcome, Done | Refused), outcome
-    assert isinstance(outcome, Done) or outcome.error is Error.ALREADY_EXISTS, outcome
+    assert isinstance(outcome, v.Done | v.Refused), outcome
+    assert isinstance(outcome, v.Done) or outcome.error is v.Error.ALREADY_EXISTS, outcome
 
 
 @then("it is accepted, or refused because it is not found")
-def is_gone(outcome: Outcome) -> None:
+def is_gone(outcome: v.Outcome) -> None:
     """Check that the queue does not exist now: it was deleted, or did not exist before."""
-    assert isinstance(outcome, Done | Refused), outcome
-    assert isinstance(outcome, Done) or outcome.error is Error.NOT_FOUND, outcome
+    assert isinstance(outcome, v.Done | v.Refused), outcome
+    assert isinstance(outcome, v.Done) or outcome.error is v.Error.NOT_FOUND, outcome
 
 
 @then(parsers.re(r"the queue is described as (?P<kind>partitioned|regular)"))
@@ -230,26 +213,26 @@ def told_detection(bus: Bus, queue: str, none: str | None) -> None:
 @then(parsers.parse("in the end its message count is {number:d}"))
 def counts(bus: Bus, queue: str, number: int) -> None:
     """Check the message count, possibly after a delay (GET-LAG)."""
-    told = until(bus, queue, "message_count", lambda each: each.message_count == number)
-    assert told.message_count == number
+    description = until(bus, queue, "message_count", lambda each: each.message_count == number)
+    assert description.message_count == number
 
 
 @then(parsers.parse("at most {number:d} messages are counted, or it is refused"))
 def counts_at_most(bus: Bus, queue: str, number: int) -> None:
     """Check the maximum message count; messages in partitions that are down may be missing."""
-    outcome = bus.do(GetQueue(queue=queue))
-    assert isinstance(outcome, Described | Refused), outcome
-    told = outcome.description.message_count if isinstance(outcome, Described) else None
-    assert told is None or told <= number, outcome
+    outcome = bus.do(v.GetQueue(queue=queue))
+    assert isinstance(outcome, v.Described | v.Refused), outcome
+    count = outcome.description.message_count if isinstance(outcome, v.Described) else None
+    assert count is None or count <= number, outcome
 
 
 @then(parsers.re(r"in the end its availability is (?P<text>available|limited)"))
 def has_availability(bus: Bus, queue: str, text: str) -> None:
     """Check the availability of the queue's partitions, possibly after a delay (GET-LAG)."""
-    bus.need(Capability.AVAILABILITY)
-    wanted = Availability(text)
-    told = until(bus, queue, "availability", lambda each: each.availability is wanted)
-    assert told.availability is wanted
+    bus.need(v.Capability.AVAILABILITY)
+    wanted = v.Availability(text)
+    description = until(bus, queue, "availability", lambda each: each.availability is wanted)
+    assert description.availability is wanted
 
 
 @then(parsers.re(r"the list of queues names (?P<names>.+)"))

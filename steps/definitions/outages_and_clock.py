@@ -2,13 +2,13 @@
 
 from pytest_bdd import given, parsers, when
 
+from busproof import vocabulary as v
 from busproof.steps.bus import Bus
 from busproof.steps.wording import seconds
-from busproof.vocabulary.capabilities import Capability
 
 
 def _set_all(bus: Bus, queue: str, *, down: bool) -> None:
-    bus.need(Capability.OUTAGES)
+    bus.need(v.Capability.OUTAGES)
     change = bus.take_down if down else bus.bring_up
     for partition in range(bus.profile.partitions):
         change(queue, partition)
@@ -18,7 +18,7 @@ def _set_all(bus: Bus, queue: str, *, down: bool) -> None:
 @when(parsers.parse("{number:d} partitions go down"), target_fixture="down")
 def some_down(bus: Bus, queue: str, number: int) -> set[int]:
     """Take the first partitions down, but leave at least one up."""
-    bus.need(Capability.OUTAGES)
+    bus.need(v.Capability.OUTAGES)
     down = range(min(number, bus.profile.partitions - 1))
     for partition in down:
         bus.take_down(queue, partition)
@@ -48,7 +48,7 @@ def all_up(bus: Bus, queue: str) -> None:
 @given("the partition that took it is down", target_fixture="partition")
 def that_one_down(bus: Bus, queue: str) -> int:
     """Take the partition of the latest message down."""
-    bus.need(Capability.OUTAGES)
+    bus.need(v.Capability.OUTAGES)
     partition = bus.located(queue, [bus.sent[-1].body], None)[0]
     bus.take_down(queue, partition)
     return partition

@@ -5,29 +5,18 @@ from typing import Final
 
 from pytest_bdd import given, parsers, then, when
 
+from busproof import vocabulary as v
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.sending import READ, send, send_all
 from busproof.steps.definitions.setup import OTHER
 from busproof.steps.wording import Properties
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import (
-    Abandon,
-    Command,
-    Complete,
-    DeadLetter,
-    Defer,
-    RenewLock,
-    Send,
-)
-from busproof.vocabulary.messages import MessageView
-from busproof.vocabulary.outcomes import Done, Outcome, Received, Refused, Renewed
 
-SETTLED: Final[dict[str, Callable[..., Command]]] = {
-    "completed": Complete,
-    "abandoned": Abandon,
-    "deferred": Defer,
-    "dead-lettered": DeadLetter,
-    "renewed": RenewLock,
+SETTLED: Final[dict[str, Callable[..., v.Command]]] = {
+    "completed": v.Complete,
+    "abandoned": v.Abandon,
+    "deferred": v.Defer,
+    "dead-lettered": v.DeadLetter,
+    "renewed": v.RenewLock,
 }
 """Commands that take a lock token, by the participle in the steps."""
 
@@ -36,7 +25,7 @@ SETTLED: Final[dict[str, Callable[..., Command]]] = {
 @when("its only store goes down")
 def store_down(bus: Bus, queue: str) -> None:
     """Make a queue without partitions unavailable."""
-    bus.need(Capability.OUTAGES)
+    bus.need(v.Capability.OUTAGES)
     bus.take_down(queue, 0)
 
 
@@ -47,18 +36,18 @@ def store_up(bus: Bus, queue: str) -> None:
 
 
 @when("each of their keys is sent again", target_fixture="outcomes")
-def sends_keys_again(bus: Bus, queue: str) -> list[Outcome]:
+def sends_keys_again(bus: Bus, queue: str) -> list[v.Outcome]:
     """Try to send one more message with each PartitionKey used before."""
     keys = [message.partition_key for message in bus.sent]
     return [send(bus, queue, Properties({"PartitionKey": key})) for key in keys]
 
 
 @then("only keys of the partition that is down are refused")
-def only_its_keys(bus: Bus, partition: int, outcomes: list[Outcome]) -> None:
+def only_its_keys(bus: Bus, partition: int, outcomes: list[v.Outcome]) -> None:
     """Check that exactly the keys of the partition that is down are refused."""
     bodies = [message.body for message in bus.sent[: len(outcomes)]]
     at = [bus.partition_of.get(body) for body in bodies]
-    refused = [isinstance(outcome, Refused) for outcome in outcomes]
+    refused = [isinstance(outcome, v.Refused) for outcome in outcomes]
     assert [place == partition for place in at] == refused, outcomes
 
 
@@ -73,7 +62,7 @@ def has_sent_elsewhere(bus: Bus, other_queue: str, carried: Properties) -> None:
     converters=READ,
     target_fixture="outcome",
 )
-def sends_elsewhere(bus: Bus, other_queue: str, carried: Properties) -> Outcome:
+def sends_elsewhere(bus: Bus, other_queue: str, carried: Properties) -> v.Outcome:
     """Try to send a message to the second queue."""
     return send(bus, other_queue, carried)
 
@@ -85,7 +74,7 @@ def sends_elsewhere(bus: Bus, other_queue: str, carried: Properties) -> Outcome:
 )
 def sends_elsewhere_in_transaction(
     bus: Bus, other_queue: str, carried: Properties, transaction: str
-) -> Outcome:
+) -> v.Outcome:
     """Try to send a message to the second queue in the transaction."""
     return send(bus, other_queue, carried, transaction=transaction)
 
@@ -98,20 +87,20 @@ def other_gives(bus: Bus, other_queue: str, number: int) -> None:
 
 
 @when(parsers.parse("all that are held are {settled}, the latest first"), target_fixture="outcomes")
-def settles_all(bus: Bus, queue: str, held: list[MessageView], settled: str) -> list[Outcome]:
+def settles_all(bus: Bus, queue: str, held: list[v.MessageView], settled: str) -> list[v.Outcome]:
     """Try to settle or renew every lock, the latest first."""
     assert held
     return [bus.do(_settling(settled, queue, view)) for view in reversed(held)]
 
 
-def _settling(settled: str, queue: str, view: MessageView) -> Command:
+def _settling(settled: str, queue: str, view: v.MessageView) -> v.Command:
     return SETTLED[settled](queue=queue, lock_token=view.lock_token or "")
 
 
 @then("all of it succeeds")
-def all_succeed(outcomes: list[Outcome]) -> None:
+def all_succeed(outcomes: list[v.Outcome]) -> None:
     """Check that every lock was still valid."""
-    assert all(isinstance(outcome, Done | Renewed) for outcome in outcomes), outcomes
+    assert all(isinstance(outcome, v.Done | v.Renewed) for outcome in outcomes), outcomes
 
 
 @when("each message is received and completed at once")
@@ -119,29 +108,29 @@ def completes_each(bus: Bus, queue: str) -> None:
     """Receive and complete as many messages as were sent."""
     for _ in range(len(bus.sent)):
         outcome = bus.receive(queue)
-        bus.expect(outcome, Received)
-        assert isinstance(outcome, Received)
+        bus.expect(outcome, v.Received)
+        assert isinstance(outcome, v.Received)
         bus.complete(queue, outcome.message)
 
 
 @when(
     parsers.parse("{number:d} receives are tried over another connection"), target_fixture="given"
 )
-def tries_several_elsewhere(bus: Bus, queue: str, number: int) -> list[MessageView]:
+def tries_several_elsewhere(bus: Bus, queue: str, number: int) -> list[v.MessageView]:
     """Receive over a second connection, and leave the messages locked."""
     outcomes = [bus.receive(queue, OTHER) for _ in range(number)]
-    return [outcome.message for outcome in outcomes if isinstance(outcome, Received)]
+    return [outcome.message for outcome in outcomes if isinstance(outcome, v.Received)]
 
 
 @then("what is held is not among what they gave")
-def held_apart(held: list[MessageView], given: list[MessageView]) -> None:
+def held_apart(held: list[v.MessageView], given: list[v.MessageView]) -> None:
     """Check that no message was delivered to both receivers."""
     bodies = [view.body for view in (*held, *given)]
     assert len(set(bodies)) == len(bodies), bodies
 
 
 @when(parsers.parse("{number:d} messages are received and kept"), target_fixture="held")
-def keeps_several(bus: Bus, queue: str, number: int) -> list[MessageView]:
+def keeps_several(bus: Bus, queue: str, number: int) -> list[v.MessageView]:
     """Receive this number of messages and leave them locked."""
     return [bus.kept(queue) for _ in range(number)]
 
@@ -150,4 +139,4 @@ def keeps_several(bus: Bus, queue: str, number: int) -> list[MessageView]:
 def sends_sized(bus: Bus, queue: str, number: int, size: int) -> None:
     """Send messages with bodies of this size; each must be accepted."""
     for _ in range(number):
-        bus.expect(bus.send(Send(queue=queue, message=bus.message(size=size))), Done)
+        bus.expect(bus.send(v.Send(queue=queue, message=bus.message(size=size))), v.Done)

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.setup import create
@@ -16,22 +17,10 @@ from busproof.tla.graphs.command_mapping import DEAD, NOBODYS, asked, connection
 from busproof.tla.graphs.paths import Path_
 from busproof.tla.graphs.setup import creations
 from busproof.tla.manifest import Setting
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import (
-    AdvanceClock,
-    BringPartitionUp,
-    Command,
-    Schedule,
-    Send,
-    TakePartitionDown,
-)
-from busproof.vocabulary.messages import MessageView
-from busproof.vocabulary.outcomes import Done, Outcome, Received, ReceivedSeveral, Scheduled
-from busproof.vocabulary.values import MICROSECONDS
 
 __all__ = ["follow"]
 
-SHORT: Final = {"lock_duration": 5 * MICROSECONDS, "duplicate_window": 20 * MICROSECONDS}
+SHORT: Final = {"lock_duration": 5 * v.MICROSECONDS, "duplicate_window": 20 * v.MICROSECONDS}
 """Short durations, because a real clock cannot be advanced."""
 
 
@@ -66,19 +55,19 @@ class _Followed:
         """Return the sequence number of the message, or one too high for so short a path."""
         return self.numbers.get(message, NOBODYS + message)
 
-    def note(self, outcome: Outcome, command: Command, *, dead: bool) -> None:
+    def note(self, outcome: v.Outcome, command: v.Command, *, dead: bool) -> None:
         """Record what later commands may refer to; `dead` marks receives of dead letters."""
-        if isinstance(outcome, Received):
+        if isinstance(outcome, v.Received):
             self._received(outcome.message, dead=dead)
-        elif isinstance(outcome, ReceivedSeveral):
+        elif isinstance(outcome, v.ReceivedSeveral):
             for view in outcome.messages:
                 self._received(view, dead=False)
-        elif isinstance(outcome, Done | Scheduled) and isinstance(command, Send | Schedule):
+        elif isinstance(outcome, v.Done | v.Scheduled) and isinstance(command, v.Send | v.Schedule):
             self.bodies.append(command.message.body)
-            if isinstance(outcome, Scheduled) and outcome.sequence_number is not None:
+            if isinstance(outcome, v.Scheduled) and outcome.sequence_number is not None:
                 self.later[len(self.bodies)] = outcome.sequence_number
 
-    def _received(self, view: MessageView, *, dead: bool) -> None:
+    def _received(self, view: v.MessageView, *, dead: bool) -> None:
         if view.body not in self.bodies:
             return
         message = self.bodies.index(view.body) + 1
@@ -110,7 +99,7 @@ def follow(bus: Bus, path: Path_, setting: Setting) -> tuple[int, int]:
     return alike, len(path.steps)
 
 
-def _kind(outcome: Outcome) -> str:
+def _kind(outcome: v.Outcome) -> str:
     """Return the spec's type for an outcome: a batch counts as one message."""
     return type(outcome).__name__.removesuffix("Several")
 
@@ -121,21 +110,21 @@ def _ask(
     reply: Mapping[str, Any],
     setting: Setting,
     followed: _Followed,
-) -> Outcome | None:
+) -> v.Outcome | None:
     followed.attempts += 1
     command = asked(spoken, setting, followed)
     if command is None:
         return None
-    if isinstance(command, AdvanceClock):
+    if isinstance(command, v.AdvanceClock):
         bus.pass_time(command.duration)
-        return Done()
-    if isinstance(command, TakePartitionDown | BringPartitionUp):
-        bus.need(Capability.OUTAGES)
+        return v.Done()
+    if isinstance(command, v.TakePartitionDown | v.BringPartitionUp):
+        bus.need(v.Capability.OUTAGES)
         place = followed.places.setdefault(command.partition, _free(followed, command.partition))
         command = attrs.evolve(command, partition=place)
     outcome = bus.do(command, connection_of(spoken))
     followed.note(outcome, command, dead=spoken.get("from") == DEAD)
-    taken = bus.partition_of.get(command.message.body) if isinstance(command, Send) else None
+    taken = bus.partition_of.get(command.message.body) if isinstance(command, v.Send) else None
     if taken is not None and "partition" in reply and taken not in followed.places.values():
         followed.places.setdefault(reply["partition"], taken)
     return outcome

@@ -2,28 +2,27 @@
 
 from pytest_bdd import parsers, then, when
 
+from busproof import vocabulary as v
 from busproof.steps.bus import Bus
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import Peek
-from busproof.vocabulary.messages import MessageView
-from busproof.vocabulary.outcomes import Peeked
 
 
-def _peeked(bus: Bus, queue: str, count: int, start: int | None = None) -> tuple[MessageView, ...]:
-    outcome = bus.do(Peek(queue=queue, count=count, from_sequence_number=start))
-    bus.expect(outcome, Peeked)
-    return outcome.messages if isinstance(outcome, Peeked) else ()
+def _peeked(
+    bus: Bus, queue: str, count: int, start: int | None = None
+) -> tuple[v.MessageView, ...]:
+    outcome = bus.do(v.Peek(queue=queue, count=count, from_sequence_number=start))
+    bus.expect(outcome, v.Peeked)
+    return outcome.messages if isinstance(outcome, v.Peeked) else ()
 
 
 @when(parsers.parse("up to {number:d} messages are peeked"), target_fixture="peeked")
 @when(parsers.parse("up to {number:d} message is peeked"), target_fixture="peeked")
-def peeks_several(bus: Bus, queue: str, number: int) -> tuple[MessageView, ...]:
+def peeks_several(bus: Bus, queue: str, number: int) -> tuple[v.MessageView, ...]:
     """Peek at this number of messages."""
     return _peeked(bus, queue, number)
 
 
 @when(parsers.parse("one message is peeked at, {number:d} times"), target_fixture="shown")
-def peeks_often(bus: Bus, queue: str, number: int) -> list[MessageView]:
+def peeks_often(bus: Bus, queue: str, number: int) -> list[v.MessageView]:
     """Peek at the first message several times."""
     return [view for _ in range(number) for view in _peeked(bus, queue, 1)]
 
@@ -32,13 +31,13 @@ def peeks_often(bus: Bus, queue: str, number: int) -> list[MessageView]:
     parsers.parse("they are peeked at, {count:d} at a time, each time from behind the last"),
     target_fixture="peeked",
 )
-def peeks_on(bus: Bus, queue: str, count: int) -> tuple[MessageView, ...]:
+def peeks_on(bus: Bus, queue: str, count: int) -> tuple[v.MessageView, ...]:
     """Peek onward until as many messages were shown as were sent, or none is left."""
-    bus.need(Capability.SEQUENCE_NUMBERS)
-    seen: dict[str, MessageView] = {}
+    bus.need(v.Capability.SEQUENCE_NUMBERS)
+    seen: dict[str, v.MessageView] = {}
     start = 0
     while len(seen) < len(bus.sent):
-        command = Peek(queue=queue, count=count, from_sequence_number=start)
+        command = v.Peek(queue=queue, count=count, from_sequence_number=start)
         views = bus.peeked(command)
         if not views:
             break
@@ -48,13 +47,13 @@ def peeks_on(bus: Bus, queue: str, count: int) -> tuple[MessageView, ...]:
 
 
 @then(parsers.parse("the message shown is number {place:d} of those that were sent"))
-def shows_number(bus: Bus, peeked: tuple[MessageView, ...], place: int) -> None:
+def shows_number(bus: Bus, peeked: tuple[v.MessageView, ...], place: int) -> None:
     """Check that the only message shown is the one sent at this place."""
     assert [view.body for view in peeked] == [bus.sent[place - 1].body]
 
 
 @then("each is the oldest of its partition")
-def oldest_of_theirs(bus: Bus, queue: str, shown: list[MessageView]) -> None:
+def oldest_of_theirs(bus: Bus, queue: str, shown: list[v.MessageView]) -> None:
     """Check that each message shown is the oldest in its partition."""
     places = bus.located(queue, [message.body for message in bus.sent], None)
     first: dict[int, str] = {}
@@ -64,19 +63,19 @@ def oldest_of_theirs(bus: Bus, queue: str, shown: list[MessageView]) -> None:
 
 
 @then("each is one of those that were sent")
-def sent_ones(bus: Bus, shown: list[MessageView]) -> None:
+def sent_ones(bus: Bus, shown: list[v.MessageView]) -> None:
     """Check that each message shown was sent; the service chooses among them."""
     assert {view.body for view in shown} <= {message.body for message in bus.sent}
 
 
 @then(parsers.parse("at most {number:d} messages are shown, none of them twice"))
-def shows_at_most(peeked: tuple[MessageView, ...], number: int) -> None:
+def shows_at_most(peeked: tuple[v.MessageView, ...], number: int) -> None:
     """Check that no more messages are shown than requested, and none twice."""
     bodies = [view.body for view in peeked]
     assert len(set(bodies)) == len(bodies) <= number, bodies
 
 
 @then("every message that was sent was shown")
-def shows_all(bus: Bus, peeked: tuple[MessageView, ...]) -> None:
+def shows_all(bus: Bus, peeked: tuple[v.MessageView, ...]) -> None:
     """Check that every message was shown."""
     assert {view.body for view in peeked} == {message.body for message in bus.sent}

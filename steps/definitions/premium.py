@@ -2,12 +2,10 @@
 
 from pytest_bdd import given, parsers, then, when
 
+from busproof import vocabulary as v
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.setup import QUEUE
 from busproof.steps.patience import described
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import CreateQueue, DeleteQueue, RestoreQueue
-from busproof.vocabulary.outcomes import Done, Outcome, Refused
 
 
 @given(
@@ -16,30 +14,30 @@ from busproof.vocabulary.outcomes import Done, Outcome, Refused
 )
 def restored(bus: Bus, sessions: str | None) -> str:
     """Restore a queue that was created when the tier still permitted it."""
-    bus.need(Capability.LEGACY_ENTITIES)
-    restore = RestoreQueue(queue=QUEUE, requires_session=sessions is not None)
-    bus.expect(bus.do(restore), Done)
+    bus.need(v.Capability.LEGACY_ENTITIES)
+    restore = v.RestoreQueue(queue=QUEUE, requires_session=sessions is not None)
+    bus.expect(bus.do(restore), v.Done)
     return QUEUE
 
 
 @when("it is deleted, and a partitioned queue asked for in its place", target_fixture="outcome")
-def asked_for_again(bus: Bus, queue: str) -> Outcome:
+def asked_for_again(bus: Bus, queue: str) -> v.Outcome:
     """Delete the queue, which must succeed, and try to create it again."""
-    bus.expect(bus.do(DeleteQueue(queue=queue)), Done)
-    return bus.do(CreateQueue(queue=queue))
+    bus.expect(bus.do(v.DeleteQueue(queue=queue)), v.Done)
+    return bus.do(v.CreateQueue(queue=queue))
 
 
 @when("a queue is requested without the option", target_fixture="outcome")
-def asked_without_option(bus: Bus) -> Outcome:
+def asked_without_option(bus: Bus) -> v.Outcome:
     """Try to create a queue without saying whether it is partitioned."""
-    return bus.do(CreateQueue(queue=QUEUE, partitioned=None))
+    return bus.do(v.CreateQueue(queue=QUEUE, partitioned=None))
 
 
 @then("it is refused, or the queue is described as partitioned")
-def is_partitioned(bus: Bus, outcome: Outcome) -> None:
+def is_partitioned(bus: Bus, outcome: v.Outcome) -> None:
     """Check that the queue was refused, or is partitioned."""
-    assert isinstance(outcome, Done | Refused), outcome
-    if isinstance(outcome, Done):
+    assert isinstance(outcome, v.Done | v.Refused), outcome
+    if isinstance(outcome, v.Done):
         assert described(bus, QUEUE, "partitioned").partitioned is True
 
 
@@ -51,8 +49,8 @@ def is_in_namespace(bus: Bus, queue: str) -> None:
 
 
 @then("it is refused, or the queue is described as regular")
-def is_not_partitioned(bus: Bus, outcome: Outcome) -> None:
+def is_not_partitioned(bus: Bus, outcome: v.Outcome) -> None:
     """Check that the queue was refused, or is not partitioned."""
-    assert isinstance(outcome, Done | Refused), outcome
-    if isinstance(outcome, Done):
+    assert isinstance(outcome, v.Done | v.Refused), outcome
+    if isinstance(outcome, v.Done):
         assert described(bus, QUEUE, "partitioned").partitioned is False

@@ -9,36 +9,32 @@ from typing import Final
 import attrs
 from pytest_bdd import given, parsers, then, when
 
+from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.sending import READ
 from busproof.steps.definitions.storage_quota import DAY, FILLERS, GB, Filled, is_taken_in_the_end
 from busproof.steps.wording import Properties
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import Schedule, Send
-from busproof.vocabulary.messages import Message, MessageView
-from busproof.vocabulary.outcomes import Done, Outcome, Refused, Scheduled
-from busproof.vocabulary.values import Error
 
 SIZE: Final = FILLERS[0]
 FITTING: Final = GB // SIZE
 """Number of messages that fit into a GB, whether it has 10^9 bytes or 2^30."""
 
 
-def _large(bus: Bus, number: int) -> Iterator[Message]:
-    bus.need(Capability.DISPOSABLE_NAMESPACE)
+def _large(bus: Bus, number: int) -> Iterator[v.Message]:
+    bus.need(v.Capability.DISPOSABLE_NAMESPACE)
     return (attrs.evolve(bus.message(), size=SIZE, stands_in=True) for _ in range(number))
 
 
-def _not_too_large(outcome: Outcome) -> Outcome:
-    if isinstance(outcome, Refused) and outcome.error is Error.MESSAGE_TOO_LARGE:
+def _not_too_large(outcome: v.Outcome) -> v.Outcome:
+    if isinstance(outcome, v.Refused) and outcome.error is v.Error.MESSAGE_TOO_LARGE:
         raise NotApplicable(f"sizes: no message has {SIZE} bytes, and smaller ones are too many")
     return outcome
 
 
-def _sent(bus: Bus, queue: str, number: int) -> list[Outcome]:
+def _sent(bus: Bus, queue: str, number: int) -> list[v.Outcome]:
     """Try to send this number of messages without key; return the answers."""
-    sends = (Send(queue=queue, message=message) for message in _large(bus, number))
+    sends = (v.Send(queue=queue, message=message) for message in _large(bus, number))
     return [_not_too_large(bus.send(command)) for command in sends]
 
 
@@ -48,7 +44,7 @@ def _sent(bus: Bus, queue: str, number: int) -> list[Outcome]:
     ),
     target_fixture="outcomes",
 )
-def fills_parts(bus: Bus, queue: str, parts: int, more: int) -> list[Outcome]:
+def fills_parts(bus: Bus, queue: str, parts: int, more: int) -> list[v.Outcome]:
     """Try to send as many messages as fit into so many partitions, and some more or fewer."""
     if parts > bus.profile.partitions:
         raise NotApplicable(f"partitions: there are {bus.profile.partitions}, and not {parts}")
@@ -56,7 +52,7 @@ def fills_parts(bus: Bus, queue: str, parts: int, more: int) -> list[Outcome]:
 
 
 @when("messages without key are sent until no partition has room", target_fixture="outcome")
-def fills_all(bus: Bus, queue: str) -> Outcome:
+def fills_all(bus: Bus, queue: str) -> v.Outcome:
     """Try to send more messages than fit into all partitions; return the last answer."""
     return _sent(bus, queue, bus.profile.partitions * (FITTING + 2))[-1]
 
@@ -65,19 +61,19 @@ def fills_all(bus: Bus, queue: str) -> Outcome:
     parsers.parse("{number:d} large messages were scheduled for tomorrow"),
     target_fixture="all_scheduled",
 )
-def has_scheduled_large(bus: Bus, queue: str, number: int) -> list[Outcome]:
+def has_scheduled_large(bus: Bus, queue: str, number: int) -> list[v.Outcome]:
     """Schedule messages that fill a queue; those that do not fit may be refused."""
     outcomes = [
-        _not_too_large(bus.do(Schedule(queue=queue, message=message, delay=DAY)))
+        _not_too_large(bus.do(v.Schedule(queue=queue, message=message, delay=DAY)))
         for message in _large(bus, number)
     ]
-    return [each for each in outcomes if isinstance(each, Scheduled)]
+    return [outcome for outcome in outcomes if isinstance(outcome, v.Scheduled)]
 
 
 @then("as many messages were received as were accepted")
-def received_what_was_accepted(outcomes: list[Outcome], views: list[MessageView]) -> None:
+def received_what_was_accepted(outcomes: list[v.Outcome], views: list[v.MessageView]) -> None:
     """Check the number of messages received against the answers to their sends."""
-    accepted = sum(isinstance(each, Done) for each in outcomes)
+    accepted = sum(isinstance(outcome, v.Done) for outcome in outcomes)
     assert len({view.body for view in views}) == len(views) == accepted, accepted
 
 

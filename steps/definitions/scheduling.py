@@ -4,31 +4,31 @@ from collections.abc import Callable
 
 from pytest_bdd import given, parsers, then, when
 
+from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
 from busproof.steps.wording import Properties, properties, seconds
-from busproof.vocabulary.commands import CancelScheduled, Schedule
-from busproof.vocabulary.messages import MessageState, MessageView
-from busproof.vocabulary.outcomes import Done, Empty, Outcome, Received, Refused, Scheduled
 
 READ: dict[str, Callable[[str], object]] = {"carried": properties}
 
 
 def _schedule(
     bus: Bus, queue: str, carried: Properties, number: int, transaction: str | None = None
-) -> Outcome:
+) -> v.Outcome:
     """Schedule the next message of a kind; an accepted one counts as sent."""
     message = carried.message(bus)
-    command = Schedule(queue=queue, message=message, delay=seconds(number), transaction=transaction)
+    command = v.Schedule(
+        queue=queue, message=message, delay=seconds(number), transaction=transaction
+    )
     outcome = bus.do(command)
-    if isinstance(outcome, Scheduled):
+    if isinstance(outcome, v.Scheduled):
         bus.sent.append(message)
     return outcome
 
 
-def _number(outcome: Outcome) -> int:
+def _number(outcome: v.Outcome) -> int:
     """Return the sequence number, which is needed to cancel the message."""
-    assert isinstance(outcome, Scheduled), outcome
+    assert isinstance(outcome, v.Scheduled), outcome
     if outcome.sequence_number is None:
         raise NotApplicable("sequence numbers: the adapter tells none for what is scheduled")
     return outcome.sequence_number
@@ -39,10 +39,10 @@ def _number(outcome: Outcome) -> int:
     converters=READ,
     target_fixture="scheduled",
 )
-def has_scheduled(bus: Bus, queue: str, carried: Properties, number: int) -> Outcome:
+def has_scheduled(bus: Bus, queue: str, carried: Properties, number: int) -> v.Outcome:
     """Schedule one message; it must be accepted."""
     outcome = _schedule(bus, queue, carried, number)
-    bus.expect(outcome, Scheduled)
+    bus.expect(outcome, v.Scheduled)
     return outcome
 
 
@@ -53,7 +53,7 @@ def has_scheduled(bus: Bus, queue: str, carried: Properties, number: int) -> Out
 )
 def has_scheduled_several(
     bus: Bus, queue: str, carried: Properties, several: int, number: int
-) -> list[Outcome]:
+) -> list[v.Outcome]:
     """Schedule this number of messages; each must be accepted."""
     return [has_scheduled(bus, queue, carried, number) for _ in range(several)]
 
@@ -63,7 +63,7 @@ def has_scheduled_several(
     converters=READ,
     target_fixture="scheduled",
 )
-def has_scheduled_for_the_past(bus: Bus, queue: str, carried: Properties) -> Outcome:
+def has_scheduled_for_the_past(bus: Bus, queue: str, carried: Properties) -> v.Outcome:
     """Schedule one message for a past time; it must be accepted."""
     return has_scheduled(bus, queue, carried, -60)
 
@@ -73,7 +73,7 @@ def has_scheduled_for_the_past(bus: Bus, queue: str, carried: Properties) -> Out
     converters=READ,
     target_fixture="outcome",
 )
-def schedules(bus: Bus, queue: str, carried: Properties, number: int) -> Outcome:
+def schedules(bus: Bus, queue: str, carried: Properties, number: int) -> v.Outcome:
     """Try to schedule one message."""
     return _schedule(bus, queue, carried, number)
 
@@ -85,34 +85,34 @@ def schedules(bus: Bus, queue: str, carried: Properties, number: int) -> Outcome
 )
 def schedules_in_transaction(
     bus: Bus, queue: str, carried: Properties, number: int, transaction: str
-) -> Outcome:
+) -> v.Outcome:
     """Try to schedule one message in the transaction."""
     return _schedule(bus, queue, carried, number, transaction)
 
 
 @when("the scheduled message is cancelled", target_fixture="outcome")
-def cancels(bus: Bus, queue: str, scheduled: Outcome) -> Outcome:
+def cancels(bus: Bus, queue: str, scheduled: v.Outcome) -> v.Outcome:
     """Try to cancel the scheduled message."""
-    return bus.do(CancelScheduled(queue=queue, sequence_number=_number(scheduled)))
+    return bus.do(v.CancelScheduled(queue=queue, sequence_number=_number(scheduled)))
 
 
 @when("each of them is cancelled")
-def cancels_each(bus: Bus, queue: str, all_scheduled: list[Outcome]) -> None:
+def cancels_each(bus: Bus, queue: str, all_scheduled: list[v.Outcome]) -> None:
     """Cancel every scheduled message; this must succeed."""
     for each in all_scheduled:
-        bus.expect(cancels(bus, queue, each), Done)
+        bus.expect(cancels(bus, queue, each), v.Done)
 
 
 @when(parsers.parse("{number:d} message is awaited"))
 @when(parsers.parse("{number:d} messages are awaited"))
-def awaits(bus: Bus, queue: str, number: int, views: list[MessageView]) -> None:
+def awaits(bus: Bus, queue: str, number: int, views: list[v.MessageView]) -> None:
     """Receive and complete until this number of messages has arrived, or the time is up."""
     views.extend(bus.awaited(queue, number))
 
 
 @when(parsers.parse('{number:d} messages of session "{session_id}" are awaited'))
 def awaits_in_session(
-    bus: Bus, queue: str, number: int, session_id: str, views: list[MessageView]
+    bus: Bus, queue: str, number: int, session_id: str, views: list[v.MessageView]
 ) -> None:
     """Receive and complete in a session until this number has arrived, or the time is up."""
     views.extend(bus.awaited(queue, number, session_id=session_id))
@@ -123,36 +123,36 @@ def awaits_and_abandons(bus: Bus, queue: str) -> None:
     """Receive a message once it arrives, and abandon it."""
     for _ in bus.tries():
         outcome = bus.receive(queue)
-        if isinstance(outcome, Received):
-            bus.expect(bus.abandon(queue, outcome.message), Done)
+        if isinstance(outcome, v.Received):
+            bus.expect(bus.abandon(queue, outcome.message), v.Done)
             return
     raise AssertionError("nothing came")
 
 
 @then("it is scheduled")
-def is_scheduled(outcome: Outcome) -> None:
+def is_scheduled(outcome: v.Outcome) -> None:
     """Check that the message was scheduled."""
-    assert isinstance(outcome, Scheduled), outcome
+    assert isinstance(outcome, v.Scheduled), outcome
 
 
 @then("it comes if it was scheduled, and otherwise never")
-def comes_if_scheduled(bus: Bus, queue: str, outcome: Outcome) -> None:
+def comes_if_scheduled(bus: Bus, queue: str, outcome: v.Outcome) -> None:
     """Check that a scheduled message arrives, and that a refused one does not."""
-    assert isinstance(outcome, Scheduled | Refused), outcome
-    expected = 1 if isinstance(outcome, Scheduled) else 0
+    assert isinstance(outcome, v.Scheduled | v.Refused), outcome
+    expected = 1 if isinstance(outcome, v.Scheduled) else 0
     assert len(bus.awaited(queue, expected)) == expected
-    assert isinstance(bus.receive(queue), Empty)
+    assert isinstance(bus.receive(queue), v.Empty)
 
 
 @then("the scheduled message came last")
-def came_last(bus: Bus, views: list[MessageView]) -> None:
+def came_last(bus: Bus, views: list[v.MessageView]) -> None:
     """Check that it arrived after the messages that were sent before it was due."""
     scheduled = bus.sent[0].body
     assert [view.body for view in views].index(scheduled) == len(views) - 1, views
 
 
 @then("its number is another one now")
-def has_another_number(scheduled: Outcome, views: list[MessageView]) -> None:
+def has_another_number(scheduled: v.Outcome, views: list[v.MessageView]) -> None:
     """Check that activation gave the message a new sequence number."""
     number = views[0].sequence_number
     assert number is not None, views[0]
@@ -161,6 +161,6 @@ def has_another_number(scheduled: Outcome, views: list[MessageView]) -> None:
 
 @then("it is shown as scheduled")
 @then("it is shown as scheduled, if it is shown")
-def shown_as_scheduled(peeked: tuple[MessageView, ...]) -> None:
+def shown_as_scheduled(peeked: tuple[v.MessageView, ...]) -> None:
     """Check that the peek shows the messages as scheduled, if it reports states."""
-    assert all(view.state in (None, MessageState.SCHEDULED) for view in peeked), peeked
+    assert all(view.state in (None, v.MessageState.SCHEDULED) for view in peeked), peeked

@@ -4,11 +4,9 @@ from collections.abc import Callable, Sequence
 
 from pytest_bdd import given, parsers, when
 
+from busproof import vocabulary as v
 from busproof.steps.bus import Bus
 from busproof.steps.wording import Properties, properties, seconds
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import DEFAULT_TIMEOUT, Send
-from busproof.vocabulary.outcomes import Done, Outcome
 
 __all__ = ["send"]
 
@@ -21,26 +19,26 @@ def send(
     bus: Bus,
     queue: str,
     carried: Properties,
-    timeout: int = DEFAULT_TIMEOUT,
+    timeout: int = v.DEFAULT_TIMEOUT,
     transaction: str | None = None,
-) -> Outcome:
+) -> v.Outcome:
     """Try to send the next message of a kind."""
     message = carried.message(bus)
-    return bus.send(Send(queue=queue, message=message, timeout=timeout, transaction=transaction))
+    return bus.send(v.Send(queue=queue, message=message, timeout=timeout, transaction=transaction))
 
 
 def send_all(
     bus: Bus, queue: str, number: int, carried: Properties, transaction: str | None = None
-) -> list[Outcome]:
+) -> list[v.Outcome]:
     """Send several messages of a kind; each must be accepted."""
     outcomes = [send(bus, queue, carried, transaction=transaction) for _ in range(number)]
     for outcome in outcomes:
-        bus.expect(outcome, Done)
+        bus.expect(outcome, v.Done)
     return outcomes
 
 
 @when(parsers.parse("a message {carried} is sent"), converters=READ, target_fixture="outcome")
-def sends(bus: Bus, queue: str, carried: Properties) -> Outcome:
+def sends(bus: Bus, queue: str, carried: Properties) -> v.Outcome:
     """Try to send one message."""
     return send(bus, queue, carried)
 
@@ -48,7 +46,7 @@ def sends(bus: Bus, queue: str, carried: Properties) -> Outcome:
 @given(
     parsers.parse("a message {carried} was sent"), converters=READ, target_fixture="sent_outcome"
 )
-def has_sent(bus: Bus, queue: str, carried: Properties) -> Outcome:
+def has_sent(bus: Bus, queue: str, carried: Properties) -> v.Outcome:
     """Send one message; it must be accepted."""
     return send_all(bus, queue, 1, carried)[0]
 
@@ -69,7 +67,7 @@ def was_refused(bus: Bus, queue: str, carried: Properties) -> None:
     converters=READ,
     target_fixture="outcomes",
 )
-def sends_several(bus: Bus, queue: str, number: int, carried: Properties) -> list[Outcome]:
+def sends_several(bus: Bus, queue: str, number: int, carried: Properties) -> list[v.Outcome]:
     """Send several messages; each must be accepted."""
     return send_all(bus, queue, number, carried)
 
@@ -79,7 +77,9 @@ def sends_several(bus: Bus, queue: str, number: int, carried: Properties) -> lis
     converters=READ,
     target_fixture="outcomes",
 )
-def sends_slowly(bus: Bus, queue: str, number: int, carried: Properties, gap: int) -> list[Outcome]:
+def sends_slowly(
+    bus: Bus, queue: str, number: int, carried: Properties, gap: int
+) -> list[v.Outcome]:
     """Send several messages with pauses between them."""
     outcomes = []
     for _ in range(number):
@@ -116,7 +116,7 @@ def _in_turn(bus: Bus, queue: str, name: str, values: Sequence[str], number: int
     converters=READ,
     target_fixture="outcome",
 )
-def sends_in_a_hurry(bus: Bus, queue: str, carried: Properties, number: int) -> Outcome:
+def sends_in_a_hurry(bus: Bus, queue: str, carried: Properties, number: int) -> v.Outcome:
     """Try to send one message with a timeout set by the sender."""
     return send(bus, queue, carried, timeout=seconds(number))
 
@@ -128,7 +128,7 @@ def sends_in_a_hurry(bus: Bus, queue: str, carried: Properties, number: int) -> 
 )
 def sends_through_outages(
     bus: Bus, queue: str, carried: Properties, past: list[object]
-) -> list[Outcome]:
+) -> list[v.Outcome]:
     """Try to send one message per partition while that partition is down."""
     outcomes = bus.with_each_partition_down(queue, lambda: send(bus, queue, carried))
     past.append([type(outcome) for outcome in outcomes])
@@ -140,7 +140,7 @@ def sends_through_outages(
     converters=READ,
     target_fixture="outcome",
 )
-def sends_in_transaction(bus: Bus, queue: str, carried: Properties, transaction: str) -> Outcome:
+def sends_in_transaction(bus: Bus, queue: str, carried: Properties, transaction: str) -> v.Outcome:
     """Try to send one message in the transaction."""
     return send(bus, queue, carried, transaction=transaction)
 
@@ -163,7 +163,7 @@ def has_sent_in_transaction(bus: Bus, queue: str, carried: Properties, transacti
 )
 def sends_several_in_transaction(
     bus: Bus, queue: str, number: int, carried: Properties, transaction: str
-) -> list[Outcome]:
+) -> list[v.Outcome]:
     """Send several messages in the transaction; each must be accepted."""
     return send_all(bus, queue, number, carried, transaction)
 
@@ -171,7 +171,7 @@ def sends_several_in_transaction(
 @given("two keys that share a partition", target_fixture="shared_keys")
 def keys_of_one_partition(bus: Bus, queue: str) -> tuple[str, str]:
     """Find two keys of one partition, by sending one message per key until two share one."""
-    bus.need(Capability.WITNESS)
+    bus.need(v.Capability.WITNESS)
     found: dict[int, str] = {}
     for number in range(KEYS_TRIED):
         key = f"key-{number}"
@@ -194,7 +194,7 @@ def has_sent_first_key(
 @when("the second of them is used in the transaction", target_fixture="outcome")
 def sends_second_key(
     bus: Bus, queue: str, transaction: str, shared_keys: tuple[str, str]
-) -> Outcome:
+) -> v.Outcome:
     """Try to send a message with the second of two keys."""
     second = Properties({"PartitionKey": shared_keys[1]})
     return send(bus, queue, second, transaction=transaction)

@@ -2,49 +2,48 @@
 
 from pytest_bdd import then
 
+from busproof import vocabulary as v
 from busproof.steps.bus import Bus
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.messages import MessageView
 
 
-def _rise(bus: Bus, views: list[MessageView]) -> None:
+def _rise(bus: Bus, views: list[v.MessageView]) -> None:
     """Check that the sequence numbers of these messages rise in the order of sending."""
     order = {message.body: place for place, message in enumerate(bus.sent)}
     numbers = [view.sequence_number for view in sorted(views, key=lambda view: order[view.body])]
-    told = [number for number in numbers if number is not None]
-    assert told == numbers, "a sequence number is missing"
-    assert told == sorted(set(told)), told
+    known = [number for number in numbers if number is not None]
+    assert known == numbers, "a sequence number is missing"
+    assert known == sorted(set(known)), known
 
 
-def _rise_by_key(bus: Bus, views: list[MessageView]) -> None:
-    bus.need(Capability.SEQUENCE_NUMBERS)
+def _rise_by_key(bus: Bus, views: list[v.MessageView]) -> None:
+    bus.need(v.Capability.SEQUENCE_NUMBERS)
     assert views
     for key in {(view.session_id, view.partition_key) for view in views}:
         _rise(bus, [view for view in views if (view.session_id, view.partition_key) == key])
 
 
 @then("the sequence numbers of each key rise in the order of sending")
-def rise_by_key(bus: Bus, views: list[MessageView]) -> None:
+def rise_by_key(bus: Bus, views: list[v.MessageView]) -> None:
     """Check that within each key, sequence numbers rise in the order of sending."""
     _rise_by_key(bus, views)
 
 
 @then("the sequence numbers shown of each key rise in the order of sending")
-def shown_rise_by_key(bus: Bus, peeked: tuple[MessageView, ...]) -> None:
+def shown_rise_by_key(bus: Bus, peeked: tuple[v.MessageView, ...]) -> None:
     """Check the same for the messages that a peek shows."""
     _rise_by_key(bus, list(peeked))
 
 
 @then("the sequence numbers of all messages rise in the order of sending")
-def rise(bus: Bus, views: list[MessageView]) -> None:
+def rise(bus: Bus, views: list[v.MessageView]) -> None:
     """Check that sequence numbers rise in the order of sending across all keys."""
-    bus.need(Capability.SEQUENCE_NUMBERS)
+    bus.need(v.Capability.SEQUENCE_NUMBERS)
     assert views
     _rise(bus, views)
 
 
 @then("those that were peeked have the numbers that the peek showed")
-def same_as_peeked(views: list[MessageView], peeked: tuple[MessageView, ...]) -> None:
+def same_as_peeked(views: list[v.MessageView], peeked: tuple[v.MessageView, ...]) -> None:
     """Check that peek and receive report the same numbers; a peek may show only some messages."""
     received = {view.body: view.sequence_number for view in views}
     shown = {view.body: view.sequence_number for view in peeked}
@@ -52,7 +51,7 @@ def same_as_peeked(views: list[MessageView], peeked: tuple[MessageView, ...]) ->
 
 
 @then("the message kept has the number that it had")
-def same_as_kept(views: list[MessageView], kept: MessageView) -> None:
+def same_as_kept(views: list[v.MessageView], kept: v.MessageView) -> None:
     """Check that an abandoned message keeps its sequence number."""
     (again,) = [view for view in views if view.body == kept.body]
     assert again.sequence_number == kept.sequence_number

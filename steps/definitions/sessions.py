@@ -2,57 +2,34 @@
 
 from pytest_bdd import parsers, then, when
 
+from busproof import vocabulary as v
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.setup import OTHER
-from busproof.vocabulary.commands import (
-    AcceptNextSession,
-    AcceptSession,
-    CloseSession,
-    Command,
-    GetSessionState,
-    ListSessions,
-    Peek,
-    Receive,
-    RenewSessionLock,
-    SetSessionState,
-)
-from busproof.vocabulary.messages import MessageView
-from busproof.vocabulary.outcomes import (
-    Done,
-    Empty,
-    Outcome,
-    Received,
-    Refused,
-    SessionAccepted,
-    SessionsListed,
-    SessionState,
-)
-from busproof.vocabulary.values import Error
 
 PEEKED_AT_ONCE = 64
 
 
 @when(parsers.parse('session "{session_id}" is accepted'), target_fixture="outcome")
-def accepted(bus: Bus, queue: str, session_id: str) -> Outcome:
+def accepted(bus: Bus, queue: str, session_id: str) -> v.Outcome:
     """Accept a session; this must succeed."""
-    outcome = bus.do(AcceptSession(queue=queue, session_id=session_id))
-    bus.expect(outcome, Done)
+    outcome = bus.do(v.AcceptSession(queue=queue, session_id=session_id))
+    bus.expect(outcome, v.Done)
     return outcome
 
 
 @when(parsers.parse('session "{session_id}" is requested'), target_fixture="outcome")
-def asked_for(bus: Bus, queue: str, session_id: str) -> Outcome:
+def asked_for(bus: Bus, queue: str, session_id: str) -> v.Outcome:
     """Try to accept a session."""
-    return bus.do(AcceptSession(queue=queue, session_id=session_id))
+    return bus.do(v.AcceptSession(queue=queue, session_id=session_id))
 
 
 @when(
     parsers.parse('session "{session_id}" is accepted over another connection'),
     target_fixture="outcome",
 )
-def accepted_elsewhere(bus: Bus, queue: str, session_id: str) -> Outcome:
+def accepted_elsewhere(bus: Bus, queue: str, session_id: str) -> v.Outcome:
     """Try to accept a session over a second connection."""
-    return bus.do(AcceptSession(queue=queue, session_id=session_id), OTHER)
+    return bus.do(v.AcceptSession(queue=queue, session_id=session_id), OTHER)
 
 
 @when(
@@ -61,20 +38,20 @@ def accepted_elsewhere(bus: Bus, queue: str, session_id: str) -> Outcome:
     ),
     target_fixture="outcomes",
 )
-def accepted_through_outages(bus: Bus, queue: str, session_id: str) -> list[Outcome]:
+def accepted_through_outages(bus: Bus, queue: str, session_id: str) -> list[v.Outcome]:
     """Accept and close a session once per partition, while that partition is down.
 
     While the session's partition is down, closing may be refused; it is then repeated later.
     """
     held = False
 
-    def use() -> Outcome:
+    def use() -> v.Outcome:
         nonlocal held
         if held:
             closed(bus, queue, session_id)
-        outcome = bus.do(AcceptSession(queue=queue, session_id=session_id))
-        held = isinstance(outcome, Done) and isinstance(
-            bus.do(CloseSession(queue=queue, session_id=session_id)), Refused
+        outcome = bus.do(v.AcceptSession(queue=queue, session_id=session_id))
+        held = isinstance(outcome, v.Done) and isinstance(
+            bus.do(v.CloseSession(queue=queue, session_id=session_id)), v.Refused
         )
         return outcome
 
@@ -84,7 +61,7 @@ def accepted_through_outages(bus: Bus, queue: str, session_id: str) -> list[Outc
 @when(parsers.parse('session "{session_id}" is closed'))
 def closed(bus: Bus, queue: str, session_id: str) -> None:
     """Close a session."""
-    bus.expect(bus.do(CloseSession(queue=queue, session_id=session_id)), Done)
+    bus.expect(bus.do(v.CloseSession(queue=queue, session_id=session_id)), v.Done)
 
 
 @when("the next session is accepted", target_fixture="accepted_sessions")
@@ -103,22 +80,22 @@ def several_accepted(bus: Bus, queue: str, number: int) -> list[str]:
 
 
 def _next(bus: Bus, queue: str) -> str:
-    outcome = bus.do(AcceptNextSession(queue=queue))
-    bus.expect(outcome, SessionAccepted)
-    assert isinstance(outcome, SessionAccepted)
+    outcome = bus.do(v.AcceptNextSession(queue=queue))
+    bus.expect(outcome, v.SessionAccepted)
+    assert isinstance(outcome, v.SessionAccepted)
     return outcome.session_id
 
 
 @when("the next session is requested over another connection", target_fixture="outcome")
-def next_asked_for(bus: Bus, queue: str) -> Outcome:
+def next_asked_for(bus: Bus, queue: str) -> v.Outcome:
     """Try to accept the next session over a second connection."""
-    return bus.do(AcceptNextSession(queue=queue), OTHER)
+    return bus.do(v.AcceptNextSession(queue=queue), OTHER)
 
 
 @then("there is none")
-def none_is_next(outcome: Outcome) -> None:
+def none_is_next(outcome: v.Outcome) -> None:
     """Check that no session was accepted; the answer may be empty or a refusal."""
-    assert isinstance(outcome, Empty | Refused), outcome
+    assert isinstance(outcome, v.Empty | v.Refused), outcome
 
 
 @then(
@@ -135,9 +112,9 @@ def _named(names: str) -> list[str]:
 
 
 @when("a message is received in no session", target_fixture="outcome")
-def received_in_no_session(bus: Bus, queue: str) -> Outcome:
+def received_in_no_session(bus: Bus, queue: str) -> v.Outcome:
     """Try to receive without a session."""
-    return bus.do(Receive(queue=queue, mode=bus.mode))
+    return bus.do(v.Receive(queue=queue, mode=bus.mode))
 
 
 @when(
@@ -146,11 +123,11 @@ def received_in_no_session(bus: Bus, queue: str) -> Outcome:
 @when(
     parsers.parse('a message of session "{session_id}" is received again'), target_fixture="again"
 )
-def kept_in_session(bus: Bus, queue: str, session_id: str) -> MessageView:
+def kept_in_session(bus: Bus, queue: str, session_id: str) -> v.MessageView:
     """Receive a message of a session and leave it locked."""
-    outcome = bus.do(Receive(queue=queue, session_id=session_id))
-    bus.expect(outcome, Received)
-    assert isinstance(outcome, Received)
+    outcome = bus.do(v.Receive(queue=queue, session_id=session_id))
+    bus.expect(outcome, v.Received)
+    assert isinstance(outcome, v.Received)
     return outcome.message
 
 
@@ -160,25 +137,25 @@ def kept_in_session(bus: Bus, queue: str, session_id: str) -> MessageView:
     )
 )
 def receives_session_elsewhere(
-    bus: Bus, queue: str, session_id: str, views: list[MessageView]
+    bus: Bus, queue: str, session_id: str, views: list[v.MessageView]
 ) -> None:
     """Receive and complete a session's messages over a second connection until none is left."""
     views.extend(bus.received(queue, OTHER, session_id=session_id))
 
 
 @then("its delivery count is as before")
-def counted_as_before(kept: MessageView, again: MessageView) -> None:
+def counted_as_before(kept: v.MessageView, again: v.MessageView) -> None:
     """Check that the second delivery has the same delivery count as the first."""
     _counted(kept, again, 0)
 
 
 @then("its delivery count is greater by one")
-def counted_once_more(kept: MessageView, again: MessageView) -> None:
+def counted_once_more(kept: v.MessageView, again: v.MessageView) -> None:
     """Check that the second delivery has a delivery count one higher."""
     _counted(kept, again, 1)
 
 
-def _counted(kept: MessageView, again: MessageView, more: int) -> None:
+def _counted(kept: v.MessageView, again: v.MessageView, more: int) -> None:
     assert kept.body == again.body
     assert kept.delivery_count is not None, "a locked message comes with its delivery count"
     assert again.delivery_count == kept.delivery_count + more
@@ -194,7 +171,7 @@ def _counted(kept: MessageView, again: MessageView, more: int) -> None:
     ),
     target_fixture="outcome",
 )
-def used_session(bus: Bus, queue: str, session_id: str, used: str) -> Outcome:
+def used_session(bus: Bus, queue: str, session_id: str, used: str) -> v.Outcome:
     """Try a command on a session."""
     return bus.do(_use(bus, queue, session_id, used))
 
@@ -206,34 +183,34 @@ def used_session(bus: Bus, queue: str, session_id: str, used: str) -> Outcome:
     ),
     target_fixture="outcome",
 )
-def used_elsewhere(bus: Bus, queue: str, session_id: str, used: str) -> Outcome:
+def used_elsewhere(bus: Bus, queue: str, session_id: str, used: str) -> v.Outcome:
     """Try a command on a session over a second connection."""
     return bus.do(_use(bus, queue, session_id, used), OTHER)
 
 
-def _use(bus: Bus, queue: str, session_id: str, used: str) -> Command:
+def _use(bus: Bus, queue: str, session_id: str, used: str) -> v.Command:
     match used.split('"', maxsplit=1)[0].strip():
         case "received":
-            return Receive(queue=queue, mode=bus.mode, session_id=session_id)
+            return v.Receive(queue=queue, mode=bus.mode, session_id=session_id)
         case "renewed":
-            return RenewSessionLock(queue=queue, session_id=session_id)
+            return v.RenewSessionLock(queue=queue, session_id=session_id)
         case "asked for its state":
-            return GetSessionState(queue=queue, session_id=session_id)
+            return v.GetSessionState(queue=queue, session_id=session_id)
         case _:
-            return SetSessionState(queue=queue, session_id=session_id, state=used.split('"')[1])
+            return v.SetSessionState(queue=queue, session_id=session_id, state=used.split('"')[1])
 
 
 @then("it is refused because the session's lock is lost")
-def is_lost(outcome: Outcome) -> None:
+def is_lost(outcome: v.Outcome) -> None:
     """Check that the request was refused because the session's lock is lost."""
-    assert isinstance(outcome, Refused), outcome
-    assert outcome.error is Error.SESSION_LOCK_LOST, outcome
+    assert isinstance(outcome, v.Refused), outcome
+    assert outcome.error is v.Error.SESSION_LOCK_LOST, outcome
 
 
 @when(parsers.parse('the state of session "{session_id}" is removed'))
 def removed(bus: Bus, queue: str, session_id: str) -> None:
     """Remove the session state."""
-    bus.expect(bus.do(SetSessionState(queue=queue, session_id=session_id)), Done)
+    bus.expect(bus.do(v.SetSessionState(queue=queue, session_id=session_id)), v.Done)
 
 
 @then(parsers.parse('the state of session "{session_id}" is none'))
@@ -249,32 +226,32 @@ def has_state(bus: Bus, queue: str, session_id: str, state: str) -> None:
 
 
 def _has_state(bus: Bus, queue: str, session_id: str, state: str | None) -> None:
-    outcome = bus.do(GetSessionState(queue=queue, session_id=session_id))
-    assert outcome == SessionState(state=state), outcome
+    outcome = bus.do(v.GetSessionState(queue=queue, session_id=session_id))
+    assert outcome == v.SessionState(state=state), outcome
 
 
 @then(parsers.re(r'the sessions listed are (?P<names>"[^"]*"(?:(?:, | and )"[^"]*")*)'))
 def these_listed(bus: Bus, queue: str, names: str) -> None:
     """Check that the list contains exactly these sessions."""
-    outcome = bus.do(ListSessions(queue=queue))
-    assert isinstance(outcome, SessionsListed), outcome
+    outcome = bus.do(v.ListSessions(queue=queue))
+    assert isinstance(outcome, v.SessionsListed), outcome
     assert sorted(outcome.session_ids) == _named(names), outcome
 
 
 @when(parsers.parse('messages of session "{session_id}" are peeked'), target_fixture="peeked")
-def peeks_in_session(bus: Bus, queue: str, session_id: str) -> tuple[MessageView, ...]:
+def peeks_in_session(bus: Bus, queue: str, session_id: str) -> tuple[v.MessageView, ...]:
     """Peek at a session's messages."""
-    return bus.peeked(Peek(queue=queue, count=PEEKED_AT_ONCE, session_id=session_id))
+    return bus.peeked(v.Peek(queue=queue, count=PEEKED_AT_ONCE, session_id=session_id))
 
 
 @then(parsers.parse('only messages of session "{session_id}" are shown'))
-def shows_session(peeked: tuple[MessageView, ...], session_id: str) -> None:
+def shows_session(peeked: tuple[v.MessageView, ...], session_id: str) -> None:
     """Check that messages are shown, all from this session."""
     assert {view.session_id for view in peeked} == {session_id}
 
 
 @then(parsers.parse("at most {number:d} of the requests is refused"))
-def so_many_at_most(outcomes: list[Outcome], number: int) -> None:
+def so_many_at_most(outcomes: list[v.Outcome], number: int) -> None:
     """Check the maximum number of refused requests; the others were accepted."""
-    assert sum(isinstance(outcome, Refused) for outcome in outcomes) <= number, outcomes
-    assert all(isinstance(outcome, Done | Refused) for outcome in outcomes), outcomes
+    assert sum(isinstance(outcome, v.Refused) for outcome in outcomes) <= number, outcomes
+    assert all(isinstance(outcome, v.Done | v.Refused) for outcome in outcomes), outcomes

@@ -2,18 +2,10 @@
 
 from pytest_bdd import given, parsers, when
 
+from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
 from busproof.steps.wording import queue_settings
-from busproof.vocabulary.commands import (
-    BeginTransaction,
-    CommitTransaction,
-    CreateQueue,
-    CreateTopic,
-    RollBackTransaction,
-)
-from busproof.vocabulary.outcomes import Done, Refused
-from busproof.vocabulary.values import Tier
 
 __all__ = [
     "OTHER",
@@ -29,20 +21,20 @@ OTHER_QUEUE = "invoices"
 OTHER = "c2"
 
 
-def create(bus: Bus, queue: CreateQueue) -> str:
+def create(bus: Bus, queue: v.CreateQueue) -> str:
     """Create a queue; this must succeed if the tier must have such queues."""
     refuse_where_missing(bus, queue)
     outcome = bus.do(queue)
     # Without PREM-07, the documents promise sizes only for Standard.
-    unsaid = bus.profile.tier is Tier.BASIC or "PREM-07" in bus.profile.silent
-    sized = queue.max_size is not None and bus.profile.tier is not Tier.STANDARD and unsaid
-    if sized and isinstance(outcome, Refused):
+    unsaid = bus.profile.tier is v.Tier.BASIC or "PREM-07" in bus.profile.silent
+    sized = queue.max_size is not None and bus.profile.tier is not v.Tier.STANDARD and unsaid
+    if sized and isinstance(outcome, v.Refused):
         raise NotApplicable(f"tier: {bus.profile.tier.value} need not have this size")
-    bus.expect(outcome, Done)
+    bus.expect(outcome, v.Done)
     return queue.queue
 
 
-def refuse_where_missing(bus: Bus, queue: CreateQueue) -> None:
+def refuse_where_missing(bus: Bus, queue: v.CreateQueue) -> None:
     """Check that the tier must have such queues.
 
     Raises:
@@ -52,7 +44,7 @@ def refuse_where_missing(bus: Bus, queue: CreateQueue) -> None:
     basic_may_lack(bus, queue)
 
 
-def refuse_missing_kind(bus: Bus, entity: CreateQueue | CreateTopic) -> None:
+def refuse_missing_kind(bus: Bus, entity: v.CreateQueue | v.CreateTopic) -> None:
     """Check that the namespace must have such entities, partitioned or not (PREM-01, PREM-15).
 
     Raises:
@@ -64,13 +56,13 @@ def refuse_missing_kind(bus: Bus, entity: CreateQueue | CreateTopic) -> None:
         raise NotApplicable("tier: a partitioned namespace has no regular entities")
 
 
-def basic_may_lack(bus: Bus, queue: CreateQueue) -> None:
+def basic_may_lack(bus: Bus, queue: v.CreateQueue) -> None:
     """Check that Basic, if it is the tier, must have such a queue (MGMT-24, BASIC-REGULAR).
 
     Raises:
         NotApplicable: Basic may lack it.
     """
-    basic = bus.profile.tier is Tier.BASIC
+    basic = bus.profile.tier is v.Tier.BASIC
     if queue.requires_session and basic:
         raise NotApplicable("tier: basic need not have sessions")
     if queue.duplicate_detection and basic:
@@ -101,52 +93,52 @@ def created_too(bus: Bus, kind: str, traits: str | None) -> str:
 @given("a queue", target_fixture="queue")
 def created_any(bus: Bus) -> str:
     """Create a queue, partitioned where the namespace may have such; the scenario fits both."""
-    return create(bus, CreateQueue(queue=QUEUE, partitioned=bus.profile.may_partition))
+    return create(bus, v.CreateQueue(queue=QUEUE, partitioned=bus.profile.may_partition))
 
 
 @given("a transaction", target_fixture="transaction")
 def begun(bus: Bus) -> str:
     """Begin a transaction; Basic may have none (MGMT-24)."""
-    outcome = bus.do(BeginTransaction(transaction="t1"))
-    if bus.profile.tier is Tier.BASIC and isinstance(outcome, Refused):
+    outcome = bus.do(v.BeginTransaction(transaction="t1"))
+    if bus.profile.tier is v.Tier.BASIC and isinstance(outcome, v.Refused):
         raise NotApplicable("tier: basic need not have transactions")
-    bus.expect(outcome, Done)
+    bus.expect(outcome, v.Done)
     return "t1"
 
 
 @when("another transaction is begun", target_fixture="transaction")
 def begun_too(bus: Bus) -> str:
     """Begin a second transaction."""
-    bus.expect(bus.do(BeginTransaction(transaction="t2")), Done)
+    bus.expect(bus.do(v.BeginTransaction(transaction="t2")), v.Done)
     return "t2"
 
 
 @when(parsers.re(r"the first transaction is (?P<end>committed|rolled back)"))
 def first_ends(bus: Bus, end: str) -> None:
     """End the transaction that was begun first; this must succeed."""
-    kind = CommitTransaction if end == "committed" else RollBackTransaction
-    bus.expect(bus.do(kind(transaction="t1")), Done)
+    kind = v.CommitTransaction if end == "committed" else v.RollBackTransaction
+    bus.expect(bus.do(kind(transaction="t1")), v.Done)
 
 
 @when("the transaction is committed")
 def committed(bus: Bus, transaction: str) -> None:
     """Commit the transaction; this must succeed."""
-    bus.expect(bus.do(CommitTransaction(transaction=transaction)), Done)
+    bus.expect(bus.do(v.CommitTransaction(transaction=transaction)), v.Done)
 
 
 @when("the transaction is rolled back")
 def rolled_back(bus: Bus, transaction: str) -> None:
     """Roll the transaction back; this must succeed."""
-    bus.expect(bus.do(RollBackTransaction(transaction=transaction)), Done)
+    bus.expect(bus.do(v.RollBackTransaction(transaction=transaction)), v.Done)
 
 
 @when("the transaction is committed, if it can be")
 def committed_perhaps(bus: Bus, transaction: str) -> None:
     """Try to commit the transaction, which an earlier refusal may have ended."""
-    bus.do(CommitTransaction(transaction=transaction))
+    bus.do(v.CommitTransaction(transaction=transaction))
 
 
 @when("the transaction is rolled back, unless it has ended")
 def rolled_back_perhaps(bus: Bus, transaction: str) -> None:
     """Try to roll the transaction back, which an earlier refusal may have ended."""
-    bus.do(RollBackTransaction(transaction=transaction))
+    bus.do(v.RollBackTransaction(transaction=transaction))

@@ -5,35 +5,12 @@ from typing import Final
 import attrs
 from pytest_bdd import given, parsers, then, when
 
+from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.sending import READ
 from busproof.steps.patience import until
 from busproof.steps.wording import Properties, properties, queue_settings, seconds
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import (
-    AcceptNextSession,
-    AcceptSession,
-    BeginTransaction,
-    CommitTransaction,
-    Complete,
-    GetSessionState,
-    RenewLock,
-    Send,
-    UpdateQueue,
-)
-from busproof.vocabulary.messages import MessageView
-from busproof.vocabulary.outcomes import (
-    Done,
-    Outcome,
-    QueueDescription,
-    Refused,
-    Renewed,
-    SessionAccepted,
-    SessionState,
-)
-from busproof.vocabulary.paths import DEAD_LETTERS
-from busproof.vocabulary.values import Clock
 
 SETTINGS: Final = (
     "partitioned",
@@ -50,7 +27,7 @@ SETTINGS: Final = (
 def sent_text(bus: Bus, queue: str, text: str) -> None:
     """Send one message with this body; it must be accepted."""
     message = attrs.evolve(bus.message(), body=text)
-    bus.expect(bus.send(Send(queue=queue, message=message)), Done)
+    bus.expect(bus.send(v.Send(queue=queue, message=message)), v.Done)
 
 
 @given(parsers.parse("a text of {number:d} characters was sent as a body"))
@@ -58,23 +35,23 @@ def sent_long(bus: Bus, queue: str, number: int) -> None:
     """Send one message with a body of this length; it must be accepted."""
     message = bus.message()
     longer = attrs.evolve(message, body=message.body.ljust(number, "x"))
-    bus.expect(bus.send(Send(queue=queue, message=longer)), Done)
+    bus.expect(bus.send(v.Send(queue=queue, message=longer)), v.Done)
 
 
 @then("each has the body that was sent")
-def has_bodies(bus: Bus, views: list[MessageView]) -> None:
+def has_bodies(bus: Bus, views: list[v.MessageView]) -> None:
     """Check that the bodies received are those that were sent."""
     assert sorted(view.body for view in views) == sorted(message.body for message in bus.sent)
 
 
 @then(parsers.parse("number {place:d} of them has {carried}"), converters=READ)
-def number_has(views: list[MessageView], place: int, carried: Properties) -> None:
+def number_has(views: list[v.MessageView], place: int, carried: Properties) -> None:
     """Check the properties of the message that arrived at this place."""
     assert carried.fit(views[place - 1]), views
 
 
 @then(parsers.parse("the message shown has {carried}"), converters={"carried": properties})
-def shown_has(peeked: tuple[MessageView, ...], carried: Properties) -> None:
+def shown_has(peeked: tuple[v.MessageView, ...], carried: Properties) -> None:
     """Check the properties of the first message that a peek shows."""
     assert peeked, "a peek shows the only message of the queue"
     assert carried.fit(peeked[0]), peeked
@@ -83,38 +60,38 @@ def shown_has(peeked: tuple[MessageView, ...], carried: Properties) -> None:
 @when("the partition that took the first message goes down", target_fixture="partition")
 def first_goes_down(bus: Bus, queue: str) -> int:
     """Take the partition of the first message down."""
-    bus.need(Capability.OUTAGES)
+    bus.need(v.Capability.OUTAGES)
     partition = bus.located(queue, [bus.sent[0].body], None)[0]
     bus.take_down(queue, partition)
     return partition
 
 
 @when("the commit is tried", target_fixture="outcome")
-def tries_commit(bus: Bus, transaction: str) -> Outcome:
+def tries_commit(bus: Bus, transaction: str) -> v.Outcome:
     """Try to commit the transaction."""
-    return bus.do(CommitTransaction(transaction=transaction))
+    return bus.do(v.CommitTransaction(transaction=transaction))
 
 
 @then(parsers.parse("exactly {number:d} messages were received, or {fewer:d} if it was refused"))
 def received_if_accepted(
-    views: list[MessageView], number: int, fewer: int, outcome: Outcome
+    views: list[v.MessageView], number: int, fewer: int, outcome: v.Outcome
 ) -> None:
     """Check the number of messages received, which is lower if the request was refused."""
-    expected = fewer if isinstance(outcome, Refused) else number
+    expected = fewer if isinstance(outcome, v.Refused) else number
     assert len({view.body for view in views}) == len(views) == expected, (outcome, views)
 
 
 @then(parsers.parse("exactly {number:d} messages were received, or 1 more if it was refused"))
-def received_if_refused(views: list[MessageView], number: int, outcome: Outcome) -> None:
+def received_if_refused(views: list[v.MessageView], number: int, outcome: v.Outcome) -> None:
     """Check the number of messages received, one more if the settlement was refused."""
-    expected = number + isinstance(outcome, Refused)
+    expected = number + isinstance(outcome, v.Refused)
     assert len({view.body for view in views}) == len(views) == expected, (outcome, views)
 
 
 @when(parsers.parse("its greatest delivery count is updated to {number:d}"))
 def updates_deliveries(bus: Bus, queue: str, number: int) -> None:
     """Change the maximum delivery count; this must succeed."""
-    bus.expect(bus.do(UpdateQueue(queue=queue, max_delivery_count=number)), Done)
+    bus.expect(bus.do(v.UpdateQueue(queue=queue, max_delivery_count=number)), v.Done)
 
 
 @then(parsers.re(r"it is described as (?P<kind>partitioned|regular), (?P<traits>.+)"))
@@ -122,39 +99,39 @@ def told_all(bus: Bus, queue: str, kind: str, traits: str) -> None:
     """Check these settings in the queue's description, and defaults for the others."""
     wanted = queue_settings(queue, kind, traits)
 
-    def holds(told: QueueDescription) -> bool:
-        return all(getattr(told, name) in (None, getattr(wanted, name)) for name in SETTINGS)
+    def holds(description: v.QueueDescription) -> bool:
+        return all(getattr(description, name) in (None, getattr(wanted, name)) for name in SETTINGS)
 
-    told = until(bus, queue, "lock_duration", holds)
-    assert holds(told), told
+    description = until(bus, queue, "lock_duration", holds)
+    assert holds(description), description
 
 
 @then("those that were refused were received, and no others")
 def received_those_refused(
-    held: list[MessageView], outcomes: list[Outcome], views: list[MessageView]
+    held: list[v.MessageView], outcomes: list[v.Outcome], views: list[v.MessageView]
 ) -> None:
     """Check that exactly the messages whose settlement was refused were received again."""
     refused = [
         view.body
         for view, outcome in zip(reversed(held), outcomes, strict=True)
-        if isinstance(outcome, Refused)
+        if isinstance(outcome, v.Refused)
     ]
     assert sorted(view.body for view in views) == sorted(refused), outcomes
 
 
 @when("the dead letter kept is completed", target_fixture="outcome")
-def completes_dead_letter(bus: Bus, queue: str, kept: MessageView) -> Outcome:
+def completes_dead_letter(bus: Bus, queue: str, kept: v.MessageView) -> v.Outcome:
     """Try to complete a locked dead letter."""
-    return bus.do(Complete(queue=queue + DEAD_LETTERS, lock_token=kept.lock_token or ""))
+    return bus.do(v.Complete(queue=queue + v.DEAD_LETTERS, lock_token=kept.lock_token or ""))
 
 
 @then(parsers.parse('the state of session "{session_id}" is "{new}", or "{old}" if it was refused'))
 def state_if_accepted(
-    bus: Bus, queue: str, session_id: str, new: str, old: str, outcome: Outcome
+    bus: Bus, queue: str, session_id: str, new: str, old: str, outcome: v.Outcome
 ) -> None:
     """Check that the session has the new state, or the old one if the request was refused."""
-    told = bus.do(GetSessionState(queue=queue, session_id=session_id))
-    assert told == SessionState(state=old if isinstance(outcome, Refused) else new), told
+    state = bus.do(v.GetSessionState(queue=queue, session_id=session_id))
+    assert state == v.SessionState(state=old if isinstance(outcome, v.Refused) else new), state
 
 
 @when(parsers.parse("{number:d} hours pass"))
@@ -165,17 +142,17 @@ def hours_pass(bus: Bus, number: int) -> None:
 
 
 def _need_virtual_clock(bus: Bus) -> None:
-    if bus.clock is Clock.REAL:
+    if bus.clock is v.Clock.REAL:
         raise NotApplicable("clock: it is real, and the scenario would wait too long")
 
 
 @when(parsers.parse("its lock is renewed {number:d} times, 1 second apart"))
-def renews_many(bus: Bus, queue: str, kept: MessageView, number: int) -> None:
+def renews_many(bus: Bus, queue: str, kept: v.MessageView, number: int) -> None:
     """Renew the lock of a message again and again; each time must succeed."""
     _need_virtual_clock(bus)
     for _ in range(number):
         bus.pass_only(seconds(1), bus.settings[queue].lock_duration)
-        bus.expect(bus.do(RenewLock(queue=queue, lock_token=kept.lock_token or "")), Renewed)
+        bus.expect(bus.do(v.RenewLock(queue=queue, lock_token=kept.lock_token or "")), v.Renewed)
 
 
 @when(
@@ -186,37 +163,37 @@ def commits_many(bus: Bus, queue: str, number: int, carried: Properties) -> None
     """Send a message in each of this number of transactions; each must be committed."""
     for place in range(number):
         name = f"many-{place}"
-        bus.expect(bus.do(BeginTransaction(transaction=name)), Done)
-        sent = Send(queue=queue, message=carried.message(bus), transaction=name)
-        bus.expect(bus.send(sent), Done)
-        bus.expect(bus.do(CommitTransaction(transaction=name)), Done)
+        bus.expect(bus.do(v.BeginTransaction(transaction=name)), v.Done)
+        sent = v.Send(queue=queue, message=carried.message(bus), transaction=name)
+        bus.expect(bus.send(sent), v.Done)
+        bus.expect(bus.do(v.CommitTransaction(transaction=name)), v.Done)
 
 
 @when(
     parsers.parse("the next session is accepted {number:d} times, and what it holds is completed")
 )
-def empties_sessions(bus: Bus, queue: str, number: int, views: list[MessageView]) -> None:
+def empties_sessions(bus: Bus, queue: str, number: int, views: list[v.MessageView]) -> None:
     """Accept one session after another, and receive and complete what it holds."""
     for _ in range(number):
-        accepted = bus.do(AcceptNextSession(queue=queue))
-        bus.expect(accepted, SessionAccepted)
-        assert isinstance(accepted, SessionAccepted)
+        accepted = bus.do(v.AcceptNextSession(queue=queue))
+        bus.expect(accepted, v.SessionAccepted)
+        assert isinstance(accepted, v.SessionAccepted)
         views.extend(bus.received(queue, session_id=accepted.session_id))
 
 
 @then(parsers.parse('messages with MessageId "{first}" and "{second}" were received'))
-def received_ids(views: list[MessageView], first: str, second: str) -> None:
+def received_ids(views: list[v.MessageView], first: str, second: str) -> None:
     """Check that both MessageIds are among those received."""
     assert {first, second} <= {view.message_id for view in views}, views
 
 
 @then("no message was received, unless it was refused")
-def none_unless_refused(views: list[MessageView], outcome: Outcome) -> None:
+def none_unless_refused(views: list[v.MessageView], outcome: v.Outcome) -> None:
     """Check that no message was received, unless the request was refused."""
-    assert not views or isinstance(outcome, Refused), (outcome, views)
+    assert not views or isinstance(outcome, v.Refused), (outcome, views)
 
 
 @when(parsers.parse('session "{session_id}" is accepted once more'))
 def accepted_once_more(bus: Bus, queue: str, session_id: str) -> None:
     """Accept a session again after its release; this must succeed."""
-    bus.expect(bus.do(AcceptSession(queue=queue, session_id=session_id)), Done)
+    bus.expect(bus.do(v.AcceptSession(queue=queue, session_id=session_id)), v.Done)

@@ -12,6 +12,7 @@ from typing import Final
 import attrs
 from pytest_bdd import given, parsers, then, when
 
+from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable, NotConforming
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.dead_letters import dead_letter_it
@@ -19,11 +20,6 @@ from busproof.steps.definitions.sending import READ, send_all
 from busproof.steps.definitions.setup import QUEUE
 from busproof.steps.patience import described
 from busproof.steps.wording import Properties, seconds
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import CommitTransaction, CreateQueue, Defer, Schedule, Send
-from busproof.vocabulary.messages import Message, MessageView
-from busproof.vocabulary.outcomes import Done, Outcome, Refused, Scheduled
-from busproof.vocabulary.values import Error, Tier
 
 FILLERS: Final = (100_000_000, 900_000, 240_000)
 """Sizes of filling messages, in bytes: Premium may accept it, must accept it, all tiers do."""
@@ -34,12 +30,12 @@ PAUSES: Final = tuple(seconds(2**power) for power in range(7))
 KEYS_TRIED: Final = 400
 DAY: Final = seconds(86_400)
 SIZES: Final = {
-    Tier.STANDARD: (1, 2, 3, 4, 5),
-    Tier.PREMIUM: (1, 2, 3, 4, 5, 10, 20, 40, 80),
+    v.Tier.STANDARD: (1, 2, 3, 4, 5),
+    v.Tier.PREMIUM: (1, 2, 3, 4, 5, 10, 20, 40, 80),
 }
 """Sizes that a queue can have, in GB, by tier."""
 
-Sending = Callable[[Message], Outcome]
+Sending = Callable[[v.Message], v.Outcome]
 
 
 @attrs.define
@@ -65,12 +61,12 @@ def has_filled_partition(bus: Bus, queue: str, carried: Properties) -> Filled:
     converters=READ,
     target_fixture="outcome",
 )
-def sends_until_partition_is_full(bus: Bus, queue: str, carried: Properties) -> Outcome:
+def sends_until_partition_is_full(bus: Bus, queue: str, carried: Properties) -> v.Outcome:
     """Send messages of one key until one is refused."""
     return fills_partition(bus, queue, carried)[0]
 
 
-def fills_partition(bus: Bus, queue: str, carried: Properties) -> tuple[Outcome, Filled]:
+def fills_partition(bus: Bus, queue: str, carried: Properties) -> tuple[v.Outcome, Filled]:
     """Send messages of one key until one is refused; return the last answer and the messages.
 
     Raises:
@@ -81,7 +77,7 @@ def fills_partition(bus: Bus, queue: str, carried: Properties) -> tuple[Outcome,
     if "SIZE-07" in bus.profile.silent:
         raise NotApplicable("edition: it does not say how large a partition is")
     return _filled(
-        bus, queue, lambda message: bus.send(Send(queue=queue, message=message)), carried
+        bus, queue, lambda message: bus.send(v.Send(queue=queue, message=message)), carried
     )
 
 
@@ -92,14 +88,14 @@ def has_filled_queue(bus: Bus, queue: str) -> Filled:
 
 
 @when("messages are sent until there is no room", target_fixture="outcome")
-def sends_until_full(bus: Bus, queue: str) -> Outcome:
+def sends_until_full(bus: Bus, queue: str) -> v.Outcome:
     """Send messages to a queue without partitions until one is refused."""
     return _sent_until_full(bus, queue)[0]
 
 
-def _sent_until_full(bus: Bus, queue: str) -> tuple[Outcome, Filled]:
-    def send(message: Message) -> Outcome:
-        return bus.send(Send(queue=queue, message=message))
+def _sent_until_full(bus: Bus, queue: str) -> tuple[v.Outcome, Filled]:
+    def send(message: v.Message) -> v.Outcome:
+        return bus.send(v.Send(queue=queue, message=message))
 
     return _filled(bus, queue, send, Properties({}))
 
@@ -108,74 +104,74 @@ def _sent_until_full(bus: Bus, queue: str) -> tuple[Outcome, Filled]:
     parsers.re(r"messages are (?P<fate>locked|deferred|dead-lettered) until there is no room"),
     target_fixture="outcome",
 )
-def takes_apart_until_full(bus: Bus, queue: str, fate: str) -> Outcome:
+def takes_apart_until_full(bus: Bus, queue: str, fate: str) -> v.Outcome:
     """Send messages until one is refused; lock, defer or dead-letter each one at once."""
-    needed = {"dead-lettered": Capability.DEAD_LETTER, "deferred": Capability.DEFERRAL}
-    bus.need(needed.get(fate, Capability.PEEK_LOCK))
+    needed = {"dead-lettered": v.Capability.DEAD_LETTER, "deferred": v.Capability.DEFERRAL}
+    bus.need(needed.get(fate, v.Capability.PEEK_LOCK))
 
-    def send(message: Message) -> Outcome:
-        outcome = bus.send(Send(queue=queue, message=message))
-        if isinstance(outcome, Done):
+    def send(message: v.Message) -> v.Outcome:
+        outcome = bus.send(v.Send(queue=queue, message=message))
+        if isinstance(outcome, v.Done):
             _deal_with(bus, queue, bus.kept(queue), fate)
         return outcome
 
     return _filled(bus, queue, send, Properties({}))[0]
 
 
-def _deal_with(bus: Bus, queue: str, view: MessageView, fate: str) -> None:
+def _deal_with(bus: Bus, queue: str, view: v.MessageView, fate: str) -> None:
     if fate == "deferred":
-        bus.expect(bus.do(Defer(queue=queue, lock_token=view.lock_token or "")), Done)
+        bus.expect(bus.do(v.Defer(queue=queue, lock_token=view.lock_token or "")), v.Done)
     elif fate == "dead-lettered":
-        bus.expect(dead_letter_it(bus, queue, view, "unreadable"), Done)
+        bus.expect(dead_letter_it(bus, queue, view, "unreadable"), v.Done)
 
 
 @when("messages are scheduled until there is no room", target_fixture="outcome")
-def schedules_until_full(bus: Bus, queue: str) -> Outcome:
+def schedules_until_full(bus: Bus, queue: str) -> v.Outcome:
     """Schedule messages for tomorrow until one is refused; if none is, try to send one."""
 
-    def schedule(message: Message) -> Outcome:
-        outcome = bus.do(Schedule(queue=queue, message=message, delay=DAY))
-        return Done() if isinstance(outcome, Scheduled) else outcome
+    def schedule(message: v.Message) -> v.Outcome:
+        outcome = bus.do(v.Schedule(queue=queue, message=message, delay=DAY))
+        return v.Done() if isinstance(outcome, v.Scheduled) else outcome
 
     outcome, filled = _filled(bus, queue, schedule, Properties({}))
-    if isinstance(outcome, Refused):
+    if isinstance(outcome, v.Refused):
         return outcome
     message = attrs.evolve(bus.message(), size=filled.size, stands_in=True)
-    return bus.send(Send(queue=queue, message=message))
+    return bus.send(v.Send(queue=queue, message=message))
 
 
-def _filled(bus: Bus, queue: str, send: Sending, carried: Properties) -> tuple[Outcome, Filled]:
+def _filled(bus: Bus, queue: str, send: Sending, carried: Properties) -> tuple[v.Outcome, Filled]:
     """Return the first refusal, or the last answer once no space can be left; and the messages."""
-    bus.need(Capability.DISPOSABLE_NAMESPACE)
+    bus.need(v.Capability.DISPOSABLE_NAMESPACE)
     filled = Filled()
-    outcome: Outcome = Done()
+    outcome: v.Outcome = v.Done()
     room = GB * (bus.settings[queue].max_size or 1)
-    while len(filled.taken) * filled.size <= room and isinstance(outcome, Done):
+    while len(filled.taken) * filled.size <= room and isinstance(outcome, v.Done):
         outcome, message = _sized(bus, send, carried, filled.size)
         filled.size = message.size or 0
-        if isinstance(outcome, Done):
+        if isinstance(outcome, v.Done):
             filled.taken.append(message.body)
     return outcome, filled
 
 
-def _sized(bus: Bus, send: Sending, carried: Properties, size: int) -> tuple[Outcome, Message]:
+def _sized(bus: Bus, send: Sending, carried: Properties, size: int) -> tuple[v.Outcome, v.Message]:
     """Send a message of at most this size; return the answer and the message not too large."""
     for smaller in _sizes(size):
         message = attrs.evolve(carried.message(bus), size=smaller, stands_in=True)
         outcome = send(message)
-        if not (isinstance(outcome, Refused) and outcome.error is Error.MESSAGE_TOO_LARGE):
+        if not (isinstance(outcome, v.Refused) and outcome.error is v.Error.MESSAGE_TOO_LARGE):
             return outcome, message
     raise NotConforming(f"a message of {FILLERS[-1]} bytes is too large, and every tier takes it")
 
 
 def _sizes(size: int) -> Iterator[int]:
-    return (each for each in FILLERS if each <= size)
+    return (filler for filler in FILLERS if filler <= size)
 
 
 @given(parsers.parse('a key in another partition than "{key}"'), target_fixture="distant_key")
 def key_elsewhere(bus: Bus, queue: str, key: str) -> str:
     """Find a key that maps to another partition."""
-    bus.need(Capability.WITNESS)
+    bus.need(v.Capability.WITNESS)
     first = _partition_of(bus, queue, key)
     for number in range(KEYS_TRIED):
         if _partition_of(bus, queue, f"key-{number}") != first:
@@ -189,17 +185,17 @@ def _partition_of(bus: Bus, queue: str, key: str) -> int:
 
 
 @when("the other partition is sent a message", target_fixture="outcome")
-def sends_elsewhere(bus: Bus, queue: str, filled: Filled, distant_key: str) -> Outcome:
+def sends_elsewhere(bus: Bus, queue: str, filled: Filled, distant_key: str) -> v.Outcome:
     """Try to send a message of the same size to another partition."""
     message = attrs.evolve(bus.message(partition_key=distant_key), size=filled.size, stands_in=True)
-    return bus.send(Send(queue=queue, message=message))
+    return bus.send(v.Send(queue=queue, message=message))
 
 
 @when(parsers.parse("a large message {carried} is sent"), converters=READ, target_fixture="outcome")
-def sends_large(bus: Bus, queue: str, filled: Filled, carried: Properties) -> Outcome:
+def sends_large(bus: Bus, queue: str, filled: Filled, carried: Properties) -> v.Outcome:
     """Try to send a message as large as those that filled the partition."""
     message = attrs.evolve(carried.message(bus), size=filled.size, stands_in=True)
-    return bus.send(Send(queue=queue, message=message))
+    return bus.send(v.Send(queue=queue, message=message))
 
 
 @when(
@@ -209,10 +205,10 @@ def sends_large(bus: Bus, queue: str, filled: Filled, carried: Properties) -> Ou
 )
 def sends_large_in_transaction(
     bus: Bus, queue: str, filled: Filled, carried: Properties, transaction: str
-) -> Outcome:
+) -> v.Outcome:
     """Try to send a message as large as those that filled the partition, in the transaction."""
     message = attrs.evolve(carried.message(bus), size=filled.size, stands_in=True)
-    return bus.send(Send(queue=queue, message=message, transaction=transaction))
+    return bus.send(v.Send(queue=queue, message=message, transaction=transaction))
 
 
 @when(
@@ -222,13 +218,13 @@ def sends_large_in_transaction(
 )
 def overfills_in_transaction(
     bus: Bus, queue: str, carried: Properties, transaction: str
-) -> Outcome:
+) -> v.Outcome:
     """Try to send more of one key than a partition holds; return the last answer."""
     if bus.profile.readings.get("FULL-PARTITION", "per-partition") != "per-partition":
         raise NotApplicable("reading: a partition need not be full before its entity")
 
-    def send(message: Message) -> Outcome:
-        return bus.send(Send(queue=queue, message=message, transaction=transaction))
+    def send(message: v.Message) -> v.Outcome:
+        return bus.send(v.Send(queue=queue, message=message, transaction=transaction))
 
     outcome, filled = _filled(bus, queue, send, carried)
     if filled.size < FILLERS[0]:
@@ -243,43 +239,44 @@ def overfills_in_transaction(
 )
 def sends_several_large(
     bus: Bus, queue: str, filled: Filled, number: int, carried: Properties
-) -> list[Outcome]:
+) -> list[v.Outcome]:
     """Try to send several messages as large as those that filled the partition."""
     return [sends_large(bus, queue, filled, carried) for _ in range(number)]
 
 
 @then("it is refused because the quota is exceeded")
-def is_full(outcome: Outcome) -> None:
+def is_full(outcome: v.Outcome) -> None:
     """Check that the request was refused because the quota is exceeded."""
-    assert isinstance(outcome, Refused), outcome
-    assert outcome.error is Error.QUOTA_EXCEEDED, outcome
+    assert isinstance(outcome, v.Refused), outcome
+    assert outcome.error is v.Error.QUOTA_EXCEEDED, outcome
 
 
 @then("each of them is accepted, or refused because the quota is exceeded")
-def are_taken_or_not(outcomes: list[Outcome]) -> None:
+def are_taken_or_not(outcomes: list[v.Outcome]) -> None:
     """Check that each request was accepted, or refused because the quota is exceeded."""
     assert all(
-        isinstance(each, Done) or (isinstance(each, Refused) and each.error is Error.QUOTA_EXCEEDED)
-        for each in outcomes
+        isinstance(outcome, v.Done)
+        or (isinstance(outcome, v.Refused) and outcome.error is v.Error.QUOTA_EXCEEDED)
+        for outcome in outcomes
     ), outcomes
 
 
 @then("it, or the transaction's commit, is refused because the quota is exceeded")
-def is_full_in_the_end(bus: Bus, transaction: str, outcome: Outcome) -> None:
+def is_full_in_the_end(bus: Bus, transaction: str, outcome: v.Outcome) -> None:
     """Check that the quota was exceeded, as reported by the send or by the commit."""
-    if isinstance(outcome, Done):
-        outcome = bus.do(CommitTransaction(transaction=transaction))
+    if isinstance(outcome, v.Done):
+        outcome = bus.do(v.CommitTransaction(transaction=transaction))
     is_full(outcome)
 
 
 @then("nothing that was sent in the transaction was received")
-def nothing_of_transaction(filled: Filled, views: list[MessageView]) -> None:
+def nothing_of_transaction(filled: Filled, views: list[v.MessageView]) -> None:
     """Check that only messages from before the transaction were received."""
     assert {view.body for view in views} <= set(filled.taken), views
 
 
 @then("no message was received")
-def none_received(views: list[MessageView]) -> None:
+def none_received(views: list[v.MessageView]) -> None:
     """Check that no message was received."""
     assert views == []
 
@@ -289,15 +286,15 @@ def is_taken_in_the_end(bus: Bus, queue: str, filled: Filled, carried: Propertie
     """Check that there is space again, possibly after a delay."""
     outcome = sends_large(bus, queue, filled, carried)
     for pause in PAUSES:
-        if isinstance(outcome, Done):
+        if isinstance(outcome, v.Done):
             break
         bus.wait(pause)
         outcome = sends_large(bus, queue, filled, carried)
-    assert isinstance(outcome, Done), outcome
+    assert isinstance(outcome, v.Done), outcome
 
 
 @then("every message that was taken was received")
-def all_received(filled: Filled, views: list[MessageView]) -> None:
+def all_received(filled: Filled, views: list[v.MessageView]) -> None:
     """Check that a full queue delivers all its messages."""
     assert {view.body for view in views} == set(filled.taken), views
 
@@ -315,15 +312,15 @@ def told_size(bus: Bus, queue: str, number: int) -> None:
 
 
 @then("it is refused, or has one of the sizes of the tier")
-def has_lawful_size(bus: Bus, outcome: Outcome) -> None:
+def has_lawful_size(bus: Bus, outcome: v.Outcome) -> None:
     """Check that the queue has a size of its tier, as a whole or per partition, or was refused."""
-    if isinstance(outcome, Refused):
+    if isinstance(outcome, v.Refused):
         return
-    assert isinstance(outcome, Done), outcome
+    assert isinstance(outcome, v.Done), outcome
     parts = bus.profile.partitions if _is_partitioned(bus.settings[QUEUE]) else 1
-    told = described(bus, QUEUE, "max_size").max_size or 0
-    assert told in {parts * size for size in SIZES[bus.profile.tier]}, told
+    whole_size = described(bus, QUEUE, "max_size").max_size or 0
+    assert whole_size in {parts * size for size in SIZES[bus.profile.tier]}, whole_size
 
 
-def _is_partitioned(settings: CreateQueue) -> bool:
+def _is_partitioned(settings: v.CreateQueue) -> bool:
     return bool(settings.partitioned)

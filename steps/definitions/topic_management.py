@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from pytest_bdd import given, parsers, then, when
 
+from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.management import KINDS
@@ -13,27 +14,6 @@ from busproof.steps.definitions.topics import TOPIC
 from busproof.steps.definitions.undeliverable import STATUSES
 from busproof.steps.patience import described_topic, until_topic
 from busproof.steps.wording import queue_settings, seconds, subscription_settings, topic_settings
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import (
-    BringPartitionUp,
-    Command,
-    Complete,
-    CreateSubscription,
-    CreateTopic,
-    DeleteQueue,
-    DeleteTopic,
-    GetQueue,
-    GetTopic,
-    ListSubscriptions,
-    ListTopics,
-    Peek,
-    Receive,
-    UpdateQueue,
-    UpdateTopic,
-)
-from busproof.vocabulary.entity_settings import Availability, EntityStatus
-from busproof.vocabulary.outcomes import Done, Listed, Outcome, Refused
-from busproof.vocabulary.values import Tier
 
 UPDATES: Final[dict[str, dict[str, Any]]] = {
     "to be partitioned": {"partitioned": True},
@@ -41,11 +21,11 @@ UPDATES: Final[dict[str, dict[str, Any]]] = {
     "to detect duplicates": {"duplicate_detection": True},
     "to detect no duplicates": {"duplicate_detection": False},
 }
-MISSING_TOPIC: Final[dict[str, Command]] = {
-    "got": GetTopic(topic="none"),
-    "updated": UpdateTopic(topic="none", time_to_live=seconds(60)),
-    "deleted": DeleteTopic(topic="none"),
-    "asked for its subscriptions": ListSubscriptions(topic="none"),
+MISSING_TOPIC: Final[dict[str, v.Command]] = {
+    "got": v.GetTopic(topic="none"),
+    "updated": v.UpdateTopic(topic="none", time_to_live=seconds(60)),
+    "deleted": v.DeleteTopic(topic="none"),
+    "asked for its subscriptions": v.ListSubscriptions(topic="none"),
 }
 
 
@@ -53,14 +33,14 @@ def _path(name: str) -> str:
     return f"{TOPIC}/subscriptions/{name}"
 
 
-def _asked_of(path: str) -> dict[str, Command]:
+def _asked_of(path: str) -> dict[str, v.Command]:
     """Return the commands that apply to a subscription as to a queue."""
     return {
-        "received from": Receive(queue=path),
-        "peeked": Peek(queue=path),
-        "got": GetQueue(queue=path),
-        "updated": UpdateQueue(queue=path, max_delivery_count=3),
-        "deleted": DeleteQueue(queue=path),
+        "received from": v.Receive(queue=path),
+        "peeked": v.Peek(queue=path),
+        "got": v.GetQueue(queue=path),
+        "updated": v.UpdateQueue(queue=path, max_delivery_count=3),
+        "deleted": v.DeleteQueue(queue=path),
     }
 
 
@@ -68,7 +48,7 @@ def _asked_of(path: str) -> dict[str, Command]:
     parsers.re(r"a (?P<kind>partitioned|regular) topic(?: (?P<traits>.+))? is created"),
     target_fixture="outcome",
 )
-def creates_topic(bus: Bus, kind: str, traits: str | None) -> Outcome:
+def creates_topic(bus: Bus, kind: str, traits: str | None) -> v.Outcome:
     """Try to create a topic."""
     return bus.do(topic_settings(TOPIC, kind, traits or ""))
 
@@ -76,7 +56,7 @@ def creates_topic(bus: Bus, kind: str, traits: str | None) -> Outcome:
 @given("a topic that is created without the option", target_fixture="queue")
 def created_topic_without_the_option(bus: Bus) -> str:
     """Create a topic without saying whether it is partitioned."""
-    bus.expect(bus.do(CreateTopic(topic=TOPIC, partitioned=None)), Done)
+    bus.expect(bus.do(v.CreateTopic(topic=TOPIC, partitioned=None)), v.Done)
     return TOPIC
 
 
@@ -84,10 +64,10 @@ def created_topic_without_the_option(bus: Bus) -> str:
     parsers.parse("a partitioned topic is created by a request of api-version {version}"),
     target_fixture="outcome",
 )
-def creates_topic_by_version(bus: Bus, version: str) -> Outcome:
+def creates_topic_by_version(bus: Bus, version: str) -> v.Outcome:
     """Try to create a topic with a given api-version."""
     version = "" if version == "none" else version
-    return bus.do(CreateTopic(topic=TOPIC, api_version=version))
+    return bus.do(v.CreateTopic(topic=TOPIC, api_version=version))
 
 
 @then(parsers.parse("the topic's greatest size is described as {number:d} GB for each partition"))
@@ -103,27 +83,27 @@ def told_size_of_topic(bus: Bus, queue: str, number: int) -> None:
 
 
 @then(parsers.re("it is refused, or the (?P<kind>partitioned|regular) topic has a tier's size"))
-def topic_has_lawful_size(bus: Bus, outcome: Outcome, kind: str) -> None:
+def topic_has_lawful_size(bus: Bus, outcome: v.Outcome, kind: str) -> None:
     """Check that the topic has a size of its tier, as a whole or per partition, or was refused."""
-    if isinstance(outcome, Refused):
+    if isinstance(outcome, v.Refused):
         return
-    assert isinstance(outcome, Done), outcome
+    assert isinstance(outcome, v.Done), outcome
     parts = bus.profile.partitions if KINDS[kind] else 1
-    told = described_topic(bus, TOPIC, "max_size").max_size
-    assert told in {parts * size for size in SIZES[bus.profile.tier]}, told
+    whole_size = described_topic(bus, TOPIC, "max_size").max_size
+    assert whole_size in {parts * size for size in SIZES[bus.profile.tier]}, whole_size
 
 
 @when("a topic of the queue's name is created", target_fixture="outcome")
-def creates_topic_of_queue(bus: Bus) -> Outcome:
+def creates_topic_of_queue(bus: Bus) -> v.Outcome:
     """Try to create a topic with the name of a queue."""
-    return bus.do(CreateTopic(topic=QUEUE, partitioned=bus.profile.may_partition))
+    return bus.do(v.CreateTopic(topic=QUEUE, partitioned=bus.profile.may_partition))
 
 
 @when(
     parsers.re(r"a queue under the topic's name, (?P<kind>partitioned|regular), is created"),
     target_fixture="outcome",
 )
-def creates_queue_of_topic(bus: Bus, kind: str) -> Outcome:
+def creates_queue_of_topic(bus: Bus, kind: str) -> v.Outcome:
     """Try to create a queue with the name of the topic."""
     return bus.do(queue_settings(TOPIC, kind, ""))
 
@@ -131,9 +111,9 @@ def creates_queue_of_topic(bus: Bus, kind: str) -> Outcome:
 @given(parsers.re(r"a second topic, (?P<kind>partitioned|regular)"))
 def second_topic(bus: Bus, kind: str) -> None:
     """Create a second topic."""
-    settings = CreateTopic(topic="events", partitioned=KINDS[kind])
+    settings = v.CreateTopic(topic="events", partitioned=KINDS[kind])
     refuse_missing_kind(bus, settings)
-    bus.expect(bus.do(settings), Done)
+    bus.expect(bus.do(settings), v.Done)
 
 
 @given(parsers.re(r"a queue beside it, (?P<kind>partitioned|regular)"))
@@ -146,7 +126,7 @@ def queue_beside(bus: Bus, kind: str) -> None:
     parsers.re(r'subscription "(?P<name>[^"]+)"(?: (?P<traits>(?:with|that) .+))? is created'),
     target_fixture="outcome",
 )
-def creates_subscription(bus: Bus, name: str, traits: str | None) -> Outcome:
+def creates_subscription(bus: Bus, name: str, traits: str | None) -> v.Outcome:
     """Try to create a subscription."""
     return bus.do(subscription_settings(TOPIC, name, traits or ""))
 
@@ -156,72 +136,72 @@ def creates_subscription(bus: Bus, name: str, traits: str | None) -> Outcome:
 )
 def creates_topic_again(bus: Bus, kind: str, traits: str) -> None:
     """Create a topic with the same name; this must succeed."""
-    bus.expect(bus.do(topic_settings(TOPIC, kind, traits.strip())), Done)
+    bus.expect(bus.do(topic_settings(TOPIC, kind, traits.strip())), v.Done)
 
 
 @when(parsers.parse('subscription "{name}" is created again'))
 def creates_subscription_again(bus: Bus, name: str) -> None:
     """Create a subscription with the same name; this must succeed."""
-    bus.expect(bus.do(CreateSubscription(topic=TOPIC, subscription=name)), Done)
+    bus.expect(bus.do(v.CreateSubscription(topic=TOPIC, subscription=name)), v.Done)
 
 
 @when(parsers.re(r"the topic is updated (?P<change>to .+)"), target_fixture="outcome")
-def updates_topic(bus: Bus, change: str) -> Outcome:
+def updates_topic(bus: Bus, change: str) -> v.Outcome:
     """Try to change a setting that is fixed after creation."""
-    return bus.do(UpdateTopic(topic=TOPIC, **UPDATES[change]))
+    return bus.do(v.UpdateTopic(topic=TOPIC, **UPDATES[change]))
 
 
 @when(
     parsers.parse("the topic's time to live is updated to {number:d} seconds"),
     target_fixture="outcome",
 )
-def updates_topic_life(bus: Bus, number: int) -> Outcome:
+def updates_topic_life(bus: Bus, number: int) -> v.Outcome:
     """Try to change the topic's default time to live."""
-    return bus.do(UpdateTopic(topic=TOPIC, time_to_live=seconds(number)))
+    return bus.do(v.UpdateTopic(topic=TOPIC, time_to_live=seconds(number)))
 
 
 @when("the topic is deleted", target_fixture="outcome")
-def deletes_topic(bus: Bus) -> Outcome:
+def deletes_topic(bus: Bus) -> v.Outcome:
     """Try to delete the topic."""
-    return bus.do(DeleteTopic(topic=TOPIC))
+    return bus.do(v.DeleteTopic(topic=TOPIC))
 
 
 @given("the topic was deleted")
 def has_deleted_topic(bus: Bus) -> None:
     """Delete the topic; this must succeed."""
-    bus.expect(deletes_topic(bus), Done)
+    bus.expect(deletes_topic(bus), v.Done)
     bus.sent.clear()
 
 
 @when(parsers.parse('subscription "{name}" is deleted'), target_fixture="outcome")
-def deletes_subscription(bus: Bus, name: str) -> Outcome:
+def deletes_subscription(bus: Bus, name: str) -> v.Outcome:
     """Try to delete a subscription."""
-    return bus.do(DeleteQueue(queue=_path(name)))
+    return bus.do(v.DeleteQueue(queue=_path(name)))
 
 
 @given(parsers.parse('subscription "{name}" was deleted'))
 def has_deleted_subscription(bus: Bus, name: str) -> None:
     """Delete a subscription; this must succeed."""
-    bus.expect(deletes_subscription(bus, name), Done)
+    bus.expect(deletes_subscription(bus, name), v.Done)
 
 
 @when(
     parsers.parse('a message of subscription "{name}" is received, and the topic made anew'),
     target_fixture="outcome",
 )
-def settles_what_went_with_topic(bus: Bus, name: str) -> Outcome:
+def settles_what_went_with_topic(bus: Bus, name: str) -> v.Outcome:
     """Try to settle with a lock from a subscription that was deleted and created again."""
     kept = bus.kept(_path(name))
     has_deleted_topic(bus)
-    bus.expect(bus.do(CreateTopic(topic=TOPIC)), Done)
+    bus.expect(bus.do(v.CreateTopic(topic=TOPIC)), v.Done)
     creates_subscription_again(bus, name)
-    return bus.do(Complete(queue=_path(name), lock_token=kept.lock_token or ""))
+    return bus.do(v.Complete(queue=_path(name), lock_token=kept.lock_token or ""))
 
 
 @when("that partition of the topic is up again")
 def topic_up(bus: Bus, partition: int) -> None:
     """Try to bring the partition up again; a deleted topic may have taken it along."""
-    bus.do(BringPartitionUp(queue=TOPIC, partition=partition))
+    bus.do(v.BringPartitionUp(queue=TOPIC, partition=partition))
 
 
 @when(
@@ -229,7 +209,7 @@ def topic_up(bus: Bus, partition: int) -> None:
 )
 def changes_topic_status(bus: Bus, status: str) -> None:
     """Disable or enable the topic; this must succeed."""
-    bus.expect(bus.do(UpdateTopic(topic=TOPIC, status=STATUSES[status])), Done)
+    bus.expect(bus.do(v.UpdateTopic(topic=TOPIC, status=STATUSES[status])), v.Done)
 
 
 @when(
@@ -240,28 +220,28 @@ def changes_topic_status(bus: Bus, status: str) -> None:
 )
 def changes_subscription_status(bus: Bus, name: str, status: str) -> None:
     """Disable or enable a subscription; this must succeed."""
-    bus.expect(bus.do(UpdateQueue(queue=_path(name), status=STATUSES[status])), Done)
+    bus.expect(bus.do(v.UpdateQueue(queue=_path(name), status=STATUSES[status])), v.Done)
 
 
 @when("the topic is requested to be disabled for receivers", target_fixture="outcome")
-def asks_for_status_of_receivers(bus: Bus) -> Outcome:
+def asks_for_status_of_receivers(bus: Bus) -> v.Outcome:
     """Try to disable a topic for receivers, which topics do not have."""
-    return bus.do(UpdateTopic(topic=TOPIC, status=EntityStatus.RECEIVE_DISABLED))
+    return bus.do(v.UpdateTopic(topic=TOPIC, status=v.EntityStatus.RECEIVE_DISABLED))
 
 
 @when(
     parsers.parse('subscription "{name}" is requested to be disabled for senders'),
     target_fixture="outcome",
 )
-def asks_for_status_of_senders(bus: Bus, name: str) -> Outcome:
+def asks_for_status_of_senders(bus: Bus, name: str) -> v.Outcome:
     """Try to disable a subscription for senders, which subscriptions do not have."""
-    return bus.do(UpdateQueue(queue=_path(name), status=EntityStatus.SEND_DISABLED))
+    return bus.do(v.UpdateQueue(queue=_path(name), status=v.EntityStatus.SEND_DISABLED))
 
 
 @when(parsers.parse("a topic that does not exist is {asked}"), target_fixture="outcome")
-def asks_missing_topic(bus: Bus, asked: str) -> Outcome:
+def asks_missing_topic(bus: Bus, asked: str) -> v.Outcome:
     """Try a command on a topic that does not exist, in a tier with topics."""
-    if bus.profile.tier is Tier.BASIC:
+    if bus.profile.tier is v.Tier.BASIC:
         raise NotApplicable("tier: basic has no topics")
     return bus.do(MISSING_TOPIC[asked])
 
@@ -270,9 +250,9 @@ def asks_missing_topic(bus: Bus, asked: str) -> Outcome:
     parsers.re(r'subscription "(?P<name>[^"]+)" gets a request: (?P<asked>.+)'),
     target_fixture="outcome",
 )
-def asks_subscription(bus: Bus, name: str, asked: str) -> Outcome:
+def asks_subscription(bus: Bus, name: str, asked: str) -> v.Outcome:
     """Try a command on a subscription, which may not exist."""
-    bus.need(Capability.TOPIC_MANAGEMENT)
+    bus.need(v.Capability.TOPIC_MANAGEMENT)
     return bus.do(_asked_of(_path(name))[asked])
 
 
@@ -285,15 +265,18 @@ def told_kind_of_topic(bus: Bus, kind: str) -> None:
 @then(parsers.re(r"the topic is described as detecting (?P<none>no )?duplicates"))
 def told_detection_of_topic(bus: Bus, none: str | None) -> None:
     """Check in the topic's description whether it detects duplicates."""
-    told = described_topic(bus, TOPIC, "duplicate_detection")
-    assert told.duplicate_detection is (none is None)
+    description = described_topic(bus, TOPIC, "duplicate_detection")
+    assert description.duplicate_detection is (none is None)
 
 
 @then(parsers.parse("the topic is described as detecting duplicates over {number:d} seconds"))
 def told_window_of_topic(bus: Bus, number: int) -> None:
     """Check duplicate detection and its window in the topic's description."""
-    told = described_topic(bus, TOPIC, "duplicate_window")
-    assert (told.duplicate_detection, told.duplicate_window) == (True, seconds(number))
+    description = described_topic(bus, TOPIC, "duplicate_window")
+    assert (description.duplicate_detection, description.duplicate_window) == (
+        True,
+        seconds(number),
+    )
 
 
 @then(parsers.parse("the topic is described with a time to live of {number:d} seconds"))
@@ -305,24 +288,24 @@ def told_life_of_topic(bus: Bus, number: int) -> None:
 @then(parsers.parse("in the end the topic is described with {number:d} subscriptions"))
 def told_subscriptions(bus: Bus, number: int) -> None:
     """Check the number of subscriptions, possibly after a delay (GET-LAG)."""
-    told = until_topic(
+    description = until_topic(
         bus, TOPIC, "subscription_count", lambda each: each.subscription_count == number
     )
-    assert told.subscription_count == number
+    assert description.subscription_count == number
 
 
 @then(parsers.re(r"in the end the topic's availability is (?P<text>available|limited)"))
 def has_topic_availability(bus: Bus, text: str) -> None:
     """Check the availability of the topic's partitions, possibly after a delay (GET-LAG)."""
-    bus.need(Capability.AVAILABILITY)
-    wanted = Availability(text)
-    told = until_topic(bus, TOPIC, "availability", lambda each: each.availability is wanted)
-    assert told.availability is wanted
+    bus.need(v.Capability.AVAILABILITY)
+    wanted = v.Availability(text)
+    description = until_topic(bus, TOPIC, "availability", lambda each: each.availability is wanted)
+    assert description.availability is wanted
 
 
-def _listed(bus: Bus, command: Command) -> list[str]:
+def _listed(bus: Bus, command: v.Command) -> list[str]:
     outcome = bus.do(command)
-    assert isinstance(outcome, Listed), outcome
+    assert isinstance(outcome, v.Listed), outcome
     return sorted(outcome.names)
 
 
@@ -333,10 +316,10 @@ def _names(text: str) -> list[str]:
 @then(parsers.re(r"the list of topics names (?P<names>.+)"))
 def lists_topics(bus: Bus, names: str) -> None:
     """Check that the list contains exactly these topics, each once."""
-    assert _listed(bus, ListTopics()) == _names(names)
+    assert _listed(bus, v.ListTopics()) == _names(names)
 
 
 @then(parsers.re(r"the list of subscriptions names (?P<names>.+)"))
 def lists_subscriptions(bus: Bus, names: str) -> None:
     """Check that the list contains exactly these subscriptions, each once."""
-    assert _listed(bus, ListSubscriptions(topic=TOPIC)) == _names(names)
+    assert _listed(bus, v.ListSubscriptions(topic=TOPIC)) == _names(names)

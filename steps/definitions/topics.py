@@ -5,28 +5,18 @@ The entity selected last is the one that later steps send to, receive from, sett
 
 from pytest_bdd import given, parsers, then, when
 
+from busproof import vocabulary as v
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.setup import refuse_missing_kind
 from busproof.steps.wording import subscription_settings, topic_settings, wanted
-from busproof.vocabulary.commands import (
-    AddRule,
-    CreateSubscription,
-    CreateTopic,
-    ListRules,
-    RemoveRule,
-)
-from busproof.vocabulary.messages import MessageView
-from busproof.vocabulary.outcomes import Done, Outcome, RulesListed
-from busproof.vocabulary.subscription_rules import DEFAULT_RULE, Filter, TrueFilter
-from busproof.vocabulary.values import Tier
 
 TOPIC = "news"
 
 
 def _basic_has_none(bus: Bus) -> None:
     """Leave the scenario in Basic, which has no topics; its rules may also apply there."""
-    if bus.profile.tier is Tier.BASIC:
+    if bus.profile.tier is v.Tier.BASIC:
         raise NotApplicable("tier: basic has no topics")
 
 
@@ -37,9 +27,9 @@ def _basic_has_none(bus: Bus) -> None:
 def created_topic(bus: Bus, kind: str, traits: str | None) -> str:
     """Create a topic of this kind with these traits, and defaults for the other settings."""
     _basic_has_none(bus)
-    settings: CreateTopic = topic_settings(TOPIC, kind, traits or "")
+    settings: v.CreateTopic = topic_settings(TOPIC, kind, traits or "")
     refuse_missing_kind(bus, settings)
-    bus.expect(bus.do(settings), Done)
+    bus.expect(bus.do(settings), v.Done)
     return TOPIC
 
 
@@ -48,31 +38,31 @@ def created_any_topic(bus: Bus) -> str:
     """Create a topic, partitioned except in Premium; the scenario does not depend on that."""
     _basic_has_none(bus)
     partitioned = bus.profile.may_partition
-    bus.expect(bus.do(CreateTopic(topic=TOPIC, partitioned=partitioned)), Done)
+    bus.expect(bus.do(v.CreateTopic(topic=TOPIC, partitioned=partitioned)), v.Done)
     return TOPIC
 
 
 @given(parsers.re(r'subscription "(?P<name>[^"]+)"(?: (?P<traits>(?:with|that requires) .+))?'))
 def subscribed(bus: Bus, name: str, traits: str | None) -> None:
     """Create a subscription of the topic with these traits."""
-    bus.expect(bus.do(subscription_settings(TOPIC, name, traits or "")), Done)
+    bus.expect(bus.do(subscription_settings(TOPIC, name, traits or "")), v.Done)
 
 
 @given(parsers.parse('subscriptions "s1" to "s{last:d}"'))
 def subscribed_often(bus: Bus, last: int) -> None:
     """Create several subscriptions of the topic."""
     for number in range(1, last + 1):
-        bus.expect(bus.do(CreateSubscription(topic=TOPIC, subscription=f"s{number}")), Done)
+        bus.expect(bus.do(v.CreateSubscription(topic=TOPIC, subscription=f"s{number}")), v.Done)
 
 
 @when("a subscription of a topic that does not exist is created", target_fixture="outcome")
-def subscribed_to_nothing(bus: Bus) -> Outcome:
+def subscribed_to_nothing(bus: Bus) -> v.Outcome:
     """Try to create a subscription of a topic that does not exist."""
-    return bus.do(CreateSubscription(topic="nowhere", subscription="one"))
+    return bus.do(v.CreateSubscription(topic="nowhere", subscription="one"))
 
 
 @when(parsers.parse('receivers turn to subscription "{name}"'), target_fixture="queue")
-def turned_to_subscription(views: list[MessageView], name: str) -> str:
+def turned_to_subscription(views: list[v.MessageView], name: str) -> str:
     """Use this subscription in the next steps, and forget the messages received before."""
     views.clear()
     return f"{TOPIC}/subscriptions/{name}"
@@ -85,38 +75,38 @@ def turned_to_topic() -> str:
 
 
 def _add(
-    bus: Bus, name: str, rule: str, selecting: Filter, transaction: str | None = None
-) -> Outcome:
-    command = AddRule(
+    bus: Bus, name: str, rule: str, selecting: v.Filter, transaction: str | None = None
+) -> v.Outcome:
+    command = v.AddRule(
         topic=TOPIC, subscription=name, rule=rule, filter=selecting, transaction=transaction
     )
     return bus.do(command)
 
 
-def _remove(bus: Bus, name: str, rule: str, transaction: str | None = None) -> Outcome:
-    command = RemoveRule(topic=TOPIC, subscription=name, rule=rule, transaction=transaction)
+def _remove(bus: Bus, name: str, rule: str, transaction: str | None = None) -> v.Outcome:
+    command = v.RemoveRule(topic=TOPIC, subscription=name, rule=rule, transaction=transaction)
     return bus.do(command)
 
 
 @given(parsers.re(r'subscription "(?P<name>[^"]+)" that takes (?P<what>.+)'))
 def subscribed_to_some(bus: Bus, name: str, what: str) -> None:
     """Create a subscription with one rule, named `first`."""
-    bus.expect(bus.do(CreateSubscription(topic=TOPIC, subscription=name)), Done)
-    bus.expect(_remove(bus, name, DEFAULT_RULE), Done)
-    bus.expect(_add(bus, name, "first", wanted(what)), Done)
+    bus.expect(bus.do(v.CreateSubscription(topic=TOPIC, subscription=name)), v.Done)
+    bus.expect(_remove(bus, name, v.DEFAULT_RULE), v.Done)
+    bus.expect(_add(bus, name, "first", wanted(what)), v.Done)
 
 
 @when(
     parsers.re(r'rule "(?P<rule>[^"]+)" of subscription "(?P<name>[^"]+)" is added: (?P<what>.+)'),
     target_fixture="outcome",
 )
-def adds_rule(bus: Bus, rule: str, name: str, what: str) -> Outcome:
+def adds_rule(bus: Bus, rule: str, name: str, what: str) -> v.Outcome:
     """Try to add a rule."""
     return _add(bus, name, rule, wanted(what))
 
 
 @when(parsers.parse('rule "{rule}" of subscription "{name}" is removed'), target_fixture="outcome")
-def removes_rule(bus: Bus, rule: str, name: str) -> Outcome:
+def removes_rule(bus: Bus, rule: str, name: str) -> v.Outcome:
     """Try to remove a rule."""
     return _remove(bus, name, rule)
 
@@ -127,23 +117,23 @@ def removes_rule(bus: Bus, rule: str, name: str) -> Outcome:
     ),
     target_fixture="outcome",
 )
-def adds_rule_in_transaction(bus: Bus, name: str, transaction: str) -> Outcome:
+def adds_rule_in_transaction(bus: Bus, name: str, transaction: str) -> v.Outcome:
     """Try to add a rule in the transaction."""
-    return _add(bus, name, "in-transaction", TrueFilter(), transaction)
+    return _add(bus, name, "in-transaction", v.TrueFilter(), transaction)
 
 
 @when(
     parsers.parse('the rule of subscription "{name}" is removed in the transaction'),
     target_fixture="outcome",
 )
-def removes_rule_in_transaction(bus: Bus, name: str, transaction: str) -> Outcome:
+def removes_rule_in_transaction(bus: Bus, name: str, transaction: str) -> v.Outcome:
     """Try to remove the only rule in the transaction."""
-    return _remove(bus, name, DEFAULT_RULE, transaction)
+    return _remove(bus, name, v.DEFAULT_RULE, transaction)
 
 
 @then(parsers.parse('the rules of subscription "{name}" are {names}'))
 def rules_are(bus: Bus, name: str, names: str) -> None:
     """Check that exactly these rules are listed, each once."""
-    outcome = bus.do(ListRules(topic=TOPIC, subscription=name))
-    assert isinstance(outcome, RulesListed), outcome
+    outcome = bus.do(v.ListRules(topic=TOPIC, subscription=name))
+    assert isinstance(outcome, v.RulesListed), outcome
     assert sorted(f'"{rule.name}"' for rule in outcome.rules) == sorted(names.split(" and "))

@@ -4,32 +4,21 @@ from typing import Final
 
 from pytest_bdd import parsers, then, when
 
+from busproof import vocabulary as v
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.setup import OTHER
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import (
-    Abandon,
-    CommitTransaction,
-    Complete,
-    DeadLetter,
-    Defer,
-    Receive,
-    Settlement,
-)
-from busproof.vocabulary.messages import MessageView
-from busproof.vocabulary.outcomes import Done, Outcome, Received, Refused
 
-KINDS: Final[dict[str, type[Settlement]]] = {
-    "completed": Complete,
-    "abandoned": Abandon,
-    "dead-lettered": DeadLetter,
-    "deferred": Defer,
+KINDS: Final[dict[str, type[v.Settlement]]] = {
+    "completed": v.Complete,
+    "abandoned": v.Abandon,
+    "dead-lettered": v.DeadLetter,
+    "deferred": v.Defer,
 }
-NEEDED: Final = {"dead-lettered": Capability.DEAD_LETTER, "deferred": Capability.DEFERRAL}
+NEEDED: Final = {"dead-lettered": v.Capability.DEAD_LETTER, "deferred": v.Capability.DEFERRAL}
 HOW = r"(?P<how>completed|abandoned|dead-lettered|deferred)"
 
 
-def _settle(bus: Bus, queue: str, view: MessageView, how: str, transaction: str) -> Outcome:
+def _settle(bus: Bus, queue: str, view: v.MessageView, how: str, transaction: str) -> v.Outcome:
     if how in NEEDED:
         bus.need(NEEDED[how])
     token = view.lock_token or ""
@@ -37,7 +26,9 @@ def _settle(bus: Bus, queue: str, view: MessageView, how: str, transaction: str)
 
 
 @when(parsers.re(rf"the message kept is {HOW} in the transaction"), target_fixture="outcome")
-def settles_within(bus: Bus, queue: str, kept: MessageView, how: str, transaction: str) -> Outcome:
+def settles_within(
+    bus: Bus, queue: str, kept: v.MessageView, how: str, transaction: str
+) -> v.Outcome:
     """Try to settle the locked message in the transaction."""
     return _settle(bus, queue, kept, how, transaction)
 
@@ -49,28 +40,28 @@ def settles_within(bus: Bus, queue: str, kept: MessageView, how: str, transactio
 def settles_several_within(bus: Bus, queue: str, number: int, how: str, transaction: str) -> None:
     """Receive this number of messages and settle each in the transaction; each must be accepted."""
     for _ in range(number):
-        received = bus.do(Receive(queue=queue))
-        bus.expect(received, Received)
-        assert isinstance(received, Received)
-        bus.expect(_settle(bus, queue, received.message, how, transaction), Done)
+        received = bus.do(v.Receive(queue=queue))
+        bus.expect(received, v.Received)
+        assert isinstance(received, v.Received)
+        bus.expect(_settle(bus, queue, received.message, how, transaction), v.Done)
 
 
 @when("it is received over another connection, if it comes", target_fixture="kept_elsewhere")
-def received_elsewhere_perhaps(bus: Bus, queue: str) -> MessageView | None:
+def received_elsewhere_perhaps(bus: Bus, queue: str) -> v.MessageView | None:
     """Try to receive over a second connection; an enlisted message may be held until the commit."""
-    outcome = bus.do(Receive(queue=queue), OTHER)
-    return outcome.message if isinstance(outcome, Received) else None
+    outcome = bus.do(v.Receive(queue=queue), OTHER)
+    return outcome.message if isinstance(outcome, v.Received) else None
 
 
 @then("the commit is refused if it has come, and the other receiver can complete it")
 def refused_for_another(
-    bus: Bus, queue: str, transaction: str, kept_elsewhere: MessageView | None
+    bus: Bus, queue: str, transaction: str, kept_elsewhere: v.MessageView | None
 ) -> None:
     """Check that the commit does not settle a message that another receiver has locked."""
-    outcome = bus.do(CommitTransaction(transaction=transaction))
+    outcome = bus.do(v.CommitTransaction(transaction=transaction))
     if kept_elsewhere is None:
         return
-    assert isinstance(outcome, Refused), outcome
+    assert isinstance(outcome, v.Refused), outcome
     token = kept_elsewhere.lock_token or ""
-    completed = bus.do(Complete(queue=queue, lock_token=token), OTHER)
-    assert isinstance(completed, Done), completed
+    completed = bus.do(v.Complete(queue=queue, lock_token=token), OTHER)
+    assert isinstance(completed, v.Done), completed

@@ -4,23 +4,17 @@ from typing import Final
 
 from pytest_bdd import parsers, then, when
 
+from busproof import vocabulary as v
 from busproof.steps.bus import Bus
 from busproof.steps.definitions.forwarding import SOURCE
 from busproof.steps.definitions.receiving import PEEKED_AT_ONCE
 from busproof.steps.patience import until
-from busproof.vocabulary.capabilities import Capability
-from busproof.vocabulary.commands import DeleteQueue, Peek, Receive, UpdateQueue
-from busproof.vocabulary.entity_settings import EntityStatus
-from busproof.vocabulary.messages import MessageView
-from busproof.vocabulary.outcomes import Done, Outcome, Received, Refused
-from busproof.vocabulary.paths import DEAD_LETTER_SUFFIXES, TRANSFERS
-from busproof.vocabulary.values import Error, ReceiveMode
 
 STATUSES: Final = {
-    "disabled": EntityStatus.DISABLED,
-    "disabled for senders": EntityStatus.SEND_DISABLED,
-    "disabled for receivers": EntityStatus.RECEIVE_DISABLED,
-    "active again": EntityStatus.ACTIVE,
+    "disabled": v.EntityStatus.DISABLED,
+    "disabled for senders": v.EntityStatus.SEND_DISABLED,
+    "disabled for receivers": v.EntityStatus.RECEIVE_DISABLED,
+    "active again": v.EntityStatus.ACTIVE,
 }
 
 
@@ -29,7 +23,7 @@ STATUSES: Final = {
 )
 def changes_status(bus: Bus, queue: str, status: str) -> None:
     """Disable or enable the queue; this must succeed."""
-    bus.expect(bus.do(UpdateQueue(queue=queue, status=STATUSES[status])), Done)
+    bus.expect(bus.do(v.UpdateQueue(queue=queue, status=STATUSES[status])), v.Done)
 
 
 @when(
@@ -37,68 +31,68 @@ def changes_status(bus: Bus, queue: str, status: str) -> None:
 )
 def changes_status_of(bus: Bus, name: str, status: str) -> None:
     """Disable or enable a queue by its name; this must succeed."""
-    bus.expect(bus.do(UpdateQueue(queue=name, status=STATUSES[status])), Done)
+    bus.expect(bus.do(v.UpdateQueue(queue=name, status=STATUSES[status])), v.Done)
 
 
 @when(parsers.parse('"{name}" is deleted'), target_fixture="outcome")
-def deletes_it(bus: Bus, name: str) -> Outcome:
+def deletes_it(bus: Bus, name: str) -> v.Outcome:
     """Try to delete a queue by its name."""
-    return bus.do(DeleteQueue(queue=name))
+    return bus.do(v.DeleteQueue(queue=name))
 
 
 @when("a message is requested", target_fixture="outcome")
-def asks(bus: Bus, queue: str) -> Outcome:
+def asks(bus: Bus, queue: str) -> v.Outcome:
     """Try to receive a message."""
-    return bus.do(Receive(queue=queue, mode=ReceiveMode.RECEIVE_AND_DELETE))
+    return bus.do(v.Receive(queue=queue, mode=v.ReceiveMode.RECEIVE_AND_DELETE))
 
 
 @then("it is refused because the entity is disabled")
-def is_disabled(outcome: Outcome) -> None:
+def is_disabled(outcome: v.Outcome) -> None:
     """Check that the request was refused because the entity is disabled."""
-    assert isinstance(outcome, Refused), outcome
-    assert outcome.error is Error.ENTITY_DISABLED, outcome
+    assert isinstance(outcome, v.Refused), outcome
+    assert outcome.error is v.Error.ENTITY_DISABLED, outcome
 
 
 @when(parsers.parse("a message is awaited among the dead letters of the source"))
-def awaits_undeliverable(bus: Bus, views: list[MessageView]) -> None:
+def awaits_undeliverable(bus: Bus, views: list[v.MessageView]) -> None:
     """Receive from both dead-letter queues of the source, with retries, until a message arrives."""
     _awaited(bus, views, (SOURCE,))
 
 
 @when(parsers.parse('a message is awaited among the dead letters of the source and of "{name}"'))
-def awaits_dead_lettered(bus: Bus, views: list[MessageView], name: str) -> None:
+def awaits_dead_lettered(bus: Bus, views: list[v.MessageView], name: str) -> None:
     """Receive from the dead-letter queues of both queues, with retries, until a message arrives."""
     _awaited(bus, views, (SOURCE, name))
 
 
-def _awaited(bus: Bus, views: list[MessageView], names: tuple[str, ...]) -> None:
-    bus.need(Capability.TRANSFER_DEAD_LETTER)
+def _awaited(bus: Bus, views: list[v.MessageView], names: tuple[str, ...]) -> None:
+    bus.need(v.Capability.TRANSFER_DEAD_LETTER)
     for _ in bus.tries():
         for name in names:
-            for suffix in DEAD_LETTER_SUFFIXES:
+            for suffix in v.DEAD_LETTER_SUFFIXES:
                 views.extend(bus.received(name + suffix))
         if views:
             return
 
 
 @when("a receive of dead letters of transfers is tried")
-def tries_transfers(bus: Bus, queue: str, views: list[MessageView]) -> None:
+def tries_transfers(bus: Bus, queue: str, views: list[v.MessageView]) -> None:
     """Try to receive from the transfer dead-letter queue, and remember a message that arrives."""
-    outcome = bus.do(Receive(queue=queue + TRANSFERS, mode=ReceiveMode.RECEIVE_AND_DELETE))
-    if isinstance(outcome, Received):
+    outcome = bus.do(v.Receive(queue=queue + v.TRANSFERS, mode=v.ReceiveMode.RECEIVE_AND_DELETE))
+    if isinstance(outcome, v.Received):
         views.append(outcome.message)
 
 
 @then(parsers.parse("in the end {number:d} dead letters of transfers are counted"))
 def counts_transfers(bus: Bus, queue: str, number: int) -> None:
     """Check the number of transfer dead letters, possibly after a delay (GET-LAG)."""
-    told = until(
+    description = until(
         bus, queue, "transfer_dead_letters", lambda each: each.transfer_dead_letters == number
     )
-    assert told.transfer_dead_letters == number, told
+    assert description.transfer_dead_letters == number, description
 
 
 @when("dead letters of transfers are peeked", target_fixture="peeked")
-def peeks_transfers(bus: Bus, queue: str) -> tuple[MessageView, ...]:
+def peeks_transfers(bus: Bus, queue: str) -> tuple[v.MessageView, ...]:
     """Peek at the transfer dead letters."""
-    return bus.peeked(Peek(queue=queue + TRANSFERS, count=PEEKED_AT_ONCE))
+    return bus.peeked(v.Peek(queue=queue + v.TRANSFERS, count=PEEKED_AT_ONCE))

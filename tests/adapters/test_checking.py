@@ -104,7 +104,7 @@ def test_mistake_of_an_adapter_is_reported_by_its_own_check(fake: str) -> None:
         assert {check} == failed(found)
 
 
-def test_the_failing_exchange_is_the_last_one_told() -> None:
+def test_the_failing_exchange_is_the_last_one_shown() -> None:
     exchange = findings("misbehaving:RefusesNames")["create"].exchanges[-1]
     assert '{"type":"CreateQueue","queue":"another queue"} on c1' == exchange.sent
     assert '{"type":"Refused","error":"other"}' == exchange.came
@@ -190,7 +190,7 @@ def test_a_sound_process_passes_everything() -> None:
     assert set() == failed(findings(child("sound")))
 
 
-def test_a_program_that_cannot_be_started_is_told() -> None:
+def test_a_program_that_cannot_be_started_is_reported() -> None:
     found = findings("exec:/no/such/program")
     assert "it cannot be started: /no/such/program was not found" in found["hello"].said
     assert {Result.FAILED, Result.NOT_TRIED} == {each.result for each in found.values()}
@@ -211,14 +211,14 @@ def test_an_adapter_that_does_not_exist_is_a_usage_error(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "code"), [("model", 0), ("misbehaving:Forgets", 1), ("misbehaving:IsSilent", 3)]
 )
-def test_the_exit_code_tells_failed_from_untried(name: str, code: int, capsys) -> None:
+def test_the_exit_code_distinguishes_failed_from_untried(name: str, code: int, capsys) -> None:
     assert code == main(["check-adapter", name])
     out = capsys.readouterr().out
     assert "passed" in out.splitlines()[-1]
     if code == 1:
-        told = out.partition("send-receive failed")[2]
+        section = out.partition("send-receive failed")[2]
         for label in ("wrong", "sent", "came", "protocol", "do "):
-            assert f"\n  {label}" in told
+            assert f"\n  {label}" in section
 
 
 def test_the_findings_are_to_be_had_as_json(capsys) -> None:

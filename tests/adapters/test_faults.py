@@ -75,7 +75,7 @@ def test_every_fault_breaks_a_rule_that_can_be_shown(catalogue: Catalogue) -> No
 
 
 def test_every_rule_that_must_be_shown_has_a_fault(catalogue: Catalogue) -> None:
-    """At least one fault that a test can tell from a conforming bus."""
+    """At least one fault that a test can distinguish from a conforming bus."""
     broken = {each.rule for each in MUTANTS if not each.equivalent}
     assert [] == [
         rule.id for rule in catalogue.rules if rule.shown_by == "always" and rule.id not in broken

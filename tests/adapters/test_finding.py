@@ -172,7 +172,7 @@ def test_a_module_that_is_not_there_is_named(name: str) -> None:
         ("def", "SyntaxError: invalid syntax"),
     ],
 )
-def test_a_module_that_fails_is_told(module: str, text: str, said: str) -> None:
+def test_a_module_that_fails_is_reported(module: str, text: str, said: str) -> None:
     Path(f"{module}_broken.py").write_text(text)
     with pytest.raises(AdapterError, match=f"{module}_broken cannot be imported: {said}"):
         seek(f"{module}_broken:factory")
@@ -187,7 +187,7 @@ def test_an_adapter_of_an_installed_package_is_found(
     assert available()[-1] == Available(name="my-bus", kind="installed", summary=f"{module}:Whole")
 
 
-def test_an_installed_adapter_that_cannot_be_imported_is_told(
+def test_an_installed_adapter_that_cannot_be_imported_is_reported(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     installed(monkeypatch, "my-bus", "no_such_package:make")
@@ -204,7 +204,7 @@ def test_spark_is_found_and_starts_nothing_yet() -> None:
     assert "Spark SQL" == seek("spark?master=local[2]").declaration.implementation.language
 
 
-def test_a_setting_that_spark_does_not_have_is_told() -> None:
+def test_a_setting_that_spark_does_not_have_is_reported() -> None:
     with pytest.raises(UsageError, match=re.escape("spark has no setting cores: it has master")):
         seek("spark?cores=4")
 
@@ -238,7 +238,7 @@ def test_a_service_is_found_where_somebody_agreed(monkeypatch: pytest.MonkeyPatc
     assert isinstance(seek("amqp://name:secret@localhost"), RemoteAdapter)
 
 
-def test_an_environment_that_names_nothing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_environment_that_names_nothing_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """By the variable's name."""
     monkeypatch.delenv("BUS", raising=False)
     with pytest.raises(UsageError, match="variable BUS names no adapter"):

@@ -13,7 +13,7 @@ from busproof.vocabulary.values import MICROSECONDS
 
 @pytest.mark.parametrize("policy", ["round-robin", "random"])
 def test_the_next_session_may_be_one_whose_scheduled_message_has_become_due(policy: str) -> None:
-    """Nobody has asked the queue for anything since, which would have told it of the message."""
+    """No request has come since, with which the queue would have noticed the message."""
     bus = ModelAdapter(policy=policy, seed=1)
     bus.start(profile_for(load(), readings={"SCHEDULE-DELAY": "at-once"}))
     assert isinstance(bus.do(CreateQueue(queue="q", requires_session=True), "c1").outcome, Done)

@@ -214,9 +214,7 @@ MISBEHAVIOUR = [
 
 
 @pytest.mark.parametrize(("arguments", "said"), MISBEHAVIOUR)
-def test_misbehaviour_is_told_in_one_sentence(
-    make: Make, arguments: str | list[str], said: str
-) -> None:
+def test_misbehaviour_gets_one_sentence(make: Make, arguments: str | list[str], said: str) -> None:
     words = arguments.split() if isinstance(arguments, str) else arguments
     began = time.monotonic()
     with pytest.raises(AdapterError, match=re.escape(said)) as caught:
@@ -243,7 +241,7 @@ def test_an_end_between_two_requests_is_noticed(make: Make) -> None:
 
 
 @pytest.mark.slow
-def test_an_end_that_another_process_hides_is_told(make: Make) -> None:
+def test_an_end_that_another_process_hides_is_reported(make: Make) -> None:
     adapter = make("command", "leave-family")
     adapter.start(PROFILE)
     adapter.do(PEEK, "c1")
@@ -343,7 +341,7 @@ def test_megabytes_of_log_are_cut_to_their_end(make: Make) -> None:
     assert len(tail[-1]) == 202
 
 
-def test_an_empty_log_is_told(make: Make) -> None:
+def test_an_empty_log_is_reported(make: Make) -> None:
     with pytest.raises(AdapterError, match="its log is empty"):
         use(make("hello", "say", "x"))
 
@@ -364,7 +362,7 @@ def test_command_that_cannot_start_is_reported(command: str, said: str) -> None:
     assert "log" not in str(caught.value)
 
 
-def test_a_file_that_is_no_program_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_no_program_is_reported(tmp_path: Path) -> None:
     program = tmp_path / "program"
     program.write_bytes(b"\0\0nonsense")
     program.chmod(0o755)

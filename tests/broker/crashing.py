@@ -200,7 +200,7 @@ class Round:
         number: of the round, by which its entities are called.
         served: the broker.
         events: what was asked and came.
-        told: body to what was answered to its send.
+        outcomes: body to what was answered to its send.
         ended: body to what was answered to each request to complete it.
         buried: the same of requests to dead-letter it.
         together: bodies that were sent in one transaction.
@@ -211,7 +211,7 @@ class Round:
     served: Served
     seed: int
     events: list[Event] = attrs.field(factory=list)
-    told: dict[str, tuple[str, Outcome]] = attrs.field(factory=dict)
+    outcomes: dict[str, tuple[str, Outcome]] = attrs.field(factory=dict)
     ended: dict[tuple[str, str], Outcome] = attrs.field(factory=dict)
     buried: dict[tuple[str, str], Outcome] = attrs.field(factory=dict)
     together: list[tuple[str, str]] = attrs.field(factory=list)
@@ -322,10 +322,10 @@ class Round:
         client.close()
 
     def _send(self, client: _Client, path: str, body: str) -> bool:
-        key = f"k{len(self.told) % 5}" if len(body) % 2 else None
+        key = f"k{len(self.outcomes) % 5}" if len(body) % 2 else None
         outcome = client.ask(Send(queue=path, message=Message(body=body, partition_key=key)))
         if outcome is not None:
-            self.told[body] = path, outcome
+            self.outcomes[body] = path, outcome
         return isinstance(outcome, Done)
 
     def _send_together(self, client: _Client, name: str) -> bool:
@@ -340,13 +340,13 @@ class Round:
             if not isinstance(client.ask(command), Done):
                 return False
         ended = client.ask(CommitTransaction(transaction=name)) or Indeterminate()
-        self.told |= {bodies[0]: (self.queue, ended), bodies[1]: (self.ends, ended)}
+        self.outcomes |= {bodies[0]: (self.queue, ended), bodies[1]: (self.ends, ended)}
         return isinstance(ended, Done)
 
     @property
-    def together_told(self) -> list[tuple[str, str]]:
+    def outcomes_together(self) -> list[tuple[str, str]]:
         """Those of `together` of which it was asked to commit them."""
-        return [bodies for bodies in self.together if bodies[0] in self.told]
+        return [bodies for bodies in self.together if bodies[0] in self.outcomes]
 
     def _receive_plain(self) -> None:
         client = _Client("c3", self)

@@ -166,7 +166,7 @@ def transfer(
 
 
 class Peer:
-    """A client that sends just these bytes, and reads when it is told to."""
+    """A client that sends just these bytes, and reads only on request."""
 
     def __init__(self, port: int, first: bytes = b"") -> None:
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=5)

@@ -106,7 +106,7 @@ class Client:
 
     @property
     def endpoint(self) -> Any:
-        """What it is told to say."""
+        """The frames that it sends."""
         return self.engines[1]
 
     def talk(self) -> None:
@@ -147,7 +147,7 @@ def logged_in(key: str | None) -> tuple[Transport, Endpoint]:
 
 
 async def conversation(hub: Hub, key: str, *, plain: bool = True) -> tuple[bytes, bytes]:
-    """What a client says that uses all there is, and what it is told.
+    """What a client sends that uses every feature, and what it receives.
 
     Args:
         hub: the broker.
@@ -311,7 +311,7 @@ def odd_message(chance: random.Random) -> bytes:
 async def odd_conversation(
     hub: Hub, number: int, operations: Sequence[str], chance: random.Random
 ) -> bytes:
-    """What a client is told that sends odd messages and asks odd things, all in good frames."""
+    """Answers to odd messages and odd requests in well-formed frames."""
     connection, wire = met(hub, number)
     client = Client(connection, wire, logged_in(KEY))
     session = client.endpoint.session()

@@ -49,7 +49,7 @@ def admin(served: Served) -> Iterator[ServiceBusAdministrationClient]:
         yield client
 
 
-def test_a_queue_is_created_told_changed_and_deleted(
+def test_a_queue_is_created_described_changed_and_deleted(
     served: Served, admin: ServiceBusAdministrationClient, name: str
 ) -> None:
     """With the properties that it was created with, and serves meanwhile."""
@@ -62,15 +62,15 @@ def test_a_queue_is_created_told_changed_and_deleted(
     )
     assert (True, 7) == (made.enable_partitioning, made.max_delivery_count)
     sent(served, name, Message("held"))
-    told = admin.get_queue(name)
+    properties = admin.get_queue(name)
     assert (True, timedelta(seconds=30), True) == (
-        told.enable_partitioning,
-        told.lock_duration,
-        told.requires_duplicate_detection,
+        properties.enable_partitioning,
+        properties.lock_duration,
+        properties.requires_duplicate_detection,
     )
     assert 1 == admin.get_queue_runtime_properties(name).active_message_count
-    told.max_delivery_count = 4
-    admin.update_queue(told)
+    properties.max_delivery_count = 4
+    admin.update_queue(properties)
     assert 4 == admin.get_queue(name).max_delivery_count
     with pytest.raises(ResourceExistsError):
         admin.create_queue(name)
@@ -176,11 +176,11 @@ def test_topics_subscriptions_and_rules_are_changed_and_deleted(
     made = admin.create_subscription(name, "s", dead_lettering_on_message_expiration=True)
     made.lock_duration, made.max_delivery_count = timedelta(seconds=20), 2
     admin.update_subscription(name, made)
-    told = admin.get_subscription(name, "s")
+    properties = admin.get_subscription(name, "s")
     assert (timedelta(seconds=20), 2, True) == (
-        told.lock_duration,
-        told.max_delivery_count,
-        told.dead_lettering_on_message_expiration,
+        properties.lock_duration,
+        properties.max_delivery_count,
+        properties.dead_lettering_on_message_expiration,
     )
     rule = admin.create_rule(name, "s", "r", filter=SqlRuleFilter("colour = 'red'"))
     rule.filter = SqlRuleFilter("colour = 'blue'")
@@ -206,7 +206,7 @@ def test_topics_subscriptions_and_rules_are_changed_and_deleted(
 def test_forwarding_is_changed_and_ended(
     served: Served, admin: ServiceBusAdministrationClient, name: str
 ) -> None:
-    """Of messages and of dead letters; it is told as an address, and found in any letters."""
+    """Of messages and of dead letters; described as an address, found in either case."""
     for each in ("Target", "Grave"):
         admin.create_queue(f"{name}{each}")
     queue = admin.create_queue(name, forward_to=f"{name}TARGET")
@@ -217,21 +217,24 @@ def test_forwarding_is_changed_and_ended(
     )
     queue.forward_to, queue.forward_dead_lettered_messages_to = None, f"{name}grave"
     admin.update_queue(queue)
-    told = admin.get_queue(name)
-    assert (None, f"{address}Grave") == (told.forward_to, told.forward_dead_lettered_messages_to)
+    properties = admin.get_queue(name)
+    assert (None, f"{address}Grave") == (
+        properties.forward_to,
+        properties.forward_dead_lettered_messages_to,
+    )
     sent(served, name, Message("bad"))
     with served.client() as client:
         with client.get_queue_receiver(name) as receiver:
             receiver.dead_letter_message(taken(receiver)[0], reason="why")
         with client.get_queue_receiver(f"{name}Grave") as receiver:
             assert ["bad"] == [str(each) for each in taken(receiver)]
-    told.forward_dead_lettered_messages_to = f"{name}-nowhere"
-    told.lock_duration = timedelta(seconds=7)
+    properties.forward_dead_lettered_messages_to = f"{name}-nowhere"
+    properties.lock_duration = timedelta(seconds=7)
     with pytest.raises(HttpResponseError, match="FWD-29: A destination must exist"):
-        admin.update_queue(told)
+        admin.update_queue(properties)
     assert timedelta(seconds=60) == admin.get_queue(name).lock_duration
-    told.forward_dead_lettered_messages_to = None
-    admin.update_queue(told)
+    properties.forward_dead_lettered_messages_to = None
+    admin.update_queue(properties)
     assert admin.get_queue(name).forward_dead_lettered_messages_to is None
 
 
@@ -245,22 +248,22 @@ def test_duplicate_window_expiry_and_size_are_changed(
     queue.dead_lettering_on_message_expiration = True
     queue.max_size_in_megabytes = 2048
     admin.update_queue(queue)
-    told = admin.get_queue(name)
+    properties = admin.get_queue(name)
     assert (timedelta(minutes=2), True, 16 * 2048) == (
-        told.duplicate_detection_history_time_window,
-        told.dead_lettering_on_message_expiration,
-        told.max_size_in_megabytes,
+        properties.duplicate_detection_history_time_window,
+        properties.dead_lettering_on_message_expiration,
+        properties.max_size_in_megabytes,
     )
-    told.duplicate_detection_history_time_window = timedelta(days=8)
+    properties.duplicate_detection_history_time_window = timedelta(days=8)
     with pytest.raises(HttpResponseError, match="DUP-"):
-        admin.update_queue(told)
+        admin.update_queue(properties)
     assert timedelta(minutes=2) == admin.get_queue(name).duplicate_detection_history_time_window
 
 
 def test_premium_option_and_keys_of_an_entity(
     admin: ServiceBusAdministrationClient, served: Served, name: str
 ) -> None:
-    """The size of messages is refused in Standard; keys are told as they were written."""
+    """The size of messages is refused in Standard; keys are described as they were written."""
     with pytest.raises(HttpResponseError, match="MaxMessageSizeInKilobytes can only be set"):
         admin.create_queue(name, max_message_size_in_kilobytes=1024)
     key = base64.b64encode(bytes(32)).decode()
@@ -274,8 +277,12 @@ def test_premium_option_and_keys_of_an_entity(
         secondary_key=key,
     )
     admin.create_queue(name, authorization_rules=[rule])
-    (told,) = admin.get_queue(name).authorization_rules or []
-    assert ("own", key, ["Listen", "Send"]) == (told.key_name, told.primary_key, told.rights)
+    (key_rule,) = admin.get_queue(name).authorization_rules or []
+    assert ("own", key, ["Listen", "Send"]) == (
+        key_rule.key_name,
+        key_rule.primary_key,
+        key_rule.rights,
+    )
     with pytest.raises(ServiceBusAuthenticationError), served.client_of("own", key) as client:
         client.get_queue_sender(name).send_messages(Message("never"))
 
@@ -350,8 +357,8 @@ def test_parameters_stand_for_constants(
         rule.filter.sql_expression,
         rule.action.sql_expression,
     )
-    told = dict(admin.get_rule(name, "s", "r").filter.parameters)
-    assert known == {**told, "@d": told["@d"].replace(tzinfo=UTC)}
+    parameters = dict(admin.get_rule(name, "s", "r").filter.parameters)
+    assert known == {**parameters, "@d": parameters["@d"].replace(tzinfo=UTC)}
     fits = {"a": "it's", "b": 0.5, "c": True, "d": moment, "e": 40, "f": "other"}
     with served.client() as client, client.get_topic_sender(name) as sender:
         for each in (fits, fits | {"a": "its"}, fits | {"d": moment + timedelta(seconds=1)}):
@@ -375,8 +382,8 @@ def test_correlation_filter_compares_moments(
     properties = {"when": moment, "long": timedelta(days=1)}
     for rule, some in (("all", properties), ("when", {"when": moment})):
         admin.create_rule(name, "s", rule, filter=CorrelationRuleFilter(properties=some))
-    told = admin.get_rule(name, "s", "all").filter.properties
-    assert timedelta(days=1) == told["long"]
+    compared = admin.get_rule(name, "s", "all").filter.properties
+    assert timedelta(days=1) == compared["long"]
     with served.client() as client, client.get_topic_sender(name) as sender:
         for each in (moment, moment + timedelta(seconds=1)):
             sender.send_messages(Message(str(each), application_properties={"when": each}))
@@ -447,7 +454,7 @@ def test_a_disabled_topic_takes_nothing_and_a_closed_subscription_gets_its_copie
             assert ["new"] == [str(each) for each in taken(receiver)]
 
 
-def test_the_namespace_tells_its_tier(admin: ServiceBusAdministrationClient) -> None:
+def test_the_namespace_shows_its_tier(admin: ServiceBusAdministrationClient) -> None:
     """Standard by default."""
     assert "Standard" == admin.get_namespace_properties().messaging_sku
 

@@ -18,8 +18,8 @@ from .test_wire import LOGIN
 pytestmark = pytest.mark.slow
 
 
-def test_scheduled_message_tells_when_it_was_due(timeless: Served) -> None:
-    """While it waits, and when it has come; then it tells when it was enqueued, too."""
+def test_scheduled_message_shows_when_it_was_due(timeless: Served) -> None:
+    """While it waits, and when it has arrived; then it has an enqueued time, too."""
     due = datetime.fromtimestamp(int(timeless.ask("/busproof/clock")["time"]) + 60, UTC)
     sent(timeless, "plain", Message("later", scheduled_enqueue_time_utc=due))
     with timeless.client() as client, client.get_queue_receiver("plain") as receiver:

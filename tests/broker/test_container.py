@@ -28,7 +28,7 @@ def said(instruction: str) -> list[str]:
 def test_container_refuses_the_well_known_key(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    """Unless it is told to: other containers can reach it, whatever ports are published."""
+    """Unless an option asks for it: other containers can reach it, whatever ports are published."""
     name, *options = said("ENTRYPOINT")
     assert BUSPROOF == name
     assert 2 == main(options)

@@ -57,7 +57,7 @@ def token(tmp_path: Path) -> Iterator[Served]:
 
 @pytest.mark.slow
 def test_control_endpoint_is_off_by_default(closed: Served) -> None:
-    """Whatever is asked; whether the broker is there is told to all."""
+    """Whatever the request; only the health of the broker is public."""
     for path in ("/busproof/state", "/busproof/clock", "/%62usproof/state", "/busproof/"):
         assert 404 == asked(closed, path)
     assert 200 == asked(closed, "/health")

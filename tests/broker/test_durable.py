@@ -273,7 +273,7 @@ def test_an_entity_that_was_disabled_stays_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "expected"),
     [
         (("--durable-power",), "of no use without --store"),
         (("--accept-loss",), "of no use without --store"),
@@ -283,12 +283,12 @@ def test_an_entity_that_was_disabled_stays_so(tmp_path: Path) -> None:
     ],
 )
 def test_options_that_conflict_with_a_store_are_named(
-    capfd: pytest.CaptureFixture[str], options: tuple[str, ...], told: str
+    capfd: pytest.CaptureFixture[str], options: tuple[str, ...], expected: str
 ) -> None:
     """In one sentence."""
     assert 2 == main(["serve", *FREE, *options])
     said = capfd.readouterr().err
-    assert told in said
+    assert expected in said
     assert 1 == said.count("\n")
 
 

@@ -35,14 +35,14 @@ def received(bus: Embedded, queue: str, count: int = 9) -> list[str]:
         return [str(each) for each in receiver.receive_messages(count)]
 
 
-def test_the_official_client_is_served_and_decisions_are_told(bus: Embedded) -> None:
+def test_the_official_client_is_served_and_decisions_are_reported(bus: Embedded) -> None:
     bus.queue("orders")
     send(bus, "orders", "a", "b", partition_key="k")
-    told = bus.decisions()
-    assert [("k", told[0]["partition"])] * 2 == [
-        (each["partition_key"], each["partition"]) for each in told
+    decisions = bus.decisions()
+    assert [("k", decisions[0]["partition"])] * 2 == [
+        (each["partition_key"], each["partition"]) for each in decisions
     ]
-    assert told[1:] == bus.decisions(after=told[0]["number"])
+    assert decisions[1:] == bus.decisions(after=decisions[0]["number"])
     assert received(bus, "orders") == ["a", "b"]
 
 
@@ -58,7 +58,7 @@ def test_an_outage_ends_with_its_block(bus: Embedded) -> None:
         assert bus.state()["entities"]["orders"]["down"] == [0, 1, 2, 3]
 
 
-def test_time_passes_when_it_is_told_to(bus: Embedded) -> None:
+def test_time_passes_on_request(bus: Embedded) -> None:
     bus.queue("orders", lock_duration=SOON)
     send(bus, "orders", "a")
     assert received(bus, "orders") == ["a"]
@@ -115,7 +115,7 @@ def test_impossible_request_gets_one_sentence(bus: Embedded, ask: object, said: 
         ({"readings": {"PEEK-EMPTY": "never"}}, "PEEK-EMPTY"),
     ],
 )
-def test_a_broker_that_cannot_be_had_is_told(options: dict[str, object], said: str) -> None:
+def test_a_broker_that_cannot_be_had_is_reported(options: dict[str, object], said: str) -> None:
     before = threading.active_count()
     with pytest.raises(UsageError, match=said), embedded(**options):
         pass

@@ -83,9 +83,9 @@ def test_long_list_is_filled() -> None:
 
 
 @pytest.mark.parametrize(
-    ("theirs", "told"), [(None, 262_144), (2**32 - 1, 262_144), (65_536, 65_536), (512, 512)]
+    ("theirs", "announced"), [(None, 262_144), (2**32 - 1, 262_144), (65_536, 65_536), (512, 512)]
 )
-def test_frames_are_no_larger_than_both_ends_take(theirs: int | None, told: int) -> None:
+def test_frames_are_no_larger_than_both_ends_take(theirs: int | None, announced: int) -> None:
     """The older client of Python sends no message that is larger, if the broker names more."""
     size = b"" if theirs is None else b"\x40\x70" + theirs.to_bytes(4, "big")
     body = b"\x00\x53\x10\xc0" + bytes([len(size) + 4, 3 if size else 1]) + b"\xa1\x01c" + size
@@ -98,7 +98,7 @@ def test_frames_are_no_larger_than_both_ends_take(theirs: int | None, told: int)
         return bytes(wire.said)
 
     [answer] = [each for each in frames(asyncio.run(opened())) if performative(each)[0] == 0x10]
-    assert told == performative(answer)[1][2]
+    assert announced == performative(answer)[1][2]
 
 
 def test_error_of_the_engine_has_all_its_fields() -> None:

@@ -1,6 +1,6 @@
 """Whatever a client says: the broker does not fail, gives no access, and serves afterwards.
 
-Each case is made from a seed, which is its number; a case that fails is told by it.
+Each case is made from a seed, which is its number; a failure names it.
 """
 
 import asyncio
@@ -95,7 +95,7 @@ def tried(trying: Callable[[Trial], Awaitable[None]]) -> None:
     assert [] == asyncio.run(run())[:5]
 
 
-async def told(trial: Trial, frames: list[bytes], chance: random.Random) -> bytes:
+async def exchange(trial: Trial, frames: list[bytes], chance: random.Random) -> bytes:
     """What is answered to frames that come one by one, or in other pieces; perhaps not to all."""
     connection, wire = fuzzing.met(trial.hub, trial.case, slow=chance.random() < 0.1)
     pieces = frames if chance.random() < 0.7 else cut_up(b"".join(frames), chance)
@@ -141,7 +141,7 @@ async def rounds(trial: Trial, cases: int, frames: list[bytes]) -> None:
             await served(trial)
             assert set() == trial.hub.connections
             assert {} == trial.hub._waiting
-        await told(trial, fuzzing.changed(frames, chance), chance)
+        await exchange(trial, fuzzing.changed(frames, chance), chance)
     assert trial.left() == 0
 
 
@@ -202,7 +202,7 @@ def test_a_client_without_a_key_gets_nothing(*, plain: bool) -> None:
         before = holdings(trial.hub)
         for trial.case in range(CASES // 8):
             chance = random.Random(trial.case)
-            answers = await told(trial, fuzzing.changed(frames, chance), chance)
+            answers = await exchange(trial, fuzzing.changed(frames, chance), chance)
             assert b"kept" not in answers
             assert before == holdings(trial.hub)
         await served(trial)
@@ -222,7 +222,7 @@ def test_frames_of_a_client_are_not_written_to_the_terminal(
         capfd.readouterr()
         small = said.replace(b"p\x00\x00\x80\x00`", b"p\x00\x00\x00\x40`", 1)
         assert said != small
-        assert len(await told(trial, fuzzing.frames_of(small), random.Random(3))) > 1_000
+        assert len(await exchange(trial, fuzzing.frames_of(small), random.Random(3))) > 1_000
 
     tried(trying)
     assert ("", "") == capfd.readouterr()
@@ -310,7 +310,7 @@ def test_a_map_whose_keys_python_cannot_have_is_no_request(key: Any) -> None:
     assert {"a": 1} == decoded(of({"a": 1})).body
 
 
-def test_a_filter_whose_keys_python_cannot_have_is_told_to_be_unreadable() -> None:
+def test_a_filter_whose_keys_python_cannot_have_is_unreadable() -> None:
     """Found as a failure of ours: Proton makes a dictionary of a link's filters, too."""
 
     async def trying(trial: Trial) -> None:
@@ -344,7 +344,7 @@ def test_a_duration_beyond_all_numbers_is_none(time: str) -> None:
 
 
 def test_a_request_over_http_on_which_we_fail_is_answered() -> None:
-    """And told of, by where it was; nothing of what was asked is."""
+    """The log says where it was, and nothing of the request."""
 
     async def trying(trial: Trial) -> None:
         def broken() -> None:
@@ -363,7 +363,7 @@ def test_a_request_over_http_on_which_we_fail_is_answered() -> None:
 
 
 class Restless:
-    """A link that is told of more credit, or is gone, while it is served."""
+    """A link that gets more credit, or is gone, while it is served."""
 
     place = ("q", None)
 
@@ -437,7 +437,7 @@ TOKEN = raw.token("sb://localhost/", fuzzing.NAME, fuzzing.KEY)
 
 
 def is_open_to_all(request: Request) -> bool:
-    """Whether whoever asks this, or does so with this token, may be told something."""
+    """Whether this request, or one with this token, may be answered."""
     path = unquote(urlsplit(request.target).path)
     own = path == "/health" or path.startswith("/busproof/")
     return own or request.headers["authorization"] == TOKEN

@@ -298,7 +298,7 @@ def test_head_request_gets_no_body(served: Served) -> None:
 
 
 def test_nothing_is_written_where_the_way_is_closed() -> None:
-    """Found as warnings of Python's own, each time that there was more to tell."""
+    """Found by Python's own warnings, whenever there was more to write."""
 
     async def spoken() -> None:
         hub = Hub(bus(), Keys(Configuration().keys))

@@ -78,35 +78,37 @@ def test_log_has_events_but_no_secrets(start: Start, tmp_path: Path) -> None:
     use(served)
     ended(served)
     text = path.read_text(encoding="utf-8")
-    told = lines(text)
+    entries = lines(text)
     assert not [each for each in SECRETS if each in text]
-    events = [each["event"] for each in told]
+    events = [each["event"] for each in entries]
     assert ("started", "stopped") == (events[0], events[-1])
-    assert served.port == told[0]["port"]
-    connections = {each["connection"] for each in told if each["event"] == "connected"}
+    assert served.port == entries[0]["port"]
+    connections = {each["connection"] for each in entries if each["event"] == "connected"}
     assert 3 <= len(connections)
-    assert connections == {each["connection"] for each in told if each["event"] == "disconnected"}
+    assert connections == {
+        each["connection"] for each in entries if each["event"] == "disconnected"
+    }
     assert {
         "token-taken",
         "connection-opened",
         "link-attached",
         "link-ended",
     } <= set(events)
-    refusals = [each for each in told if each["event"] == "link-refused"]
+    refusals = [each for each in entries if each["event"] == "link-refused"]
     assert {"amqp:unauthorized-access"} == {each["condition"] for each in refusals}
-    missing, wrong = [each for each in told if each["event"] == "token-refused"]
+    missing, wrong = [each for each in entries if each["event"] == "token-refused"]
     assert "none" in missing["said"]
     assert ("warning", True) == (wrong["level"], "invalid signature" in wrong["said"])
-    [down] = [each for each in told if each["event"] == "partition-down"]
+    [down] = [each for each in entries if each["event"] == "partition-down"]
     assert ("parted", 3) == (down["entity"], down["partition"])
-    administered = [(each["method"], each["path"]) for each in told if each["event"] == "http"]
+    administered = [(each["method"], each["path"]) for each in entries if each["event"] == "http"]
     assert ("PUT", "/made") in administered
     assert ("DELETE", "/made") in administered
 
 
 @pytest.mark.slow
 def test_the_output_has_nothing_but_lines(config: Path) -> None:
-    """What people are told goes to where errors go."""
+    """Messages for people go to standard error."""
     process = subprocess.Popen(  # noqa: S603 - a fixed command
         [sys.executable, "-m", "busproof", "serve", *FREE, "--config", str(config), "--log", "-"],
         stdout=subprocess.PIPE,
@@ -143,9 +145,9 @@ def test_client_name_in_the_log_is_one_short_line() -> None:
     """Whatever it names itself."""
     output = io.StringIO()
     journal(None, output, print).info("connected", client="a\nb\x1b[2J%s\ud800" + "x" * 1_000)
-    [told] = lines(output.getvalue())
-    assert told["client"].startswith("a\nb\x1b[2J%s")
-    assert LONGEST == len(told["client"])
+    [entry] = lines(output.getvalue())
+    assert entry["client"].startswith("a\nb\x1b[2J%s")
+    assert LONGEST == len(entry["client"])
     assert output.getvalue().isascii()
     assert output.getvalue().rstrip("\n").isprintable()
 
@@ -161,10 +163,10 @@ def test_a_file_that_can_be_written_again_is(capsys: pytest.CaptureFixture[str])
                 raise OSError(28, "No space left on device")
 
     output = Moody()
-    told = journal(None, output, print)
+    log = journal(None, output, print)
     for fails in (False, True, True, False, True):
         output.fails = fails
-        told.info("tick")
+        log.info("tick")
     assert 2 == capsys.readouterr().out.count("No space left on device")
 
 

@@ -1,4 +1,4 @@
-"""Rules and their keys: what they prove, where they are read from, and what is never told."""
+"""Rules and their keys: what they prove, where they are read from, and what stays secret."""
 
 import os
 import signal
@@ -274,7 +274,7 @@ def test_links_for_management_end_with_their_token_too() -> None:
 
 @pytest.mark.slow
 def test_a_token_for_an_entity_that_is_not_there_is_refused() -> None:
-    """With 404, but only if it permits something: else nobody is told what there is."""
+    """With 404, but only if it permits something: a client without rights learns nothing."""
     with (
         inside(CreateQueue(queue="q")) as served,
         raw.anonymous(served.broker.port) as connection,
@@ -285,8 +285,8 @@ def test_a_token_for_an_entity_that_is_not_there_is_refused() -> None:
         ):
             resource = f"sb://h/{path}"
             text = raw.token(resource, "RootManageSharedAccessKey", "SAS_KEY_VALUE")
-            told, said = raw.put_token(connection, resource, text)
-            assert status == told, said
+            code, said = raw.put_token(connection, resource, text)
+            assert status == code, said
             forged = raw.token(resource, "RootManageSharedAccessKey", "forged")
             assert 401 == raw.put_token(connection, resource, forged)[0]
         assert "'q/subscriptions/s' could not be found" in said
@@ -407,7 +407,7 @@ REFUSED: Any = (ServiceBusAuthenticationError, ServiceBusAuthorizationError)
 
 
 @pytest.mark.slow
-def test_keys_are_changed_while_it_runs_and_never_told(begin: Begin, keys: Path) -> None:
+def test_keys_are_changed_while_it_runs_and_never_shown(begin: Begin, keys: Path) -> None:
     """The official client is refused with an old key, and its link by an old key ends."""
     served = begin("--keys", str(keys), "--control")
     assert "SharedAccessKeyName=root;SharedAccessKey=<key>;" in served.connection_string
@@ -466,7 +466,7 @@ def test_without_keys_of_ones_own_only_this_machine_is_served(begin: Begin, keys
     assert 2 == refused.returncode
     assert "everybody knows; give keys of your own by --keys" in said
     assert 1 == said.count("\n")
-    for options, told in (
+    for options, expected in (
         (("--host", "127.0.0.1"), "only this machine can connect: the key is the emulator's"),
         ((*everywhere, "--allow-public-key"), "everybody can connect: the key is the emulator's"),
         (
@@ -475,7 +475,7 @@ def test_without_keys_of_ones_own_only_this_machine_is_served(begin: Begin, keys
         ),
     ):
         served = begin(*options)
-        assert told in served.said
+        assert expected in served.said
         assert ("emulator's" in served.said) == ("--keys" not in options)
     keys.chmod(0o644)
     assert "can be read by others; chmod 600" in begin("--keys", str(keys)).said

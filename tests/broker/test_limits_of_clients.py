@@ -38,7 +38,7 @@ def connected(served: Inside) -> Iterator[BlockingConnection]:
 
 @contextmanager
 def bare(served: Inside) -> Iterator[Connection]:
-    """A client that does what it is told to, and reads only while it waits."""
+    """A scripted client that reads only while it waits."""
     text = f"amqp://{LOGIN['user']}:{LOGIN['password']}@127.0.0.1:{served.broker.port}"
     connection = Connection(target_of(f"{text}?dialect=plain"), 20)
     try:
@@ -77,16 +77,16 @@ def test_a_limit_is_named_with_its_number() -> None:
         assert Limits() == limits_in([f"{name}={default}"])
 
 
-def test_the_document_tells_each_limit_as_it_is() -> None:
+def test_the_document_shows_each_limit_as_it_is() -> None:
     """What it is of, and how much by default."""
     page = (Path(__file__).parents[2] / "docs" / "security.md").read_text(encoding="utf-8")
     rows = [line for line in page.splitlines() if line.startswith("| `") and "`--" not in line]
-    told = [f"| `{name}` | {what} | {most:,} |" for name, (most, what) in MEANINGS.items()]
-    assert told == rows
+    expected = [f"| `{name}` | {what} | {most:,} |" for name, (most, what) in MEANINGS.items()]
+    assert expected == rows
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("said", "expected"),
     [
         ("link=7", "no limit 'link'; there are connections, links,"),
         ("links", "links is ''; it has to be a number from 1 to 100000"),
@@ -97,9 +97,9 @@ def test_the_document_tells_each_limit_as_it_is() -> None:
         (f"idle={'9' * 5000}", "from 0 to 86400"),
     ],
 )
-def test_a_limit_that_cannot_be_is_named(said: str, told: str) -> None:
+def test_a_limit_that_cannot_be_is_named(said: str, expected: str) -> None:
     """With what it could be."""
-    with pytest.raises(UsageError, match=told):
+    with pytest.raises(UsageError, match=expected):
         limits_in([said])
 
 
@@ -200,7 +200,7 @@ def test_there_are_so_many_connections_and_no_more() -> None:
 
 
 @pytest.mark.slow
-def test_sessions_are_as_many_as_clients_are_told() -> None:
+def test_sessions_are_as_many_as_clients_are_promised() -> None:
     """Who begins more is let go."""
     with inside(QUEUE, sessions=2) as served, bare(served) as connection:
         assert 1 == connection._engine.remote_channel_max
@@ -379,24 +379,24 @@ def test_open_transactions_of_a_link_are_limited() -> None:
         client.wait(lambda: link.credit > 5, "credit")
         declare = b"\x00\x53\x77\x00\x53\x31\x45"
 
-        def told(request: bytes) -> Any:
+        def answer_to(request: bytes) -> Any:
             delivery = link.delivery(str(time.monotonic_ns()))
             link.stream(request)
             link.advance()
             client.wait(lambda: bool(delivery.remote_state), "the coordinator")
             return delivery.remote
 
-        first = told(declare)
+        first = answer_to(declare)
         assert 0x33 == int(first.type)
-        assert 0x33 == int(told(declare).type)
-        refused = told(declare)
+        assert 0x33 == int(answer_to(declare).type)
+        refused = answer_to(declare)
         assert Delivery.REJECTED == refused.type
         assert "resource-limit-exceeded" in refused.condition.name
         name = bytes(first.data[0])
         fields = b"\xa0" + bytes([len(name)]) + name + b"\x42"
         ending = b"\x00\x53\x77\x00\x53\x32\xc0" + bytes([len(fields) + 1, 2]) + fields
-        assert Delivery.ACCEPTED == told(ending).type
-        assert 0x33 == int(told(declare).type)
+        assert Delivery.ACCEPTED == answer_to(ending).type
+        assert 0x33 == int(answer_to(declare).type)
 
 
 @pytest.mark.slow
@@ -415,7 +415,7 @@ def test_a_request_or_a_batch_has_so_many_things_and_no_more(count: int) -> None
         }
         with raw.connected(served.broker.port, **LOGIN) as connection:
             asker = Asker(connection)
-            told = [asker.ask(operation, body)[1] for operation, body in asking.items()]
+            answers = [asker.ask(operation, body)[1] for operation, body in asking.items()]
         one = frames.described(0x75, frames.binary(b"x"))
         batch = frames.described(0x75, frames.binary(one)) * count
         link = frames.attach("out", 0, sends="q")
@@ -424,8 +424,8 @@ def test_a_request_or_a_batch_has_so_many_things_and_no_more(count: int) -> None
             client.said = b""
             client.say(frames.transfer(0, batch, form=BATCH_FORMAT))
             assert client.read(bytes((0, 0x53, frames.DISPOSITION)))
-            told.append(client.said.decode("latin-1"))
-    assert [count > 2] * 4 == [said in each for each in told]
+            answers.append(client.said.decode("latin-1"))
+    assert [count > 2] * 4 == [said in each for each in answers]
 
 
 def spoken(served: Inside, data: bytes, *, more: Callable[[], bytes] | None = None) -> bytes:

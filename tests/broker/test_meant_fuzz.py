@@ -26,7 +26,7 @@ MOST_SAID: Final = 65_536
 ANEW: Final = 100
 
 
-async def told(hub: Hub, number: int, case: meant.Case) -> tuple[bytes, float, bool]:
+async def exchange(hub: Hub, number: int, case: meant.Case) -> tuple[bytes, float, bool]:
     """What is answered, how long the dearest frame took, whether the client was let go early."""
     connection, wire = fuzzing.met(hub, number)
     dearest = 0.0
@@ -54,10 +54,10 @@ def refusals(said: bytes) -> Iterator[bytes]:
 async def tried_one(trial: Trial, case: meant.Case) -> None:
     """No failure of ours, little CPU, few bytes, words for an end, and nothing kept."""
     hub = trial.hub
-    said, dearest, ended = await told(hub, trial.case, case)
+    said, dearest, ended = await exchange(hub, trial.case, case)
     if dearest > MOST_CPU:
         # It may have been a look for garbage.
-        _, dearest, _ = await told(hub, trial.case + 1_000_000, case)
+        _, dearest, _ = await exchange(hub, trial.case + 1_000_000, case)
     wrong = {
         f"{dearest:.3f} s": dearest > MOST_CPU,
         f"{len(said)} bytes": len(said) > MOST_SAID,
@@ -72,7 +72,7 @@ async def tried_one(trial: Trial, case: meant.Case) -> None:
 
 
 def words_of_the_end(said: bytes, case: meant.Case) -> bool:
-    """Whether the client was told why its connection was ended."""
+    """Whether the client received the reason for the end of its connection."""
     if case.place.startswith("sasl-init"):
         return True
     return any(b"amqp:" in frame for frame in refusals(said))
@@ -105,7 +105,7 @@ def test_conversation_that_is_changed_is_right_without_a_change() -> None:
     async def trying(trial: Trial) -> None:
         await trial.begin()
         frames = tuple(each.encoded() for each in meant.conversation(fuzzing.KEY))
-        said, _, ended = await told(trial.hub, 1, meant.Case("nothing", "", frames))
+        said, _, ended = await exchange(trial.hub, 1, meant.Case("nothing", "", frames))
         answers = [frame[10] for frame in fuzzing.frames_of(said) if len(frame) > 10]
         assert not ended
         assert answers.count(0x12) == 5

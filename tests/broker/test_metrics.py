@@ -101,37 +101,37 @@ def test_metrics_count_messages_and_refusals(measured: Served) -> None:
         with found.get_queue_receiver("parted", max_wait_time=0.5) as receiver:
             for each in receiver.receive_messages(2):
                 receiver.complete_message(each)
-        told = look(measured)
-    assert 7 == told.of("busproof_messages_total", entity="parted", direction="in")
-    assert 2 == told.of("busproof_messages_total", entity="parted", direction="out")
-    assert told.of("busproof_messages_total", entity="sessions", direction="in") is None
+        metrics = look(measured)
+    assert 7 == metrics.of("busproof_messages_total", entity="parted", direction="in")
+    assert 2 == metrics.of("busproof_messages_total", entity="parted", direction="out")
+    assert metrics.of("busproof_messages_total", entity="sessions", direction="in") is None
     of = {"entity": "parted", "error": ""}
-    assert 3 == told.of("busproof_requests_total", command="Send", **of)
-    assert 1 == told.of("busproof_requests_total", command="SendBatch", **of)
-    assert 2 == told.of("busproof_requests_total", command="Complete", **of)
-    assert 1 == told.of(
+    assert 3 == metrics.of("busproof_requests_total", command="Send", **of)
+    assert 1 == metrics.of("busproof_requests_total", command="SendBatch", **of)
+    assert 2 == metrics.of("busproof_requests_total", command="Complete", **of)
+    assert 1 == metrics.of(
         "busproof_requests_total", entity="sessions", command="Send", error="invalid-operation"
     )
     assert 1 == there.of("busproof_connections")
-    assert 3 <= (told.of("busproof_connections_opened_total") or 0)
-    assert 5 == told.of("busproof_entity", entity="parted", kind="queue", of="messages")
+    assert 3 <= (metrics.of("busproof_connections_opened_total") or 0)
+    assert 5 == metrics.of("busproof_entity", entity="parted", kind="queue", of="messages")
 
 
 @pytest.mark.slow
-def test_partitions_are_told_apart_and_said_to_be_down(measured: Served) -> None:
+def test_partitions_are_distinguished_and_said_to_be_down(measured: Served) -> None:
     """An entity without partitions has number 0; one of a size says how much of it is taken."""
     with client(measured) as found, found.get_queue_sender("parted") as sender:
         sender.send_messages([ServiceBusMessage("x" * 100) for _ in range(9)])
         sender.send_messages(ServiceBusMessage("x" * 50))
     measured.ask("/busproof/partitions/down", entity="parted", partition=11)
-    told = look(measured)
+    metrics = look(measured)
     for number in range(16):
         of = {"entity": "parted", "partition": str(number)}
-        assert float(number != 11) == told.of("busproof_partition_up", **of)
-    assert 10 == sum(told.every("busproof_partition_ready", entity="parted"))
+        assert float(number != 11) == metrics.of("busproof_partition_up", **of)
+    assert 10 == sum(metrics.every("busproof_partition_ready", entity="parted"))
     # Each body's section begins with five bytes that say how long it is.
-    assert 9 * 105 + 55 == sum(told.every("busproof_partition_bytes", entity="parted"))
-    assert [1.0] == told.every("busproof_partition_up", entity="plain")
+    assert 9 * 105 + 55 == sum(metrics.every("busproof_partition_bytes", entity="parted"))
+    assert [1.0] == metrics.every("busproof_partition_up", entity="plain")
 
 
 @pytest.mark.slow
@@ -139,9 +139,9 @@ def test_entities_that_are_not_there_have_no_samples(measured: Served) -> None:
     """Whoever asks for names that he makes up makes nothing grow."""
     for number in range(5):
         asked(measured, f"/made-up-{number}?api-version=2021-05")
-    told = look(measured)
-    assert not [each for each in told.entities() if each.startswith("made-up")]
-    assert told.of("busproof_entities") == 9.0
+    metrics = look(measured)
+    assert not [each for each in metrics.entities() if each.startswith("made-up")]
+    assert metrics.of("busproof_entities") == 9.0
 
 
 @pytest.mark.slow
@@ -204,28 +204,28 @@ def test_metrics_list_the_first_entities_and_count_the_rest(tmp_path: Path) -> N
     config.write_text(json.dumps({"UserConfig": {"Namespaces": [namespace]}}), encoding="utf-8")
     served = running(launched(*FREE, "--metrics", "--config", str(config)))
     try:
-        told = look(served)
+        metrics = look(served)
     finally:
         served.process.kill()
         served.process.communicate(timeout=20)
-    assert 507 == told.of("busproof_entities")
-    assert 7 == told.of("busproof_entities_left_out")
-    assert [1.0] == told.every("busproof_partition_up", entity="q0499")
-    assert not told.every("busproof_partition_up", entity="q0500")
+    assert 507 == metrics.of("busproof_entities")
+    assert 7 == metrics.of("busproof_entities_left_out")
+    assert [1.0] == metrics.every("busproof_partition_up", entity="q0499")
+    assert not metrics.every("busproof_partition_up", entity="q0500")
 
 
 @pytest.mark.slow
-def test_a_store_tells_its_commits(start: Start, tmp_path: Path) -> None:
+def test_a_store_shows_its_commits(start: Start, tmp_path: Path) -> None:
     served = start("--metrics", "--store", str(tmp_path / "store"))
     before = look(served).of("busproof_store_commit_seconds_count")
     with client(served) as found, found.get_queue_sender("parted") as sender:
         for _ in range(3):
             sender.send_messages(ServiceBusMessage("kept"))
-    told = look(served)
+    metrics = look(served)
     assert before is not None
-    assert before + 3 <= (told.of("busproof_store_commit_seconds_count") or 0)
-    assert 0 < (told.of("busproof_store_commit_seconds_sum") or 0)
-    assert 0 == told.of("busproof_store_full")
+    assert before + 3 <= (metrics.of("busproof_store_commit_seconds_count") or 0)
+    assert 0 < (metrics.of("busproof_store_commit_seconds_sum") or 0)
+    assert 0 == metrics.of("busproof_store_full")
     served.process.terminate()
 
 

@@ -125,7 +125,7 @@ def test_address_of_a_subscription_has_nothing_else(punctual: Served) -> None:
 
 
 @pytest.mark.slow
-def test_answers_have_addresses_that_lead_to_what_they_tell(punctual: Served) -> None:
+def test_answers_have_addresses_that_lead_to_what_they_describe(punctual: Served) -> None:
     """Clients of JavaScript and .NET read the names of entities from them."""
     served = anew(punctual)
     asked(served, "PUT", "a%20b")

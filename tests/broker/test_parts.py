@@ -137,7 +137,7 @@ def test_several_requests_take_effect_together_or_not_at_all() -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_a_key_stays_in_the_partition_for_which_it_was_refused(seed: int) -> None:
-    """The refusal has told that it leads there, though nobody knew before."""
+    """The refusal revealed where it leads, which was unknown before."""
     some = bus("hostile", seed=seed)
     keyed = [Send(queue="q", message=Message(body=str(n), partition_key="a")) for n in range(9)]
     some.ask(TakePartitionDown(queue="q", partition=0), "c")

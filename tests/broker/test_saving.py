@@ -140,7 +140,7 @@ def test_pending_write_is_finished_at_the_end(
     assert 2 == held(tmp_path)
 
 
-def test_a_store_that_breaks_ends_the_broker_and_nobody_is_told(
+def test_a_store_that_breaks_ends_the_broker_and_nobody_gets_an_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the sentence that says which file it is."""

@@ -25,7 +25,7 @@ SECOND = timedelta(seconds=1)
 
 
 def test_a_message_lives_as_long_as_it_was_sent_with(timeless: Served) -> None:
-    """And tells by when it dies."""
+    """And its expiry is shown."""
     sent(timeless, "plain", Message("short", time_to_live=5 * SECOND), Message("long"))
     with timeless.client() as client, client.get_queue_receiver("plain") as receiver:
         (short, _) = receiver.peek_messages(2)
@@ -66,23 +66,23 @@ def test_an_entity_limits_how_long_messages_live(timeless: Served, name: str) ->
         assert ["kept"] == emptied(timeless, name)
 
 
-def test_a_partitioned_queue_tells_the_size_of_all_its_partitions(
+def test_a_partitioned_queue_shows_the_size_of_all_its_partitions(
     served: Served, name: str
 ) -> None:
     """And takes the sizes that there are only."""
     with administration(served) as admin:
-        told = admin.create_queue(name, enable_partitioning=True, max_size_in_megabytes=2048)
-        assert 16 * 2048 == told.max_size_in_megabytes
+        properties = admin.create_queue(name, enable_partitioning=True, max_size_in_megabytes=2048)
+        assert 16 * 2048 == properties.max_size_in_megabytes
         sent(served, name, Message("x" * 1000))
         assert 1000 <= admin.get_queue_runtime_properties(name).size_in_bytes <= 1100
         with pytest.raises(HttpResponseError, match="multiple of 1024"):
             admin.create_queue(f"{name}-odd", max_size_in_megabytes=1500)
-        told.max_size_in_megabytes = 1024
-        admin.update_queue(told)
+        properties.max_size_in_megabytes = 1024
+        admin.update_queue(properties)
         assert 16 * 1024 == admin.get_queue(name).max_size_in_megabytes
-        told.max_size_in_megabytes = 7 * 1024
+        properties.max_size_in_megabytes = 7 * 1024
         with pytest.raises(HttpResponseError, match="SIZE-02"):
-            admin.update_queue(told)
+            admin.update_queue(properties)
 
 
 def test_each_refusal_is_an_error_of_its_own() -> None:

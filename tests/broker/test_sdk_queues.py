@@ -97,7 +97,7 @@ def test_a_message_comes_as_it_was_sent(served: Served, queue: str, name: str) -
 
 
 def test_messages_without_a_key_go_to_the_partitions_in_turn(served: Served) -> None:
-    """Which the top 16 bits of their numbers tell; round-robin is the policy by default."""
+    """As the top 16 bits of their numbers show; round-robin is the default policy."""
     with served.client() as client, client.get_queue_sender("once") as sender:
         for _ in range(16):
             sender.send_messages(Message("each"))
@@ -217,7 +217,7 @@ def test_a_peek_takes_nothing(served: Served, name: str) -> None:
 
 
 def test_a_renewed_lock_lasts_longer(timeless: Served) -> None:
-    """And one that was not is lost, which the client is told as such."""
+    """And one that was not is lost: the client gets the error for lost locks."""
     sent(timeless, "hasty", Message("hold me"))
     with timeless.client() as client, client.get_queue_receiver("hasty") as receiver:
         (held,) = taken(receiver)

@@ -18,7 +18,7 @@ from .test_sdk_queues import emptied, sent, taken
 pytestmark = pytest.mark.slow
 
 
-def told(client: ServiceBusClient, session_id: str, *bodies: str) -> None:
+def send_each(client: ServiceBusClient, session_id: str, *bodies: str) -> None:
     with client.get_queue_sender("sessions") as sender:
         for body in bodies:
             sender.send_messages(Message(body, session_id=session_id))
@@ -27,7 +27,7 @@ def told(client: ServiceBusClient, session_id: str, *bodies: str) -> None:
 def test_a_session_comes_in_order_to_who_holds_it(served: Served, name: str) -> None:
     """And to nobody else."""
     with served.client() as client:
-        told(client, name, "1", "2", "3")
+        send_each(client, name, "1", "2", "3")
         with client.get_queue_receiver("sessions", session_id=name) as receiver:
             found = taken(receiver, 3)
             assert ["1", "2", "3"] == [str(each) for each in found]
@@ -44,7 +44,7 @@ def test_a_session_comes_in_order_to_who_holds_it(served: Served, name: str) -> 
 
 
 def test_the_next_session_is_one_that_has_messages(served: Served, name: str) -> None:
-    """Who asks for it and there is none is told so in the end."""
+    """Without such a session the request ends with a timeout."""
     with served.client() as client:
         with (
             pytest.raises(OperationTimeoutError),
@@ -53,7 +53,7 @@ def test_the_next_session_is_one_that_has_messages(served: Served, name: str) ->
             ) as receiver,
         ):
             receiver.receive_messages(1)
-        told(client, name, "waits")
+        send_each(client, name, "waits")
         with client.get_queue_receiver(
             "sessions", session_id=NEXT_AVAILABLE_SESSION, max_wait_time=10
         ) as receiver:
@@ -64,7 +64,7 @@ def test_the_next_session_is_one_that_has_messages(served: Served, name: str) ->
 def test_a_session_keeps_its_state(served: Served, name: str) -> None:
     """Bytes of any kind, from one holder to the next, until it is removed."""
     with served.client() as client:
-        told(client, name, "one")
+        send_each(client, name, "one")
         with client.get_queue_receiver("sessions", session_id=name) as receiver:
             assert receiver.session.get_state() is None
             receiver.session.set_state(b"\x00\xfe state")
@@ -76,9 +76,9 @@ def test_a_session_keeps_its_state(served: Served, name: str) -> None:
 
 
 def test_a_session_lock_is_renewed_or_lost(timeless: Served, name: str) -> None:
-    """Who lost it is told as it happens."""
+    """Its former holder is notified when it happens."""
     with timeless.client() as client:
-        told(client, name, "one")
+        send_each(client, name, "one")
         with client.get_queue_receiver("sessions", session_id=name) as receiver:
             timeless.ask("/busproof/clock", advance=40)
             before = receiver.session.locked_until_utc
@@ -112,7 +112,7 @@ def test_without_a_session_nothing_is_taken_or_given(served: Served) -> None:
 def test_a_deferred_message_of_a_session_is_had_by_its_number(served: Served, name: str) -> None:
     """By who holds the session."""
     with served.client() as client:
-        told(client, name, "aside")
+        send_each(client, name, "aside")
         with client.get_queue_receiver("sessions", session_id=name) as receiver:
             (held,) = taken(receiver)
             receiver.defer_message(held)

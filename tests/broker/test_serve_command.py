@@ -68,7 +68,7 @@ def test_a_broken_configuration_is_named(complaint: Complaint, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "expected"),
     [
         (("--policy", "kind"), "round-robin, random, hostile"),
         (("--port", "70000"), "65535"),
@@ -104,12 +104,12 @@ def test_an_option_that_does_not_fit_is_named(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     options: tuple[str, ...],
-    told: str,
+    expected: str,
 ) -> None:
     """The sentence says what would fit, and no file was written before."""
     monkeypatch.chdir(tmp_path)
     free = () if "--port" in options else FREE
-    assert told in complaint(*free, *options)
+    assert expected in complaint(*free, *options)
     assert [] == list(tmp_path.iterdir())
 
 

@@ -32,7 +32,7 @@ class Settling(MessagingHandler, TransactionHandler):
         self.end = end
         self.count = count
         self.held: list[Delivery] = []
-        self.told: list[str] = []
+        self.heard: list[str] = []
         self.transaction: Any = None
         self.outcomes = 0
 
@@ -79,7 +79,7 @@ class Settling(MessagingHandler, TransactionHandler):
         self.ended("commit failed")
 
     def ended(self, how: str) -> None:
-        self.told.append(how)
+        self.heard.append(how)
         self.connection.close()
 
 
@@ -95,7 +95,7 @@ def test_settlements_take_effect_with_their_transaction(timeless: Served, end: s
     while container.process() and time.monotonic() < limit:
         pass
     container.stop()
-    assert [{"commit": "committed", "abort": "aborted"}[end]] == handler.told
+    assert [{"commit": "committed", "abort": "aborted"}[end]] == handler.heard
     if end == "commit":
         assert ["sent instead"] == emptied(timeless, "plain")
         return

@@ -181,7 +181,7 @@ def test_rows_of_a_deleted_entity_belong_to_no_other_entity(
 
 
 def test_a_store_is_used_by_one_broker_only(tmp_path: Path) -> None:
-    """The second one is told so, and the first goes on."""
+    """The second one is refused, and the first goes on."""
     store = Store(tmp_path)
     with pytest.raises(UsageError, match="in use by another broker"):
         Store(tmp_path)

@@ -10,7 +10,7 @@ from busproof.model.life_cycle import State
 from busproof.model.state import Entity
 
 
-def told(tallies: Tallies, entity: Entity) -> tuple[object, ...]:
+def counted(tallies: Tallies, entity: Entity) -> tuple[object, ...]:
     """What is counted, in whichever order."""
     tally = tallies.of(entity)
     sets = (tally.locked, tally.deferred, tally.held)
@@ -48,11 +48,11 @@ def test_tallies_follow_every_step() -> None:
             answer = step(namespace, command, connection, RandomChoices(random))
             tallies.hear(answer.changes)
             for entity in namespace.entities.values():
-                assert looked_at(entity) == told(tallies, entity), (seed, number, command)
+                assert looked_at(entity) == counted(tallies, entity), (seed, number, command)
                 locked += len(tallies.of(entity).locked)
                 held += len(tallies.of(entity).held)
         anew = Tallies(namespace)
         for entity in namespace.entities.values():
-            assert looked_at(entity) == told(anew, entity), seed
+            assert looked_at(entity) == counted(anew, entity), seed
     assert locked
     assert held

@@ -231,7 +231,7 @@ def test_failed_sasl_closes_the_websocket(web: Web) -> None:
 
 
 class Taken:
-    """A connection within that takes bytes, and a loop that gives turns when it is told to."""
+    """A connection inside that takes bytes, and a loop that gives turns on request."""
 
     def __init__(self) -> None:
         self.hub = self.loop = self

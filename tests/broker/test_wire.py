@@ -189,7 +189,7 @@ class InTransaction(MessagingHandler, TransactionHandler):
         self.served = served
         self.keys = keys
         self.end = end
-        self.told: list[str] = []
+        self.heard: list[str] = []
         self.outcomes: list[Any] = []
 
     def on_start(self, event: Any) -> None:
@@ -204,7 +204,7 @@ class InTransaction(MessagingHandler, TransactionHandler):
         self.container.declare_transaction(self.connection, handler=self)
 
     def on_transaction_declared(self, event: Any) -> None:
-        self.told.append("declared")
+        self.heard.append("declared")
         for key in self.keys:
             notes = {symbol("x-opt-partition-key"): key} if key else None
             event.transaction.send(
@@ -241,7 +241,7 @@ class InTransaction(MessagingHandler, TransactionHandler):
         self.ended(str(event.transport.condition))
 
     def ended(self, how: str) -> None:
-        self.told.append(how)
+        self.heard.append(how)
         self.connection.close()
 
 
@@ -263,7 +263,7 @@ def test_a_transaction_takes_effect_as_a_whole(
 ) -> None:
     """Or not at all."""
     handler = transacted(served, [name, name], end)
-    assert ["declared", {"commit": "committed", "abort": "aborted"}[end]] == handler.told
+    assert ["declared", {"commit": "committed", "abort": "aborted"}[end]] == handler.heard
     assert left == emptied(served, "parted")
 
 

@@ -57,8 +57,8 @@ def catalogue() -> spec.Catalogue:
 
 
 def subject(name: str, **fields: object) -> Subject:
-    told = {"edition": "de-2021-04", "tier": "standard", "partitions": 16, "language": "Go"}
-    return Subject(name=name, version="1.0", adapter="acme:make", **told | fields)  # type: ignore[arg-type]
+    defaults = {"edition": "de-2021-04", "tier": "standard", "partitions": 16, "language": "Go"}
+    return Subject(name=name, version="1.0", adapter="acme:make", **defaults | fields)  # type: ignore[arg-type]
 
 
 def judged(catalogue: spec.Catalogue, about: Subject, special: dict[str, RuleVerdict]):
@@ -67,13 +67,13 @@ def judged(catalogue: spec.Catalogue, about: Subject, special: dict[str, RuleVer
     for rule in catalogue.rules:
         if rule.shown_by == "never":
             continue
-        told = RuleVerdict(
+        verdict = RuleVerdict(
             id=rule.id, title=rule.title, verdict=Verdict.SHOWN, oracle="strict", events=1200
         )
         if rule.family == "TXN":
             cause = "capability: transactions"
-            told = attrs.evolve(told, verdict=Verdict.NOT_APPLICABLE, events=0, cause=cause)
-        rules.append(special.get(rule.id, told))
+            verdict = attrs.evolve(verdict, verdict=Verdict.NOT_APPLICABLE, events=0, cause=cause)
+        rules.append(special.get(rule.id, verdict))
     return Conformance(
         catalogue=catalogue.version,
         subject=about,
@@ -180,7 +180,7 @@ def visit(browser: Browser, address: str) -> Iterator[Open]:
         context = browser.new_context(viewport=size, color_scheme=scheme)  # type: ignore[arg-type]
         seen = Visit(context.new_page())
         opened.append(seen)
-        seen.page.on("console", lambda told: seen.said.append(told.text))
+        seen.page.on("console", lambda message: seen.said.append(message.text))
         seen.page.on("pageerror", lambda error: seen.said.append(str(error)))
         seen.page.on("request", lambda request: seen.asked.append(request.url))
         seen.page.goto(f"{address}{fragment}")

@@ -1,4 +1,4 @@
-"""Allure's page of a run in a browser: a rule that failed, with its steps; nobody is told of it."""
+"""Allure's page of a run in a browser: a failed rule with its steps; nothing is sent anywhere."""
 
 import json
 import subprocess

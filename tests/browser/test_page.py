@@ -33,12 +33,12 @@ def test_each_implementation_has_the_counts_of_its_report(visit, runs, catalogue
         )
         found = levels_found(run, catalogue)
         assert {each.level.title: each.state.value for each in found} == levels
-        told = dict(
+        shown = dict(
             reversed(line.split(maxsplit=1))
             for line in card.locator(".legend li").all_inner_texts()
         )
         for verdict, count in counts.items():
-            assert str(count) == told.get(verdict.value, "0"), verdict
+            assert str(count) == shown.get(verdict.value, "0"), verdict
         expect(card).to_contain_text(overview.conclusion(run))
         expect(card).to_contain_text(f"catalogue {run.catalogue}")
 
@@ -56,7 +56,7 @@ def test_claimed_but_unshown_capabilities_stand_out(visit) -> None:
 def test_all_rules_are_listed_with_the_verdicts_of_the_reports(visit, catalogue, runs) -> None:
     seen = visit()
     assert seen.rows() == [rule.id for rule in catalogue.rules]
-    told = {
+    listed = {
         name: verdicts
         for name, *verdicts in seen.page.evaluate(
             "[...document.querySelectorAll('.matrix tbody tr:not(.head)')].map((row) =>"
@@ -65,7 +65,7 @@ def test_all_rules_are_listed_with_the_verdicts_of_the_reports(visit, catalogue,
         )
     }
     judged = [{rule.id: rule.verdict.value for rule in run.rules} for run in runs]
-    assert told == {
+    assert listed == {
         rule.id: [verdicts.get(rule.id, NONE) for verdicts in judged] for rule in catalogue.rules
     }
 
@@ -74,7 +74,7 @@ def choose(seen, label: str, value: str) -> None:
     seen.page.get_by_label(label, exact=True).select_option(value)
 
 
-def told(seen) -> str:
+def status_line(seen) -> str:
     return seen.page.get_by_role("status").inner_text()
 
 
@@ -87,14 +87,16 @@ def test_a_family_can_be_chosen(visit, catalogue) -> None:
     told_of = [rule.id for rule in shown if rule.family == "SESS"]
     beyond = len(expected) - len(told_of)
     more = f", and {beyond} that no run can show" if beyond else ""
-    assert told(seen) == (f"{len(told_of)} of {len(shown)} rules{more}, 3 of 3 implementations")
+    assert status_line(seen) == (
+        f"{len(told_of)} of {len(shown)} rules{more}, 3 of 3 implementations"
+    )
 
 
 def test_rules_are_counted_as_a_run_counts_them(visit, runs) -> None:
     """Rules that no run can show have their rows, and are counted apart."""
     seen = visit()
     assert f"{len(runs[0].rules)} rules, each cited" in seen.page.locator("#about").inner_text()
-    assert "that no run can show" in told(seen)
+    assert "that no run can show" in status_line(seen)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +117,7 @@ def test_an_edition_and_a_tier_choose_among_rules_and_runs(
         rule.id for rule in catalogue.rules if value in (*rule.editions, *rule.tiers)
     ]
     assert seen.page.locator("thead th[data-run]:visible").all_inner_texts() == columns
-    assert (f"none of them was held to {value}" in told(seen)) is (not columns)
+    assert (f"none of them was held to {value}" in status_line(seen)) is (not columns)
 
 
 @pytest.mark.parametrize(
@@ -180,7 +182,7 @@ def test_the_address_keeps_what_was_chosen(visit) -> None:
     assert again.page.get_by_label("Verdict", exact=True).input_value() == "violated"
 
 
-def test_a_rule_tells_all_about_itself(visit, catalogue) -> None:
+def test_a_rule_shows_all_about_itself(visit, catalogue) -> None:
     page = visit("#KEY-08").page
     rule = catalogue.rule("KEY-08")
     expect(page.get_by_role("heading", level=1)).to_have_text(f"KEY-08 {rule.title}")
@@ -207,7 +209,7 @@ def test_citations_link_to_the_documents_of_today(visit) -> None:
         expect(cited.locator(f'a[href="{address}"]')).to_have_text("#using-a-partition-key")
 
 
-def test_a_rule_tells_its_readings(visit, catalogue) -> None:
+def test_a_rule_shows_its_readings(visit, catalogue) -> None:
     page = visit("#KEY-14").page
     left_open = page.locator(".reading", has=page.get_by_role("heading", name="ROUND-ROBIN"))
     expect(left_open).to_contain_text(catalogue.ambiguity("ROUND-ROBIN").question)

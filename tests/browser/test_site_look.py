@@ -2,13 +2,10 @@
 
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from node_packages import installed
 from playwright.sync_api import Browser, Page
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs("node"), pytest.mark.needs("chromium")]
@@ -18,24 +15,6 @@ FULL = os.environ.get("BUSPROOF_SIZE") == "full"
 PAGES = ("index.html", "results.html", "reference/rules/KEY.html")
 """The first one, one with diagrams and the widest table, one with citations."""
 GRAVE = {"serious", "critical"}
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site as `make docs` builds it."""
-    installed(ROOT / "tools" / "mermaid")
-    target = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(target)]
-    ended = subprocess.run(  # noqa: S603 - a fixed command
-        command,
-        cwd=ROOT,
-        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stderr
-    return target
 
 
 def pages(site: Path) -> list[str]:

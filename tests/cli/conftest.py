@@ -30,15 +30,6 @@ FOREVER = 480
 """Seconds after which a command is taken to hang, however busy the machine is."""
 
 
-def pytest_configure() -> None:
-    """Let Ctrl-C reach the commands under test.
-
-    A shell that starts tests in the background ignores it, and so would all that they start.
-    """
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
 @attrs.frozen(kw_only=True)
 class Ended:
     """What a user sees of a command: its exit code, its output, and for how long it ran."""
@@ -68,7 +59,7 @@ class Ended:
 
     @property
     def problems(self) -> str:
-        """The problems that the printed report tells of, on one line."""
+        """The problems in the printed report, on one line."""
         _, found, after = self.out.partition("\nProblems\n")
         return " ".join(after.partition("\n\n")[0].split()) if found else ""
 
@@ -134,8 +125,8 @@ class Shell:
             except SystemExit as ended:  # the parser ends the process itself
                 code = ended.code
             seconds = time.monotonic() - began
-            told = [file.read() for file in (out, err) if not file.seek(0)]
-        return Ended(code=code, out=told[0], err=told[1], seconds=seconds)
+            streams = [file.read() for file in (out, err) if not file.seek(0)]
+        return Ended(code=code, out=streams[0], err=streams[1], seconds=seconds)
 
     def start(
         self,
@@ -267,7 +258,7 @@ def excerpt(run: Run, rules: set[str], folder: Path) -> Run:
     parts = [lines[a:b] for a, b in pairwise([*begins, len(lines)])]
     kept = [part for part in parts if rules & set(json.loads(part[0]).get("rules", ()))]
     assert kept
-    told = json.loads(header) | {"planned": len(kept)}
-    content = [json.dumps(told, separators=(",", ":")).encode() + b"\n", *chain(*kept)]
+    opening = json.loads(header) | {"planned": len(kept)}
+    content = [json.dumps(opening, separators=(",", ":")).encode() + b"\n", *chain(*kept)]
     (folder / "history.jsonl").write_bytes(b"".join(content))
     return Run(folder)

@@ -56,7 +56,7 @@ def test_an_adapter_that_hangs_at_its_third_scenario_is_judged_on_two(busproof, 
 
 
 @pytest.mark.parametrize("action", BROKEN if FULL else ("hang", "garbage"))
-def test_an_adapter_that_breaks_is_told_with_its_log(busproof, bus, action):
+def test_an_adapter_that_breaks_is_reported_with_its_log(busproof, bus, action):
     """The sentence says what came instead of what; the matrix says which rule it concerns."""
     adapter = bus(action, "--at", "2")
     options = ("--rule", "KEY-04", "--timeout", "2" if action == "hang" else "30", "--name=it")
@@ -111,7 +111,7 @@ def test_a_violation_before_a_crash_stays_a_violation(busproof, bus):
 
 
 @pytest.mark.needs("bash")
-def test_an_adapter_that_cannot_be_started_is_told_with_its_log(busproof):
+def test_an_adapter_that_cannot_be_started_is_reported_with_its_log(busproof):
     """There was nothing to record."""
     ended = busproof(
         "run",

@@ -50,7 +50,7 @@ CUTS = {
 
 @pytest.mark.parametrize("place", CUTS)
 def test_a_history_with_a_cut_last_line_is_judged_as_far_as_it_goes(busproof, lines, place):
-    """Verdicts on what was read, a problem that tells of the rest, and exit code 3."""
+    """Verdicts on what was read, a problem for the rest, and exit code 3."""
     index, part = CUTS[place]
     if index is None:
         index = next(n for n, line in enumerate(lines) if b'"record":"ended"' in line)
@@ -61,10 +61,10 @@ def test_a_history_with_a_cut_last_line_is_judged_as_far_as_it_goes(busproof, li
     assert "the history's last line is cut off; everything before it was judged" in ended.problems
     read = load(busproof.folder / file)
     assert read.cut
-    told = reports.read(busproof.folder / "told")
-    assert sum(len(each.events) for each in read.scenarios) == told.events > 0
-    assert told.counted(Verdict.SHOWN) > 0
-    assert told.counted(Verdict.VIOLATED) == 0
+    report = reports.read(busproof.folder / "told")
+    assert sum(len(each.events) for each in read.scenarios) == report.events > 0
+    assert report.counted(Verdict.SHOWN) > 0
+    assert report.counted(Verdict.VIOLATED) == 0
 
 
 def test_a_history_that_ends_between_two_lines_is_incomplete(busproof, lines):
@@ -99,7 +99,7 @@ NO_HISTORIES = {
 
 
 @pytest.mark.parametrize("what", NO_HISTORIES)
-def test_a_file_that_is_no_history_is_told_in_one_sentence(busproof, what):
+def test_a_file_that_is_no_history_gets_one_sentence(busproof, what):
     """The sentence names the file, the line and what should stand there."""
     content, said = NO_HISTORIES[what]
     ended = busproof("check", written(busproof, content))
@@ -107,7 +107,7 @@ def test_a_file_that_is_no_history_is_told_in_one_sentence(busproof, what):
     assert said in ended.sentence
 
 
-def test_nonsense_in_the_middle_is_told_with_its_line(busproof, lines):
+def test_nonsense_in_the_middle_is_reported_with_its_line(busproof, lines):
     """Only a last line may be cut off; whatever else is wrong was not written by us."""
     ended = busproof("check", written(busproof, b"".join([*lines[:9], b"nonsense\n", *lines[9:]])))
     assert 3 == ended.code
@@ -125,14 +125,14 @@ def test_nonsense_in_the_middle_is_told_with_its_line(busproof, lines):
         ({"readings": {"NOTHING": "none"}}, "There is no ambiguity 'NOTHING'"),
     ],
 )
-def test_a_header_that_names_the_unknown_is_told_with_its_file(busproof, lines, changed, said):
+def test_a_header_that_names_the_unknown_is_reported_with_its_file(busproof, lines, changed, said):
     """The file may be of a newer busproof, or of somebody's own program."""
     ended = busproof("check", written(busproof, with_header(lines, **changed)))
     assert 2 == ended.code
     assert f"history.jsonl names what is not known here. {said}" in ended.sentence
 
 
-def test_an_unreadable_header_is_told_with_its_field(busproof, lines):
+def test_an_unreadable_header_is_reported_with_its_field(busproof, lines):
     """A tier is one of three."""
     ended = busproof("check", written(busproof, with_header(lines, tier="gold")))
     assert 3 == ended.code
@@ -140,7 +140,7 @@ def test_an_unreadable_header_is_told_with_its_field(busproof, lines):
 
 
 def test_a_report_that_cannot_be_written_hides_no_verdict(busproof, brief):
-    """The verdicts are printed; the exit code tells that something is missing."""
+    """The verdicts are printed; the exit code says that something is missing."""
     (busproof.folder / "told").write_text("somebody's file")
     ended = busproof("check", str(brief.folder), "--report", "told")
     assert 3 == ended.code
@@ -152,8 +152,8 @@ def test_either_oracle_judges_a_history(busproof, recorded):
     """What only partitions show is not applicable to the client's oracle, with that cause."""
     ended = busproof("check", str(recorded.folder), "--oracle", "client", "--report", "told")
     assert recorded.report.exit_code == ended.code
-    told = reports.read(busproof.folder / "told")
-    causes = {each.cause for each in told.rules if each.verdict is Verdict.NOT_APPLICABLE}
+    report = reports.read(busproof.folder / "told")
+    causes = {each.cause for each in report.rules if each.verdict is Verdict.NOT_APPLICABLE}
     expected = {
         "oracle: only strict can judge it",
         "capability: client-library",
@@ -169,7 +169,7 @@ def test_either_oracle_judges_a_history(busproof, recorded):
     assert expected == causes
 
 
-def test_a_folder_without_history_is_told_in_one_sentence(busproof):
+def test_a_folder_without_history_gets_one_sentence(busproof):
     """A folder stands for the run in it."""
     (busproof.folder / "run").mkdir()
     ended = busproof("check", "run")
@@ -182,8 +182,8 @@ def test_an_engine_can_be_named(busproof, brief, engine):
     """Whichever it is, what is not in the history is not shown."""
     ended = busproof("check", str(brief.folder), "--engine", engine, "--report", "told")
     assert 3 == ended.code
-    told = reports.read(busproof.folder / "told")
-    shown = {each.id for each in told.rules if each.verdict is Verdict.SHOWN}
+    report = reports.read(busproof.folder / "told")
+    shown = {each.id for each in report.rules if each.verdict is Verdict.SHOWN}
     assert {"KEY-04", "LIFE-01", "LIFE-02"} <= shown
 
 

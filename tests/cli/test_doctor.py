@@ -1,4 +1,4 @@
-"""`busproof doctor` tells what is missing, what for, and how to get it."""
+"""`busproof doctor` lists what is missing, what for, and how to get it."""
 
 import importlib.metadata
 import json
@@ -13,7 +13,7 @@ from busproof.cli.main import main
 pytestmark = pytest.mark.slow
 
 
-def told(capsys: pytest.CaptureFixture[str], code: int, *arguments: str) -> dict[str, dict]:
+def diagnosed(capsys: pytest.CaptureFixture[str], code: int, *arguments: str) -> dict[str, dict]:
     """What was found, by its name."""
     assert code == main(["doctor", "--format", "json", *arguments])
     return {each["name"]: each for each in json.loads(capsys.readouterr().out)}
@@ -21,21 +21,21 @@ def told(capsys: pytest.CaptureFixture[str], code: int, *arguments: str) -> dict
 
 @pytest.mark.needs("node", "chromium", "proton")
 def test_a_developers_machine_lacks_nothing(capsys) -> None:
-    found = told(capsys, 0, *environment.NEEDS)
+    found = diagnosed(capsys, 0, *environment.NEEDS)
     assert [] == [name for name, each in found.items() if not each["there"]]
     assert {each["need"] for each in found.values()} == {"", *environment.NEEDS}
 
 
-def test_a_program_that_is_missing_is_told_and_hinders_only_who_needs_it(
+def test_a_program_that_is_missing_is_reported_and_hinders_only_who_needs_it(
     capsys, monkeypatch, tmp_path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    found = told(capsys, 0)
+    found = diagnosed(capsys, 0)
     assert found["Node.js"]["told"].startswith("Node.js 18 or later is not on PATH; install it")
     assert "apt-get install chromium" in found["Chromium"]["told"]
     for name in ("node", "chromium"):
-        told(capsys, 3, name)
-    told(capsys, 0, "report")
+        diagnosed(capsys, 3, name)
+    diagnosed(capsys, 0, "report")
 
 
 @pytest.mark.parametrize(("says", "there"), [("v18.0.0", True), ("v9.1.0", False), ("9", False)])
@@ -44,7 +44,7 @@ def test_an_old_node_counts_as_missing(capsys, monkeypatch, tmp_path, says, ther
     program.write_text(f"#!/bin/sh\necho {says}\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    found = told(capsys, 0 if there else 3, "node")
+    found = diagnosed(capsys, 0 if there else 3, "node")
     assert found["Node.js"]["there"] is there
 
 
@@ -62,18 +62,18 @@ def lacking(monkeypatch) -> None:
 
 
 @pytest.mark.usefixtures("lacking")
-def test_an_extra_tells_what_it_lacks(capsys) -> None:
-    said = told(capsys, 3, "amqp")["the extra amqp"]["told"]
+def test_an_extra_shows_what_it_lacks(capsys) -> None:
+    said = diagnosed(capsys, 3, "amqp")["the extra amqp"]["told"]
     assert said == (
         "h11 and trustme are not installed; pip install 'busproof[amqp]' installs what is missing."
     )
 
 
-def test_a_java_that_does_not_run_is_told_in_the_words_of_who_needs_it(
+def test_a_java_that_does_not_run_is_reported_for_whatever_needs_it(
     capsys, monkeypatch, tmp_path
 ) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    found = told(capsys, 3, "spark")
+    found = diagnosed(capsys, 3, "spark")
     assert f"JAVA_HOME is {str(tmp_path)!r}" in found["Java for Spark"]["told"]
     assert f"JAVA_HOME is {str(tmp_path)!r}" in found["Java for TLC"]["told"]
     assert not found["Java for TLC"]["there"]
@@ -81,7 +81,7 @@ def test_a_java_that_does_not_run_is_told_in_the_words_of_who_needs_it(
 
 def test_a_folder_that_cannot_be_written_hinders_every_command(capsys, monkeypatch) -> None:
     monkeypatch.chdir("/proc")
-    said = told(capsys, 3)["this folder"]["told"]
+    said = diagnosed(capsys, 3)["this folder"]["told"]
     assert said.startswith("/proc cannot be written (")
     assert said.endswith("; go to a folder that can be.")
 

@@ -67,11 +67,13 @@ def failure(broken, rule) -> Path:
 
 @pytest.mark.skipif(not FULL, reason="a whole run, which .ci/run makes too: BUSPROOF_SIZE=full")
 def test_features_and_exploration_are_one_verdict(busproof, recorded) -> None:
-    """With the seed told, which repeats the very events."""
-    told = json.loads((recorded.folder / "printed.json").read_text())["explored"]
-    assert 0 < told["sequences"] <= 80, "a slow machine may explore less in its 20 seconds"
-    again = busproof(*("run", "--name", "b", "--only", "exploration", "--seed", str(told["seed"])))
-    assert f"seed {told['seed']}" in again.out
+    """The printed seed repeats exactly these events."""
+    explored = json.loads((recorded.folder / "printed.json").read_text())["explored"]
+    assert 0 < explored["sequences"] <= 80, "a slow machine may explore less in its 20 seconds"
+    again = busproof(
+        *("run", "--name", "b", "--only", "exploration", "--seed", str(explored["seed"]))
+    )
+    assert f"seed {explored['seed']}" in again.out
     sequences = [
         [each for each in run.history.scenarios if each.feature == EXPLORATION]
         for run in (recorded, busproof.run("b"))
@@ -182,7 +184,7 @@ def test_an_interrupted_exploration_keeps_what_was_recorded(busproof) -> None:
     ended = busproof.finish(process)
     assert 3 == ended.code
     assert "the run was interrupted; what was recorded until then was judged" in ended.problems
-    told = busproof.run("it").report
-    assert told.explored is not None
-    assert told.explored.events > 100
+    report = busproof.run("it").report
+    assert report.explored is not None
+    assert report.explored.events > 100
     assert set() == busproof.run("it").rules(Verdict.VIOLATED)

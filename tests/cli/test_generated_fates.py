@@ -36,14 +36,14 @@ def recording(*commands: v.Command, only: str = "features") -> Recording:
     bus.start(PROFILE)
     events = []
     for command in commands:
-        told = bus.do(command, "c1")
+        answer = bus.do(command, "c1")
         events.append(
             v.Event(
                 client="c1",
                 connection="c1",
                 command=command,
-                outcome=told.outcome,
-                witness=told.witness,
+                outcome=answer.outcome,
+                witness=answer.witness,
             )
         )
     scenario = Scenario(name="asked", rules=(), events=tuple(events))

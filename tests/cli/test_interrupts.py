@@ -39,9 +39,8 @@ def slow_run(busproof, bus, tmp_path):
     """A run in the middle of its third scenario, on an adapter that takes its time."""
 
     def started(*options: str) -> subprocess.Popen[str]:
-        process = busproof.start(
-            "run", "--only", "features", "--adapter", bus(*options), "--name", "it"
-        )
+        what = ("--only", "features", "--rule", "FWD")
+        process = busproof.start("run", *what, "--adapter", bus(*options), "--name", "it")
         wait_for_scenarios(tmp_path / "scenarios-begun", process, 3)
         return process
 
@@ -154,7 +153,7 @@ def test_an_adapter_that_swallows_ctrl_c_is_killed(busproof):
     assert 1 == len(busproof.run("it").history.scenarios)
 
 
-def test_interrupted_audit_tells_what_was_done(busproof, monkeypatch):
+def test_interrupted_audit_shows_what_was_done(busproof, monkeypatch):
     """Of two faults the first was tried: its row is printed, and the exit code is 3."""
     from busproof.cli.mutation import audit as auditing  # noqa: PLC0415
     from busproof.judging.audit import Audited, Result  # noqa: PLC0415
@@ -176,7 +175,7 @@ def test_interrupted_audit_tells_what_was_done(busproof, monkeypatch):
 
 
 @pytest.mark.parametrize("format_", ["table", "json"])
-def test_interrupted_modelcheck_tells_what_was_done(busproof, monkeypatch, format_):
+def test_interrupted_modelcheck_shows_what_was_done(busproof, monkeypatch, format_):
     """Of two configurations the first was run."""
     from busproof.tla import running  # noqa: PLC0415
 

@@ -34,8 +34,8 @@ def test_a_run_with_its_own_list_ends_well(busproof, broken) -> None:
     assert [Standing.FAILED] * 2 == [each.standing for each in run.report.known_failures]
     page = (run.folder / "conformance.md").read_text()
     assert "| KEY-08 | failed |" in page.partition("## Known failures")[2]
-    told = json.loads((run.folder / "conformance.json").read_text())
-    assert (2, 0) == (told["summary"]["known failure"], told["summary"]["violated"])
+    report = json.loads((run.folder / "conformance.json").read_text())
+    assert (2, 0) == (report["summary"]["known failure"], report["summary"]["violated"])
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_what_is_required_and_not_claimed_is_exit_code_3(little) -> None:
         ("report --badges b one two", "--badges are of one run"),
     ],
 )
-def test_wrong_uses_are_told_in_one_sentence(busproof, words, said) -> None:
+def test_wrong_uses_get_one_sentence(busproof, words, said) -> None:
     ended = busproof(*words.split())
     assert 2 == ended.code
     assert said in ended.sentence

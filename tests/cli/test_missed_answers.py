@@ -1,4 +1,4 @@
-"""A scenario that missed an answer is tried again; what never answers is told as inconclusive."""
+"""A scenario that missed an answer is tried again; what never answers is inconclusive."""
 
 import pytest
 
@@ -61,34 +61,34 @@ def repeated(run) -> int:
 
 def test_answers_lost_by_chance_leave_no_rule_undecided(run):
     """Two tries are more, and count as the scenarios that they were of."""
-    ended, told = run("Forgetful")
+    ended, recorded = run("Forgetful")
     assert 0 == ended.code
-    assert Verdict.SHOWN is told.verdict("KEY-08").verdict
-    assert {"passed": told.history.header.planned} == told.report.scenarios
-    assert 2 == repeated(told)
-    assert told.report.problems == ()
+    assert Verdict.SHOWN is recorded.verdict("KEY-08").verdict
+    assert {"passed": recorded.history.header.planned} == recorded.report.scenarios
+    assert 2 == repeated(recorded)
+    assert recorded.report.problems == ()
 
 
 def test_a_bus_that_never_answers_is_asked_three_times(run):
-    ended, told = run("Silent")
+    ended, recorded = run("Silent")
     assert 3 == ended.code
-    assert Verdict.INCONCLUSIVE is told.verdict("KEY-08").verdict
-    planned = told.history.header.planned
-    assert {"inconclusive": planned} == told.report.scenarios
-    assert 2 * planned == repeated(told)
+    assert Verdict.INCONCLUSIVE is recorded.verdict("KEY-08").verdict
+    planned = recorded.history.header.planned
+    assert {"inconclusive": planned} == recorded.report.scenarios
+    assert 2 * planned == repeated(recorded)
 
 
 def test_violation_in_a_later_try_counts(run):
     """Only the first try had no verdict."""
-    ended, told = run("Wrong")
+    ended, recorded = run("Wrong")
     assert 1 == ended.code
-    assert told.rules(Verdict.VIOLATED)
-    assert told.report.scenarios["failed"]
+    assert recorded.rules(Verdict.VIOLATED)
+    assert recorded.report.scenarios["failed"]
 
 
 def test_the_history_is_judged_to_the_same_again(busproof, run):
     """The tries are in it."""
-    _, told = run("Forgetful")
+    _, recorded = run("Forgetful")
     busproof("check", "reports/runs/it", "--report", "again")
     again = reports.read(busproof.folder / "again")
-    assert (told.report.rules, told.report.scenarios) == (again.rules, again.scenarios)
+    assert (recorded.report.rules, recorded.report.scenarios) == (again.rules, again.scenarios)

@@ -25,7 +25,7 @@ def broken(busproof):
 
 
 def test_the_printed_command_repeats_the_violation_and_nothing_else(busproof, broken) -> None:
-    """On the same adapter, by the same terms; one rule is told of in one page."""
+    """On the same adapter, by the same terms; each rule has one page."""
     (line,) = [line for line in broken.splitlines() if line.startswith("Again: ")]
     command, *words = shlex.split(line.removeprefix("Again: "))
     assert "busproof" == command
@@ -46,8 +46,8 @@ def test_each_form_of_the_report_has_the_same_whole_command(busproof, broken) ->
     assert f"Again: {expected}\n" in broken
     assert f"\n{expected}\n" in (folder / "conformance.md").read_text()
     assert json.dumps(expected) in (busproof.folder / "page.html").read_text()
-    told = [json.loads(each.read_text()) for each in busproof.folder.glob("allure/*-result.json")]
-    (case,) = [each for each in told if each["name"].startswith("KEY-08")]
+    cases = [json.loads(each.read_text()) for each in busproof.folder.glob("allure/*-result.json")]
+    (case,) = [each for each in cases if each["name"].startswith("KEY-08")]
     assert expected in case["description"]
 
 
@@ -70,10 +70,10 @@ def test_a_rule_that_does_not_apply_was_asked_for_in_vain(busproof) -> None:
 def test_report_names_commit_address_contact_and_date(busproof) -> None:
     about = ("--commit", "3f1c0de", "--url", "https://user:key@bus.example/x", "--contact", "Ann")
     busproof("run", "--rule", "KEY-08", "--name", "it", "--no-allure", *about)
-    told = json.loads((busproof.run("it").folder / "conformance.json").read_text())
-    named = {name: told["implementation"][name] for name in ("commit", "url", "contact")}
+    report = json.loads((busproof.run("it").folder / "conformance.json").read_text())
+    named = {name: report["implementation"][name] for name in ("commit", "url", "contact")}
     assert {"commit": "3f1c0de", "url": "https://…@bus.example/x", "contact": "Ann"} == named
-    assert "T" in told["at"]
-    assert told["seconds"] < 600
+    assert "T" in report["at"]
+    assert report["seconds"] < 600
     page = (busproof.run("it").folder / "conformance.md").read_text()
-    assert f"| run at | {told['at']}, {told['seconds']} s |" in page
+    assert f"| run at | {report['at']}, {report['seconds']} s |" in page

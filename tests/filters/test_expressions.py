@@ -145,7 +145,7 @@ def test_as_many_levels_as_allowed_are_evaluated() -> None:
         ("a = (b = 1", Outside.WRONG),
     ],
 )
-def test_value_and_condition_are_told_apart_behind_parentheses(
+def test_value_and_condition_are_distinguished_behind_parentheses(
     expression: str, why: Outside
 ) -> None:
     """Though one grammar reads both."""

@@ -133,7 +133,7 @@ def test_file_without_a_list_is_refused(tmp_path, text: str, said: str) -> None:
     assert str(path) in str(raised.value)
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path) -> None:
+def test_a_file_that_is_not_there_is_reported(tmp_path) -> None:
     """By its name."""
     with pytest.raises(HistoryError, match=r"cannot read the commands .*none.json"):
         read_commands(tmp_path / "none.json")

@@ -127,7 +127,7 @@ def test_scenarios_can_be_read_one_at_a_time(path: Path, records: list[Record]) 
     reader.close()
 
 
-def test_the_header_tells_the_protocol_though_it_is_the_default(
+def test_the_header_shows_the_protocol_though_it_is_the_default(
     path: Path, records: list[Record]
 ) -> None:
     first = written(path, records).read_text().splitlines()[0]
@@ -173,7 +173,7 @@ def test_a_last_line_without_its_line_end_is_whole(path: Path, records: list[Rec
     assert (records, False) == (list(reader), reader.cut)
 
 
-def test_a_history_tells_that_it_is_cut(path: Path) -> None:
+def test_a_history_shows_that_it_is_cut(path: Path) -> None:
     path.write_text(f"{HEADER}\n{EVENT}\n{EVENT[:20]}")
     history = load(path)
     assert (len(history.scenarios[0].events), history.cut) == (1, True)
@@ -258,7 +258,9 @@ def test_a_folder_is_no_history(tmp_path: Path) -> None:
         read(tmp_path)
 
 
-def test_a_disk_that_cannot_be_read_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_that_cannot_be_read_is_reported(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     reader = read(lines(path, HEADER))
 
     class Broken:
@@ -271,13 +273,13 @@ def test_a_disk_that_cannot_be_read_is_told(path: Path, monkeypatch: pytest.Monk
         reader._next_line()
 
 
-def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(HistoryError, match=r"cannot write the history .*: No such file"):
         HistoryWriter(tmp_path / "missing" / "history.jsonl")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
-def test_a_full_disk_is_told_in_one_sentence(profile: Profile) -> None:
+def test_a_full_disk_gets_one_sentence(profile: Profile) -> None:
     said = "cannot write the history /dev/full: No space left on device; the first 0 bytes were"
     with HistoryWriter("/dev/full") as writer:
         with pytest.raises(HistoryError, match=re.escape(said)):
@@ -316,7 +318,7 @@ class Filling:
         return self.file.write(data[:taken])
 
 
-def test_a_failing_close_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_close_is_reported(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     writer = HistoryWriter(path)
     writer.close()
 

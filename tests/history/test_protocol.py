@@ -1,4 +1,4 @@
-"""Requests and answers of the process protocol come back, and wrong answers are told apart."""
+"""Requests and answers of the process protocol survive the round trip; wrong answers are named."""
 
 import re
 
@@ -45,7 +45,7 @@ def test_every_answer_comes_back(answer: Answer) -> None:
 
 
 @given(st.from_type(StartRequest | CommandRequest))
-def test_a_request_is_told_by_its_field(request: Request) -> None:
+def test_a_request_is_reported_by_its_field(request: Request) -> None:
     assert request == decode_request(encode(request))
 
 

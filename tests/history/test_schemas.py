@@ -112,7 +112,7 @@ def test_invalid_message_does_not_fit(line: object) -> None:
     assert not PROTOCOL.is_valid(line)
 
 
-def test_answers_can_be_told_from_requests() -> None:
+def test_answers_can_be_distinguished_from_requests() -> None:
     answers = PROTOCOL.evolve(schema={**SCHEMAS["protocol.schema.json"], **_only("Answer")})
     assert answers.is_valid({"id": 1, "started": {}})
     assert not answers.is_valid({"id": 1, "start": {"edition": "e", "tier": "basic"}})

@@ -69,7 +69,7 @@ REFUSED = v.Refused(error=v.Error.INVALID_OPERATION)
 
 
 @pytest.mark.parametrize(
-    ("command", "wrong", "right", "told"),
+    ("command", "wrong", "right", "sentence"),
     [
         (SEND, v.Done(), REFUSED, "it is accepted instead of a refusal as invalid-operation"),
         (CREATE, REFUSED, v.Done(), "it is refused as invalid-operation"),
@@ -92,14 +92,14 @@ REFUSED = v.Refused(error=v.Error.INVALID_OPERATION)
         (RECEIVE, v.SessionsListed(), v.Done(), "it returns: Listed nothing"),
     ],
 )
-def test_a_wrong_answer_is_told_beside_the_right_one(
-    command: str, wrong: v.Outcome, right: v.Outcome, told: str
+def test_a_wrong_answer_is_reported_beside_the_right_one(
+    command: str, wrong: v.Outcome, right: v.Outcome, sentence: str
 ):
-    assert told == what_is_wrong(answered(command, wrong), answered(command, right), last=True)
+    assert sentence == what_is_wrong(answered(command, wrong), answered(command, right), last=True)
 
 
 def test_a_wrong_answer_before_the_end_is_named_by_its_command():
-    told = what_is_wrong(answered(CREATE, v.Done()), answered(CREATE, REFUSED), last=False)
-    assert told == (
+    sentence = what_is_wrong(answered(CREATE, v.Done()), answered(CREATE, REFUSED), last=False)
+    assert sentence == (
         "the earlier creation of a queue succeeds instead of a refusal as invalid-operation"
     )

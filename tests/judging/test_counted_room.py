@@ -61,7 +61,7 @@ def checked(namespace: Namespace) -> int:
 
 
 def with_size(event: Event, place: int) -> Event:
-    """The event, of whose message it is told how large it is, if it has any."""
+    """The event with the size of its message, if it has one."""
     command = event.command
     if not isinstance(command, Send | Schedule) or command.message.size is not None:
         return event

@@ -18,41 +18,41 @@ def history(tmp_path_factory):
     return explored(ModelAdapter(), sequences=60).history(tmp_path_factory.mktemp("run"))
 
 
-def of(told: Conformance, rule: str) -> tuple[str, str]:
+def of(report: Conformance, rule: str) -> tuple[str, str]:
     """The verdict on a rule and its cause."""
-    (found,) = [each for each in told.rules if each.id == rule]
+    (found,) = [each for each in report.rules if each.id == rule]
     return found.verdict.value, found.cause
 
 
 def test_goals_are_counted_with_what_was_explored(history) -> None:
     """Each of those that apply, whether it happened or not."""
-    told = conformance(history, load()).explored
-    assert told is not None
-    assert (60, 1) == (told.sequences, told.seed)
+    explored = conformance(history, load()).explored
+    assert explored is not None
+    assert (60, 1) == (explored.sequences, explored.seed)
     silent = profile_for(load()).silent
     applying = [goal.name for goal in GOALS if silent.isdisjoint(goal.rules)]
-    assert applying == list(told.goals)
-    assert told.goals["a dropped duplicate"] > 0
+    assert applying == list(explored.goals)
+    assert explored.goals["a dropped duplicate"] > 0
 
 
 def test_a_goal_that_never_happened_makes_its_rules_not_shown(history, monkeypatch) -> None:
     """Though events show them."""
     never = attrs.evolve(GOALS[0], reaches=lambda *_: False)
     monkeypatch.setattr("busproof.judging.coverage_goals.GOALS", (never, *GOALS[1:]))
-    told = conformance(history, load())
+    report = conformance(history, load())
     cause = "the run never reached a keyed send at a dead partition"
-    assert ("not shown", cause) == of(told, "KEY-03")
-    assert 3 == told.exit_code
+    assert ("not shown", cause) == of(report, "KEY-03")
+    assert 3 == report.exit_code
 
 
 def test_a_goal_is_not_missed_before_what_it_needs_has_happened(history, monkeypatch) -> None:
     """Such as a full partition, on a bus that takes no large messages."""
     never = attrs.evolve(GOALS[0], reaches=lambda *_: False, when=lambda *_: False)
     monkeypatch.setattr("busproof.judging.coverage_goals.GOALS", (never, *GOALS[1:]))
-    told = conformance(history, load())
-    assert told.explored is not None
-    assert GOALS[0].name not in told.explored.goals
-    assert "shown" == of(told, "KEY-03")[0]
+    report = conformance(history, load())
+    assert report.explored is not None
+    assert GOALS[0].name not in report.explored.goals
+    assert "shown" == of(report, "KEY-03")[0]
 
 
 def test_goals_are_nothing_to_a_run_that_does_not_explore(history, monkeypatch) -> None:
@@ -60,26 +60,26 @@ def test_goals_are_nothing_to_a_run_that_does_not_explore(history, monkeypatch) 
     never = tuple(attrs.evolve(goal, reaches=lambda *_: False) for goal in GOALS)
     monkeypatch.setattr("busproof.judging.coverage_goals.GOALS", never)
     scenarios = tuple(attrs.evolve(each, feature="") for each in history.scenarios)
-    told = conformance(attrs.evolve(history, scenarios=scenarios), load())
-    assert told.explored is None
-    assert "shown" == of(told, "KEY-03")[0]
+    report = conformance(attrs.evolve(history, scenarios=scenarios), load())
+    assert report.explored is None
+    assert "shown" == of(report, "KEY-03")[0]
 
 
 def test_a_goal_that_does_not_apply_is_not_counted(history) -> None:
     """A bus without transactions commits nothing."""
     some = tuple(each for each in history.header.capabilities if each != "transactions")
     header = attrs.evolve(history.header, capabilities=some)
-    told = conformance(attrs.evolve(history, header=header), load())
-    assert told.explored is not None
-    assert not [name for name in told.explored.goals if "commit" in name]
-    assert "not applicable" == of(told, "TXN-12")[0]
+    report = conformance(attrs.evolve(history, header=header), load())
+    assert report.explored is not None
+    assert not [name for name in report.explored.goals if "commit" in name]
+    assert "not applicable" == of(report, "TXN-12")[0]
 
 
 def test_sequences_are_no_scenarios(history) -> None:
     """They are counted by themselves, and have one name."""
-    told = conformance(history, load())
-    assert {} == told.scenarios
-    assert {("Exploration",)} == {each.scenarios for each in told.rules if each.scenarios}
+    report = conformance(history, load())
+    assert {} == report.scenarios
+    assert {("Exploration",)} == {each.scenarios for each in report.rules if each.scenarios}
     assert {EXPLORATION} == {each.feature for each in history.scenarios}
 
 

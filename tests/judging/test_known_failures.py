@@ -1,4 +1,4 @@
-"""A list of known failures excuses what it names, and tells when it is out of date."""
+"""A list of known failures excuses what it names, and says when it is out of date."""
 
 from datetime import date
 
@@ -50,13 +50,13 @@ BROKEN = found(KEY_08=Verdict.VIOLATED, KEY_02=Verdict.SHOWN)
 
 
 def test_a_listed_rule_that_fails_is_neither_shown_nor_violated() -> None:
-    told = judged(BROKEN, known("KEY-08"))
-    assert Verdict.KNOWN_FAILURE is told.rules[0].verdict
-    assert "known: it was always so" == told.rules[0].cause
-    assert EXAMPLE == told.rules[0].counterexample
-    assert (1, 0) == (told.counted(Verdict.SHOWN), told.counted(Verdict.VIOLATED))
-    assert Standing.FAILED is told.known_failures[0].standing
-    assert (ExitCode.OK, ()) == (told.exit_code, told.problems)
+    report = judged(BROKEN, known("KEY-08"))
+    assert Verdict.KNOWN_FAILURE is report.rules[0].verdict
+    assert "known: it was always so" == report.rules[0].cause
+    assert EXAMPLE == report.rules[0].counterexample
+    assert (1, 0) == (report.counted(Verdict.SHOWN), report.counted(Verdict.VIOLATED))
+    assert Standing.FAILED is report.known_failures[0].standing
+    assert (ExitCode.OK, ()) == (report.exit_code, report.problems)
 
 
 STALE = {
@@ -71,17 +71,17 @@ STALE = {
 def test_a_stale_entry_comes_before_a_violation(case: str) -> None:
     """KEY-08 is violated beside it in every case."""
     entries, said = STALE[case]
-    told = judged(BROKEN, *entries)
-    assert ExitCode.STALE is told.exit_code
-    assert any(problem.startswith(said) for problem in told.problems)
-    assert Verdict.VIOLATED is told.rules[0].verdict
+    report = judged(BROKEN, *entries)
+    assert ExitCode.STALE is report.exit_code
+    assert any(problem.startswith(said) for problem in report.problems)
+    assert Verdict.VIOLATED is report.rules[0].verdict
 
 
 def test_a_rule_that_no_scenario_shows_is_no_known_failure() -> None:
     never = next(rule.id for rule in load().rules if rule.shown_by == "never")
-    told = judged(BROKEN, known(never), known("KEY-08"))
-    assert ExitCode.STALE is told.exit_code
-    assert "no scenario shows it" in told.problems[0]
+    report = judged(BROKEN, known(never), known("KEY-08"))
+    assert ExitCode.STALE is report.exit_code
+    assert "no scenario shows it" in report.problems[0]
 
 
 def test_an_entry_counts_on_its_last_day() -> None:
@@ -93,10 +93,10 @@ def test_an_entry_counts_on_its_last_day() -> None:
     [Verdict.NOT_APPLICABLE, Verdict.NOT_SHOWN, Verdict.INCONCLUSIVE, Verdict.ERRORED],
 )
 def test_a_listed_rule_that_was_not_tried_leaves_the_run_incomplete(verdict: Verdict) -> None:
-    told = judged(found(KEY_08=verdict), known("KEY-08"))
-    assert ExitCode.INCOMPLETE is told.exit_code
-    assert verdict is told.rules[0].verdict
-    assert f"KEY-08 is a known failure and was {verdict.value} here" in told.problems[0]
+    report = judged(found(KEY_08=verdict), known("KEY-08"))
+    assert ExitCode.INCOMPLETE is report.exit_code
+    assert verdict is report.rules[0].verdict
+    assert f"KEY-08 is a known failure and was {verdict.value} here" in report.problems[0]
 
 
 def test_an_unlisted_violation_is_still_one() -> None:
@@ -126,8 +126,8 @@ def test_the_list_that_is_written_lets_the_same_run_end_well(tmp_path) -> None:
 def test_repeated_known_failure_keeps_its_entry(tmp_path) -> None:
     both = found(KEY_02=Verdict.VIOLATED, KEY_08=Verdict.VIOLATED, KEY_03=Verdict.SHOWN)
     old = attrs.evolve(known("KEY-08"), link="https://example.org/1")
-    told = judged(both, old, known("KEY-03"))
-    write_known_failures(told, tmp_path / "known.yaml", TODAY, date(2027, 2, 19))
+    report = judged(both, old, known("KEY-03"))
+    write_known_failures(report, tmp_path / "known.yaml", TODAY, date(2027, 2, 19))
     first, second = read_known_failures(tmp_path / "known.yaml")
     assert ("KEY-02", "2027-02-19") == (first.rule, first.expires)
     assert attrs.evolve(old, standing=Standing.NOT_TRIED) == second
@@ -159,13 +159,13 @@ WRONG = {
 
 
 @pytest.mark.parametrize("text", WRONG)
-def test_a_file_that_is_no_list_is_told_with_file_and_field(text: str, tmp_path) -> None:
+def test_a_file_that_is_no_list_is_reported_with_file_and_field(text: str, tmp_path) -> None:
     file = tmp_path / "known.yaml"
     file.write_text(text)
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as raised:
         read_known_failures(file)
-    assert str(file) in str(told.value)
-    assert WRONG[text] in str(told.value)
+    assert str(file) in str(raised.value)
+    assert WRONG[text] in str(raised.value)
 
 
 def test_a_list_that_is_not_there_is_a_usage_error(tmp_path) -> None:

@@ -88,7 +88,7 @@ def test_a_search_that_runs_out_of_its_budget_gives_no_verdict(monkeypatch) -> N
     assert "too many possible orders" in found.exhausted
 
 
-def test_a_received_number_tells_where_the_send_before_went() -> None:
+def test_a_received_number_shows_where_the_send_before_went() -> None:
     events = [
         event("c1", CREATE, DONE, 0, 0),
         event("c1", SEND, DONE, 0, 0),
@@ -99,7 +99,7 @@ def test_a_received_number_tells_where_the_send_before_went() -> None:
     assert witness.partition == 3
 
 
-def test_negative_number_tells_no_partition() -> None:
+def test_negative_number_reveals_no_partition() -> None:
     """Found with a history that had one: the witness could not be built."""
     events = [
         event("c1", CREATE, DONE, 0, 0),

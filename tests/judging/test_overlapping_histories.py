@@ -82,7 +82,7 @@ def history(
     return work(adapter, profile(), Random(seed), LENGTH, clients, connections, habits)
 
 
-def told(events: list[Event], found: Judged) -> str:
+def described(events: list[Event], found: Judged) -> str:
     return "\n".join(event_words(events[index]) for index in found.order[-20:])
 
 
@@ -112,7 +112,7 @@ def test_valid_histories_are_judged_and_never_accused(shard: int) -> None:
         for oracle in Oracle:
             observability = observability_for(attrs.evolve(REAL, slack=slack), oracle)
             found = judged(events, profile(), observability)
-            assert found.violation is None, f"seed {seed}, {oracle}\n{told(events, found)}"
+            assert found.violation is None, f"seed {seed}, {oracle}\n{described(events, found)}"
             undecided += bool(found.exhausted)
             for indices in parts(events):
                 part = [events[index] for index in indices]
@@ -135,7 +135,7 @@ def test_histories_of_full_queues_are_never_accused() -> None:
         for oracle in Oracle:
             observability = observability_for(attrs.evolve(REAL, slack=slack), oracle)
             found = judged(events, held_to, observability)
-            assert found.violation is None, f"seed {seed}, {oracle}\n{told(events, found)}"
+            assert found.violation is None, f"seed {seed}, {oracle}\n{described(events, found)}"
             for indices in parts(events):
                 part = [events[index] for index in indices]
                 assert impossible_subhistory(part, held_to, observability, ()) is None, seed
@@ -177,7 +177,7 @@ def timed(fault: Mutant) -> list[Event]:
 
 
 def told_later(outcome: Outcome, later: int) -> Outcome:
-    """The answer with the times that it tells on a clock that is ahead by so much."""
+    """The answer with its times by a clock that is ahead by so much."""
     match outcome:
         case Received(message=view):
             return Received(message=seen_later(view, later))

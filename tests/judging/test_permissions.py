@@ -49,8 +49,8 @@ def test_scenario_of_permissions_that_fails_by_its_own_words_is_inconclusive() -
     scenario = Scenario(name="few", feature="x.feature", rules=("LIFE-11",), events=(), ended=ended)
     history = History(header=header, scenarios=(scenario,))
     found = conformance(history, CATALOGUE)
-    (told,) = [each for each in found.rules if each.id == "LIFE-11"]
-    assert Verdict.INCONCLUSIVE is told.verdict
+    (rule,) = [each for each in found.rules if each.id == "LIFE-11"]
+    assert Verdict.INCONCLUSIVE is rule.verdict
     assert ExitCode.INCOMPLETE is found.exit_code
     also = attrs.evolve(scenario, rules=("LIFE-11", "LIFE-01"))
     verdicts = {

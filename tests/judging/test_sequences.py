@@ -20,8 +20,8 @@ def test_a_lock_is_named_by_a_receive_that_asks_for_one() -> None:
         commands = sequence(seed, 40, 4)
         for asked in commands:
             receives = {each.number: "lock" for each in commands[: asked.number - 1]}
-            told = resolved(asked.command, receives)
-            if told != asked.command:
+            command = resolved(asked.command, receives)
+            if command != asked.command:
                 number = int(str(getattr(asked.command, "lock_token", "")).removeprefix("@"))
                 given = commands[number - 1].command
                 assert isinstance(given, Receive)

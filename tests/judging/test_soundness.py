@@ -91,8 +91,8 @@ def objection(events: Sequence[Event], found: Judged) -> str:
     if found.violation is None:
         return found.exhausted or ""
     shown = [(index, events[index]) for index in found.order]
-    told = [f"{at}: {e.called}-{e.returned} {e.command} -> {e.outcome}" for at, e in shown]
-    return "\n".join([f"{found.violation.rules}", *told])
+    lines = [f"{at}: {e.called}-{e.returned} {e.command} -> {e.outcome}" for at, e in shown]
+    return "\n".join([f"{found.violation.rules}", *lines])
 
 
 def held_to() -> Iterator[Profile]:

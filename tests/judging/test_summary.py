@@ -65,7 +65,7 @@ def scenarios() -> list[Scenario]:
     ]
 
 
-def told(conformance: Conformance) -> str:
+def comparable(conformance: Conformance) -> str:
     return json.dumps(view(conformance), indent=1)
 
 
@@ -104,7 +104,7 @@ def test_pieces_say_what_the_whole_says(scenarios: list[Scenario], seed: int) ->
     whole = conformance(History(header=header, scenarios=tuple(scenarios)), load())
     checker = Checker(header, load())
     summary = in_pieces(checker, scenarios, Random(seed))
-    assert told(whole) == told(verdicts(header, checker.terms, summary))
+    assert comparable(whole) == comparable(verdicts(header, checker.terms, summary))
     verdict = {rule.id: rule for rule in whole.rules}
     assert Verdict.VIOLATED is verdict["KEY-02"].verdict
     assert "flaky: 1 of 2 replays" in verdict["KEY-02"].cause
@@ -121,7 +121,7 @@ def test_later_scenarios_are_reported_later(scenarios: list[Scenario]) -> None:
     half = len(scenarios) // 2
     summary = in_pieces(checker, scenarios[:half], Random(1))
     summary.merge(in_pieces(checker, scenarios[half:], Random(2)).moved(half))
-    assert told(whole) == told(verdicts(header, checker.terms, summary))
+    assert comparable(whole) == comparable(verdicts(header, checker.terms, summary))
 
 
 def test_a_part_that_cannot_be_read_keeps_its_scenario_from_being_judged(
@@ -157,7 +157,7 @@ def test_shortest_counterexample_is_reported(sends: int, queue: str) -> None:
     checker = Checker(header, load())
     for seed in range(2):
         summary = in_pieces(checker, [scenario], Random(seed))
-        assert told(whole) == told(verdicts(header, checker.terms, summary))
+        assert comparable(whole) == comparable(verdicts(header, checker.terms, summary))
     (violated,) = [each for each in whole.rules if each.verdict is Verdict.VIOLATED]
     assert violated.counterexample is not None
     assert queue == violated.counterexample.events[-1].client

@@ -12,7 +12,7 @@ from busproof import spec
 from busproof import vocabulary as v
 from busproof.model import new_namespace
 
-RUNS = 2_000 if os.environ.get("BUSPROOF_SIZE") == "full" else 60
+RUNS = 2_000 if os.environ.get("BUSPROOF_SIZE") == "full" else 20
 LENGTH = 60
 CATALOGUE = spec.load()
 READINGS = next(each for each in CATALOGUE.ambiguities if each.id == "TXN-ENTITIES").choices

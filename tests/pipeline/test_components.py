@@ -68,11 +68,11 @@ def test_a_component_that_breaks_the_judge_stops_no_other(monkeypatch: pytest.Mo
         return check(checker, scenario)
 
     monkeypatch.setattr(Checker, "check", broken)
-    told = judged([BEGUN % 1, CREATED, ENDED], [BEGUN % 2, CREATED, ENDED]).summary
+    summary = judged([BEGUN % 1, CREATED, ENDED], [BEGUN % 2, CREATED, ENDED]).summary
     sentence = "judging 's1' broke off: ZeroDivisionError: division by zero"
-    assert {sentence: 1} == told.exhausted
-    assert sentence == told.rules["KEY-02"].own["exhausted"].text
-    assert (2, {"passed": 2}) == (told.scenarios, told.ended())
+    assert {sentence: 1} == summary.exhausted
+    assert sentence == summary.rules["KEY-02"].own["exhausted"].text
+    assert (2, {"passed": 2}) == (summary.scenarios, summary.ended())
 
 
 @pytest.mark.parametrize(
@@ -91,17 +91,17 @@ def test_a_line_that_cannot_be_used_keeps_its_history_from_being_judged(
     line: str | None, why: str
 ) -> None:
     """And no other history: without the event that it was, what comes after would look wrong."""
-    told = judged([BEGUN % 1, CREATED, line, ENDED], [BEGUN % 2, CREATED])
-    assert {102, 103} >= told.unusable.keys() > set()
-    assert why in next(iter(told.unusable.values()))
-    assert {"interrupted": 1} == told.summary.ended()
+    result = judged([BEGUN % 1, CREATED, line, ENDED], [BEGUN % 2, CREATED])
+    assert {102, 103} >= result.unusable.keys() > set()
+    assert why in next(iter(result.unusable.values()))
+    assert {"interrupted": 1} == result.summary.ended()
 
 
 def test_an_event_after_the_end_belongs_to_no_scenario() -> None:
-    told = judged([BEGUN % 1, ENDED, CREATED], [ENDED])
-    assert "an event outside of a scenario" in told.unusable[102]
-    assert "a scenario ends here that did not begin" in told.unusable[200]
-    assert 0 == told.summary.scenarios
+    result = judged([BEGUN % 1, ENDED, CREATED], [ENDED])
+    assert "an event outside of a scenario" in result.unusable[102]
+    assert "a scenario ends here that did not begin" in result.unusable[200]
+    assert 0 == result.summary.scenarios
 
 
 def test_two_events_of_one_place_are_not_judged() -> None:
@@ -116,10 +116,10 @@ def test_two_events_of_one_place_are_not_judged() -> None:
 
 def test_a_last_line_that_was_cut_off_is_left_out() -> None:
     """As where a run was killed; what stands before it is judged."""
-    told = judged([BEGUN % 1, CREATED, CREATED[:50]], last=True)
-    assert told.summary.cut
-    assert {} == told.unusable
-    assert {"interrupted": 1} == told.summary.ended()
+    result = judged([BEGUN % 1, CREATED, CREATED[:50]], last=True)
+    assert result.summary.cut
+    assert {} == result.unusable
+    assert {"interrupted": 1} == result.summary.ended()
     assert not judged([BEGUN % 1, CREATED, CREATED[:50]]).summary.cut
     assert judged([BEGUN % 1, CREATED, "no JSON"], last=True).unusable
 

@@ -41,8 +41,8 @@ def test_the_features_hold_on_spark(tmp_path: Path) -> None:
         check=False,
         timeout=PATIENCE,
     )
-    told = reports.read(tmp_path / "reports" / "runs" / "run").rules
-    verdicts = {each.id: each.verdict for each in told}
-    bad = [each.id for each in told if each.verdict in (Verdict.VIOLATED, Verdict.ERRORED)]
+    rules = reports.read(tmp_path / "reports" / "runs" / "run").rules
+    verdicts = {each.id: each.verdict for each in rules}
+    bad = [each.id for each in rules if each.verdict in (Verdict.VIOLATED, Verdict.ERRORED)]
     assert (0, []) == (ended.returncode, bad), ended.stdout + ended.stderr
     assert Verdict.SHOWN is verdicts[RULE]

@@ -38,7 +38,7 @@ class Ended:
 
     code: int
     err: str
-    told: Conformance | None
+    report: Conformance | None
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def follow(folder: Path, *options: str) -> Ended:
 
 
 def at_once(folder: Path) -> Conformance:
-    """What is told of the same files when they are judged together."""
+    """The report on the same files when they are judged together."""
     report = folder / "_together"
     with contextlib.redirect_stdout(io.StringIO()):
         main(["check", str(folder), "--engine", "spark", "--report", str(report)])
@@ -83,9 +83,9 @@ def alike(one: Conformance | None, other: Conformance) -> None:
     assert _unordered(one) == _unordered(other)
 
 
-def _unordered(told: Conformance) -> Conformance:
-    rules = [attrs.evolve(each, scenarios=tuple(sorted(each.scenarios))) for each in told.rules]
-    return attrs.evolve(told, rules=tuple(rules), problems=tuple(sorted(told.problems)))
+def _unordered(report: Conformance) -> Conformance:
+    rules = [attrs.evolve(each, scenarios=tuple(sorted(each.scenarios))) for each in report.rules]
+    return attrs.evolve(report, rules=tuple(rules), problems=tuple(sorted(report.problems)))
 
 
 def test_later_files_are_judged_alone_and_reported_together(folder: Path) -> None:
@@ -99,11 +99,11 @@ def test_later_files_are_judged_alone_and_reported_together(folder: Path) -> Non
     assert "1 file, " in after.err
     assert "nothing violated" in after.err
     assert 1 == after.code, "what was violated stays so"
-    alike(after.told, at_once(folder))
+    alike(after.report, at_once(folder))
     again = follow(folder)
     assert "" == again.err
-    assert after.told is not None
-    alike(again.told, after.told)
+    assert after.report is not None
+    alike(again.report, after.report)
 
 
 def test_files_of_a_table_are_followed_like_history_files(
@@ -123,7 +123,7 @@ def test_files_of_a_table_are_followed_like_history_files(
         _copied(part, followed / f"{history}.parquet")
         ended = follow(followed)
         assert 1 == ended.err.count("1 file, ")
-    alike(ended.told, at_once(table))
+    alike(ended.report, at_once(table))
     _copied(tmp_path / f"_{histories[0]}", followed / "again.parquet")
     again = follow(followed)
     assert 2 == again.code
@@ -141,7 +141,7 @@ def _copied(part: Path, file: Path) -> None:
 
 @pytest.mark.skipif(not FULL, reason="much as the test before it: BUSPROOF_SIZE=full")
 def test_half_a_batch_leaves_nothing_and_is_judged_again(folder: Path) -> None:
-    """A kill leaves a part of a record, and violations that no record tells of."""
+    """A kill leaves part of a record, and violations without a record."""
     found = folder / "_found"
     first = follow(folder, "--violations", str(found))
     ledger = folder / "_busproof"
@@ -149,8 +149,8 @@ def test_half_a_batch_leaves_nothing_and_is_judged_again(folder: Path) -> None:
     record.rename(ledger / "batch-000001.part")
     (found / "batch-000001" / "violations" / "half").write_text("{")
     second = follow(folder, "--violations", str(found))
-    assert first.told is not None
-    alike(second.told, first.told)
+    assert first.report is not None
+    alike(second.report, first.report)
     assert not (found / "batch-000001" / "violations" / "half").exists()
     assert ["batch-000001"] == [each.name for each in found.iterdir()]
     assert ["batch-000001.json"] == [each.name for each in ledger.glob("batch-*")]
@@ -172,7 +172,7 @@ def test_a_file_is_judged_once_though_the_process_was_killed(folder: Path) -> No
         [*words, "--once"], capture_output=True, text=True, check=False, timeout=PATIENCE
     )
     assert (1, 1) == (ended.returncode, ended.stderr.count("2 files, "))
-    alike(follow(folder).told, at_once(folder))
+    alike(follow(folder).report, at_once(folder))
 
 
 def test_following_ends_on_interrupt_with_the_verdicts(folder: Path, monkeypatch) -> None:
@@ -206,7 +206,7 @@ def test_a_file_that_is_being_written_is_waited_for(tmp_path: Path, monkeypatch)
     assert [] == [*coming]
 
 
-def test_a_file_that_changed_after_it_was_judged_is_told(tmp_path: Path) -> None:
+def test_a_file_that_changed_after_it_was_judged_is_reported(tmp_path: Path) -> None:
     """Nobody takes its new events for judged; one that is gone has changed nothing."""
     (tmp_path / "one.jsonl").write_text("1234")
     ledger = Ledger(tmp_path / "_busproof")
@@ -225,14 +225,14 @@ def test_a_file_of_other_terms_is_refused_and_nothing_is_lost(folder: Path) -> N
     ended = follow(folder)
     assert 2 == ended.code
     assert "clean.jsonl and other.jsonl are of different implementations" in ended.err
-    assert first.told is not None
+    assert first.report is not None
     kept = Ledger(folder / "_busproof")
     assert (2, 1) == (len(kept.files), kept.count)
-    alike(kept.conformance(None), first.told)
+    alike(kept.conformance(None), first.report)
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (["check"], "a folder of arriving histories with --follow"),
         (
@@ -248,14 +248,14 @@ def test_a_file_of_other_terms_is_refused_and_nothing_is_lost(folder: Path) -> N
     ],
 )
 def test_senseless_words_get_a_sentence(
-    tmp_path: Path, monkeypatch, capsys, words: list[str], told: str
+    tmp_path: Path, monkeypatch, capsys, words: list[str], expected: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "f").write_text("a file, and no folder")
     with contextlib.suppress(SystemExit):
         assert main(words) in (2, 3)
     said = capsys.readouterr().err
-    assert told in said
+    assert expected in said
     assert "Traceback" not in said
     assert ["f"] == [each.name for each in tmp_path.iterdir() if each.name != "_busproof"]
 
@@ -274,7 +274,7 @@ def test_two_do_not_follow_by_one_record(folder: Path) -> None:
     assert "another process follows the same folder" in ended.err
 
 
-def test_a_record_that_is_none_is_told(folder: Path) -> None:
+def test_a_record_that_is_none_is_reported(folder: Path) -> None:
     (folder / "_busproof").mkdir()
     for text in ("{", "[]", json.dumps({"files": {}, "header": {}, "conformance": {}})):
         (folder / "_busproof" / "batch-000001.json").write_text(text)

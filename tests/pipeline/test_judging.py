@@ -64,16 +64,16 @@ def test_a_run_of_the_suite_has_the_same_verdicts(spark: SparkSession, tmp_path:
         timeout=PATIENCE,
     )
     assert ended.returncode in (1, 3), ended.stderr
-    told = alike(spark, tmp_path / "reports" / "runs" / "run" / "history.jsonl")
-    assert told["summary"]["shown"] > 0
+    report = alike(spark, tmp_path / "reports" / "runs" / "run" / "history.jsonl")
+    assert report["summary"]["shown"] > 0
 
 
 def test_an_exploration_has_the_same_verdicts(spark: SparkSession, tmp_path: Path) -> None:
     """With what it met of the situations that it must meet."""
     explored(ModelAdapter(), sequences=200 if FULL else 15).history(tmp_path)
-    told = alike(spark, tmp_path / "history.jsonl")
-    assert told["explored"]["goals"]
-    assert 0 == told["summary"]["violated"]
+    report = alike(spark, tmp_path / "history.jsonl")
+    assert report["explored"]["goals"]
+    assert 0 == report["summary"]["violated"]
 
 
 def test_an_exploration_that_finds_a_fault_has_the_same_verdicts(
@@ -81,8 +81,8 @@ def test_an_exploration_that_finds_a_fault_has_the_same_verdicts(
 ) -> None:
     """With its small failure and the replays of it."""
     explored(make("mismatch-accepted"), sequences=10).history(tmp_path)
-    told = alike(spark, tmp_path / "history.jsonl")
-    assert 1 == told["exit_code"]
+    report = alike(spark, tmp_path / "history.jsonl")
+    assert 1 == report["exit_code"]
 
 
 def test_overlapping_and_corrupted_histories_have_the_same_verdicts(
@@ -95,8 +95,8 @@ def test_overlapping_and_corrupted_histories_have_the_same_verdicts(
         for clients in CLIENTS:
             histories += cases.corrupted(kind, clients, TRIES)
     cases.write(tmp_path / "history.jsonl", histories, cases.header())
-    told = alike(spark, tmp_path / "history.jsonl")
-    assert told["summary"]["violated"] >= 5
+    report = alike(spark, tmp_path / "history.jsonl")
+    assert report["summary"]["violated"] >= 5
 
 
 def test_a_history_of_events_alone_is_cut_into_parts(spark: SparkSession, tmp_path: Path) -> None:
@@ -125,5 +125,5 @@ def test_runs_of_seeded_faults_have_the_same_verdicts(
     every = {rule.id for rule in load_catalogue().rules}
     file = tmp_path / "history.jsonl"
     cases.write(file, [*cases.seeded(faulty=faulty, rules=every)], cases.faults_header())
-    told = alike(spark, file)
-    assert (1 if faulty else 3) == told["exit_code"]
+    report = alike(spark, file)
+    assert (1 if faulty else 3) == report["exit_code"]

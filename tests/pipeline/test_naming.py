@@ -85,7 +85,7 @@ def test_a_row_without_a_command_is_none(table: DataFrame) -> None:
 
 
 @pytest.mark.parametrize(
-    ("columns", "told"),
+    ("columns", "expected"),
     [
         ({"histroy_id": "run"}, "has no field 'histroy_id'; there are history_id"),
         ({"command.message.bdy": "id"}, "has no field 'command.message.bdy'; there are command"),
@@ -97,13 +97,13 @@ def test_a_row_without_a_command_is_none(table: DataFrame) -> None:
         ({"history_id": "run", "seq": "n"}, "no column is command or outcome; it has run, n"),
     ],
 )
-def test_a_name_that_is_none_is_told(table: DataFrame, columns, told) -> None:
-    with pytest.raises(UsageError, match=told):
+def test_a_name_that_is_none_is_reported(table: DataFrame, columns, expected) -> None:
+    with pytest.raises(UsageError, match=expected):
         Naming(columns, place="names.toml").records(table)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("columns = 3", "must have a table"),
         ("[columns]\nseq = 3", "theirs as texts"),
@@ -112,11 +112,11 @@ def test_a_name_that_is_none_is_told(table: DataFrame, columns, told) -> None:
         (None, "cannot read"),
     ],
 )
-def test_a_file_that_is_none_is_told(tmp_path: Path, text, told) -> None:
+def test_a_file_that_is_none_is_reported(tmp_path: Path, text, expected) -> None:
     file = tmp_path / "names.toml"
     if text is not None:
         file.write_text(text)
-    with pytest.raises(UsageError, match=told):
+    with pytest.raises(UsageError, match=expected):
         read_naming(file)
 
 
@@ -143,7 +143,10 @@ def test_the_same_is_found_whatever_the_columns_are_called(
     (foreign / "_header.json").write_text(header)
     words = [f'{ours} = "{theirs}"' for ours, theirs in RENAMED.items()]
     names.write_text("\n".join(["[columns]", *words]))
-    one, other = told(history, tmp_path / "one"), told(foreign, tmp_path / "other", names)
+    one, other = (
+        verdicts_of(history, tmp_path / "one"),
+        verdicts_of(foreign, tmp_path / "other", names),
+    )
     assert one.rules == other.rules
     assert (1, len(lines)) == (other.exit_code, other.events)
     with contextlib.redirect_stderr(io.StringIO()) as err:
@@ -172,7 +175,7 @@ def _columns(number: int, event: dict[str, Any]) -> tuple[object, ...]:
     )
 
 
-def told(history: Path, report: Path, names: Path | None = None) -> Any:
+def verdicts_of(history: Path, report: Path, names: Path | None = None) -> Any:
     mapping = [] if names is None else ["--mapping", str(names)]
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         main([*CHECK, str(history), "--report", str(report), *mapping])

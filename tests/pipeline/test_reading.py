@@ -64,7 +64,7 @@ def test_each_file_of_a_folder_has_a_header_of_its_own(spark: SparkSession, file
         rows_of(spark, folder)
 
 
-def test_a_table_that_is_cut_is_told_in_one_line(
+def test_a_table_that_is_cut_is_reported_in_one_line(
     spark: SparkSession, file: Path, tmp_path: Path
 ) -> None:
     table = tmp_path / "table"
@@ -89,7 +89,7 @@ def test_a_table_has_columns_for_queries(spark: SparkSession, file: Path) -> Non
     assert 0 == table.where("record = 'header'").count()
 
 
-def test_error_of_java_is_told_without_the_call_of_python() -> None:
+def test_error_of_java_is_reported_without_the_call_of_python() -> None:
     class Py4JJavaError(Exception):
         __module__ = "py4j.protocol"
 
@@ -97,7 +97,7 @@ def test_error_of_java_is_told_without_the_call_of_python() -> None:
     assert "java.io.IOException: Mkdirs failed" == said_by_spark(Py4JJavaError(text))
 
 
-def test_an_executor_without_busproof_is_told() -> None:
+def test_an_executor_without_busproof_is_reported() -> None:
     class PythonException(Exception):  # noqa: N818 - as Spark calls it
         __module__ = "pyspark.errors"
 

@@ -51,13 +51,13 @@ def screened(spark: SparkSession, file: Path) -> Checked:
     return check(spark, find_source(str(file)), screen=True)
 
 
-def of(told: Conformance, verdict: Verdict) -> set[str]:
-    return {rule.id for rule in told.rules if rule.verdict is verdict}
+def of(report: Conformance, verdict: Verdict) -> set[str]:
+    return {rule.id for rule in report.rules if rule.verdict is verdict}
 
 
-def accuses_nobody(told: Conformance) -> None:
-    assert set() == of(told, Verdict.VIOLATED) | of(told, Verdict.SHOWN)
-    assert ExitCode.INCOMPLETE is told.exit_code
+def accuses_nobody(report: Conformance) -> None:
+    assert set() == of(report, Verdict.VIOLATED) | of(report, Verdict.SHOWN)
+    assert ExitCode.INCOMPLETE is report.exit_code
 
 
 def suspected(spark: SparkSession, file: Path, histories: list[cases.Case]) -> dict[str, set[str]]:
@@ -76,9 +76,9 @@ def test_overlapping_histories_with_lost_answers_are_not_accused(
     histories = [*cases.clean("round-robin", SEEDS), *cases.clean("hostile", SEEDS)]
     histories += [*cases.lossy(SEEDS), *cases.crowded(SEEDS)]
     cases.write(tmp_path / "h.jsonl", histories, cases.header())
-    told = screened(spark, tmp_path / "h.jsonl").conformance
-    accuses_nobody(told)
-    first, second, *_ = told.problems
+    report = screened(spark, tmp_path / "h.jsonl").conformance
+    accuses_nobody(report)
+    first, second, *_ = report.problems
     assert f"screened for violations of {len(SCREENED)} rules and not judged" in first
     assert re.match(r"[1-9]\d* components looked suspicious \(.*LIFE-06 \d", second)
     assert re.search(r"were judged: 0 with a violation, [1-9]\d* without a confirmed one", second)
@@ -137,10 +137,10 @@ def test_only_suspicious_parts_of_a_production_history_are_judged(
     cases.write(file, [case], cases.header())
     lines = [line for line in file.read_text().splitlines() if '"started"' not in line]
     file.write_text("\n".join(lines) + "\n")
-    told = screened(spark, file).conformance
-    assert {"KEY-07"} == of(told, Verdict.VIOLATED)
-    assert 0 < told.events < len(lines) - 1
-    assert "1 component looked suspicious (KEY-02 1) and was judged" in told.problems[1]
+    report = screened(spark, file).conformance
+    assert {"KEY-07"} == of(report, Verdict.VIOLATED)
+    assert 0 < report.events < len(lines) - 1
+    assert "1 component looked suspicious (KEY-02 1) and was judged" in report.problems[1]
 
 
 def test_history_with_an_unreadable_line_is_not_accused(
@@ -152,10 +152,10 @@ def test_history_with_an_unreadable_line_is_not_accused(
     cases.write(file, [case], cases.header())
     lines = [line for line in file.read_text().splitlines() if '"started"' not in line]
     file.write_text("\n".join([*lines[:5], "no JSON", *lines[5:]]) + "\n")
-    told = screened(spark, file).conformance
-    accuses_nobody(told)
-    assert "1 line could not be read, and screening left them out" in told.problems
-    assert "so that 1 history was not judged: h.jsonl:6" in told.problems[-1]
+    report = screened(spark, file).conformance
+    accuses_nobody(report)
+    assert "1 line could not be read, and screening left them out" in report.problems
+    assert "so that 1 history was not judged: h.jsonl:6" in report.problems[-1]
 
 
 def test_line_that_cannot_be_parsed_leaves_others_their_places() -> None:
@@ -222,7 +222,7 @@ def test_plan_is_compiled_and_moves_rows_twice(compiling: SparkSession, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (["check", "x", "--screen"], "--screen is for --engine spark"),
         (
@@ -236,8 +236,8 @@ def test_screening_does_not_fit_other_options(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     words: list[str],
-    told: str,
+    expected: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert 2 == main(words)
-    assert told in capsys.readouterr().err
+    assert expected in capsys.readouterr().err

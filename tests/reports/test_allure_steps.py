@@ -1,4 +1,4 @@
-"""allure-pytest tells of Gherkin steps, rules and adapters for our scenarios, and only for them."""
+"""allure-pytest reports Gherkin steps, rules and adapters for our scenarios, and only for them."""
 
 import json
 import os
@@ -249,7 +249,7 @@ def folder(project) -> Path:
 
 
 @pytest.fixture(scope="module")
-def told(folder) -> dict[str, dict]:
+def cases(folder) -> dict[str, dict]:
     return results(folder)
 
 
@@ -266,8 +266,8 @@ def parameters(result: dict) -> dict[str, str]:
     return {each["name"]: each["value"] for each in result.get("parameters", ())}
 
 
-def test_scenarios_are_titled_as_written(told) -> None:
-    assert set(told) == {
+def test_scenarios_are_titled_as_written(cases) -> None:
+    assert set(cases) == {
         "Every step passes",
         "A step fails {here}",
         "A step breaks",
@@ -286,13 +286,13 @@ def test_scenarios_are_titled_as_written(told) -> None:
     }
 
 
-def test_scenarios_are_described_without_the_path_of_their_file(told) -> None:
-    assert told["A step breaks"]["description"] == "Partition keys: A step breaks"
-    assert told["Every step passes"]["description"] == "It says why."
+def test_scenarios_are_described_without_the_path_of_their_file(cases) -> None:
+    assert cases["A step breaks"]["description"] == "Partition keys: A step breaks"
+    assert cases["Every step passes"]["description"] == "It says why."
 
 
-def test_each_gherkin_step_is_a_step_with_its_background(told) -> None:
-    assert steps(told["Every step passes"]) == [
+def test_each_gherkin_step_is_a_step_with_its_background(cases) -> None:
+    assert steps(cases["Every step passes"]) == [
         ("Given a bus", "passed"),
         ("Given the messages", "passed"),
         ("And the text", "passed"),
@@ -300,8 +300,8 @@ def test_each_gherkin_step_is_a_step_with_its_background(told) -> None:
     ]
 
 
-def test_a_failed_step_is_the_last_and_has_its_reason(told) -> None:
-    result = told["A step fails {here}"]
+def test_a_failed_step_is_the_last_and_has_its_reason(cases) -> None:
+    result = cases["A step fails {here}"]
     assert steps(result)[-1] == ("Then it does not hold", "failed")
     assert "assert 1 == 2" in result["steps"][-1]["statusDetails"]["message"]
     assert (len(result["steps"]), result["status"]) == (3, "failed")
@@ -317,21 +317,21 @@ def test_a_failed_step_is_the_last_and_has_its_reason(told) -> None:
         ("A step needs more than is declared", "Then more is needed", "skipped"),
     ],
 )
-def test_a_step_that_does_not_end_well_is_told(told, scenario, step, status) -> None:
-    assert steps(told[scenario]) == [("Given a bus", "passed"), (step, status)]
-    assert told[scenario]["status"] == status
+def test_a_step_that_does_not_end_well_is_reported(cases, scenario, step, status) -> None:
+    assert steps(cases[scenario]) == [("Given a bus", "passed"), (step, status)]
+    assert cases[scenario]["status"] == status
 
 
-def test_exploration_is_filed_with_its_adapter_and_terms(told) -> None:
+def test_exploration_is_filed_with_its_adapter_and_terms(cases) -> None:
     """Without parameters a second adapter's exploration would pass for a retry of the first's."""
-    assert labels(told["test_exploration"], "epic", "feature") == [("epic", "Exploration")]
-    assert parameters(told["test_exploration"]).keys() >= {"adapter", "edition", "tier"}
-    assert labels(told["test_of_a_host"], "epic") == []
-    assert parameters(told["test_of_a_host"]) == {}
+    assert labels(cases["test_exploration"], "epic", "feature") == [("epic", "Exploration")]
+    assert parameters(cases["test_exploration"]).keys() >= {"adapter", "edition", "tier"}
+    assert labels(cases["test_of_a_host"], "epic") == []
+    assert parameters(cases["test_of_a_host"]) == {}
 
 
-def test_a_table_and_a_text_are_attached_to_their_step(told, folder) -> None:
-    _, table, text, _ = told["Every step passes"]["steps"]
+def test_a_table_and_a_text_are_attached_to_their_step(cases, folder) -> None:
+    _, table, text, _ = cases["Every step passes"]["steps"]
     attached = {
         (each["name"], each["type"]): (folder / each["source"]).read_text()
         for step in (table, text)
@@ -343,9 +343,9 @@ def test_a_table_and_a_text_are_attached_to_their_step(told, folder) -> None:
     }
 
 
-def test_labels_tell_family_rules_and_scenario(told) -> None:
+def test_labels_show_family_rules_and_scenario(cases) -> None:
     kinds = ("epic", "feature", "rule", "story", "severity")
-    assert labels(told["Every step passes"], *kinds) == [
+    assert labels(cases["Every step passes"], *kinds) == [
         ("epic", "KEY"),
         ("feature", "KEY-01"),
         ("feature", "KEY-02"),
@@ -356,15 +356,15 @@ def test_labels_tell_family_rules_and_scenario(told) -> None:
     ]
 
 
-def test_a_scenario_skipped_in_its_setup_has_labels_and_parameters_too(told) -> None:
-    result = told["Nothing is tried"]
+def test_a_scenario_skipped_in_its_setup_has_labels_and_parameters_too(cases) -> None:
+    result = cases["Nothing is tried"]
     assert result["status"] == "skipped"
     assert ("rule", "LIFE-02") in labels(result, "rule")
     assert parameters(result)["edition"] == "'de-2021-04'"
 
 
-def test_parameters_tell_who_was_held_to_what_without_address(told, folder) -> None:
-    given = parameters(told["Every step passes"])
+def test_parameters_show_who_was_held_to_what_without_address(cases, folder) -> None:
+    given = parameters(cases["Every step passes"])
     assert given["adapter"].startswith("'amqp ")
     assert (given["edition"], given["tier"]) == ("'de-2021-04'", "'standard'")
     texts = "".join(file.read_text() for file in folder.iterdir())
@@ -372,19 +372,19 @@ def test_parameters_tell_who_was_held_to_what_without_address(told, folder) -> N
     assert "example.net" not in texts
 
 
-def test_a_row_of_an_outline_has_its_values_as_parameters(told) -> None:
-    rows = [told["A key is kept [a]"], told["A key is kept [b]"]]
+def test_a_row_of_an_outline_has_its_values_as_parameters(cases) -> None:
+    rows = [cases["A key is kept [a]"], cases["A key is kept [b]"]]
     assert ["'a'", "'b'"] == [parameters(row)["key"] for row in rows]
     assert rows[0]["historyId"] != rows[1]["historyId"]
 
 
-def test_a_test_that_is_no_scenario_has_parameters_too(told) -> None:
-    result = told["test_exploring"]
+def test_a_test_that_is_no_scenario_has_parameters_too(cases) -> None:
+    result = cases["test_exploring"]
     assert "adapter" in parameters(result)
     assert labels(result, "epic", "severity") == [("severity", "normal")]
 
 
-def test_fixtures_are_told_where_they_are_a_hosts_or_went_wrong(folder) -> None:
+def test_fixtures_are_reported_where_they_are_a_hosts_or_went_wrong(folder) -> None:
     """Those of our scenarios say nothing that the steps do not say."""
     containers = [json.loads(file.read_text()) for file in folder.glob("*-container.json")]
     fixtures = {each["name"] for container in containers for each in container.get("befores", ())}
@@ -394,8 +394,8 @@ def test_fixtures_are_told_where_they_are_a_hosts_or_went_wrong(folder) -> None:
 
 
 @pytest.mark.parametrize("name", ["test_host", "test_a_scenario_of_the_host"])
-def test_a_test_of_the_host_is_left_alone(told, name) -> None:
-    result = told[name]
+def test_a_test_of_the_host_is_left_alone(cases, name) -> None:
+    result = cases[name]
     assert labels(result, "epic", "feature", "rule", "story", "severity") == []
     assert parameters(result) == {}
     assert steps(result) == []
@@ -458,13 +458,15 @@ def test_steps_are_recorded_where_plugins_are_loaded_by_name(project) -> None:
     assert len(steps(results(project / "named")["Every step passes"])) == 4
 
 
-def test_our_own_features_are_told_as_they_ended(tmp_path) -> None:
+def test_our_own_features_are_reported_as_they_ended(tmp_path) -> None:
     """The model is no client library, so the scenario of KEY-13 is not applicable to it."""
     features = ("--pyargs", "busproof.features", "--alluredir", "own", "--bus-adapter", "model")
     for rule in ("KEY-13", "KEY-08"):
         run(tmp_path, *features, "--bus-rule", rule, "-k", "not test_situation")
-    told = {label["value"]: r for r in results(tmp_path / "own").values() for label in r["labels"]}
-    skipped, passed = told["KEY-13"], told["KEY-08"]
+    by_label = {
+        label["value"]: r for r in results(tmp_path / "own").values() for label in r["labels"]
+    }
+    skipped, passed = by_label["KEY-13"], by_label["KEY-08"]
     assert (skipped["status"], passed["status"]) == ("skipped", "passed")
     assert skipped["steps"][-1]["status"] == "skipped"
     assert {status for _, status in steps(passed)} == {"passed"}

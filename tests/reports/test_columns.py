@@ -23,7 +23,7 @@ def test_a_name_alone_is_enough_where_it_is_the_only_one(varied) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "told"),
+    ("fields", "expected"),
     [
         ({"edition": "fr-2016-09"}, ("de-2021-04", "fr-2016-09")),
         ({"tier": "premium"}, ("standard", "premium")),
@@ -36,8 +36,8 @@ def test_a_name_alone_is_enough_where_it_is_the_only_one(varied) -> None:
         ),
     ],
 )
-def test_names_that_are_alike_tell_what_differs(varied, fields, told) -> None:
-    one, other = told
+def test_names_that_are_alike_show_what_differs(varied, fields, expected) -> None:
+    one, other = expected
     assert labels([varied(), varied(**fields)]) == (
         f"Acme Bus 2.1, {one}",
         f"Acme Bus 2.1, {other}",
@@ -49,8 +49,8 @@ def test_runs_that_differ_in_nothing_are_numbered(varied) -> None:
 
 
 def test_only_those_are_numbered_that_are_alike(varied) -> None:
-    told = labels([varied(), varied(), varied(tier="premium"), varied(name="Other")])
-    assert told == (
+    names = labels([varied(), varied(), varied(tier="premium"), varied(name="Other")])
+    assert names == (
         "Acme Bus 2.1, standard, run 1",
         "Acme Bus 2.1, standard, run 2",
         "Acme Bus 2.1, premium",
@@ -60,5 +60,5 @@ def test_only_those_are_numbered_that_are_alike(varied) -> None:
 
 def test_a_numbered_name_never_meets_one_that_is_called_so(varied) -> None:
     plain = varied(name="Bus", version="")
-    told = labels([plain, plain, varied(name="Bus, run 1", version="")])
-    assert len(set(told)) == 3
+    names = labels([plain, plain, varied(name="Bus, run 1", version="")])
+    assert len(set(names)) == 3

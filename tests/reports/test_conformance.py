@@ -1,4 +1,4 @@
-"""The report in its file is what was judged, fits its schema, and tells nothing private."""
+"""The report in its file is what was judged, fits its schema, and has nothing private."""
 
 import copy
 import errno
@@ -275,7 +275,7 @@ def test_a_full_disk_leaves_the_older_report_whole(
     assert {JSON_NAME, MARKDOWN_NAME} == {file.name for file in tmp_path.iterdir()}
 
 
-def test_the_report_tells_nothing_of_the_machine(with_rule, conformance, tmp_path) -> None:
+def test_the_report_has_nothing_of_the_machine(with_rule, conformance, tmp_path) -> None:
     host, user = socket.gethostname(), getpass.getuser()
     said = (
         f"{user} on {host} cannot read {Path.home()}/secret.txt or {Path.cwd()}/run/history.jsonl: "
@@ -285,12 +285,12 @@ def test_the_report_tells_nothing_of_the_machine(with_rule, conformance, tmp_pat
     last = violated.counterexample.events[-1]
     detailed = attrs.evolve(last, outcome=attrs.evolve(last.outcome, detail=said))
     example = attrs.evolve(violated.counterexample, seen=said, allowed=(said,), events=(detailed,))
-    told = attrs.evolve(
+    report = attrs.evolve(
         with_rule("KEY-08", cause=said, counterexample=example),
         problems=(said,),
         subject=attrs.evolve(conformance.subject, adapter=f"exec:{Path.cwd()}/bus --key geheim"),
     )
-    write(told, tmp_path)
+    write(report, tmp_path)
     for name in (JSON_NAME, MARKDOWN_NAME):
         assert_tells_nothing_private((tmp_path / name).read_text(encoding="utf-8"))
 
@@ -322,10 +322,10 @@ def test_known_failures_are_written_and_read_back(conformance, validator, tmp_pa
     """Without addresses or secrets; the link can still be followed."""
     write(attrs.evolve(conformance, known_failures=(KNOWN,)), tmp_path)
     validator.validate(json.loads((tmp_path / JSON_NAME).read_text()))
-    (told,) = read(tmp_path).known_failures
-    assert "the bus at sb://… drops it" == told.reason
-    assert "https://bus.example/issues/17?sig=…" == told.link
-    assert attrs.evolve(told, reason=KNOWN.reason, link=KNOWN.link) == KNOWN
+    (entry,) = read(tmp_path).known_failures
+    assert "the bus at sb://… drops it" == entry.reason
+    assert "https://bus.example/issues/17?sig=…" == entry.link
+    assert attrs.evolve(entry, reason=KNOWN.reason, link=KNOWN.link) == KNOWN
 
 
 def test_a_report_of_the_first_format_is_still_read(conformance) -> None:
@@ -337,7 +337,7 @@ def test_a_report_of_the_first_format_is_still_read(conformance) -> None:
 
 
 def test_a_report_of_the_second_format_is_still_read(conformance) -> None:
-    """It did not tell by which rules."""
+    """It did not name the rules."""
     old = view(conformance) | {"schema": 2}
     del old["catalogue"]
     assert attrs.evolve(conformance, catalogue="") == conformance_of(old)

@@ -39,11 +39,11 @@ def case(root: ET.Element, rule: str) -> ET.Element:
     ],
 )
 def test_each_verdict_has_its_kind(with_rule, written, verdict, tag) -> None:
-    told = case(written(with_rule("KEY-02", verdict=verdict, cause="because")), "KEY-02 ")
-    assert [each.tag for each in told] == ([tag] if tag else [])
+    elements = case(written(with_rule("KEY-02", verdict=verdict, cause="because")), "KEY-02 ")
+    assert [each.tag for each in elements] == ([tag] if tag else [])
     if tag:
-        assert told[0].get("message") == f"{verdict.value}: because"
-        assert told[0].get("type") == verdict.value
+        assert elements[0].get("message") == f"{verdict.value}: because"
+        assert elements[0].get("type") == verdict.value
 
 
 def test_every_rule_is_counted(conformance, written) -> None:
@@ -56,21 +56,21 @@ def test_every_rule_is_counted(conformance, written) -> None:
         assert len(suite.findall("testcase")) == len(conformance.rules)
 
 
-def test_a_violation_tells_its_run(conformance, written) -> None:
-    told = case(written(conformance), "KEY-08 ")[0].text or ""
-    assert told.startswith("scenario: Keys that differ\n1. ")
-    assert told.endswith("seen: Refused: other\nallowed: Refused: invalid-operation")
+def test_a_violation_shows_its_run(conformance, written) -> None:
+    text = case(written(conformance), "KEY-08 ")[0].text or ""
+    assert text.startswith("scenario: Keys that differ\n1. ")
+    assert text.endswith("seen: Refused: other\nallowed: Refused: invalid-operation")
 
 
 def test_characters_that_xml_cannot_hold_are_replaced(with_rule, written) -> None:
-    told = with_rule("KEY-02", verdict=Verdict.ERRORED, cause="\x00\x1b[31m half \ud800 <&\"'>")
-    message = case(written(told), "KEY-02 ")[0].get("message")
+    report = with_rule("KEY-02", verdict=Verdict.ERRORED, cause="\x00\x1b[31m half \ud800 <&\"'>")
+    message = case(written(report), "KEY-02 ")[0].get("message")
     assert message == "errored: \N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}[31m half " + (
         "\N{REPLACEMENT CHARACTER} <&\"'>"
     )
 
 
-def test_no_host_and_no_time_is_told(conformance, written) -> None:
+def test_no_host_and_no_time_is_reported(conformance, written) -> None:
     names = {name for each in written(conformance).iter() for name in each.attrib}
     assert names & {"hostname", "timestamp", "file"} == set()
 

@@ -63,8 +63,8 @@ def test_level_is_not_claimed_where_nothing_of_it_is_declared(perfect, catalogue
     none = without(perfect, "sessions", "next-session", "session-state", "session-listing")
     assert "partial" == states(some, catalogue)["sessions"]
     assert "not claimed" == states(none, catalogue)["sessions"]
-    (told,) = [each for each in levels_found(some, catalogue) if each.level.id == "sessions"]
-    assert told.words.endswith("not declared: session-state")
+    (sessions,) = [each for each in levels_found(some, catalogue) if each.level.id == "sessions"]
+    assert sessions.words.endswith("not declared: session-state")
 
 
 def test_bus_that_declares_nothing_has_no_full_level(perfect, catalogue) -> None:
@@ -132,9 +132,9 @@ def test_markdown_has_a_table_of_levels(conformance, catalogue) -> None:
 def test_each_level_has_a_badge_of_two_kinds(conformance, catalogue, tmp_path) -> None:
     files = write_badges(conformance, catalogue, tmp_path / "badges")
     assert 2 * len(load_levels().all) == len(files)
-    told = json.loads((tmp_path / "badges" / "transactions.json").read_text())
+    badge = json.loads((tmp_path / "badges" / "transactions.json").read_text())
     assert {"schemaVersion": 1, "label": "busproof transactions", "message": "not claimed"} == {
-        key: told[key] for key in ("schemaVersion", "label", "message")
+        key: badge[key] for key in ("schemaVersion", "label", "message")
     }
     image = ElementTree.fromstring((tmp_path / "badges" / "core.svg").read_text())  # noqa: S314
     assert "busproof core: partial" == image.attrib["aria-label"]
@@ -142,7 +142,7 @@ def test_each_level_has_a_badge_of_two_kinds(conformance, catalogue, tmp_path) -
     assert ["busproof core", "partial"] == texts
 
 
-def test_badges_that_cannot_be_written_are_told(conformance, catalogue, tmp_path) -> None:
+def test_badges_that_cannot_be_written_are_reported(conformance, catalogue, tmp_path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(HistoryError, match=r"cannot write .*core\.svg"):
         write_badges(conformance, catalogue, tmp_path / "file")
@@ -155,5 +155,5 @@ def test_nothing_is_required_of_a_limited_run(perfect, catalogue) -> None:
 
 def test_level_names_the_rules_that_were_violated(perfect, catalogue) -> None:
     found = levels_found(changed(perfect, "SESS-01", Verdict.VIOLATED), catalogue)
-    (told,) = [each.words for each in found if each.level.id == "sessions"]
-    assert told.endswith("; violated: SESS-01")
+    (words,) = [each.words for each in found if each.level.id == "sessions"]
+    assert words.endswith("; violated: SESS-01")

@@ -51,14 +51,14 @@ def test_only_a_run_that_ends_well_is_ticked(conformance, catalogue, code, mark)
     assert text.startswith(f"# {mark} ")
 
 
-def test_the_head_tells_who_was_held_to_what(lines) -> None:
+def test_the_head_shows_who_was_held_to_what(lines) -> None:
     assert "| implementation | Acme Bus 2.1 (Go) |" in lines
     assert "| held to | edition de-2021-04, tier standard, 16 partitions |" in lines
     assert "| time | real clock, slack 2 s |" in lines
     assert "| scenarios | 60 passed, 1 failed |" in lines
 
 
-def test_only_readings_that_are_not_the_default_are_told(lines, conformance, catalogue) -> None:
+def test_only_readings_that_are_not_the_default_are_reported(lines, conformance, catalogue) -> None:
     assert "| readings | KEY-ORDER=sessions-only |" in lines
     readings = {ambiguity.id: ambiguity.default for ambiguity in catalogue.ambiguities}
     subject = attrs.evolve(conformance.subject, readings=readings)
@@ -87,10 +87,10 @@ def test_problems_are_listed(lines) -> None:
     assert ["- the history's last line is cut off"] == part(lines, "## Problems")
 
 
-def test_a_violation_tells_rule_citations_run_and_what_was_allowed(lines, catalogue) -> None:
+def test_a_violation_shows_rule_citations_run_and_what_was_allowed(lines, catalogue) -> None:
     rule = catalogue.rule("KEY-08")
-    told = part(lines, f"### KEY-08: {rule.title}")
-    assert told == [
+    section = part(lines, f"### KEY-08: {rule.title}")
+    assert section == [
         f"> {rule.statement}",
         "Stated (documented) in:",
         "- using-a-partition-key: "
@@ -114,12 +114,12 @@ def test_a_run_without_violations_has_no_such_part(with_rule, catalogue) -> None
     assert "Violations" not in page(fine, catalogue)
 
 
-def test_a_violation_without_counterexample_is_told_by_its_cause(with_rule, catalogue) -> None:
+def test_a_violation_without_counterexample_is_reported_by_its_cause(with_rule, catalogue) -> None:
     text = page(with_rule("KEY-08", counterexample=None, cause="seen twice"), catalogue)
     assert "\nCause: seen twice\n" in text
 
 
-def test_a_rule_of_another_catalogue_is_told_without_its_sentence(with_rule, catalogue) -> None:
+def test_a_rule_of_another_catalogue_is_reported_without_its_sentence(with_rule, catalogue) -> None:
     lines = page(with_rule("KEY-08", id="OLD-01", title="Gone"), catalogue).splitlines()
     assert "## OLD: rules that this catalogue does not have" in lines
     assert part(lines, "### OLD-01: Gone")[0] == "Cause: 1 counterexample"

@@ -1,4 +1,4 @@
-"""The page is one file that holds what was judged, runs only its own script and tells no secret."""
+"""The page is one file that holds what was judged, runs only its own script and has no secret."""
 
 import base64
 import getpass
@@ -62,7 +62,9 @@ def comparison(conformance, catalogue, shown) -> Comparison:
 
 def values(text: str) -> dict[str, Any]:
     """The JSON of a page, as a browser finds it."""
-    (found,) = [text for told, text in Parts(text).of("script") if told.get("id") == "values"]
+    (found,) = [
+        text for attributes, text in Parts(text).of("script") if attributes.get("id") == "values"
+    ]
     value: dict[str, Any] = json.loads(found)
     return value
 
@@ -82,7 +84,7 @@ def test_every_rule_of_the_catalogue_is_there_with_its_verdict(comparison, confo
         each.id for each in comparison.catalogue.rules
     ]
     (run,) = data["runs"]
-    assert {name: data["verdicts"][told[0]] for name, told in run["verdicts"].items()} == {
+    assert {name: data["verdicts"][entry[0]] for name, entry in run["verdicts"].items()} == {
         each.id: each.verdict.value for each in conformance.rules
     }
     texts = data["texts"]
@@ -92,24 +94,24 @@ def test_every_rule_of_the_catalogue_is_there_with_its_verdict(comparison, confo
     assert [texts[each] for each in scenarios] == ["A scenario"]
 
 
-def test_a_rule_tells_who_states_it_and_what_shows_it(comparison) -> None:
-    told = rule(page_data(comparison), "KEY-08")
+def test_a_rule_shows_who_states_it_and_what_shows_it(comparison) -> None:
+    entry = rule(page_data(comparison), "KEY-08")
     stated = comparison.catalogue.rule("KEY-08")
-    assert told["statement"] == stated.statement
-    assert [tuple(each) for each in told["citations"]] == [
+    assert entry["statement"] == stated.statement
+    assert [tuple(each) for each in entry["citations"]] == [
         (each.source, each.anchor, each.remark) for each in stated.citations
     ]
     assert ["mismatch-accepted"] == [
-        each[0] for each in told["faults"] if each[0] == "mismatch-accepted"
+        each[0] for each in entry["faults"] if each[0] == "mismatch-accepted"
     ]
-    assert told["scenarios"]
-    assert all(re.fullmatch(r"\w+!\w+", each) for each in told["operators"])
+    assert entry["scenarios"]
+    assert all(re.fullmatch(r"\w+!\w+", each) for each in entry["operators"])
 
 
-def test_a_rule_tells_what_is_left_open_about_it(comparison) -> None:
+def test_a_rule_shows_what_is_left_open_about_it(comparison) -> None:
     data = page_data(comparison)
-    told = rule(data, "KEY-14")["readings"]
-    assert "ROUND-ROBIN" in told
+    readings = rule(data, "KEY-14")["readings"]
+    assert "ROUND-ROBIN" in readings
     assert data["ambiguities"]["ROUND-ROBIN"]["default"] == "any"
     assert set(data["ambiguities"]["ROUND-ROBIN"]["readings"]) == {"any", "strict"}
 
@@ -129,8 +131,8 @@ def test_the_counterexample_is_a_scenario_that_can_be_asked_again(comparison, co
 
 
 def test_fate_of_each_fault_is_on_the_page(comparison, tmp_path) -> None:
-    told = {"id": "mismatch-accepted", "rule": "KEY-08", "result": "killed", "why": ""}
-    (tmp_path / "audit.json").write_text(json.dumps({"faults": [told]}))
+    fault = {"id": "mismatch-accepted", "rule": "KEY-08", "result": "killed", "why": ""}
+    (tmp_path / "audit.json").write_text(json.dumps({"faults": [fault]}))
     fates = read_audit(tmp_path / "audit.json")
     data = page_data(attrs.evolve(comparison, fates=fates))
     audited = [each for each in rule(data, "KEY-08")["faults"] if len(each) > 2]
@@ -162,13 +164,13 @@ def test_file_that_is_no_audit_is_named(tmp_path, text, said) -> None:
         read_audit(tmp_path / "none.json")
 
 
-def test_a_claim_that_was_not_shown_is_told(comparison, with_rule) -> None:
+def test_a_claim_that_was_not_shown_is_reported(comparison, with_rule) -> None:
     unshown = with_rule("SESS-01", verdict=Verdict.NOT_SHOWN)
     (run,) = page_data(attrs.evolve(comparison, runs=(unshown,)))["runs"]
     assert ["sessions", "SESS-01 not shown", ["SESS-01"]] in run["claims"]
 
 
-def test_the_runs_before_are_told_oldest_first(comparison, with_rule, catalogue) -> None:
+def test_the_runs_before_are_reported_oldest_first(comparison, with_rule, catalogue) -> None:
     better = with_rule("KEY-08", verdict=Verdict.SHOWN, counterexample=None)
     entries = (
         entry_of(better, catalogue, "2026-11-21T00:00Z", "one"),
@@ -182,7 +184,7 @@ def test_the_runs_before_are_told_oldest_first(comparison, with_rule, catalogue)
     assert [sum(each["counts"]) for each in run["trend"]] == [len(better.rules)] * 2
 
 
-def test_a_rule_that_the_catalogue_does_not_have_is_told_by_its_title(comparison) -> None:
+def test_a_rule_that_the_catalogue_does_not_have_is_reported_by_its_title(comparison) -> None:
     run = comparison.runs[0]
     strange = attrs.evolve(run.rules[0], id="NEW-01", title="Something new")
     other = attrs.evolve(run, rules=(*run.rules, strange))
@@ -246,7 +248,7 @@ def test_the_page_asks_no_network_for_anything(comparison) -> None:
     assert "fetch(" not in text
 
 
-def test_the_page_tells_nothing_of_the_machine(comparison, with_rule) -> None:
+def test_the_page_has_nothing_of_the_machine(comparison, with_rule) -> None:
     said = (
         f"{getpass.getuser()} on {socket.gethostname()} cannot read {Path.home()}/secret.txt or "
         f"{Path.cwd()}/x.jsonl: amqps://me:pw@bus.example.net/q refused SharedAccessKey=aGVsbG8="
@@ -281,7 +283,7 @@ def test_the_same_runs_make_the_same_page(comparison, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("order", [1, -1])
-def test_the_order_in_which_a_report_was_read_does_not_tell(conformance, order) -> None:
+def test_the_order_in_which_a_report_was_read_makes_no_difference(conformance, order) -> None:
     """Its maps have a different one in each process."""
     ended = [("not-applicable", 3), ("passed", 60), ("strange", 1), ("failed", 2), ("errored", 0)]
     run = attrs.evolve(conformance, scenarios=dict(ended[::order]))

@@ -77,16 +77,16 @@ def test_a_machine_that_has_no_user_or_home_is_no_error(monkeypatch) -> None:
         ("Endpoint=sb://x/;SharedAccessKey=y", "Endpoint=…"),
     ],
 )
-def test_an_adapter_is_told_by_its_kind(conformance, adapter, public) -> None:
-    told = attrs.evolve(conformance, subject=attrs.evolve(conformance.subject, adapter=adapter))
-    assert public == redacted(told).subject.adapter
+def test_an_adapter_is_reported_by_its_kind(conformance, adapter, public) -> None:
+    report = attrs.evolve(conformance, subject=attrs.evolve(conformance.subject, adapter=adapter))
+    assert public == redacted(report).subject.adapter
 
 
 def test_an_adapter_called_like_the_user_keeps_its_name(conformance, monkeypatch) -> None:
     monkeypatch.setattr(getpass, "getuser", lambda: "spark")
-    told = attrs.evolve(conformance, subject=attrs.evolve(conformance.subject, adapter="spark"))
-    assert redacted(told).subject.adapter == "spark"
+    report = attrs.evolve(conformance, subject=attrs.evolve(conformance.subject, adapter="spark"))
+    assert redacted(report).subject.adapter == "spark"
 
 
-def test_a_run_that_tells_nothing_private_stays_as_it_is(conformance) -> None:
+def test_a_run_that_reveals_nothing_private_stays_as_it_is(conformance) -> None:
     assert conformance == redacted(conformance)

@@ -48,7 +48,7 @@ def runs(conformance, tmp_path) -> list[Path]:
 
 
 def test_each_run_has_its_line_its_column_and_what_it_breaks(conformance, runs, tmp_path) -> None:
-    """What is open is told with its reason, and is no rule that is shown."""
+    """What is open has its reason, and is no rule that is shown."""
     faults = tmp_path / "audit.json"
     faults.write_text(json.dumps({"faults": [{"result": "killed"}] * 3 + [{"result": "silent"}]}))
     page = tmp_path / "results.md"
@@ -90,7 +90,7 @@ def test_the_plots_alone_are_drawn_anew(runs, tmp_path) -> None:
 
 
 def test_the_plots_show_what_the_benchmarks_say() -> None:
-    """Without runs the tool draws them anew; a table that is gone is told."""
+    """Without runs the tool draws them anew; a missing table is an error."""
     tool = runpy.run_path(str(TOOL))
     page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
     for plot in tool["PLOTS"]:

@@ -8,7 +8,7 @@ from busproof.reports.page_data import Comparison, page_data
 
 
 def test_a_run_the_page_and_allure_count_the_same_rules(conformance, catalogue) -> None:
-    """Those that no run can show are on the page alone, and told apart there."""
+    """Those that no run can show are only on the page, and marked there."""
     run = {rule.id for rule in conformance.rules}
     page = page_data(Comparison(runs=(conformance,), catalogue=catalogue))
     cases = [each.full_name for each in verdict_cases("x", conformance, catalogue)]

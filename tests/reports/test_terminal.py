@@ -65,7 +65,7 @@ def test_a_cause_stands_below_its_rule(shown, with_rule) -> None:
     assert lines[at + 4].startswith("LIFE-08")
 
 
-def test_verbose_tells_a_cause_in_full(shown, with_rule) -> None:
+def test_verbose_shows_a_cause_in_full(shown, with_rule) -> None:
     text = shown(with_rule("LIFE-07", cause="because " * 30), verbose=True)
     assert text.count("because") == 30
 
@@ -146,7 +146,7 @@ def test_a_violated_rule_is_no_shown_claim_either(shown, conformance) -> None:
     assert "  duplicate-detection: KEY-11 violated\n" in text
 
 
-def test_rules_of_a_claim_are_told_in_runs_by_verdict(shown, conformance) -> None:
+def test_rules_of_a_claim_are_reported_in_runs_by_verdict(shown, conformance) -> None:
     rules = tuple(
         attrs.evolve(rule, verdict=Verdict.NOT_SHOWN) if rule.id.startswith("TXN-0") else rule
         for rule in conformance.rules
@@ -157,11 +157,11 @@ def test_rules_of_a_claim_are_told_in_runs_by_verdict(shown, conformance) -> Non
     assert "  transactions: TXN-01 to TXN-09 not shown\n" in text
 
 
-def test_a_violation_tells_it_all(shown, conformance, catalogue) -> None:
+def test_a_violation_shows_it_all(shown, conformance, catalogue) -> None:
     rule = catalogue.rule("KEY-08")
     text = shown(conformance, width=200)
-    told = text[text.index("KEY-08 violated") : text.rindex("\n\n")].splitlines()
-    assert told == [
+    lines = text[text.index("KEY-08 violated") : text.rindex("\n\n")].splitlines()
+    assert lines == [
         f"KEY-08 violated: {rule.title}",
         f"  {rule.statement}",
         "  Documented: using-a-partition-key "
@@ -252,5 +252,5 @@ def test_an_empty_run_can_be_shown(shown, subject) -> None:
         (["odd", "KEY-x", "KEY-2"], "odd, KEY-x, KEY-2"),
     ],
 )
-def test_ids_in_a_row_are_told_by_the_first_and_the_last(ids, words) -> None:
+def test_ids_in_a_row_are_reported_by_the_first_and_the_last(ids, words) -> None:
     assert words == id_words(ids)

@@ -29,12 +29,12 @@ def runs(conformance) -> None:
 
 
 def values(page: str) -> dict:
-    told = Path(page).read_text().partition('<script type="application/json" id="values">')[2]
-    return json.loads(told.partition("</script>")[0])
+    data = Path(page).read_text().partition('<script type="application/json" id="values">')[2]
+    return json.loads(data.partition("</script>")[0])
 
 
 @pytest.mark.usefixtures("runs")
-def test_the_latest_run_is_told_where_none_is_named(capsys) -> None:
+def test_the_latest_run_is_reported_where_none_is_named(capsys) -> None:
     assert main(["report"]) == 0
     assert capsys.readouterr() == ("", "Page: reports/conformance.html\n")
     (run,) = values("reports/conformance.html")["runs"]
@@ -52,9 +52,9 @@ def test_runs_are_named_by_name_by_folder_and_by_file() -> None:
 def test_all_else_is_written_where_it_is_asked_for(monkeypatch) -> None:
     """The same runs twice stand in the history of runs once."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1763791800")
-    told = ["--history", "kept/runs.jsonl", "--label", "a1b2c3", "--junit", "out/junit.xml"]
+    options = ["--history", "kept/runs.jsonl", "--label", "a1b2c3", "--junit", "out/junit.xml"]
     for _ in range(2):
-        assert main(["report", "one", "other", *told, "-o", "out/page.html"]) == 0
+        assert main(["report", "one", "other", *options, "-o", "out/page.html"]) == 0
     lines = [json.loads(line) for line in Path("kept/runs.jsonl").read_text().splitlines()]
     assert [(line["name"], line["at"], line["label"]) for line in lines] == [
         ("Acme Bus", "2025-11-22T06:10Z", "a1b2c3"),
@@ -72,8 +72,8 @@ def test_output_of_an_audit_is_accepted() -> None:
     Path("audit.json").write_text(json.dumps({"faults": [attrs.asdict(killed)]}))
     assert main(["report", "--audit", "audit.json", "-o", "page.html"]) == 0
     rules = values("page.html")["rules"]
-    told = [each for rule in rules for each in rule.get("faults", ()) if len(each) > 2]
-    assert [["mismatch-accepted", "killed"]] == [[each[0], each[2]] for each in told]
+    faults = [each for rule in rules for each in rule.get("faults", ()) if len(each) > 2]
+    assert [["mismatch-accepted", "killed"]] == [[each[0], each[2]] for each in faults]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The history of runs keeps each run once, and tells what moved."""
+"""The history of runs keeps each run once, and shows what changed."""
 
 import json
 from pathlib import Path
@@ -27,7 +27,7 @@ def test_what_was_added_is_read_back(entry, file) -> None:
     assert extend(file, [entry]) == read_entries(file) == (entry,)
 
 
-def test_a_run_tells_its_counts_and_each_rule(entry, conformance) -> None:
+def test_a_run_shows_its_counts_and_each_rule(entry, conformance) -> None:
     assert entry.counted(Verdict.SHOWN) == conformance.counted(Verdict.SHOWN)
     assert entry.counted(Verdict.KNOWN_FAILURE) == 0
     assert entry.by_rule() == {rule.id: rule.verdict.value for rule in conformance.rules}
@@ -49,7 +49,7 @@ def test_a_file_without_its_last_line_end_is_gone_on_with(
     assert extend(file, [other]) == (entry, other) == read_entries(file)
 
 
-def test_what_moved_is_told_by_rule(entry, with_rule, catalogue) -> None:
+def test_what_moved_is_reported_by_rule(entry, with_rule, catalogue) -> None:
     later = with_rule("KEY-08", verdict=Verdict.SHOWN, counterexample=None)
     later = attrs.evolve(later, rules=later.rules[:-1])
     last = entry.by_rule().keys() - {rule.id for rule in later.rules}

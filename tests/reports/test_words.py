@@ -381,7 +381,7 @@ def test_every_outcome_is_among_the_sentences() -> None:
     assert set(get_args(Outcome)) == {type(outcome) for outcome, _ in OUTCOMES}
 
 
-def test_an_event_tells_what_was_asked_and_what_came_with_the_witness() -> None:
+def test_an_event_shows_what_was_asked_and_what_came_with_the_witness() -> None:
     event = Event(
         command=Send(queue="q", message=Message(body="m1")),
         outcome=Done(),
@@ -396,8 +396,8 @@ def test_a_sequence_number_below_zero_names_no_partition() -> None:
 
 
 def test_a_story_of_one_client_at_one_time_names_neither() -> None:
-    told = story([Event(command=Receive(queue="q"), outcome=Empty())] * 2)
-    assert ["Receive from q (peek-lock) -> Empty"] * 2 == [str(each) for each in told]
+    lines = story([Event(command=Receive(queue="q"), outcome=Empty())] * 2)
+    assert ["Receive from q (peek-lock) -> Empty"] * 2 == [str(each) for each in lines]
 
 
 def test_a_story_of_two_clients_names_them_and_their_connections() -> None:
@@ -408,7 +408,7 @@ def test_a_story_of_two_clients_names_them_and_their_connections() -> None:
     assert ["c1", "c2 over c3"] == [each.who for each in story(events)]
 
 
-def test_a_story_in_time_tells_when_each_call_was_made_and_answered() -> None:
+def test_a_story_in_time_shows_when_each_call_was_made_and_answered() -> None:
     events = [
         Event(command=Receive(queue="q"), outcome=Empty(), returned=0),
         Event(called=61_500_000, returned=62_000_000, command=Receive(queue="q"), outcome=Empty()),
@@ -442,9 +442,9 @@ def test_times_are_seconds_without_rounding(duration: int, words: str) -> None:
 
 def test_long_texts_that_differ_at_either_end_stay_apart() -> None:
     bodies = ["x" * 500, "y" + "x" * 499, "x" * 499 + "y", "x" * 501]
-    told = {command_words(Send(queue="q", message=Message(body=body))) for body in bodies}
-    assert len(told) == len(bodies)
-    assert all(len(words) < 130 for words in told)
+    texts = {command_words(Send(queue="q", message=Message(body=body))) for body in bodies}
+    assert len(texts) == len(bodies)
+    assert all(len(words) < 130 for words in texts)
 
 
 @given(st.text(), st.text())
@@ -455,8 +455,8 @@ def test_no_text_breaks_out_of_its_line(body: str, name: str) -> None:
         command=Send(queue=name, message=Message(body=body, session_id=name), transaction=name),
         outcome=Refused(error=Error.OTHER, detail=body),
     )
-    for told in story([event, Event(command=Receive(queue="q"), outcome=Empty())]):
-        assert str(told).isprintable()
+    for line in story([event, Event(command=Receive(queue="q"), outcome=Empty())]):
+        assert str(line).isprintable()
 
 
 @given(st.text())

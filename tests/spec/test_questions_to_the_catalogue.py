@@ -39,7 +39,7 @@ def test_readings_are_the_defaults_where_nothing_else_is_asked(catalogue: Catalo
     assert readings["TXN-REFUSAL"] == "at-send"
 
 
-def test_a_reading_that_nothing_can_tell_is_refused_with_the_reason(catalogue: Catalogue) -> None:
+def test_a_reading_that_nothing_can_reveal_is_refused_with_the_reason(catalogue: Catalogue) -> None:
     """A run that took it would be held to the same, and say that it was held to something else."""
     assert catalogue.readings({"OVERLOAD": "either"}) == catalogue.readings({})
     with pytest.raises(UsageError, match=r"OVERLOAD is on record only.*cannot overload it.*either"):
@@ -102,7 +102,7 @@ def test_an_unknown_tier_is_refused(catalogue: Catalogue) -> None:
         catalogue.in_force("de-2021-04", "gold")
 
 
-def test_a_diff_tells_what_only_one_edition_states(catalogue: Catalogue) -> None:
+def test_a_diff_shows_what_only_one_edition_states(catalogue: Catalogue) -> None:
     diff = catalogue.diff("fr-2016-09", "de-2021-04")
 
     only_in_a, only_in_b = (
@@ -113,7 +113,7 @@ def test_a_diff_tells_what_only_one_edition_states(catalogue: Catalogue) -> None
     assert only_in_b == ["KEY-16", "KEY-17", "KEY-21", "KEY-23", "KEY-26"]
 
 
-def test_a_diff_tells_which_rules_are_cited_otherwise(catalogue: Catalogue) -> None:
+def test_a_diff_shows_which_rules_are_cited_otherwise(catalogue: Catalogue) -> None:
     changed = {change.rule: change for change in catalogue.diff("es-2020-06", "cs-2020-12").changed}
 
     assert [citation.remark for citation in changed["TXN-03"].in_a] == [None]

@@ -92,7 +92,7 @@ def test_piped_tables_have_no_control_characters(capsys: pytest.CaptureFixture[s
     assert "\x1b" not in capsys.readouterr().out
 
 
-def test_the_table_tells_editions_by_marks(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_shows_editions_by_marks(capsys: pytest.CaptureFixture[str]) -> None:
     run("--family", "KEY")
 
     lines = capsys.readouterr().out.splitlines()
@@ -226,7 +226,7 @@ def test_json_of_a_diff_names_rules_and_places(capsys: pytest.CaptureFixture[str
     assert changed["TXN-04"]["a"][0]["source"] == "fr-2016-09"
 
 
-def test_missing_documents_are_told_and_change_the_exit_code(
+def test_missing_documents_are_reported_and_change_the_exit_code(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     assert run("--documents", str(tmp_path)) == 2

@@ -15,13 +15,13 @@ CATALOGUE = spec.load()
 
 def digest(catalogue: spec.Catalogue) -> str:
     """Of all that the rules and the register say, and nothing of how their files are laid out."""
-    told = {
+    content = {
         "rules": {each.id: attrs.asdict(each) for each in catalogue.rules},
         "ambiguities": {each.id: attrs.asdict(each) for each in catalogue.ambiguities},
         "editions": {each.id: attrs.asdict(each) for each in catalogue.editions},
         "sources": {each.id: attrs.asdict(each) for each in catalogue.sources},
     }
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def test_the_newest_version_is_of_these_rules():
@@ -38,8 +38,8 @@ def test_a_rule_that_says_something_else_has_another_digest(field):
 
 
 def release(**changed: Any) -> dict[str, Any]:
-    told = {"version": "9.0.0", "dated": "2027-01-31", "sha256": "0" * 64, "changes": ["More."]}
-    return told | changed
+    entry = {"version": "9.0.0", "dated": "2027-01-31", "sha256": "0" * 64, "changes": ["More."]}
+    return entry | changed
 
 
 @pytest.mark.parametrize(

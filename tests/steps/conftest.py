@@ -94,7 +94,7 @@ class Session:
 
     @property
     def outcomes(self) -> list[str]:
-        """Each test with its outcome, as `-rA` tells them."""
+        """Each test with its outcome, as `-rA` prints them."""
         kinds = ("PASSED ", "FAILED ", "SKIPPED ", "ERROR ")
         return sorted(line for line in self.out.splitlines() if line.startswith(kinds))
 

@@ -1,4 +1,4 @@
-"""Messages whose numbers follow each other tell conditions apart, wherever they begin."""
+"""Messages with consecutive numbers distinguish conditions, wherever they begin."""
 
 from itertools import product
 

@@ -78,8 +78,8 @@ def test_a_situation_without_a_mutant_reaches_its_rule_on_the_model():
     for each in (one for one in ALL if not one.mutants):
         profile = profile_for(CATALOGUE, edition=EDITION, tier=each.tier.value)
         context = {words: name for name, words in WORDS.items()}
-        told = each.about.removeprefix(f"Reaches {each.rule} ").partition(". ")[0]
-        if (each.rule, context[told]) not in pairs_of(asked(each), profile):
+        situation = each.about.removeprefix(f"Reaches {each.rule} ").partition(". ")[0]
+        if (each.rule, context[situation]) not in pairs_of(asked(each), profile):
             wrong.append(each.name)
     assert wrong == []
 

@@ -102,13 +102,13 @@ class Once:
         return observed
 
 
-def test_a_failure_that_does_not_repeat_is_told_as_flaky(tmp_path) -> None:
+def test_a_failure_that_does_not_repeat_is_reported_as_flaky(tmp_path) -> None:
     """It stays a violation, for it was seen."""
     found = explored(Spoiled(ModelAdapter(), Once()), sequences=20)
     (failure,) = found.exploration.found
     assert 0 == failure.again
-    told = conformance(found.history(tmp_path), load())
-    (rule,) = [each for each in told.rules if each.id == failure.rule]
+    report = conformance(found.history(tmp_path), load())
+    (rule,) = [each for each in report.rules if each.id == failure.rule]
     assert "violated" == rule.verdict.value
     assert rule.cause.endswith("flaky: 0 of 3 replays broke it again")
 

@@ -78,7 +78,12 @@ def steps(written: dict[str, Any], row: dict[str, str]) -> Iterator[tuple[str, s
         yield kind, text
 
 
-ALL = [each for file, feature in documents() for each in scenarios(file, feature)]
+@cache
+def every_scenario() -> list[Scenario]:
+    """All of them: parsing takes a second, which no process spends that only collects the tests."""
+    return [each for file, feature in documents() for each in scenarios(file, feature)]
+
+
 DEFINITIONS: list[StepFunctionContext] = [
     context
     for context in list(step_function_context_registry.values())
@@ -97,35 +102,39 @@ def definitions_of(kind: str, text: str) -> list[StepFunctionContext]:
 def test_no_two_scenarios_have_one_name():
     """Rows of outlines differ in their values; reports and histories know scenarios by name."""
     twice = [
-        name for name, count in Counter((each.name, each.row) for each in ALL).items() if count > 1
+        name
+        for name, count in Counter((each.name, each.row) for each in every_scenario()).items()
+        if count > 1
     ]
     assert [] == twice
-    written = {(each.feature, each.name) for each in ALL}
+    written = {(each.feature, each.name) for each in every_scenario()}
     assert len(written) == len({make_python_name(name) for _, name in written})
 
 
 def test_every_scenario_is_about_rules_that_can_be_shown():
     """Each tag is one of them; also where the scenario stands under a Gherkin Rule."""
     allowed = {ANY_READING, *SHOWABLE}
-    assert [] == [str(each) for each in ALL if not each.tags or set(each.tags) - allowed]
+    assert [] == [
+        str(each) for each in every_scenario() if not each.tags or set(each.tags) - allowed
+    ]
 
 
 def test_every_rule_that_can_be_shown_has_a_scenario():
     """Its own tests are those that carry its tag."""
-    tagged = {tag for each in ALL for tag in each.tags}
+    tagged = {tag for each in every_scenario() for tag in each.tags}
     assert [] == sorted(SHOWABLE - tagged)
 
 
 def test_every_step_has_one_definition():
     """Neither none nor two to choose from; no placeholder is left."""
-    texts = {step: str(each) for each in ALL for step in each.steps}
+    texts = {step: str(each) for each in every_scenario() for step in each.steps}
     assert [] == [f"{texts[step]}: {step}" for step in texts if re.search(r"<\w+>", step[1])]
     assert [] == [f"{texts[step]}: {step}" for step in texts if len(definitions_of(*step)) != 1]
 
 
 def test_every_scenario_does_something_and_expects_something():
     """It begins with a Given and ends with a Then."""
-    ends = {str(each): (each.steps[0][0], each.steps[-1][0]) for each in ALL}
+    ends = {str(each): (each.steps[0][0], each.steps[-1][0]) for each in every_scenario()}
     assert {} == {name: found for name, found in ends.items() if found != ("given", "then")}
 
 
@@ -135,7 +144,7 @@ FOR_OTHERS = "busproof.steps.definitions.any_command"
 
 def test_every_step_definition_is_used():
     """What no scenario says any more can go."""
-    steps_used = {step for each in ALL for step in each.steps}
+    steps_used = {step for each in every_scenario() for step in each.steps}
     used = {id(found) for step in steps_used for found in definitions_of(*step)}
     unused = [
         f"{each.step_func.__module__}: {each.type} {each.parser.name!r}"
@@ -147,5 +156,5 @@ def test_every_step_definition_is_used():
 
 def test_the_features_have_scenarios_and_definitions():
     """What the tests above look at is there."""
-    assert len(ALL) > 90
+    assert len(every_scenario()) > 90
     assert len(DEFINITIONS) > 50

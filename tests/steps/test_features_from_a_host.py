@@ -116,10 +116,10 @@ def test_the_features_run_beside_a_hosts_own_tests(host, some, pickles, skipped)
     about, _ = some
     of_ours = len(pickles) + len(situations()) - skipped if FULL else of_the_rule(pickles)
     ended = host.features("tests", *about)
-    told = dict(reversed(each.split()) for each in ended.counted.split(", "))
+    counts = dict(reversed(each.split()) for each in ended.counted.split(", "))
     left_out = skipped + 1 if FULL else 1
     assert ("1", str(of_ours + 3), str(left_out)) == tuple(
-        told[each] for each in ("failed", "passed", "skipped")
+        counts[each] for each in ("failed", "passed", "skipped")
     )
 
 
@@ -177,7 +177,7 @@ def test_a_wrong_option_ends_the_session_in_one_sentence(host, option, said):
     assert "Traceback" not in ended.out + ended.err
 
 
-def test_a_wrong_option_is_told_once_by_several_processes(host):
+def test_a_wrong_option_is_reported_once_by_several_processes(host):
     """A worker that exits would only be started again, and again."""
     ended = host.features("--bus-adapter=nope", "-n", "2")
     assert "1 error" == ended.counted
@@ -268,7 +268,7 @@ def test_rules_and_families_are_markers(host, pickles):
         assert ended.counted.startswith(f"{number}/{len(tagged)} tests collected")
 
 
-def test_violation_is_told_in_the_words_of_the_scenario(host):
+def test_violation_is_reported_in_the_words_of_the_scenario(host):
     """Steps, the rule, what came and what was allowed; no frame of ours, and the verdicts last."""
     ended = host.features("--bus-adapter=faulty:mismatch-accepted", "-m", "KEY-08 or KEY-09")
     assert 1 == ended.code
@@ -280,17 +280,17 @@ def test_violation_is_told_in_the_words_of_the_scenario(host):
     assert "busproof run --adapter faulty:mismatch-accepted" in ended.out
 
 
-def test_broken_adapter_is_told_with_its_own_frames_alone(host):
+def test_broken_adapter_is_reported_with_its_own_frames_alone(host):
     """What its author has to look at."""
     (host.folder / "mine.py").write_text(BROKEN)
     ended = host.features("--bus-adapter=mine:Broken", "-m", "KEY-02")
     assert 1 == ended.code
-    told = ended.out.partition("FAILURES")[2].partition("short test summary")[0]
-    assert "in helper" in told
-    assert "KeyError: 'no such key'" in told
-    assert "pytest_bdd" not in told
-    assert "driver.py" not in told
-    assert "1 rule: 1 errored" in told
+    traceback = ended.out.partition("FAILURES")[2].partition("short test summary")[0]
+    assert "in helper" in traceback
+    assert "KeyError: 'no such key'" in traceback
+    assert "pytest_bdd" not in traceback
+    assert "driver.py" not in traceback
+    assert "1 rule: 1 errored" in traceback
 
 
 def test_summary_leaves_no_file_and_gives_way_to_a_history(host, tmp_path):
@@ -303,7 +303,7 @@ def test_summary_leaves_no_file_and_gives_way_to_a_history(host, tmp_path):
     assert "1 rule" not in host.features(*about, "--bus-history=it.jsonl").out
 
 
-def test_allure_results_tell_of_rules_and_steps(host):
+def test_allure_results_have_rules_and_steps(host):
     """Our own plugin for Allure is there where allure-pytest is asked for results."""
     pytest.importorskip("allure_pytest")
     assert 0 == host.features("--alluredir=told", "-k", "sixty").code

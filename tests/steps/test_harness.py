@@ -59,7 +59,7 @@ EVERYTHING = frozenset(Capability) - {Capability.CLIENT_LIBRARY}
 
 @attrs.define
 class Scripted:
-    """An implementation that answers as it is told, and the model where it is not."""
+    """An implementation with scripted answers, and the model's where there are none."""
 
     answers: dict[type[Command], object] = attrs.field(factory=dict)
     capabilities: frozenset[Capability] = EVERYTHING
@@ -106,7 +106,7 @@ def bus_of(recorded) -> Callable[..., Bus]:
     return made
 
 
-def test_an_answer_that_no_rule_allows_is_told_with_rule_answer_and_what_was_allowed(
+def test_an_answer_that_no_rule_allows_is_reported_with_rule_answer_and_what_was_allowed(
     bus_of, recorded
 ):
     """The message of the failed test is all that its reader needs."""

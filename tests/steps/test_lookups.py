@@ -90,7 +90,7 @@ def test_ours_are_looked_for_once_in_each_session(asked) -> None:
 
 
 def test_this_version_of_pytest_bdd_has_what_is_remembered() -> None:
-    """A newer one that has not is slower, and nothing else would tell."""
+    """A newer one that has not is slower, and nothing else would show it."""
     assert all(callable(getattr(SCENARIO, name)) for name in NAMES)
     assert hasattr(SCENARIO, "step_function_context_registry")
 

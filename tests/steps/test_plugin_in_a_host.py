@@ -43,7 +43,7 @@ def test_a_host_selects_and_spreads_its_tests_as_ever(host, options, counted):
 
 
 def test_a_host_sees_no_marker_and_no_option_of_ours_but_bus_options(host):
-    """What `pytest --markers` and `pytest --help` tell."""
+    """What `pytest --markers` and `pytest --help` print."""
     markers = [host.pytest("--markers", *more).out for more in ([], ["-p", "no:busproof"])]
     assert markers[0] == markers[1]
     there, gone = (

@@ -74,7 +74,7 @@ def test_a_number_of_partitions_that_there_cannot_be_is_refused(text):
 
 @pytest.mark.parametrize("text", ["2", "3", "32768", "0016"])
 def test_a_number_of_partitions_is_taken(text):
-    """Any that a sequence number can tell apart."""
+    """Any that a sequence number can distinguish."""
     assert int(text) == run(partitions=text).profile.partitions
 
 
@@ -126,7 +126,7 @@ def test_options_are_refused_before_an_adapter_is_looked_for(monkeypatch):
         ([Capability.OUTAGES], Oracle.STRICT),
     ],
 )
-def test_the_oracle_is_strict_wherever_partitions_can_be_told_apart(
+def test_the_oracle_is_strict_wherever_partitions_can_be_distinguished(
     capabilities, oracle, monkeypatch
 ):
     """Unless another one was asked for."""
@@ -157,7 +157,7 @@ def test_a_declaration_with_a_value_of_another_kind_is_refused(fields, said, mon
 
 
 def test_a_command_line_is_not_recorded(tmp_path: Path, monkeypatch):
-    """It may tell of a machine, a user or a key."""
+    """It may reveal a machine, a user or a key."""
     monkeypatch.setattr(running, "find", lambda *_, **__: ModelAdapter())
     names = {
         "exec:bus --key 123": "exec",
@@ -165,11 +165,11 @@ def test_a_command_line_is_not_recorded(tmp_path: Path, monkeypatch):
         "model?seed=3": "model?seed=3",
         "mine:make": "mine:make",
     }
-    for name, told in names.items():
+    for name, recorded in names.items():
         begun = run(adapter=name, history=str(tmp_path / "it.jsonl"))
         begun.begin(1)
         begun.end()
-        assert told == load(tmp_path / "it.jsonl").header.adapter
+        assert recorded == load(tmp_path / "it.jsonl").header.adapter
 
 
 def test_a_scenario_is_recorded_from_its_start_to_its_end(tmp_path: Path):

@@ -87,7 +87,7 @@ def test_a_received_message_fits_where_it_carries_what_was_worded():
     assert not properties('with PartitionKey "a"').fit(view)
 
 
-def test_a_session_is_told_where_one_is_worded():
+def test_a_session_is_reported_where_one_is_worded():
     """The steps need it to receive."""
     assert "a" == properties('with SessionId "a"').session_id
     assert Properties({}).session_id is None

@@ -142,6 +142,6 @@ def accusation(found: Explored, events: list[Event], oracle: Oracle) -> str:
     judge = Judge(exploration.terms.profile, observability)
     for number, event in enumerate(events):
         if judge.saw(event) is not None:
-            told = "\n".join(event_words(each) for each in events[: number + 1])
-            return f"{judge.violation}\n{told}"
+            story = "\n".join(event_words(each) for each in events[: number + 1])
+            return f"{judge.violation}\n{story}"
     return judge.exhausted

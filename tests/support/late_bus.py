@@ -106,15 +106,15 @@ class LateDeadLetters(LateBus):
 
 def count_late(namespace: Namespace, command: v.GetQueue, connection: str) -> Answer:
     answer = RULES.management.get_queue(namespace, command, connection)
-    told, earlier = answer.outcome.description, memory(namespace, Counts)
+    description, earlier = answer.outcome.description, memory(namespace, Counts)
     entity = namespace.entities[command.queue]
-    when, old = earlier.get(entity, (namespace.now - LATE, told))
+    when, old = earlier.get(entity, (namespace.now - LATE, description))
     if when + LATE <= namespace.now:
-        earlier[entity] = (namespace.now, told)
+        earlier[entity] = (namespace.now, description)
         return answer
     counts = {"message_count", "transfer_dead_letters"}
     late = {name: getattr(old, name) for name in counts}
-    answer.outcome = v.Described(description=attrs.evolve(told, **late))
+    answer.outcome = v.Described(description=attrs.evolve(description, **late))
     return answer
 
 

@@ -1,4 +1,4 @@
-"""A topic `t` and its subscriptions: what is asked of them as a whole, and told of them."""
+"""A topic `t` and its subscriptions: requests about them, and their descriptions."""
 
 from telling import (
     SECOND,

@@ -21,7 +21,7 @@ import pytest
 
 from busproof.cli.environment import chromium
 
-__all__ = ["NEEDS", "Tally", "lacking", "needs_of_file", "refuse"]
+__all__ = ["NEEDS", "Tally", "is_there", "lacking", "needs_of_file", "refuse"]
 
 REQUIRE_ALL: Final = "BUSPROOF_REQUIRE_ALL"
 OLDEST_NODE: Final = 20
@@ -111,14 +111,15 @@ FIXTURES: Final = {"axe": "node", "browser": "chromium", "lint": "node"}
 
 
 @functools.cache
-def _is_there(need: str) -> bool:
+def is_there(need: str) -> bool:
+    """Return whether this machine has something, by its name in `NEEDS`."""
     return NEEDS[need].there()
 
 
 def needs_of_file(file: str) -> str | None:
     """Return what is missing without which this file cannot be imported."""
     found = (need for start, need in FILES.items() if file.startswith(start))
-    return next((need for need in found if not _is_there(need)), None)
+    return next((need for need in found if not is_there(need)), None)
 
 
 def lacking(item: pytest.Item) -> str | None:
@@ -126,7 +127,7 @@ def lacking(item: pytest.Item) -> str | None:
     asked = [need for mark in item.iter_markers("needs") for need in mark.args]
     asked += [need for start, need in FOLDERS.items() if item.nodeid.startswith(start)]
     asked += [FIXTURES[name] for name in getattr(item, "fixturenames", ()) if name in FIXTURES]
-    return next((need for need in asked if not _is_there(need)), None)
+    return next((need for need in asked if not is_there(need)), None)
 
 
 def refuse(need: str) -> NoReturn:

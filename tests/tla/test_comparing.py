@@ -51,7 +51,7 @@ def test_a_spec_with_another_rule_disagrees(
 
 
 @pytest.mark.slow
-def test_a_disagreement_is_told_with_the_way_there_and_both_answers(
+def test_a_disagreement_is_reported_with_the_way_there_and_both_answers(
     changed: Changed, capsys: pytest.CaptureFixture[str]
 ) -> None:
     manifest = changed("Shelf.tla", "ELSE Tail(here)", "ELSE here")

@@ -72,7 +72,7 @@ def test_a_check_whose_sources_are_recorded_is_not_run_again(
         ('name = "loses-all"', 'name = "receives-twice"', "two mutants are called"),
     ],
 )
-def test_a_broken_mutant_is_told(changed: Changed, old: str, new: str, said: str) -> None:
+def test_a_broken_mutant_is_reported(changed: Changed, old: str, new: str, said: str) -> None:
     manifest = changed("mutants.toml", old, new)
     with pytest.raises(SpecificationError, match=said):
         load_mutants(manifest)

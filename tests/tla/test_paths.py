@@ -68,7 +68,7 @@ def test_paths_are_read_as_they_were_written(suite: Suite, tmp_path: Path) -> No
     assert (read.configuration, read.sources, read.classes) == ("tiny", "0", 4)
 
 
-def test_a_broken_file_of_paths_is_told(tmp_path: Path) -> None:
+def test_a_broken_file_of_paths_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "paths.jsonl"
     path.write_text('{"path": "x", "steps": [1]}\n')
     with pytest.raises(SpecificationError, match=r"paths.jsonl is broken"):

@@ -1,4 +1,4 @@
-"""A counterexample is told as commands, and as a scenario that a bus can be asked."""
+"""A counterexample is shown as commands, and as a scenario that a bus can run."""
 
 import re
 
@@ -89,8 +89,8 @@ def test_a_bus_that_does_as_the_counterexample_says_is_found() -> None:
         ask(gherkin("x", (SEND, GET, GET), SETTING), make("locked-given-again"))
 
 
-def test_a_check_is_told_with_the_queue_of_its_graph() -> None:
-    """So that sessions are told of a queue that requires them."""
+def test_a_check_is_reported_with_the_queue_of_its_graph() -> None:
+    """So that sessions are asked for on a queue that requires them."""
     manifest = load()
     setting = manifest.setting(manifest.configuration("sessions-never-handed-over"))
     assert setting is not None

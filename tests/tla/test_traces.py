@@ -54,7 +54,7 @@ Ask = Callable[..., Event]
 
 
 class Story:
-    """Events told one after another, at the times that they say."""
+    """Events one after another, at their times."""
 
     def __init__(self) -> None:
         self.events = [Event(command=CreateQueue(queue="q"), outcome=Done())]
@@ -309,7 +309,7 @@ def test_reading_may_keep_messages_in_a_deleting_cache() -> None:
     assert trace.cut == ""
 
 
-def test_the_clock_is_told_in_the_coarsest_ticks_that_lose_nothing() -> None:
+def test_the_clock_is_reported_in_the_coarsest_ticks_that_lose_nothing() -> None:
     assert (
         1 == ticks_for(LOCK, Story().sends("a").gets("a").waits(LOCK + 1).sends("b").events).whole
     )
@@ -341,7 +341,7 @@ def write(path: Path, events: list[Event]) -> Path:
     ],
     ids=["explained", "rejected"],
 )
-def test_the_command_tells_verdict_and_step(
+def test_the_command_shows_verdict_and_step(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], story: Story, code: int, said: str
 ) -> None:
     path = write(tmp_path / "h.jsonl", story.events)
@@ -380,6 +380,6 @@ def test_a_history_of_unknown_queues_is_no_pass(
     assert "nothing recorded created this queue" in capsys.readouterr().out
 
 
-def test_a_missing_history_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_history_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     assert 3 == main(["modelcheck", "--traces", "nowhere.jsonl"])
     assert "nowhere.jsonl" in capsys.readouterr().err

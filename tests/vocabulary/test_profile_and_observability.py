@@ -15,7 +15,7 @@ NEWEST = "en-2026-02"
 
 
 def test_observability_follows_the_declaration() -> None:
-    """An outage shows a partition even where nobody tells which one took a message."""
+    """An outage reveals a partition even without a witness."""
     seen = {
         capability: observability_from(Clock.REAL, 7, [capability])
         for capability in ("witness", "outages", "sessions")

@@ -209,15 +209,15 @@ def test_outputs_of_the_action_are_counts_and_paths(tmp_path: Path) -> None:
     """One for each verdict; none where there is no report."""
     command = [sys.executable, str(ROOT / "tools" / "action_outputs.py"), str(tmp_path)]
 
-    def told() -> dict[str, str]:
+    def outputs() -> dict[str, str]:
         ended = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
         return dict(re.findall(r"^([\w-]+)=(.*)$", ended.stdout, re.MULTILINE))
 
-    assert {} == told()
+    assert {} == outputs()
     summary = {each.value: number for number, each in enumerate(Verdict)} | {"applicable": 9}
     (tmp_path / "conformance.json").write_text(json.dumps({"summary": summary}))
     (tmp_path / "conformance.html").touch()
-    found = told()
+    found = outputs()
     assert found == {
         **{name.replace(" ", "-"): str(number) for name, number in summary.items()},
         "json": (tmp_path / "conformance.json").as_posix(),
@@ -266,10 +266,10 @@ def test_a_third_party_has_its_verdict(repository, tmp_path) -> None:
     summary = tmp_path / "summary.md"
     ended = act(repository, summary, *given)
     assert ended.returncode == 0, ended.stderr
-    told = dict(re.findall(r"^([\w-]+)=(.*)$", ended.stdout, re.MULTILINE))
-    assert ("0", "reports/runs/conformance") == (told["exit-code"], told["folder"])
-    assert told["report"] == "reports/runs/conformance/conformance.html"
-    assert told["shown"] == told["applicable"] != "0"
+    written = dict(re.findall(r"^([\w-]+)=(.*)$", ended.stdout, re.MULTILINE))
+    assert ("0", "reports/runs/conformance") == (written["exit-code"], written["folder"])
+    assert written["report"] == "reports/runs/conformance/conformance.html"
+    assert written["shown"] == written["applicable"] != "0"
     run = repository[0] / "reports" / "runs" / "conformance"
     assert summary.read_text(encoding="utf-8") == (run / "conformance.md").read_text()
     for name in ("conformance.json", "conformance.html", "junit.xml"):

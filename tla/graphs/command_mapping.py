@@ -10,41 +10,10 @@ from typing import Final, Protocol
 import attrs
 from immutables import Map
 
+from busproof import vocabulary as v
 from busproof.errors import SpecificationError
 from busproof.tla.manifest import Setting
 from busproof.tla.values import Value
-from busproof.vocabulary.commands import (
-    DEFAULT_TIMEOUT,
-    Abandon,
-    AcceptNextSession,
-    AcceptSession,
-    AdvanceClock,
-    BeginTransaction,
-    BringPartitionUp,
-    CancelScheduled,
-    CloseSession,
-    Command,
-    CommitTransaction,
-    Complete,
-    CreateQueue,
-    DeadLetter,
-    Defer,
-    GetSessionState,
-    ListSessions,
-    Peek,
-    Receive,
-    ReceiveDeferred,
-    RenewLock,
-    RenewSessionLock,
-    RollBackTransaction,
-    Schedule,
-    Send,
-    SetSessionState,
-    TakePartitionDown,
-)
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.paths import DEAD_LETTERS
-from busproof.vocabulary.values import MICROSECONDS, ReceiveMode
 
 __all__ = [
     "ANY",
@@ -62,7 +31,7 @@ ANY: Final = "any"
 """The error of a refusal whose error the documents do not name."""
 
 NONE: Final = "none"
-SHORT_TIMEOUT: Final = 15 * MICROSECONDS
+SHORT_TIMEOUT: Final = 15 * v.MICROSECONDS
 QUEUE: Final = "q"
 DEAD: Final = "dead-letter queue"
 """The `from` or `to` of a command that addresses the dead-letter queue."""
@@ -117,7 +86,7 @@ def connection_of(command: Mapping[str, object]) -> str:
     return f"c{command.get('connection', 1)}"
 
 
-def asked(command: Mapping[str, object], setting: Setting, known: Known) -> Command | None:
+def asked(command: Mapping[str, object], setting: Setting, known: Known) -> v.Command | None:
     """Return the command in the vocabulary; `None` if it needs a lock or number that is not known.
 
     Raises:
@@ -159,112 +128,116 @@ class _Asked:
     def queue(self) -> str:
         """The path of the queue, or of its dead-letter queue."""
         dead = self.command.get("from", self.command.get("to")) == DEAD
-        return str(self.command.get("queue", QUEUE)) + DEAD_LETTERS * dead
+        return str(self.command.get("queue", QUEUE)) + v.DEAD_LETTERS * dead
 
 
-def _send(given: _Asked) -> Command:
-    message = Message(
+def _send(given: _Asked) -> v.Command:
+    message = v.Message(
         body=given.known.fresh_body(),
         session_id=given.text("session_id"),
         partition_key=given.text("key") if "key" in given.command else given.text("partition_key"),
         message_id=given.text("message_id"),
     )
     short = given.command.get("timeout") == "short"
-    return Send(
+    return v.Send(
         queue=given.queue,
         message=message,
-        timeout=SHORT_TIMEOUT if short else DEFAULT_TIMEOUT,
+        timeout=SHORT_TIMEOUT if short else v.DEFAULT_TIMEOUT,
         transaction=given.text("transaction"),
     )
 
 
-def _schedule(given: _Asked) -> Command:
+def _schedule(given: _Asked) -> v.Command:
     body = given.known.fresh_body()
-    message = Message(body=body, session_id="one", partition_key="another")
+    message = v.Message(body=body, session_id="one", partition_key="another")
     if given.command["fits"] is True:
-        message = Message(body=body, partition_key=given.text("key"))
+        message = v.Message(body=body, partition_key=given.text("key"))
     delay = given.number("delay") * (_tick(given) - _A_LITTLE)
-    return Schedule(queue=given.queue, message=message, delay=delay)
+    return v.Schedule(queue=given.queue, message=message, delay=delay)
 
 
-def _cancel(given: _Asked) -> Command | None:
+def _cancel(given: _Asked) -> v.Command | None:
     number = given.known.scheduled(given.number("message"))
-    return None if number is None else CancelScheduled(queue=given.queue, sequence_number=number)
+    return None if number is None else v.CancelScheduled(queue=given.queue, sequence_number=number)
 
 
-def _receive(given: _Asked) -> Command:
-    mode = ReceiveMode(str(given.command.get("mode", ReceiveMode.PEEK_LOCK)))
-    return Receive(queue=given.queue, mode=mode, session_id=given.text("session_id"))
+def _receive(given: _Asked) -> v.Command:
+    mode = v.ReceiveMode(str(given.command.get("mode", v.ReceiveMode.PEEK_LOCK)))
+    return v.Receive(queue=given.queue, mode=mode, session_id=given.text("session_id"))
 
 
-def _settle(given: _Asked) -> Command | None:
+def _settle(given: _Asked) -> v.Command | None:
     held = given.command.get("lock", "held") == "held"
     token = given.known.token(given.number("message"), held=held)
     if token is None:
         return None
-    kinds: dict[str, type[Complete | Abandon | Defer | DeadLetter | RenewLock]] = {
-        "Complete": Complete,
-        "Abandon": Abandon,
-        "Defer": Defer,
-        "DeadLetter": DeadLetter,
-        "RenewLock": RenewLock,
+    kinds: dict[str, type[v.Complete | v.Abandon | v.Defer | v.DeadLetter | v.RenewLock]] = {
+        "Complete": v.Complete,
+        "Abandon": v.Abandon,
+        "Defer": v.Defer,
+        "DeadLetter": v.DeadLetter,
+        "RenewLock": v.RenewLock,
     }
     dead = given.known.is_dead(given.number("message"), held=held)
     return kinds[str(given.command["op"])](
-        queue=given.queue + DEAD_LETTERS * dead, lock_token=token
+        queue=given.queue + v.DEAD_LETTERS * dead, lock_token=token
     )
 
 
-def _receive_by_number(given: _Asked) -> Command | None:
+def _receive_by_number(given: _Asked) -> v.Command | None:
     number = given.known.number(given.number("message"))
     if number is None:
         return None
-    return ReceiveDeferred(queue=given.queue, sequence_numbers=(number,))
+    return v.ReceiveDeferred(queue=given.queue, sequence_numbers=(number,))
 
 
-def _peek(given: _Asked) -> Command:
-    return Peek(queue=given.queue, count=given.number("count"), session_id=given.text("session_id"))
+def _peek(given: _Asked) -> v.Command:
+    return v.Peek(
+        queue=given.queue, count=given.number("count"), session_id=given.text("session_id")
+    )
 
 
-def _session(given: _Asked) -> Command:
-    kinds: dict[str, type[AcceptSession | RenewSessionLock | CloseSession | GetSessionState]] = {
-        "AcceptSession": AcceptSession,
-        "RenewSessionLock": RenewSessionLock,
-        "CloseSession": CloseSession,
-        "GetSessionState": GetSessionState,
+def _session(given: _Asked) -> v.Command:
+    kinds: dict[
+        str, type[v.AcceptSession | v.RenewSessionLock | v.CloseSession | v.GetSessionState]
+    ] = {
+        "AcceptSession": v.AcceptSession,
+        "RenewSessionLock": v.RenewSessionLock,
+        "CloseSession": v.CloseSession,
+        "GetSessionState": v.GetSessionState,
     }
     kind = kinds[str(given.command["op"])]
     return kind(queue=given.queue, session_id=given.text("session_id") or "")
 
 
-def _set_state(given: _Asked) -> Command:
-    return SetSessionState(
+def _set_state(given: _Asked) -> v.Command:
+    return v.SetSessionState(
         queue=given.queue, session_id=given.text("session_id") or "", state=given.text("state")
     )
 
 
-def _sessions(given: _Asked) -> Command:
-    kind = ListSessions if given.command["op"] == "ListSessions" else AcceptNextSession
+def _sessions(given: _Asked) -> v.Command:
+    kind = v.ListSessions if given.command["op"] == "ListSessions" else v.AcceptNextSession
     return kind(queue=given.queue)
 
 
-def _transaction(given: _Asked) -> Command:
-    kinds: dict[str, type[BeginTransaction | CommitTransaction | RollBackTransaction]] = {
-        "BeginTransaction": BeginTransaction,
-        "CommitTransaction": CommitTransaction,
-        "RollBackTransaction": RollBackTransaction,
+def _transaction(given: _Asked) -> v.Command:
+    kinds: dict[str, type[v.BeginTransaction | v.CommitTransaction | v.RollBackTransaction]] = {
+        "BeginTransaction": v.BeginTransaction,
+        "CommitTransaction": v.CommitTransaction,
+        "RollBackTransaction": v.RollBackTransaction,
     }
     return kinds[str(given.command["op"])](transaction=given.text("transaction") or "")
 
 
-def _outage(given: _Asked) -> Command:
+def _outage(given: _Asked) -> v.Command:
     down = given.command["op"] == "TakePartitionDown"
-    kind = TakePartitionDown if down else BringPartitionUp
+    kind = v.TakePartitionDown if down else v.BringPartitionUp
     return kind(queue=given.queue, partition=given.number("partition"))
 
 
-def _advance(given: _Asked) -> Command:
-    return AdvanceClock(duration=_tick(given))
+def _advance(given: _Asked) -> v.Command:
+    return v.AdvanceClock(duration=_tick(given))
 
 
 def _tick(given: _Asked) -> int:
@@ -273,7 +246,7 @@ def _tick(given: _Asked) -> int:
 
 def tick_of(setting: Setting, what: str) -> int:
     """Return the microseconds in a tick of the spec's clock for locks, or for windows."""
-    settings = CreateQueue(queue=QUEUE, **setting.queue)
+    settings = v.CreateQueue(queue=QUEUE, **setting.queue)
     if what == "window":
         whole, ticks = settings.duplicate_window, setting.window_ticks
     else:

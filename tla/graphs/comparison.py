@@ -6,8 +6,8 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.tla.graphs.replies import Reply
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["Comparison", "Disagreement", "Edge"]
 
@@ -46,7 +46,7 @@ class Disagreement:
     command: Spoken
     spec_only: tuple[Edge, ...]
     model_only: tuple[Edge, ...]
-    rules: tuple[RuleId, ...]
+    rules: tuple[v.RuleId, ...]
 
 
 @attrs.define(kw_only=True)
@@ -65,7 +65,7 @@ class Comparison:
 
     states: int = 0
     edges: int = 0
-    rules: Counter[tuple[RuleId, str]] = attrs.field(factory=Counter)
+    rules: Counter[tuple[v.RuleId, str]] = attrs.field(factory=Counter)
     disagreements: list[Disagreement] = attrs.field(factory=list)
     disagreeing: int = 0
     open: int = 0

@@ -22,7 +22,6 @@ from busproof.model.state import (
     TransactionState,
 )
 from busproof.tla.graphs.command_mapping import NOBODYS, body_of
-from busproof.vocabulary.paths import is_dead_letter_queue
 
 __all__ = ["NOTHING", "Ended", "Happened", "Held", "Memory", "Sent", "held_in", "remembered"]
 
@@ -114,7 +113,7 @@ class Memory:
     def is_dead(self, message: int, *, held: bool) -> bool:
         """Return whether that lock is or was in a dead-letter queue."""
         sent = self.of(message)
-        return sent is not None and is_dead_letter_queue(sent.path if held else sent.lost_in)
+        return sent is not None and v.is_dead_letter_queue(sent.path if held else sent.lost_in)
 
     def scheduled(self, message: int) -> int:
         """Return the number that scheduling it returned; else one that no message has."""
@@ -234,11 +233,11 @@ def _now(sent: Sent, found: Held | None, operation: str) -> Sent:
     if sent.token != token:
         sent = _unlocked(sent)
     path, is_down = found.entity.path, found.partition in found.entity.base.down
-    is_dead, is_new = is_dead_letter_queue(path), sent.number != found.number
+    is_dead, is_new = v.is_dead_letter_queue(path), sent.number != found.number
     failed = sent.failed
     if not is_dead:
         failed = found.failed - locked
-    elif found.reason == TOO_MANY and not is_dead_letter_queue(sent.path):
+    elif found.reason == TOO_MANY and not v.is_dead_letter_queue(sent.path):
         failed += 1
     return attrs.evolve(
         sent,

@@ -11,6 +11,7 @@ from typing import Any, Final
 import attrs
 from immutables import Map
 
+from busproof import vocabulary as v
 from busproof.errors import SpecificationError
 from busproof.model.life_cycle import State
 from busproof.model.state import QueuedMessage, ScheduledMessage
@@ -19,7 +20,6 @@ from busproof.tla.graphs.model_state import Standing, connection_number, record,
 from busproof.tla.graphs.projections_of_queues import forwarding, plain_transactions, transactions
 from busproof.tla.graphs.replies import Reply
 from busproof.tla.values import Function, Value
-from busproof.vocabulary.paths import is_dead_letter_queue
 
 __all__ = ["PROJECTIONS", "Projection", "projection_of"]
 
@@ -46,7 +46,7 @@ class Projection:
 
 
 def _is_dead(queued: QueuedMessage) -> bool:
-    return is_dead_letter_queue(queued.entity.path)
+    return v.is_dead_letter_queue(queued.entity.path)
 
 
 def _in_queue(standing: Standing, sent: Sent) -> tuple[str, int, int, int]:
@@ -151,8 +151,8 @@ def sessions(standing: Standing, initial: Function) -> Value:
 
     def brief(sent: Sent) -> Fields:
         state, count, _, _ = _in_queue(standing, sent)
-        told = 0 if sent.told is None else sent.told
-        return (word(sent.message.session_id), told, state, count, sent.lost is not None)
+        number = 0 if sent.told is None else sent.told
+        return (word(sent.message.session_id), number, state, count, sent.lost is not None)
 
     holders, times, expired = _of_sessions(standing, _names(initial["holder"]))
     return record(

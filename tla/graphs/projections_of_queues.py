@@ -4,11 +4,11 @@ from typing import Any
 
 from immutables import Map
 
+from busproof import vocabulary as v
 from busproof.model.state import QueuedMessage, TransactionState
 from busproof.tla.graphs.memory import Sent
 from busproof.tla.graphs.model_state import Standing, record, word
 from busproof.tla.values import Function, Value
-from busproof.vocabulary.paths import is_dead_letter_queue, owner_of
 
 __all__ = ["forwarding", "plain_transactions", "transactions"]
 
@@ -34,13 +34,13 @@ def forwarding(standing: Standing, initial: Function) -> Value:
 def _forwarded(standing: Standing, sent: Sent) -> Value:
     message = sent.message
     keys = (message.session_id, message.partition_key, message.message_id)
-    queue, partition, state = owner_of(sent.path), sent.partition, "here"
+    queue, partition, state = v.owner_of(sent.path), sent.partition, "here"
     if standing.of(sent) is None:
-        state = "removed" if is_dead_letter_queue(sent.path) else "completed"
+        state = "removed" if v.is_dead_letter_queue(sent.path) else "completed"
         if sent.gone == "Send":
             queue, partition = _dropped(standing, sent)
             state = "dropped"
-    elif is_dead_letter_queue(sent.path):
+    elif v.is_dead_letter_queue(sent.path):
         state = "dead"
     way = _way(standing, sent.queue, queue)
     if sent.waiting and len(way) > 1:

@@ -3,22 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from busproof import vocabulary as v
 from busproof.tla.graphs.command_mapping import ANY
-from busproof.vocabulary.messages import MessageView
-from busproof.vocabulary.outcomes import (
-    Done,
-    Empty,
-    Outcome,
-    Peeked,
-    Received,
-    ReceivedSeveral,
-    Refused,
-    Renewed,
-    Scheduled,
-    SessionAccepted,
-    SessionsListed,
-    SessionState,
-)
 
 __all__ = ["ANY_REFUSAL", "Reply", "reply_for", "reply_of"]
 
@@ -45,21 +31,21 @@ def _about_others(spoken: Mapping[str, Any]) -> Reply:
     return (kind,)
 
 
-def _reply_about_sessions(outcome: Outcome) -> Reply:
+def _reply_about_sessions(outcome: v.Outcome) -> Reply:
     match outcome:
-        case SessionAccepted(session_id=session_id):
+        case v.SessionAccepted(session_id=session_id):
             return ("SessionAccepted", session_id)
-        case SessionState(state=state):
+        case v.SessionState(state=state):
             return ("SessionState", state)
-        case SessionsListed(session_ids=session_ids):
+        case v.SessionsListed(session_ids=session_ids):
             return ("SessionsListed", tuple(sorted(session_ids)))
-        case Renewed() | Empty():
+        case v.Renewed() | v.Empty():
             return (type(outcome).__name__,)
         case _:
             raise AssertionError(f"step answers {outcome!r}, which is not an answer of a bus")
 
 
-def reply_for(outcome: Outcome, *, sent: int, partition: int | None) -> Reply:
+def reply_for(outcome: v.Outcome, *, sent: int, partition: int | None) -> Reply:
     """Return the spec's reply for an outcome.
 
     Args:
@@ -68,21 +54,21 @@ def reply_for(outcome: Outcome, *, sent: int, partition: int | None) -> Reply:
         partition: the partition of an accepted message.
     """
     match outcome:
-        case Done():
+        case v.Done():
             return ("Done", partition)
-        case Refused(error=error):
+        case v.Refused(error=error):
             return ("Refused", error.value)
-        case Received(message=view) | ReceivedSeveral(messages=(view,)):
+        case v.Received(message=view) | v.ReceivedSeveral(messages=(view,)):
             return ("Received", _number(view))
-        case Peeked(messages=views):
+        case v.Peeked(messages=views):
             return ("Peeked", tuple(_number(view) for view in views))
-        case Scheduled():
+        case v.Scheduled():
             return ("Scheduled", sent)
         case _:
             return _reply_about_sessions(outcome)
 
 
-def _number(view: MessageView) -> int:
+def _number(view: v.MessageView) -> int:
     return int(view.body.removeprefix("m"))
 
 

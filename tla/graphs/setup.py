@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Mapping
 from graphlib import TopologicalSorter
 
+from busproof import vocabulary as v
 from busproof.errors import SpecificationError
 from busproof.tla.graphs.command_mapping import QUEUE
 from busproof.tla.manifest import Setting
-from busproof.vocabulary.commands import CreateQueue
 
 __all__ = ["creations"]
 
 
-def creations(setting: Setting, commands: Iterator[Mapping[str, object]]) -> list[CreateQueue]:
+def creations(setting: Setting, commands: Iterator[Mapping[str, object]]) -> list[v.CreateQueue]:
     """Return the commands that create the graph's queues, destinations first."""
     names = {str(command.get("queue", QUEUE)) for command in commands} | setting.queues.keys()
     try:
@@ -24,5 +24,5 @@ def creations(setting: Setting, commands: Iterator[Mapping[str, object]]) -> lis
     return [found[name] for name in TopologicalSorter(onward).static_order()]
 
 
-def _creation(setting: Setting, name: str) -> CreateQueue:
-    return CreateQueue(queue=name, **{**setting.queue, **setting.queues.get(name, {})})
+def _creation(setting: Setting, name: str) -> v.CreateQueue:
+    return v.CreateQueue(queue=name, **{**setting.queue, **setting.queues.get(name, {})})

@@ -98,7 +98,9 @@ class _Walk:
         self._graph: PlainGraph = plain_graph(graph, setting, self._projection)
         self._first = graph.states.record(graph.initial)
         self._setting = setting
-        self._model = Model(setting, [each for each in self._graph.commands if each], rules)
+        self._model = Model(
+            setting, [command for command in self._graph.commands if command], rules
+        )
         self._progress = progress
         self._found = Comparison()
         self._nodes: dict[int, _Node] = {}

@@ -5,8 +5,7 @@ from typing import Final
 
 import attrs
 
-from busproof.vocabulary.commands import Receive
-from busproof.vocabulary.outcomes import Event, Received
+from busproof import vocabulary as v
 
 __all__ = ["Ticks", "ticks_for"]
 
@@ -26,7 +25,7 @@ class Ticks:
         return later // self.length - earlier // self.length
 
 
-def ticks_for(lock: int, events: Sequence[Event]) -> Ticks | None:
+def ticks_for(lock: int, events: Sequence[v.Event]) -> Ticks | None:
     """Return the coarsest ticks that preserve the order of lock ends and requests.
 
     `None` if no tried number of ticks preserves it, or if a request came exactly as a lock ended:
@@ -40,9 +39,9 @@ def ticks_for(lock: int, events: Sequence[Event]) -> Ticks | None:
     return None
 
 
-def _takes(event: Event) -> bool:
+def _takes(event: v.Event) -> bool:
     """Return whether a lock, or the lock of a cached message, may begin with this event."""
-    return isinstance(event.command, Receive) and isinstance(event.outcome, Received)
+    return isinstance(event.command, v.Receive) and isinstance(event.outcome, v.Received)
 
 
 def _is_exact(ticks: Ticks, lock: int, taken: Sequence[int], asked: Sequence[int]) -> bool:

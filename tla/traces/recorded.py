@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.history.records import Scenario
 from busproof.tla.graphs.command_mapping import ANY, NONE, SHORT_TIMEOUT
 from busproof.tla.traces.clock_mapping import Ticks, ticks_for
@@ -19,30 +20,6 @@ from busproof.tla.traces.unsupported import (
     no_queues,
     outside,
 )
-from busproof.vocabulary.commands import (
-    Abandon,
-    AdvanceClock,
-    BringPartitionUp,
-    Complete,
-    CreateQueue,
-    GetQueue,
-    Peek,
-    Receive,
-    Send,
-    TakePartitionDown,
-)
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import (
-    Done,
-    Event,
-    Indeterminate,
-    Peeked,
-    Received,
-    Refused,
-    Unsupported,
-)
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import ReceiveMode
 
 __all__ = ["Recorded", "Step", "recorded"]
 
@@ -56,7 +33,7 @@ class Step:
 
     command: dict[str, Any]
     replies: tuple[dict[str, Any], ...]
-    event: Event
+    event: v.Event
 
 
 @attrs.frozen(kw_only=True)
@@ -84,7 +61,7 @@ class Recorded:
     cut: str = ""
 
 
-def recorded(scenario: Scenario, profile: Profile) -> Iterator[Recorded | LeftOut]:
+def recorded(scenario: Scenario, profile: v.Profile) -> Iterator[Recorded | LeftOut]:
     """Yield the traces of a scenario, and the queues that are left out.
 
     Args:
@@ -110,14 +87,14 @@ def recorded(scenario: Scenario, profile: Profile) -> Iterator[Recorded | LeftOu
         yield trace if trace.steps else LeftOut(name, queue, trace.cut or "nothing happened to it")
 
 
-def _concerns(event: Event, queue: str) -> bool:
-    return isinstance(event.command, AdvanceClock) or getattr(event.command, "queue", "") == queue
+def _concerns(event: v.Event, queue: str) -> bool:
+    return isinstance(event.command, v.AdvanceClock) or getattr(event.command, "queue", "") == queue
 
 
 class _Recording:
     """A translator of one queue's events to the spec's commands and replies."""
 
-    def __init__(self, settings: CreateQueue, profile: Profile, ticks: Ticks) -> None:
+    def __init__(self, settings: v.CreateQueue, profile: v.Profile, ticks: Ticks) -> None:
         self._settings = settings
         self._partitions = profile.partitions if settings.partitioned else 1
         self._keeps = profile.readings.get("CACHE-DELETE") == "kept"
@@ -132,11 +109,11 @@ class _Recording:
         self._now = 0
         self._exists = False
 
-    def trace(self, name: str, events: Sequence[Event]) -> Recorded:
+    def trace(self, name: str, events: Sequence[v.Event]) -> Recorded:
         steps: list[Step] = []
         cut = ""
         for event in events:
-            if isinstance(event.outcome, Indeterminate | Unsupported):
+            if isinstance(event.outcome, v.Indeterminate | v.Unsupported):
                 cut = f"{type(event.command).__name__} got no answer"
                 break
             if self._may_be_deleted_unseen(event):
@@ -159,60 +136,60 @@ class _Recording:
             cut=cut,
         )
 
-    def _may_be_deleted_unseen(self, event: Event) -> bool:
+    def _may_be_deleted_unseen(self, event: v.Event) -> bool:
         """CACHE-DELETE: return whether an event may reveal the loss of cached messages.
 
         The front end of a receive-and-delete connection may delete all messages that it caches.
         That connection still receives them; other connections and peeks may miss them.
         """
         command = event.command
-        if isinstance(command, Receive):
+        if isinstance(command, v.Receive):
             others = self._deleters - {event.connection}
-            if command.mode is ReceiveMode.RECEIVE_AND_DELETE and not self._keeps:
+            if command.mode is v.ReceiveMode.RECEIVE_AND_DELETE and not self._keeps:
                 self._deleters.add(event.connection)
             return bool(others)
-        return isinstance(command, Peek) and bool(self._deleters)
+        return isinstance(command, v.Peek) and bool(self._deleters)
 
-    def _said(self, event: Event) -> "_Said | None":  # noqa: PLR0911 - one return per case
+    def _said(self, event: v.Event) -> "_Said | None":  # noqa: PLR0911 - one return per case
         match event.command:
-            case Send():
+            case v.Send():
                 return self._send(event, event.command)
-            case Receive():
+            case v.Receive():
                 return self._receive(event, event.command)
-            case Complete() | Abandon():
+            case v.Complete() | v.Abandon():
                 return self._settle(event, event.command)
-            case Peek():
+            case v.Peek():
                 return {"op": "Peek"}, self._replies(event)
-            case AdvanceClock(duration=duration):
+            case v.AdvanceClock(duration=duration):
                 return self._advance(event, duration)
-            case TakePartitionDown() | BringPartitionUp():
+            case v.TakePartitionDown() | v.BringPartitionUp():
                 return self._outage(event, event.command)
-            case CreateQueue() | GetQueue():
+            case v.CreateQueue() | v.GetQueue():
                 return None
             case _:
                 return _OUTSIDE
 
-    def _before(self, event: Event) -> "_Said | None":
+    def _before(self, event: v.Event) -> "_Said | None":
         """Translate an event before the queue is created.
 
         Requests are refused then; only outages and the clock have an effect that lasts.
         """
-        if isinstance(event.command, AdvanceClock | TakePartitionDown | BringPartitionUp):
+        if isinstance(event.command, v.AdvanceClock | v.TakePartitionDown | v.BringPartitionUp):
             return self._said(event)
-        if isinstance(event.outcome, Refused):
+        if isinstance(event.outcome, v.Refused):
             return None
-        self._exists = isinstance(event.command, CreateQueue)
+        self._exists = isinstance(event.command, v.CreateQueue)
         return None if self._exists else _OUTSIDE
 
-    def _send(self, event: Event, command: Send) -> "_Said | None":
+    def _send(self, event: v.Event, command: v.Send) -> "_Said | None":
         message = command.message
         if command.transaction is not None or message.body in self._numbers:
             # Two messages with the same body cannot be distinguished when one is received.
             return _OUTSIDE
         if _keys_differ(message):
             # The contract has no key rules; a refused send has changed nothing.
-            return None if isinstance(event.outcome, Refused) else _OUTSIDE
-        if isinstance(event.outcome, Done):
+            return None if isinstance(event.outcome, v.Refused) else _OUTSIDE
+        if isinstance(event.outcome, v.Done):
             self._numbers[message.body] = len(self._numbers) + 1
         key = message.session_id or message.partition_key or NONE
         if not self._settings.partitioned:
@@ -220,12 +197,12 @@ class _Recording:
         timeout = "short" if command.timeout <= SHORT_TIMEOUT else "long"
         return {"op": "Send", "key": key, "timeout": timeout}, self._replies(event)
 
-    def _receive(self, event: Event, command: Receive) -> "_Said | None":
+    def _receive(self, event: v.Event, command: v.Receive) -> "_Said | None":
         if command.session_id is not None:
             return _OUTSIDE
         connection = self._connections.setdefault(event.connection, len(self._connections) + 1)
         said = {"op": "Receive", "connection": connection, "mode": command.mode.value}
-        if isinstance(event.outcome, Received) and command.mode is ReceiveMode.PEEK_LOCK:
+        if isinstance(event.outcome, v.Received) and command.mode is v.ReceiveMode.PEEK_LOCK:
             number = self._number(event.outcome.message.body)
             token = event.outcome.message.lock_token
             if token is not None:
@@ -233,23 +210,23 @@ class _Recording:
                 self._latest[number] = token
         return said, self._replies(event)
 
-    def _settle(self, event: Event, command: Complete | Abandon) -> "_Said | None":
+    def _settle(self, event: v.Event, command: v.Complete | v.Abandon) -> "_Said | None":
         token = command.lock_token
         if command.transaction is not None:
             return _OUTSIDE
         if token not in self._tokens:
             # The contract has only locks that a receiver was given.
-            return None if isinstance(event.outcome, Refused) else _OUTSIDE
+            return None if isinstance(event.outcome, v.Refused) else _OUTSIDE
         number, taken = self._tokens[token]
         over = self._ticks.between(taken, event.called) >= self._ticks.whole
         held = token not in self._used and self._latest.get(number) == token and not over
-        if isinstance(event.outcome, Done):
+        if isinstance(event.outcome, v.Done):
             self._used.add(token)
         lock = "held" if held else "lost"
         op = type(command).__name__
         return {"op": op, "message": number, "lock": lock}, self._replies(event)
 
-    def _advance(self, event: Event, duration: int) -> "_Said | None":
+    def _advance(self, event: v.Event, duration: int) -> "_Said | None":
         passed = self._ticks.between(self._now, self._now + duration)
         self._now += duration
         if not passed:
@@ -257,10 +234,10 @@ class _Recording:
         return {"op": "AdvanceClock", "ticks": passed}, self._replies(event)
 
     def _outage(
-        self, event: Event, command: TakePartitionDown | BringPartitionUp
+        self, event: v.Event, command: v.TakePartitionDown | v.BringPartitionUp
     ) -> "_Said | None":
-        down = isinstance(command, TakePartitionDown)
-        if isinstance(event.outcome, Refused) or (command.partition in self._down) is down:
+        down = isinstance(command, v.TakePartitionDown)
+        if isinstance(event.outcome, v.Refused) or (command.partition in self._down) is down:
             return None
         (self._down.add if down else self._down.discard)(command.partition)
         op = type(command).__name__
@@ -269,24 +246,24 @@ class _Recording:
     def _number(self, body: str) -> int:
         return self._numbers.get(body, UNKNOWN)
 
-    def _replies(self, event: Event) -> tuple[dict[str, Any], ...]:
+    def _replies(self, event: v.Event) -> tuple[dict[str, Any], ...]:
         """Return the spec's replies that match an outcome; any error matches a refusal."""
         outcome = event.outcome
         match outcome:
-            case Refused():
+            case v.Refused():
                 return tuple({"type": "Refused", "error": each} for each in (ANY, "lock-lost"))
-            case Received(message=view):
+            case v.Received(message=view):
                 return ({"type": "Received", "message": self._number(view.body)},)
-            case Peeked(messages=views):
+            case v.Peeked(messages=views):
                 shown = tuple(self._number(view.body) for view in views)
                 return ({"type": "Peeked", "messages": shown},)
             case _:
                 return ({"type": type(outcome).__name__},)
 
 
-def _named_command(event: Event) -> str:
+def _named_command(event: v.Event) -> str:
     command = event.command
-    if isinstance(command, Send) and command.transaction is not None:
+    if isinstance(command, v.Send) and command.transaction is not None:
         return "Send in a transaction"
     return type(command).__name__
 
@@ -295,6 +272,6 @@ _Said = tuple[dict[str, Any], tuple[dict[str, Any], ...]]
 _OUTSIDE: Final[_Said] = ({}, ())
 
 
-def _keys_differ(message: Message) -> bool:
+def _keys_differ(message: v.Message) -> bool:
     keys = {message.session_id, message.partition_key} - {None}
     return len(keys) > 1 or "" in keys

@@ -5,12 +5,9 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.oracle.forwarding.forwarding_setup import with_lawful_locks
 from busproof.vocabulary import addressing, paths
-from busproof.vocabulary.commands import CreateQueue, CreateSubscription, CreateTopic
-from busproof.vocabulary.messages import Message
-from busproof.vocabulary.outcomes import Done, Event
-from busproof.vocabulary.paths import is_dead_letter_queue
 
 __all__ = ["LeftOut", "created_queues", "destinations", "no_queues", "outside"]
 
@@ -24,23 +21,23 @@ class LeftOut:
     why: str
 
 
-def created_queues(events: Iterable[Event]) -> Mapping[str, CreateQueue]:
+def created_queues(events: Iterable[v.Event]) -> Mapping[str, v.CreateQueue]:
     """Return the queues that were certainly created, with lock durations cut to the limit."""
-    created: dict[str, CreateQueue] = {}
+    created: dict[str, v.CreateQueue] = {}
     for event in events:
-        if isinstance(event.command, CreateQueue) and isinstance(event.outcome, Done):
+        if isinstance(event.command, v.CreateQueue) and isinstance(event.outcome, v.Done):
             lawful, _ = with_lawful_locks(event.command)
             created.setdefault(lawful.queue, lawful)
     return created
 
 
-def destinations(events: Iterable[Event]) -> set[str]:
+def destinations(events: Iterable[v.Event]) -> set[str]:
     """Return the entities that others forward to."""
     commands = [event.command for event in events]
     return {name for command in commands for name in addressing.destinations(command)}
 
 
-def no_queues(scenario: str, events: Sequence[Event]) -> Iterator[LeftOut]:
+def no_queues(scenario: str, events: Sequence[v.Event]) -> Iterator[LeftOut]:
     """Yield the names used as queues that belong to no created queue."""
     topics = _topics(events)
     named = {str(event.command.queue) for event in events if hasattr(event.command, "queue")}
@@ -48,19 +45,19 @@ def no_queues(scenario: str, events: Sequence[Event]) -> Iterator[LeftOut]:
         yield LeftOut(scenario, name, _no_queue(name, topics))
 
 
-def _topics(events: Iterable[Event]) -> set[str]:
-    commands = (event.command for event in events if isinstance(event.outcome, Done))
+def _topics(events: Iterable[v.Event]) -> set[str]:
+    commands = (event.command for event in events if isinstance(event.outcome, v.Done))
     topics: set[str] = set()
     for command in commands:
-        if isinstance(command, CreateTopic):
+        if isinstance(command, v.CreateTopic):
             topics.add(command.topic)
-        elif isinstance(command, CreateSubscription):
+        elif isinstance(command, v.CreateSubscription):
             topics.add(paths.subscription_path(command.topic, command.subscription))
     return topics
 
 
 def _no_queue(name: str, topics: Container[str]) -> str:
-    if is_dead_letter_queue(name):
+    if v.is_dead_letter_queue(name):
         return "it is a dead-letter queue"
     if name in topics:
         return "it is a topic or a subscription"
@@ -77,7 +74,7 @@ _BEYOND: Final = {
 """Settings that the contract does not cover, each with the reason to report."""
 
 
-def _outside_for_messages(events: Sequence[Event]) -> str:
+def _outside_for_messages(events: Sequence[v.Event]) -> str:
     """Return why the contract does not cover these messages; empty if it does."""
     sent = [getattr(event.command, "message", None) for event in events]
     messages = [message for message in sent if message is not None]
@@ -94,14 +91,14 @@ _LONGEST: Final = 64
 """Characters of a key or property value that no limit forbids, however they are counted."""
 
 
-def _may_be_beyond_limits(message: Message) -> bool:
+def _may_be_beyond_limits(message: v.Message) -> bool:
     """Return whether a key or a property is so long that a limit may apply."""
     keys = (message.message_id, message.session_id, message.partition_key)
     carried = (str(each) for each in message.properties.values())
     return any(len(each or "") > _LONGEST for each in (*keys, *carried))
 
 
-def outside(settings: CreateQueue, events: Sequence[Event]) -> str:
+def outside(settings: v.CreateQueue, events: Sequence[v.Event]) -> str:
     """Return why the contract does not cover a queue; empty if it does."""
     if settings.partitioned is None or (settings.partitioned and settings.api_version is not None):
         return "its creation leaves open whether it is partitioned"

@@ -114,7 +114,7 @@ def schedules(client):
         sender.cancel_scheduled_messages(never)
     mode = ServiceBusReceiveMode.RECEIVE_AND_DELETE
     with client.get_queue_receiver("plain", receive_mode=mode) as receiver:
-        assert [body(each) for each in receiver.peek_messages(5)] == ["comes"]
+        assert [body(peek_message) for peek_message in receiver.peek_messages(5)] == ["comes"]
         assert [body(each) for each in taken(receiver, 1)] == ["comes"]
 
 

@@ -85,7 +85,7 @@ def _audited(faults: "Sequence[Mutant]", args: Options) -> "Iterator[Audited]":
     # rich calls a file a terminal where FORCE_COLOR asks for colours.
     explored, whole = args.by == "exploration", args.matrix == "full"
     about = {"explored": explored, "whole": whole, "wire": args.wire}
-    jobs = [Job(fault=each.id, seed=args.seed, **about) for each in faults]
+    jobs = [Job(fault=fault.id, seed=args.seed, **about) for fault in faults]
     compared = whole and not explored and not args.wire
     with (
         tempfile.TemporaryDirectory(prefix="busproof-audit-") as scratch,

@@ -5,8 +5,10 @@ import importlib
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from busproof import __version__
@@ -14,7 +16,8 @@ from busproof.cli.frame import PATH, Option, Options, flag, option
 from busproof.errors import HistoryError, UsageError
 
 if TYPE_CHECKING:
-    from busproof.cli.mutation.generated import Fate, Terms
+    from busproof.cli.mutation.generated import Fate, Result, Terms
+    from busproof.cli.mutation.score import Score
     from busproof.mutants.by_machine.made import GeneratedMutant
 
 __all__ = ["OPTIONS", "run"]
@@ -37,7 +40,14 @@ OPTIONS: Final[tuple[Option, ...]] = (
         section=SECTION,
         type=int,
         metavar="N",
-        help="draw N mutants of each family (default: all)",
+        help="draw N mutants of each family, by --seed (default: all)",
+    ),
+    option(
+        "--minutes",
+        section=SECTION,
+        type=float,
+        metavar="N",
+        help="stop after N minutes; the mutants audited until then are a sample (default: no end)",
     ),
     option(
         "--tries",
@@ -71,33 +81,44 @@ def run(args: Options) -> int:
     mutants = chosen(args.fault, terms)
     found: list[Fate] = []
     try:
-        found.extend(_audited(mutants, terms, args.keep))
+        found.extend(_in_time(_audited(mutants, terms, args.keep), args.minutes))
     finally:
         if found:
-            _show(mutants, found, args.format)
+            _show(mutants, found, terms, args.format)
     return 0
 
 
 def _check(args: Options) -> None:
     if args.wire or args.matrix != "own" or args.by != "features":
         raise UsageError("--wire, --matrix and --by do not apply to --generated")
-    for name in ("sample", "tries"):
+    for name, least in (("sample", 1), ("tries", 0), ("minutes", 0)):
         number = getattr(args, name)
-        if number is not None and number < (1 if name == "sample" else 0):
+        if number is not None and number < least:
             raise UsageError(f"--{name} is {number}; give more")
+
+
+def _in_time(found: "Generator[Fate, None, None]", minutes: float | None) -> "Iterator[Fate]":
+    """Yield results until the time is up; end what runs on."""
+    end = None if minutes is None else monotonic() + 60 * minutes
+    with closing(found):
+        for fate in found:
+            yield fate
+            if end is not None and monotonic() > end:
+                return
 
 
 def _audited(
     mutants: "list[GeneratedMutant]", terms: "Terms", keep: Path | None
-) -> "Iterator[Fate]":
+) -> "Generator[Fate, None, None]":
     import attrs  # noqa: PLC0415
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import Progress  # noqa: PLC0415
 
-    from busproof.cli.mutation.generated import fates  # noqa: PLC0415
+    from busproof.cli.mutation.generated import drawn, fates  # noqa: PLC0415
 
     done = {} if keep is None else _resumed(keep, terms)
-    left = [mutant for mutant in mutants if mutant.id not in done]
+    # In a random order: whenever it ends, what was done is a sample.
+    left = drawn([mutant for mutant in mutants if mutant.id not in done], terms.seed)
     console = Console(stderr=True)
     # rich calls a file a terminal where FORCE_COLOR asks for colours.
     with Progress(console=console, disable=not sys.stderr.isatty()) as progress:
@@ -146,6 +167,7 @@ def _resumed(keep: Path, terms: "Terms") -> "dict[str, Fate]":
         Fate(
             id=each["id"],
             result=Result(each["result"]),
+            part=each["part"],
             by=each["by"],
             rules=tuple(each["rules"]),
             commands=tuple(each["commands"]),
@@ -160,16 +182,23 @@ def _sources() -> str:
     for room in ROOMS:
         folder = Path(importlib.import_module(f"busproof.{room}").__path__[0])
         for path in sorted(folder.rglob("*")):
-            if path.suffix in (".py", ".feature"):
+            if path.suffix in (".py", ".feature", ".jsonl"):
                 digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
-def _show(mutants: "list[GeneratedMutant]", found: "list[Fate]", format_: str) -> None:
+def _show(
+    mutants: "list[GeneratedMutant]", found: "list[Fate]", terms: "Terms", format_: str
+) -> None:
     families = list(_families(mutants, found))
     if format_ == "json":
         named = {mutant.id: mutant for mutant in mutants}
-        view = {"families": families, "mutants": [_view(named[fate.id], fate) for fate in found]}
+        view = {
+            "seed": terms.seed,
+            "tries": terms.tries,
+            "families": families,
+            "mutants": [_view(named[fate.id], fate) for fate in found],
+        }
         print(json.dumps(view, indent=2))  # noqa: T201
         return
     from rich import box  # noqa: PLC0415
@@ -178,17 +207,37 @@ def _show(mutants: "list[GeneratedMutant]", found: "list[Fate]", format_: str) -
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("family", no_wrap=True)
-    for header in list(families[0])[1:]:
+    for header in COLUMNS:
         table.add_column(header.replace("_", " "), justify="right")
     for family in families:
-        table.add_row(*("" if value is None else str(value) for value in family.values()))
+        shown = (family[header] for header in ("family", *COLUMNS))
+        table.add_row(*("" if value is None else str(value) for value in shown))
     console = Console()
     console.print(table)
-    console.print("killed: by a scenario; found: by the search only, missed by the scenarios")
     console.print(
-        "undecided: equivalent, or the search gave up; not run: no recording runs that line"
+        "features: killed by a scenario; distilled: only by a distilled situation; "
+        "found: only by the exploration or the search, missed by the suite"
+    )
+    console.print(
+        f"undecided: equivalent, or the search gave up after {terms.tries} variants; "
+        "not run: no recording runs that line"
     )
     console.print("score: killed as a percentage of killed and found")
+    every = families[-1]
+    if every["tried"] < every["made"] and every["score"] is not None:
+        low, high = every["interval"]
+        console.print(
+            f"A sample: {every['tried']} of {every['made']} mutants, drawn with seed {terms.seed}; "
+            f"the score of all is between {low} and {high} % with a confidence of 95 %, "
+            "each family weighed by its size"
+        )
+
+
+COLUMNS: Final = (
+    *("made", "tried", "features", "distilled", "found", "undecided", "not_run"),
+    *("score_of_features", "score"),
+)
+"""What the table shows of a family, beside its name."""
 
 
 def _families(
@@ -199,21 +248,55 @@ def _families(
     from busproof.mutants.by_machine.made import generated  # noqa: PLC0415
 
     names = list(dict.fromkeys(mutant.family for mutant in mutants))
-    counts = {name: Counter[Result]() for name in names}
+    results = {name: Counter[Result]() for name in names}
+    parts = {name: Counter[str]() for name in names}
     for fate in found:
-        counts[fate.id.partition(".")[0]][fate.result] += 1
-    made = {name: len(generated(name)) for name in names}
-    counts["all"] = sum(counts.values(), Counter[Result]())
-    made["all"] = sum(made.values())
-    for name, count in counts.items():
-        killed, apart = count[Result.KILLED], count[Result.KILLED] + count[Result.FOUND]
-        yield {
-            "family": name,
-            "made": made[name],
-            "tried": count.total(),
-            **{result.value.replace(" ", "_"): count[result] for result in Result},
-            "score": round(100 * killed / apart, 1) if apart else None,
+        family = fate.id.partition(".")[0]
+        results[family][fate.result] += 1
+        parts[family][fate.part] += 1
+    for chosen in (*([name] for name in names), names):
+        result = sum((results[name] for name in chosen), Counter[Result]())
+        part = sum((parts[name] for name in chosen), Counter[str]())
+        scores = {
+            ending: _score(chosen, results, parts, noticed)
+            for ending, noticed in (
+                ("_of_features", ("features",)),
+                ("", ("features", "distilled")),
+                ("_of_everything", ("features", "distilled", "exploration")),
+            )
         }
+        yield {
+            "family": chosen[0] if chosen is not names else "all",
+            "made": sum(len(generated(name)) for name in chosen),
+            "tried": result.total(),
+            **{each.value.replace(" ", "_"): result[each] for each in Result},
+            **{each: part[each] for each in ("features", "distilled", "exploration", "search")},
+            **{f"score{ending}": score and score.share for ending, score in scores.items()},
+            "interval": (score := scores[""]) and (score.low, score.high),
+        }
+
+
+def _score(
+    names: "Iterable[str]",
+    results: "dict[str, Counter[Result]]",
+    parts: dict[str, Counter[str]],
+    noticed: tuple[str, ...],
+) -> "Score | None":
+    from busproof.cli.mutation.generated import Result  # noqa: PLC0415
+    from busproof.cli.mutation.score import Counted, score_of  # noqa: PLC0415
+    from busproof.mutants.by_machine.made import generated  # noqa: PLC0415
+
+    return score_of(
+        {
+            name: Counted(
+                made=len(generated(name)),
+                tried=results[name].total(),
+                noticed=sum(parts[name][part] for part in noticed),
+                apart=results[name][Result.KILLED] + results[name][Result.FOUND],
+            )
+            for name in names
+        }
+    )
 
 
 def _view(mutant: "GeneratedMutant", fate: "Fate") -> dict[str, object]:

@@ -30,7 +30,7 @@ def run(args: Options) -> int:
         UsageError: there is no such file, or it names what the catalogue does not have.
     """
     _refuse_what_does_not_fit(args)
-    from busproof.cli.run import published  # noqa: PLC0415
+    from busproof.cli.running.publishing import published  # noqa: PLC0415
     from busproof.reports.conformance import write  # noqa: PLC0415
 
     required.check(args)
@@ -107,7 +107,7 @@ def _judged(args: Options) -> "Conformance":
     file = _file(Path(args.history))
     history = load(file)
     try:
-        events = sum(len(each.events) for each in history.scenarios)
+        events = sum(len(scenario.events) for scenario in history.scenarios)
         with busy(f"Judging {events:,} events", lines=True):
             return conformance(history, load_catalogue(), oracle)
     except UsageError as error:

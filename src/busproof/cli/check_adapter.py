@@ -105,7 +105,9 @@ def _view(finding: "Finding") -> dict[str, object]:
         "said": finding.said,
         "protocol": lesson.protocol,
         "advice": lesson.advice,
-        "exchanges": [{"sent": each.sent, "came": each.came} for each in finding.exchanges],
+        "exchanges": [
+            {"sent": exchange.sent, "came": exchange.came} for exchange in finding.exchanges
+        ],
     }
 
 
@@ -126,8 +128,8 @@ def _print(found: "list[Finding]", console: "Console") -> None:
         if each.result.value in ("failed", "inconclusive", "not tried"):
             _tell(each, console)
     counted = {kind: sum(each.result.value == kind for each in found) for kind in _STYLES}
-    told = ", ".join(f"{count} {kind}" for kind, count in counted.items() if count)
-    console.print(f"\n{told}", highlight=False)
+    counts = ", ".join(f"{count} {kind}" for kind, count in counted.items() if count)
+    console.print(f"\n{counts}", highlight=False)
 
 
 def _tell(finding: "Finding", console: "Console") -> None:
@@ -148,8 +150,8 @@ def _tell(finding: "Finding", console: "Console") -> None:
     left_out = len(finding.exchanges) - _EXCHANGES
     if left_out > 0:
         rows.append(("", f"{left_out} exchanges before these are left out"))
-    for each in finding.exchanges[-_EXCHANGES:]:
-        rows += [("sent", each.sent), ("came", each.came or "nothing")]
+    for exchange in finding.exchanges[-_EXCHANGES:]:
+        rows += [("sent", exchange.sent), ("came", exchange.came or "nothing")]
     rows += [("protocol", finding.lesson.protocol), ("do", finding.lesson.advice)]
     for label, text in rows:
         grid.add_row(Text(label, style="bold"), Text(_printable(text), overflow="fold"))

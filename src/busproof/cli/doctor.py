@@ -22,7 +22,7 @@ def run(args: Options) -> int:
     Raises:
         UsageError: something was named that busproof does not use.
     """
-    unknown = [each for each in args.needs if each not in NEEDS]
+    unknown = [need for need in args.needs if need not in NEEDS]
     if unknown:
         raise UsageError(f"doctor knows nothing called {unknown[0]!r}; name {', '.join(NEEDS)}")
     found = list(findings())

@@ -78,8 +78,8 @@ def _python() -> Finding:
     there = sys.version_info >= OLDEST_PYTHON
     oldest = ".".join(map(str, OLDEST_PYTHON))
     old = f"Python {platform.python_version()} is too old; install Python {oldest} or later."
-    told = f"{platform.python_version()}, {sys.executable}" if there else old
-    return Finding(name="Python", purpose="everything", told=told, there=there)
+    sentence = f"{platform.python_version()}, {sys.executable}" if there else old
+    return Finding(name="Python", purpose="everything", told=sentence, there=there)
 
 
 def _writable(name: str, purpose: str, folder: Path) -> Finding:
@@ -87,22 +87,22 @@ def _writable(name: str, purpose: str, folder: Path) -> Finding:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        told = f"{folder} cannot be written ({error.strerror}); go to a folder that can be."
-        return Finding(name=name, purpose=purpose, told=told, there=False)
+        sentence = f"{folder} cannot be written ({error.strerror}); go to a folder that can be."
+        return Finding(name=name, purpose=purpose, told=sentence, there=False)
     return Finding(name=name, purpose=purpose, told=str(folder), there=True)
 
 
 def _extra(extra: str, purpose: str) -> Finding:
     packages = list(_packages(extra))
     missing = [name for name, version in packages if version is None]
-    told = ", ".join(f"{name} {version}" for name, version in packages)
+    sentence = ", ".join(f"{name} {version}" for name, version in packages)
     if missing:
-        told = (
+        sentence = (
             f"{_and(missing)} {'is' if len(missing) == 1 else 'are'} not installed; "
             f"pip install 'busproof[{extra}]' installs what is missing."
         )
     name = f"the extra {extra}"
-    return Finding(name=name, purpose=purpose, told=told, there=not missing, need=extra)
+    return Finding(name=name, purpose=purpose, told=sentence, there=not missing, need=extra)
 
 
 def _packages(extra: str) -> Iterator[tuple[str, str | None]]:

@@ -6,6 +6,7 @@ from typing import Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.errors import HistoryError
 from busproof.history.conformance import Conformance, RuleVerdict
 from busproof.history.files import HistoryWriter
@@ -18,8 +19,6 @@ from busproof.judging.linearization.overlap import judged
 from busproof.judging.scenario_result import profile_of
 from busproof.judging.witnesses import with_late_witnesses
 from busproof.spec import Catalogue
-from busproof.vocabulary.observability import observability_from
-from busproof.vocabulary.values import RuleId
 
 __all__ = ["COMMANDS", "FOLDER", "Failure", "failures", "write"]
 
@@ -38,7 +37,7 @@ class Failure:
         replays: the histories of asking them again, if that was tried.
     """
 
-    rule: RuleId
+    rule: v.RuleId
     commands: CommandFile
     replays: tuple[History, ...] = ()
 
@@ -79,7 +78,7 @@ def _is_judged(history: History, rule: RuleVerdict, catalogue: Catalogue) -> boo
         with_late_witnesses(example.events),
         profile_of(catalogue, header),
         observability_for(
-            observability_from(header.clock, header.slack, header.capabilities), oracle
+            v.observability_from(header.clock, header.slack, header.capabilities), oracle
         ),
     )
     return found.violation is not None

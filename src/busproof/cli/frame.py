@@ -158,15 +158,19 @@ class Command(click.Command):
 
     def _refuse_options_as_values(self, ctx: click.Context) -> None:
         """Refuse `--name --yes`, in which the value of the first option was forgotten."""
-        names = {name for each in self.get_params(ctx) for name in each.opts if name[0] == "-"}
-        for each in self.params:
-            value = ctx.params.get(each.name or "")
+        names = {
+            name for get_param in self.get_params(ctx) for name in get_param.opts if name[0] == "-"
+        }
+        for param in self.params:
+            value = ctx.params.get(param.name or "")
             for one in value if isinstance(value, tuple) else (value,):
-                if isinstance(each, Option) and str(one) in names:
-                    raise click.UsageError(f"{each.opts[-1]} needs a value before {one}", ctx)
+                if isinstance(param, Option) and str(one) in names:
+                    raise click.UsageError(f"{param.opts[-1]} needs a value before {one}", ctx)
 
     def _refuse_both(self, ctx: click.Context) -> None:
-        given = [each for each in self.params if each.name in self._exclusive and _is_in(ctx, each)]
+        given = [
+            param for param in self.params if param.name in self._exclusive and _is_in(ctx, param)
+        ]
         if len(given) > 1:
             first, second = (shown(each) for each in given[:2])
             raise click.UsageError(f"{second} does not go with {first}; leave one of them out", ctx)
@@ -174,10 +178,12 @@ class Command(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options section by section."""
         sections: dict[str, list[tuple[str, str]]] = {OPTIONS: []}
-        for each in self.get_params(ctx):
-            record = None if isinstance(each, click.Argument) else each.get_help_record(ctx)
+        for get_param in self.get_params(ctx):
+            record = (
+                None if isinstance(get_param, click.Argument) else get_param.get_help_record(ctx)
+            )
             if record is not None:
-                sections.setdefault(getattr(each, "section", OPTIONS), []).append(record)
+                sections.setdefault(getattr(get_param, "section", OPTIONS), []).append(record)
         for heading, records in sections.items():
             with formatter.section(heading):
                 formatter.write_dl(records)

@@ -75,8 +75,8 @@ class Known:
             say(str(error))
             return False
         count = f"{len(written)} rule{'' if len(written) == 1 else 's'}"
-        told = f"{self._target}, {count}" if written else "none; no file was written"
-        write_aside(f"Known failures: {told}")
+        outcome = f"{self._target}, {count}" if written else "none; no file was written"
+        write_aside(f"Known failures: {outcome}")
         return True
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self, cast
 
+from busproof import vocabulary as v
 from busproof.history.files import read, scenarios
 from busproof.history.records import Header
 from busproof.judging.verdicts import Hearing
 from busproof.spec import load as load_catalogue
-from busproof.vocabulary.values import Clock
 
 if TYPE_CHECKING:
     from busproof.history.conformance import Conformance
@@ -78,7 +78,7 @@ class Following(threading.Thread):
             pass
         with closing(read(self._history, self._growing)) as reader:
             header = cast(Header, next(reader))
-            if header.clock is Clock.REAL:
+            if header.clock is v.Clock.REAL:
                 self._ended.wait()
             hearing = Hearing(header, load_catalogue())
             for scenario in scenarios(reader):

@@ -203,8 +203,8 @@ class _Teller:
         known = reading.distinct or reading.printed
         noun = "states" if reading.distinct else "edges"
         rate = known / seconds if seconds else 0
-        told = f"{name}: {known:,} {noun}, {rate:,.0f} a second" if known else name
-        self.progress.update(self._task, description=told)
+        description = f"{name}: {known:,} {noun}, {rate:,.0f} a second" if known else name
+        self.progress.update(self._task, description=description)
 
     def done(self) -> None:
         self.progress.advance(self._task)

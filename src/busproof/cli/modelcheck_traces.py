@@ -49,7 +49,7 @@ def run_traces(args: Options, folder: Path) -> int:
         _print_json(verdicts, left_out)
     else:
         _print(verdicts, left_out)
-    if any(not each.accepted for each in verdicts):
+    if any(not verdict.accepted for verdict in verdicts):
         return _REJECTED
     return 0 if verdicts else _NOTHING_JUDGED
 
@@ -57,8 +57,8 @@ def run_traces(args: Options, folder: Path) -> int:
 def _print(verdicts: "list[Judged]", left_out: "list[LeftOut]") -> None:
     from busproof.history.render.events import event_words  # noqa: PLC0415
 
-    rejected = [each for each in verdicts if not each.accepted]
-    steps = sum(each.explained for each in verdicts)
+    rejected = [verdict for verdict in verdicts if not verdict.accepted]
+    steps = sum(verdict.explained for verdict in verdicts)
     lines = [
         f"{len(verdicts) - len(rejected):,} of {len(verdicts):,} traces explained by the contract, "
         f"{steps:,} steps"
@@ -74,7 +74,7 @@ def _print(verdicts: "list[Judged]", left_out: "list[LeftOut]") -> None:
         ]
     if rejected[_SHOWN:]:
         lines.append(f"\n… and {len(rejected) - _SHOWN:,} rejected more; --format json has all")
-    cut = Counter(each.trace.cut for each in verdicts if each.trace.cut)
+    cut = Counter(verdict.trace.cut for verdict in verdicts if verdict.trace.cut)
     lines += ["\nJudged up to a point only:"] if cut else []
     lines += [f"  {number:5,}  {why}" for why, number in cut.most_common()]
     causes = Counter(each.why for each in left_out)
@@ -88,15 +88,15 @@ def _print_json(verdicts: "list[Judged]", left_out: "list[LeftOut]") -> None:
 
     traces: list[dict[str, Any]] = [
         {
-            "scenario": each.trace.scenario,
-            "queue": each.trace.queue,
-            "steps": len(each.trace.steps),
-            "accepted": each.accepted,
-            "failing_step": None if each.accepted else each.explained + 1,
-            "event": "" if each.failing is None else event_words(each.failing.event),
-            "cut": each.trace.cut,
+            "scenario": verdict.trace.scenario,
+            "queue": verdict.trace.queue,
+            "steps": len(verdict.trace.steps),
+            "accepted": verdict.accepted,
+            "failing_step": None if verdict.accepted else verdict.explained + 1,
+            "event": "" if verdict.failing is None else event_words(verdict.failing.event),
+            "cut": verdict.trace.cut,
         }
-        for each in verdicts
+        for verdict in verdicts
     ]
     out = [{"scenario": each.scenario, "queue": each.queue, "why": each.why} for each in left_out]
     sys.stdout.write(json.dumps({"traces": traces, "left_out": out}, indent=2) + "\n")

@@ -20,10 +20,10 @@ def _complete(_: "click.Context", __: "click.Parameter", typed: str) -> "list[Co
     from busproof.spec import load_levels  # noqa: PLC0415
 
     levels = load_levels().all
-    found = {each.id: each.summary for each in levels}
-    found |= {name: each.title for each in levels for name in each.capabilities}
+    found = {level.id: level.summary for level in levels}
+    found |= {name: level.title for level in levels for name in level.capabilities}
     return [
-        CompletionItem(name, help=told) for name, told in found.items() if name.startswith(typed)
+        CompletionItem(name, help=title) for name, title in found.items() if name.startswith(typed)
     ]
 
 

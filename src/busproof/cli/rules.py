@@ -115,7 +115,7 @@ def _print_diff(catalogue: spec.Catalogue, diff: spec.Diff, form: str) -> None:
 
 def _print_changes(catalogue: spec.Catalogue, form: str) -> None:
     if form == "json":
-        _print_json({"releases": [spec.view_release(each) for each in catalogue.releases]})
+        _print_json({"releases": [spec.view_release(release) for release in catalogue.releases]})
         return
     from busproof.spec import tables  # noqa: PLC0415  rich is slow to import
 

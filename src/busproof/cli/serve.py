@@ -99,7 +99,7 @@ async def _serve(args: Options) -> int:
     protection = Protection(args, configuration)
     limits = _limits(args.limit)
     rules = _rules(args)
-    told = Silent() if args.log is None else journal(_named(args.log), sys.stdout, say)
+    log = Silent() if args.log is None else journal(_named(args.log), sys.stdout, say)
     chosen = {"policy": args.policy, "seed": args.seed, "clock": args.clock}
 
     def configured() -> Bus:
@@ -111,10 +111,10 @@ async def _serve(args: Options) -> int:
 
     def warn(text: str) -> None:
         say(text)
-        told.warning("warning", said=text)
+        log.warning("warning", said=text)
 
     def http(hub: Hub) -> Any:
-        hub.configured, hub.warn, hub.journal = configured, warn, told
+        hub.configured, hub.warn, hub.journal = configured, warn, log
         hub.renew = protection.renewal(hub)
         hub.identifies = args.message_ids == "assigned"
         if kept is not None:
@@ -139,12 +139,12 @@ async def _serve(args: Options) -> int:
     for said in configuration.warnings:
         warn(said)
     write_aside(_greeting(protection, broker, len(bus.names())))
-    told.info("started", version=__version__, entities=len(bus.names()), **_places(broker))
+    log.info("started", version=__version__, entities=len(bus.names()), **_places(broker))
     await ended.wait()
     await broker.stop()
     # Looking through a million messages once more, only to end, would take half a minute.
     gc.freeze()
-    told.info("stopped")
+    log.info("stopped")
     if kept is not None:
         kept.check()
     return 0
@@ -197,7 +197,7 @@ def _greeting(protection: Protection, broker: "Broker", entities: int) -> str:
     if protection.control.is_on or protection.control.is_seen:
         scheme = "https" if places.admin_tls else "http"
         lines.append(f"busproof: what it holds: {scheme}://{host}:{broker.admin_port}/busproof/")
-    lines += [f"busproof: {each}" for each in protection.warnings()]
+    lines += [f"busproof: {warning}" for warning in protection.warnings()]
     return "\n".join([*lines, protection.connection_string(plain, secure)])
 
 

@@ -54,9 +54,12 @@ def _sequences(spark: "SparkSession", profile: "Profile", args: Options, seeds: 
     found = simulated(spark, profile, seeds, args.length, args.to)
     _say(f"{found.sequences} sequences from seed {seeds.start}, {found.commands} commands")
     _tell_decisions(found, profile)
-    for each in found.differences[:SHRUNK]:
-        _say(f"seed {each.seed}, command {each.place} breaks {', '.join(each.rules)}: {each.said}")
-        path = saved(spark, profile, each, args.length, args.to)
+    for difference in found.differences[:SHRUNK]:
+        _say(
+            f"seed {difference.seed}, command {difference.place} breaks "
+            f"{', '.join(difference.rules)}: {difference.said}"
+        )
+        path = saved(spark, profile, difference, args.length, args.to)
         _say(f"  busproof run --adapter spark --replay {path}")
     _say(f"{len(found.differences)} sequences differ; {found.undecided} could not be judged")
     return VIOLATION if found.differences else 0
@@ -87,8 +90,12 @@ def _mutants(spark: "SparkSession", profile: "Profile", args: Options, seeds: ra
 
     found = noticed(spark, profile, seeds, args.length, args.to)
     for mutant in MUTANTS:
-        told = found.get(mutant.name)
-        what = "not noticed" if told is None else f"seed {told.seed} breaks {', '.join(told.rules)}"
+        difference = found.get(mutant.name)
+        what = (
+            "not noticed"
+            if difference is None
+            else f"seed {difference.seed} breaks {', '.join(difference.rules)}"
+        )
         _say(f"{mutant.name} ({mutant.rule}): {what}")
     _say(f"{len(found)} of {len(MUTANTS)} faults are caught")
     return 0 if len(found) == len(MUTANTS) else VIOLATION

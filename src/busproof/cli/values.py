@@ -20,22 +20,22 @@ def rules(_: "click.Context", __: "click.Parameter", typed: str) -> "list[Comple
     from busproof.spec import load  # noqa: PLC0415
 
     catalogue = load()
-    families = [(each.id, each.title) for each in catalogue.families]
-    return _items([*families, *((each.id, each.title) for each in catalogue.rules)], typed)
+    families = [(family.id, family.title) for family in catalogue.families]
+    return _items([*families, *((rule.id, rule.title) for rule in catalogue.rules)], typed)
 
 
 def editions(_: "click.Context", __: "click.Parameter", typed: str) -> "list[CompletionItem]":
     """Complete the id of an edition of the documents."""
     from busproof.spec import load  # noqa: PLC0415
 
-    return _items([(each.id, each.note or "") for each in load().editions], typed)
+    return _items([(edition.id, edition.note or "") for edition in load().editions], typed)
 
 
 def faults(_: "click.Context", __: "click.Parameter", typed: str) -> "list[CompletionItem]":
     """Complete the id of a seeded fault."""
     from busproof.mutants import MUTANTS  # noqa: PLC0415
 
-    return _items([(each.id, each.summary) for each in MUTANTS], typed)
+    return _items([(mutant.id, mutant.summary) for mutant in MUTANTS], typed)
 
 
 def adapters(_: "click.Context", __: "click.Parameter", typed: str) -> "list[CompletionItem]":
@@ -50,8 +50,8 @@ def runs(_: "click.Context", __: "click.Parameter", typed: str) -> "list[Complet
     """Complete the name of a run below the current folder, or else the place of one."""
     from click.shell_completion import CompletionItem  # noqa: PLC0415
 
-    folders = (each for each in RUNS.glob("*") if (each / "conformance.json").is_file())
-    found = _items([(each.name, "") for each in sorted(folders)], typed)
+    folders = (path for path in RUNS.glob("*") if (path / "conformance.json").is_file())
+    found = _items([(folder.name, "") for folder in sorted(folders)], typed)
     return found or [CompletionItem(typed, type="file")]
 
 
@@ -73,7 +73,7 @@ def families(_: "click.Context", __: "click.Parameter", typed: str) -> "list[Com
     """Complete the id of a family of rules."""
     from busproof.spec import load  # noqa: PLC0415
 
-    return _items([(each.id, each.title) for each in load().families], typed)
+    return _items([(family.id, family.title) for family in load().families], typed)
 
 
 def _items(known: Iterable[tuple[str, str]], typed: str) -> "list[CompletionItem]":

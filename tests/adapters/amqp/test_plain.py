@@ -48,8 +48,8 @@ def free_port() -> int:
 def named(port: int) -> tuple[str, str]:
     """What the adapter says that its broker is."""
     target = target_of(f"amqp://127.0.0.1:{port}?dialect=plain")
-    told = PlainAdapter(target, timeout=5, run="r").declaration.implementation
-    return told.name, told.version
+    implementation = PlainAdapter(target, timeout=5, run="r").declaration.implementation
+    return implementation.name, implementation.version
 
 
 @pytest.fixture
@@ -64,21 +64,21 @@ def told(request) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("told", "expected"),
+    ("name", "expected"),
     [
         ({"product": "RabbitMQ", "version": "3.10.8", "platform": "x"}, ("RabbitMQ", "3.10.8")),
         ({"product": "A\nB\x1b[2J" + "c" * 99}, ("AB[2J" + "c" * 55, "")),
         ({"version": 7}, ("AMQP 1.0 broker", "7")),
         ({}, ("AMQP 1.0 broker", "")),
     ],
-    indirect=["told"],
+    indirect=["name"],
     ids=["named", "hostile", "version alone", "nothing"],
 )
-def test_a_broker_has_the_name_that_it_gives_itself(told, expected) -> None:
+def test_a_broker_has_the_name_that_it_gives_itself(name, expected) -> None:
     """As far as it can stand in a line."""
-    assert expected == told
+    assert expected == name
 
 
 def test_one_that_cannot_be_reached_has_no_name() -> None:
-    """That it cannot be is told where something is asked of it."""
+    """The refusal comes with the first request, not at the start."""
     assert ("AMQP 1.0 broker", "") == named(free_port())

@@ -1,4 +1,4 @@
-"""A namespace that somebody else runs: only our own entities, told before, removed after."""
+"""A namespace that somebody else runs: only our own entities, announced before, removed after."""
 
 import os
 import signal
@@ -113,7 +113,7 @@ def test_partitions_of_a_namespace_are_found_out(number: int) -> None:
 def test_service_that_assigns_message_ids_is_judged_as_one(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As `busproof serve` does unless it is told otherwise; a run on it is in order."""
+    """As `busproof serve` does by default; a run on it is in order."""
     broker = Embedded(("--clock", "real"), timeout=30)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BUS", address_of(broker.target))
@@ -197,7 +197,7 @@ def test_a_service_that_goes_away_is_an_error_of_its_own() -> None:
         adapter.stop()
 
 
-def test_a_wrong_key_is_told_as_such(service: Embedded) -> None:
+def test_a_wrong_key_is_reported_as_such(service: Embedded) -> None:
     """Not as a refusal of the service's to do something."""
     wrong = target_of(address_of(service.target).replace(service.target.key, "wrong"))
     with pytest.raises(AdapterError, match="does not let us in"):
@@ -229,7 +229,7 @@ def answering(data: bytes) -> int:
     ],
     ids=["amqp 0-9-1", "http", "tls", "ssh", "nothing"],
 )
-def test_a_server_that_speaks_something_else_is_told(
+def test_a_server_that_speaks_something_else_is_reported(
     service: Embedded, data: bytes, said: str
 ) -> None:
     """In one sentence."""
@@ -239,7 +239,7 @@ def test_a_server_that_speaks_something_else_is_told(
         adapter_for(target_of(text)).declaration  # noqa: B018 - asked, not looked at
 
 
-def test_nobody_at_the_address_is_told(service: Embedded) -> None:
+def test_nobody_at_the_address_is_reported(service: Embedded) -> None:
     """In one sentence."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
@@ -248,7 +248,7 @@ def test_nobody_at_the_address_is_told(service: Embedded) -> None:
         adapter_for(target_of(text)).declaration  # noqa: B018 - asked, not looked at
 
 
-def test_details_tell_of_no_host_and_no_key() -> None:
+def test_details_have_no_host_and_no_key() -> None:
     """Nor of the service's own names for a request."""
     target = target_of(
         "Endpoint=sb://mybus.example.net/;SharedAccessKeyName=root;SharedAccessKey=c2VjcmV0"
@@ -258,9 +258,9 @@ def test_details_tell_of_no_host_and_no_key() -> None:
         "SystemTracker:mybus:queue:q, Timestamp:2026-01-01T00:00:00 key c2VjcmV0 "
         "SharedAccessSignature sr=x&sig=y"
     )
-    told = redacted(said, target)
-    assert not [word for word in ("mybus", "c2VjcmV0", "abc-1", "sig=y") if word in told]
-    assert told.startswith("not found at sb://…/q")
+    text = redacted(said, target)
+    assert not [word for word in ("mybus", "c2VjcmV0", "abc-1", "sig=y") if word in text]
+    assert text.startswith("not found at sb://…/q")
 
 
 def test_no_namespace_is_used_that_nobody_agreed_to(
@@ -275,7 +275,7 @@ def test_no_namespace_is_used_that_nobody_agreed_to(
         find(address_of(service.target), timeout=1)
 
 
-def test_a_run_tells_its_plan_and_asks(
+def test_a_run_shows_its_plan_and_asks(
     service: Embedded,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

@@ -164,7 +164,7 @@ def test_our_own_broker_takes_a_size_at_its_word(ask: Ask, later: bool) -> None:
     assert error_of(ask(too_large)) is Error.MESSAGE_TOO_LARGE
 
 
-def test_the_partition_that_took_a_message_is_told(adapter: EmbeddedAdapter, ask: Ask) -> None:
+def test_the_partition_that_took_a_message_is_reported(adapter: EmbeddedAdapter, ask: Ask) -> None:
     """By the broker at once, and by the number of the message later."""
     ask(CreateQueue(queue="q"))
     witnesses = []
@@ -204,7 +204,7 @@ def test_a_refused_settlement_keeps_no_receive_from_its_answer(ask: Ask, queue: 
 
 @pytest.mark.parametrize("connection", ["c1", "c2"])
 def test_an_abandoned_message_comes_again(ask: Ask, queue: str, connection: str) -> None:
-    """And tells how often it has been delivered."""
+    """And the answer has its delivery count."""
     send(ask)
     first = message_of(ask(Receive(queue=queue)))
     assert ask(Receive(queue=queue)) == Empty()
@@ -215,7 +215,7 @@ def test_an_abandoned_message_comes_again(ask: Ask, queue: str, connection: str)
 
 
 @pytest.mark.parametrize("connection", ["c1", "c2"])
-def test_a_dead_letter_tells_why(ask: Ask, queue: str, connection: str) -> None:
+def test_a_dead_letter_shows_why(ask: Ask, queue: str, connection: str) -> None:
     """The reason is no property of the application's."""
     send(ask, properties={"a": 1})
     token = message_of(ask(Receive(queue=queue))).lock_token or ""
@@ -243,7 +243,7 @@ def test_a_deferred_message_is_received_by_its_number(ask: Ask, queue: str) -> N
     assert error_of(missing) is Error.MESSAGE_NOT_FOUND
 
 
-def test_a_lock_ends_when_it_is_told_to_end(ask: Ask, queue: str) -> None:
+def test_a_lock_ends_at_its_announced_time(ask: Ask, queue: str) -> None:
     """Unless it was renewed; times are those of the recording."""
     send(ask)
     view = message_of(ask(Receive(queue=queue)))
@@ -305,8 +305,8 @@ def test_a_session_belongs_to_one_connection(ask: Ask) -> None:
     held = error_of(ask(Receive(queue="q", session_id="s"), "c2"))
     assert held is Error.SESSION_CANNOT_BE_LOCKED
     assert ask(SetSessionState(queue="q", session_id="s", state="state ж")) == Done()
-    told = ask(GetSessionState(queue="q", session_id="s"))
-    assert told == SessionState(state="state ж")
+    answer = ask(GetSessionState(queue="q", session_id="s"))
+    assert answer == SessionState(state="state ж")
     assert message_of(ask(Receive(queue="q", session_id="s"))).session_id == "s"
     assert ask(ListSessions(queue="q")) == SessionsListed(session_ids=("s",))
     assert isinstance(ask(RenewSessionLock(queue="q", session_id="s")), Renewed)
@@ -364,8 +364,8 @@ def test_rules_of_subscriptions_are_listed_as_they_were_added(ask: Ask) -> None:
         assert ask(AddRule(**subscription, rule=name, filter=chosen)) == Done()
     listed = ask(ListRules(**subscription))
     assert isinstance(listed, RulesListed)
-    told = {rule.name: rule.filter for rule in listed.rules}
-    assert told == {"$Default": TrueFilter(), **filters}
+    filters_by_name = {rule.name: rule.filter for rule in listed.rules}
+    assert filters_by_name == {"$Default": TrueFilter(), **filters}
     for name in ("$Default", "true"):
         assert ask(RemoveRule(**subscription, rule=name)) == Done()
     for body, properties in (("no", {"a": 2}), ("yes", {"a": 4})):
@@ -398,12 +398,12 @@ def test_a_rule_of_a_transaction_that_is_rolled_back_is_not_there(broker: Embedd
 
 
 def test_queues_are_managed(ask: Ask, queue: str) -> None:
-    """Told, listed, changed and deleted."""
+    """Described, listed, changed and deleted."""
     seconds = 30 * MICROSECONDS
     assert ask(UpdateQueue(queue=queue, lock_duration=seconds)) == Done()
-    told = ask(GetQueue(queue=queue))
-    assert isinstance(told, Described)
-    assert (told.description.partitioned, told.description.lock_duration) == (True, seconds)
+    answer = ask(GetQueue(queue=queue))
+    assert isinstance(answer, Described)
+    assert (answer.description.partitioned, answer.description.lock_duration) == (True, seconds)
     assert error_of(ask(CreateQueue(queue=queue, max_delivery_count=3))) is Error.ALREADY_EXISTS
     assert ask(ListQueues()) == Listed(names=("q",))
     assert ask(DeleteQueue(queue=queue)) == Done()
@@ -435,13 +435,13 @@ def test_a_queue_may_be_there_from_before_premium(adapter: EmbeddedAdapter, ask:
     old = RestoreQueue(queue="old", requires_session=True, max_size=2)
     assert ask(old) == Done()
     assert ask(CreateQueue(queue="new")) == Done()
-    told = [ask(GetQueue(queue=name)) for name in ("old", "new")]
-    assert all(isinstance(each, Described) for each in told)
-    assert [True, False] == [each.description.partitioned for each in told]  # type: ignore[union-attr]
+    answers = [ask(GetQueue(queue=name)) for name in ("old", "new")]
+    assert all(isinstance(each, Described) for each in answers)
+    assert [True, False] == [each.description.partitioned for each in answers]  # type: ignore[union-attr]
     assert error_of(ask(old)) is Error.ALREADY_EXISTS
 
 
-def test_topics_and_subscriptions_are_told_listed_changed_and_deleted(ask: Ask) -> None:
+def test_topics_and_subscriptions_are_described_listed_changed_and_deleted(ask: Ask) -> None:
     """Each by the kind that it is."""
     ask(CreateTopic(topic="managed", duplicate_detection=True))
     for name in ("s", "r"):
@@ -453,9 +453,9 @@ def test_topics_and_subscriptions_are_told_listed_changed_and_deleted(ask: Ask) 
     assert "managed" in listed.names
     assert ask(UpdateTopic(topic="managed", time_to_live=20 * MICROSECONDS)) == Done()
     assert ask(UpdateQueue(queue=path, lock_duration=20 * MICROSECONDS)) == Done()
-    told = ask(GetTopic(topic="managed"))
-    assert isinstance(told, TopicDescribed)
-    assert told.description == TopicDescription(
+    answer = ask(GetTopic(topic="managed"))
+    assert isinstance(answer, TopicDescribed)
+    assert answer.description == TopicDescription(
         topic="managed",
         partitioned=True,
         duplicate_detection=True,

@@ -1,4 +1,4 @@
-"""Receivers whose partition, entity or link goes: which sessions they keep, what they are told."""
+"""Receivers whose partition, entity or link goes: the sessions they keep, the errors they get."""
 
 from collections.abc import Callable
 

@@ -35,7 +35,7 @@ def by_rule(conformance: dict[str, Any]) -> dict[str, str]:
 
 
 def test_a_rule_is_shown_over_the_wire(tmp_path: Path) -> None:
-    """By the strict oracle, to which the broker tells its choices."""
+    """By the strict oracle: the broker reveals its choices."""
     conformance = verdicts(tmp_path, "--adapter", "amqp", "--rule", SAMPLE)
     assert by_rule(conformance)[SAMPLE] == "shown"
     assert conformance["oracle"] == "strict"
@@ -44,7 +44,7 @@ def test_a_rule_is_shown_over_the_wire(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not FULL, reason="all features, twice: BUSPROOF_SIZE=full")
 def test_all_that_the_model_shows_is_shown_over_the_wire(tmp_path: Path) -> None:
-    """Nothing is violated, and nobody is asked for more than a namespace's owner is told."""
+    """Nothing is violated, and no request is made without the consent of the owner."""
     features = ("--only", "features")
     model = by_rule(verdicts(tmp_path, "--adapter", "model", "--name", "model", *features))
     wire = by_rule(verdicts(tmp_path, "--adapter", "amqp", "--name", "wire", *features))
@@ -62,7 +62,7 @@ def test_all_that_the_model_shows_is_shown_over_the_wire(tmp_path: Path) -> None
 def asked_in(history: Path, *, fills: bool) -> Work:
     """How much a run has asked, in scenarios that fill a namespace or in all others.
 
-    A namespace's owner is told of it beforehand.
+    The namespace's owner is asked beforehand.
     """
     filling = {rule.id for rule in load().rules if "disposable-namespace" in rule.needs}
     kinds = [

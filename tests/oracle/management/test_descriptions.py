@@ -1,4 +1,4 @@
-"""What is told of a queue: its settings, its counts, its availability."""
+"""The description of a queue: its settings, its counts, its availability."""
 
 import pytest
 from telling import (

@@ -79,6 +79,18 @@ def test_last_delivery_is_open_under_the_reading_either() -> None:
     assert not given(told, 3)
 
 
+def test_bus_without_dead_letters_may_ignore_the_maximum_of_deliveries() -> None:
+    """Seen with RabbitMQ, which was accused of the order of its messages (KEY-17)."""
+    told = telling(dead_letters=False)
+    locked(told, max_delivery_count=1)
+    told.has(ABANDON)
+    told.has(RECEIVE, Empty())
+    assert given(told, 2)
+    told.has(ABANDON)
+    told.send("m2", partition=1)
+    assert given(told, 3)
+
+
 def test_the_last_permitted_delivery_shows_that_it_was_not_given_up_before(told: Told) -> None:
     locked(told, max_delivery_count=2)
     told.has(ABANDON)

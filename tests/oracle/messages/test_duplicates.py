@@ -138,7 +138,7 @@ def test_without_id_and_key_a_message_may_be_refused(partitioned: bool) -> None:
 
 @pytest.mark.parametrize(("reading", "kept"), [("first", True), ("last", False), ("either", None)])
 def test_a_dropped_copy_may_prolong_the_window(reading: str, kept: bool | None) -> None:
-    """DUPLICATE-PROLONGS, told apart by a third message."""
+    """DUPLICATE-PROLONGS: a third message reveals the reading."""
     for arrives in (True, False):
         told = telling(readings={"DUPLICATE-PROLONGS": reading})
         unique(told)

@@ -15,7 +15,7 @@ MINUTE = 60_000_000
 
 
 def over(*connections: str, clock: Observability | None = None) -> Told:
-    """A namespace with a queue, of which receives over these connections are not told."""
+    """A namespace with a queue; receives over these connections are not observed."""
     seen = attrs.evolve(clock or Observability(), left_out=frozenset(connections))
     told = Told(telling().possible[0].profile, seen)
     told.has(CreateQueue(queue="q"))

@@ -21,8 +21,8 @@ END = CreateQueue(queue="end", partitioned=False)
 SOURCE = CreateQueue(queue="q", partitioned=False, forward_to="end")
 
 
-def told(*commands: Command) -> Told:
-    found = telling()
+def told(*commands: Command, readings: dict[str, str] | None = None) -> Told:
+    found = telling(readings or {})
     for each in commands:
         found.saw(each, *((Scheduled(),) if isinstance(each, Schedule) else ()))
     return found
@@ -48,6 +48,12 @@ def test_forwarded_message_is_due_unless_it_may_be_kept(
 ) -> None:
     (state,) = told(*commands).possible
     assert rule == owed(state, "end", None, 0)
+
+
+@pytest.mark.parametrize("delay", ["SCHEDULE-DELAY", "FORWARD-DELAY"])
+def test_nothing_is_due_without_a_deadline(delay: str) -> None:
+    (state,) = told(END, SOURCE, send(), readings={delay: "unbounded"}).possible
+    assert owed(state, "end", None, 0) is None
 
 
 def test_arrivals_before_a_disturbance_are_not_due() -> None:

@@ -1,4 +1,4 @@
-"""How long a lock lasts, what it is told to last, and renewing it."""
+"""How long a lock lasts, its expiry in answers, and its renewal."""
 
 import pytest
 from telling import INVALID, LOST, OTHER, SECOND, Told, received

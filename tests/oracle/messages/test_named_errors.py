@@ -1,4 +1,4 @@
-"""Errors that the documents name are the ones that are told, where nothing else can be named."""
+"""Errors that the documents name are required where no other is possible."""
 
 import pytest
 from telling import OTHER, Told, is_allowed, locked, received, telling

@@ -62,7 +62,7 @@ def queue_of(told: Told, *partitions: int) -> Told:
 def test_message_whose_partition_became_known_is_offered_once(
     told: Told, sent: int, left: list[str]
 ) -> None:
-    """It was among what may be anywhere, until its number told where it is."""
+    """It could be anywhere until its number revealed the partition."""
     told.queue()
     for _ in range(sent):
         told.send()

@@ -293,6 +293,19 @@ def test_a_delivery_counts_unless_the_session_was_closed(
     assert told.saw(receive(), again).rules[0] == rule
 
 
+def test_delivery_without_an_answer_in_a_session_may_count(told: Told) -> None:
+    """The receive may have given `m1`, and an abandon that was late may have ended that."""
+    told.send(partition=1, session_id="a")
+    told.has(accept())
+    told.has(receive(), received("m1", 1, session_id="a", lock_token="k", delivery_count=1))
+    told.has(Abandon(queue="q", lock_token="k"))
+    told.has(receive(), LOST)
+    told.has(close())
+    told.has(accept())
+    again = received("m1", 1, session_id="a", lock_token="l", delivery_count=3)
+    assert told.saw(receive(), again).possible
+
+
 def test_a_delivery_whose_end_is_not_known_may_count(told: Told) -> None:
     for lost in (close(), Abandon(queue="q", lock_token="k")):
         told = telling()

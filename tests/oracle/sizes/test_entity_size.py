@@ -96,7 +96,7 @@ class TestSizes:
         other.has(CreateQueue(queue="q", partitioned=False, max_size=7), INVALID)
 
     def test_an_edition_may_give_sizes_and_not_say_what_is_told(self) -> None:
-        """The English one: a partition has the size given, and any sum may be told."""
+        """The English one: a partition has the given size, and any total may be described."""
         silent = frozenset({"SIZE-04"})
         told = telling(silent=silent)
         told.queue(max_size=1)

@@ -452,7 +452,7 @@ def test_a_body_that_was_sent_before_is_still_known_after_a_transaction(end: typ
 
 
 def _two_sent(told: Told, *ends: str) -> None:
-    """`m1` in transaction t and `m2` in u, of one key; committed as told, u sent in the end."""
+    """`m1` in transaction t and `m2` in u, of one key; committed as given, u sent last."""
     told.queue()
     told.has(BEGIN)
     told.send(transaction="t", partition=1, partition_key="a")

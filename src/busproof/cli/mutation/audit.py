@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.adapters.base import Adapter
 from busproof.adapters.faults import adapter_of, conforming
 from busproof.adapters.faults import fault as fault_named
@@ -38,7 +39,6 @@ from busproof.spec import Catalogue, Rule
 from busproof.spec import load as load_catalogue
 from busproof.steps import STEP_MODULES
 from busproof.steps.lookups import scenario_name
-from busproof.vocabulary.profile import namespace_of
 
 if TYPE_CHECKING:
     import pytest
@@ -93,7 +93,7 @@ class Job:
         """Return the run, on terms where the fault's rule holds."""
         catalogue = load_catalogue()
         rule = catalogue.rule(fault_named(self.fault).rule)
-        tier, partitions = namespace_of(rule.tiers)
+        tier, partitions = v.namespace_of(rule.tiers)
         adapter = f"amqp?fault={self.fault}" if self.wire else f"faulty:{self.fault}"
         readings = _read_so_that_it_holds(catalogue, rule)
         about = Request(
@@ -271,8 +271,8 @@ def _run(request: Request, folder: Path, names: Set[str] | None = None) -> Path:
     only = () if names is None else (_Only(names),)
     pytest.main([*pytest_arguments(request, folder), *options], plugins=only)
     if not (folder / HISTORY).exists():
-        told = (folder / LOG).read_text(errors="replace").strip().splitlines() or ["nothing"]
-        raise AdapterError(f"{request.adapter} could not be run; the run said: {told[-1]}")
+        last_lines = (folder / LOG).read_text(errors="replace").strip().splitlines() or ["nothing"]
+        raise AdapterError(f"{request.adapter} could not be run; the run said: {last_lines[-1]}")
     return folder / HISTORY
 
 

@@ -2,9 +2,9 @@
 
 The suite is recorded on the model first. A mutant replays only the scenarios that execute the
 changed line; if an answer differs, the judge decides whether it is allowed. A scenario may check
-more than the judge knows, so scenarios with different but allowed answers run as a whole. The
-search tries the mutants that no scenario kills: one that it catches should have been killed, any
-other is undecided.
+more than the judge knows, so scenarios with different but allowed answers run as a whole. Mutants
+that no scenario kills replay the distilled situations. An exploration and a search try the rest:
+one that they catch should have been killed, any other is undecided.
 """
 
 import pickle
@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from enum import StrEnum
 from functools import cache
+from hashlib import sha256
 from itertools import repeat
 from multiprocessing import get_context
 from pathlib import Path
@@ -25,6 +26,7 @@ from typing import Any, Final
 import attrs
 
 import busproof.model
+from busproof import vocabulary as v
 from busproof.adapters.model import ModelAdapter
 from busproof.cli.mutation.audit import failed_apart, recorded_apart
 from busproof.cli.mutation.budget import OutOfTime, within
@@ -45,9 +47,8 @@ from busproof.mutants.by_machine.made import (
     mutant_named,
     rules_of,
 )
-from busproof.vocabulary.profile import Profile
 
-__all__ = ["Fate", "Recording", "Result", "Terms", "chosen", "fate", "fates"]
+__all__ = ["Fate", "Recording", "Result", "Terms", "chosen", "drawn", "fate", "fates"]
 
 EDITION: Final = "cs-2020-12"
 """The edition that states the most."""
@@ -78,15 +79,18 @@ class Fate:
 
     Attributes:
         id: of the mutant.
-        result: `killed` by a scenario, or `found` to break a rule by the search alone; `undecided`
-            if neither, and `not run` if nothing recorded runs the changed place.
-        by: the scenario that killed it.
+        result: `killed` by a scenario or a distilled situation, or `found` to break a rule by the
+            exploration or the search alone; `undecided` if neither, and `not run` if nothing
+            recorded runs the changed place.
+        part: what noticed it: `features`, `distilled`, `exploration` or `search`.
+        by: the scenario that killed it, or the sequence that found it.
         rules: those that the judge says are broken; none if the mutant broke off.
         commands: of a search that found it, as the judge saw them, in words.
     """
 
     id: str
     result: Result
+    part: str = ""
     by: str = ""
     rules: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
@@ -116,21 +120,21 @@ class Recording:
     """A scenario or explored sequence, recorded on the model.
 
     Attributes:
-        request: its run; `only` distinguishes scenarios from explored sequences.
+        request: its run; `only` names the part of the suite.
         profile: terms of the run.
         scenario: commands and answers.
         lines: executed lines of the model's rules.
     """
 
     request: Request
-    profile: Profile
+    profile: v.Profile
     scenario: Scenario
     lines: frozenset[Line]
 
     @property
-    def is_feature(self) -> bool:
-        """Whether this is a scenario."""
-        return self.request.only == "features"
+    def part(self) -> str:
+        """The part of the suite: `features`, `distilled` or `exploration`."""
+        return self.request.only or ""
 
     def base(self) -> Base:
         """Return its commands, for the search."""
@@ -146,6 +150,8 @@ class Recording:
 def chosen(families: Sequence[str], terms: Terms) -> list[GeneratedMutant]:
     """Return the mutants of some families, or of all, or a sample of each.
 
+    A mutant is drawn by its id, so that one more mutant changes a sample in one place at most.
+
     Raises:
         UsageError: there is no such family.
     """
@@ -153,10 +159,14 @@ def chosen(families: Sequence[str], terms: Terms) -> list[GeneratedMutant]:
     for family in families or FAMILIES:
         of_family = list(generated(family))
         if terms.sample is not None and terms.sample < len(of_family):
-            drawn = Random(f"{terms.seed} {family}").sample(range(len(of_family)), terms.sample)  # noqa: S311
-            of_family = [of_family[place] for place in sorted(drawn)]
+            of_family = drawn(of_family, terms.seed)[: terms.sample]
         mutants += of_family
     return mutants
+
+
+def drawn(mutants: Sequence[GeneratedMutant], seed: int) -> list[GeneratedMutant]:
+    """Return the mutants in a random order that depends on their ids and the seed alone."""
+    return sorted(mutants, key=lambda each: sha256(f"{seed} {each.id}".encode()).digest())
 
 
 def fates(mutants: Sequence[GeneratedMutant], terms: Terms) -> Iterator[Fate]:
@@ -189,6 +199,7 @@ def _requests(terms: Terms) -> Iterator[Request]:
     for tier in TIERS:
         about = Request(edition=EDITION, tier=tier, allure=False)
         yield attrs.evolve(about, only="features")
+        yield attrs.evolve(about, only="distilled")
         yield attrs.evolve(about, only="exploration", profile=terms.sequences, seed=str(terms.seed))
 
 
@@ -207,25 +218,25 @@ def _traced(request: Request, history: Path) -> list[Recording]:
     ]
 
 
-def _lines(profile: Profile, scenario: Scenario) -> frozenset[Line]:
+def _lines(profile: v.Profile, scenario: Scenario) -> frozenset[Line]:
     lines: set[Line] = set()
 
+    def called(frame: FrameType, event: str, argument: object) -> Any:  # noqa: ARG001
+        return note if frame.f_code.co_filename.startswith(MODEL) else None
+
     def note(frame: FrameType, event: str, argument: object) -> Any:  # noqa: ARG001
-        path = frame.f_code.co_filename
-        if not path.startswith(MODEL):
-            return None
-        lines.add((Path(path).stem, frame.f_lineno))
+        lines.add((frame.f_code.co_filename, frame.f_lineno))
         return note
 
     adapter = ModelAdapter()
-    sys.settrace(note)
+    sys.settrace(called)
     try:
         adapter.start(profile)
         for event in scenario.events:
             adapter.do(event.command, event.connection)
     finally:
         sys.settrace(None)
-    return frozenset(lines)
+    return frozenset((Path(path).stem, line) for path, line in lines)
 
 
 @cache
@@ -266,25 +277,57 @@ def fate(
     there.sort(key=lambda each: len(each.scenario.events))
     if not there:
         return Fate(id=mutant.id, result=Result.NOT_RUN)
+    parts = {
+        part: [each for each in there if each.part == part]
+        for part in ("features", "distilled", "exploration")
+    }
+    rules = rules_of(mutant)
+    otherwise: list[Recording] = []
     return (
-        _killed(mutant, [each for each in there if each.is_feature], scratch)
-        or _found(mutant, there, material, terms)
+        _noticed(mutant, rules, parts["features"], otherwise)
+        or _killed_apart(mutant, otherwise, scratch)
+        or _noticed(mutant, rules, parts["distilled"], [])
+        or _noticed(mutant, rules, parts["exploration"], [])
+        or _found(mutant, rules, there, material, terms)
         or Fate(id=mutant.id, result=Result.UNDECIDED)
     )
 
 
-def _killed(mutant: GeneratedMutant, features: Sequence[Recording], scratch: Path) -> Fate | None:
-    """Return which of the scenarios kills a mutant, if one does."""
-    rules = rules_of(mutant)
-    otherwise: list[Recording] = []
-    for recording in features:
+def _noticed(
+    mutant: GeneratedMutant,
+    rules: Rules,
+    part: Sequence[Recording],
+    otherwise: list[Recording],
+) -> Fate | None:
+    """Return which of the recordings accuses a mutant, if one does.
+
+    Args:
+        mutant: the mutant.
+        rules: of the mutant.
+        part: recordings of one part of the suite.
+        otherwise: receives those to which it gives different answers that are allowed.
+    """
+    for recording in part:
         if not _may_matter(mutant, recording) or _alike(rules, recording):
             continue
         broke = _broken(rules, recording)
-        if broke is not None:
-            by = recording.scenario.name
-            return Fate(id=mutant.id, result=Result.KILLED, by=by, rules=broke)
-        otherwise.append(recording)
+        if broke is None:
+            otherwise.append(recording)
+            continue
+        return Fate(
+            id=mutant.id,
+            result=Result.FOUND if recording.part == "exploration" else Result.KILLED,
+            part=recording.part,
+            by=recording.scenario.name,
+            rules=broke,
+        )
+    return None
+
+
+def _killed_apart(
+    mutant: GeneratedMutant, otherwise: Sequence[Recording], scratch: Path
+) -> Fate | None:
+    """Return which of a few scenarios fails when it is run as a whole, if one does."""
     if otherwise:
         request = attrs.evolve(otherwise[0].request, adapter=f"generated:{mutant.id}")
         same = [each for each in otherwise if each.request == otherwise[0].request]
@@ -294,29 +337,27 @@ def _killed(mutant: GeneratedMutant, features: Sequence[Recording], scratch: Pat
         except OutOfTime:
             failed = (same[0].scenario.name,)
         if failed:
-            return Fate(id=mutant.id, result=Result.KILLED, by=failed[0])
+            return Fate(id=mutant.id, result=Result.KILLED, part="features", by=failed[0])
     return None
 
 
 def _found(
-    mutant: GeneratedMutant, there: Sequence[Recording], material: Material, terms: Terms
+    mutant: GeneratedMutant,
+    rules: Rules,
+    there: Sequence[Recording],
+    material: Material,
+    terms: Terms,
 ) -> Fate | None:
-    """Return a sequence of the exploration, or a variant of something, that shows the fault."""
-    rules = rules_of(mutant)
-    for recording in there:
-        if recording.is_feature or not _may_matter(mutant, recording) or _alike(rules, recording):
-            continue
-        broke = _broken(rules, recording)
-        if broke is not None:
-            by = recording.scenario.name
-            return Fate(id=mutant.id, result=Result.FOUND, by=by, rules=broke)
+    """Return a variant of a recording that shows the fault, if the search finds one."""
     random = Random(f"{terms.seed} {mutant.id}")  # noqa: S311 - repeatable choices, not secrets
     bases = [each.base() for each in random.sample(there, min(BASES, len(there)))]
     found = search(rules, bases, material, tries=terms.tries, random=random)
     if found is None:
         return None
     commands = tuple(sentence(asked) for asked in commands_of(found.events))
-    return Fate(id=mutant.id, result=Result.FOUND, rules=found.rules, commands=commands)
+    return Fate(
+        id=mutant.id, result=Result.FOUND, part="search", rules=found.rules, commands=commands
+    )
 
 
 def _may_matter(mutant: GeneratedMutant, recording: Recording) -> bool:

@@ -68,5 +68,5 @@ def pairs_in(path: Path) -> frozenset[Pair]:
     """
     history = files.load(path)
     profile = history.header.profile
-    found = (pairs_of(commands_of(each.events), profile) for each in history.scenarios)
+    found = (pairs_of(commands_of(scenario.events), profile) for scenario in history.scenarios)
     return frozenset().union(*found)

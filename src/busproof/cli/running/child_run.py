@@ -303,8 +303,8 @@ class _Counter:
         ended: Counter[str] = Counter()
         for line in lines:
             if b'"record":"started"' in line:
-                told = line.partition(b'"feature":"')[2].partition(b'"')[0]
-                self._feature = told.decode(errors="replace")
+                feature = line.partition(b'"feature":"')[2].partition(b'"')[0]
+                self._feature = feature.decode(errors="replace")
             elif b'"record":"ended"' in line:
                 ended[self._feature] += 1
         self._counted = attrs.evolve(

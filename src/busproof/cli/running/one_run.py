@@ -168,14 +168,14 @@ def _judged(following: Following, finished: "Finished") -> Conformance:
 
 def _errors(scenarios: Sequence[Scenario]) -> Iterator[str]:
     """Yield errors of scenarios, one of each kind, with the end of the adapter's log."""
-    endings = [each.ended for each in scenarios if each.ended is not None]
-    broken = [each.detail for each in endings if each.verdict is ScenarioVerdict.ERRORED]
+    endings = [scenario.ended for scenario in scenarios if scenario.ended is not None]
+    broken = [ending.detail for ending in endings if ending.verdict is ScenarioVerdict.ERRORED]
     # Two sentences that differ in a number, such as a request's or a process's, are of one kind.
     kinds = {re.sub(r"\d+", "0", detail): detail for detail in reversed(broken)}
-    told = [_shortened(detail) for detail in reversed(kinds.values())]
-    yield from told[:_ERRORS_TOLD]
-    if told[_ERRORS_TOLD:]:
-        yield f"{len(told) - _ERRORS_TOLD} more kinds of errors are in the run's history"
+    details = [_shortened(detail) for detail in reversed(kinds.values())]
+    yield from details[:_ERRORS_TOLD]
+    if details[_ERRORS_TOLD:]:
+        yield f"{len(details) - _ERRORS_TOLD} more kinds of errors are in the run's history"
 
 
 def _shortened(detail: str) -> str:

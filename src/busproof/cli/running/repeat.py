@@ -41,7 +41,7 @@ def with_commands(
         if rule.id in files:
             return ["--replay", str(files[rule.id])]
         found = rule.counterexample.scenario if rule.counterexample is not None else ""
-        about = next((each.rules for each in scenarios if each.name == found), ())
+        about = next((scenario.rules for scenario in scenarios if scenario.name == found), ())
         return [word for name in about or (rule.id,) for word in ("--rule", name)]
 
     terms = list(_terms(args, conformance, catalogue))
@@ -71,7 +71,7 @@ def _terms(args: Options, conformance: Conformance, catalogue: Catalogue) -> Ite
         yield from ("--namespace-partitions", str(subject.namespace_partitions))
     if subject.messaging_units > 1:
         yield from ("--messaging-units", str(subject.messaging_units))
-    defaults = {each.id: each.default for each in catalogue.ambiguities}
+    defaults = {ambiguity.id: ambiguity.default for ambiguity in catalogue.ambiguities}
     for name, reading in subject.readings.items():
         if defaults.get(name) != reading:
             yield from ("--reading", f"{name}={reading}")

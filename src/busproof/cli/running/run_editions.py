@@ -9,7 +9,8 @@ import attrs
 from busproof.cli import github, known_failures
 from busproof.cli.console import write_aside
 from busproof.cli.frame import Options
-from busproof.cli.run import printed, report, request_from, terminal, written
+from busproof.cli.running.publishing import printed, report, terminal, written
+from busproof.cli.running.run_options import request_from
 from busproof.errors import UsageError
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def run_editions(args: Options) -> int:
     done = written(lambda: _write_page(runs, catalogue, page))
     if done:
         write_aside(f"Page: {page}")
-    codes = {int(each.exit_code) for each in runs} | (set() if shown and done else {3})
+    codes = {int(run.exit_code) for run in runs} | (set() if shown and done else {3})
     return next(code for code in GRAVEST_FIRST if code in codes)
 
 
@@ -86,7 +87,7 @@ def _print(runs: "list[Conformance]", catalogue: "Catalogue", args: Options) -> 
         from busproof.reports.document import view  # noqa: PLC0415
         from busproof.reports.redaction import redacted  # noqa: PLC0415
 
-        documents = {each.subject.edition: view(redacted(each)) for each in runs}
+        documents = {run.subject.edition: view(redacted(run)) for run in runs}
         print(json.dumps({"editions": documents}, indent=2))  # noqa: T201
         return
     from busproof.reports.editions import show  # noqa: PLC0415
@@ -100,5 +101,7 @@ def _write_page(runs: "list[Conformance]", catalogue: "Catalogue", page: Path) -
     from busproof.reports.page_data import Comparison  # noqa: PLC0415
     from busproof.reports.redaction import redacted  # noqa: PLC0415
 
-    told = tuple(map(redacted, runs))
-    write_page(Comparison(runs=told, catalogue=catalogue, evidence=evidence(catalogue.rules)), page)
+    public = tuple(map(redacted, runs))
+    write_page(
+        Comparison(runs=public, catalogue=catalogue, evidence=evidence(catalogue.rules)), page
+    )

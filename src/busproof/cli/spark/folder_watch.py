@@ -103,11 +103,11 @@ def _new_in(folder: Path, known: Mapping[str, int]) -> tuple[dict[str, int], boo
         if str(place) in known or any(part.startswith(("_", ".")) for part in place.parts):
             continue
         with suppress(FileNotFoundError):
-            told = path.stat()
-            if time.time() - told.st_mtime < SETTLED:
+            status = path.stat()
+            if time.time() - status.st_mtime < SETTLED:
                 unsettled = True
             else:
-                found[str(place)] = told.st_size
+                found[str(place)] = status.st_size
     return found, unsettled
 
 

@@ -73,8 +73,8 @@ class Ledger:
     def __attrs_post_init__(self) -> None:
         try:
             self.place.mkdir(parents=True, exist_ok=True)
-            for each in sorted(self.place.glob("batch-*.json")):
-                self._take(_batch_of(json.loads(each.read_bytes())))
+            for path in sorted(self.place.glob("batch-*.json")):
+                self._take(_batch_of(json.loads(path.read_bytes())))
         except (OSError, ValueError, KeyError, TypeError, AttributeError, HistoryError) as error:
             raise self._unusable(error) from None
 
@@ -130,7 +130,7 @@ class Ledger:
 
     def add(self, batch: Batch) -> None:
         """Record a batch: its files are judged from now on."""
-        told = {
+        fields = {
             "files": dict(batch.files),
             "header": unstructure(batch.header, union=Record),
             "summary": batch.summary.told(),
@@ -140,7 +140,7 @@ class Ledger:
         part = self.place / f"{self.next_name}.part"
         try:
             with part.open("w", encoding="utf-8") as file:
-                json.dump(told, file)
+                json.dump(fields, file)
                 file.flush()
                 os.fsync(file.fileno())
             part.replace(self.place / f"{self.next_name}.json")
@@ -149,13 +149,13 @@ class Ledger:
         self._take(batch)
 
 
-def _batch_of(told: Any) -> Batch:
+def _batch_of(fields: Any) -> Batch:
     return Batch(
-        files=told["files"],
-        header=_header_of(structure_union(told["header"], Record, "the record")),
-        summary=Summary.of(told["summary"]),
-        problems=tuple(told["problems"]),
-        histories=frozenset(told.get("histories", ())),
+        files=fields["files"],
+        header=_header_of(structure_union(fields["header"], Record, "the record")),
+        summary=Summary.of(fields["summary"]),
+        problems=tuple(fields["problems"]),
+        histories=frozenset(fields.get("histories", ())),
     )
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
+from busproof import vocabulary as v
 from busproof.adapters.spark import SparkAdapter, fresh, observed, request
 from busproof.errors import HistoryError
 from busproof.history.records import Oracle
@@ -26,9 +27,6 @@ from busproof.judging.shrinking import Spent, minimised
 from busproof.pipeline.bus.bulk import SEQUENCES, told
 from busproof.pipeline.bus.mutants import MUTANTS
 from busproof.spec import load
-from busproof.vocabulary.outcomes import Event, Received
-from busproof.vocabulary.profile import Profile
-from busproof.vocabulary.values import RuleId
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -71,7 +69,7 @@ class Difference:
     seed: int
     mutant: str | None = None
     place: int
-    rules: tuple[RuleId, ...]
+    rules: tuple[v.RuleId, ...]
     said: str
 
 
@@ -82,12 +80,12 @@ class Simulation:
     sequences: int
     commands: int
     differences: tuple[Difference, ...]
-    decided: Counter[RuleId]
+    decided: Counter[v.RuleId]
     undecided: int = 0
 
 
 def simulated(
-    spark: "SparkSession", profile: Profile, seeds: Sequence[int], length: int, folder: Path
+    spark: "SparkSession", profile: v.Profile, seeds: Sequence[int], length: int, folder: Path
 ) -> Simulation:
     """Run one sequence for each seed and judge Spark's answers.
 
@@ -110,7 +108,7 @@ def simulated(
 
 def noticed(
     spark: "SparkSession",
-    profile: Profile,
+    profile: v.Profile,
     seeds: Sequence[int],
     length: int,
     folder: Path,
@@ -124,12 +122,12 @@ def noticed(
     answers = told(frame, mutated=True)
     answers.write.mode("overwrite").parquet(str(folder / _OUTCOMES))
     found: dict[str, Difference] = {}
-    for each in _judged(spark, profile, folder / _OUTCOMES, length).differences:
-        found.setdefault(each.mutant or "", each)
+    for difference in _judged(spark, profile, folder / _OUTCOMES, length).differences:
+        found.setdefault(difference.mutant or "", difference)
     return found
 
 
-def applicable(profile: Profile) -> list[RuleId]:
+def applicable(profile: v.Profile) -> list[v.RuleId]:
     """Return the rules that the bus on Spark can show."""
     terms = Terms(
         catalogue=load(),
@@ -140,7 +138,7 @@ def applicable(profile: Profile) -> list[RuleId]:
     return [rule.id for rule in terms.catalogue.rules if not terms.inapplicable(rule)]
 
 
-def seldom(simulation: Simulation, rules: Sequence[RuleId]) -> list[RuleId]:
+def seldom(simulation: Simulation, rules: Sequence[v.RuleId]) -> list[v.RuleId]:
     """Return the rules that decided fewer than one command in a thousand."""
     least = simulation.commands * _SELDOM
     return [rule for rule in rules if simulation.decided[rule] < least]
@@ -148,7 +146,7 @@ def seldom(simulation: Simulation, rules: Sequence[RuleId]) -> list[RuleId]:
 
 def _written(
     spark: "SparkSession",
-    profile: Profile,
+    profile: v.Profile,
     rows: Iterable[tuple[int, str | None, tuple[Asked, ...]]],
     folder: Path,
 ) -> "DataFrame":
@@ -162,25 +160,25 @@ def _written(
 
 
 def _write_lines(
-    path: Path, profile: Profile, rows: Iterable[tuple[int, str | None, tuple[Asked, ...]]]
+    path: Path, profile: v.Profile, rows: Iterable[tuple[int, str | None, tuple[Asked, ...]]]
 ) -> None:
     state = fresh(profile)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("w", encoding="utf-8") as file:
             for seed, mutant, commands in rows:
-                asked = [request(each.command, each.connection) for each in commands]
+                asked = [request(command.command, command.connection) for command in commands]
                 row = {"seed": seed, "mutant": mutant, "state": state, "requests": asked}
                 file.write(json.dumps(row) + "\n")
     except OSError as error:
         raise HistoryError(f"cannot write {path}: {error.strerror}") from None
 
 
-def _judged(spark: "SparkSession", profile: Profile, outcomes: Path, length: int) -> Simulation:
+def _judged(spark: "SparkSession", profile: v.Profile, outcomes: Path, length: int) -> Simulation:
     """Judge all outcomes with the model, in one process per core."""
     rows = [row.asDict() for row in spark.read.parquet(str(outcomes)).collect()]
     rows.sort(key=lambda row: (row["mutant"] or "", row["seed"]))
-    decided: Counter[RuleId] = Counter()
+    decided: Counter[v.RuleId] = Counter()
     differences, commands, undecided = [], 0, 0
     with multiprocessing.get_context("spawn").Pool() as pool:
         judge = partial(_verdict, profile, length)
@@ -200,8 +198,8 @@ def _judged(spark: "SparkSession", profile: Profile, outcomes: Path, length: int
 
 
 def _verdict(
-    profile: Profile, length: int, row: dict[str, Any]
-) -> tuple[int, Counter[RuleId], Difference | None, bool]:
+    profile: v.Profile, length: int, row: dict[str, Any]
+) -> tuple[int, Counter[v.RuleId], Difference | None, bool]:
     gc.disable()
     commands = sequence(row["seed"], length, profile.partitions)
     judge, event = _heard(profile, commands, json.loads(row["told"])["told"])
@@ -212,7 +210,7 @@ def _verdict(
     return len(commands), judge.evidence, difference, bool(judge.exhausted)
 
 
-def _difference(seed: int, mutant: str | None, violation: Violation, event: Event) -> Difference:
+def _difference(seed: int, mutant: str | None, violation: Violation, event: v.Event) -> Difference:
     allowed = [str(each.outcome) for each in violation.allowed[:3]]
     return Difference(
         seed=seed,
@@ -224,8 +222,8 @@ def _difference(seed: int, mutant: str | None, violation: Violation, event: Even
 
 
 def _heard(
-    profile: Profile, commands: Sequence[Asked], answers: Sequence[dict[str, Any]]
-) -> tuple[Judge, Event | None]:
+    profile: v.Profile, commands: Sequence[Asked], answers: Sequence[dict[str, Any]]
+) -> tuple[Judge, v.Event | None]:
     """Return the judge after the last allowed event, and the last event."""
     judge = Judge(profile, SparkAdapter().declaration.observability)
     tokens: dict[int, str] = {}
@@ -233,9 +231,9 @@ def _heard(
     for asked, answer in zip(commands, answers, strict=True):
         seen = observed(answer)
         command = resolved(asked.command, tokens) or asked.command
-        if isinstance(seen.outcome, Received) and seen.outcome.message.lock_token:
+        if isinstance(seen.outcome, v.Received) and seen.outcome.message.lock_token:
             tokens[asked.number] = seen.outcome.message.lock_token
-        event = Event(
+        event = v.Event(
             client=asked.connection,
             connection=asked.connection,
             command=command,
@@ -248,7 +246,7 @@ def _heard(
 
 
 def saved(
-    spark: "SparkSession", profile: Profile, difference: Difference, length: int, folder: Path
+    spark: "SparkSession", profile: v.Profile, difference: Difference, length: int, folder: Path
 ) -> Path:
     """Shrink a difference by running it on Spark again; write it for `busproof run --replay`.
 
@@ -278,7 +276,7 @@ class _Again:
     """Runs single sequences by one prepared plan over a file of one line."""
 
     def __init__(
-        self, spark: "SparkSession", profile: Profile, mutant: str | None, file: Path
+        self, spark: "SparkSession", profile: v.Profile, mutant: str | None, file: Path
     ) -> None:
         self._profile = profile
         self._mutant = mutant

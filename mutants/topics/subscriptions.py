@@ -9,15 +9,13 @@ from busproof.model.answers import Answer
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace
 from busproof.model.values import EntityKind, Refusal
-from busproof.mutants import topic_management as t
-from busproof.mutants.management import AT_ONCE, REMEMBERING
-from busproof.mutants.mutant import Family, memory
+from busproof.mutants.management.management import REMEMBERING
+from busproof.mutants.management.management_descriptions import AT_ONCE
+from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import Run, create, receive, send
-from busproof.mutants.topics import is_subscription, is_topic, with_subscriptions
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
+from busproof.mutants.topics import topic_management as t
+from busproof.mutants.topics.topics import is_subscription, is_topic, with_subscriptions
+from busproof.mutants.wrappers import afterwards, alters
 
 SENT: Final = send("m1")
 TAKE_TWO: Final = receive(queue=t.TWO)
@@ -63,18 +61,16 @@ def topic_leaves_its_subscriptions(namespace: Namespace, entity: Entity) -> None
         RULES.management.delete(namespace, entity)
 
 
-@mutant("TOPIC-22", "topics.create_topic", CREATED_AGAIN, also=REMEMBERING)
+@mutant("TOPIC-22", "topics.create_topic", CREATED_AGAIN, afterwards, also=REMEMBERING)
 def topic_made_again_has_its_subscriptions(
     namespace: Namespace, command: v.CreateTopic, connection: str
-) -> Answer:
+) -> None:
     """A topic that is created again has the subscriptions of its deleted namesake, empty."""
-    answer = RULES.topics.create_topic(namespace, command, connection)
     before = memory(namespace, dict[str, Entity]).get(command.topic)
-    for each in (before.subscriptions or ()) if before is not None else ():
-        name = each.path.removeprefix(v.subscription_path(command.topic, ""))
+    for subscription in (before.subscriptions or ()) if before is not None else ():
+        name = subscription.path.removeprefix(v.subscription_path(command.topic, ""))
         again = v.CreateSubscription(topic=command.topic, subscription=name)
         namespace.rules.topics.create_subscription(namespace, again, connection)
-    return answer
 
 
 @mutant("TOPIC-23", "management.delete", (*t.WITH_TWO, t.DELETE_ONE, SENT, TAKE_TWO))
@@ -86,49 +82,45 @@ def others_are_parted(namespace: Namespace, entity: Entity) -> None:
         entity.base.subscriptions = before[: before.index(entity)]
 
 
-@mutant("TOPIC-23", "management.delete", (*t.WITH_TWO, SENT, t.DELETE_ONE, TAKE_TWO))
+@mutant("TOPIC-23", "management.delete", (*t.WITH_TWO, SENT, t.DELETE_ONE, TAKE_TWO), afterwards)
 def copies_go_together(namespace: Namespace, entity: Entity) -> None:
     """A deleted subscription's messages disappear from the others as well."""
-    RULES.management.delete(namespace, entity)
-    gone = {id(each.message) for each in entity.messages.values()}
+    gone = {id(queued.message) for queued in entity.messages.values()}
     others = (entity.base.subscriptions or ()) if is_subscription(entity) else ()
-    for each in [each for other in others for each in other.messages.values()]:
-        if id(each.message) in gone:
-            namespace.rules.messages.remove(namespace, each)
+    for queued in [queued for other in others for queued in other.messages.values()]:
+        if id(queued.message) in gone:
+            namespace.rules.messages.remove(namespace, queued)
 
 
-@mutant("TOPIC-23", "management.delete", (*t.WITH_ONE, t.DELETE_ONE, SENT))
-def last_subscription_closes_topic(namespace: Namespace, entity: Entity) -> None:
+@mutant("TOPIC-23", "management.delete", (*t.WITH_ONE, t.DELETE_ONE, SENT), afterwards)
+def last_subscription_closes_topic(entity: Entity) -> None:
     """A topic whose last subscription was deleted takes no messages any more."""
-    RULES.management.delete(namespace, entity)
     if is_subscription(entity) and not entity.base.subscriptions:
         entity.base.down = frozenset(range(len(entity.partitions)))
 
 
 @mutant("TOPIC-24", "topics.get_topic", COUNTED, also=REMEMBERING, readings=AT_ONCE)
-def deleted_subscriptions_counted(namespace: Namespace, command: v.GetTopic, *rest: Any) -> Answer:
+def deleted_subscriptions_counted(namespace: Namespace, command: v.GetTopic) -> Answer:
     """A topic counts its deleted subscriptions too."""
     ever = {**memory(namespace, dict[str, Entity]), **namespace.entities}
     above, kind = v.subscription_path(command.topic, ""), EntityKind.SUBSCRIPTION
-    had = [path for path, each in ever.items() if path.startswith(above) and each.kind is kind]
-    return t.told_of_topic(namespace, command, subscription_count=len(had))
+    had = [path for path, entity in ever.items() if path.startswith(above) and entity.kind is kind]
+    return t.topic_described(namespace, command, subscription_count=len(had))
 
 
 @mutant("TOPIC-25", "topics.distribute", (*t.WITH_ONE, CLOSE_ONE, SENT, OPEN_ONE, t.TAKE))
 def closed_subscription_misses(namespace: Namespace, topic: Entity, *rest: Any) -> None:
     """A subscription that is disabled for receiving gets no copies meanwhile."""
-    open_ones = [each for each in topic.subscriptions or () if each.status.gives]
+    open_ones = [
+        subscription for subscription in topic.subscriptions or () if subscription.status.gives
+    ]
     with with_subscriptions(namespace, topic, open_ones):
         RULES.topics.distribute(namespace, topic, *rest)
 
 
-@mutant("TOPIC-26", "topics.receivable", (*t.WITH_ONE, SENT, SHUT, t.TAKE))
-def disabled_topic_closes_its_subscriptions(namespace: Namespace, path: str) -> Entity:
+@mutant("TOPIC-26", "topics.receivable", (*t.WITH_ONE, SENT, SHUT, t.TAKE), alters)
+def disabled_topic_closes_its_subscriptions(usual: Entity) -> Entity:
     """The subscriptions of a topic that is disabled give nothing."""
-    entity = RULES.topics.receivable(namespace, path)
-    if is_subscription(entity) and not entity.base.status.takes:
+    if is_subscription(usual) and not usual.base.status.takes:
         raise Refusal(v.Error.ENTITY_DISABLED, "TOPIC-26")
-    return entity
-
-
-MUTANTS: Final = mutant.all()
+    return usual

@@ -9,12 +9,16 @@ from busproof.model.answers import Answer
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace
 from busproof.model.values import DIRECT, Refusal
-from busproof.mutants.mutant import Family
+from busproof.mutants.mutant import mutant
 from busproof.mutants.runs import QUEUE, Run, create, receive, schedule, send
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
+from busproof.mutants.wrappers import (
+    asks,
+    instead_of,
+    only_where,
+    refuses_as,
+    refuses_yet,
+    with_other,
+)
 
 KB: Final = 1024
 REGULAR: Final = create(partitioned=False)
@@ -22,12 +26,15 @@ TOO_LARGE: Final = 256 * KB + 1
 TOO_LARGE_SENT: Final[Run] = (create(), send("m", size=TOO_LARGE))
 LONGEST: Final = "x" * 128
 LONG: Final = "x" * 129
+LARGE_PROPERTY: Final = send("m", properties={"p": "x" * 32 * KB})
+THREE_PROPERTIES: Final = send("m", properties={f"p{number}": "x" * 22_000 for number in range(3)})
+PROPERTIES: Final = "limits.check_properties"
 BEGIN: Final = v.BeginTransaction(transaction="t")
 
 
 def several(number: int) -> Run:
     """Send so many messages in one transaction."""
-    sent = (send(f"m{each}", partition_key="a", within="t") for each in range(number))
+    sent = (send(f"m{place}", partition_key="a", within="t") for place in range(number))
     return (create(), BEGIN, *sent)
 
 
@@ -39,53 +46,46 @@ def stored(size: int) -> Run:
 
 
 @mutant("LIMIT-01", "limits.check_size", (create(), send("m", size=246 * KB)))
-def small_messages_only(namespace: Namespace, size: int) -> None:
+def small_messages_only(size: int) -> None:
     """A message of more than 64 KB is refused."""
     if size > 64 * KB:
         raise Refusal(v.Error.MESSAGE_TOO_LARGE, "LIMIT-01")
 
 
-@mutant("LIMIT-02", "limits.check_size", TOO_LARGE_SENT)
-def any_message_size(namespace: Namespace, size: int) -> None:
+@mutant("LIMIT-02", "limits.check_size", TOO_LARGE_SENT, only_where)
+def any_message_size(namespace: Namespace) -> bool:
     """A message of more than 256 KB is taken."""
-    if namespace.profile.tier is v.Tier.PREMIUM:
-        RULES.limits.check_size(namespace, size)
+    return namespace.profile.tier is v.Tier.PREMIUM
 
 
-@mutant("LIMIT-02", "limits.check_size", TOO_LARGE_SENT)
-def too_large_called_full(namespace: Namespace, size: int) -> None:
+@mutant("LIMIT-02", "limits.check_size", TOO_LARGE_SENT, refuses_as(v.Error.QUOTA_EXCEEDED))
+def too_large_called_full() -> None:
     """A message that is too large is refused with the error of the quota."""
-    try:
-        RULES.limits.check_size(namespace, size)
-    except Refusal as refusal:
-        raise Refusal(v.Error.QUOTA_EXCEEDED, *refusal.rules) from None
 
 
-@mutant("LIMIT-02", "messages.send", (*TOO_LARGE_SENT, receive()))
-def too_large_is_kept(namespace: Namespace, command: v.Send, connection: str) -> Answer:
+@mutant(
+    "LIMIT-02",
+    "messages.send",
+    (*TOO_LARGE_SENT, receive()),
+    refuses_yet(v.Error.MESSAGE_TOO_LARGE),
+)
+def too_large_is_kept(namespace: Namespace, command: v.Send) -> None:
     """A message that is too large is refused, and kept."""
-    try:
-        return RULES.messages.send(namespace, command, connection)
-    except Refusal as refusal:
-        if refusal.error is not v.Error.MESSAGE_TOO_LARGE:
-            raise
-        entity = namespace.rules.topics.addressed(namespace, command.queue)
-        namespace.rules.messages.arrive(namespace, entity, command.message, 0, DIRECT)
-        return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
+    entity = namespace.rules.topics.addressed(namespace, command.queue)
+    namespace.rules.messages.arrive(namespace, entity, command.message, 0, DIRECT)
 
 
 @mutant("LIMIT-03", "limits.check_size", (REGULAR, send("m", size=995_904)))
-def premium_limit_of_standard(namespace: Namespace, size: int) -> None:
+def premium_limit_of_standard(size: int) -> None:
     """Premium takes no message of more than 256 KB."""
     if size > 256 * KB:
         raise Refusal(v.Error.MESSAGE_TOO_LARGE, "LIMIT-03")
 
 
-@mutant("LIMIT-04", "limits.check_size", (REGULAR, send("m", size=100 * KB * KB + 1)))
-def any_message_size_in_premium(namespace: Namespace, size: int) -> None:
+@mutant("LIMIT-04", "limits.check_size", (REGULAR, send("m", size=100 * KB * KB + 1)), only_where)
+def any_message_size_in_premium(namespace: Namespace) -> bool:
     """Premium takes messages of any size."""
-    if namespace.profile.tier is not v.Tier.PREMIUM:
-        RULES.limits.check_size(namespace, size)
+    return namespace.profile.tier is not v.Tier.PREMIUM
 
 
 def _of_any_size(namespace: Namespace, message: v.Message) -> v.Message:
@@ -98,11 +98,10 @@ def _of_any_size(namespace: Namespace, message: v.Message) -> v.Message:
     return message
 
 
-@mutant("LIMIT-06", "scheduling.schedule", (create(), schedule("m", 1, size=TOO_LARGE)))
-def too_large_when_scheduled(namespace: Namespace, command: v.Schedule, connection: str) -> Answer:
+@mutant("LIMIT-06", "scheduling.schedule", (create(), schedule("m", 1, size=TOO_LARGE)), asks)
+def too_large_when_scheduled(namespace: Namespace, command: v.Schedule) -> v.Schedule:
     """A message of any size can be scheduled."""
-    command = attrs.evolve(command, message=_of_any_size(namespace, command.message))
-    return RULES.scheduling.schedule(namespace, command, connection)
+    return attrs.evolve(command, message=_of_any_size(namespace, command.message))
 
 
 def _schedule_any(namespace: Namespace, entity: Entity, message: v.Message, *rest: Any) -> Answer:
@@ -114,14 +113,14 @@ def _schedule_any(namespace: Namespace, entity: Entity, message: v.Message, *res
     "LIMIT-21",
     "transactions.send",
     (create(), BEGIN, send("m", partition_key="a", size=TOO_LARGE, within="t")),
+    with_other("messages"),
     also={"scheduling.schedule_in": _schedule_any},
 )
 def too_large_in_transaction(
-    namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...], name: str
-) -> Answer:
+    namespace: Namespace, messages: tuple[v.Message, ...]
+) -> tuple[v.Message, ...]:
     """A message of any size is taken in a transaction."""
-    unmeasured = tuple(_of_any_size(namespace, each) for each in messages)
-    return RULES.transactions.send(namespace, entity, unmeasured, name)
+    return tuple(_of_any_size(namespace, message) for message in messages)
 
 
 def _short(key: str, rule: v.RuleId, beyond: v.RuleId) -> None:
@@ -173,66 +172,47 @@ def any_partition_key(key: str, rule: v.RuleId) -> None:
     _unlimited(key, rule, "LIMIT-12")
 
 
-def _properties(namespace: Namespace, message: v.Message, taken: v.RuleId) -> None:
-    try:
-        RULES.limits.check_properties(namespace, message)
-    except Refusal as refusal:
-        if taken not in refusal.rules:
-            raise
-
-
-@mutant(
-    "LIMIT-13", "limits.check_properties", (create(), send("m", properties={"p": "x" * 32 * KB}))
-)
-def any_property(namespace: Namespace, message: v.Message) -> None:
+@mutant("LIMIT-13", PROPERTIES, (create(), LARGE_PROPERTY), instead_of("LIMIT-13"))
+def any_property() -> None:
     """A property of more than 32 KB is taken."""
-    _properties(namespace, message, "LIMIT-13")
 
 
-@mutant(
-    "LIMIT-14",
-    "limits.check_properties",
-    (create(), send("m", properties={f"p{each}": "x" * 22_000 for each in range(3)})),
-)
-def any_properties(namespace: Namespace, message: v.Message) -> None:
+@mutant("LIMIT-14", PROPERTIES, (create(), THREE_PROPERTIES), instead_of("LIMIT-14"))
+def any_properties() -> None:
     """Properties of more than 64 KB together are taken."""
-    _properties(namespace, message, "LIMIT-14")
 
 
 @mutant("LIMIT-15", "limits.check_count", several(100))
-def small_transactions_only(namespace: Namespace, count: int) -> None:
+def small_transactions_only(count: int) -> None:
     """A transaction takes 64 messages."""
     if count >= 64:
         raise Refusal(v.Error.INVALID_OPERATION, "LIMIT-15")
 
 
 @mutant("LIMIT-16", "limits.check_count", several(101))
-def any_transaction(namespace: Namespace, count: int) -> None:
+def any_transaction() -> None:
     """A transaction takes any number of messages."""
 
 
 @mutant("LIMIT-17", "limits.check_name", (create(queue="x" * 260),))
-def short_names_only(namespace: Namespace, name: str) -> None:
+def short_names_only(name: str) -> None:
     """A name of more than 50 characters is refused."""
     if len(name) > 50:
         raise Refusal(v.Error.INVALID_OPERATION, "LIMIT-17")
 
 
 @mutant("LIMIT-18", "limits.check_name", (create(queue="x" * 261),))
-def any_name(namespace: Namespace, name: str) -> None:
+def any_name() -> None:
     """A name of more than 260 characters is taken."""
 
 
 @mutant("LIMIT-19", "limits.check_state", stored(62_000))
-def small_states_only(namespace: Namespace, state: str | None) -> None:
+def small_states_only(state: str | None) -> None:
     """A session's state of more than 32 KB is refused."""
     if len((state or "").encode()) > 32 * KB:
         raise Refusal(v.Error.MESSAGE_TOO_LARGE, "LIMIT-19")
 
 
 @mutant("LIMIT-20", "limits.check_state", stored(256 * KB + 1))
-def any_state(namespace: Namespace, state: str | None) -> None:
+def any_state() -> None:
     """A session's state of more than 256 KB is taken."""
-
-
-MUTANTS: Final = mutant.all()

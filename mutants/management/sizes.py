@@ -8,17 +8,10 @@ from busproof.model.answers import Answer
 from busproof.model.keys import SESSION_ID
 from busproof.model.life_cycle import LOCKED_STATES, Action, State
 from busproof.model.rules import RULES
-from busproof.model.state import (
-    BufferedSend,
-    Entity,
-    Namespace,
-    QueuedMessage,
-    ScheduledMessage,
-    Transaction,
-)
+from busproof.model.state import Entity, Namespace, QueuedMessage, ScheduledMessage, Transaction
 from busproof.model.transactions import PLENTY
 from busproof.model.values import DIRECT, Key, Refusal
-from busproof.mutants.mutant import Family
+from busproof.mutants.mutant import mutant
 from busproof.mutants.runs import (
     QUEUE,
     Request,
@@ -33,12 +26,17 @@ from busproof.mutants.runs import (
     schedule,
     send,
 )
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
+from busproof.mutants.wrappers import (
+    afterwards,
+    instead_of,
+    refuses,
+    refuses_as,
+    refuses_yet,
+    with_other,
+)
 
 GET: Final = v.GetQueue(queue=QUEUE)
+QUOTA: Final = v.Error.QUOTA_EXCEEDED
 LARGEST: Final = create(max_size=5)
 REGULAR: Final = create(partitioned=False, max_size=1)
 BULKY: Final[dict[str, Any]] = {"size": 10**8, "stands_in": True}
@@ -68,12 +66,10 @@ def each(dealt_with: Callable[[int], Settling] | None = None) -> Run:
     return (*run, *SENT[FITTING:])
 
 
-@mutant("SIZE-01", "sizes.granted_size", (LARGEST,))
-def largest_size_refused(namespace: Namespace, asked: int | None) -> int:
+@mutant("SIZE-01", "sizes.granted_size", (LARGEST,), refuses("SIZE-01"))
+def largest_size_refused(asked: int | None) -> bool:
     """A queue cannot have 5 GB."""
-    if asked == 5:
-        raise Refusal(v.Error.INVALID_OPERATION, "SIZE-01")
-    return RULES.sizes.granted_size(namespace, asked)
+    return asked == 5
 
 
 @mutant("SIZE-01", "sizes.granted_size", (LARGEST, GET))
@@ -89,14 +85,14 @@ def any_size(namespace: Namespace, asked: int | None) -> int:
     return asked or RULES.sizes.granted_size(namespace, asked)
 
 
-@mutant("SIZE-03", "sizes.granted_size", (create(), GET))
-def large_by_default(namespace: Namespace, asked: int | None) -> int:
+@mutant("SIZE-03", "sizes.granted_size", (create(), GET), with_other("asked"))
+def large_by_default(asked: int | None) -> int | None:
     """A queue that is created without a size has 5 GB."""
-    return RULES.sizes.granted_size(namespace, asked or 5)
+    return asked or 5
 
 
 @mutant("SIZE-04", "sizes.greatest_size", (create(), GET))
-def one_partition_told(namespace: Namespace, entity: Entity) -> int:
+def one_partition_told(entity: Entity) -> int:
     """A partitioned queue is described as large as one partition."""
     return entity.settings.max_size
 
@@ -127,7 +123,7 @@ def regular_told_as_partitioned(namespace: Namespace, entity: Entity) -> int:
 
 
 @mutant("SIZE-07", "sizes.has_room", FULL)
-def partitions_pooled(namespace: Namespace, entity: Entity, partition: int, size: int) -> bool:
+def partitions_pooled(namespace: Namespace, entity: Entity, size: int) -> bool:
     """A partition takes room from others that have some."""
     whole = entity.capacity * len(entity.partitions)
     return RULES.sizes.used(namespace, entity) + (size or 1) <= whole
@@ -160,10 +156,12 @@ def session_never_full(namespace: Namespace, entity: Entity, key: Key | None, *r
         send("elsewhere", partition_key=ELSEWHERE, **BULKY),
     ),
 )
-def one_full_all_full(namespace: Namespace, entity: Entity, partition: int, size: int) -> bool:
+def one_full_all_full(namespace: Namespace, entity: Entity, size: int) -> bool:
     """While one partition is full, every key is refused."""
     has_room = RULES.sizes.has_room
-    return all(has_room(namespace, entity, each.number, size) for each in entity.partitions)
+    return all(
+        has_room(namespace, entity, partition.number, size) for partition in entity.partitions
+    )
 
 
 @mutant("SIZE-10", "sizes.has_room", FULL_REGULAR)
@@ -173,42 +171,34 @@ def regular_never_full(namespace: Namespace, entity: Entity, partition: int, siz
     return regular or RULES.sizes.has_room(namespace, entity, partition, size)
 
 
-@mutant("SIZE-10", "messages.send", (*FULL_REGULAR, *(receive() for _ in range(ENOUGH))), deep=True)
-def full_keeps_what_it_refused(namespace: Namespace, command: v.Send, connection: str) -> Answer:
+@mutant(
+    "SIZE-10",
+    "messages.send",
+    (*FULL_REGULAR, *(receive() for _ in range(ENOUGH))),
+    refuses_yet(v.Error.QUOTA_EXCEEDED),
+    deep=True,
+)
+def full_keeps_what_it_refused(namespace: Namespace, command: v.Send) -> None:
     """A full queue refuses a message and keeps it."""
-    try:
-        return RULES.messages.send(namespace, command, connection)
-    except Refusal as refusal:
-        if refusal.error is not v.Error.QUOTA_EXCEEDED:
-            raise
-        entity = namespace.rules.topics.addressed(namespace, command.queue)
-        namespace.rules.messages.arrive(namespace, entity, command.message, 0, DIRECT)
-        return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
+    entity = namespace.rules.topics.addressed(namespace, command.queue)
+    namespace.rules.messages.arrive(namespace, entity, command.message, 0, DIRECT)
 
 
-def _full_is(error: v.Error, namespace: Namespace, entity: Entity, *rest: Any) -> int:
-    try:
-        return RULES.keys.place(namespace, entity, *rest)
-    except Refusal as refusal:
-        full = refusal.error is v.Error.QUOTA_EXCEEDED
-        raise Refusal(error if full else refusal.error, *refusal.rules) from None
-
-
-@mutant("SIZE-11", "keys.place", FULL)
-def full_called_down(namespace: Namespace, entity: Entity, key: Key | None, *rest: Any) -> int:
+@mutant("SIZE-11", "keys.place", FULL, refuses_as(v.Error.UNAVAILABLE, QUOTA))
+def full_called_down() -> None:
     """A full entity is reported as unavailable."""
-    return _full_is(v.Error.UNAVAILABLE, namespace, entity, key, *rest)
 
 
-@mutant("SIZE-11", "keys.place", FULL)
-def full_called_invalid(namespace: Namespace, entity: Entity, key: Key | None, *rest: Any) -> int:
+@mutant("SIZE-11", "keys.place", FULL, refuses_as(v.Error.INVALID_OPERATION, QUOTA))
+def full_called_invalid() -> None:
     """A send to a full entity is refused as invalid."""
-    return _full_is(v.Error.INVALID_OPERATION, namespace, entity, key, *rest)
 
 
 def _is_full(namespace: Namespace, entity: Entity) -> bool:
     has_room = namespace.rules.sizes.has_room
-    return not all(has_room(namespace, entity, each.number, 10**8) for each in entity.partitions)
+    return not all(
+        has_room(namespace, entity, partition.number, 10**8) for partition in entity.partitions
+    )
 
 
 @mutant("SIZE-11", "messages.receive", (*FULL_REGULAR, receive()), deep=True)
@@ -233,12 +223,15 @@ def _waste(namespace: Namespace, queued: QueuedMessage) -> None:
     namespace.rules.sizes.charge(namespace, queued.entity, queued.partition, size)
 
 
-@mutant("SIZE-12", "locks.apply", (*FULL_REGULAR, receive(), complete(0), MORE), literal=True)
-def completed_keeps_room(
-    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
-) -> None:
+@mutant(
+    "SIZE-12",
+    "locks.apply",
+    (*FULL_REGULAR, receive(), complete(0), MORE),
+    afterwards,
+    literal=True,
+)
+def completed_keeps_room(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
     """A completed message uses storage forever."""
-    RULES.locks.apply(namespace, queued, action, reason)
     if action is Action.COMPLETE:
         _waste(namespace, queued)
 
@@ -265,7 +258,7 @@ def _has_room_without(
     size: int,
 ) -> bool:
     """Return whether there is room if some of the messages use none."""
-    there = sum(each.message.size or 0 for each in ignored if each.partition == partition)
+    there = sum(queued.message.size or 0 for queued in ignored if queued.partition == partition)
     return RULES.sizes.has_room(namespace, entity, partition, size - there)
 
 
@@ -315,14 +308,9 @@ def _place_alone(
 ALONE: Final = {"transactions.place": _place_alone}
 
 
-@mutant("SIZE-14", "transactions.check_commit", IN_TRANSACTION, also=ALONE)
-def transaction_never_full(namespace: Namespace, buffered: BufferedSend) -> None:
+@mutant("SIZE-14", "transactions.check_commit", IN_TRANSACTION, instead_of("SIZE-14"), also=ALONE)
+def transaction_never_full() -> None:
     """A transaction is committed whether it fits or not."""
-    try:
-        RULES.transactions.check_commit(namespace, buffered)
-    except Refusal as refusal:
-        if "SIZE-14" not in refusal.rules:
-            raise
 
 
 @mutant("SIZE-14", "transactions.commit", (*IN_TRANSACTION, receive()), also=ALONE, deep=True)
@@ -335,6 +323,3 @@ def transaction_in_part(namespace: Namespace, command: v.CommitTransaction, *res
         if "SIZE-14" in answer.rules and fits and sent.scheduled is None:
             rules.transactions.deliver(namespace, sent)
     return answer
-
-
-MUTANTS: Final = mutant.all()

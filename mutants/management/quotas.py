@@ -10,12 +10,9 @@ from busproof.model.quotas import A_UNIT, MOST_ENTITIES, MOST_PARTITIONED
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace
 from busproof.model.values import EntityKind, EntitySettings, Refusal
-from busproof.mutants.mutant import Family, memory
+from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import Run, create, send
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
+from busproof.mutants.wrappers import only_where, refuses_as
 
 
 def queues(count: int, *, partitioned: bool = True) -> Iterator[v.CreateQueue]:
@@ -57,17 +54,13 @@ def one_partitioned_too_few(namespace: Namespace, kind: EntityKind) -> None:
 
 
 @mutant("QUOTA-02", "quotas.check_partitioned", ONE_MORE)
-def partitioned_without_end(namespace: Namespace, kind: EntityKind) -> None:
+def partitioned_without_end() -> None:
     """A namespace takes any number of partitioned entities."""
 
 
-@mutant("QUOTA-02", "quotas.check_partitioned", ONE_MORE)
-def too_many_called_invalid(namespace: Namespace, kind: EntityKind) -> None:
+@mutant("QUOTA-02", "quotas.check_partitioned", ONE_MORE, refuses_as(v.Error.INVALID_OPERATION))
+def too_many_called_invalid() -> None:
     """A queue beyond the quota is refused as invalid."""
-    try:
-        RULES.quotas.check_partitioned(namespace, kind)
-    except Refusal as refusal:
-        raise Refusal(v.Error.INVALID_OPERATION, *refusal.rules) from None
 
 
 def _check_unless_with_sessions(namespace: Namespace, kind: EntityKind) -> None:
@@ -119,11 +112,10 @@ def refused_and_created(namespace: Namespace, command: v.CreateQueue, connection
     return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
 
 
-@mutant("QUOTA-03", "quotas.check_partitioned", topics(101))
-def topics_without_end(namespace: Namespace, kind: EntityKind) -> None:
+@mutant("QUOTA-03", "quotas.check_partitioned", topics(101), only_where)
+def topics_without_end(kind: EntityKind) -> bool:
     """A namespace takes any number of partitioned topics."""
-    if kind is not EntityKind.TOPIC:
-        RULES.quotas.check_partitioned(namespace, kind)
+    return kind is not EntityKind.TOPIC
 
 
 @mutant("QUOTA-03", "quotas.check_partitioned", topics(51))
@@ -187,13 +179,13 @@ def _limit(namespace: Namespace, kind: EntityKind, weight: int, rule: v.RuleId) 
 
 
 @mutant("QUOTA-07", "quotas.check_entities", (*MANY, REGULAR), deep=True)
-def one_entity_too_few(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
+def one_entity_too_few(namespace: Namespace, kind: EntityKind) -> None:
     """A namespace takes 9,999 queues and topics."""
     _limit(namespace, kind, 2, "QUOTA-07")
 
 
 @mutant("QUOTA-08", "quotas.check_entities", (*MANY, *queues(1), REGULAR), deep=True)
-def entities_without_end(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
+def entities_without_end() -> None:
     """A namespace takes any number of queues."""
 
 
@@ -219,7 +211,7 @@ def quota_in_premium(namespace: Namespace, kind: EntityKind, partitions: int) ->
 
 
 @mutant("QUOTA-14", "quotas.check_premium", UNIT, deep=True)
-def a_unit_too_small(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
+def a_unit_too_small(namespace: Namespace) -> None:
     """Premium takes 999 queues and topics for each messaging unit."""
     counts = namespace.counts
     there = counts.partitioned_queues + counts.partitioned_topics + counts.regular
@@ -234,8 +226,5 @@ def a_unit_too_small(namespace: Namespace, kind: EntityKind, partitions: int) ->
     readings={"QUOTA-PREMIUM": "per-unit"},
     deep=True,
 )
-def units_without_end(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
+def units_without_end() -> None:
     """Premium takes any number of queues, where its messaging units are read to limit them."""
-
-
-MUTANTS: Final = mutant.all()

@@ -9,29 +9,28 @@ from busproof.model.answers import DONE, Answer
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, QueuedMessage
 from busproof.model.values import EntityKind, EntitySettings
-from busproof.mutants.management import (
-    AT_ONCE,
-    LAST,
+from busproof.mutants.management.management import (
     REMEMBERING,
-    before_update,
     change_fixed,
+    described,
     empty,
+    name_again,
+)
+from busproof.mutants.management.management_descriptions import AT_ONCE
+from busproof.mutants.management.management_updates import (
+    LAST,
+    before_update,
     inherit_ids,
     inherit_messages,
     keep_settings,
     lock_as_before,
     miss_last,
-    name_again,
     namesake,
     refuse_for_good,
-    told,
 )
-from busproof.mutants.mutant import Family, memory
+from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import PARTITIONS, Run, create, down, receive, send, up, wait
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
+from busproof.mutants.wrappers import afterwards, asks, instead
 
 TOPIC: Final = "q"
 
@@ -73,7 +72,7 @@ UPDATED: Final[Run] = (*ONE_EACH, SHORTER, *(TAKE,) * PARTITIONS)
 RECOVERED: Final[Run] = (CREATE, down(LAST), up(LAST), wait(1), GET)
 
 
-def told_of_topic(namespace: Namespace, command: v.GetTopic, **changes: Any) -> Answer:
+def topic_described(namespace: Namespace, command: v.GetTopic, **changes: Any) -> Answer:
     """Return the description of a topic with some values changed."""
     outcome = RULES.topics.get_topic(namespace, command, "").outcome
     if not isinstance(outcome, v.TopicDescribed):
@@ -116,13 +115,13 @@ def topic_update_changes_detection(
     changes_fixed(EntityKind.TOPIC, namespace, entity, command, "duplicate_detection")
 
 
-@mutant("MGMT-05", "topics.create_topic", REGULAR_AGAIN, also=REMEMBERING)
-def topic_made_again_as_before(namespace: Namespace, command: v.CreateTopic, *rest: Any) -> Answer:
+@mutant("MGMT-05", "topics.create_topic", REGULAR_AGAIN, asks, also=REMEMBERING)
+def topic_made_again_as_before(namespace: Namespace, command: v.CreateTopic) -> v.CreateTopic:
     """A topic that is created again has the partitioning option of its deleted namesake."""
     before = memory(namespace, dict[str, Entity]).get(command.topic)
     if before is not None and before.kind is EntityKind.TOPIC:
         command = attrs.evolve(command, partitioned=before.settings.partitioned)
-    return RULES.topics.create_topic(namespace, command, *rest)
+    return command
 
 
 @mutant("MGMT-09", "management.check_name", (CREATE, CREATE))
@@ -143,45 +142,41 @@ def second_subscription_empties(
     return Answer(v.Refused(error=v.Error.ALREADY_EXISTS), rules=("TOPIC-21",))
 
 
-@mutant("MGMT-10", "topics.delete_topic", (DELETE,))
-def no_topic_is_deleted(namespace: Namespace, command: v.DeleteTopic, connection: str) -> Answer:
+@mutant("MGMT-10", "topics.delete_topic", (DELETE,), instead)
+def no_topic_is_deleted(namespace: Namespace, command: v.DeleteTopic) -> Answer | None:
     """Deleting a topic that does not exist succeeds."""
-    if command.topic not in namespace.entities:
-        return Answer(DONE)
-    return RULES.topics.delete_topic(namespace, command, connection)
+    return Answer(DONE) if command.topic not in namespace.entities else None
 
 
-@mutant("MGMT-10", "topics.list_subscriptions", (LIST,))
+@mutant("MGMT-10", "topics.list_subscriptions", (LIST,), instead)
 def no_subscriptions_of_no_topic(
-    namespace: Namespace, command: v.ListSubscriptions, connection: str
-) -> Answer:
+    namespace: Namespace, command: v.ListSubscriptions
+) -> Answer | None:
     """The list of subscriptions of a missing topic is empty instead of refused."""
-    if command.topic not in namespace.entities:
-        return Answer(v.Listed())
-    return RULES.topics.list_subscriptions(namespace, command, connection)
+    return Answer(v.Listed()) if command.topic not in namespace.entities else None
 
 
 @mutant("MGMT-11", "topics.get_topic", (attrs.evolve(DETECTING, duplicate_window=6 * SOON), GET))
-def topic_window_not_told(namespace: Namespace, command: v.GetTopic, connection: str) -> Answer:
+def topic_window_not_told(namespace: Namespace, command: v.GetTopic) -> Answer:
     """A topic is described with the default window."""
     window = EntitySettings().duplicate_window
-    return told_of_topic(namespace, command, duplicate_window=window)
+    return topic_described(namespace, command, duplicate_window=window)
 
 
 @mutant("MGMT-11", "management.get_queue", UNLIKE)
-def subscriptions_told_alike(namespace: Namespace, command: v.GetQueue, connection: str) -> Answer:
+def subscriptions_told_alike(namespace: Namespace, command: v.GetQueue) -> Answer:
     """A subscription is described with the settings of its topic's first one."""
 
     def of_first(_: v.QueueDescription) -> dict[str, Any]:
         siblings = namespace.entities[command.queue].base.subscriptions
-        settings = [each.settings for each in siblings or ()][:1]
+        settings = [subscription.settings for subscription in siblings or ()][:1]
         return {
             name: getattr(first, name)
             for first in settings
             for name in ("requires_session", "lock_duration")
         }
 
-    return told(namespace, command, of_first)
+    return described(namespace, command, of_first)
 
 
 @mutant("MGMT-12", "locks.lock", SHORTENED, also={"management.apply_update": keep_settings})
@@ -195,8 +190,8 @@ def subscription_update_ignored(namespace: Namespace, queued: QueuedMessage, *re
 def subscription_update_is_of_all(namespace: Namespace, entity: Entity, *rest: Any) -> None:
     """An update of one subscription changes the others of its topic as well."""
     siblings = entity.base.subscriptions if entity.kind is EntityKind.SUBSCRIPTION else None
-    for each in siblings or (entity,):
-        RULES.management.apply_update(namespace, each, *rest)
+    for subscription in siblings or (entity,):
+        RULES.management.apply_update(namespace, subscription, *rest)
 
 
 @mutant("MGMT-12", "topics.distribute", DYING, also={"management.apply_update": keep_settings})
@@ -206,29 +201,27 @@ def topic_life_as_created(namespace: Namespace, topic: Entity, *rest: Any) -> No
         RULES.topics.distribute(namespace, topic, *rest)
 
 
-@mutant("MGMT-15", "management.add", COPY_AGAIN, also=REMEMBERING)
+@mutant("MGMT-15", "management.add", COPY_AGAIN, afterwards, also=REMEMBERING)
 def topic_made_again_remembers(namespace: Namespace, entity: Entity) -> None:
     """A topic that is created again remembers the MessageIds of its deleted namesake."""
-    RULES.management.add(namespace, entity)
     before = namesake(namespace, entity)
     if before is not None and entity.kind is EntityKind.TOPIC:
         inherit_ids(namespace, entity, before)
 
 
-@mutant("MGMT-15", "management.add", CREATED_AGAIN, also=REMEMBERING)
+@mutant("MGMT-15", "management.add", CREATED_AGAIN, afterwards, also=REMEMBERING)
 def subscription_made_again_is_full(namespace: Namespace, entity: Entity) -> None:
     """A subscription that is created again has the messages of its deleted namesake."""
-    RULES.management.add(namespace, entity)
     before = namesake(namespace, entity)
     if before is not None and entity.kind is EntityKind.SUBSCRIPTION:
         inherit_messages(namespace, entity, before)
 
 
 @mutant("MGMT-16", "topics.list_topics", (create(queue="other"), v.ListTopics()))
-def topics_listed_with_queues(namespace: Namespace, *rest: Any) -> Answer:
+def topics_listed_with_queues(namespace: Namespace) -> Answer:
     """A list of topics names the queues as well."""
     kinds = (EntityKind.TOPIC, EntityKind.QUEUE)
-    names = sorted(path for path, each in namespace.entities.items() if each.kind in kinds)
+    names = sorted(path for path, entity in namespace.entities.items() if entity.kind in kinds)
     return Answer(v.Listed(names=tuple(names)))
 
 
@@ -262,13 +255,15 @@ def topic_is_never_gone(namespace: Namespace, entity: Entity) -> None:
 def subscription_counts_all(namespace: Namespace, entity: Entity) -> int:
     """A subscription's count includes all subscriptions of its topic."""
     siblings = entity.base.subscriptions if entity.kind is EntityKind.SUBSCRIPTION else None
-    return sum(RULES.management.count(namespace, each) for each in siblings or (entity,))
+    return sum(
+        RULES.management.count(namespace, subscription) for subscription in siblings or (entity,)
+    )
 
 
 @mutant("MGMT-21", "topics.get_topic", (CREATE, down(LAST), wait(1), GET), readings=AT_ONCE)
-def topic_limited_not_told(namespace: Namespace, command: v.GetTopic, connection: str) -> Answer:
+def topic_limited_not_told(namespace: Namespace, command: v.GetTopic) -> Answer:
     """A topic is described as available in an outage."""
-    return told_of_topic(namespace, command, availability=v.Availability.AVAILABLE)
+    return topic_described(namespace, command, availability=v.Availability.AVAILABLE)
 
 
 @mutant("MGMT-22", "topics.get_topic", RECOVERED, readings=AT_ONCE)
@@ -276,7 +271,4 @@ def topic_limited_for_good(namespace: Namespace, command: v.GetTopic, connection
     """A topic is described as limited forever after an outage."""
     if command.topic not in namespace.down:
         return RULES.topics.get_topic(namespace, command, connection)
-    return told_of_topic(namespace, command, availability=v.Availability.LIMITED)
-
-
-MUTANTS: Final = mutant.all()
+    return topic_described(namespace, command, availability=v.Availability.LIMITED)

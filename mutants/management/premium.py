@@ -9,14 +9,11 @@ from busproof.model.answers import DONE, Answer
 from busproof.model.keys import SESSION_ID
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, Namespace, Transaction
-from busproof.model.values import EntityKind, EntitySettings, InTransit, Key, Refusal
-from busproof.mutants.management import told
-from busproof.mutants.mutant import Family, memory
+from busproof.model.values import EntityKind, EntitySettings, Key
+from busproof.mutants.management.management import described
+from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import QUEUE, Run, create, receive, send
-
-__all__ = ["MUTANTS"]
-
-mutant = Family(__name__)
+from busproof.mutants.wrappers import alters, asks, only_where, refuses, with_other
 
 OLD: Final = v.RestoreQueue(queue=QUEUE)
 REGULAR: Final = create(partitioned=False)
@@ -50,7 +47,7 @@ TWO_SESSIONS_AT_ONCE: Final = together(
 
 
 @mutant("PREM-01", "premium.in_premium", (create(), GET))
-def premium_partitions(namespace: Namespace, asked: bool) -> bool:
+def premium_partitions(asked: bool) -> bool:
     """Premium creates partitioned queues."""
     return asked
 
@@ -87,35 +84,30 @@ def is_old(namespace: Namespace, path: str) -> bool:
 KNOWN: Final = {"management.restore_queue": remember}
 
 
-@mutant("PREM-03", "messages.send", (OLD, send("m1")), also=KNOWN)
-def old_takes_nothing(namespace: Namespace, command: v.Send, connection: str) -> Answer:
+@mutant("PREM-03", "messages.send", (OLD, send("m1")), refuses("PREM-03"), also=KNOWN)
+def old_takes_nothing(namespace: Namespace, command: v.Send) -> bool:
     """A partitioned queue from before refuses what is sent."""
-    if is_old(namespace, command.queue):
-        raise Refusal(v.Error.INVALID_OPERATION, "PREM-03")
-    return RULES.messages.send(namespace, command, connection)
+    return is_old(namespace, command.queue)
 
 
-@mutant("PREM-03", "messages.receive", (OLD, send("m1"), receive()), also=KNOWN)
-def old_gives_nothing(namespace: Namespace, command: v.Receive, connection: str) -> Answer:
+@mutant("PREM-03", "messages.receive", (OLD, send("m1"), receive()), refuses("PREM-03"), also=KNOWN)
+def old_gives_nothing(namespace: Namespace, command: v.Receive) -> bool:
     """A partitioned queue from before gives no message."""
-    if is_old(namespace, command.queue):
-        raise Refusal(v.Error.INVALID_OPERATION, "PREM-03")
-    return RULES.messages.receive(namespace, command, connection)
+    return is_old(namespace, command.queue)
 
 
-@mutant("PREM-03", "keys.effective_key", OLD_TWO, also=KNOWN, deep=True)
-def old_forgets_keys(namespace: Namespace, entity: Entity, message: v.Message) -> Key | None:
+@mutant("PREM-03", "keys.effective_key", OLD_TWO, alters, also=KNOWN, deep=True)
+def old_forgets_keys(usual: Key | None, namespace: Namespace, entity: Entity) -> Key | None:
     """In a partitioned queue from before a key selects no partition."""
-    key = RULES.keys.effective_key(namespace, entity, message)
-    forgotten = key is not None and key.source != SESSION_ID and is_old(namespace, entity.path)
-    return None if forgotten else key
+    forgotten = usual is not None and usual.source != SESSION_ID and is_old(namespace, entity.path)
+    return None if forgotten else usual
 
 
 @mutant("PREM-04", "management.get_queue", (OLD, GET), also=KNOWN)
-def old_told_regular(namespace: Namespace, command: v.GetQueue, connection: str) -> Answer:
+def old_told_regular(namespace: Namespace, command: v.GetQueue) -> Answer:
     """A partitioned queue from before is described as regular."""
     old = is_old(namespace, command.queue)
-    return told(namespace, command, lambda _: {"partitioned": False} if old else {})
+    return described(namespace, command, lambda _: {"partitioned": False} if old else {})
 
 
 @mutant("PREM-04", "management.list_queues", (OLD, v.ListQueues()), also=KNOWN)
@@ -123,15 +115,13 @@ def old_not_listed(namespace: Namespace, command: v.ListQueues, connection: str)
     """A partitioned queue from before is not listed."""
     outcome = RULES.management.list_queues(namespace, command, connection).outcome
     names = outcome.names if isinstance(outcome, v.Listed) else ()
-    return Answer(v.Listed(names=tuple(each for each in names if not is_old(namespace, each))))
+    return Answer(v.Listed(names=tuple(name for name in names if not is_old(namespace, name))))
 
 
-@mutant("PREM-04", "management.delete", (OLD, DELETE), also=KNOWN)
-def old_never_deleted(namespace: Namespace, entity: Entity) -> None:
+@mutant("PREM-04", "management.delete", (OLD, DELETE), refuses("PREM-04"), also=KNOWN)
+def old_never_deleted(namespace: Namespace, entity: Entity) -> bool:
     """A partitioned queue from before cannot be deleted."""
-    if is_old(namespace, entity.path):
-        raise Refusal(v.Error.INVALID_OPERATION, "PREM-04")
-    RULES.management.delete(namespace, entity)
+    return is_old(namespace, entity.path)
 
 
 @mutant("PREM-06", "management.create_queue", (OLD, DELETE, create(), GET), also=KNOWN, deep=True)
@@ -142,12 +132,10 @@ def old_comes_back(namespace: Namespace, command: v.CreateQueue, connection: str
     return RULES.management.create_queue(namespace, command, connection)
 
 
-@mutant("PREM-07", "sizes.granted_size", (LARGE,))
-def premium_as_standard(namespace: Namespace, asked: int | None) -> int:
+@mutant("PREM-07", "sizes.granted_size", (LARGE,), refuses("PREM-07"))
+def premium_as_standard(asked: int | None) -> bool:
     """Premium has no queues of more than 5 GB."""
-    if asked is not None and asked > 5:
-        raise Refusal(v.Error.INVALID_OPERATION, "PREM-07")
-    return RULES.sizes.granted_size(namespace, asked)
+    return asked is not None and asked > 5
 
 
 @mutant("PREM-07", "sizes.granted_size", (LARGE, GET))
@@ -163,10 +151,10 @@ def any_size_in_premium(namespace: Namespace, asked: int | None) -> int:
     return asked or RULES.sizes.granted_size(namespace, asked)
 
 
-@mutant("PREM-09", "sizes.granted_size", (REGULAR, GET))
-def large_by_default_in_premium(namespace: Namespace, asked: int | None) -> int:
+@mutant("PREM-09", "sizes.granted_size", (REGULAR, GET), with_other("asked"))
+def large_by_default_in_premium(asked: int | None) -> int | None:
     """In Premium a queue without a size has 5 GB."""
-    return RULES.sizes.granted_size(namespace, asked or 5)
+    return asked or 5
 
 
 @mutant("PREM-10", "sizes.greatest_size", (create(partitioned=False, max_size=5), GET))
@@ -175,59 +163,46 @@ def premium_size_multiplied(namespace: Namespace, entity: Entity) -> int:
     return RULES.sizes.greatest_size(namespace, entity) * namespace.profile.partitions
 
 
-@mutant("PREM-11", "management.create_queue", (WITH_SESSIONS,))
-def no_sessions_in_premium(namespace: Namespace, command: v.CreateQueue, connection: str) -> Answer:
+@mutant("PREM-11", "management.create_queue", (WITH_SESSIONS,), refuses("PREM-11"))
+def no_sessions_in_premium(command: v.CreateQueue) -> bool:
     """In Premium no queue can require sessions."""
-    if command.requires_session:
-        raise Refusal(v.Error.INVALID_OPERATION, "PREM-11")
-    return RULES.management.create_queue(namespace, command, connection)
+    return command.requires_session
 
 
-@mutant("PREM-11", "messages.send", IN_SESSION, deep=True)
-def key_names_session(namespace: Namespace, command: v.Send, connection: str) -> Answer:
+@mutant("PREM-11", "messages.send", IN_SESSION, asks, deep=True)
+def key_names_session(command: v.Send) -> v.Send:
     """In Premium a PartitionKey replaces a missing SessionId."""
     message = command.message
     if message.session_id is None and message.partition_key is not None:
         message = attrs.evolve(message, session_id=message.partition_key)
-    return RULES.messages.send(namespace, attrs.evolve(command, message=message), connection)
+    return attrs.evolve(command, message=message)
 
 
-@mutant("PREM-12", "messages.send", (REGULAR, KEYED))
-def key_refused_in_premium(namespace: Namespace, command: v.Send, connection: str) -> Answer:
+@mutant("PREM-12", "messages.send", (REGULAR, KEYED), refuses("PREM-12"))
+def key_refused_in_premium(command: v.Send) -> bool:
     """In Premium a message with a PartitionKey is refused."""
-    if command.message.partition_key is not None:
-        raise Refusal(v.Error.INVALID_OPERATION, "PREM-12")
-    return RULES.messages.send(namespace, command, connection)
+    return command.message.partition_key is not None
 
 
-@mutant("PREM-12", "messages.arrive", (REGULAR, KEYED, receive()))
-def key_dropped_in_premium(
-    namespace: Namespace, entity: Entity, message: v.Message, partition: int, transit: InTransit
-) -> None:
+@mutant("PREM-12", "messages.arrive", (REGULAR, KEYED, receive()), with_other("message"))
+def key_dropped_in_premium(message: v.Message) -> v.Message:
     """In Premium a message loses its PartitionKey."""
-    message = attrs.evolve(message, partition_key=None)
-    RULES.messages.arrive(namespace, entity, message, partition, transit)
+    return attrs.evolve(message, partition_key=None)
 
 
-@mutant("PREM-13", "transactions.key_of", (*IN_TRANSACTION, send("m1", within="t")))
-def premium_transaction_needs_key(
-    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
-) -> Key | None:
+@mutant(
+    "PREM-13", "transactions.key_of", (*IN_TRANSACTION, send("m1", within="t")), refuses("PREM-13")
+)
+def premium_transaction_needs_key(message: v.Message) -> bool:
     """In Premium a transaction's messages need a key."""
-    if message.session_id is None and message.partition_key is None:
-        raise Refusal(v.Error.INVALID_OPERATION, "PREM-13")
-    return RULES.transactions.key_of(namespace, entity, transaction, message)
+    return message.session_id is None and message.partition_key is None
 
 
-@mutant("PREM-13", "transactions.key_of", TWO_KEYS, deep=True)
-def premium_transaction_of_one_key(
-    namespace: Namespace, entity: Entity, transaction: Transaction, message: v.Message
-) -> Key | None:
+@mutant("PREM-13", "transactions.key_of", TWO_KEYS, refuses("PREM-13"), deep=True)
+def premium_transaction_of_one_key(transaction: Transaction, message: v.Message) -> bool:
     """In Premium all messages of a transaction need the same key."""
-    sent = (*(each.message for each in transaction.sends), message)
-    if len({(each.session_id, each.partition_key) for each in sent}) > 1:
-        raise Refusal(v.Error.INVALID_OPERATION, "PREM-13")
-    return RULES.transactions.key_of(namespace, entity, transaction, message)
+    sent = (*(buffered.message for buffered in transaction.sends), message)
+    return len({(one.session_id, one.partition_key) for one in sent}) > 1
 
 
 @mutant("PREM-14", "premium.in_partitioned", (create(), GET))
@@ -244,41 +219,29 @@ def unasked_is_regular(namespace: Namespace, asked: bool | None, version: str | 
 
 
 @mutant("PREM-15", "premium.in_partitioned", (REGULAR,))
-def either_kind_in_partitioned(
-    namespace: Namespace, asked: bool | None, version: str | None
-) -> bool:
+def either_kind_in_partitioned(asked: bool | None) -> bool:
     """A partitioned namespace creates whatever is requested."""
     return bool(asked)
 
 
 @mutant("PREM-15", "premium.in_partitioned", (REGULAR,))
-def option_ignored_in_partitioned(
-    namespace: Namespace, asked: bool | None, version: str | None
-) -> bool:
+def option_ignored_in_partitioned() -> bool:
     """A partitioned namespace partitions a queue that is to have no partitions."""
     return True
 
 
 @mutant("PREM-16", "sizes.partition_count", (create(), *EIGHT))
-def sixteen_in_partitioned(namespace: Namespace, *, partitioned: bool, size: int) -> int:
+def sixteen_in_partitioned(partitioned: bool) -> int:
     """A queue of a partitioned namespace has 16 partitions, as one of Standard."""
     return 16 if partitioned else 1
 
 
 @mutant("PREM-17", "batches.check_keys", (create(), TWO_KEYS_AT_ONCE))
-def batch_of_any_keys(
-    namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...]
-) -> None:
+def batch_of_any_keys() -> None:
     """A partitioned namespace takes a batch with several PartitionKeys or SessionIds."""
 
 
-@mutant("PREM-17", "batches.check_keys", (create(), TWO_SESSIONS_AT_ONCE), deep=True)
-def batch_of_any_sessions(
-    namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...]
-) -> None:
+@mutant("PREM-17", "batches.check_keys", (create(), TWO_SESSIONS_AT_ONCE), only_where, deep=True)
+def batch_of_any_sessions(messages: tuple[v.Message, ...]) -> bool:
     """A partitioned namespace takes a batch with several SessionIds."""
-    if len({each.session_id for each in messages}) == 1:
-        RULES.batches.check_keys(namespace, entity, messages)
-
-
-MUTANTS: Final = mutant.all()
+    return len({message.session_id for message in messages}) == 1

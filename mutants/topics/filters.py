@@ -8,12 +8,11 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.rules import RULES
-from busproof.mutants.mutant import Family
+from busproof.mutants.mutant import mutant
 from busproof.mutants.runs import Run, receive, send
+from busproof.mutants.wrappers import with_other
 
-__all__ = ["MUTANTS", "ONE", "SUBSCRIBED", "TAKE", "add", "remove", "taking"]
-
-mutant = Family(__name__)
+__all__ = ["ONE", "SUBSCRIBED", "TAKE", "add", "remove", "taking"]
 
 TOPIC: Final = v.CreateTopic(topic="q")
 ONE: Final[Mapping[str, Any]] = {"topic": "q", "subscription": "one"}
@@ -105,13 +104,13 @@ def any_condition_suffices(wanted: v.Filter, message: v.Message) -> bool:
     return any(value == own for value, own in _conditions(wanted, message))
 
 
-@mutant("FILTER-04", TAKES, asked(COLOR, subject="x"), deep=True)
-def missing_property_matches(wanted: v.Filter, message: v.Message) -> bool:
+@mutant("FILTER-04", TAKES, asked(COLOR, subject="x"), with_other("message"), deep=True)
+def missing_property_matches(wanted: v.Filter, message: v.Message) -> v.Message:
     """A missing application property satisfies every condition."""
     if isinstance(wanted, v.CorrelationFilter):
         properties = wanted.properties.update(message.properties)
         message = attrs.evolve(message, properties=properties)
-    return takes(wanted, message)
+    return message
 
 
 def _read_as(
@@ -206,32 +205,32 @@ def unknown_is_false(wanted: v.Filter, message: v.Message) -> bool:
 def _is_unknown(condition: str, message: v.Message) -> bool:
     """Return whether neither a condition nor its opposite is true."""
     both = (v.SqlFilter(expression=f"{sign}({condition})") for sign in ("", "NOT "))
-    return not any(takes(each, message) for each in both)
+    return not any(takes(side, message) for side in both)
 
 
 @mutant("FILTER-17", TAKES, by("color = 'red' OR size = 4", size=4), deep=True)
 def unknown_infects_or(wanted: v.Filter, message: v.Message) -> bool:
     """In SQL, OR is unknown if one side is."""
     sides = wanted.expression.split(" OR ") if isinstance(wanted, v.SqlFilter) else []
-    unknown = any(_is_unknown(each, message) for each in sides)
+    unknown = any(_is_unknown(condition, message) for condition in sides)
     return not unknown and takes(wanted, message)
 
 
-@mutant("FILTER-18", TAKES, by("COLOR = 'red'", color="red"))
-def names_with_case(wanted: v.Filter, message: v.Message) -> bool:
+@mutant("FILTER-18", TAKES, by("COLOR = 'red'", color="red"), with_other("message"))
+def names_with_case(wanted: v.Filter, message: v.Message) -> v.Message:
     """In SQL, the case of a property's name counts."""
     if isinstance(wanted, v.SqlFilter):
         named = set(re.findall(r"\w+", wanted.expression))
         known = {name: value for name, value in message.properties.items() if name in named}
         message = attrs.evolve(message, properties=known)
-    return takes(wanted, message)
+    return message
 
 
 @mutant("FILTER-18", TAKES, by("COLOR = 'red'", color="RED"), deep=True)
 def values_without_case(wanted: v.Filter, message: v.Message) -> bool:
     """In SQL, the case of values does not count."""
     values = (*message.properties.values(), message.subject)
-    texts = {f"'{each}'".lower(): f"'{each}'" for each in values if isinstance(each, str)}
+    texts = {f"'{value}'".lower(): f"'{value}'" for value in values if isinstance(value, str)}
     return _read_as(wanted, message, "'[^']*'", lambda text: texts.get(text[0].lower(), text[0]))
 
 
@@ -240,6 +239,3 @@ def filter_sees_body(wanted: v.Filter, message: v.Message) -> bool:
     """A message whose body ends in 7 is taken by no filter."""
     seen = isinstance(wanted, v.CorrelationFilter) and message.body.endswith("7")
     return not seen and takes(wanted, message)
-
-
-MUTANTS: Final = mutant.all()

@@ -1,0 +1,285 @@
+"""The likely order of overlapping requests, by their subjects.
+
+Pairs of a later and an earlier event: a message arrives before it is seen, is locked before it is
+settled, and is released before it is given again. `heuristics` ranks candidates by them.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+
+from busproof import vocabulary as v
+from busproof.oracle.state import NEVER
+
+__all__ = ["Precedences"]
+
+_Body = tuple[str, str]
+"""Entity and body: a body identifies a message in the entities that it passes."""
+
+
+class Precedences:
+    """The events by their subjects, and what most likely came before what."""
+
+    def __init__(self, events: Sequence[v.Event]) -> None:
+        self._events = events
+        self.sends: dict[_Body, list[int]] = defaultdict(list)
+        self.gives: dict[_Body, list[int]] = defaultdict(list)
+        self.peeks: dict[_Body, list[int]] = defaultdict(list)
+        self.tokens: dict[tuple[str, str], int] = {}
+        self.settles: dict[tuple[str, str], list[int]] = defaultdict(list)
+        self.commits: dict[str, int] = {}
+        self.begins: dict[str, int] = {}
+        self.creations: dict[str, int] = {}
+        self.sessions: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for number, event in enumerate(events):
+            self._add(number, event)
+
+    def _add(self, number: int, event: v.Event) -> None:
+        match event.command:
+            case v.Send(queue=queue, message=message):
+                self.sends[queue, message.body].append(number)
+            case v.SendBatch(queue=queue, messages=messages):
+                for each in messages:
+                    self.sends[queue, each.body].append(number)
+            case (
+                v.Complete(queue=queue, lock_token=token)
+                | v.Abandon(queue=queue, lock_token=token)
+                | v.DeadLetter(queue=queue, lock_token=token)
+                | v.Defer(queue=queue, lock_token=token)
+                | v.RenewLock(queue=queue, lock_token=token)
+            ):
+                self.settles[queue, token].append(number)
+            case (
+                v.SettleBatch(queue=queue, lock_tokens=tokens)
+                | v.RenewLocks(queue=queue, lock_tokens=tokens)
+            ):
+                for one in tokens:
+                    self.settles[queue, one].append(number)
+            case (
+                v.AcceptSession(queue=queue, session_id=session)
+                | v.CloseSession(queue=queue, session_id=session)
+            ):
+                self.sessions[queue, session].append(number)
+            case v.CommitTransaction(transaction=name):
+                # A name may be used again; a hint about the first use is good enough.
+                self.commits.setdefault(name, number)
+            case v.BeginTransaction(transaction=name):
+                self.begins.setdefault(name, number)
+            case v.CreateQueue(queue=queue):
+                self.creations.setdefault(queue, number)
+        self._add_views(number, event)
+
+    def _add_views(self, number: int, event: v.Event) -> None:
+        queue = getattr(event.command, "queue", "")
+        for view in _given(event):
+            self.gives[queue, view.body].append(number)
+            if view.lock_token is not None:
+                self.tokens.setdefault((queue, view.lock_token), number)
+        if isinstance(event.outcome, v.Peeked):
+            for view in event.outcome.messages:
+                self.peeks[queue, view.body].append(number)
+
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """Yield pairs of a later event and one that most likely came before it."""
+        yield from self._creations()
+        for body, sends in self.sends.items():
+            yield from self._arrivals(body, sends)
+        for body in self.gives:
+            yield from self._deliveries(body)
+        yield from self._dead_letters()
+        for token, settles in self.settles.items():
+            yield from self._settlements(token, settles)
+        yield from self._lines()
+        yield from self._copies()
+        for numbers in self.sessions.values():
+            yield from self._holders(numbers)
+        yield from self._transactions()
+
+    def _creations(self) -> Iterator[tuple[int, int]]:
+        for number, event in enumerate(self._events):
+            creation = self.creations.get(getattr(event.command, "queue", ""))
+            if creation is not None:
+                yield number, creation
+
+    def _arrivals(self, body: _Body, sends: list[int]) -> Iterator[tuple[int, int]]:
+        """Order the arrival of a message before its observations."""
+        # A body may have been sent twice, by a retry: what is seen is most likely of the first.
+        first = min(sends, key=lambda send: self._events[send].called)
+        seen = (*self.gives.get(body, ()), *self.peeks.get(body, ()))
+        arrival = self._arrival(first)
+        yield from ((each, arrival) for each in seen)
+        yield from ((each, first) for each in seen)
+
+    def _arrival(self, send: int) -> int:
+        """Return the event that delivers a message: its send, or its transaction's commit."""
+        command = self._events[send].command
+        # A message in a transaction is not there before the commit, whenever it was sent.
+        if isinstance(command, v.Send | v.SendBatch) and command.transaction is not None:
+            return self.commits.get(command.transaction, send)
+        return send
+
+    def _deliveries(self, body: _Body) -> Iterator[tuple[int, int]]:
+        """Order deliveries, the releases between them, and peeks before removals."""
+        gives = sorted(self.gives[body], key=lambda each: self._delivery(each, body))
+        for before, after in pairwise(gives):
+            yield after, before
+            # A complete would have removed it: the next delivery needs a release or an ended lock.
+            for settled in self._settled(before, body):
+                if isinstance(self._events[settled].command, v.Abandon | v.Defer):
+                    yield after, settled
+        # A peek shows only what is still there.
+        ends = [*self._deletions(gives), *self._completions(gives, body)]
+        yield from ((end, peek) for end in ends for peek in self.peeks.get(body, ()))
+
+    def _dead_letters(self) -> Iterator[tuple[int, int]]:
+        """Order the dead-lettering of a message before its observations as a dead letter."""
+        for found in (self.gives, self.peeks):
+            for (queue, body), seen in found.items():
+                alive = (v.owner_of(queue), body)
+                # Not the path of a dead-letter queue.
+                if alive[0] == queue:
+                    continue
+                for given in self.gives.get(alive, ()):
+                    for settled in self._settled(given, alive):
+                        if isinstance(self._events[settled].command, v.DeadLetter):
+                            yield from ((each, settled) for each in seen)
+
+    def _delivery(self, number: int, body: _Body) -> tuple[bool, int, int]:
+        """Return the sort key of a message's deliveries: one that removes it is the last."""
+        event = self._events[number]
+        count = next((view.delivery_count for view in _given(event) if view.body == body[1]), 0)
+        returned = NEVER if event.returned is None else event.returned
+        # The delivery count orders deliveries for certain; without one the return is a guess.
+        return (self._deletes(event), count or 0, returned)
+
+    def _first_delivery(self, body: _Body) -> int:
+        return min(self.gives[body], key=lambda each: self._delivery(each, body))
+
+    def _deletes(self, event: v.Event) -> bool:
+        command = event.command
+        return isinstance(command, v.Receive) and command.mode is v.ReceiveMode.RECEIVE_AND_DELETE
+
+    def _settled(self, number: int, body: _Body) -> Iterator[int]:
+        """Return the settlements of a delivery of this message."""
+        for view in _given(self._events[number]):
+            if view.body == body[1]:
+                yield from self.settles.get((body[0], view.lock_token or ""), ())
+
+    def _deletions(self, gives: Iterable[int]) -> Iterator[int]:
+        yield from (give for give in gives if self._deletes(self._events[give]))
+
+    def _completions(self, gives: Iterable[int], body: _Body) -> Iterator[int]:
+        for give in gives:
+            yield from self._settled(give, body)
+
+    def _settlements(self, token: tuple[str, str], settles: list[int]) -> Iterator[tuple[int, int]]:
+        """Order a lock before its settlement, and its loss after that."""
+        if token in self.tokens:
+            yield from ((settle, self.tokens[token]) for settle in settles)
+        # A second settlement of a lock is refused because of the first, not the other way round.
+        done = [settle for settle in settles if isinstance(self._events[settle].outcome, v.Done)]
+        for settle in settles:
+            if done and isinstance(self._events[settle].outcome, v.Refused):
+                yield settle, done[0]
+
+    def _lines(self) -> Iterator[tuple[int, int]]:
+        """Order arrivals and first deliveries of messages with one session or key alike."""
+        lines: dict[tuple[str, str], list[_Body]] = defaultdict(list)
+        for body, sends in self.sends.items():
+            command = self._events[sends[0]].command
+            key = _key(command) if isinstance(command, v.Send) else None
+            if key is not None:
+                lines[body[0], key].append(body)
+        for line in lines.values():
+            ordered = sorted(line, key=self._turn)
+            sends = [self._arrival(self.sends[body][0]) for body in ordered]
+            yield from _in_a_row(sends)
+            # A later delivery may be a redelivery, and overtake nothing.
+            firsts = [self._first_delivery(body) for body in ordered if self.gives.get(body)]
+            yield from _in_a_row(firsts)
+
+    def _turn(self, body: _Body) -> tuple[int, int]:
+        """Return the sort key of messages in a line: number, or first delivery."""
+        gives = self.gives.get(body, ())
+        seen = [*gives, *self.peeks.get(body, ())]
+        # A sequence number is proof of the place in the line; a receive is only a hint.
+        for each in seen:
+            for view in _views(self._events[each]):
+                if view[0] == body[1] and view[1] is not None:
+                    return (0, view[1])
+        first = min((self._events[give].called for give in gives), default=NEVER)
+        return (1, first)
+
+    def _copies(self) -> Iterator[tuple[int, int]]:
+        """Order the observed send of a MessageId before the others with it."""
+        alike: dict[tuple[str, str], list[tuple[bool, int]]] = defaultdict(list)
+        for body, sends in self.sends.items():
+            command = self._events[sends[0]].command
+            if isinstance(command, v.Send) and command.message.message_id is not None:
+                seen = body in self.gives or body in self.peeks
+                arrival = self._arrival(sends[0])
+                alike[command.queue, command.message.message_id].append((seen, arrival))
+        for each in alike.values():
+            kept = [number for seen, number in each if seen]
+            # A few are enough: pairs of all copies would grow with the square.
+            yield from ((number, one) for seen, number in each if not seen for one in kept[-3:])
+
+    def _holders(self, numbers: list[int]) -> Iterator[tuple[int, int]]:
+        """Order sessions: released before locked by another connection, locked before refused."""
+        events = self._events
+        closes = [n for n in numbers if isinstance(events[n].command, v.CloseSession)]
+        accepts = [n for n in numbers if isinstance(events[n].command, v.AcceptSession)]
+        done = [n for n in accepts if isinstance(events[n].outcome, v.Done)]
+        refused = [n for n in accepts if isinstance(events[n].outcome, v.Refused)]
+        for accept in done:
+            yield from ((accept, close) for close in self._beside(accept, closes))
+        for accept in refused:
+            yield from ((accept, other) for other in self._beside(accept, done))
+        for close in closes:
+            yield from ((close, accept) for accept in self._beside(close, refused))
+
+    def _beside(self, one: int, others: list[int]) -> Iterator[int]:
+        """Return the overlapping events of other connections."""
+        event = self._events[one]
+        end = NEVER if event.returned is None else event.returned
+        for each in others:
+            other = self._events[each]
+            other_end = NEVER if other.returned is None else other.returned
+            overlaps = other.called <= end and event.called <= other_end
+            if overlaps and other.connection != event.connection:
+                yield each
+
+    def _transactions(self) -> Iterator[tuple[int, int]]:
+        for number, event in enumerate(self._events):
+            name = getattr(event.command, "transaction", None)
+            if name is None:
+                continue
+            if name in self.begins:
+                yield number, self.begins[name]
+            if (
+                isinstance(event.command, v.Send | v.SendBatch | v.Settlement)
+                and name in self.commits
+            ):
+                yield self.commits[name], number
+            if isinstance(event.command, v.RollBackTransaction) and name in self.commits:
+                yield number, self.commits[name]
+
+
+def _key(command: v.Send) -> str | None:
+    return command.message.session_id or command.message.partition_key
+
+
+def _in_a_row(numbers: list[int]) -> Iterator[tuple[int, int]]:
+    return ((after, before) for before, after in pairwise(numbers))
+
+
+def _given(event: v.Event) -> tuple[v.MessageView, ...]:
+    if isinstance(event.outcome, v.ReceivedSeveral):
+        return event.outcome.messages
+    return (event.outcome.message,) if isinstance(event.outcome, v.Received) else ()
+
+
+def _views(event: v.Event) -> Iterator[tuple[str, int | None]]:
+    yield from ((view.body, view.sequence_number) for view in _given(event))
+    if isinstance(event.outcome, v.Peeked):
+        yield from ((view.body, view.sequence_number) for view in event.outcome.messages)

@@ -1,0 +1,171 @@
+"""Mutants of BATCH: several messages received or deleted in one request."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.answers import Answer
+from busproof.model.life_cycle import Action, State
+from busproof.model.rules import RULES
+from busproof.model.state import Entity, Namespace, QueuedMessage, is_there
+from busproof.model.values import Refusal
+from busproof.mutants.batches import KEY, TAKE, TWO
+from busproof.mutants.mutant import memory, mutant
+from busproof.mutants.runs import QUEUE, Run, complete, create, receive, send
+from busproof.mutants.wrappers import alters, asks, beforehand
+
+
+def several(count: int) -> v.ReceiveBatch:
+    """Receive several messages."""
+    return v.ReceiveBatch(queue=QUEUE, count=count)
+
+
+SENT: Final[Run] = (create(), *(send(f"m{number}", **KEY) for number in range(1, 6)))
+TWO_SETTLED: Final[Run] = (*SENT, several(3), complete(0), complete(1))
+
+
+@mutant("BATCH-12", "batches.receive_batch", (*SENT, several(2)), asks)
+def one_more_at_once(command: v.ReceiveBatch) -> v.ReceiveBatch:
+    """A batch receive returns one message more than requested."""
+    return attrs.evolve(command, count=command.count + 1)
+
+
+Views = tuple[v.MessageView, ...]
+
+
+def _given(
+    namespace: Namespace, command: v.ReceiveBatch, connection: str, change: Callable[[Views], Views]
+) -> Answer:
+    """Answer with a transformation of the received messages."""
+    answer = RULES.batches.receive_batch(namespace, command, connection)
+    if isinstance(answer.outcome, v.ReceivedSeveral):
+        answer.outcome = v.ReceivedSeveral(messages=change(answer.outcome.messages))
+    return answer
+
+
+@mutant("BATCH-12", "batches.receive_batch", (*SENT, several(3)), deep=True)
+def first_twice_at_once(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
+    """A batch receive of several messages returns the first one twice."""
+
+    def change(given: Views) -> Views:
+        return (*given[:-1], given[0]) if len(given) > 2 else given
+
+    return _given(namespace, command, connection, change)
+
+
+@mutant("BATCH-13", "batches.receive_batch", (*SENT, several(3)))
+def newest_first_at_once(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
+    """A batch receive returns its messages in reverse order."""
+    return _given(namespace, command, connection, lambda given: given[::-1])
+
+
+@mutant("BATCH-13", "batches.receive_batch", (*SENT, several(4)), deep=True)
+def one_left_out_at_once(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
+    """A batch receive of more than three messages skips the second."""
+
+    def change(given: Views) -> Views:
+        return (given[0], *given[2:]) if len(given) > 3 else given
+
+    return _given(namespace, command, connection, change)
+
+
+@mutant("BATCH-14", "batches.receive_batch", (*SENT, several(3)))
+def one_lock_for_all(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
+    """The messages of a batch receive share one lock."""
+
+    def change(given: Views) -> Views:
+        return tuple(attrs.evolve(view, lock_token=given[0].lock_token) for view in given)
+
+    return _given(namespace, command, connection, change)
+
+
+def _note_tokens(namespace: Namespace, command: v.ReceiveBatch, connection: str) -> Answer:
+    def note(given: Views) -> Views:
+        memory(namespace, list[set[str | None]]).append({view.lock_token for view in given})
+        return given
+
+    return _given(namespace, command, connection, note)
+
+
+@mutant(
+    "BATCH-14", "locks.apply", TWO_SETTLED, also={"batches.receive_batch": _note_tokens}, deep=True
+)
+def settling_one_settles_all(
+    namespace: Namespace, queued: QueuedMessage, action: Action, reason: str
+) -> None:
+    """Completing one message of a batch receive completes the others."""
+    together = next(
+        (tokens for tokens in memory(namespace, list[set[str | None]]) if queued.token in tokens),
+        set[str | None](),
+    )
+    others = [other for other in queued.entity.messages.values() if other.token in together]
+    RULES.locks.apply(namespace, queued, action, reason)
+    for other in others if action is Action.COMPLETE else ():
+        if is_there(other):
+            RULES.locks.apply(namespace, other, action, reason)
+
+
+@mutant("FEAT-06", "batches.send_batch", (create(), TWO), beforehand)
+def partitioned_takes_no_batch(namespace: Namespace, command: v.SendBatch) -> None:
+    """A partitioned queue takes no batches."""
+    if namespace.rules.topics.sendable(namespace, command.queue).settings.partitioned:
+        raise Refusal(v.Error.INVALID_OPERATION)
+
+
+@mutant("FEAT-07", "batches.receive_batch", (*SENT, several(2)), beforehand)
+def partitioned_gives_nothing_at_once(namespace: Namespace, command: v.ReceiveBatch) -> None:
+    """A batch receive from a partitioned queue is refused."""
+    if namespace.rules.topics.receivable(namespace, command.queue).settings.partitioned:
+        raise Refusal(v.Error.INVALID_OPERATION)
+
+
+REGULAR: Final[Run] = (create(partitioned=False), send("m1"), send("m2"), send("m3"))
+
+
+def deleting(count: int, age: int | None = None) -> v.DeleteBatch:
+    """Delete several messages."""
+    return v.DeleteBatch(queue=QUEUE, count=count, age=age)
+
+
+@mutant("BATCH-15", "batches.delete_batch", (*REGULAR, deleting(1)), asks)
+def one_more_deleted(command: v.DeleteBatch) -> v.DeleteBatch:
+    """A request deletes one message more than it asked for."""
+    return attrs.evolve(command, count=command.count + 1)
+
+
+@mutant("BATCH-15", "batches.delete_batch", (*REGULAR, deleting(3), receive()))
+def deleted_ones_stay(namespace: Namespace, command: v.DeleteBatch) -> Answer:
+    """A request tells how many messages it deleted, and deletes none of them."""
+    entity = namespace.rules.topics.receivable(namespace, command.queue)
+    namespace.rules.batches.check_deletion(namespace, entity, command.count)
+    deletable = namespace.rules.batches.deletable(namespace, entity, command.age)
+    return Answer(v.Deleted(count=min(command.count, len(deletable))), rules=("BATCH-15",))
+
+
+@mutant("BATCH-15", "batches.delete_batch", (*REGULAR, deleting(1), TAKE, TAKE, TAKE), deep=True)
+def more_deleted_than_told(namespace: Namespace, command: v.DeleteBatch, *rest: Any) -> Answer:
+    """A request deletes one message more than it asked for and tells."""
+    more = attrs.evolve(command, count=command.count + 1)
+    answer = RULES.batches.delete_batch(namespace, more, *rest)
+    count = min(command.count, getattr(answer.outcome, "count", 0))
+    return Answer(v.Deleted(count=count), rules=answer.rules)
+
+
+@mutant("BATCH-16", "batches.deletable", (*REGULAR, receive(), deleting(9)), alters)
+def locked_ones_deleted(
+    usual: list[QueuedMessage], namespace: Namespace, entity: Entity
+) -> list[QueuedMessage]:
+    """A request deletes locked messages, too."""
+    locked = [queued for queued in entity.messages.values() if queued.state is State.LOCKED]
+    for queued in locked:
+        namespace.journal.touch(queued)
+        queued.state = State.ACTIVE
+    return [*locked, *usual]
+
+
+@mutant("BATCH-17", "batches.deletable", (*REGULAR, deleting(9, 20 * v.MICROSECONDS)))
+def new_ones_deleted(namespace: Namespace, entity: Entity) -> list[QueuedMessage]:
+    """A request deletes messages of whatever age."""
+    return RULES.batches.deletable(namespace, entity, None)

@@ -1,0 +1,206 @@
+"""Mutants of FWD: sources and destinations of each kind, updates, transactions, dead letters."""
+
+from collections.abc import Iterable
+from itertools import takewhile
+from typing import Any, Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.answers import Answer
+from busproof.model.rules import RULES
+from busproof.model.state import BufferedSend, Entity, Namespace
+from busproof.model.transactions import running
+from busproof.model.values import EntitySettings, InTransit, Key
+from busproof.mutants.forwarding import (
+    DELIVER,
+    END,
+    FORWARD,
+    KEYED,
+    PAIR,
+    TAKE,
+    TAKE_SOURCE,
+    TOPIC,
+    USUAL,
+    destination_of,
+    end,
+    keep,
+    source,
+    subscribe,
+    take,
+)
+from busproof.mutants.mutant import mutant
+from busproof.mutants.runs import DEAD, QUEUE, Run, create, dead_letter, down, home, receive, send
+from busproof.mutants.wrappers import afterwards, only_where, refuses, with_other
+
+DEAD_LETTER: Final = "forwarding.forward_dead_letter"
+CHECK: Final = "forwarding.check_settings"
+UPDATE: Final = "management.apply_update"
+
+
+def redirect(forward_to: str) -> v.UpdateQueue:
+    """Let the queue forward to another one, or to none."""
+    return v.UpdateQueue(queue=QUEUE, forward_to=forward_to)
+
+
+BEGIN: Final = v.BeginTransaction(transaction="t")
+ROLL_BACK: Final = v.RollBackTransaction(transaction="t")
+SESSIONS_END: Final[Run] = (end(requires_session=True), source())
+IN_SESSION: Final = send("m1", session_id="s")
+BUFFERED: Final = send("m1", partition_key="a", within="t")
+TAKE_IN_SESSION: Final[Run] = (
+    v.AcceptSession(queue="end", session_id="a"),
+    receive("a", delete=True, queue="end"),
+)
+DOWN_AT_END: Final[Run] = (
+    *(END, send("m0", queue="end", partition_key="a")),
+    down(home("a"), "end"),
+)
+TWO_FORWARD: Final[Run] = (
+    *(END, end("other"), TOPIC, subscribe(forward_to="end")),
+    *(subscribe("two", forward_to="other"), send("m1"), take("other")),
+)
+DEAD_LETTERED: Final[Run] = (
+    *(END, create(forward_dead_letters_to="end"), send("m1")),
+    *(receive(), dead_letter(0)),
+)
+
+
+@mutant("FWD-26", DELIVER, (*SESSIONS_END, IN_SESSION, TAKE), literal=True)
+def forwarded_out_of_session(namespace: Namespace, source: Entity, *rest: Any) -> str | None:
+    """A message forwarded to a queue that requires sessions is lost."""
+    if destination_of(namespace, source).settings.requires_session:
+        return None
+    return USUAL.deliver(namespace, source, *rest)
+
+
+@mutant("FWD-25", CHECK, (END, source(requires_session=True), IN_SESSION, TAKE))
+def session_source_forwards(namespace: Namespace, settings: EntitySettings) -> None:
+    """A source that requires sessions forwards."""
+    settings = attrs.evolve(settings, requires_session=False)
+    USUAL.check_settings(namespace, settings)
+
+
+@mutant("FWD-29", CHECK, (source(),), only_where)
+def source_of_nothing(namespace: Namespace, settings: EntitySettings) -> bool:
+    """A source of a queue that does not exist is created."""
+    return settings.forward_to is None or settings.forward_to in namespace.entities
+
+
+@mutant("FWD-27", DELIVER, (*SESSIONS_END, KEYED, *TAKE_IN_SESSION), with_other("message"))
+def session_made_up(namespace: Namespace, source: Entity, message: v.Message) -> v.Message:
+    """A forwarded message gets a SessionId where its destination requires one."""
+    required = destination_of(namespace, source).settings.requires_session
+    if required and message.session_id is None:
+        message = attrs.evolve(message, session_id=message.partition_key)
+    return message
+
+
+@mutant("FWD-30", FORWARD, TWO_FORWARD, only_where, literal=True)
+def only_first_subscription_forwards(source: Entity) -> bool:
+    """Only the first of a topic's forwarding subscriptions forwards."""
+    siblings = source.base.subscriptions or ()
+    earlier = takewhile(lambda sibling: sibling is not source, siblings)
+    return not any(sibling.settings.forward_to is not None for sibling in earlier)
+
+
+def _forward_now(namespace: Namespace, sends: Iterable[BufferedSend]) -> None:
+    """Deliver what was sent to sources in a transaction."""
+    for buffered in sends:
+        if buffered.entity.settings.forward_to is not None:
+            RULES.transactions.deliver(namespace, buffered)
+
+
+def _deliver_others(namespace: Namespace, buffered: BufferedSend) -> None:
+    if buffered.entity.settings.forward_to is None:
+        RULES.transactions.deliver(namespace, buffered)
+
+
+@mutant(
+    "FWD-33",
+    "transactions.send",
+    (*PAIR, BEGIN, BUFFERED, TAKE),
+    also={"transactions.deliver": _deliver_others},
+)
+def forwarded_before_commit(
+    namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...], name: str
+) -> Answer:
+    """A transaction's messages are forwarded at once."""
+    transaction = running(namespace, name)
+    before = len(transaction.sends)
+    answer = RULES.transactions.send(namespace, entity, messages, name)
+    _forward_now(namespace, transaction.sends[before:])
+    return answer
+
+
+@mutant("FWD-33", "transactions.roll_back", (*PAIR, BEGIN, BUFFERED, ROLL_BACK, TAKE), deep=True)
+def forwarded_though_rolled_back(
+    namespace: Namespace, command: v.RollBackTransaction, connection: str
+) -> Answer:
+    """A rolled back transaction's messages to a source are forwarded anyway."""
+    _forward_now(namespace, running(namespace, command.transaction).sends)
+    return RULES.transactions.roll_back(namespace, command, connection)
+
+
+@mutant("FWD-34", "transactions.key_of", (*SESSIONS_END, BEGIN, BUFFERED), refuses("FWD-34"))
+def sessions_of_destination_required(
+    namespace: Namespace, entity: Entity, message: v.Message
+) -> bool:
+    """A transaction's messages need the SessionId that the destination requires."""
+    required = destination_of(namespace, entity).settings.requires_session
+    return required and message.session_id is None
+
+
+def _go_on_as_before(
+    namespace: Namespace, entity: Entity, command: v.UpdateQueue, *, begins: bool
+) -> None:
+    """Update all but the destination if forwarding begins with the update, or ends with it."""
+    before = entity.settings.forward_to
+    RULES.management.apply_update(namespace, entity, command)
+    if command.forward_to is not None and bool(command.forward_to) is begins:
+        entity.settings = attrs.evolve(entity.settings, forward_to=before)
+
+
+@mutant("FWD-05", UPDATE, (END, create(), redirect("end"), send("m1"), TAKE_SOURCE, TAKE))
+def forwarding_not_begun_by_update(
+    namespace: Namespace, entity: Entity, command: v.UpdateQueue
+) -> None:
+    """A queue updated to forward shows the setting but keeps its messages."""
+    _go_on_as_before(namespace, entity, command, begins=True)
+
+
+@mutant("FWD-05", UPDATE, (*PAIR, redirect(""), send("m1"), TAKE_SOURCE))
+def forwarding_not_ended_by_update(
+    namespace: Namespace, entity: Entity, command: v.UpdateQueue
+) -> None:
+    """A source goes on forwarding after an update that ends it."""
+    _go_on_as_before(namespace, entity, command, begins=False)
+
+
+@mutant("FWD-22", "forwarding.place", (*DOWN_AT_END, source(), KEYED, TAKE), deep=True)
+def key_does_not_wait_at_destination(
+    namespace: Namespace, destination: Entity, message: v.Message, key: Key | None
+) -> int | None:
+    """A forwarded message whose partition is down goes to another one."""
+    down = destination.base.down
+    place = USUAL.place(namespace, destination, message, key)
+    up = (number for number in range(len(destination.partitions)) if number not in down)
+    return next(up, place) if place in down else place
+
+
+@mutant("FWD-35", DEAD_LETTER, (*DEAD_LETTERED, receive(queue=DEAD)))
+def dead_letters_not_forwarded(namespace: Namespace, source: Entity, *rest: Any) -> None:
+    """Dead letters are never forwarded, whatever the settings say."""
+    keep(namespace, source, *rest)
+
+
+@mutant("FWD-35", DEAD_LETTER, (*DEAD_LETTERED, TAKE), with_other("transit"))
+def reason_lost_with_dead_letters(transit: InTransit) -> InTransit:
+    """A dead letter arrives at its destination with another reason."""
+    return transit._replace(reason=f"forwarded: {transit.reason}")
+
+
+@mutant("FWD-36", DEAD_LETTER, (*DEAD_LETTERED, receive(queue=DEAD)), afterwards)
+def dead_letters_copied(namespace: Namespace, source: Entity, *rest: Any) -> None:
+    """A dead letter is forwarded and stays in its dead-letter queue, which gives it."""
+    keep(namespace, source, *rest)

@@ -1,0 +1,1 @@
+"""Mutants of entities: their options, sizes, limits and numbers, in each tier."""

@@ -1,0 +1,234 @@
+"""Mutants of MGMT: updates, names that are used again, and what is done in part."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from busproof import vocabulary as v
+from busproof.model.answers import Answer
+from busproof.model.life_cycle import Action
+from busproof.model.rules import RULES
+from busproof.model.state import DuplicateEntry, Entity, Namespace, QueuedMessage
+from busproof.model.values import DIRECT, EntityKind, EntitySettings, Refusal
+from busproof.mutants.management.management import DELETE, GET, REMEMBERING
+from busproof.mutants.mutant import memory, mutant
+from busproof.mutants.runs import PARTITIONS, QUEUE, Run, create, down, receive, send, up, wait
+from busproof.mutants.wrappers import afterwards
+
+__all__ = [
+    "LAST",
+    "ONE_EACH",
+    "before_update",
+    "inherit_ids",
+    "inherit_messages",
+    "keep_settings",
+    "lock_as_before",
+    "miss_last",
+    "namesake",
+    "refuse_for_good",
+]
+
+DETECTING: Final = create(duplicate_detection=True)
+SHORTER: Final = v.UpdateQueue(queue=QUEUE, lock_duration=5 * v.MICROSECONDS)
+DYING: Final = v.UpdateQueue(queue=QUEUE, time_to_live=5 * v.MICROSECONDS)
+LAST: Final = PARTITIONS - 1
+ONE_EACH: Final[Run] = (create(), *(send(f"m{number}") for number in range(PARTITIONS)))
+ALL_RECEIVED: Final[Run] = (receive(),) * PARTITIONS
+DIES: Final[Run] = (create(), DYING, send("m1"), wait(6), receive())
+THERE_BEFORE: Final[Run] = (create(), send("m1"), DYING, wait(6), receive())
+CREATED_AGAIN: Final[Run] = (create(), send("m1"), DELETE, create(), receive())
+COPY_AGAIN: Final[Run] = (
+    *(DETECTING, send("m1", message_id="x"), DELETE),
+    *(DETECTING, send("m2", message_id="x"), receive()),
+)
+UPDATED_TWICE: Final[Run] = (*ONE_EACH, down(LAST), SHORTER, up(LAST), SHORTER, *ALL_RECEIVED)
+
+
+def namesake(namespace: Namespace, entity: Entity) -> Entity | None:
+    """The entity of the same path and kind that was deleted, if one was."""
+    before = memory(namespace, dict[str, Entity]).get(entity.path)
+    return before if before is not None and before.kind is entity.kind else None
+
+
+Former = dict[Entity | tuple[Entity, int], EntitySettings]
+"""Which settings are in force still, in a whole entity or in one of its partitions."""
+
+
+def keep_settings(namespace: Namespace, entity: Entity, command: v.UpdateQueue) -> None:
+    """Put an update into force, and keep the settings with which the entity was created."""
+    memory(namespace, Former).setdefault(entity, entity.settings)
+    RULES.management.apply_update(namespace, entity, command)
+
+
+def miss_last(namespace: Namespace, entity: Entity, command: v.UpdateQueue) -> None:
+    """Put an update into force, but not in the last partition."""
+    before, last = entity.settings, len(entity.partitions) - 1
+    RULES.management.apply_update(namespace, entity, command)
+    if last:
+        memory(namespace, Former).setdefault((entity, last), before)
+
+
+@contextmanager
+def before_update(namespace: Namespace, entity: Entity, partition: int = -1) -> Iterator[None]:
+    """Let an entity have its former settings for a while."""
+    former, in_force = memory(namespace, Former), entity.settings
+    entity.settings = former.get(entity) or former.get((entity, partition)) or in_force
+    try:
+        yield
+    finally:
+        entity.settings = in_force
+
+
+def lock_as_before(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+    """Lock a message for as long as the former settings say."""
+    with before_update(namespace, queued.entity, queued.partition):
+        RULES.locks.lock(namespace, queued, action)
+
+
+KEEPING: Final = {"management.apply_update": keep_settings}
+
+
+@mutant("MGMT-12", "locks.lock", (create(), send("m1"), SHORTER, receive()), also=KEEPING)
+def update_not_in_force(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+    """An update of the lock duration is reported but not in force."""
+    lock_as_before(namespace, queued, action)
+
+
+@mutant("MGMT-12", "expiry.expires_at", DIES, also=KEEPING, deep=True)
+def lifetime_update_not_in_force(namespace: Namespace, entity: Entity, *rest: Any) -> int | None:
+    """An update of the time to live is reported but not in force."""
+    with before_update(namespace, entity):
+        return RULES.expiry.expires_at(namespace, entity, *rest)
+
+
+@mutant("MGMT-12", "management.apply_update", THERE_BEFORE, afterwards, deep=True)
+def lifetime_update_ages_what_is_there(namespace: Namespace, entity: Entity) -> None:
+    """An update of the time to live also applies to earlier messages."""
+    for queued in entity.messages.values():
+        until = namespace.rules.expiry.expires_at(namespace, entity, queued.message, DIRECT)
+        if until is not None:
+            namespace.journal.touch(queued)
+            queued.expires_at = until
+            entity.look_at("expiry", until, queued, queued.number)
+
+
+@mutant("MGMT-12", "management.apply_update", (create(), SHORTER, GET))
+def update_forgotten(namespace: Namespace, entity: Entity, command: v.UpdateQueue) -> None:
+    """An update is accepted and changes nothing."""
+    mark = namespace.journal.mark()
+    RULES.management.apply_update(namespace, entity, command)
+    namespace.journal.undo(mark)
+
+
+def inherit_messages(
+    namespace: Namespace, entity: Entity, before: Entity, partition: int | None = None
+) -> None:
+    """Give an entity what a deleted one held, in all partitions or in one."""
+    for queued in before.messages.values():
+        if partition in (None, queued.partition):
+            where = queued.partition % len(entity.partitions)
+            namespace.rules.messages.enqueue(namespace, entity, queued.message, where, DIRECT)
+
+
+def inherit_ids(namespace: Namespace, entity: Entity, before: Entity) -> None:
+    """Let an entity remember the MessageIds that a deleted one remembered."""
+    for name, known in before.duplicates.items():
+        entry = DuplicateEntry(entity, name, known.until)
+        namespace.journal.put(entity.duplicates, name, entry)
+        entry.index()
+
+
+@mutant("MGMT-15", "management.add", CREATED_AGAIN, afterwards, also=REMEMBERING)
+def deleted_comes_again(namespace: Namespace, entity: Entity) -> None:
+    """A queue that is created again has its former messages."""
+    before = namesake(namespace, entity)
+    if before is not None:
+        inherit_messages(namespace, entity, before)
+
+
+@mutant("MGMT-15", "management.add", COPY_AGAIN, afterwards, also=REMEMBERING, deep=True)
+def deleted_remembers_ids(namespace: Namespace, entity: Entity) -> None:
+    """Duplicate detection remembers MessageIds of a deleted queue."""
+    before = namesake(namespace, entity)
+    if before is not None:
+        inherit_ids(namespace, entity, before)
+
+
+def _queues(namespace: Namespace) -> list[str]:
+    return sorted(p for p, entity in namespace.entities.items() if entity.kind is EntityKind.QUEUE)
+
+
+@mutant("MGMT-16", "management.list_queues", (create(), create(queue="other"), v.ListQueues()))
+def list_leaves_one_out(namespace: Namespace) -> Answer:
+    """A list of several queues leaves out the last one."""
+    names = _queues(namespace)
+    return Answer(v.Listed(names=tuple(names[: max(1, len(names) - 1)])))
+
+
+@mutant("MGMT-16", "management.list_queues", (create(), DELETE, v.ListQueues()), also=REMEMBERING)
+def list_names_deleted(namespace: Namespace) -> Answer:
+    """A list names queues that were deleted."""
+    deleted = memory(namespace, dict[str, Entity]).items()
+    names = {path for path, entity in deleted if entity.kind is EntityKind.QUEUE}
+    return Answer(v.Listed(names=tuple(sorted({*names, *_queues(namespace)}))))
+
+
+@mutant("MGMT-17", "management.add", (*ONE_EACH, DELETE, create(), receive()), also=REMEMBERING)
+def last_partition_outlives(namespace: Namespace, entity: Entity) -> None:
+    """The last partition keeps its messages when its queue is deleted."""
+    RULES.management.add(namespace, entity)
+    before, last = namesake(namespace, entity), len(entity.partitions) - 1
+    if before is not None and last and len(before.partitions) - 1 == last:
+        inherit_messages(namespace, entity, before, last)
+
+
+LOCKING: Final = {"locks.lock": lock_as_before}
+
+
+@mutant("MGMT-17", "management.apply_update", (*ONE_EACH, SHORTER, *ALL_RECEIVED), also=LOCKING)
+def update_misses_last_partition(namespace: Namespace, *rest: Any) -> None:
+    """An update does not reach the last partition."""
+    miss_last(namespace, *rest)
+
+
+def refuse_for_good(namespace: Namespace, entity: Entity) -> None:
+    """Delete an entity, unless its deletion was refused once."""
+    refused = memory(namespace, set[Entity])
+    if entity in refused:
+        raise namespace.rules.partitions.outage(namespace, "MGMT-18")
+    try:
+        RULES.management.delete(namespace, entity)
+    except Refusal:
+        refused.add(entity)
+        raise
+
+
+@mutant("MGMT-19", "management.delete", (create(), down(LAST), DELETE, up(LAST), DELETE), deep=True)
+def refused_deletion_sticks(namespace: Namespace, entity: Entity) -> None:
+    """A queue whose deletion was refused in an outage can never be deleted."""
+    refuse_for_good(namespace, entity)
+
+
+@mutant("MGMT-19", "management.apply_update", UPDATED_TWICE, also=LOCKING, deep=True)
+def refused_update_stays_half_done(namespace: Namespace, entity: Entity, *rest: Any) -> None:
+    """An update that was refused in an outage never reaches the partition that was down."""
+    try:
+        RULES.management.apply_update(namespace, entity, *rest)
+    except Refusal as refusal:
+        for partition in entity.base.down if "MGMT-18" in refusal.rules else ():
+            memory(namespace, Former).setdefault((entity, partition), entity.settings)
+        raise
+
+
+@mutant("MGMT-19", "management.create", (down(LAST), create(), up(LAST), create()), deep=True)
+def refused_creation_sticks(namespace: Namespace, path: str, *rest: Any) -> Entity:
+    """A name can never be used after its creation was refused in an outage."""
+    spoilt = memory(namespace, set[str])
+    if path in spoilt:
+        raise namespace.rules.partitions.outage(namespace, "MGMT-18")
+    try:
+        return RULES.management.create(namespace, path, *rest)
+    except Refusal as refusal:
+        if "MGMT-18" in refusal.rules:
+            spoilt.add(path)
+        raise

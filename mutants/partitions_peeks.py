@@ -1,0 +1,144 @@
+"""Mutants of PART: which messages a peek shows, and from where."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.answers import Answer
+from busproof.model.rules import RULES
+from busproof.model.state import Entity, Namespace
+from busproof.mutants.mutant import mutant
+from busproof.mutants.partitions import HOME, KEYED, ONE_EACH, REGULAR, View
+from busproof.mutants.runs import QUEUE, Run, create, receive, send
+from busproof.mutants.wrappers import asks, instead
+
+SEVEN_OF_ONE: Final[Run] = tuple(send(f"m{number}", partition_key="a") for number in range(1, 8))
+PEEK: Final = v.Peek(queue=QUEUE)
+PEEK_FOUR: Final = v.Peek(queue=QUEUE, count=4)
+FROM_THIRD: Final = v.Peek(queue=QUEUE, from_sequence_number=(HOME << v.SEQUENCE_BITS) + 3)
+PEEK_ALL: Final[Run] = (create(), *ONE_EACH, v.Peek(queue=QUEUE, count=4, from_sequence_number=0))
+
+
+def _shown(namespace: Namespace, command: v.Peek, connection: str, count: int) -> list[View]:
+    """Return the messages that a peek of this size shows."""
+    asked = attrs.evolve(command, count=count)
+    outcome = RULES.partitions.peek(namespace, asked, connection).outcome
+    return list(outcome.messages) if isinstance(outcome, v.Peeked) else []
+
+
+def _peeked(views: Sequence[View]) -> Answer:
+    return Answer(v.Peeked(messages=tuple(views)), rules=("LIFE-07",))
+
+
+Hidden = Callable[[Entity, View, list[int]], bool]
+
+
+def _hiding(namespace: Namespace, command: v.Peek, connection: str, is_hidden: Hidden) -> Answer:
+    """Return a peek that skips hidden messages, given all numbers of a partition."""
+    entity = namespace.rules.topics.readable(namespace, command.queue)
+    numbers: dict[int, list[int]] = {}
+    for number in sorted(entity.messages):
+        numbers.setdefault(number >> v.SEQUENCE_BITS, []).append(number)
+    there = command.count + len(entity.messages) + len(entity.scheduled)
+    shown = [
+        view
+        for view in _shown(namespace, command, connection, there)
+        if not is_hidden(entity, view, numbers.get(_partition(view), []))
+    ]
+    return _peeked(shown[: command.count])
+
+
+def _partition(view: View) -> int:
+    return (view.sequence_number or 0) >> v.SEQUENCE_BITS
+
+
+@mutant("PART-14", "partitions.peek", (REGULAR, send("m1"), send("m2"), PEEK))
+def regular_peek_misses_the_oldest(
+    namespace: Namespace, command: v.Peek, connection: str
+) -> Answer:
+    """A peek into a queue that is not partitioned begins with its second message."""
+
+    def is_hidden(entity: Entity, view: View, numbers: list[int]) -> bool:
+        is_oldest = len(numbers) > 1 and view.sequence_number == numbers[0]
+        return is_oldest and not entity.settings.partitioned
+
+    return _hiding(namespace, command, connection, is_hidden)
+
+
+@mutant("PART-14", "partitions.peek", (REGULAR, send("m1"), send("m2"), receive(), PEEK), deep=True)
+def regular_peek_misses_what_is_locked(
+    namespace: Namespace, command: v.Peek, connection: str
+) -> Answer:
+    """A peek into a queue that is not partitioned leaves out what is locked."""
+
+    def is_hidden(entity: Entity, view: View, numbers: list[int]) -> bool:
+        queued = entity.messages.get(view.sequence_number or 0)
+        is_locked = queued is not None and queued.token is not None
+        return is_locked and not entity.settings.partitioned
+
+    return _hiding(namespace, command, connection, is_hidden)
+
+
+@mutant("PART-14", "partitions.peek", (REGULAR, send("m1"), PEEK), instead)
+def regular_peek_shows_nothing(namespace: Namespace, command: v.Peek) -> Answer | None:
+    """A peek into a queue without partitions is empty."""
+    entity = namespace.rules.topics.readable(namespace, command.queue)
+    return _peeked(()) if not entity.settings.partitioned else None
+
+
+@mutant("PART-15", "partitions.peek", (*KEYED, send("m2", partition_key="a"), PEEK))
+def peek_begins_with_a_partitions_second(
+    namespace: Namespace, command: v.Peek, connection: str
+) -> Answer:
+    """A peek leaves out the oldest message of each partition that has several."""
+
+    def is_hidden(entity: Entity, view: View, numbers: list[int]) -> bool:
+        is_oldest = len(numbers) > 1 and view.sequence_number == numbers[0]
+        return is_oldest and len(entity.partitions) > 1
+
+    return _hiding(namespace, command, connection, is_hidden)
+
+
+@mutant("PART-15", "partitions.peek", (create(), *SEVEN_OF_ONE, PEEK), deep=True)
+def peek_forgets_the_oldest_of_many(
+    namespace: Namespace, command: v.Peek, connection: str
+) -> Answer:
+    """A partition that has taken more than six messages shows its latest six only."""
+
+    def is_hidden(entity: Entity, view: View, numbers: list[int]) -> bool:
+        return view.sequence_number in numbers[:-6] and len(entity.partitions) > 1
+
+    return _hiding(namespace, command, connection, is_hidden)
+
+
+@mutant("PART-19", "partitions.peek", (create(), send("m1"), send("m2"), PEEK))
+def peek_shows_one_more(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
+    """A peek shows one message more than it was asked for."""
+    return _peeked(_shown(namespace, command, connection, command.count + 1))
+
+
+@mutant("PART-19", "partitions.peek", (create(), *SEVEN_OF_ONE, PEEK_FOUR), deep=True)
+def peek_shows_one_twice(namespace: Namespace, command: v.Peek, connection: str) -> Answer:
+    """A peek of four or more ends with the message before the last once more."""
+    views = _shown(namespace, command, connection, command.count)
+    return _peeked((*views[:-1], views[-2]) if len(views) >= 4 else views)
+
+
+@mutant("PART-20", "partitions.peek", (create(), *SEVEN_OF_ONE, FROM_THIRD), asks)
+def peek_begins_anew(command: v.Peek) -> v.Peek:
+    """A peek that starts at a number starts at the beginning instead."""
+    return attrs.evolve(command, from_sequence_number=None)
+
+
+@mutant("PART-20", "partitions.peek", PEEK_ALL, deep=True, literal=True)
+def peek_on_ends_with_its_partition(
+    namespace: Namespace, command: v.Peek, connection: str
+) -> Answer:
+    """A peek that starts at a number ends with the partition of that number."""
+    start = command.from_sequence_number
+    if start is None:
+        return RULES.partitions.peek(namespace, command, connection)
+    views = _shown(namespace, command, connection, command.count)
+    return _peeked([view for view in views if _partition(view) == start >> v.SEQUENCE_BITS])

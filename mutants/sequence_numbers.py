@@ -1,0 +1,177 @@
+"""Mutants of LIFE and SEQ: the sequence numbers of messages."""
+
+from typing import Final
+
+import attrs
+
+from busproof import vocabulary as v
+from busproof.model.answers import Answer
+from busproof.model.rules import RULES
+from busproof.model.state import Namespace, QueuedMessage
+from busproof.mutants.messages import ACCEPT, LOCKED, PEEKED, TWO
+from busproof.mutants.mutant import memory
+from busproof.mutants.runs import Run, abandon, create, down, home, receive, send, up
+from busproof.mutants.views import shown
+
+RECEIVE_TWO: Final[Run] = (receive(), receive())
+COMMIT_TWO: Final[Run] = (
+    v.BeginTransaction(transaction="t"),
+    *(send(body, within="t", partition_key="a") for body in ("m1", "m2")),
+    v.CommitTransaction(transaction="t"),
+)
+MANY: Final = 1 << 40
+"""More numbers than any partition of a test assigns."""
+RECOVERED: Final[Run] = (
+    *(create(), send("m1", partition_key="a"), down(home("a")), up(home("a"))),
+    *(send("m2", partition_key="a"), *RECEIVE_TWO),
+)
+REGULAR: Final[Run] = (
+    *(create(partitioned=False, requires_session=True), send("m1", session_id="s")),
+    *(send("m2", session_id="s"), ACCEPT, receive("s"), receive("s")),
+)
+MANY_SENT: Final[Run] = tuple(send(f"m{number}") for number in range(41))
+FORTY_ONE: Final[Run] = (create(partitioned=False), *MANY_SENT, *(receive(delete=True),) * 41)
+SECOND_COMMIT: Final[Run] = (
+    *(create(), v.BeginTransaction(transaction="t0"), v.RollBackTransaction(transaction="t0")),
+    *(*COMMIT_TWO, *RECEIVE_TWO),
+)
+
+
+def _numbered(queued: QueuedMessage, view: v.MessageView, number: int) -> v.MessageView:
+    """Show a message under another number of its partition."""
+    return attrs.evolve(view, sequence_number=(queued.partition << v.SEQUENCE_BITS) + number)
+
+
+def _number(queued: QueuedMessage) -> int:
+    """The number of a message within its partition."""
+    return queued.number - (queued.partition << v.SEQUENCE_BITS)
+
+
+@shown("LIFE-12", (*LOCKED, abandon(0), receive()))
+def sequence_number_changes(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
+    """A redelivered message has a new sequence number."""
+    return _numbered(queued, view, _number(queued) + 1000 * max(queued.deliveries - 1, 0))
+
+
+@shown("LIFE-12", (create(), send("m1"), receive()))
+def sequence_number_names_other_partition(
+    queued: QueuedMessage, view: v.MessageView
+) -> v.MessageView:
+    """A sequence number names the partition after the one that took the message."""
+    wrong = (queued.partition + 1) % len(queued.entity.partitions)
+    return attrs.evolve(view, sequence_number=(wrong << v.SEQUENCE_BITS) + _number(queued))
+
+
+@shown("SEQ-01", (*TWO, *RECEIVE_TWO))
+def numbers_fall(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
+    """Each number that a partition assigns is below the one before."""
+    if not queued.entity.settings.partitioned:
+        return view
+    return _numbered(queued, view, MANY - _number(queued))
+
+
+def _note_outage(
+    namespace: Namespace, command: v.TakePartitionDown | v.BringPartitionUp, connection: str
+) -> Answer:
+    answer = RULES.partitions.switch(namespace, command, connection)
+    for entity in namespace.entities.values() if isinstance(command, v.BringPartitionUp) else ():
+        if entity.base.path == command.queue:
+            known = memory(namespace, dict[tuple[str, int], int])
+            arrivals = entity.partitions[command.partition].arrivals
+            known.setdefault((entity.path, command.partition), arrivals)
+    return answer
+
+
+@shown("SEQ-01", RECOVERED, also={"partitions.switch": _note_outage}, deep=True)
+def numbers_begin_anew_after_outage(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
+    """A partition that was down continues with lower numbers than before."""
+    known = memory(queued.entity.namespace, dict[tuple[str, int], int])
+    last = known.get((queued.entity.path, queued.partition), MANY)
+    return view if _number(queued) > last else _numbered(queued, view, MANY + _number(queued))
+
+
+@shown("SEQ-05", REGULAR)
+def regular_numbers_fall(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
+    """An entity that is not partitioned counts backwards."""
+    if queued.entity.settings.partitioned:
+        return view
+    return _numbered(queued, view, MANY - _number(queued))
+
+
+@shown("SEQ-03", FORTY_ONE, deep=True)
+def number_given_again(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
+    """After 40 messages the numbers begin again."""
+    return _numbered(queued, view, (_number(queued) - 1) % 40 + 1)
+
+
+@shown("SEQ-03", (*TWO, *RECEIVE_TWO))
+def two_with_one_number(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
+    """Every other message has the number of the one before."""
+    return _numbered(queued, view, _number(queued) - (_number(queued) + 1) % 2)
+
+
+@shown("SEQ-04", PEEKED)
+def peek_tells_another_number(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
+    """A message that nobody received has another number."""
+    return view if queued.deliveries else _numbered(queued, view, MANY + _number(queued))
+
+
+@shown("SEQ-04", (create(), send("m1"), receive(), abandon(0), receive()))
+def abandoned_is_numbered_anew(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
+    """An abandoned message has a new number."""
+    return _numbered(queued, view, _number(queued) + MANY * max(queued.deliveries - 1, 0))
+
+
+@attrs.define
+class _Commits:
+    """The numbers that each commit gave out in a partition, first and last of them."""
+
+    numbers: dict[tuple[str, int], list[tuple[int, int]]] = attrs.field(factory=dict)
+    rolled_back: bool = False
+
+    def of(self, queued: QueuedMessage) -> tuple[int, int]:
+        """Those of the commit that a message came with, or its own."""
+        number = _number(queued)
+        groups = self.numbers.get((queued.entity.path, queued.partition), ())
+        own = (group for group in groups if group[0] <= number <= group[1])
+        return next(own, (number, number))
+
+
+def _note_commit(namespace: Namespace, command: v.CommitTransaction, connection: str) -> Answer:
+    entities = namespace.entities.values()
+    before = [
+        (entity.path, part, part.arrivals) for entity in entities for part in entity.partitions
+    ]
+    answer = RULES.transactions.commit(namespace, command, connection)
+    for path, part, arrivals in before:
+        if arrivals < part.arrivals:
+            numbers = memory(namespace, _Commits).numbers.setdefault((path, part.number), [])
+            numbers.append((arrivals + 1, part.arrivals))
+    return answer
+
+
+@shown("SEQ-07", (create(), *COMMIT_TWO, *RECEIVE_TWO), also={"transactions.commit": _note_commit})
+def commit_numbers_backwards(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
+    """A commit numbers its messages from the last on."""
+    first, last = memory(queued.entity.namespace, _Commits).of(queued)
+    return _numbered(queued, view, first + last - _number(queued))
+
+
+def _note_rollback(namespace: Namespace, command: v.RollBackTransaction, connection: str) -> Answer:
+    memory(namespace, _Commits).rolled_back = True
+    return RULES.transactions.roll_back(namespace, command, connection)
+
+
+@shown(
+    "SEQ-07",
+    SECOND_COMMIT,
+    also={"transactions.commit": _note_commit, "transactions.roll_back": _note_rollback},
+    deep=True,
+)
+def commit_numbers_its_first_last(queued: QueuedMessage, view: v.MessageView) -> v.MessageView:
+    """After a transaction was rolled back, the first message of a later one is numbered last."""
+    commits, number = memory(queued.entity.namespace, _Commits), _number(queued)
+    first, last = commits.of(queued)
+    if not commits.rolled_back or first == last:
+        return view
+    return _numbered(queued, view, last if number == first else number - 1)

@@ -1,0 +1,1 @@
+"""Mutants of topics, their subscriptions, and the rules and filters of those."""

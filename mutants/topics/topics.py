@@ -1,0 +1,243 @@
+"""Mutants of TOPIC: the copies of a topic's messages, and receives from its subscriptions."""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import chain
+from typing import Any, Final
+
+from busproof import vocabulary as v
+from busproof.model.answers import Answer
+from busproof.model.life_cycle import ACTIVE, Action
+from busproof.model.rules import RULES
+from busproof.model.state import Entity, Namespace, QueuedMessage, Session, is_there
+from busproof.model.values import DIRECT, EntityKind, Key
+from busproof.mutants import keys, keys_outages, messages
+from busproof.mutants.mutant import memory, mutant
+from busproof.mutants.runs import PARTITIONS, Run, abandon, complete, down, home, receive, send, up
+from busproof.mutants.topics.topic_management import (
+    CREATE,
+    ONE,
+    ONE_EACH,
+    SECOND,
+    TAKE,
+    TWO,
+    WITH_ONE,
+    WITH_TWO,
+)
+from busproof.mutants.wrappers import afterwards, alters, only_where, refuses
+
+__all__ = [
+    "COMPLETED",
+    "DISTRIBUTE",
+    "GIVE",
+    "TAKEN",
+    "TAKE_TWO",
+    "View",
+    "is_subscription",
+    "is_topic",
+    "subscriptions_of",
+    "with_subscriptions",
+]
+
+View = v.MessageView
+DISTRIBUTE: Final = RULES.topics.distribute
+GIVE: Final = RULES.messages.give_next
+HOME: Final = home("a")
+KEYED: Final = send("m1", partition_key="a")
+NEXT: Final = send("m2", partition_key="a")
+FIFTY: Final[Run] = tuple(send(f"m{number}", partition_key="a") for number in range(50))
+TAKE_TWO: Final = receive(queue=TWO)
+GONE_TWO: Final = receive(queue=TWO, delete=True)
+ALL_GIVEN: Final[Run] = (*WITH_TWO, *FIFTY, *(GONE_TWO,) * 50)
+TAKEN: Final[Run] = (*WITH_ONE, KEYED, TAKE)
+RECOVERED: Final[Run] = (*WITH_ONE, KEYED, down(HOME), up(HOME), NEXT)
+ROUND: Final[Run] = (*WITH_ONE, down(0), send("m1"), up(0), TAKE)
+COMPLETED: Final[Run] = (TAKE, complete(0, queue=ONE))
+
+
+def is_topic(entity: Entity | None) -> bool:
+    """Return whether an entity is a topic."""
+    return entity is not None and entity.kind is EntityKind.TOPIC
+
+
+def is_subscription(entity: Entity | None) -> bool:
+    """Return whether an entity is a subscription."""
+    return entity is not None and entity.kind is EntityKind.SUBSCRIPTION
+
+
+@contextmanager
+def with_subscriptions(namespace: Namespace, topic: Entity, some: list[Entity]) -> Iterator[None]:
+    """Let a topic have other subscriptions for a while."""
+    all_of_them = topic.subscriptions
+    namespace.journal.touch(topic)
+    topic.subscriptions = tuple(some)
+    try:
+        yield
+    finally:
+        topic.subscriptions = all_of_them
+
+
+def subscriptions_of(topic: Entity) -> list[Entity]:
+    """Return the subscriptions of a topic, none of anything else."""
+    return list(topic.subscriptions or ())
+
+
+def _siblings(entity: Entity) -> list[Entity]:
+    """Return the other subscriptions of a subscription's topic."""
+    there = subscriptions_of(entity.base) if is_subscription(entity) else ()
+    return [queued for queued in there if queued is not entity]
+
+
+@mutant("TOPIC-01", "topics.distribute", (*WITH_TWO, KEYED, TAKE_TWO))
+def last_subscription_missed(namespace: Namespace, topic: Entity, *what: Any) -> None:
+    """The last of several subscriptions gets no copy."""
+    there = subscriptions_of(topic)
+    with with_subscriptions(namespace, topic, there[:-1] if len(there) > 1 else there):
+        DISTRIBUTE(namespace, topic, *what)
+
+
+@mutant("TOPIC-01", "topics.distribute", ALL_GIVEN, deep=True)
+def fan_out_ends_late(namespace: Namespace, topic: Entity, *what: Any) -> None:
+    """The last of several subscriptions gets no copy from the 50th message on."""
+    published = memory(namespace, Counter[str])
+    published[""] += 1
+    late = published[""] >= 50
+    (last_subscription_missed if late else DISTRIBUTE)(namespace, topic, *what)
+
+
+@mutant("TOPIC-01", "subscription_rules.copies", (*WITH_TWO, KEYED, GONE_TWO, GONE_TWO), alters)
+def copied_twice(usual: tuple[v.Message, ...], subscription: Entity) -> tuple[v.Message, ...]:
+    """A subscription that is not the only one gets two copies."""
+    return usual * 2 if _siblings(subscription) else usual
+
+
+@mutant("TOPIC-02", "locks.apply", (*WITH_TWO, KEYED, *COMPLETED, TAKE_TWO), afterwards)
+def copies_complete_together(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
+    """Completing a message in one subscription removes it from the others."""
+    for other in _siblings(queued.entity) if action is Action.COMPLETE else ():
+        for copy in tuple(other.messages.values()):
+            if copy.message is queued.message:
+                namespace.rules.messages.remove(namespace, copy)
+
+
+@mutant("TOPIC-02", "messages.give_next", (*WITH_TWO, KEYED, TAKE, TAKE_TWO), deep=True)
+def copies_lock_together(
+    namespace: Namespace, entity: Entity, session: Session | None, *how: Any
+) -> View | None:
+    """A message that is locked in one subscription is withheld by the others."""
+    others = (queued for other in _siblings(entity) for queued in other.messages.values())
+    locked = {id(queued.message) for queued in others if queued.token is not None}
+    lines = (partition.line for partition in (entity.partitions if session is None else (session,)))
+    offered = chain.from_iterable(line.available(entity.messages) for line in lines)
+    up = [queued for queued in offered if queued.partition not in entity.base.down]
+    free = [partition for partition in up if id(partition.message) not in locked]
+    if len(free) == len(up):
+        return GIVE(namespace, entity, session, *how)
+    return namespace.rules.messages.give(namespace, free[0], how[0]) if free else None
+
+
+@mutant("TOPIC-03", "topics.create_subscription", (*WITH_ONE, KEYED, SECOND, TAKE_TWO), afterwards)
+def subscribed_backwards(namespace: Namespace, command: v.CreateSubscription) -> None:
+    """A new subscription begins with what an earlier one still holds."""
+    new = namespace.entities[v.subscription_path(command.topic, command.subscription)]
+    for queued in [queued for other in _siblings(new)[:1] for queued in other.messages.values()]:
+        namespace.rules.messages.arrive(namespace, new, queued.message, queued.partition, DIRECT)
+
+
+@mutant("TOPIC-04", "messages.send", (CREATE, KEYED), refuses("TOPIC-04", v.Error.NOT_FOUND))
+def unsubscribed_refused(namespace: Namespace, command: v.Send) -> bool:
+    """A topic without subscriptions refuses what is sent to it."""
+    topic = namespace.entities.get(command.queue)
+    return topic is not None and topic.subscriptions == () and command.transaction is None
+
+
+def _keep_one(namespace: Namespace, entity: Entity, *what: Any) -> None:
+    RULES.messages.arrive(namespace, entity, *what)
+    if is_topic(entity):
+        namespace.rules.messages.enqueue(namespace, entity, *what)
+
+
+KEEPING: Final = {"messages.arrive": _keep_one}
+
+
+@mutant("TOPIC-05", "topics.readable", (CREATE, KEYED, receive()), also=KEEPING)
+def topic_gives(namespace: Namespace, path: str) -> Entity:
+    """A topic keeps a copy for itself and gives it."""
+    entity = namespace.entities.get(path)
+    return entity if entity and is_topic(entity) else RULES.topics.readable(namespace, path)
+
+
+@mutant("TOPIC-06", "topics.sendable", (*WITH_ONE, send("m1", queue=ONE)))
+def subscription_takes(namespace: Namespace, path: str) -> Entity:
+    """A message can be sent to a subscription."""
+    entity = namespace.entities.get(path)
+    return entity if entity and is_subscription(entity) else RULES.topics.sendable(namespace, path)
+
+
+@mutant("TOPIC-07", "keys.home", (*WITH_ONE, *FIFTY[:5]))
+def topic_key_moves(namespace: Namespace, entity: Entity, key: Key) -> int:
+    """A topic's key selects another partition from its 5th message on."""
+    return (keys.key_moves if is_topic(entity) else RULES.keys.home)(namespace, entity, key)
+
+
+@mutant("TOPIC-07", "keys.home", RECOVERED, also=keys_outages.RECORDING_OUTAGES, deep=True)
+def topic_key_moves_after_outage(namespace: Namespace, entity: Entity, key: Key) -> int:
+    """Once a partition of a topic has come up again, its keys select the next one."""
+    home = keys_outages.key_moves_after_outage if is_topic(entity) else RULES.keys.home
+    return home(namespace, entity, key)
+
+
+@mutant("TOPIC-08", "messages.arrive", (*WITH_ONE, KEYED, v.Peek(queue=ONE, count=2)))
+def copy_in_two_partitions(namespace: Namespace, entity: Entity, *what: Any) -> None:
+    """A subscription has each message in two partitions."""
+    arrive = RULES.messages.arrive
+    (keys.copy_in_second_partition if is_subscription(entity) else arrive)(namespace, entity, *what)
+
+
+@mutant("TOPIC-08", "locks.release", (*TAKEN, abandon(0, queue=ONE), TAKE), afterwards, deep=True)
+def copy_moves(namespace: Namespace, queued: QueuedMessage) -> None:
+    """A message that is given back to a subscription is in the next partition from then on."""
+    entity, transit = queued.entity, DIRECT._replace(failed=queued.failed)
+    if is_subscription(entity) and queued.state is ACTIVE and is_there(queued):
+        where = (queued.partition + 1) % len(entity.partitions)
+        namespace.rules.messages.enqueue(namespace, entity, queued.message, where, transit)
+        namespace.rules.messages.remove(namespace, queued)
+
+
+@mutant("TOPIC-09", "messages.next_available", (*ONE_EACH, *(TAKE,) * PARTITIONS))
+def subscription_misses_partition(namespace: Namespace, entity: Entity) -> QueuedMessage | None:
+    """A receive from a subscription does not ask the last partition."""
+    usual = RULES.messages.next_available
+    return (messages.last_partition_never_read if is_subscription(entity) else usual)(
+        namespace, entity
+    )
+
+
+@mutant("TOPIC-10", "keys.place", (*WITH_ONE, KEYED, down(HOME), NEXT))
+def topic_takes_for_dead_partition(namespace: Namespace, entity: Entity, *what: Any) -> int:
+    """A topic puts a message whose partition is down into another one."""
+    place = keys_outages.rerouted_with_key if is_topic(entity) else RULES.keys.place
+    return place(namespace, entity, *what)
+
+
+@mutant("TOPIC-10", "messages.send", (*WITH_ONE, down(HOME), KEYED, up(HOME), TAKE))
+def topic_refuses_yet_copies(namespace: Namespace, command: v.Send, connection: str) -> Answer:
+    """A topic refuses a message whose partition is down, but copies it anyway."""
+    of_topic = is_topic(namespace.entities.get(command.queue))
+    send = keys_outages.dead_partition_refuses_yet_stores if of_topic else RULES.messages.send
+    return send(namespace, command, connection)
+
+
+@mutant("TOPIC-11", "keys.place_without_key", (*WITH_ONE, down(0), send("m1")))
+def topic_does_not_reroute(namespace: Namespace, entity: Entity, *what: Any) -> int:
+    """A topic refuses a message without key whose turn falls on a partition that is down."""
+    place = keys_outages.no_rerouting if is_topic(entity) else RULES.keys.place_without_key
+    return place(namespace, entity, *what)
+
+
+@mutant("TOPIC-11", "topics.distribute", ROUND, only_where, deep=True)
+def rerouted_copies_lost(namespace: Namespace, topic: Entity, message: v.Message) -> bool:
+    """A message that avoided an outage is not copied to the subscriptions."""
+    keyed = RULES.keys.effective_key(namespace, topic, message) is not None
+    return keyed or keys_outages.next_turn(namespace, topic) not in topic.down

@@ -1,0 +1,179 @@
+"""How the function of a mutant and the rule that it replaces work together.
+
+Each wrapper takes the model's own rule and the function of a mutant, and makes the replacement of
+both. A mutant without a wrapper replaces the rule by its function as it is.
+"""
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Final
+
+from busproof import vocabulary as v
+from busproof.model.answers import Answer
+from busproof.model.values import Refusal
+
+__all__ = [
+    "USUAL",
+    "Wrapper",
+    "afterwards",
+    "alters",
+    "asks",
+    "beforehand",
+    "instead",
+    "instead_of",
+    "only_where",
+    "refuses",
+    "refuses_as",
+    "refuses_yet",
+    "with_other",
+]
+
+Rule = Callable[..., Any]
+Wrapper = Callable[[Rule, Rule], Rule]
+USUAL: Final = "usual"
+"""Name of the argument by which a function gets the usual answer."""
+Cause = v.RuleId | v.Error
+"""Why something is refused: a rule that says so, or the error that the client sees."""
+
+
+def asks(usual: Rule, change: Rule) -> Rule:
+    """Apply the rule to another command: the function makes it from the one that came."""
+
+    def replacement(namespace: Any, command: Any, *rest: Any) -> Any:
+        return usual(namespace, change(namespace, command, *rest), *rest)
+
+    return replacement
+
+
+def with_other(name: str) -> Wrapper:
+    """Apply the rule with another argument of this name: the function makes it."""
+
+    def wrap(usual: Rule, change: Rule) -> Rule:
+        place = list(inspect.signature(usual).parameters).index(name)
+
+        def replacement(*args: Any) -> Any:
+            return usual(*args[:place], change(*args), *args[place + 1 :])
+
+        return replacement
+
+    return wrap
+
+
+def alters(usual: Rule, change: Rule) -> Rule:
+    """Answer with something else: the function gets what is `usual`."""
+
+    def replacement(*args: Any, **named: Any) -> Any:
+        return change(*args, **named, **{USUAL: usual(*args, **named)})
+
+    return replacement
+
+
+def instead(usual: Rule, answer: Rule) -> Rule:
+    """Answer by the function, and as usual where that gives nothing."""
+
+    def replacement(*args: Any, **named: Any) -> Any:
+        wrong = answer(*args, **named)
+        return usual(*args, **named) if wrong is None else wrong
+
+    return replacement
+
+
+def afterwards(usual: Rule, effect: Rule) -> Rule:
+    """Answer as usual, and have another effect after that."""
+
+    def replacement(*args: Any, **named: Any) -> Any:
+        answer = usual(*args, **named)
+        effect(*args, **named)
+        return answer
+
+    return replacement
+
+
+def beforehand(usual: Rule, effect: Rule) -> Rule:
+    """Have another effect first, and then answer as usual."""
+
+    def replacement(*args: Any, **named: Any) -> Any:
+        effect(*args, **named)
+        return usual(*args, **named)
+
+    return replacement
+
+
+def only_where(usual: Rule, holds: Rule) -> Rule:
+    """Do as usual where the function says so, and nothing elsewhere."""
+
+    def replacement(*args: Any, **named: Any) -> Any:
+        return usual(*args, **named) if holds(*args, **named) else None
+
+    return replacement
+
+
+def refuses(rule: v.RuleId, error: v.Error = v.Error.INVALID_OPERATION) -> Wrapper:
+    """Refuse, for this rule, where the function says so."""
+
+    def wrap(usual: Rule, refused: Rule) -> Rule:
+        def replacement(*args: Any, **named: Any) -> Any:
+            if refused(*args, **named):
+                raise Refusal(error, rule)
+            return usual(*args, **named)
+
+        return replacement
+
+    return wrap
+
+
+def refuses_as(error: v.Error, cause: Cause | None = None) -> Wrapper:
+    """Refuse what is refused for this cause, or for any, with another error."""
+
+    def wrap(usual: Rule, _: Rule) -> Rule:
+        def replacement(*args: Any) -> Any:
+            try:
+                return usual(*args)
+            except Refusal as refusal:
+                if not _is_for(cause, refusal):
+                    raise
+                raise Refusal(error, *refusal.rules) from None
+
+        return replacement
+
+    return wrap
+
+
+def instead_of(cause: Cause) -> Wrapper:
+    """Answer by the function instead of a refusal for this cause."""
+
+    def wrap(usual: Rule, otherwise: Rule) -> Rule:
+        def replacement(*args: Any) -> Any:
+            try:
+                return usual(*args)
+            except Refusal as refusal:
+                if not _is_for(cause, refusal):
+                    raise
+                return otherwise(*args)
+
+        return replacement
+
+    return wrap
+
+
+def refuses_yet(cause: Cause | None = None, *, in_transactions: bool = True) -> Wrapper:
+    """Refuse for this cause, or for any, but have an effect, which outlasts the refusal."""
+
+    def wrap(usual: Rule, effect: Rule) -> Rule:
+        def replacement(namespace: Any, command: Any, *rest: Any) -> Any:
+            try:
+                return usual(namespace, command, *rest)
+            except Refusal as refusal:
+                is_buffered = not in_transactions and command.transaction is not None
+                if is_buffered or not _is_for(cause, refusal):
+                    raise
+                effect(namespace, command, *rest)
+                return Answer(v.Refused(error=refusal.error), rules=refusal.rules)
+
+        return replacement
+
+    return wrap
+
+
+def _is_for(cause: Cause | None, refusal: Refusal) -> bool:
+    return cause is None or cause is refusal.error or cause in refusal.rules

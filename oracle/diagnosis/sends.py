@@ -1,0 +1,99 @@
+"""Diagnosis of sends, and of requests that break rules on sizes and limits."""
+
+from typing import Final
+
+from busproof import vocabulary as v
+from busproof.oracle.messages.keys import effective_key, home_name, interpretations, rule_of
+from busproof.oracle.messages.partitioning import REROUTING_TIMEOUT, home_of
+from busproof.oracle.queued_messages import Key
+from busproof.oracle.rule_lists import rules_if
+from busproof.oracle.sizes.message_limits import (
+    held_in,
+    must_refuse_beyond,
+    refuses_state,
+    shown_of_state,
+    surely_beyond,
+    within_limits,
+)
+from busproof.oracle.state import Namespace, Queue, everywhere
+from busproof.oracle.transition import Observation
+
+MANY: Final = 10
+"""Least number of messages in a transaction for a refusal to be for the limit."""
+
+
+def wrongly_taken(
+    namespace: Namespace, queue: Queue, command: v.Send, seen: Observation
+) -> tuple[v.RuleId, ...]:
+    """Diagnose a send that was accepted or placed although the rules forbid it."""
+    partitions = everywhere(namespace, queue.settings)
+    if seen.witness is not None and not partitions >> seen.witness.partition & 1:
+        # The queue cannot have this partition.
+        return ("PREM-16" if namespace.profile.is_partitioned else "SIZE-05", "KEY-01")
+    key = _key(namespace, queue, command)
+    if key is None:
+        keyless = ("KEY-15", "KEY-14") if queue.outages.any else ("KEY-14", "KEY-12")
+        return (*keyless, "KEY-01")
+    placed = home_name(namespace.profile, key) in queue.homes
+    back = placed and home_of(namespace, queue, key) & queue.recovered
+    within = command.transaction is not None
+    return (
+        *rules_if((back, "KEY-20"), (within, "TXN-10", "TXN-05")),
+        *rules_if((not placed, "KEY-20", "KEY-03")),
+        *rule_of(queue.settings, command.message, key),
+        *rules_if((placed, "KEY-02")),
+    )
+
+
+def wrongly_refused(
+    namespace: Namespace, queue: Queue, command: v.Send, outcome: v.Refused
+) -> tuple[v.RuleId, ...]:
+    """Diagnose a send that was refused, or got the wrong error, although the rules accept it."""
+    key = _key(namespace, queue, command)
+    if outcome.error is v.Error.QUOTA_EXCEEDED or len(queue.room.refused):
+        return _room_denied(queue, key)
+    if command.transaction is not None:
+        return () if key is None else ("TXN-02", "TXN-01", "TXN-09", "TXN-11")
+    if key is None:
+        if queue.outages.any:
+            return ("KEY-15", "KEY-12")
+        return ("KEY-25",) if command.timeout <= REROUTING_TIMEOUT else ("KEY-12",)
+    message = command.message
+    both = message.session_id is not None and message.session_id == message.partition_key
+    wrong_place = ("KEY-02", *rule_of(queue.settings, message, key))
+    return rules_if((both, "KEY-09"), (queue.outages.any, *wrong_place))
+
+
+def _key(namespace: Namespace, queue: Queue, command: v.Send) -> Key | None:
+    _, message = next(interpretations(namespace.profile, command.message))
+    return effective_key(namespace, queue.settings, message)
+
+
+def _room_denied(queue: Queue, key: Key | None) -> tuple[v.RuleId, ...]:
+    """Diagnose a refusal about the quota, or for another reason where one was refused for it."""
+    if not queue.settings.partitioned:
+        return ("SIZE-11", "SIZE-12", "SIZE-10", "SIZE-06")
+    if key is None:
+        return ("SIZE-11", "SIZE-09", "SIZE-04")
+    if not len(queue.room.refused):
+        return ("SIZE-07", "SIZE-04", "SIZE-11")
+    return ("SIZE-08", "SIZE-11", "SIZE-12", "SIZE-07", "SIZE-04")
+
+
+def blamed_for_limits(
+    namespace: Namespace, command: v.Command, outcome: v.Outcome
+) -> tuple[v.RuleId, ...]:
+    """Return the limits that were ignored, or enforced too early."""
+    refused = isinstance(outcome, v.Refused)
+    match command:
+        case v.Send() | v.Schedule() if refused:
+            many = held_in(namespace, command) >= MANY
+            return (*within_limits(namespace, command), *rules_if((many, "LIMIT-15")))
+        case v.Send() | v.Schedule() if must_refuse_beyond(namespace):
+            return surely_beyond(namespace, command)
+        case v.SetSessionState() if refused:
+            return shown_of_state(namespace, command.state)
+        case v.SetSessionState():
+            return rules_if((refuses_state(namespace, command.state)[1], "LIMIT-20"))
+        case _:
+            return ()

@@ -1,0 +1,105 @@
+"""What a finished run prints and writes, and the exit code that is left."""
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from busproof.cli import github, known_failures
+from busproof.cli.console import give_up_output, say
+from busproof.cli.frame import Options
+from busproof.errors import HistoryError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from busproof.cli.running.one_run import Conducted
+    from busproof.history.conformance import Conformance
+
+__all__ = ["printed", "published", "report", "terminal", "written"]
+
+
+def report(done: "Conducted") -> None:
+    """Write a run's files, with each violation as commands and as a scenario.
+
+    Raises:
+        HistoryError: one cannot be written.
+    """
+    from busproof.cli.failures import write as write_failure  # noqa: PLC0415
+    from busproof.cli.running.child_run import ALLURE  # noqa: PLC0415
+    from busproof.reports.allure import cleaned  # noqa: PLC0415
+    from busproof.reports.conformance import write  # noqa: PLC0415
+    from busproof.spec import load as load_catalogue  # noqa: PLC0415
+
+    write(done.conformance, done.folder)
+    if (done.folder / ALLURE).is_dir():
+        cleaned(done.folder / ALLURE, done.conformance, load_catalogue())
+    for failure in done.broken:
+        write_failure(failure, done.folder)
+
+
+def published(
+    conformance: "Conformance",
+    args: Options,
+    write: Callable[[], None],
+    failures: known_failures.Known,
+) -> int:
+    """Print the verdicts, write the report and known failures; return the exit code.
+
+    What cannot be printed or written makes a run incomplete, and hides neither the other nor a
+    violation.
+    """
+    from busproof.history.conformance import ExitCode  # noqa: PLC0415
+
+    was_printed, done = printed(lambda: _print(conformance, args)), written(write)
+    github.annotate_verdicts([conformance])
+    code = conformance.exit_code
+    complete = failures.write(conformance) and was_printed and done
+    return int(code if complete or code is not ExitCode.OK else ExitCode.INCOMPLETE)
+
+
+def written(write: Callable[[], None]) -> bool:
+    """Write, or print why that failed; return whether it succeeded."""
+    try:
+        write()
+    except HistoryError as error:
+        say(str(error))
+        return False
+    return True
+
+
+def printed(tell: Callable[[], None]) -> bool:
+    """Print, or say why that failed; return whether it succeeded."""
+    try:
+        tell()
+        sys.stdout.flush()
+    except OSError as error:
+        give_up_output(error)
+        return isinstance(error, BrokenPipeError)
+    return True
+
+
+def _print(conformance: "Conformance", args: Options) -> None:
+    """Print the verdicts as a table for people or as JSON."""
+    if args.format == "json":
+        import json  # noqa: PLC0415
+
+        from busproof.reports.document import view  # noqa: PLC0415
+        from busproof.reports.redaction import redacted  # noqa: PLC0415
+
+        print(json.dumps(view(redacted(conformance)), indent=2))  # noqa: T201
+    else:
+        from busproof.reports.terminal import show  # noqa: PLC0415
+        from busproof.spec import load  # noqa: PLC0415
+
+        show(conformance, load(), terminal(), verbose=args.verbose, folded=github.group)
+
+
+def terminal() -> "Console":
+    """Return a console that raises when its reader is gone."""
+    from rich.console import Console  # noqa: PLC0415
+
+    class Terminal(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    return Terminal()

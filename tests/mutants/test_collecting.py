@@ -1,0 +1,64 @@
+"""A mutant's function is given what it names, and no mutant is lost on the way."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from busproof import mutants
+from busproof.model.rules import RULES, Rules
+from busproof.model.state import Entity
+from busproof.mutants import MUTANTS
+from busproof.mutants.mutant import mutant, mutants_of
+from busproof.mutants.wrappers import alters, with_other
+from busproof.vocabulary.messages import Message
+
+
+def rules_of_the_latest() -> Rules:
+    """Return the rules of the mutant that this module has collected last."""
+    return mutants_of(sys.modules[__name__])[-1].rules
+
+
+def test_function_gets_only_the_arguments_that_it_names():
+    @mutant("KEY-07", "keys.effective_key", ())
+    def key_is_the_body(message: Message) -> str:
+        """The body of a message is its key."""
+        return message.body
+
+    assert "m1" == rules_of_the_latest().keys.effective_key(None, None, Message(body="m1"))
+
+
+def test_wrapped_function_gets_the_usual_answer_by_name():
+    @mutant("TOPIC-21", "topics.folded", (), alters)
+    def names_are_longer(usual: str) -> str:
+        """A name has another letter."""
+        return f"{usual}x"
+
+    assert "namex" == rules_of_the_latest().topics.folded("Name")
+
+
+def test_other_argument_is_put_in_the_place_of_its_name():
+    @mutant("TOPIC-21", "topics.folded", (), with_other("name"))
+    def names_are_reversed(name: str) -> str:
+        """A name is read backwards."""
+        return name[::-1]
+
+    assert RULES.topics.folded("eman") == rules_of_the_latest().topics.folded("name")
+
+
+def test_argument_that_the_rule_lacks_is_refused_with_those_that_it_has():
+    def key_of_queue(queue: Entity) -> None:
+        """A queue is its own key."""
+
+    with pytest.raises(TypeError, match=r"key_of_queue wants \['queue'\]; keys.effective_key has"):
+        mutant("KEY-07", "keys.effective_key", ())(key_of_queue)
+
+
+def test_every_module_with_mutants_is_in_the_list_of_all():
+    folder = Path(mutants.__file__).parent
+    texts = {path.stem: path.read_text("utf-8") for path in folder.rglob("*.py")}
+    collecting = {
+        name for name, text in texts.items() if re.search(r"^@(mutant|shown)\(", text, re.M)
+    }
+    assert collecting == {each.family for each in MUTANTS}
