@@ -102,11 +102,13 @@ Feature: Queue management
       Then it is refused because it is not found
 
       Examples:
-        | asked    |
-        | sent     |
-        | got      |
-        | updated  |
-        | deleted  |
+        | asked     |
+        | sent      |
+        | batched   |
+        | scheduled |
+        | got       |
+        | updated   |
+        | deleted   |
 
     @MGMT-10
     Scenario Outline: What does not exist holds no messages
@@ -118,6 +120,15 @@ Feature: Queue management
         | asked    |
         | received |
         | peeked   |
+
+    @MGMT-10 @MGMT-15
+    Scenario: The dead letters of a queue that was deleted cannot be used
+      Given a partitioned queue
+      And a message was dead-lettered
+      And the queue was deleted
+      When receivers turn to its dead letters
+      And a message is requested
+      Then it is refused because it is not found
 
     @MGMT-10
     Scenario: What was deleted cannot be used

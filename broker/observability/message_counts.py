@@ -8,7 +8,7 @@ import attrs
 from busproof.model import Namespace
 from busproof.model.journal import Change, Record
 from busproof.model.life_cycle import ACTIVE, State
-from busproof.model.state import Entity, QueuedMessage, Session, is_there
+from busproof.model.state import Entity, QueuedMessage, Session
 
 __all__ = ["Tallies", "Tally", "records_of"]
 
@@ -53,7 +53,7 @@ class Tally:
     def count(self, queued: QueuedMessage) -> None:
         """Count a message in its current state."""
         aside, was_locked = self.aside[queued.partition], queued in self.locked
-        if queued.state is not ACTIVE and is_there(queued):
+        if queued.state is not ACTIVE and queued.is_there:
             aside[queued] = None
             _put(self.locked, queued, there=queued.token is not None)
             _put(self.deferred, queued, there=queued.state in DEFERRED)

@@ -204,11 +204,11 @@ class _Reading:
                 session.messages += 1
             number = (place << SEQUENCE_BITS) + arrival
             queued = QueuedMessage(
-                entity, number, place, message, order, session, expires_at, reason
+                entity, number, place, message, order, moment, session, expires_at, reason
             )
             queued.state = State(standing[0])
             _, queued.deliveries, queued.failed, queued.locked_until = standing
-            queued.cached_by, queued.enqueued_at = cached_by, moment
+            queued.cached_by = cached_by
             if queued.state in LOCKED_STATES:
                 queued.token = f"{number}/{queued.deliveries}"
             entity.messages[number] = queued
