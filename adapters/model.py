@@ -16,16 +16,8 @@ from busproof import vocabulary as v
 from busproof.adapters.base import Declaration, Implementation, Observed
 from busproof.adapters.hostile import HOSTILE_SLACK, Ask, LostAnswers, WrongTimers
 from busproof.errors import UsageError
-from busproof.model import (
-    Answer,
-    Choices,
-    HostileChoices,
-    Namespace,
-    RandomChoices,
-    RoundRobin,
-    new_namespace,
-    step,
-)
+from busproof.model import Answer, Namespace, new_namespace, step
+from busproof.model.choices import Choices, HostileChoices, RandomChoices, RoundRobin
 from busproof.model.rules import RULES, Rules
 
 __all__ = ["CAPABILITIES", "HOSTILE_SLACK", "ModelAdapter"]
@@ -89,7 +81,8 @@ class ModelAdapter:
     def start(self, profile: v.Profile) -> None:
         """Begin with an empty namespace."""
         self._namespace = new_namespace(profile, self._rules)
-        self._choices = RoundRobin() if self._policy == "round-robin" else self._at_random()
+        kind = {"random": RandomChoices, "hostile": HostileChoices}.get(self._policy)
+        self._choices = RoundRobin() if kind is None else kind(self._random)
         self._ask = self._step
         if self._policy == "hostile":
             punctual = profile.readings.get("SCHEDULE-DELAY") == "at-once"
@@ -117,10 +110,6 @@ class ModelAdapter:
             raise AssertionError("an adapter takes commands only between start and stop")
         return step(self._namespace, command, connection, self._choices)
 
-    def _at_random(self) -> Choices:
-        kind = HostileChoices if self._policy == "hostile" else RandomChoices
-        return kind(self._random)
-
     def _let_time_pass(self) -> None:
         """Advance the model's clock by the real time since the last reading."""
         passed = int((time.monotonic() - self._read) * v.MICROSECONDS)
@@ -136,10 +125,10 @@ class ModelAdapter:
         return command
 
     def _identified(self, message: v.Message) -> v.Message:
-        if message.message_id is not None:
-            return message
-        self._assigned += 1
-        return attrs.evolve(message, message_id=f"assigned-{self._assigned}")
+        if message.message_id is None:
+            self._assigned += 1
+            message = attrs.evolve(message, message_id=f"assigned-{self._assigned}")
+        return message
 
 
 def timeless(outcome: v.Outcome) -> v.Outcome:

@@ -8,7 +8,7 @@ are not.
 import gc
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from time import process_time
 from typing import Final
 
@@ -21,7 +21,7 @@ from busproof.model import Namespace, RoundRobin, new_namespace, step
 ROUNDS: Final = 5
 OPERATIONS: Final = 2_000
 LITTLE: Final = 1_000
-MUCH: Final = 1_000_000
+SIZES: Final = (300_000, 1_000_000)
 GROWTH: Final = 1.3
 
 Ask = Callable[[v.Command], v.Outcome]
@@ -108,48 +108,74 @@ def others(ask: Ask) -> dict[str, float]:
     """Return the microseconds for other operations."""
     found: dict[str, float] = {}
 
-    def timed(name: str, commands: list[v.Command]) -> list[v.Outcome]:
+    def timed(name: str, commands: Sequence[v.Command]) -> list[v.Outcome]:
         start = process_time()
         outcomes = [ask(command) for command in commands]
         found[name] = (process_time() - start) / len(commands) * 1e6
+        assert not any(isinstance(outcome, v.Refused) for outcome in outcomes), name
         return outcomes
 
-    count = 500
-    plans: list[v.Command] = [
+    def views(name: str, commands: Sequence[v.Command]) -> list[v.MessageView]:
+        outcomes = timed(name, commands)
+        return [outcome.message for outcome in outcomes if isinstance(outcome, v.Received)]
+
+    count, few = 500, 100
+    plans = [
         v.Schedule(queue="q", message=v.Message(body=f"z{n}"), delay=10**14) for n in range(count)
     ]
-    numbers = [
-        each.sequence_number or 0
-        for each in timed("schedule", plans)
-        if isinstance(each, v.Scheduled)
-    ]
+    outcomes = timed("schedule", plans)
+    scheduled = [outcome for outcome in outcomes if isinstance(outcome, v.Scheduled)]
+    numbers = [outcome.sequence_number or 0 for outcome in scheduled]
     timed("cancel", [v.CancelScheduled(queue="q", sequence_number=number) for number in numbers])
     timed("peek 10", [v.Peek(queue="q", count=10)] * count)
     start = (5 << v.SEQUENCE_BITS) + 30
     timed("peek 10 on", [v.Peek(queue="q", count=10, from_sequence_number=start)] * count)
     timed("get queue", [v.GetQueue(queue="q")] * count)
-    given = timed("receive", [v.Receive(queue="q")] * count)
-    tokens = [each.message.lock_token or "" for each in given if isinstance(each, v.Received)]
+    timed("list queues", [v.ListQueues()] * count)
+    tokens = [view.lock_token or "" for view in views("receive", [v.Receive(queue="q")] * count)]
+    timed("renew lock", [v.RenewLock(queue="q", lock_token=token) for token in tokens])
     timed("abandon", [v.Abandon(queue="q", lock_token=token) for token in tokens])
-    given = timed("receive again", [v.Receive(queue="q")] * count)
-    views = [each.message for each in given if isinstance(each, v.Received)]
-    timed("defer", [v.Defer(queue="q", lock_token=view.lock_token or "") for view in views])
-    by_number: list[v.Command] = [
+    given = views("receive again", [v.Receive(queue="q")] * count)
+    timed("defer", [v.Defer(queue="q", lock_token=view.lock_token or "") for view in given])
+    by_number = [
         v.ReceiveDeferred(queue="q", sequence_numbers=(view.sequence_number or 0,))
-        for view in views
+        for view in given
     ]
-    timed("receive deferred", by_number)
-    timed("accept next session", [v.AcceptNextSession(queue="s")] * 100)
+    deferred = timed("receive deferred", by_number)
+    taken = [several.messages[0] for several in deferred if isinstance(several, v.ReceivedSeveral)]
+    timed(
+        "dead-letter", [v.DeadLetter(queue="q", lock_token=view.lock_token or "") for view in taken]
+    )
+    names = [f"x{8 * n}" for n in range(few)]
+    timed("accept session", [v.AcceptSession(queue="s", session_id=name) for name in names])
+    timed("renew session", [v.RenewSessionLock(queue="s", session_id=name) for name in names])
+    timed("receive in session", [v.Receive(queue="s", session_id=name) for name in names])
+    timed("close session", [v.CloseSession(queue="s", session_id=name) for name in names])
+    following = timed("accept next session", [v.AcceptNextSession(queue="s")] * (few // 5))
+    for accepted in following:
+        if isinstance(accepted, v.SessionAccepted):
+            ask(v.CloseSession(queue="s", session_id=accepted.session_id))
     batch = tuple(v.Message(body=f"n{n}") for n in range(10))
     timed("batch of 10", [v.SendBatch(queue="q", messages=batch)] * count)
-    mortal: list[v.Command] = [
-        v.Send(queue="t", message=v.Message(body=f"u{n}")) for n in range(count)
-    ]
-    timed("send with time to live", mortal)
+    timed(
+        "send with time to live",
+        [v.Send(queue="t", message=v.Message(body=f"u{n}")) for n in range(count)],
+    )
     return found
 
 
-def figures(much: int) -> Iterator[Figure]:
+def measured(ask: Ask) -> dict[str, float]:
+    """Return the microseconds for each operation, the best of some rounds."""
+    gc.collect()
+    gc.freeze()
+    rounds = [
+        {"send": sending(ask), "receive and complete": taking(ask)} | others(ask)
+        for _ in range(ROUNDS)
+    ]
+    return {name: min(costs[name] for costs in rounds) for name in rounds[0]}
+
+
+def figures(sizes: Sequence[int]) -> Iterator[Figure]:
     """Yield the costs of the model relative to the toy, and the growth of each operation."""
     toy = Toy()
     _, ask = model()
@@ -167,27 +193,22 @@ def figures(much: int) -> Iterator[Figure]:
         yield Figure(f"{name}, microseconds", min(mine for mine, _ in rounds))
         ratio = min(mine / its for mine, its in rounds)
         yield at_most(f"{name}, times the toy's", ratio, bound)
-    few = {"send": min(row[0] for row in sends), "receive and complete": min(r[0] for r in takes)}
-    few |= others(ask)
-    fill(ask, much - LITTLE)
-    gc.collect()
-    gc.freeze()
-    many = {
-        "send": min(sending(ask) for _ in range(ROUNDS)),
-        "receive and complete": min(taking(ask) for _ in range(ROUNDS)),
-    }
-    many |= others(ask)
-    for name, before in few.items():
-        figure = f"{name}, {much:,} held, times that at {LITTLE:,}"
-        yield at_most(figure, many[name] / before, GROWTH)
+    few, held = measured(ask), LITTLE
+    for size in sizes:
+        fill(ask, size - held)
+        held = size
+        many = measured(ask)
+        for name, before in few.items():
+            figure = f"{name}, {size:,} held, times that at {LITTLE:,} ({before:.1f} us)"
+            yield at_most(figure, many[name] / before, GROWTH)
 
 
 def main() -> int:
     """Print the figures; return 1 if a bound does not hold."""
     options = parser(__doc__)
-    options.add_argument("--messages", type=int, default=MUCH, help="to be held")
+    options.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="messages held")
     args = options.parse_args()
-    return tell(figures(args.messages), as_json=args.json)
+    return tell(figures(sorted(args.sizes)), as_json=args.json)
 
 
 if __name__ == "__main__":

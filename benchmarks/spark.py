@@ -2,24 +2,29 @@
 
 The histories are those of one client of `busproof.judging.workload` on the reference model, many in
 one file, on a virtual clock. Judging is compared with judging in one process, screening with
-reading the lines; all in processor seconds of this process and its descendants. The start of Spark
-is measured separately. The long history is one of a queue that always holds as many messages. A
-figure is left out where its option has no size. Linux only.
+Spark's own scan of the JSON lines, and with the same screening in DuckDB; all in processor seconds
+of this process and its descendants. The start of Spark is measured separately. The long history is
+one of a queue that always holds as many messages. A figure is left out where its option has no
+size. Linux only.
 """
 
 import os
+import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Final, TypeVar
 
 import attrs
 from figures import Figure, at_most, parser, tell
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import ArrayType, DataType, StructType
 
 from busproof import vocabulary as v
 from busproof.adapters.model import ModelAdapter
@@ -28,6 +33,7 @@ from busproof.history.records import Ended, Header, ScenarioVerdict, Started
 from busproof.judging.verdicts import conformance
 from busproof.judging.workload import work
 from busproof.pipeline.checking import check
+from busproof.pipeline.screening.events import RECORD
 from busproof.pipeline.session import spark_session
 from busproof.pipeline.sources import find_source
 from busproof.spec import load as load_catalogue
@@ -40,7 +46,21 @@ HELD: Final = 100
 KEYS: Final = 40
 JUDGING: Final = 1.35
 SCREENING: Final = 8
+DUCKDB: Final = 3
 MEMORY: Final = 1.3
+
+QUERY: Final = Path(__file__).with_name("screening_duckdb.sql")
+IN_DUCKDB: Final = """
+import sys
+import time
+import duckdb
+connection = duckdb.connect()
+connection.execute(f"set threads = {sys.argv[2]}")
+connection.execute("set enable_progress_bar = false")
+before = time.process_time()
+connection.execute(sys.argv[1]).fetchall()
+print(time.process_time() - before)
+"""
 
 T = TypeVar("T")
 
@@ -167,6 +187,7 @@ def main() -> int:
     options.add_argument("--sizes", type=int, nargs="*", default=SIZES, help="events to judge")
     options.add_argument("--screened", type=int, nargs="*", default=SCREENED, help="to screen")
     options.add_argument("--long", type=int, nargs="*", default=LONG, help="of one long history")
+    options.add_argument("--duckdb", metavar="PYTHON", help="a Python that has DuckDB")
     options.add_argument("--cores", type=int, default=1, help="cores of Spark (default: 1)")
     args = options.parse_args()
     before = worked()
@@ -177,7 +198,7 @@ def main() -> int:
         for measure, sizes in (
             (memory, args.long),  # first, while the Python of the executors is small
             (judging, args.sizes),
-            (screening, args.screened),
+            (partial(screening, duckdb=args.duckdb, cores=args.cores), args.screened),
         ):
             if sizes:
                 found += measure(spark, Path(folder, "history.jsonl"), sizes)
@@ -198,23 +219,63 @@ def judging(spark: SparkSession, path: Path, sizes: Sequence[int]) -> Iterator[F
     yield at_most("Spark beside local", found.on_spark / found.local, JUDGING)
 
 
-def screening(spark: SparkSession, path: Path, sizes: Sequence[int]) -> Iterator[Figure]:
-    """Yield the cost of screening an event, and the ratio to reading the lines."""
+def screening(
+    spark: SparkSession, path: Path, sizes: Sequence[int], duckdb: str | None, cores: int
+) -> Iterator[Figure]:
+    """Yield the cost of screening an event, and the ratios to other ways to read the lines."""
 
     def screen() -> None:
         check(spark, find_source(str(path)), screen=True)
 
+    def read() -> None:
+        _done(spark.read.text(str(path)))
+
     def scan() -> None:
-        spark.read.text(str(path)).write.format("noop").mode("overwrite").save()
+        _done(spark.read.schema(from_arrow_schema(RECORD)).json(str(path)))
 
     repeated(path, sizes[0])
     screen()  # warm-up: Java compiles what is called often
+    scan()
     for size in sizes:
         repeated(path, size)
-        read, screened = cost(scan)[0], cost(screen)[0]
-        yield Figure(f"reading, µs an event, {size:,} events", read / size * 1e6)
-        yield Figure(f"screening, µs an event, {size:,} events", screened / size * 1e6)
-    yield at_most("screening beside reading", screened / read, SCREENING)
+        costs = {"reading lines": cost(read)[0], "scanning": cost(scan)[0]}
+        costs["screening"] = cost(screen)[0]
+        if duckdb is not None:
+            costs["DuckDB"] = _in_duckdb(duckdb, path, cores)
+        for name, seconds in costs.items():
+            yield Figure(f"{name}, µs an event, {size:,} events", seconds / size * 1e6)
+    yield at_most("screening beside scanning", costs["screening"] / costs["scanning"], SCREENING)
+    if duckdb is not None:
+        yield at_most("screening beside DuckDB", costs["screening"] / costs["DuckDB"], DUCKDB)
+
+
+def _done(frame: DataFrame) -> None:
+    frame.write.format("noop").mode("overwrite").save()
+
+
+def _in_duckdb(python: str, path: Path, cores: int) -> float:
+    """Return the cost of the same screening in DuckDB."""
+    query = QUERY.read_text(encoding="utf-8").replace("HISTORY'", f"{path}'")
+    query = query.replace("STRUCT(COMMAND)", _struct("command"))
+    query = query.replace("STRUCT(OUTCOME)", _struct("outcome"))
+    words = [python, "-c", IN_DUCKDB, query, str(cores)]
+    ended = subprocess.run(words, check=True, capture_output=True, text=True)  # noqa: S603
+    return float(ended.stdout)
+
+
+def _struct(name: str) -> str:
+    """Return the type of a field that screening looks at, as DuckDB writes it."""
+    (field,) = (each for each in from_arrow_schema(RECORD) if each.name == name)
+    return _duckdb_type(field.dataType)
+
+
+def _duckdb_type(kind: DataType) -> str:
+    if isinstance(kind, StructType):
+        fields = (f'"{each.name}" {_duckdb_type(each.dataType)}' for each in kind)
+        return f"STRUCT({', '.join(fields)})"
+    if isinstance(kind, ArrayType):
+        return f"{_duckdb_type(kind.elementType)}[]"
+    return {"string": "VARCHAR"}.get(kind.simpleString(), kind.simpleString().upper())
 
 
 def memory(spark: SparkSession, path: Path, sizes: Sequence[int]) -> Iterator[Figure]:

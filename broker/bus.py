@@ -11,14 +11,14 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.adapters.hostile import HOSTILE_SLACK, WrongTimers
-from busproof.broker.direct_actions import deletable, delete, free, give_back, locked_by
+from busproof.broker.direct_actions import act, deletable, delete, free, give_back, locked_by, rest
 from busproof.broker.due_timers import DueTimers
 from busproof.broker.names import belongs_to
 from busproof.broker.observability.decisions import Decisions
 from busproof.broker.observability.traffic import Traffic
 from busproof.broker.policies import Patient, choices_of
 from busproof.errors import UsageError
-from busproof.model import Answer, Namespace, act, forget, new_namespace, rest, step
+from busproof.model import Answer, Namespace, forget, new_namespace, step
 from busproof.model.journal import Change
 from busproof.model.rules import RULES, Rules
 from busproof.model.state import Entity
@@ -170,7 +170,7 @@ class Bus:
                     break
         finally:
             self._is_kept = False
-        self._tell(journal.since(0))
+        self._tell(journal.hand_over())
         return answers
 
     def _take_back(

@@ -5,17 +5,46 @@ from typing import Final
 
 import attrs
 
-from busproof.model import Namespace
+from busproof.model import Choices, Namespace, forget
 from busproof.model.journal import Change
 from busproof.model.life_cycle import ACTIVE, Action
 from busproof.model.state import Entity, QueuedMessage, ScheduledMessage
 from busproof.model.values import EntitySettings
 from busproof.vocabulary.messages import Message
 
-__all__ = ["change", "check_change", "deletable", "delete", "free", "give_back", "locked_by"]
+__all__ = [
+    "act",
+    "change",
+    "check_change",
+    "deletable",
+    "delete",
+    "free",
+    "give_back",
+    "locked_by",
+    "rest",
+]
 
 GONE: Final = Message(body="")
 HELD: Final = frozenset({QueuedMessage, ScheduledMessage})
+
+
+def act(
+    namespace: Namespace, choices: Choices, do: Callable[[Namespace], None]
+) -> Sequence[Change]:
+    """Change records by no command, in a step that is not kept; return the changes.
+
+    A client library may need more than the vocabulary has, such as the release of a message.
+    """
+    forget(namespace)
+    namespace.choices = choices
+    do(namespace)
+    return namespace.journal.hand_over()
+
+
+def rest(namespace: Namespace, until: int) -> None:
+    """Advance the clock while nothing is due: no step, and no undo reaches behind it."""
+    forget(namespace)
+    namespace.now = until
 
 
 def free(changes: Sequence[Change]) -> None:

@@ -8,7 +8,8 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from busproof.model import Namespace, rest
+from busproof.broker.direct_actions import rest
+from busproof.model import Namespace
 from busproof.vocabulary.commands import AdvanceClock
 
 __all__ = ["SLICE", "DueTimers", "Spread"]

@@ -109,6 +109,17 @@ Feature: Queue management
         | deleted  |
 
     @MGMT-10
+    Scenario Outline: What does not exist takes neither batches nor scheduled messages
+      Given an empty namespace
+      When a queue that does not exist is <asked>
+      Then it is refused
+
+      Examples:
+        | asked     |
+        | batched   |
+        | scheduled |
+
+    @MGMT-10
     Scenario Outline: What does not exist holds no messages
       Given an empty namespace
       When a queue that does not exist is <asked>
@@ -118,6 +129,15 @@ Feature: Queue management
         | asked    |
         | received |
         | peeked   |
+
+    @MGMT-10 @MGMT-15
+    Scenario: The dead letters of a queue that was deleted cannot be used
+      Given a partitioned queue
+      And a message was dead-lettered
+      And the queue was deleted
+      When receivers turn to its dead letters
+      And a message is requested
+      Then it is refused because it is not found
 
     @MGMT-10
     Scenario: What was deleted cannot be used

@@ -311,7 +311,7 @@ Feature: State that an outage must not change
       And 3 messages are awaited
       Then exactly 3 messages were received
 
-    @TTL-13
+    @TTL-01
     Scenario: A message does not begin to live anew after an outage
       Given a partitioned queue
       And a message with PartitionKey "a" was sent that lives for 30 seconds
@@ -509,6 +509,28 @@ Feature: State that an outage must not change
       And a minute passes
       And everything is received and completed
       Then exactly 0 messages were received, or 1 more if it was refused
+
+    @TXN-12 @LOCK-13
+    Scenario Outline: A commit that is refused settles nothing and sends nothing
+      Given a partitioned queue
+      And 2 messages with PartitionKey "a" were sent
+      And a transaction
+      When a message is received and kept
+      And the message kept is <settled> in the transaction
+      And 2 messages with PartitionKey "a" are sent in the transaction
+      And the partition that took the first message goes down
+      And the commit is tried
+      And the partition is up again
+      And a minute passes
+      And everything is received and completed
+      Then exactly <committed> messages were received, or 2 if it was refused
+
+      Examples:
+        | settled       | committed |
+        | completed     | 3         |
+        | dead-lettered | 3         |
+        | deferred      | 3         |
+        | abandoned     | 4         |
 
   Rule: Topics and their subscriptions stay as they are
 

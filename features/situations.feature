@@ -444,6 +444,25 @@ Feature: Late effects, changed settings and refused requests
         | its time to live is updated to 200 seconds  |
         | its greatest delivery count is updated to 7 |
 
+    @MGMT-12
+    Scenario Outline: A queue that was disabled is as before when it is active again
+      Given a <kind> queue <traits>
+      When the queue is <status>
+      And the queue is active again
+      And a message with PartitionKey "a" is sent
+      And <happens>
+      And dead letters are received and completed until 1 has come
+      Then exactly 1 message was received
+      And it is a dead letter because of "<reason>"
+
+      Examples:
+        | kind        | status                 | traits                                                                | happens                                                      | reason                   |
+        | partitioned | disabled               | with a time to live of 60 seconds and that dead-letters expired messages | 60 seconds pass                                           | TTLExpiredException      |
+        | partitioned | disabled for senders   | with a time to live of 60 seconds and that dead-letters expired messages | 60 seconds pass                                           | TTLExpiredException      |
+        | regular     | disabled               | with a time to live of 60 seconds and that dead-letters expired messages | 60 seconds pass                                           | TTLExpiredException      |
+        | partitioned | disabled for receivers | with 2 deliveries                                                     | one message is received and abandoned, as often as permitted | MaxDeliveryCountExceeded |
+        | regular     | disabled               | with 2 deliveries                                                     | one message is received and abandoned, as often as permitted | MaxDeliveryCountExceeded |
+
     @MGMT-26
     Scenario Outline: A queue that is disabled stays so
       Given a <kind> queue
@@ -525,21 +544,6 @@ Feature: Late effects, changed settings and refused requests
         | its greatest delivery count is updated to 7 | a time to live of 300 seconds |
 
   Rule: An update takes nothing from what is held
-
-    @FWD-05
-    Scenario Outline: What is held stays where it is when forwarding begins
-      Given a <kind> destination "end"
-      And a <kind> queue
-      And 3 messages with PartitionKey "a" were sent
-      When the queue is changed to forward to "end"
-      And the source is changed to forward no more
-      And everything is received and completed
-      Then exactly 3 messages were received
-
-      Examples:
-        | kind        |
-        | partitioned |
-        | regular     |
 
     @MGMT-12
     Scenario Outline: What is there stays there
@@ -908,25 +912,6 @@ Feature: Late effects, changed settings and refused requests
         | partitioned |
         | regular     |
 
-    @LOCK-13
-    Scenario Outline: A commit that is refused settles nothing
-      Given a <kind> queue with locks of 10 seconds
-      And 2 messages with PartitionKey "a" were sent
-      And a transaction
-      When a message is received and kept
-      And 10 seconds pass
-      And it is received over another connection
-      And the message kept is completed in the transaction
-      And the commit is tried
-      Then the other receiver can complete it
-      When everything is received and completed
-      Then exactly 1 message was received
-
-      Examples:
-        | kind        |
-        | partitioned |
-        | regular     |
-
     @SCHED-05
     Scenario: A cancellation that comes too late takes nothing away
       Given a partitioned queue
@@ -1007,6 +992,19 @@ Feature: Late effects, changed settings and refused requests
       When session "s" is accepted
       And everything of session "s" is received and completed
       Then in the end its message count is 2
+
+    @MGMT-20
+    Scenario Outline: A message of a session that is received and deleted is counted no more
+      Given a <kind> queue that requires sessions
+      And 3 messages with SessionId "s" were sent
+      When session "s" is accepted
+      And c1 asks: Receive, queue "orders", mode "receive-and-delete", session id "s"
+      Then in the end its message count is 2
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
 
     @MGMT-20
     Scenario: What is sent in a transaction is counted from its commit
@@ -1207,21 +1205,6 @@ Feature: Late effects, changed settings and refused requests
         | partitioned |
         | regular     |
 
-    @DLQ-01 @DLQ-07
-    Scenario Outline: The deliveries of a dead letter are counted as those of any message
-      Given a <kind> queue
-      And a message was dead-lettered
-      When receivers turn to its dead letters
-      And a message is received and kept
-      And the message kept is abandoned
-      And a message is received again
-      Then its delivery count is greater by one
-
-      Examples:
-        | kind        |
-        | partitioned |
-        | regular     |
-
     @DLQ-07 @DEFER-02
     Scenario Outline: A dead letter is deferred and received by its number as any message
       Given a <kind> queue
@@ -1257,7 +1240,7 @@ Feature: Late effects, changed settings and refused requests
       And subscription "one" with 2 deliveries
       And a message with PartitionKey "a" was sent
       When receivers turn to subscription "one"
-      And one message is received and abandoned, 2 times
+      And one message is received and abandoned, as often as permitted
       And dead letters are received and completed until 1 has come
       Then exactly 1 message was received
       And it is a dead letter because of "MaxDeliveryCountExceeded"
@@ -1348,3 +1331,222 @@ Feature: Late effects, changed settings and refused requests
       When receivers turn to subscription "two"
       And everything is received and completed
       Then exactly 1 message was received
+
+  Rule: What is right alone is right in a session, in an outage and beside a transaction
+
+    @TTL-07
+    Scenario Outline: What expires in a session becomes a dead letter where its queue says so
+      Given a <kind> queue that requires sessions and with a time to live of 20 seconds and that dead-letters expired messages
+      And a message with SessionId "s" was sent
+      When 20 seconds pass
+      And dead letters are received and completed until 1 has come
+      Then exactly 1 message was received
+      And it is a dead letter because of "TTLExpiredException"
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @TTL-08
+    Scenario Outline: What expires in a session is dropped elsewhere
+      Given a <kind> queue that requires sessions and with a time to live of 20 seconds
+      And a message with SessionId "s" was sent
+      When 20 seconds pass
+      Then a receive of dead letters finds nothing
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @TTL-07
+    Scenario: What expires in an outage becomes a dead letter where its queue says so
+      Given a partitioned queue that dead-letters expired messages
+      And a message without key was sent that lives for 20 seconds
+      When 8 partitions go down
+      And 20 seconds pass
+      And every partition is up again
+      And 20 seconds pass
+      And a receive is tried
+      And dead letters are received and completed until 1 has come
+      Then exactly 1 message was received
+
+    @TTL-08
+    Scenario: What expires in an outage is no dead letter where its queue does not say so
+      Given a partitioned queue
+      And 4 messages without key were sent at once that live for 20 seconds
+      When 8 partitions go down
+      And 20 seconds pass
+      And every partition is up again
+      And 20 seconds pass
+      Then a receive of dead letters finds nothing
+      And a receive finds nothing
+
+    @TTL-07
+    Scenario Outline: What expires after an outage becomes a dead letter where its queue says so
+      Given a partitioned queue <traits>
+      And a message with PartitionKey "a" was sent that lives for 20 seconds
+      When every partition is down for a while
+      And 20 seconds pass
+      And a receive is tried
+      And dead letters are received and completed until 1 has come
+      Then exactly 1 message was received
+
+      Examples:
+        | traits                                                                |
+        | that dead-letters expired messages                                    |
+        | with a time to live of 60 seconds and that dead-letters expired messages |
+
+    @TTL-08
+    Scenario: What expires after an outage is dropped elsewhere
+      Given a partitioned queue
+      And a message with PartitionKey "a" was sent that lives for 20 seconds
+      When every partition is down for a while
+      And 20 seconds pass
+      Then a receive finds nothing
+      And a receive of dead letters finds nothing
+
+    @TTL-01
+    Scenario Outline: What expires while a transaction is open is given to nobody
+      Given a <kind> queue
+      And a message with PartitionKey "a" was sent that lives for 20 seconds
+      And a transaction
+      When a message with PartitionKey "a" is sent in the transaction
+      And 20 seconds pass
+      Then a receive finds nothing
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @DLQ-09
+    Scenario Outline: A dead letter outlives the time that its message had
+      Given a <kind> queue with a time to live of 60 seconds
+      And a message with PartitionKey "a" was sent that lives for 20 seconds
+      When a message is received and dead-lettered because of "unreadable"
+      And 120 seconds pass
+      And all dead letters are received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @TTL-02 @TTL-01
+    Scenario: What is sent in an outage lives as long as it says
+      Given a partitioned queue
+      And 8 partitions are down
+      And a message without key was sent that lives for 40 seconds
+      And a message without key was sent that lives for 40 seconds
+      When every partition is up again
+      And only 20 of 40 seconds pass
+      And one message is received and completed
+      And 20 seconds pass
+      Then a receive finds nothing
+
+    @LIMIT-06
+    Scenario: What is too large cannot be scheduled in an outage
+      Given a partitioned queue
+      And 8 partitions are down
+      When a body larger than the tier takes is scheduled
+      Then it is refused
+
+    @SESS-06
+    Scenario Outline: The next session that was accepted gives its messages
+      Given a <kind> queue that requires sessions
+      And 2 messages with SessionId "s" were sent
+      When the next session is accepted
+      And everything of session "s" is received and completed
+      Then exactly 2 messages were received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @TXN-12 @LOCK-11
+    Scenario Outline: A settlement that is committed after an outage holds
+      Given a <kind> queue with locks of 20 seconds
+      And 2 messages with PartitionKey "a" were sent
+      And a transaction
+      When the partition that took the first message goes down
+      And the partition is up again
+      And a message is received and kept
+      And the message kept is <settled> in the transaction
+      And the transaction is committed
+      And 20 seconds pass
+      And everything is received and completed
+      Then exactly <left> messages were received
+
+      Examples:
+        | kind        | settled       | left |
+        | partitioned | completed     | 1    |
+        | partitioned | dead-lettered | 1    |
+        | partitioned | deferred      | 1    |
+        | partitioned | abandoned     | 2    |
+        | regular     | completed     | 1    |
+
+    @TXN-12
+    Scenario Outline: A transaction that was committed takes nothing more
+      Given a <kind> queue
+      And a message with PartitionKey "a" was sent
+      And a transaction
+      When a message with PartitionKey "a" is sent in the transaction
+      And the transaction is committed
+      And a message is received and kept
+      And the message kept is completed in the transaction
+      Then it is refused
+      When a message with PartitionKey "a" is sent in the transaction
+      Then it is refused
+      And the message kept can be completed
+      When everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @TXN-13 @LOCK-12
+    Scenario Outline: A transaction outlives the message that it was to settle
+      Given a <kind> queue with locks of 10 seconds
+      And a message with PartitionKey "a" was sent
+      And a transaction
+      When a message is received and kept
+      And the message kept is completed in the transaction
+      And a message with PartitionKey "a" is sent in the transaction
+      And 10 seconds pass
+      And a receive is tried
+      And the transaction is rolled back, unless it has ended
+      And a minute passes
+      And everything is received and completed
+      Then exactly 1 message was received
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @SESS-23
+    Scenario Outline: A peek in a session shows that session, whatever else is open
+      Given a <kind> queue that requires sessions
+      And messages with SessionId "a", "b" and "c" were sent in turn, 3 of each
+      And a transaction
+      When session "b" is accepted
+      And messages of session "b" are peeked
+      Then only messages of session "b" are shown
+
+      Examples:
+        | kind        |
+        | partitioned |
+        | regular     |
+
+    @MGMT-07
+    Scenario: A request of a later api-version creates a partitioned topic, whatever else is open
+      Given an empty namespace
+      And a transaction
+      When a partitioned topic is created by a request of api-version 2021-05
+      Then it is accepted

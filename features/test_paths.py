@@ -3,7 +3,7 @@
 import pytest
 
 from busproof.steps.bus import Bus
-from busproof.steps.definitions.paths_of_specs import follow
+from busproof.steps.paths_of_specs import follow
 from busproof.tla.graphs.paths import Path_, Suite, load_suites
 
 

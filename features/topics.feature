@@ -27,6 +27,22 @@ Feature: Topics and subscriptions
         | regular     | SessionId "a" and PartitionKey "a" and MessageId "x" |
 
     @TOPIC-01
+    Scenario Outline: The last of many subscriptions gets its copies as the first
+      Given a <kind> topic
+      And subscriptions "s1" to "s60"
+      When 2 messages with PartitionKey "a" are sent
+      And receivers turn to subscription "<name>"
+      And everything is received and completed
+      Then exactly 2 messages were received
+
+      Examples:
+        | kind        | name |
+        | partitioned | s1   |
+        | partitioned | s30  |
+        | partitioned | s60  |
+        | regular     | s60  |
+
+    @TOPIC-01
     Scenario: None of many messages is missing in the last of several subscriptions
       Given a partitioned topic
       And subscriptions "s1" to "s5"

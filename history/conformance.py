@@ -78,6 +78,7 @@ class Counterexample:
 
     Attributes:
         scenario: its scenario.
+        about: the fault and the rule that it breaks, in a sentence, if it was found by machine.
         events: from an empty namespace to the violation, which is the last.
         seen: the observation, in words.
         allowed: the allowed answers, or what the scenario requires, in words.
@@ -87,6 +88,7 @@ class Counterexample:
     events: tuple[v.Event, ...]
     seen: str
     allowed: tuple[str, ...]
+    about: str = ""
 
 
 @attrs.frozen(kw_only=True)

@@ -15,6 +15,7 @@ __all__ = [
     "AGAIN",
     "EXPLORATION",
     "REPEATED",
+    "SENTENCE",
     "Ended",
     "Header",
     "History",
@@ -95,6 +96,10 @@ class Started:
     scenario: str
     rules: tuple[str, ...] = ()
     feature: str = ""
+
+
+SENTENCE: Final = "*"
+"""Keyword of the first step of a distilled situation: its name, then what is wrong."""
 
 
 @attrs.frozen(kw_only=True)

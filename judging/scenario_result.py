@@ -14,6 +14,7 @@ from busproof.history.conformance import Counterexample
 from busproof.history.records import (
     AGAIN,
     EXPLORATION,
+    SENTENCE,
     Ended,
     Header,
     Oracle,
@@ -250,7 +251,16 @@ def _of_violation(scenario: Scenario, found: Judged) -> Counterexample:
         events=events,
         seen=outcome_words(events[-1].outcome),
         allowed=tuple(dict.fromkeys(outcome_words(each.outcome) for each in allowed)),
+        about=_about(scenario),
     )
+
+
+def _about(scenario: Scenario) -> str:
+    """Return the sentence of a distilled situation, which is its first step after its name."""
+    steps = () if scenario.ended is None else scenario.ended.steps
+    if not steps or steps[0].keyword != SENTENCE:
+        return ""
+    return steps[0].text.removeprefix(f"{scenario.name}. ")
 
 
 def _of_literal(scenario: Scenario, ended: Ended) -> Counterexample:

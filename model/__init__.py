@@ -8,7 +8,7 @@ from busproof.model.answers import Answer
 from busproof.model.choices import Choices, HostileChoices, RandomChoices, RoundRobin, Scripted
 from busproof.model.rules import RULES, Rules
 from busproof.model.state import Namespace
-from busproof.model.step import act, forget, new_namespace, rest, step, ways
+from busproof.model.step import forget, new_namespace, step, ways
 
 __all__ = [
     "RULES",
@@ -20,10 +20,8 @@ __all__ = [
     "RoundRobin",
     "Rules",
     "Scripted",
-    "act",
     "forget",
     "new_namespace",
-    "rest",
     "step",
     "ways",
 ]

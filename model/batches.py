@@ -49,7 +49,7 @@ def check(namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...])
         rules.limits.check_batch(namespace, messages)
         rules.batches.check_keys(namespace, entity, messages)
     for message in messages:
-        rules.limits.check_message(namespace, message)
+        rules.limits.check_message(namespace, message)  # one at fault refuses all
 
 
 def check_keys(namespace: Namespace, entity: Entity, messages: tuple[v.Message, ...]) -> None:
@@ -102,20 +102,14 @@ def check_deletion(namespace: Namespace, entity: Entity, count: int) -> None:
     rules, settings = namespace.rules, entity.settings
     if settings.requires_session:
         raise Refusal(v.Error.INVALID_OPERATION)
-    if settings.partitioned:
-        answer = namespace.reading("DELETE-PARTITIONED", "refused", "deleted")
-        if answer == "refused":
-            raise Refusal(v.Error.INVALID_OPERATION, "BATCH-19")
-    too_many = count > most_deleted(namespace.profile.tier)
-    if too_many and namespace.choices.pick("BATCH-20", ("refused", "taken")) == "refused":
+    choice = ("DELETE-PARTITIONED", "refused", "deleted")
+    if settings.partitioned and namespace.reading(*choice) == "refused":
+        raise Refusal(v.Error.INVALID_OPERATION, "BATCH-19")
+    most = MOST_DELETED_PREMIUM if namespace.profile.is_premium else MOST_DELETED
+    if count > most and namespace.choices.pick("BATCH-20", ("refused", "taken")) == "refused":
         raise Refusal(v.Error.INVALID_OPERATION, "BATCH-20")
     if entity.base.down:
         raise rules.partitions.outage(namespace, "LIFE-11")
-
-
-def most_deleted(tier: v.Tier) -> int:
-    """BATCH-20: return the maximum number of messages that one request deletes."""
-    return MOST_DELETED_PREMIUM if tier is v.Tier.PREMIUM else MOST_DELETED
 
 
 def deletable(namespace: Namespace, entity: Entity, age: int | None) -> list[QueuedMessage]:

@@ -9,14 +9,17 @@ small class that knows no rules; the first candidate is the regular one.
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
-from typing import Any, Protocol, TypeVar
+from operator import attrgetter
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
-__all__ = ["Choices", "HostileChoices", "RandomChoices", "Randomness", "RoundRobin", "Scripted"]
+if TYPE_CHECKING:
+    from random import Random
+
+__all__ = ["Choices", "HostileChoices", "RandomChoices", "RoundRobin", "Scripted"]
 
 T = TypeVar("T")
 CONSIDERED = 64
 """Maximum number of candidates considered by a policy that does not take the first one."""
-
 
 Fits = Callable[[int], bool] | None
 """Predicate of partitions that may be chosen; `None` if all may."""
@@ -30,17 +33,15 @@ class Choices(Protocol):
 
     def partition(self, name: str, path: str, count: int, fits: Fits) -> int | None:
         """Return one of the partitions of an entity that fit, if any does."""
+        candidates = [number for number in range(count) if fits is None or fits(number)]
+        return self.pick(name, candidates) if candidates else None
 
     def home(self, value: str, partitions: int) -> int | None:
         """Return the partition that a key selects; `None` leaves it to `partition`, once."""
+        return None
 
 
-def fitting(count: int, fits: Fits) -> list[int]:
-    """Return the partitions that may be chosen."""
-    return [number for number in range(count) if fits is None or fits(number)]
-
-
-class RoundRobin:
+class RoundRobin(Choices):
     """Policy of a regular bus: partitions in turn, keys by hash, otherwise the first candidate."""
 
     def __init__(self) -> None:
@@ -53,11 +54,11 @@ class RoundRobin:
     def partition(self, name: str, path: str, count: int, fits: Fits) -> int | None:
         """Return the partition after the last one used."""
         place = (name, path)
-        turn = self._turns.get(place, 0)
-        for ahead in range(count):
-            number = (turn + ahead) % count
+        number = self._turns.get(place, -1)
+        for _ in range(count):
+            number = (number + 1) % count
             if fits is None or fits(number):
-                self._turns[place] = number + 1
+                self._turns[place] = number
                 return number
         return None
 
@@ -66,37 +67,19 @@ class RoundRobin:
         return zlib.crc32(value.encode(errors="surrogatepass")) % partitions
 
 
-class Randomness(Protocol):
-    """The part of `random.Random` that a policy needs."""
-
-    def random(self) -> float:
-        """Return a number from 0 up to 1."""
-
-    def choice(self, candidates: Sequence[Any]) -> Any:
-        """Return one of the candidates."""
-
-
-class RandomChoices:
+class RandomChoices(Choices):
     """Policy that picks one of the first candidates at random."""
 
-    def __init__(self, random: Randomness) -> None:
+    def __init__(self, random: "Random") -> None:
         self._random = random
 
     def pick(self, name: str, candidates: Iterable[T]) -> T:
-        """Return one of the first 64 candidates."""
-        return self._among(list(islice(candidates, CONSIDERED)))
-
-    def partition(self, name: str, path: str, count: int, fits: Fits) -> int | None:
-        """Return any partition that fits."""
-        candidates = fitting(count, fits)
-        return self._among(candidates) if candidates else None
-
-    def home(self, value: str, partitions: int) -> int | None:
-        """Leave it to `partition`."""
-        return None
+        """Return one of the candidates, the first 64 of an index, which may be long."""
+        most = None if isinstance(candidates, Sequence) else CONSIDERED
+        return self._among(list(islice(candidates, most)))
 
     def _among(self, candidates: Sequence[T]) -> T:
-        return self._random.choice(candidates)  # type: ignore[no-any-return]
+        return self._random.choice(candidates)
 
 
 class HostileChoices(RandomChoices):
@@ -108,7 +91,7 @@ class HostileChoices(RandomChoices):
         return super()._among(candidates)
 
 
-class Scripted:
+class Scripted(Choices):
     """Policy that picks candidates by their position in a canonical order, then always the first.
 
     Indexes yield candidates in an arbitrary order and may yield one twice, so replaying by position
@@ -121,19 +104,13 @@ class Scripted:
 
     def pick(self, name: str, candidates: Iterable[T]) -> T:
         """Return the candidate at the position that the script names."""
-        found = _canonical(candidates)
+        found = list(dict.fromkeys(candidates))
+        if hasattr(found[0], "touched"):
+            # Records, which have a number or a name among others of their kind.
+            found.sort(key=attrgetter("number" if hasattr(found[0], "number") else "name"))
         place = self._chosen(len(found))
         self.made.append((name, place, len(found)))
         return found[place]
-
-    def partition(self, name: str, path: str, count: int, fits: Fits) -> int | None:
-        """Return the partition at the position that the script names."""
-        candidates = fitting(count, fits)
-        return self.pick(name, candidates) if candidates else None
-
-    def home(self, value: str, partitions: int) -> int | None:
-        """Leave it to `partition`."""
-        return None
 
     def _chosen(self, count: int) -> int:
         """Return the position of the next choice among so many candidates."""
@@ -145,16 +122,3 @@ class Scripted:
         while made and made[-1][1] + 1 == made[-1][2]:
             made.pop()
         return [place for _, place, _ in made[:-1]] + [made[-1][1] + 1] if made else None
-
-
-def _canonical(candidates: Iterable[T]) -> list[T]:
-    """Return records in the order of their numbers or names, and anything else unchanged."""
-    found = list(dict.fromkeys(candidates))
-    if found and hasattr(found[0], "touched"):
-        found.sort(key=_identity)
-    return found
-
-
-def _identity(thing: Any) -> Any:
-    """Return the identity of a record among others of its kind."""
-    return thing.number if hasattr(thing, "number") else thing.name

@@ -42,13 +42,11 @@ def dead_letter(namespace: Namespace, queued: QueuedMessage, reason: str) -> Non
 
     DEAD-LETTER-COUNT decides whether the delivery count continues or starts again.
     """
-    readings = ("anew", "kept")
-    kept = namespace.reading("DEAD-LETTER-COUNT", *readings) == "kept"
+    rules = namespace.rules
+    kept = namespace.reading("DEAD-LETTER-COUNT", "anew", "kept") == "kept"
     transit = DIRECT._replace(reason=reason, failed=queued.failed if kept else 0)
-    namespace.rules.messages.remove(namespace, queued)
-    namespace.rules.dead_letters.enqueue(
-        namespace, queued.entity, queued.message, queued.partition, transit
-    )
+    rules.messages.remove(namespace, queued)  # first: never in both queues
+    rules.dead_letters.enqueue(namespace, queued.entity, queued.message, queued.partition, transit)
 
 
 def enqueue(

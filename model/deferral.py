@@ -30,8 +30,9 @@ def receive_deferred(namespace: Namespace, command: v.ReceiveDeferred, connectio
     ]
     if len(found) < len(command.sequence_numbers):
         raise Refusal(v.Error.MESSAGE_NOT_FOUND, "DEFER-03")
-    if len({queued.partition for queued in found}) > 1:
-        rules.deferral.check_partitions(namespace)
+    several = len({queued.partition for queued in found}) > 1
+    if several and namespace.choices.pick("DEFER-10", ("refused", "given")) == "refused":
+        raise Refusal(v.Error.INVALID_OPERATION, "DEFER-10")
     given = [rules.deferral.give(namespace, queued, command.mode) for queued in found]
     return Answer(v.ReceivedSeveral(messages=tuple(given)), rules=("DEFER-02",))
 
@@ -46,12 +47,6 @@ def find(
     if queued.partition in entity.base.down:
         raise namespace.rules.partitions.outage(namespace, "LIFE-11")
     return queued
-
-
-def check_partitions(namespace: Namespace) -> None:
-    """DEFER-10: optionally refuse a request for messages of several partitions."""
-    if namespace.choices.pick("DEFER-10", ("refused", "given")) == "refused":
-        raise Refusal(v.Error.INVALID_OPERATION, "DEFER-10")
 
 
 def give(namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode) -> v.MessageView:
@@ -70,5 +65,4 @@ class Deferral:
 
     receive_deferred: Callable[[Namespace, v.ReceiveDeferred, str], Answer] = receive_deferred
     find: Callable[[Namespace, Entity, int, Session | None], QueuedMessage] = find
-    check_partitions: Callable[[Namespace], None] = check_partitions
     give: Callable[[Namespace, QueuedMessage, v.ReceiveMode], v.MessageView] = give

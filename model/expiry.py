@@ -12,7 +12,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.life_cycle import ACTIVE, Action
-from busproof.model.state import Entity, Namespace, QueuedMessage, is_there
+from busproof.model.state import Entity, Namespace, QueuedMessage
 from busproof.model.values import InTransit
 
 __all__ = ["Expiry"]
@@ -36,7 +36,7 @@ def expires_at(
 
 def end(namespace: Namespace, queued: QueuedMessage) -> None:
     """TTL-01, TTL-02, TTL-05, TTL-10: expire a message unless it is locked or deferred."""
-    if queued.state is ACTIVE and is_there(queued):
+    if queued.state is ACTIVE and queued.is_there:
         namespace.rules.expiry.expire(namespace, queued)
 
 

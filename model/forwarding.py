@@ -13,7 +13,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.state import NO_PARTITIONS, Entity, Namespace
-from busproof.model.values import EntityKind, EntitySettings, InTransit, Key, Refusal
+from busproof.model.values import EntitySettings, InTransit, Key, Refusal
 
 __all__ = ["Forwarding"]
 
@@ -30,13 +30,9 @@ def check_settings(namespace: Namespace, settings: EntitySettings) -> None:
     for path in (settings.forward_to, settings.forward_dead_letters_to):
         if path is not None:
             destination = namespace.entities.get(path)
-            if destination is None or not is_destination(destination):
+            # Neither a subscription nor a dead-letter queue takes messages (TOPIC-06, DLQ-11).
+            if destination is None or destination.base is not destination:
                 raise Refusal(v.Error.INVALID_OPERATION, "FWD-29")
-
-
-def is_destination(entity: Entity) -> bool:
-    """TOPIC-06, DLQ-11: return whether messages can be sent or forwarded to an entity."""
-    return entity.kind in (EntityKind.QUEUE, EntityKind.TOPIC)
 
 
 def forward(
@@ -165,13 +161,9 @@ class Forwarding:
     check_settings: Callable[[Namespace, EntitySettings], None] = check_settings
     forward: Callable[[Namespace, Entity, v.Message, int, InTransit], None] = forward
     most_hops: Callable[[Namespace], int] = most_hops
-    forward_dead_letter: Callable[[Namespace, Entity, v.Message, int, InTransit], None] = (
-        forward_dead_letter
-    )
+    forward_dead_letter: Callable[..., None] = forward_dead_letter
     deliver: Callable[[Namespace, Entity, v.Message, InTransit], str | None] = deliver
     key_of: Callable[[Namespace, Entity, Entity, v.Message], Key | None] = key_of
     place: Callable[[Namespace, Entity, v.Message, Key | None], int | None] = place
     keep: Callable[[Namespace, Entity, v.Message, int, InTransit, str], None] = keep
-    reject_sessionless: Callable[[Namespace, Entity, v.Message, int, InTransit], None] = (
-        reject_sessionless
-    )
+    reject_sessionless: Callable[..., None] = reject_sessionless

@@ -14,12 +14,11 @@ from itertools import islice
 from operator import attrgetter
 from typing import Any, Final, Generic, Protocol, TypeVar
 
+from busproof.model.choices import CONSIDERED
 from busproof.model.life_cycle import ACTIVE, State
 
-__all__ = ["CONSIDERED", "TIDY_FROM", "Line", "Timer", "Timers", "by_number"]
+__all__ = ["TIDY_FROM", "Line", "Timer", "Timers", "by_number"]
 
-CONSIDERED: Final = 64
-"""Maximum number of messages of a line that a policy may consider."""
 TIDY_FROM: Final = 64
 """Minimum size of an index for a clean-up."""
 
@@ -40,16 +39,17 @@ class Line(Generic[Item]):
     """Messages in the order of their numbers, with quick access to the first available one.
 
     `arrived` has messages that were never released, with rising numbers; `returned` is a heap of
-    those that were (LOCK-09: they precede messages that were sent later).
+    those that were (LOCK-09: they precede messages that were sent later). `order` has all; those
+    before `head` have left, as most do at the front, and no peek has to pass them.
     """
 
-    __slots__ = ("arrived", "gone", "order", "returned", "serial")
+    __slots__ = ("arrived", "gone", "head", "order", "returned", "serial")
 
     def __init__(self) -> None:
         self.order: list[Item] = []
         self.arrived: deque[Item] = deque()
         self.returned: list[tuple[int, int, Item]] = []
-        self.gone = 0
+        self.gone = self.head = 0
         self.serial = 0
 
     def first(self, table: Mapping[int, Item]) -> Item | None:
@@ -84,7 +84,8 @@ class Line(Generic[Item]):
     def behind(self, table: Mapping[int, Item], number: int) -> Iterator[Item]:
         """Return all items from this number on, in order."""
         order = self.order
-        for place in range(bisect_left(order, number, key=by_number), len(order)):
+        start = bisect_left(order, number, key=by_number)
+        for place in range(max(start, self.head), len(order)):
             item = order[place]
             if table.get(item.number) is item:
                 yield item
@@ -112,6 +113,7 @@ class Line(Generic[Item]):
         """Insert an item at the position of its number, once."""
         order = self.order
         place = bisect_left(order, item.number, key=by_number)
+        self.head = min(self.head, place)
         while place < len(order) and order[place].number == item.number:
             if order[place] is item:
                 return
@@ -119,15 +121,18 @@ class Line(Generic[Item]):
         order.insert(place, item)
 
     def left(self, table: Mapping[int, Item]) -> None:
-        """Count a removed item, and clean up when half of the line is stale."""
+        """Count a removed item; skip the stale front, and clean up when half of it all is stale."""
         self.gone += 1
-        if self.gone > TIDY_FROM and self.gone * 2 > len(self.order):
-            self.order = [item for item in self.order if table.get(item.number) is item]
-            self.gone = 0
+        order = self.order
+        while self.head < len(order) and table.get(order[self.head].number) is not order[self.head]:
+            self.head += 1
+        if self.gone > TIDY_FROM and self.gone * 2 > len(order):
+            self.order = [item for item in order if table.get(item.number) is item]
+            self.gone = self.head = 0
 
 
 Timer = tuple[int, int, str, int, str, Any]
-"""Time, number and name (which break ties), serial number, kind of record, record."""
+"""Time, number and name (which break ties), serial number, rule that looks, record."""
 
 
 class Timers:
@@ -144,10 +149,10 @@ class Timers:
         self.serial = 0
         self.stale = 0
 
-    def set(self, moment: int, number: int, name: str, kind: str, thing: Any) -> None:
+    def set(self, moment: int, number: int, name: str, rule: str, thing: Any) -> None:
         """Set a timer for a record."""
         self.serial += 1
-        heappush(self.heap, (moment, number, name, self.serial, kind, thing))
+        heappush(self.heap, (moment, number, name, self.serial, rule, thing))
 
     def is_due(self, now: int) -> bool:
         """Return whether a timer is due."""

@@ -21,11 +21,11 @@ Change = tuple[Any, Any, Any]
 """A record, `None` and its old values; or a table, a key and the old entry."""
 
 
+@attrs.define(eq=False, repr=False)
 class Record:
     """A value that a journal can restore; `touched` is the epoch of its last recording."""
 
-    __slots__ = ()
-    touched: int
+    touched: int = attrs.field(default=0, init=False)
     names: ClassVar[tuple[str, ...]]
     values: ClassVar[Callable[[Any], tuple[Any, ...]]]
 
@@ -60,13 +60,9 @@ class Journal:
     def forget(self) -> None:
         """Discard the changes, which can no longer be undone."""
         self.epoch += 1
-        self.log.clear()
-        self.revealed.clear()
-
-    def begin(self) -> int:
-        """Return a mark to undo to, at the start of a step that has revealed nothing yet."""
-        self.revealed.clear()
-        return self.mark()
+        if self.log or self.revealed:
+            self.log.clear()
+            self.revealed.clear()
 
     def mark(self) -> int:
         """Return a mark to undo to."""
@@ -87,10 +83,6 @@ class Journal:
     def drop(self, table: dict[Any, Any], key: Any) -> None:
         """Remove an entry from a table."""
         self.log.append((table, key, table.pop(key)))
-
-    def passed(self, restore: Callable[[Any], None], timer: Any) -> None:
-        """Record a timer that has run: after an undo it has to run again."""
-        self.log.append((restore, None, timer))
 
     def reveal(self, table: dict[Any, Any], key: Any, value: Any) -> None:
         """Set an entry that a client can infer even from a refusal, and that survives the refusal.
@@ -133,15 +125,7 @@ class Journal:
         for each in restored:
             each.index()
 
-    def since(self, mark: int) -> tuple[Change, ...]:
-        """Return the changes since the mark."""
-        return tuple(self.log[mark:])
-
-    @staticmethod
-    def changed(changes: Sequence[Change]) -> list[tuple[Any, Any]]:
-        """Return each changed record, and each table with the key of a changed entry."""
-        found: dict[tuple[int, Any], tuple[Any, Any]] = {}
-        for thing, key, _ in changes:
-            if isinstance(thing, Record | dict):
-                found[id(thing), key] = (thing, key)
-        return list(found.values())
+    def hand_over(self) -> Sequence[Change]:
+        """Return all changes without a copy, and begin anew: they can no longer be undone."""
+        log, self.log = self.log, []
+        return log

@@ -107,8 +107,8 @@ def place_without_key(namespace: Namespace, entity: Entity, size: int, timeout: 
     """
     rules, down = namespace.rules, entity.base.down
     if down and timeout <= SHORT_TIMEOUT and entity.settings.partitioned:
-        answers = ("goes-round", "must-fail")
-        if namespace.may("SHORT-TIMEOUT", "may-fail", *answers) == "must-fail":
+        fails = namespace.may("SHORT-TIMEOUT", "may-fail", "goes-round", "must-fail") == "must-fail"
+        if fails:
             raise rules.partitions.outage(namespace, "KEY-18")
     partition = rules.keys.next_partition(namespace, entity, down)
     if partition is None:
@@ -125,9 +125,9 @@ def place_without_key(namespace: Namespace, entity: Entity, size: int, timeout: 
 
 def next_partition(namespace: Namespace, entity: Entity, down: frozenset[int]) -> int | None:
     """KEY-14: return a partition that is up, strictly in turn if ROUND-ROBIN says so."""
-    base, count = entity.base, len(entity.partitions)
-    if count == 1 or namespace.profile.readings.get("ROUND-ROBIN") != "strict":
+    if namespace.profile.readings.get("ROUND-ROBIN") != "strict" or len(entity.partitions) == 1:
         return namespace.rules.keys.any_partition(namespace, entity, down)
+    base, count = entity.base, len(entity.partitions)
     turns = ((base.last + ahead) % count for ahead in range(1, count + 1))
     chosen = next((number for number in turns if number not in down), None)
     if chosen is not None:

@@ -29,11 +29,14 @@ MOST_IN_TRANSACTION: Final = 100
 """LIMIT-15, LIMIT-16: maximum number of messages in one transaction."""
 
 
-def kilobytes(namespace: Namespace, number: int) -> int:
-    """KB-BYTES: convert KB to bytes."""
-    return number * (
-        1000 if namespace.reading("KB-BYTES", "binary", "decimal") == "decimal" else 1024
-    )
+def exceeds(namespace: Namespace, size: int, most: int, most_in_premium: int) -> bool:
+    """KB-BYTES: return whether a size is beyond the KB that the namespace's tier permits."""
+    if size < most * 1000:
+        # However a KB is counted: a bus decides only when it matters.
+        return False
+    allowed = most_in_premium if namespace.profile.is_premium else most
+    decimal = namespace.reading("KB-BYTES", "binary", "decimal") == "decimal"
+    return size > allowed * (1000 if decimal else 1024)
 
 
 def check_message(namespace: Namespace, message: v.Message) -> None:
@@ -52,11 +55,9 @@ def check_message(namespace: Namespace, message: v.Message) -> None:
 
 def check_size(namespace: Namespace, size: int) -> None:
     """LIMIT-02, LIMIT-04: check that a body is not larger than its tier permits."""
-    if size < LARGEST * 1000:
-        return
-    premium = namespace.profile.tier is v.Tier.PREMIUM
-    if size > kilobytes(namespace, LARGEST_IN_PREMIUM if premium else LARGEST):
-        raise Refusal(v.Error.MESSAGE_TOO_LARGE, "LIMIT-04" if premium else "LIMIT-02")
+    if exceeds(namespace, size, LARGEST, LARGEST_IN_PREMIUM):
+        rule = "LIMIT-04" if namespace.profile.is_premium else "LIMIT-02"
+        raise Refusal(v.Error.MESSAGE_TOO_LARGE, rule)
 
 
 def check_key(key: str, rule: v.RuleId) -> None:
@@ -74,29 +75,22 @@ def check_properties(namespace: Namespace, message: v.Message) -> None:
         len(name.encode()) + (len(value.encode()) if isinstance(value, str) else 8)
         for name, value in message.properties.items()
     ]
-    if max(sizes) > kilobytes(namespace, PROPERTY):
+    if exceeds(namespace, max(sizes), PROPERTY, PROPERTY):
         raise Refusal(v.Error.INVALID_OPERATION, "LIMIT-13")
-    if sum(sizes) > kilobytes(namespace, PROPERTIES):
+    if exceeds(namespace, sum(sizes), PROPERTIES, PROPERTIES):
         raise Refusal(v.Error.INVALID_OPERATION, "LIMIT-14")
 
 
 def check_batch(namespace: Namespace, messages: Iterable[v.Message]) -> None:
     """BATCH-07: check that a batch is not larger than the maximum message size."""
     size = sum(message.size or 0 for message in messages if not message.stands_in)
-    if size < LARGEST * 1000:
-        return
-    premium = namespace.profile.tier is v.Tier.PREMIUM
-    if size > kilobytes(namespace, LARGEST_BATCH_IN_PREMIUM if premium else LARGEST):
+    if exceeds(namespace, size, LARGEST, LARGEST_BATCH_IN_PREMIUM):
         raise Refusal(v.Error.MESSAGE_TOO_LARGE, "BATCH-07")
 
 
 def check_state(namespace: Namespace, state: str | None) -> None:
     """LIMIT-19, LIMIT-20: check the size of a session state."""
-    if state is None or len(state) * 4 < LARGEST_STATE * 1000:
-        return
-    premium = namespace.profile.tier is v.Tier.PREMIUM
-    largest = LARGEST_STATE_IN_PREMIUM if premium else LARGEST_STATE
-    if len(state.encode()) > kilobytes(namespace, largest):
+    if exceeds(namespace, len((state or "").encode()), LARGEST_STATE, LARGEST_STATE_IN_PREMIUM):
         raise Refusal(v.Error.MESSAGE_TOO_LARGE, "LIMIT-20")
 
 

@@ -14,8 +14,8 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
-from busproof.model.life_cycle import LIFE_CYCLE, LOCKED_STATES, Action, State
-from busproof.model.state import Entity, Namespace, QueuedMessage, is_there
+from busproof.model.life_cycle import CHANGES, LIFE_CYCLE, LOCKED_STATES, Action, State
+from busproof.model.state import Entity, Namespace, QueuedMessage
 from busproof.model.values import Refusal
 
 __all__ = ["Locks"]
@@ -27,17 +27,8 @@ ACTIONS: Final = {
     v.DeadLetter: Action.DEAD_LETTER,
     v.Defer: Action.DEFER,
 }
-ACTIONS_OF_BATCHES: Final = {
-    v.Disposition.COMPLETE: Action.COMPLETE,
-    v.Disposition.ABANDON: Action.ABANDON,
-    v.Disposition.DEAD_LETTER: Action.DEAD_LETTER,
-    v.Disposition.DEFER: Action.DEFER,
-}
 RULES_OF_SETTLEMENTS: Final[dict[Action, tuple[v.RuleId, ...]]] = {
-    Action.COMPLETE: ("LIFE-03",),
-    Action.ABANDON: ("LIFE-04",),
-    Action.DEAD_LETTER: ("DLQ-05",),
-    Action.DEFER: ("DEFER-01",),
+    action: (rule,) for before, action, _, rule in CHANGES if before is State.LOCKED
 }
 
 
@@ -53,14 +44,14 @@ def lock(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
     queued.state = LIFE_CYCLE[queued.state, action]
     queued.deliveries += 1
     queued.failed += 1
-    queued.token = f"{queued.number}/{queued.deliveries}"
+    queued.token = f"{queued.number}/{queued.deliveries}"  # of this delivery alone
     session = queued.session
     if session is not None:
         session.locked[queued.number] = queued
         return
     entity = queued.entity
     queued.locked_until = namespace.now + entity.settings.lock_duration
-    entity.look_at("lock", queued.locked_until, queued, queued.number)
+    entity.look_at("locks.end", queued.locked_until, queued, queued.number)
 
 
 def locked_under(namespace: Namespace, entity: Entity, token: str) -> QueuedMessage:
@@ -79,61 +70,52 @@ def settle(namespace: Namespace, command: v.Settlement, connection: str) -> Answ
     if command.transaction is not None:
         return rules.transactions.settle(namespace, entity, command, command.transaction)
     queued = rules.locks.locked_under(namespace, entity, command.lock_token)
-    reason = command.reason if isinstance(command, v.DeadLetter) else ""
-    rules.locks.apply(namespace, queued, action, reason)
+    rules.locks.apply(namespace, queued, action, getattr(command, "reason", ""))
     return Answer(DONE, rules=RULES_OF_SETTLEMENTS[action])
 
 
 def settle_batch(namespace: Namespace, command: v.SettleBatch, connection: str) -> Answer:
-    """LOCK-14, LOCK-16, LOCK-17: settle all messages; with a lost lock among them, refuse.
+    """LOCK-14, LOCK-16, LOCK-17: settle the messages under several locks."""
+    rules, action = namespace.rules, Action[command.disposition.name]
 
-    The documents do not say whether the others are settled then (SETTLE-LOST).
-    """
-    rules = namespace.rules
-    entity = rules.topics.readable(namespace, command.queue)
-    action = ACTIONS_OF_BATCHES[command.disposition]
-    tokens = tuple(dict.fromkeys(command.lock_tokens))
-    held = rules.locks.still_held(namespace, entity, tokens)
-    lost = len(held) < len(tokens)
-    if lost and rules.locks.refuses_all(namespace):
-        raise Refusal(v.Error.LOCK_LOST, "LOCK-17")
-    for queued in held:
+    def settle_one(queued: QueuedMessage) -> None:
         rules.locks.apply(namespace, queued, action, command.reason)
-    if lost:
-        return Answer(v.Refused(error=v.Error.LOCK_LOST), rules=("LOCK-17",))
-    return Answer(DONE, rules=("LOCK-14", *RULES_OF_SETTLEMENTS[action]))
+
+    refused = rules.locks.for_each(namespace, command, settle_one)
+    return refused or Answer(DONE, rules=("LOCK-14", *RULES_OF_SETTLEMENTS[action]))
 
 
-def still_held(
-    namespace: Namespace, entity: Entity, tokens: tuple[str, ...]
-) -> list[QueuedMessage]:
-    """LOCK-15, LOCK-17: return the messages whose locks are still valid."""
+def for_each(
+    namespace: Namespace, command: v.SettleBatch | v.RenewLocks, do: Callable[[QueuedMessage], None]
+) -> Answer | None:
+    """LOCK-15 to LOCK-17: act on each message under several locks; refuse if one lock is lost.
+
+    The documents do not say whether locks of several partitions are refused (SETTLE-PARTITIONS),
+    nor what a lost lock means for the others (SETTLE-LOST).
+    """
     rules, held = namespace.rules, []
+    entity = rules.topics.readable(namespace, command.queue)
+    tokens = dict.fromkeys(command.lock_tokens)
     for token in tokens:
         # A lost lock is a matter of the whole request, so its refusal waits.
         with suppress(Refusal):
             held.append(rules.locks.locked_under(namespace, entity, token))
-    if len({queued.partition for queued in held}) > 1:
-        rules.locks.check_partitions(namespace)
-    return held
-
-
-def check_partitions(namespace: Namespace) -> None:
-    """LOCK-15, LOCK-16: optionally refuse a request with locks of several partitions."""
-    if namespace.reading("SETTLE-PARTITIONS", "refused", "accepted") == "refused":
+    several = len({queued.partition for queued in held}) > 1
+    if several and namespace.reading("SETTLE-PARTITIONS", "refused", "accepted") == "refused":
         raise Refusal(v.Error.INVALID_OPERATION, "LOCK-15")
-
-
-def refuses_all(namespace: Namespace) -> bool:
-    """LOCK-17: return whether one lost lock keeps a request from affecting the other messages."""
-    return namespace.reading("SETTLE-LOST", "nothing", "others") == "nothing"
+    lost = len(held) < len(tokens)
+    if lost and namespace.reading("SETTLE-LOST", "nothing", "others") == "nothing":
+        raise Refusal(v.Error.LOCK_LOST, "LOCK-17")
+    for queued in held:
+        do(queued)
+    # Returned and not raised: a refusal that is raised takes back what was done.
+    return Answer(v.Refused(error=v.Error.LOCK_LOST), rules=("LOCK-17",)) if lost else None
 
 
 def apply(namespace: Namespace, queued: QueuedMessage, action: Action, reason: str) -> None:
     """LIFE-03, LIFE-04, DLQ-05, DEFER-01, LOCK-10: apply a settlement."""
     rules = namespace.rules
-    if queued.partition in queued.entity.base.down:
-        rules.locks.check_outage(namespace)
+    rules.partitions.check_up(namespace, queued.entity, queued.partition)
     if action is Action.COMPLETE:
         rules.locks.unlock(namespace, queued, action)
         rules.messages.remove(namespace, queued)
@@ -142,17 +124,10 @@ def apply(namespace: Namespace, queued: QueuedMessage, action: Action, reason: s
         rules.locks.unlock(namespace, queued, action)
         rules.dead_letters.dead_letter(namespace, queued, reason)
     elif action is Action.DEFER:
-        # DLQ-01: such a delivery does not count as failed.
         rules.locks.unlock(namespace, queued, action)
-        queued.failed -= 1
+        queued.failed -= 1  # such a delivery does not count as failed (DLQ-01)
     else:
         rules.locks.release(namespace, queued, action)
-
-
-def check_outage(namespace: Namespace) -> None:
-    """LIFE-11: optionally refuse a settlement, without effect, while its partition is down."""
-    if namespace.choices.pick("LIFE-11", ("settled", "refused")) == "refused":
-        raise namespace.rules.partitions.outage(namespace, "LIFE-11")
 
 
 def unlock(namespace: Namespace, queued: QueuedMessage, action: Action) -> None:
@@ -173,8 +148,7 @@ def release(namespace: Namespace, queued: QueuedMessage, action: Action) -> None
     rules = namespace.rules
     if queued.cached_by is not None:
         namespace.journal.touch(queued)
-        readings = ("stays", "counts")
-        queued.failed += namespace.reading("CACHE-DELIVERY-COUNT", *readings) == "counts"
+        queued.failed += namespace.reading("CACHE-DELIVERY-COUNT", "stays", "counts") == "counts"
     rules.locks.unlock(namespace, queued, action)
     if queued.state is State.DEFERRED:
         return
@@ -192,7 +166,7 @@ def end(namespace: Namespace, queued: QueuedMessage) -> None:
     """LIFE-05: release a message whose lock has expired."""
     expired = queued.state in LOCKED_STATES and queued.locked_until <= namespace.now
     held = queued.session is not None or namespace.rules.transactions.holds(namespace, queued)
-    if expired and not held and is_there(queued):
+    if expired and not held and queued.is_there:
         namespace.rules.locks.release(namespace, queued, Action.LOCK_ENDS)
 
 
@@ -201,7 +175,7 @@ def prolong(namespace: Namespace, queued: QueuedMessage) -> None:
     namespace.journal.touch(queued)
     queued.state = LIFE_CYCLE[queued.state, Action.RENEW]
     queued.locked_until = namespace.now + queued.entity.settings.lock_duration
-    queued.entity.look_at("lock", queued.locked_until, queued, queued.number)
+    queued.entity.look_at("locks.end", queued.locked_until, queued, queued.number)
     namespace.timers.stale += 1
 
 
@@ -216,34 +190,30 @@ def renew(namespace: Namespace, command: v.RenewLock, connection: str) -> Answer
 
 
 def check_renewal(namespace: Namespace, queued: QueuedMessage) -> None:
-    """LOCK-05, SESS-14: refuse to renew a lock that is the session's, or in an outage.
+    """LOCK-05, SESS-14: check that a lock may be renewed, which in a session is the session's.
 
     The documents do not say whether the lock of an expired message can be renewed (RENEW-EXPIRED).
     """
     if queued.session is not None:
         raise Refusal(v.Error.INVALID_OPERATION, "SESS-14")
-    if queued.partition in queued.entity.base.down:
-        namespace.rules.locks.check_outage(namespace)
+    namespace.rules.partitions.check_up(namespace, queued.entity, queued.partition)
     expired = queued.expires_at is not None and queued.expires_at <= namespace.now
     if expired and namespace.reading("RENEW-EXPIRED", "accepted", "refused") == "refused":
         raise Refusal(v.Error.LOCK_LOST, "LOCK-05")
 
 
 def renew_several(namespace: Namespace, command: v.RenewLocks, connection: str) -> Answer:
-    """LOCK-16 to LOCK-18: renew all locks; with a lost lock among them, refuse."""
-    rules = namespace.rules
-    entity = rules.topics.readable(namespace, command.queue)
-    tokens = tuple(dict.fromkeys(command.lock_tokens))
-    held = rules.locks.still_held(namespace, entity, tokens)
-    lost = len(held) < len(tokens)
-    if lost and rules.locks.refuses_all(namespace):
-        raise Refusal(v.Error.LOCK_LOST, "LOCK-17")
-    for queued in held:
+    """LOCK-16 to LOCK-18: renew several locks."""
+    rules, ends = namespace.rules, {}
+
+    def renew_one(queued: QueuedMessage) -> None:
         rules.locks.check_renewal(namespace, queued)
         rules.locks.prolong(namespace, queued)
-    if lost:
-        return Answer(v.Refused(error=v.Error.LOCK_LOST), rules=("LOCK-17",))
-    ends = {queued.token: queued.locked_until for queued in held}
+        ends[queued.token] = queued.locked_until
+
+    refused = rules.locks.for_each(namespace, command, renew_one)
+    if refused is not None:
+        return refused
     until = tuple(ends[token] for token in command.lock_tokens)
     return Answer(v.RenewedSeveral(locked_until=until), rules=("LOCK-18", "LOCK-04"))
 
@@ -257,11 +227,8 @@ class Locks:
     locked_under: Callable[[Namespace, Entity, str], QueuedMessage] = locked_under
     settle: Callable[[Namespace, v.Settlement, str], Answer] = settle
     settle_batch: Callable[[Namespace, v.SettleBatch, str], Answer] = settle_batch
-    still_held: Callable[[Namespace, Entity, tuple[str, ...]], list[QueuedMessage]] = still_held
-    check_partitions: Callable[[Namespace], None] = check_partitions
-    refuses_all: Callable[[Namespace], bool] = refuses_all
+    for_each: Callable[..., Answer | None] = for_each
     apply: Callable[[Namespace, QueuedMessage, Action, str], None] = apply
-    check_outage: Callable[[Namespace], None] = check_outage
     unlock: Callable[[Namespace, QueuedMessage, Action], None] = unlock
     release: Callable[[Namespace, QueuedMessage, Action], None] = release
     end: Callable[[Namespace, QueuedMessage], None] = end

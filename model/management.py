@@ -18,7 +18,6 @@ from busproof.model.values import EntityKind, EntitySettings, Refusal
 
 __all__ = ["Management", "build", "parts"]
 
-SCHEDULED_COUNT: Final = ("SCHEDULED-COUNT", "left-out", "counted")
 FIXED: Final = {
     "partitioned": "MGMT-04",
     "requires_session": "MGMT-13",
@@ -31,8 +30,7 @@ def create_queue(namespace: Namespace, command: v.CreateQueue, connection: str) 
     """MGMT-01 to MGMT-03, MGMT-09, DLQ-04, LOCK-02: create a queue."""
     rules = namespace.rules
     rules.management.check_name(namespace, command.queue)
-    forwards = v.destinations(command)
-    if command.requires_session or command.duplicate_detection or forwards:
+    if command.requires_session or command.duplicate_detection or v.destinations(command):
         rules.management.check_basic(namespace)
     partitioned = rules.premium.partitioned(namespace, command.partitioned, command.api_version)
     size = rules.sizes.granted_size(namespace, command.max_size)
@@ -199,15 +197,12 @@ def count(namespace: Namespace, entity: Entity) -> int:
     """
     down = entity.base.down
     if down:
-        answers = ("left-out", "counted", "refused")
-        answer = namespace.may("COUNTS-IN-OUTAGE", "either", *answers)
-        if answer == "refused":
-            raise namespace.rules.partitions.outage(namespace, "MGMT-23")
-        if answer == "left-out":
+        answers = ("COUNTS-IN-OUTAGE", "MGMT-23", "left-out", "counted")
+        if namespace.rules.partitions.answer_of(namespace, *answers) == "left-out":
             return sum(each.messages for each in entity.partitions if each.number not in down)
-    scheduled = 0
-    if entity.scheduled and namespace.reading(*SCHEDULED_COUNT) == "counted":
-        scheduled = len(entity.scheduled)
+    scheduled = len(entity.scheduled)
+    if scheduled and namespace.reading("SCHEDULED-COUNT", "left-out", "counted") == "left-out":
+        scheduled = 0
     return len(entity.messages) + scheduled
 
 
@@ -278,9 +273,8 @@ def delete(namespace: Namespace, entity: Entity) -> None:
     topic = entity.base
     if entity.kind is EntityKind.SUBSCRIPTION:
         journal.touch(topic)
-        topic.subscriptions = tuple(
-            each for each in topic.subscriptions or () if each is not entity
-        )
+        others = (each for each in topic.subscriptions or () if each is not entity)
+        topic.subscriptions = tuple(others)
     for part in parts(entity):
         journal.drop(namespace.entities, part.path)
         namespace.timers.stale += len(part.messages) + len(part.scheduled)

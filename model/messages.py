@@ -93,8 +93,9 @@ def enqueue(
     if entity.settings.requires_session and message.session_id is not None:
         session = rules.sessions.known(namespace, entity, message.session_id, partition)
     expires_at = rules.expiry.expires_at(namespace, entity, message, transit)
+    arrival, now = namespace.arrivals, namespace.now
     queued = QueuedMessage(
-        entity, number, partition, message, namespace.arrivals, session, expires_at, transit.reason
+        entity, number, partition, message, arrival, now, session, expires_at, transit.reason
     )
     queued.failed = transit.failed
     journal.put(entity.messages, number, queued)
@@ -103,13 +104,12 @@ def enqueue(
         rules.sizes.charge(namespace, entity, partition, message.size)
     counters.line.append(queued, available=session is None)
     if expires_at is not None:
-        entity.look_at("expiry", expires_at, queued, number)
+        entity.look_at("expiry.end", expires_at, queued, number)
     if session is not None:
         journal.touch(session)
         session.messages += 1
         session.line.append(queued)
         entity.free_sessions[session] = None
-    queued.enqueued_at = namespace.now
     return queued
 
 
@@ -171,8 +171,10 @@ def give_next(
             raise rules.partitions.outage(namespace, "SESS-25")
         queued = session.line.first(entity.messages)
         return None if queued is None else rules.messages.give(namespace, queued, mode)
-    if down and not rules.messages.serves_in_outage(namespace):
-        return None
+    if down:
+        answers = ("RECEIVE-IN-OUTAGE", "LIFE-11", "served", "empty")
+        if rules.partitions.answer_of(namespace, *answers) != "served":
+            return None
     if (
         entity.caches
         and (cached := rules.partitions.take_cached(namespace, entity, connection)) is not None
@@ -185,15 +187,6 @@ def give_next(
     if entity.settings.partitioned and mode is v.ReceiveMode.PEEK_LOCK:
         rules.partitions.fill_cache(namespace, entity, queued.partition, connection)
     return given
-
-
-def serves_in_outage(namespace: Namespace) -> bool:
-    """LIFE-11: return whether a receive in an outage is served; it may be empty or refused."""
-    answers = ("served", "empty", "refused")
-    answer = namespace.may("RECEIVE-IN-OUTAGE", "either", *answers)
-    if answer == "refused":
-        raise namespace.rules.partitions.outage(namespace, "LIFE-11")
-    return answer == "served"
 
 
 def next_available(namespace: Namespace, entity: Entity) -> QueuedMessage | None:
@@ -220,22 +213,16 @@ def next_available(namespace: Namespace, entity: Entity) -> QueuedMessage | None
 def offered(namespace: Namespace, entity: Entity, partition: Partition) -> Iterator[QueuedMessage]:
     """KEY-16, KEY-17: return the first message of each key, and all messages without a key."""
     keys: set[str] = set()
+    by_id = entity.base.settings.duplicate_detection
     for queued in partition.line.available(entity.messages):
-        key = order_key(queued)
-        if key is None:
+        message = queued.message
+        key = message.session_id or message.partition_key
+        if key is None and by_id:
+            key = message.message_id
+        if key is None or key not in keys:
             yield queued
-        elif key not in keys:
+        if key is not None:
             keys.add(key)
-            yield queued
-
-
-def order_key(queued: QueuedMessage) -> str | None:
-    """KEY-17: return the key whose messages stay in order with this one."""
-    message = queued.message
-    key = message.session_id or message.partition_key
-    if key is None and queued.entity.base.settings.duplicate_detection:
-        return message.message_id
-    return key
 
 
 def give(namespace: Namespace, queued: QueuedMessage, mode: v.ReceiveMode) -> v.MessageView:
@@ -261,10 +248,7 @@ class Messages:
     remove: Callable[[Namespace, QueuedMessage], None] = remove
     consume: Callable[[Namespace, QueuedMessage, Action], None] = consume
     receive: Callable[[Namespace, v.Receive, str], Answer] = receive
-    give_next: Callable[
-        [Namespace, Entity, Session | None, v.ReceiveMode, str], v.MessageView | None
-    ] = give_next
-    serves_in_outage: Callable[[Namespace], bool] = serves_in_outage
+    give_next: Callable[..., v.MessageView | None] = give_next
     next_available: Callable[[Namespace, Entity], QueuedMessage | None] = next_available
     offered: Callable[[Namespace, Entity, Partition], Iterator[QueuedMessage]] = offered
     give: Callable[[Namespace, QueuedMessage, v.ReceiveMode], v.MessageView] = give

@@ -10,22 +10,16 @@ answers first.
 from collections.abc import Callable, Iterable, Iterator
 from heapq import merge
 from itertools import chain, islice
+from operator import attrgetter
 from typing import Final
 
 import attrs
 
 from busproof import vocabulary as v
-from busproof.model.answers import DONE, Answer, as_view, view_of
+from busproof.model.answers import DONE, Answer, view_of
 from busproof.model.indexes import by_number
 from busproof.model.life_cycle import Action, State
-from busproof.model.state import (
-    NO_PARTITIONS,
-    Entity,
-    Namespace,
-    Partition,
-    QueuedMessage,
-    is_there,
-)
+from busproof.model.state import NO_PARTITIONS, Entity, Namespace, Partition, QueuedMessage
 from busproof.model.values import EntityKind, Refusal
 
 __all__ = ["Partitions"]
@@ -39,9 +33,28 @@ def outage(namespace: Namespace, *rules: v.RuleId) -> Refusal:
 
     No edition names its error.
     """
-    errors = ("unavailable", "other")
-    error = namespace.may("OUTAGE-ERROR", "any", *errors)
+    error = namespace.may("OUTAGE-ERROR", "any", "unavailable", "other")
     return Refusal(v.Error.OTHER if error == "other" else v.Error.UNAVAILABLE, *rules)
+
+
+def check_up(
+    namespace: Namespace, entity: Entity, partition: int, rule: v.RuleId = "LIFE-11"
+) -> None:
+    """LIFE-11, SESS-25: optionally refuse a request, without effect, while its partition is down.
+
+    No edition says what becomes of settlements, renewals and sessions in an outage.
+    """
+    is_down = partition in entity.base.down
+    if is_down and namespace.choices.pick(rule, ("done", "refused")) == "refused":
+        raise namespace.rules.partitions.outage(namespace, rule)
+
+
+def answer_of(namespace: Namespace, ambiguity: str, rule: v.RuleId, *answers: str) -> str:
+    """LIFE-11, MGMT-23, SESS-24: return what a request in an outage gets; it may be refused."""
+    answer = namespace.may(ambiguity, "either", *answers, "refused")
+    if answer == "refused":
+        raise namespace.rules.partitions.outage(namespace, rule)
+    return answer
 
 
 def switch(
@@ -77,7 +90,7 @@ def fill_cache(namespace: Namespace, entity: Entity, partition: int, connection:
         if queued is None:
             return
         namespace.rules.locks.lock(namespace, queued, Action.RECEIVE)
-        queued.failed -= 1
+        queued.failed -= 1  # not yet a delivery (CACHE-DELIVERY-COUNT)
         queued.cached_by = connection
         entity.caches.setdefault(connection, []).append(queued)
 
@@ -90,7 +103,7 @@ def take_cached(namespace: Namespace, entity: Entity, connection: str) -> Queued
     cached = [
         queued
         for queued in dict.fromkeys(entity.caches.get(connection, ()))
-        if queued.cached_by == connection and queued.state is State.LOCKED and is_there(queued)
+        if queued.cached_by == connection and queued.state is State.LOCKED and queued.is_there
     ]
     entity.caches[connection] = cached
     for queued in sorted(cached, key=by_number):
@@ -144,7 +157,8 @@ def onwards(entity: Entity, up: Iterable[Partition], start: int) -> Iterator[v.M
     """PART-20, SCHED-08: return all messages from a number on, scheduled ones included."""
     for partition in up:
         queued = map(shown, partition.line.behind(entity.messages, start))
-        yield from merge(queued, scheduled(entity, (partition,), start), key=number_of)
+        waiting = scheduled(entity, (partition,), start)
+        yield from merge(queued, waiting, key=attrgetter("sequence_number"))
 
 
 def in_session(
@@ -168,20 +182,16 @@ def order(namespace: Namespace, entity: Entity, up: list[Partition]) -> list[Par
     if namespace.profile.readings.get("LIKE-REGULAR") == "identical":
         oldest = min(filled, key=lambda each: next(each.line.behind(entity.messages, 0)).arrival)
         return [oldest, *(each for each in up if each is not oldest)]
-    if len(filled) < len(entity.partitions) and shows_nothing(namespace):
-        return []
+    if len(filled) < len(entity.partitions):
+        # If an empty partition answers first, that may end the peek (PART-21, PEEK-EMPTY).
+        empty_first = namespace.choices.pick("PART-21", ("filled", "empty")) == "empty"
+        ends = ("PEEK-EMPTY", "either", "next-partition", "nothing")
+        if empty_first and namespace.may(*ends) == "nothing":
+            return []
     first = namespace.choices.pick("PART-16", filled)
     if namespace.choices.pick("PART-18", ("all", "one")) == "one":
         return [first]
     return [first, *(each for each in up if each is not first)]
-
-
-def shows_nothing(namespace: Namespace) -> bool:
-    """PART-21: return whether an empty partition answers first, which ends the peek."""
-    if namespace.choices.pick("PART-21", ("filled", "empty")) == "filled":
-        return False
-    readings = ("next-partition", "nothing")
-    return namespace.may("PEEK-EMPTY", "either", *readings) == "nothing"
 
 
 def scheduled(entity: Entity, up: Iterable[Partition], start: int = 0) -> Iterator[v.MessageView]:
@@ -189,12 +199,7 @@ def scheduled(entity: Entity, up: Iterable[Partition], start: int = 0) -> Iterat
     waiting = chain.from_iterable(each.schedule.behind(entity.scheduled, start) for each in up)
     state = v.MessageState.SCHEDULED
     for each in waiting:
-        yield as_view(each.message, (each.number, None, None, None, None, state))
-
-
-def number_of(view: v.MessageView) -> int:
-    """SEQ-03: return the number shown for a message."""
-    return view.sequence_number or 0
+        yield v.MessageView.of(each.message, sequence_number=each.number, state=state)
 
 
 def shown(queued: QueuedMessage) -> v.MessageView:
@@ -208,14 +213,14 @@ class Partitions:
     """The rules of this family."""
 
     outage: Callable[..., Refusal] = outage
+    check_up: Callable[..., None] = check_up
+    answer_of: Callable[..., str] = answer_of
     switch: Callable[..., Answer] = switch
     fill_cache: Callable[[Namespace, Entity, int, str], None] = fill_cache
     take_cached: Callable[[Namespace, Entity, str], QueuedMessage | None] = take_cached
     hand_out: Callable[[Namespace, QueuedMessage, v.ReceiveMode], v.MessageView] = hand_out
     peek: Callable[[Namespace, v.Peek, str], Answer] = peek
-    in_session: Callable[
-        [Namespace, Entity, Iterable[Partition], str, int], Iterator[QueuedMessage]
-    ] = in_session
+    in_session: Callable[..., Iterator[QueuedMessage]] = in_session
     order: Callable[[Namespace, Entity, list[Partition]], list[Partition]] = order
     onwards: Callable[[Entity, Iterable[Partition], int], Iterator[v.MessageView]] = onwards
     scheduled: Callable[..., Iterator[v.MessageView]] = scheduled

@@ -52,7 +52,7 @@ def partitioned(namespace: Namespace, asked: bool | None, version: str | None = 
     if asked is None:
         asked = namespace.reading("PARTITIONING-DEFAULT", "regular", "partitioned") == "partitioned"
     asked = namespace.rules.premium.as_asked(namespace, asked, version)
-    if namespace.profile.tier is v.Tier.PREMIUM:
+    if namespace.profile.is_premium:
         return namespace.rules.premium.in_premium(namespace, asked)
     if not asked and namespace.profile.tier is v.Tier.BASIC:
         return namespace.reading("BASIC-REGULAR", "as-asked", "never") == "never"
@@ -79,8 +79,7 @@ def in_partitioned(namespace: Namespace, asked: bool | None, version: str | None
     A request that leaves the option out may be taken for one that declines it (PREMIUM-UNASKED).
     """
     if asked is None:
-        readings = ("partitioned", "refused")
-        asked = namespace.reading("PREMIUM-UNASKED", *readings) == "partitioned"
+        asked = namespace.reading("PREMIUM-UNASKED", "partitioned", "refused") == "partitioned"
     if not asked:
         raise Refusal(v.Error.INVALID_OPERATION, "PREM-15")
     namespace.rules.premium.as_asked(namespace, asked, version)

@@ -29,7 +29,7 @@ LEAST_DISPUTED: Final = 1_000
 def check(namespace: Namespace, kind: EntityKind, partitions: int) -> None:
     """QUOTA-01 to QUOTA-15: check that one more entity of a kind can be created."""
     quotas = namespace.rules.quotas
-    if namespace.profile.tier is v.Tier.PREMIUM:
+    if namespace.profile.is_premium:
         quotas.check_premium(namespace, kind, partitions)
         return
     if kind is not EntityKind.SUBSCRIPTION and partitions > 1:
@@ -72,23 +72,18 @@ def check_entities(namespace: Namespace, kind: EntityKind, partitions: int) -> N
     weight = 1
     if namespace.reading("QUOTA-WEIGHT", "one", "per-partition") == "per-partition":
         there, weight = counts.stores, partitions
-    most = MOST_ENTITIES
-    if there + counts.subscriptions + weight > LEAST_DISPUTED and refuses_early(namespace):
-        most = LEAST_DISPUTED
+    most, name = MOST_ENTITIES, "QUOTA-ENTITIES"
+    disputed = there + counts.subscriptions + weight > LEAST_DISPUTED
+    if disputed and namespace.profile.readings.get(name) == "either":
+        # Two pages give two numbers; which one a namespace has shows only between them.
+        early = namespace.reading(name, "ten-thousand", "thousand") == "thousand"
+        most = LEAST_DISPUTED if early else MOST_ENTITIES
     if there + counts.subscriptions + weight <= most:
         return
     if namespace.reading("QUOTA-SUBSCRIPTIONS", "not-counted", "counted") == "counted":
         there, subscription = there + counts.subscriptions, False
     if not subscription and there + weight > most:
         raise Refusal(v.Error.QUOTA_EXCEEDED, "QUOTA-08")
-
-
-def refuses_early(namespace: Namespace) -> bool:
-    """Return whether this namespace takes 1,000 entities and no more (QUOTA-ENTITIES)."""
-    name = "QUOTA-ENTITIES"
-    if namespace.profile.readings.get(name) != "either":
-        return False
-    return namespace.reading(name, "ten-thousand", "thousand") == "thousand"
 
 
 def count(namespace: Namespace, entity: Entity, one: int) -> None:

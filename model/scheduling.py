@@ -13,14 +13,7 @@ import attrs
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
 from busproof.model.life_cycle import LIFE_CYCLE, Action
-from busproof.model.state import (
-    NO_PARTITIONS,
-    BufferedSend,
-    Entity,
-    Namespace,
-    ScheduledMessage,
-    Transaction,
-)
+from busproof.model.state import BufferedSend, Entity, Namespace, ScheduledMessage, Transaction
 from busproof.model.transactions import PLENTY, buffer, keys_of_sends, running
 from busproof.model.values import DIRECT, Key, Refusal
 
@@ -49,12 +42,11 @@ def place(namespace: Namespace, entity: Entity, message: v.Message, key: Key | N
     for its partition.
     """
     rules = namespace.rules
-    if entity.base.down:
-        readings = ("when-scheduled", "when-due")
-        if namespace.reading("SCHEDULE-PLACE", *readings) == "when-due":
-            if key is not None:
-                return rules.keys.home(namespace, entity, key)
-            return rules.keys.next_partition(namespace, entity, NO_PARTITIONS) or 0
+    readings, down = ("when-scheduled", "when-due"), entity.base.down
+    if down and namespace.reading("SCHEDULE-PLACE", *readings) == "when-due":
+        if key is not None:
+            return rules.keys.home(namespace, entity, key)
+        return rules.keys.next_partition(namespace, entity, frozenset()) or 0
     return rules.keys.place(namespace, entity, key, message.size or 0, PLENTY)
 
 
@@ -126,13 +118,11 @@ def plan(namespace: Namespace, scheduled: ScheduledMessage) -> None:
 
 def activate(namespace: Namespace, scheduled: ScheduledMessage) -> None:
     """SCHED-02, SCHED-06, SCHED-07, TTL-12: enqueue a scheduled message that is due."""
-    entity = scheduled.entity
+    rules, entity, partition = namespace.rules, scheduled.entity, scheduled.partition
     if entity.scheduled.get(scheduled.number) is not scheduled or scheduled.due > namespace.now:
         return
-    namespace.rules.scheduling.drop(namespace, scheduled, Action.ACTIVATE)
-    namespace.rules.messages.arrive(
-        namespace, entity, scheduled.message, scheduled.partition, DIRECT
-    )
+    rules.scheduling.drop(namespace, scheduled, Action.ACTIVATE)
+    rules.messages.arrive(namespace, entity, scheduled.message, partition, DIRECT)
 
 
 def drop(namespace: Namespace, scheduled: ScheduledMessage, action: Action) -> None:
@@ -163,9 +153,7 @@ class Scheduling:
 
     schedule: Callable[[Namespace, v.Schedule, str], Answer] = schedule
     place: Callable[[Namespace, Entity, v.Message, Key | None], int] = place
-    numbered: Callable[[Namespace, Entity, v.Message, Key | None, int, int], ScheduledMessage] = (
-        numbered
-    )
+    numbered: Callable[..., ScheduledMessage] = numbered
     schedule_in: Callable[[Namespace, Entity, v.Message, int, str], Answer] = schedule_in
     key_in: Callable[[Namespace, Entity, Transaction, v.Message], Key | None] = key_in
     plan: Callable[[Namespace, ScheduledMessage], None] = plan

@@ -7,19 +7,19 @@ which survives its holders and its messages.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Final
 
 import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, EMPTY, Answer
+from busproof.model.keys import SESSION_ID
 from busproof.model.life_cycle import Action
-from busproof.model.state import Entity, Namespace, Session, is_there
+from busproof.model.state import Entity, Namespace, Session
 from busproof.model.values import Key, Refusal
 
 __all__ = ["Sessions"]
 
-SESSION_ID: Final = "SessionId"
+OfHolder = v.CloseSession | v.RenewSessionLock | v.SetSessionState | v.GetSessionState
 
 
 def known(namespace: Namespace, entity: Entity, name: str, partition: int) -> Session:
@@ -73,7 +73,7 @@ def accept(namespace: Namespace, command: v.AcceptSession, connection: str) -> A
         if entity.settings.partitioned:
             partition = rules.keys.home(namespace, entity, Key(SESSION_ID, command.session_id))
         session = rules.sessions.known(namespace, entity, command.session_id, partition)
-    rules.sessions.check_outage(namespace, session)
+    rules.partitions.check_up(namespace, entity, session.partition, "SESS-25")
     rules.sessions.hold(namespace, session, connection)
     return Answer(DONE, rules=("SESS-03",))
 
@@ -95,15 +95,10 @@ def accept_next(namespace: Namespace, command: v.AcceptNextSession, connection: 
     rules = namespace.rules
     entity = requiring_sessions(namespace, command.queue)
     if entity.base.down:
-        answers = ("found", "empty", "refused")
-        answer = namespace.may("NEXT-IN-OUTAGE", "either", *answers)
-        if answer == "refused":
-            raise rules.partitions.outage(namespace, "SESS-24")
-        if answer == "empty":
+        answers = ("NEXT-IN-OUTAGE", "SESS-24", "found", "empty")
+        if rules.partitions.answer_of(namespace, *answers) == "empty":
             return Answer(EMPTY, rules=("SESS-24",))
-    free = rules.sessions.free(namespace, entity)
-    first = next(free, None)
-    if first is None:
+    if next(rules.sessions.free(namespace, entity), None) is None:
         if namespace.choices.pick("SESS-07", ("empty", "refused")) == "refused":
             raise Refusal(v.Error.SESSION_CANNOT_BE_LOCKED, "SESS-07")
         return Answer(EMPTY, rules=("SESS-07",))
@@ -129,7 +124,7 @@ def free(namespace: Namespace, entity: Entity) -> Iterator[Session]:
 def hold(namespace: Namespace, session: Session, connection: str) -> None:
     """SESS-03, SESS-11: lock a session for a connection, and release its earlier messages."""
     if session.holder is not None:
-        namespace.rules.sessions.give_back(namespace, session, counts=True)
+        namespace.rules.sessions.give_back(namespace, session, counts=True)  # as if it had ended
     namespace.journal.touch(session)
     session.holder = connection
     namespace.rules.sessions.prolong(namespace, session)
@@ -139,7 +134,7 @@ def prolong(namespace: Namespace, session: Session) -> None:
     """SESS-13: extend a session's lock to a full lock duration from now."""
     namespace.journal.touch(session)
     session.locked_until = namespace.now + session.entity.settings.lock_duration
-    session.entity.look_at("session", session.locked_until, session, 0, session.name)
+    session.entity.look_at("sessions.end", session.locked_until, session, 0, session.name)
     namespace.timers.stale += 1
 
 
@@ -159,7 +154,7 @@ def give_back(namespace: Namespace, session: Session, *, counts: bool) -> None:
     """
     for number in sorted(session.locked):
         queued = session.locked[number]
-        if queued.token is None or not is_there(queued):
+        if queued.token is None or not queued.is_there:
             # A stale entry of the index: settled, or undone.
             continue
         if not counts:
@@ -209,25 +204,13 @@ def get_state(namespace: Namespace, command: v.GetSessionState, connection: str)
     return Answer(v.SessionState(state=session.state), rules=("SESS-17",))
 
 
-def own(
-    namespace: Namespace,
-    command: v.CloseSession | v.RenewSessionLock | v.SetSessionState | v.GetSessionState,
-    connection: str,
-) -> Session:
+def own(namespace: Namespace, command: OfHolder, connection: str) -> Session:
     """SESS-12, SESS-21, SESS-25: return a command's session, which its connection has to hold."""
     rules = namespace.rules
     entity = rules.topics.receivable(namespace, command.queue)
     session = rules.sessions.held(namespace, entity, command.session_id, connection)
-    rules.sessions.check_outage(namespace, session)
+    rules.partitions.check_up(namespace, entity, session.partition, "SESS-25")
     return session
-
-
-def check_outage(namespace: Namespace, session: Session) -> None:
-    """SESS-25: optionally refuse a session's request while its partition is down."""
-    if session.partition not in session.entity.base.down:
-        return
-    if namespace.choices.pick("SESS-25", ("done", "refused")) == "refused":
-        raise namespace.rules.partitions.outage(namespace, "SESS-25")
 
 
 def list_sessions(namespace: Namespace, command: v.ListSessions, connection: str) -> Answer:
@@ -258,5 +241,4 @@ class Sessions:
     renew: Callable[[Namespace, v.RenewSessionLock, str], Answer] = renew
     set_state: Callable[[Namespace, v.SetSessionState, str], Answer] = set_state
     get_state: Callable[[Namespace, v.GetSessionState, str], Answer] = get_state
-    check_outage: Callable[[Namespace, Session], None] = check_outage
     list_sessions: Callable[[Namespace, v.ListSessions, str], Answer] = list_sessions

@@ -29,7 +29,7 @@ def granted_size(namespace: Namespace, asked: int | None) -> int:
     """SIZE-01 to SIZE-03, PREM-07 to PREM-09: return the size in GB of a new entity."""
     if asked is None:
         return DEFAULT_SIZE
-    premium = namespace.profile.tier is v.Tier.PREMIUM
+    premium = namespace.profile.is_premium
     if asked not in (PREMIUM_SIZES if premium else STANDARD_SIZES):
         raise Refusal(v.Error.INVALID_OPERATION, "PREM-08" if premium else "SIZE-02")
     return asked

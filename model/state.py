@@ -8,7 +8,6 @@ fields called indexes, which may contain stale entries (see `indexes`).
 
 from collections import OrderedDict
 from collections.abc import Callable
-from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
@@ -37,8 +36,6 @@ __all__ = [
     "ScheduledMessage",
     "Session",
     "Transaction",
-    "TransactionState",
-    "is_there",
 ]
 
 NO_PARTITIONS: Final[frozenset[int]] = frozenset()
@@ -54,7 +51,6 @@ class Partition(Record):
     bytes: int = 0
     line: "Line[QueuedMessage]" = attrs.field(factory=Line)
     schedule: "Line[ScheduledMessage]" = attrs.field(factory=Line)
-    touched: int = 0
 
 
 @record()
@@ -63,6 +59,7 @@ class QueuedMessage(Record):
 
     Attributes:
         arrival: its position in the order of all arrivals in the namespace.
+        enqueued_at: when it was enqueued.
         session: its session, if the entity requires sessions.
         expires_at: when its time to live ends, if ever.
         reason: why it was dead-lettered, if it was.
@@ -71,7 +68,6 @@ class QueuedMessage(Record):
         token: of the current lock; outside of sessions it ends at `locked_until`.
         cached_by: the connection whose front end holds it in its cache.
         enlisted: the transaction of its last settlement.
-        enqueued_at: when it was enqueued.
     """
 
     entity: "Entity"
@@ -79,6 +75,7 @@ class QueuedMessage(Record):
     partition: int
     message: v.Message
     arrival: int
+    enqueued_at: int
     session: "Session | None" = None
     expires_at: int | None = None
     reason: str | None = None
@@ -89,8 +86,11 @@ class QueuedMessage(Record):
     locked_until: int = 0
     cached_by: str | None = None
     enlisted: "Transaction | None" = None
-    enqueued_at: int = 0
-    touched: int = 0
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it is still in its entity."""
+        return self.entity.messages.get(self.number) is self
 
     @property
     def line(self) -> "Line[QueuedMessage]":
@@ -102,7 +102,7 @@ class QueuedMessage(Record):
     def index(self) -> None:
         """Add this record to its line, the timers and the cache."""
         entity, session = self.entity, self.session
-        if entity.messages.get(self.number) is not self:
+        if not self.is_there:
             return
         self.line.append(self)
         locked = self.state in LOCKED_STATES
@@ -112,16 +112,11 @@ class QueuedMessage(Record):
             if locked:
                 session.locked[self.number] = self
         elif locked:
-            entity.look_at("lock", self.locked_until, self, self.number)
+            entity.look_at("locks.end", self.locked_until, self, self.number)
             if self.cached_by is not None:
                 entity.caches.setdefault(self.cached_by, []).append(self)
         if self.expires_at is not None:
-            entity.look_at("expiry", self.expires_at, self, self.number)
-
-
-def is_there(queued: QueuedMessage) -> bool:
-    """Return whether a message is still in its entity."""
-    return queued.entity.messages.get(queued.number) is queued
+            entity.look_at("expiry.end", self.expires_at, self, self.number)
 
 
 @record()
@@ -135,13 +130,12 @@ class ScheduledMessage(Record):
     key: Key | None
     due: int
     state: State = State.SCHEDULED
-    touched: int = 0
 
     def index(self) -> None:
         """Add this record to the schedule and the timers."""
         if self.entity.scheduled.get(self.number) is self:
             self.entity.partitions[self.partition].schedule.append(self, available=False)
-            self.entity.look_at("due", self.due, self, self.number)
+            self.entity.look_at("scheduling.activate", self.due, self, self.number)
 
 
 @record(indexes=("line", "locked"))
@@ -160,12 +154,11 @@ class Session(Record):
     messages: int = 0
     line: Line[QueuedMessage] = attrs.field(factory=Line)
     locked: dict[int, QueuedMessage] = attrs.field(factory=dict)
-    touched: int = 0
 
     def index(self) -> None:
         """Add this record to the timers and to the sessions that may be free."""
         if self.holder is not None:
-            self.entity.look_at("session", self.locked_until, self, 0, self.name)
+            self.entity.look_at("sessions.end", self.locked_until, self, 0, self.name)
         self.entity.free_sessions[self] = None
 
 
@@ -176,11 +169,10 @@ class DuplicateEntry(Record):
     entity: "Entity"
     name: tuple[Key | None, str]
     until: int
-    touched: int = 0
 
     def index(self) -> None:
         """Add this record to the timers."""
-        self.entity.look_at("duplicate", self.until, self, 0, self.name[1])
+        self.entity.look_at("duplicates.forget", self.until, self, 0, self.name[1])
 
 
 @record(indexes=("caches", "free_sessions"))
@@ -222,18 +214,10 @@ class Entity(Record):
     rules: tuple[v.SubscriptionRule, ...] = ()
     caches: dict[str, list[QueuedMessage]] = attrs.field(factory=dict)
     free_sessions: OrderedDict[Session, None] = attrs.field(factory=OrderedDict)
-    touched: int = 0
 
-    def look_at(self, kind: str, moment: int, thing: Any, number: int, name: str = "") -> None:
-        """Set a timer for a record of this entity."""
-        self.namespace.timers.set(moment, number, f"{self.path} {name}", kind, thing)
-
-
-class TransactionState(Enum):
-    """State of a transaction: running, committed or rolled back."""
-
-    RUNNING = "running"
-    ENDED = "ended"
+    def look_at(self, rule: str, moment: int, thing: Any, number: int, name: str = "") -> None:
+        """Set a timer at which a rule looks at a record of this entity."""
+        self.namespace.timers.set(moment, number, f"{self.path} {name}", rule, thing)
 
 
 @attrs.frozen
@@ -268,14 +252,13 @@ class BufferedRuleChange:
 
 @record()
 class Transaction(Record):
-    """A transaction; the commit of a `doomed` one is refused."""
+    """A transaction until it has `ended`; the commit of a `doomed` one is refused."""
 
-    state: TransactionState = TransactionState.RUNNING
+    ended: bool = False
     sends: tuple[BufferedSend, ...] = ()
     settlements: tuple[EnlistedSettlement, ...] = ()
     rule_changes: tuple[BufferedRuleChange, ...] = ()
     doomed: bool = False
-    touched: int = 0
 
 
 @record()
@@ -287,7 +270,6 @@ class EntityCounts(Record):
     regular: int = 0
     subscriptions: int = 0
     stores: int = 0
-    touched: int = 0
 
 
 @record(indexes=("rules", "journal", "timers", "arrivals", "choices", "handlers"))
@@ -314,7 +296,6 @@ class Namespace(Record):
     arrivals: int = 0
     choices: Choices = attrs.field(factory=RoundRobin)
     handlers: dict[Any, Callable[..., Any]] = attrs.field(factory=dict)
-    touched: int = 0
 
     def reading(self, name: str, *options: str) -> str:
         """Return the reading of an ambiguity: the profile's, or one of its options.

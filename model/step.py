@@ -6,84 +6,45 @@ happens at its own moment, in order of time. `ways` replays a command with each 
 with an undo in between.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from heapq import heappop
 from operator import attrgetter
-from typing import Final
+from typing import Final, get_args
+
+import attrs
 
 from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
 from busproof.model.choices import Choices, Scripted
 from busproof.model.indexes import TIDY_FROM, Timer
-from busproof.model.journal import Change
 from busproof.model.rules import RULES, Rules
 from busproof.model.state import Namespace
 from busproof.model.values import Refusal
 
-__all__ = ["Way", "act", "forget", "new_namespace", "rest", "step", "ways"]
+__all__ = ["Way", "forget", "new_namespace", "step", "ways"]
 
 Way = tuple[tuple[str, int], ...]
 """The choices of a way: name and position of each chosen candidate."""
 
-HANDLERS: Final[dict[type, str]] = {
-    v.AcceptNextSession: "sessions.accept_next",
-    v.AcceptSession: "sessions.accept",
-    v.AddRule: "subscription_rules.ask_change",
-    v.BeginTransaction: "transactions.begin",
-    v.BringPartitionUp: "partitions.switch",
-    v.CancelScheduled: "scheduling.cancel",
-    v.CloseSession: "sessions.close",
-    v.CommitTransaction: "transactions.commit",
-    v.CreateQueue: "management.create_queue",
-    v.CreateSubscription: "topics.create_subscription",
-    v.CreateTopic: "topics.create_topic",
-    v.DeleteBatch: "batches.delete_batch",
-    v.DeleteQueue: "management.delete_queue",
-    v.DeleteTopic: "topics.delete_topic",
-    v.GetQueue: "management.get_queue",
-    v.GetSessionState: "sessions.get_state",
-    v.GetTopic: "topics.get_topic",
-    v.ListQueues: "management.list_queues",
-    v.ListRules: "subscription_rules.list_rules",
-    v.ListSessions: "sessions.list_sessions",
-    v.ListSubscriptions: "topics.list_subscriptions",
-    v.ListTopics: "topics.list_topics",
-    v.Peek: "partitions.peek",
-    v.Receive: "messages.receive",
-    v.ReceiveBatch: "batches.receive_batch",
-    v.ReceiveDeferred: "deferral.receive_deferred",
-    v.RemoveRule: "subscription_rules.ask_change",
-    v.RenewLock: "locks.renew",
-    v.RenewLocks: "locks.renew_several",
-    v.RenewSessionLock: "sessions.renew",
-    v.RestoreQueue: "management.restore_queue",
-    v.RollBackTransaction: "transactions.roll_back",
-    v.Schedule: "scheduling.schedule",
-    v.Send: "messages.send",
-    v.SendBatch: "batches.send_batch",
-    v.SetSessionState: "sessions.set_state",
-    v.SettleBatch: "locks.settle_batch",
-    v.TakePartitionDown: "partitions.switch",
-    v.UpdateQueue: "management.update_queue",
-    v.UpdateTopic: "topics.update_topic",
-    **dict.fromkeys((v.Abandon, v.Complete, v.DeadLetter, v.Defer), "locks.settle"),
-}
-"""Rule that handles each command; a test checks that every command has one."""
 
-TIMERS: Final[dict[str, str]] = {
-    "lock": "locks.end",
-    "expiry": "expiry.end",
-    "session": "sessions.end",
-    "due": "scheduling.activate",
-    "duplicate": "duplicates.forget",
-}
-"""Rule that processes each kind of record when its timer is due."""
+def _handlers() -> Iterator[tuple[type, str]]:
+    """Yield each kind of command with the rule that handles it: the one with a `command` of it."""
+    for family, record in attrs.asdict(RULES).items():
+        for name, rule in record.items():
+            hints = rule.__annotations__
+            if hints.keys() >= {"command", "connection"}:
+                for kind in get_args(hints["command"]) or (hints["command"],):
+                    yield kind, f"{family}.{name}"
+
+
+HANDLERS: Final = dict(_handlers())
+"""Rule that handles each command; a test checks that every command has one."""
 
 
 def new_namespace(profile: v.Profile, rules: Rules = RULES) -> Namespace:
     """Return an empty namespace, at time 0."""
     namespace = Namespace(profile, rules)
-    for kind, path in (*HANDLERS.items(), *TIMERS.items()):
+    for kind, path in HANDLERS.items():
         namespace.handlers[kind] = attrgetter(path)(rules)
     namespace.handlers[v.AdvanceClock] = advance
     return namespace
@@ -112,7 +73,8 @@ def step(
     journal = namespace.journal
     start = mark = 0
     if keep:
-        start = mark = journal.begin()
+        journal.revealed.clear()
+        start = mark = journal.mark()
     else:
         forget(namespace)
     namespace.choices = choices
@@ -124,21 +86,8 @@ def step(
     except Refusal as refusal:
         journal.refuse(mark)
         answer = Answer(v.Refused(error=refusal.error), rules=refusal.rules)
-    answer.changes = journal.since(start)
+    answer.changes = journal.log[start:] if keep else journal.hand_over()
     return answer
-
-
-def act(
-    namespace: Namespace, choices: Choices, do: Callable[[Namespace], None]
-) -> tuple[Change, ...]:
-    """Run an internal action as a step that is not kept; return its changes.
-
-    A client library may need more than the vocabulary has, such as the release of a message.
-    """
-    forget(namespace)
-    namespace.choices = choices
-    do(namespace)
-    return namespace.journal.since(0)
 
 
 def forget(namespace: Namespace) -> None:
@@ -157,42 +106,35 @@ def advance(namespace: Namespace, command: v.AdvanceClock, connection: str) -> A
     return Answer(DONE)
 
 
-def rest(namespace: Namespace, until: int) -> None:
-    """Advance the clock while nothing is due: no step, and no undo reaches behind it."""
-    forget(namespace)
-    namespace.now = until
-
-
 def run_timers(namespace: Namespace, until: int) -> None:
     """Process each record whose timer is due, at its own moment."""
     heap, journal = namespace.timers.heap, namespace.journal
     while heap and heap[0][0] <= until:
         timer = heappop(heap)
-        moment, _, _, _, kind, thing = timer
-        journal.passed(namespace.timers.restore, timer)
+        moment, _, _, _, rule, thing = timer
+        journal.log.append((namespace.timers.restore, None, timer))  # an undo sets it again
         if moment > namespace.now:
             journal.touch(namespace)
             namespace.now = moment
         entity = thing.entity
-        if namespace.entities.get(entity.path) is entity:
-            namespace.handlers[kind](namespace, thing)
+        if namespace.entities.get(entity.path) is entity:  # it may be deleted by now
+            attrgetter(rule)(namespace.rules)(namespace, thing)
 
 
 def is_live(timer: Timer) -> bool:
     """Return whether a timer may still have an effect."""
-    moment, number, _, _, kind, thing = timer
+    moment, number, _, _, rule, thing = timer
     entity = thing.entity
     if entity.namespace.entities.get(entity.path) is not entity:
         return False
-    if kind == "lock":
-        return thing.token is not None and thing.locked_until == moment
-    if kind == "expiry":
-        return entity.messages.get(number) is thing
-    if kind == "due":
-        return entity.scheduled.get(number) is thing
-    if kind == "session":
-        return thing.holder is not None and thing.locked_until == moment
-    return entity.duplicates.get(thing.name) is thing
+    match rule:
+        case "locks.end":
+            return thing.token is not None and thing.locked_until == moment
+        case "sessions.end":
+            return thing.holder is not None and thing.locked_until == moment
+        case "duplicates.forget":
+            return entity.duplicates.get(thing.name) is thing
+    return thing in (entity.messages.get(number), entity.scheduled.get(number))
 
 
 def ways(namespace: Namespace, command: v.Command, connection: str) -> Iterator[tuple[Way, Answer]]:

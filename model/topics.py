@@ -7,7 +7,7 @@ and dead-letter queues.
 """
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NoReturn
 
 import attrs
 
@@ -22,20 +22,17 @@ ACTIVE: Final = v.EntityStatus.ACTIVE
 DEFAULT_RULE: Final = v.SubscriptionRule(name=v.DEFAULT_RULE, filter=v.TrueFilter())
 
 
-def find(namespace: Namespace, path: str) -> Entity:
-    """MGMT-10: return the entity with this path, or refuse the request."""
-    entity = namespace.entities.get(path)
-    if entity is None:
-        owner = namespace.entities.get(v.owner_of(path))
-        if owner is not None and owner.kind is EntityKind.TOPIC:
-            raise Refusal(v.Error.INVALID_OPERATION, "TOPIC-05")
-        raise Refusal(v.Error.NOT_FOUND, "MGMT-10")
-    return entity
+def missing(namespace: Namespace, path: str) -> NoReturn:
+    """MGMT-10: refuse a request for an entity that does not exist."""
+    owner = namespace.entities.get(v.owner_of(path))
+    if owner is not None and owner.kind is EntityKind.TOPIC:
+        raise Refusal(v.Error.INVALID_OPERATION, "TOPIC-05")
+    raise Refusal(v.Error.NOT_FOUND, "MGMT-10")
 
 
 def addressed(namespace: Namespace, path: str) -> Entity:
     """TOPIC-06, DLQ-11: return the queue or topic with this path, which accepts messages."""
-    entity = find(namespace, path)
+    entity = namespace.entities.get(path) or missing(namespace, path)
     if entity.base is not entity:
         subscription = entity.kind is EntityKind.SUBSCRIPTION
         raise Refusal(v.Error.INVALID_OPERATION, "TOPIC-06" if subscription else "DLQ-11")
@@ -52,7 +49,7 @@ def sendable(namespace: Namespace, path: str) -> Entity:
 
 def readable(namespace: Namespace, path: str) -> Entity:
     """TOPIC-05: return the entity with this path, if it can hold messages; a topic cannot."""
-    entity = find(namespace, path)
+    entity = namespace.entities.get(path) or missing(namespace, path)
     if entity.kind is EntityKind.TOPIC:
         raise Refusal(v.Error.INVALID_OPERATION, "TOPIC-05")
     return entity
@@ -100,12 +97,11 @@ def create_subscription(
 ) -> Answer:
     """TOPIC-17 to TOPIC-19, TOPIC-21, FILTER-01: create a subscription of a topic."""
     rules = namespace.rules
-    topic = find(namespace, command.topic)
+    topic = namespace.entities.get(command.topic) or missing(namespace, command.topic)
     if topic.subscriptions is None:
         raise Refusal(v.Error.NOT_FOUND, "TOPIC-19")
-    name = command.subscription
-    rules.limits.check_short_name(namespace, name, "TOPIC-18")
-    path = v.subscription_path(command.topic, name)
+    rules.limits.check_short_name(namespace, command.subscription, "TOPIC-18")
+    path = v.subscription_path(command.topic, command.subscription)
     known = {rules.topics.folded(each.path) for each in topic.subscriptions}
     if rules.topics.folded(path) in known:
         raise Refusal(v.Error.ALREADY_EXISTS, "TOPIC-21")
@@ -126,7 +122,7 @@ def folded(name: str) -> str:
 
 def topic_of(namespace: Namespace, path: str) -> Entity:
     """MGMT-10: return the topic with this path."""
-    topic = find(namespace, path)
+    topic = namespace.entities.get(path) or missing(namespace, path)
     if topic.kind is not EntityKind.TOPIC:
         raise Refusal(v.Error.INVALID_OPERATION)
     return topic
@@ -155,13 +151,8 @@ def update_topic(namespace: Namespace, command: v.UpdateTopic, connection: str) 
     topic = topic_of(namespace, command.topic)
     if command.status is v.EntityStatus.RECEIVE_DISABLED:
         raise Refusal(v.Error.INVALID_OPERATION)
-    update = v.UpdateQueue(
-        queue=topic.path,
-        partitioned=command.partitioned,
-        duplicate_detection=command.duplicate_detection,
-        time_to_live=command.time_to_live,
-        status=command.status,
-    )
+    settings = attrs.asdict(command)
+    update = v.UpdateQueue(queue=settings.pop("topic"), **settings)
     namespace.rules.management.apply_update(namespace, topic, update)
     return Answer(DONE, rules=("MGMT-12",))
 
@@ -199,9 +190,7 @@ class Topics:
     receivable: Callable[[Namespace, str], Entity] = receivable
     distribute: Callable[[Namespace, Entity, v.Message, int, InTransit], None] = distribute
     create_topic: Callable[[Namespace, v.CreateTopic, str], Answer] = create_topic
-    create_subscription: Callable[[Namespace, v.CreateSubscription, str], Answer] = (
-        create_subscription
-    )
+    create_subscription: Callable[..., Answer] = create_subscription
     folded: Callable[[str], str] = folded
     get_topic: Callable[[Namespace, v.GetTopic, str], Answer] = get_topic
     update_topic: Callable[[Namespace, v.UpdateTopic, str], Answer] = update_topic

@@ -22,7 +22,6 @@ from busproof.model.state import (
     Namespace,
     QueuedMessage,
     Transaction,
-    TransactionState,
 )
 from busproof.model.values import DIRECT, Key, Refusal
 
@@ -44,7 +43,7 @@ def begin(namespace: Namespace, command: v.BeginTransaction, connection: str) ->
 def running(namespace: Namespace, name: str) -> Transaction:
     """Return the transaction with this name, which has to be running."""
     transaction: Transaction | None = namespace.transactions.get(name)
-    if transaction is None or transaction.state is TransactionState.ENDED:
+    if transaction is None or transaction.ended:
         raise Refusal(v.Error.NOT_FOUND)
     return transaction
 
@@ -66,22 +65,12 @@ def send(
             partitions.add(partition)
         return Answer(DONE, partitions.pop() if len(partitions) == 1 else None, ("TXN-01",))
 
-    transaction = alive(namespace, name)
-    at_once = is_refused_at_send(namespace)
-    return rules.transactions.within(namespace, transaction, attempt, at_once=at_once)
-
-
-def alive(namespace: Namespace, name: str) -> Transaction:
-    """TXN-AFTER-REFUSAL: return the running transaction; a dead one refuses further sends."""
     transaction = running(namespace, name)
-    if transaction.doomed and is_refused_at_send(namespace):
+    at_once = namespace.reading("TXN-REFUSAL", "at-send", "at-commit") == "at-send"
+    if transaction.doomed and at_once:
+        # A transaction that died of a refusal takes no more (TXN-AFTER-REFUSAL).
         raise Refusal(v.Error.INVALID_OPERATION)
-    return transaction
-
-
-def is_refused_at_send(namespace: Namespace) -> bool:
-    """TXN-REFUSAL: return whether a wrong message is refused at once."""
-    return namespace.reading("TXN-REFUSAL", "at-send", "at-commit") == "at-send"
+    return rules.transactions.within(namespace, transaction, attempt, at_once=at_once)
 
 
 def within(
@@ -101,10 +90,9 @@ def within(
         return attempt(transaction)
     except Refusal as refusal:
         namespace.journal.refuse(mark)
-        other = refusal.error is not v.Error.INVALID_OPERATION or "BATCH-05" in refusal.rules
-        at_once = at_once or other
-        readings = ("continues", "dead")
-        if not at_once or namespace.reading("TXN-AFTER-REFUSAL", *readings) == "dead":
+        invalid = refusal.error is v.Error.INVALID_OPERATION and "BATCH-05" not in refusal.rules
+        at_once = at_once or not invalid
+        if not at_once or namespace.reading("TXN-AFTER-REFUSAL", "continues", "dead") == "dead":
             namespace.journal.touch(transaction)
             transaction.doomed = True
         return Answer(v.Refused(error=refusal.error) if at_once else DONE, rules=refusal.rules)
@@ -129,9 +117,8 @@ def key_of(
         rules.transactions.check_other_entities(namespace, entity, transaction)
         return key
     if key is None and message.message_id is not None:
-        readings = ("with-duplicate-detection", "always")
-        if namespace.reading("TXN-MESSAGE-ID", *readings) == "always":
-            key = Key("MessageId", message.message_id)
+        reading = namespace.reading("TXN-MESSAGE-ID", "with-duplicate-detection", "always")
+        key = Key("MessageId", message.message_id) if reading == "always" else None
     if key is None:
         raise Refusal(v.Error.INVALID_OPERATION, "TXN-03")
     rules.transactions.check_other_sends(namespace, entity, transaction, key)
@@ -235,7 +222,8 @@ def commit(namespace: Namespace, command: v.CommitTransaction, connection: str) 
     """TXN-12, LOCK-11, LOCK-13, FWD-33: apply everything, or nothing."""
     rules = namespace.rules
     transaction = running(namespace, command.transaction)
-    rules.transactions.end(namespace, transaction)
+    namespace.journal.touch(transaction)
+    transaction.ended = True  # whatever becomes of its requests
     mark = namespace.journal.mark()
     try:
         rules.transactions.apply(namespace, transaction)
@@ -246,27 +234,21 @@ def commit(namespace: Namespace, command: v.CommitTransaction, connection: str) 
     return Answer(DONE, rules=("TXN-12",))
 
 
-def end(namespace: Namespace, transaction: Transaction) -> None:
-    """TXN-12, TXN-13: end a transaction, which is possible once."""
-    namespace.journal.touch(transaction)
-    transaction.state = TransactionState.ENDED
-
-
 def holds(namespace: Namespace, queued: QueuedMessage) -> bool:
     """LOCK-IN-TRANSACTION: return whether a lock lasts until the commit of its settlement."""
     transaction: Transaction | None = queued.enlisted
-    if transaction is None or transaction.state is TransactionState.ENDED:
+    if transaction is None or transaction.ended:
         return False
     return namespace.reading("LOCK-IN-TRANSACTION", "ends", "lasts") == "lasts"
 
 
 def release(namespace: Namespace, transaction: Transaction) -> None:
     """LOCK-12: end the locks that were extended by their transaction."""
+    locks = namespace.rules.locks
     for enlisted in transaction.settlements:
-        number = enlisted.token.partition("/")[0]
-        queued = enlisted.entity.messages.get(int(number)) if number.isdecimal() else None
-        if queued is not None and queued.token == enlisted.token:
-            namespace.rules.locks.end(namespace, queued)
+        # A lock that is lost by now needs no end.
+        with suppress(Refusal):
+            locks.end(namespace, locks.locked_under(namespace, enlisted.entity, enlisted.token))
 
 
 def apply(namespace: Namespace, transaction: Transaction) -> None:
@@ -315,7 +297,8 @@ def deliver(namespace: Namespace, buffered: BufferedSend) -> None:
 def roll_back(namespace: Namespace, command: v.RollBackTransaction, connection: str) -> Answer:
     """TXN-13, LOCK-12, DUP-10: discard all requests of the transaction."""
     transaction = running(namespace, command.transaction)
-    namespace.rules.transactions.end(namespace, transaction)
+    namespace.journal.touch(transaction)
+    transaction.ended = True
     namespace.rules.transactions.release(namespace, transaction)
     return Answer(DONE, rules=("TXN-13",))
 
@@ -337,7 +320,6 @@ class Transactions:
     check_settled: Callable[[Namespace, Transaction, QueuedMessage], None] = check_settled
     holds: Callable[[Namespace, QueuedMessage], bool] = holds
     release: Callable[[Namespace, Transaction], None] = release
-    end: Callable[[Namespace, Transaction], None] = end
     apply: Callable[[Namespace, Transaction], None] = apply
     check_commit: Callable[[Namespace, BufferedSend], None] = check_commit
     deliver: Callable[[Namespace, BufferedSend], None] = deliver

@@ -1,4 +1,8 @@
-"""Small values of the model: refusals, keys, messages in transit, settings of entities."""
+"""Small values of the model: refusals, keys, messages in transit, settings of entities.
+
+They never change, so the journal does not know them: a changed one is a new one. A refusal is an
+exception because any check, however deep, may end the request, whose changes are then undone.
+"""
 
 from enum import Enum
 from typing import Any, Final, NamedTuple

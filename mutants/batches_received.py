@@ -9,7 +9,7 @@ from busproof import vocabulary as v
 from busproof.model.answers import Answer
 from busproof.model.life_cycle import Action, State
 from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace, QueuedMessage, is_there
+from busproof.model.state import Entity, Namespace, QueuedMessage
 from busproof.model.values import Refusal
 from busproof.mutants.batches import KEY, TAKE, TWO
 from busproof.mutants.mutant import memory, mutant
@@ -103,7 +103,7 @@ def settling_one_settles_all(
     others = [other for other in queued.entity.messages.values() if other.token in together]
     RULES.locks.apply(namespace, queued, action, reason)
     for other in others if action is Action.COMPLETE else ():
-        if is_there(other):
+        if other.is_there:
             RULES.locks.apply(namespace, other, action, reason)
 
 

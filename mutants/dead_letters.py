@@ -8,7 +8,7 @@ from busproof import vocabulary as v
 from busproof.model.answers import DONE, Answer
 from busproof.model.life_cycle import Action, State
 from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace, QueuedMessage, is_there
+from busproof.model.state import Entity, Namespace, QueuedMessage
 from busproof.model.values import DIRECT, EntityKind, InTransit, Refusal
 from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import (
@@ -176,7 +176,7 @@ def dead_letter_changed(message: v.Message) -> v.Message:
 @mutant("DLQ-09", "locks.release", TWICE, afterwards, deep=True)
 def dead_letter_given_up(namespace: Namespace, queued: QueuedMessage) -> None:
     """A dead letter that was released as often as its entity permits is lost."""
-    is_dead_letter = queued.entity.dead_letters is None and is_there(queued)
+    is_dead_letter = queued.entity.dead_letters is None and queued.is_there
     if is_dead_letter and queued.failed >= queued.entity.settings.max_delivery_count:
         RULES.messages.remove(namespace, queued)
 

@@ -24,8 +24,8 @@ from busproof.mutants.runs import (
     send,
 )
 from busproof.mutants.session_states import peek_ignores_session
-from busproof.mutants.sessions import OfSession, session_of
-from busproof.mutants.wrappers import alters, beforehand, refuses
+from busproof.mutants.sessions import session_of
+from busproof.mutants.wrappers import alters, refuses
 
 KEY: Final = next(key for key in "abcdef" if home(key))
 """A key of another partition than the first."""
@@ -39,17 +39,13 @@ RENEW: Final = v.RenewSessionLock(queue=QUEUE, session_id=KEY)
 SET: Final = v.SetSessionState(queue=QUEUE, session_id=KEY, state="one")
 GET: Final = v.GetSessionState(queue=QUEUE, session_id=KEY)
 PEEK: Final = v.Peek(queue=QUEUE, count=5, session_id=KEY)
+SESSION_LOST: Final = refuses("SESS-12", v.Error.SESSION_LOCK_LOST)
 LATER: Final = schedule("m1", 9, partition_key=KEY)
 
 
 def _is_elsewhere(thing: QueuedMessage | Session | None) -> bool:
     """Return whether something is in another partition than the first."""
     return thing is not None and thing.partition > 0
-
-
-def _check_first(namespace: Namespace, command: OfSession) -> None:
-    if _is_elsewhere(session_of(namespace, command)):
-        raise Refusal(v.Error.SESSION_LOCK_LOST, "SESS-12")
 
 
 @mutant("FEAT-05", "keys.place_without_key", (create(), send("m1")), refuses("FEAT-05"))
@@ -99,16 +95,16 @@ def scheduled_of_first_partition_cancelled(
     return RULES.scheduling.cancel(namespace, command, connection)
 
 
-@mutant("FEAT-13", "sessions.renew", (*HELD, RENEW), beforehand)
-def sessions_of_first_partition_renewed(namespace: Namespace, command: v.RenewSessionLock) -> None:
+@mutant("FEAT-13", "sessions.renew", (*HELD, RENEW), SESSION_LOST)
+def sessions_of_first_partition_renewed(namespace: Namespace, command: v.RenewSessionLock) -> bool:
     """Only sessions of the first partition are renewed."""
-    _check_first(namespace, command)
+    return _is_elsewhere(session_of(namespace, command))
 
 
-@mutant("FEAT-14", "sessions.set_state", (*HELD, SET), beforehand)
-def states_of_first_partition_set(namespace: Namespace, command: v.SetSessionState) -> None:
+@mutant("FEAT-14", "sessions.set_state", (*HELD, SET), SESSION_LOST)
+def states_of_first_partition_set(namespace: Namespace, command: v.SetSessionState) -> bool:
     """Only sessions of the first partition can be given a state."""
-    _check_first(namespace, command)
+    return _is_elsewhere(session_of(namespace, command))
 
 
 @mutant("FEAT-15", "sessions.get_state", (*HELD, SET, GET), alters)

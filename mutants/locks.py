@@ -8,11 +8,18 @@ from busproof import vocabulary as v
 from busproof.model.answers import Answer
 from busproof.model.life_cycle import Action, State
 from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace, QueuedMessage
-from busproof.model.values import EntityKind, EntitySettings
+from busproof.model.state import Namespace, QueuedMessage
+from busproof.model.values import EntitySettings
 from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import Run, abandon, complete, create, receive, renew, send, wait
-from busproof.mutants.wrappers import afterwards, asks, beforehand, instead_of, refuses_yet
+from busproof.mutants.wrappers import (
+    afterwards,
+    asks,
+    beforehand,
+    instead_of,
+    refuses_yet,
+    with_other,
+)
 
 __all__ = ["LOCKED", "TWO", "has_run_out", "lock_again", "once_locked"]
 
@@ -57,7 +64,7 @@ def lock_ends_early(queued: QueuedMessage) -> None:
     """A lock lasts half as long as its queue says."""
     if queued.session is None:
         queued.locked_until -= queued.entity.settings.lock_duration // 2
-        queued.entity.look_at("lock", queued.locked_until, queued, queued.number)
+        queued.entity.look_at("locks.end", queued.locked_until, queued, queued.number)
 
 
 @mutant("LOCK-01", "messages.give", LOCKED)
@@ -69,18 +76,11 @@ def lock_told_too_long(namespace: Namespace, queued: QueuedMessage, *rest: Any) 
     return attrs.evolve(view, locked_until=2 * view.locked_until - namespace.now)
 
 
-@mutant("LOCK-02", "management.create", LOCKED)
-def default_lock_shorter(
-    namespace: Namespace,
-    path: str,
-    kind: EntityKind,
-    settings: EntitySettings,
-    topic: Entity | None = None,
-) -> Entity:
+@mutant("LOCK-02", "management.create", LOCKED, with_other("settings"))
+def default_lock_shorter(settings: EntitySettings) -> EntitySettings:
     """The default lock duration is 30 seconds."""
-    if settings.lock_duration == MINUTE:
-        settings = attrs.evolve(settings, lock_duration=MINUTE // 2)
-    return RULES.management.create(namespace, path, kind, settings, topic)
+    by_default = settings.lock_duration == MINUTE
+    return attrs.evolve(settings, lock_duration=MINUTE // 2) if by_default else settings
 
 
 @mutant("LOCK-03", "locks.check_duration", LONG_LOCK)

@@ -9,7 +9,7 @@ from busproof import vocabulary as v
 from busproof.model.answers import Answer
 from busproof.model.life_cycle import Action
 from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace, QueuedMessage, Session, is_there
+from busproof.model.state import Entity, Namespace, QueuedMessage, Session
 from busproof.model.values import DIRECT, EntityKind, Key, Refusal
 from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import (
@@ -159,7 +159,7 @@ def _note_locked(namespace: Namespace, command: Switch, connection: str) -> Answ
 def locked_is_lost_in_an_outage(namespace: Namespace, queued: QueuedMessage, *rest: Any) -> None:
     """A message that is locked when its partition goes down is lost once its lock ends."""
     RULES.locks.release(namespace, queued, *rest)
-    if queued in memory(namespace, set[QueuedMessage]) and is_there(queued):
+    if queued in memory(namespace, set[QueuedMessage]) and queued.is_there:
         RULES.messages.remove(namespace, queued)
 
 

@@ -123,7 +123,7 @@ def state_for_everybody(namespace: Namespace, command: v.GetSessionState, *rest:
 def list_forgets_states(usual: Answer, namespace: Namespace, command: v.ListSessions) -> Answer:
     """The list names sessions with messages only."""
     there = namespace.entities[command.queue].sessions.values()
-    names = sorted(queued.name for queued in there if queued.messages)
+    names = sorted(session.name for session in there if session.messages)
     usual.outcome = v.SessionsListed(session_ids=tuple(names))
     return usual
 

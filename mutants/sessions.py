@@ -271,7 +271,7 @@ def renewal_forgets_messages(
     answer = RULES.sessions.renew(namespace, command, connection)
     for queued in {} if session is None else session.locked.values():
         memory(namespace, set[str | None]).add(queued.token)
-        queued.entity.look_at("lock", until, queued, queued.number)
+        queued.entity.look_at("locks.end", until, queued, queued.number)
     return answer
 
 

@@ -1,4 +1,4 @@
-"""How the function of a mutant and the rule that it replaces work together.
+"""Wrappers: ways in which the function of a mutant and the rule that it replaces work together.
 
 Each wrapper takes the model's own rule and the function of a mutant, and makes the replacement of
 both. A mutant without a wrapper replaces the rule by its function as it is.
@@ -31,7 +31,7 @@ __all__ = [
 Rule = Callable[..., Any]
 Wrapper = Callable[[Rule, Rule], Rule]
 USUAL: Final = "usual"
-"""Name of the argument by which a function gets the usual answer."""
+"""Name of the argument that holds the usual answer."""
 Cause = v.RuleId | v.Error
 """Why something is refused: a rule that says so, or the error that the client sees."""
 
@@ -51,8 +51,8 @@ def with_other(name: str) -> Wrapper:
     def wrap(usual: Rule, change: Rule) -> Rule:
         place = list(inspect.signature(usual).parameters).index(name)
 
-        def replacement(*args: Any) -> Any:
-            return usual(*args[:place], change(*args), *args[place + 1 :])
+        def replacement(*args: Any, **named: Any) -> Any:
+            return usual(*args[:place], change(*args, **named), *args[place + 1 :], **named)
 
         return replacement
 

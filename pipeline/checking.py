@@ -17,7 +17,7 @@ from busproof.pipeline.judge import SUMMARY, UNUSABLE, VIOLATION, in_components,
 from busproof.pipeline.keeping import kept
 from busproof.pipeline.naming import AS_PUBLISHED, Naming
 from busproof.pipeline.reading import read
-from busproof.pipeline.screening.confirming import Suspected, findings_of, screened, suspected
+from busproof.pipeline.screening.confirming import findings_of, screened, suspected
 from busproof.pipeline.screening.suspicions import suspicions_of
 from busproof.pipeline.sources import Source, name_of
 from busproof.spec import load
@@ -97,7 +97,7 @@ def check(
     terms = Checker(found.header, load(), oracle).terms
     # Splitting histories on a real clock reads the rows several times.
     rows = kept(found.rows) if found.header.clock is Clock.REAL and not screen else found.rows
-    screening = _screened(rows, found.header) if screen else None
+    screening = suspected(rows, found.header, kept(suspicions_of(found))) if screen else None
     whole = screening.rows if screening else in_components(rows, found.header)
     plan = judged(whole, found.header, oracle)
     said = kept(plan)
@@ -128,10 +128,6 @@ def check(
         unusable=unusable,
         plan=plan,
     )
-
-
-def _screened(rows: DataFrame, header: Header) -> Suspected:
-    return suspected(rows, header, kept(suspicions_of(rows)))
 
 
 def _told(said: DataFrame, kind: str, fields: str) -> DataFrame:

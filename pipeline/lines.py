@@ -5,7 +5,7 @@ in its block and from the counts of the blocks before, so no file has to pass th
 no line has to move: one pass counts, and the pass that reads the lines adds what was counted.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -14,13 +14,20 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
+from pyspark.sql.types import StructType
 
-__all__ = ["Block", "blocks_of", "first_lines", "is_record", "placed", "record_of"]
+__all__ = ["Block", "Convert", "blocks_of", "first_lines", "is_record", "placed", "record_of"]
 
 _HISTORIES_A_FILE: Final = 32
 """Bits of a history's number below the number of its file."""
 
 _PLACED: Final = "file STRING, history_id BIGINT, line BIGINT, text STRING, is_last BOOLEAN"
+
+_EVENT: Final = '{"record":"event"'
+"""Beginning of nearly all lines; none of them is another record, as no field has two values."""
+
+Convert = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+"""A conversion of a task's rows on an executor."""
 
 
 @attrs.frozen(kw_only=True)
@@ -51,7 +58,8 @@ def blocks_of(spark: SparkSession, paths: Sequence[str]) -> Blocks:
     has the lines before the first scenario.
     """
     begun = sf.sum(is_record("text", "started").cast("long"))
-    first = sf.min(sf.when(sf.trim("text") != "", sf.col("id")))
+    is_filled = sf.col("text").startswith("{") | (sf.trim("text") != "")
+    first = sf.min(sf.when(is_filled, sf.col("id")))
     counted = (
         _raw(spark, paths)
         .groupBy("file", "block")
@@ -84,11 +92,33 @@ def first_lines(spark: SparkSession, paths: Sequence[str], blocks: Blocks) -> di
     return {row["file"]: row["text"] for row in first.select("file", "text").collect()}
 
 
-def placed(spark: SparkSession, paths: Sequence[str], blocks: Blocks) -> DataFrame:
-    """Return each line that is not blank, with its number and its history."""
+def placed(
+    spark: SparkSession,
+    paths: Sequence[str],
+    blocks: Blocks,
+    convert: Convert | None = None,
+    schema: StructType | str = _PLACED,
+) -> DataFrame:
+    """Return each line that is not blank, with its number and its history.
+
+    Args:
+        spark: a Spark session.
+        paths: addresses of the files.
+        blocks: the files' blocks.
+        convert: a conversion of these rows, in the same pass.
+        schema: the schema of what it returns.
+    """
     columns = ("file", "block", "text", is_record("text", "started").alias("started"))
     numbered = _raw(spark, paths).select(*columns)
-    return numbered.mapInArrow(partial(_placed, blocks), _PLACED)
+    place = partial(_placed, blocks)
+    act = place if convert is None else partial(_both, place, convert)
+    return numbered.mapInArrow(act, schema)
+
+
+def _both(
+    first: Convert, then: Convert, batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    return then(first(batches))
 
 
 def is_record(name: str, kind: str) -> Column:
@@ -97,7 +127,7 @@ def is_record(name: str, kind: str) -> Column:
     A text without the word is none, unless it has letters as JSON's escapes.
     """
     text = sf.col(name)
-    may_be = text.contains(kind) | text.contains("\\u")
+    may_be = ~text.startswith(_EVENT) & (text.contains(kind) | text.contains("\\u"))
     return sf.when(may_be, record_of(name).eqNullSafe(kind)).otherwise(False)
 
 

@@ -1,11 +1,14 @@
 """Read histories of any size as rows, one per record; no record is lost."""
 
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import attrs
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
+from pyspark.sql.types import StructType
 
 from busproof.errors import HistoryError
 from busproof.history.records import Header
@@ -23,10 +26,13 @@ class Read:
     Attributes:
         rows: one row per record: file, history_id, line, text, is_last.
         header: the header that all histories share.
+        through: returns the rows after a conversion, given that and its schema. The conversion
+            runs in the pass that reads the rows.
     """
 
     rows: DataFrame
     header: Header
+    through: Callable[[lines.Convert, StructType], DataFrame]
 
 
 def read(spark: SparkSession, source: Source, naming: Naming = AS_PUBLISHED) -> Read:
@@ -42,17 +48,18 @@ def read(spark: SparkSession, source: Source, naming: Naming = AS_PUBLISHED) -> 
         UsageError: two files have different terms, or the mapping does not fit the table.
     """
     if source.is_table:
-        place = source.paths[0]
-        return Read(_rows_of_table(spark, place, naming), header_of_table(place))
+        rows = _rows_of_table(spark, source, naming)
+        return Read(rows, header_of_table(source.table or source.paths[0]), rows.mapInArrow)
     blocks = lines.blocks_of(spark, source.paths)
     header = _shared(lines.first_lines(spark, source.paths, blocks), source)
-    return Read(lines.placed(spark, source.paths, blocks), header)
+    place_lines = partial(lines.placed, spark, source.paths, blocks)
+    return Read(place_lines(), header, place_lines)
 
 
-def _rows_of_table(spark: SparkSession, place: str, naming: Naming) -> DataFrame:
-    records = naming.records(spark.read.parquet(place))
+def _rows_of_table(spark: SparkSession, source: Source, naming: Naming) -> DataFrame:
+    records = naming.records(spark.read.parquet(*source.paths))
     return records.select(
-        sf.lit(place).alias("file"),
+        sf.lit(source.table or source.paths[0]).alias("file"),
         sf.coalesce("history_id", sf.lit(-1)).alias("history_id"),
         sf.coalesce("seq", sf.lit(-1)).alias("line"),
         "text",

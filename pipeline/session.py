@@ -69,6 +69,11 @@ def said_by_spark(error: Exception) -> str | None:
         return None
     if "No module named 'busproof" in str(error):
         return "the Python of an executor has no busproof; install this version of it there"
+    if "CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND" in str(error):
+        return (
+            "an executor was lost with rows that nobody else had; --conf spark.checkpoint.dir=DIR, "
+            "a folder that all machines share, keeps them"
+        )
     lines = [line.strip(" :") for line in str(error).splitlines() if line.strip()]
     lines = [line for line in lines if not line.startswith("An error occurred while calling")]
     named = (found[0] for line in lines if (found := re.search(r"\[[A-Z0-9_.]+\] .*", line)))
@@ -96,8 +101,8 @@ def spark_session(
     """Return a session with these settings, or the session that is already running.
 
     Args:
-        master: where to run, such as `local[4]` or `spark://HOST:7077`; by default SPARK_MASTER, or
-            all cores of this machine.
+        master: where to run, such as `local[4]` or `spark://HOST:7077`; by default SPARK_MASTER,
+            what `spark-submit` was given, or all cores of this machine.
         remote: address of a Spark Connect server, `sc://HOST:PORT`, instead of a master.
         conf: Spark settings, which override the defaults.
 
@@ -112,7 +117,21 @@ def spark_session(
     settings = {**_ALWAYS, **(conf or {})}
     if remote:
         return _connected(remote, settings)
-    return _started(master or os.environ.get("SPARK_MASTER") or "local[*]", settings)
+    submitted = _submitted()
+    place = master or os.environ.get("SPARK_MASTER") or submitted or "local[*]"
+    if _is_local(place) and submitted is None:
+        settings = {"spark.driver.memory": f"{_memory()}g", **_LOCAL, **settings}
+    return _started(place, settings)
+
+
+def _submitted() -> str | None:
+    """Return the master that `spark-submit` was given; `None` if it did not start this process."""
+    if "PYSPARK_GATEWAY_PORT" not in os.environ:
+        return None
+    from pyspark import SparkConf, SparkContext  # noqa: PLC0415 - optional dependency
+
+    SparkContext._ensure_initialized()  # PySpark itself connects to its Java only with a session
+    return SparkConf().get("spark.master")
 
 
 @contextmanager
@@ -195,8 +214,7 @@ def _started(master: str, settings: Mapping[str, str]) -> "SparkSession":
         _check_answers(master)
     _prepare()
     builder = SparkSession.builder.master(master)
-    local = {"spark.driver.memory": f"{_memory()}g", **_LOCAL} if _is_local(master) else {}
-    for name, value in {**local, **settings}.items():
+    for name, value in settings.items():
         builder = builder.config(name, value)
     log = tempfile.TemporaryFile()  # noqa: SIM115 - Java writes to it until it exits
     try:

@@ -36,12 +36,14 @@ class Source:
     """Files to read.
 
     Attributes:
-        paths: the files, or the folder of a table.
+        paths: the files, or the folder of a table, or some of its files.
         is_table: whether it is a Parquet table in the published schema.
+        table: the folder of the table, if `paths` are files in it.
     """
 
     paths: tuple[str, ...]
     is_table: bool
+    table: str = ""
 
     @property
     def size(self) -> int:

@@ -220,6 +220,7 @@ def _example_view(example: Counterexample | None) -> dict[str, Any] | None:
         return None
     return {
         "scenario": example.scenario,
+        "about": example.about,
         "seen": example.seen,
         "allowed": list(example.allowed),
         "events": [unstructure(event) for event in example.events],

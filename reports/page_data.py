@@ -233,6 +233,7 @@ def _example(rule: v.RuleId, example: Counterexample, clock: str) -> dict[str, A
     commands = commands_of(example.events, v.Clock(clock))
     return {
         "scenario": example.scenario,
+        "about": example.about,
         "gherkin": scenario_of(rule, commands, f"What broke {rule}") if commands else "",
         "why": consequence(rule),
         "seen": example.seen,

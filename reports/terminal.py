@@ -268,6 +268,8 @@ class _Screen:
     def _example(self, example: Counterexample) -> Iterator[RenderableType]:
         if example.scenario:
             yield self._labelled("Scenario", example.scenario)
+        if example.about:
+            yield self._labelled("About", example.about)
         steps = Table.grid(padding=(0, 1))
         steps.add_column(justify="right", no_wrap=True)
         steps.add_column(overflow="fold")

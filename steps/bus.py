@@ -51,6 +51,8 @@ class Bus(Driver):
         self._deadline: int | None = None
         self.sent: list[v.Message] = []
         self.settings: dict[str, v.CreateQueue] = {}
+        self.deliveries: dict[str, int] = {}
+        """The maximum delivery count of each queue and subscription, by path."""
 
     def do(self, command: v.Command, connection: str = "c1") -> v.Outcome:
         """Send one command and judge the answer.
@@ -73,6 +75,10 @@ class Bus(Driver):
             raise Undeclared(f"declared, yet unsupported: {event_words(event)}")
         if isinstance(command, v.CreateQueue) and isinstance(event.outcome, v.Done):
             self.settings[command.queue] = command
+            self.deliveries[command.queue] = command.max_delivery_count
+        elif isinstance(command, v.CreateSubscription) and isinstance(event.outcome, v.Done):
+            path = v.subscription_path(command.topic, command.subscription)
+            self.deliveries[path] = command.max_delivery_count
         self._keep_deadline(event)
         return event.outcome
 

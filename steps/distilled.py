@@ -13,7 +13,7 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.errors import SpecificationError
-from busproof.history.records import StepResult
+from busproof.history.records import SENTENCE, StepResult
 from busproof.judging.scenario_outcome import NotApplicable
 from busproof.steps.definitions.any_command import Asking
 
@@ -55,7 +55,9 @@ class Situation:
         asking.insist(self.tier)
         if asking.clock is v.Clock.REAL and any("Advance clock" in each for each in self.commands):
             raise NotApplicable("clock: the sequence waits, and the clock is real")
-        steps.append(StepResult(keyword="*", text=f"{self.name}. {self.about}", result="passed"))
+        steps.append(
+            StepResult(keyword=SENTENCE, text=f"{self.name}. {self.about}", result="passed")
+        )
         for command in self.commands:
             connection, _, request = command.partition(" asks: ")
             steps.append(StepResult(keyword="When", text=command, result="failed"))

@@ -4,6 +4,7 @@ import ast
 import os
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,8 @@ WITHIN: dict[str, set[str]] = {
 
 ALL_MAY_IMPORT = {"errors", "extras", "__version__"}
 IMPORT_NOTHING = {"errors", "steps.plugin", "steps.allure"}
+MOST_FILES = 30
+"""Number of modules that a folder may have."""
 
 
 def modules() -> dict[str, Path]:
@@ -108,6 +111,12 @@ def test_imports_go_one_way() -> None:
         if not is_within(each, permitted(name))
     ]
     assert [] == wrong
+
+
+def test_no_folder_of_the_package_is_too_long_to_take_in() -> None:
+    """Nobody finds a file among sixty; a folder that grows is divided by subject."""
+    folders = Counter(path.parent for path in MODULES.values())
+    assert {} == {str(folder): number for folder, number in folders.items() if number > MOST_FILES}
 
 
 def permitted(name: str) -> set[str]:

@@ -24,8 +24,9 @@ import attrs
 
 from busproof import vocabulary as v
 from busproof.cli.mutation.audit import recorded_apart
-from busproof.cli.mutation.generated import Recording, Terms, _requests, _traced, chosen
+from busproof.cli.mutation.generated import Terms, chosen
 from busproof.cli.mutation.pairs import WORDS, Pair, pairs_in, pairs_of
+from busproof.cli.mutation.recordings import Recording, requests, traced
 from busproof.cli.mutation.search import ModelBroke, broken, played, search
 from busproof.cli.mutation.variants import Material
 from busproof.errors import UsageError
@@ -186,8 +187,8 @@ def recordings(terms: Terms) -> list[Recording]:
     with tempfile.TemporaryDirectory(prefix="busproof-distil-") as scratch:
         return [
             each
-            for request in _requests(terms)
-            for each in _traced(request, recorded_apart(request, Path(scratch)))
+            for request in requests(terms.sequences, terms.seed)
+            for each in traced(request, recorded_apart(request, Path(scratch)))
         ]
 
 

@@ -108,7 +108,10 @@ PARTS: Final[dict[str, tuple[Step, ...]]] = {
             ("tests", "docs", "tools", "examples", "README.md", "Makefile", ".ci"),
         ),
     ),
-    "audit": (busproof("audit --matrix full"),),
+    "audit": (
+        busproof("audit --matrix full"),
+        busproof("audit --generated --sample 15 --minutes 60"),
+    ),
     "faults": (benchmark("exploring_faults"),),
     "modelcheck": (
         busproof("modelcheck --size full"),
@@ -120,6 +123,8 @@ PARTS: Final[dict[str, tuple[Step, ...]]] = {
     "broker": (
         tests("tests/broker"),
         tests("tests/adapters/amqp"),
+    ),
+    "clients": (
         Step("clients tried", f"{BIN / 'python'} tools/clients_tried.py", ("tools",)),
         *(
             Step(
@@ -133,8 +138,9 @@ PARTS: Final[dict[str, tuple[Step, ...]]] = {
     "benchmarks": tuple(
         benchmark(path.stem)
         for path in sorted(ROOT.glob("benchmarks/*.py"))
-        if path.stem not in ("exploring", "exploring_faults")
+        if path.stem not in ("exploring", "exploring_faults", "soak")
     ),
+    "soak": (benchmark("soak"),),
     "pythons": (
         Step("make pythons", "make pythons", (".ci", "examples", "Makefile")),
         tests("tests/test_environment.py"),

@@ -64,6 +64,11 @@ class Profile:
         return self.namespace_partitions > 1
 
     @property
+    def is_premium(self) -> bool:
+        """Whether the namespace is one of Premium, partitioned or not."""
+        return self.tier is Tier.PREMIUM
+
+    @property
     def may_partition(self) -> bool:
         """Whether partitioned entities can be created: not in Premium without partitions."""
         return self.tier is not Tier.PREMIUM or self.is_partitioned

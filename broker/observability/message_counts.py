@@ -8,7 +8,7 @@ import attrs
 from busproof.model import Namespace
 from busproof.model.journal import Change, Record
 from busproof.model.life_cycle import ACTIVE, State
-from busproof.model.state import Entity, Partition, QueuedMessage, Session, is_there
+from busproof.model.state import Entity, Partition, QueuedMessage, Session
 
 __all__ = ["Tallies", "Tally", "records_of"]
 
@@ -53,7 +53,7 @@ class Tally:
     def count(self, queued: QueuedMessage) -> None:
         """Count a message in its current state."""
         aside, locked = self.aside[queued.partition], self.locked
-        is_aside = queued.state is not ACTIVE and is_there(queued)
+        is_aside = queued.state is not ACTIVE and queued.is_there
         if is_aside:
             aside[queued] = None
         elif queued in aside:

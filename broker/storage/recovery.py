@@ -216,11 +216,11 @@ class _Reading:
                 session.messages += 1
             number = (place << SEQUENCE_BITS) + arrival_of(row)
             queued = QueuedMessage(
-                entity, number, place, message, order, session, expires_at, reason
+                entity, number, place, message, order, moment, session, expires_at, reason
             )
             queued.state, queued.deliveries = STATES[state], deliveries
             queued.failed, queued.locked_until = failed, locked_until
-            queued.cached_by, queued.enqueued_at = cached_by, moment
+            queued.cached_by = cached_by
             if queued.state in LOCKED_STATES:
                 queued.token = f"{number}/{queued.deliveries}"
             entity.messages[number] = queued

@@ -23,7 +23,6 @@ __all__ = [
     "change_fixed",
     "described",
     "empty",
-    "keep_deleted",
     "name_again",
 ]
 
@@ -132,19 +131,21 @@ def keep_deleted(namespace: Namespace, entity: Entity) -> None:
 REMEMBERING: Final = {"management.delete": keep_deleted}
 
 
-@mutant("MGMT-05", "management.create", (create(), DELETE, REGULAR, GET), also=REMEMBERING)
+@mutant(
+    "MGMT-05",
+    "management.create",
+    (create(), DELETE, REGULAR, GET),
+    with_other("settings"),
+    also=REMEMBERING,
+)
 def created_again_as_before(
-    namespace: Namespace,
-    path: str,
-    kind: EntityKind,
-    settings: EntitySettings,
-    topic: Entity | None = None,
-) -> Entity:
+    namespace: Namespace, path: str, settings: EntitySettings, topic: Entity | None = None
+) -> EntitySettings:
     """A queue that is created again has the partitioning option of its deleted namesake."""
     before = memory(namespace, dict[str, Entity]).get(path)
-    if before is not None and topic is None:
-        settings = attrs.evolve(settings, partitioned=before.settings.partitioned)
-    return RULES.management.create(namespace, path, kind, settings, topic)
+    if before is None or topic is not None:
+        return settings
+    return attrs.evolve(settings, partitioned=before.settings.partitioned)
 
 
 @mutant("MGMT-06", "premium.partitioned", (create(api_version="2013-10"),))

@@ -109,7 +109,7 @@ def lifetime_update_ages_what_is_there(namespace: Namespace, entity: Entity) -> 
         if until is not None:
             namespace.journal.touch(queued)
             queued.expires_at = until
-            entity.look_at("expiry", until, queued, queued.number)
+            entity.look_at("expiry.end", until, queued, queued.number)
 
 
 @mutant("MGMT-12", "management.apply_update", (create(), SHORTER, GET))

@@ -12,7 +12,7 @@ from busproof.model.state import Entity, Namespace
 from busproof.model.values import EntityKind, EntitySettings, Refusal
 from busproof.mutants.mutant import memory, mutant
 from busproof.mutants.runs import Run, create, send
-from busproof.mutants.wrappers import only_where, refuses_as
+from busproof.mutants.wrappers import beforehand, only_where, refuses_as
 
 
 def queues(count: int, *, partitioned: bool = True) -> Iterator[v.CreateQueue]:
@@ -72,19 +72,13 @@ def _check_unless_with_sessions(namespace: Namespace, kind: EntityKind) -> None:
     "QUOTA-02",
     "management.create",
     (*HUNDRED, create(requires_session=True)),
+    beforehand,
     also={"quotas.check_partitioned": _check_unless_with_sessions},
     deep=True,
 )
-def one_too_many_with_sessions(
-    namespace: Namespace,
-    path: str,
-    kind: EntityKind,
-    settings: EntitySettings,
-    topic: Entity | None = None,
-) -> Entity:
+def one_too_many_with_sessions(namespace: Namespace, settings: EntitySettings) -> None:
     """A partitioned queue beyond the quota is created if it requires sessions."""
     memory(namespace, list[EntitySettings])[:] = [settings]
-    return RULES.management.create(namespace, path, kind, settings, topic)
 
 
 def _note_refusal(namespace: Namespace, kind: EntityKind) -> None:

@@ -243,7 +243,7 @@ def update_of_locks_shortens_those_under_way(
         if queued.token is not None and queued.session is None:
             namespace.journal.touch(queued)
             queued.locked_until = namespace.now + command.lock_duration
-            entity.look_at("lock", queued.locked_until, queued, queued.number)
+            entity.look_at("locks.end", queued.locked_until, queued, queued.number)
 
 
 @mutant(

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from busproof import vocabulary as v
 from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace, Transaction, TransactionState
+from busproof.model.state import Entity, Namespace, Transaction
 from busproof.model.transactions import keys_of_sends
 from busproof.model.values import Key
 from busproof.mutants.mutant import memory, mutant
@@ -27,7 +27,7 @@ def _others(namespace: Namespace, transaction: Transaction) -> list[Transaction]
     return [
         other
         for other in namespace.transactions.values()
-        if other is not transaction and other.state is not TransactionState.ENDED
+        if other is not transaction and not other.ended
     ]
 
 

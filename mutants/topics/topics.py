@@ -10,7 +10,7 @@ from busproof import vocabulary as v
 from busproof.model.answers import Answer
 from busproof.model.life_cycle import ACTIVE, Action
 from busproof.model.rules import RULES
-from busproof.model.state import Entity, Namespace, QueuedMessage, Session, is_there
+from busproof.model.state import Entity, Namespace, QueuedMessage, Session
 from busproof.model.values import DIRECT, EntityKind, Key
 from busproof.mutants import keys, keys_outages, messages
 from busproof.mutants.mutant import memory, mutant
@@ -86,7 +86,7 @@ def subscriptions_of(topic: Entity) -> list[Entity]:
 def _siblings(entity: Entity) -> list[Entity]:
     """Return the other subscriptions of a subscription's topic."""
     there = subscriptions_of(entity.base) if is_subscription(entity) else ()
-    return [queued for queued in there if queued is not entity]
+    return [subscription for subscription in there if subscription is not entity]
 
 
 @mutant("TOPIC-01", "topics.distribute", (*WITH_TWO, KEYED, TAKE_TWO))
@@ -131,7 +131,7 @@ def copies_lock_together(
     lines = (partition.line for partition in (entity.partitions if session is None else (session,)))
     offered = chain.from_iterable(line.available(entity.messages) for line in lines)
     up = [queued for queued in offered if queued.partition not in entity.base.down]
-    free = [partition for partition in up if id(partition.message) not in locked]
+    free = [queued for queued in up if id(queued.message) not in locked]
     if len(free) == len(up):
         return GIVE(namespace, entity, session, *how)
     return namespace.rules.messages.give(namespace, free[0], how[0]) if free else None
@@ -199,7 +199,7 @@ def copy_in_two_partitions(namespace: Namespace, entity: Entity, *what: Any) -> 
 def copy_moves(namespace: Namespace, queued: QueuedMessage) -> None:
     """A message that is given back to a subscription is in the next partition from then on."""
     entity, transit = queued.entity, DIRECT._replace(failed=queued.failed)
-    if is_subscription(entity) and queued.state is ACTIVE and is_there(queued):
+    if is_subscription(entity) and queued.state is ACTIVE and queued.is_there:
         where = (queued.partition + 1) % len(entity.partitions)
         namespace.rules.messages.enqueue(namespace, entity, queued.message, where, transit)
         namespace.rules.messages.remove(namespace, queued)

@@ -75,7 +75,7 @@ def sessions_of_all_subscriptions(
 ) -> None:
     """A subscription without sessions withholds messages with one if another requires sessions."""
     there, of_session = subscriptions_of(topic), message.session_id is not None
-    requiring = [queued for queued in there if queued.settings.requires_session and of_session]
+    requiring = [one for one in there if one.settings.requires_session and of_session]
     with with_subscriptions(namespace, topic, requiring or there):
         DISTRIBUTE(namespace, topic, message, *what)
 

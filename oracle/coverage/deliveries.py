@@ -16,7 +16,7 @@ from busproof.oracle.messages.sequence_numbers import is_of_one_commit, is_one, 
 from busproof.oracle.messages.sessions import session_at
 from busproof.oracle.queued_messages import Numbered, Stored
 from busproof.oracle.rule_lists import rules_if
-from busproof.oracle.state import Queue, partition_count
+from busproof.oracle.state import Namespace, Queue, partition_count
 from busproof.oracle.transition import Rules
 
 COUNTED_AGAIN: Final[dict[v.RuleId, v.RuleId]] = {"SESS-08": "SESS-09", "SESS-11": "SESS-10"}
@@ -174,25 +174,39 @@ def _of_schedule(candidate: Candidate) -> Rules:
 def _of_front_ends(candidate: Candidate, *, cached: bool) -> Rules:
     """PART-04, PART-05, PART-09 to PART-11, PART-23, PART-28, FWD-22, FWD-24: evidence."""
     namespace, stored, queue = candidate.namespace, candidate.stored, candidate.queue
-    forwarded, known = "FWD-14" in stored.shows, candidate.where.bit_count() == 1
-    lost = not queue.settings.partitioned or queue.settings.requires_session
+    arrived = _of_arrival_in_outage(candidate) if "FWD-14" in stored.shows else ()
+    always = arrived + rules_if(
+        (partitions.has_outlasted(queue, stored), "PART-04"),
+        (partitions.is_another_dark(namespace, queue), "PART-05"),
+    )
+    if not queue.settings.partitioned or queue.settings.requires_session:
+        return always
     other = cached and stored.since < queue.receivers.switched
     # It was withheld before, and is given in the end.
     withheld = not (cached or queue.outages.any) and stored.since < queue.receivers.count
+    few = withheld and _are_few(namespace, queue)
+    return always + rules_if(
+        (is_first_of_locked(queue), "PART-10"),
+        (other, "PART-11"),
+        (other and partitions.is_deleted_elsewhere(namespace, queue), "PART-28"),
+        (withheld, "PART-09"),
+        (few, "PART-23"),
+    )
+
+
+def _are_few(namespace: Namespace, queue: Queue) -> bool:
+    """PART-23: return whether there are at most as many messages as partitions."""
     there = sum(tally.total for tally in queue.tallies.values())
-    few = there <= partition_count(namespace, queue.settings)
-    recovered = known and candidate.where & queue.recovered
+    return there <= partition_count(namespace, queue.settings)
+
+
+def _of_arrival_in_outage(candidate: Candidate) -> Rules:
+    """FWD-22, FWD-24: the message was forwarded while partitions were down, or after that."""
+    stored, queue = candidate.stored, candidate.queue
+    recovered = candidate.where.bit_count() == 1 and candidate.where & queue.recovered
     dark = queue.outages.down and queue.settings.partitioned
     return rules_if(
-        (forwarded and stored.key is None and dark, "FWD-24"),
-        (forwarded and stored.key is not None and recovered, "FWD-22"),
-        (partitions.has_outlasted(queue, stored), "PART-04"),
-        (partitions.is_another_dark(namespace, queue), "PART-05"),
-        (not lost and is_first_of_locked(queue), "PART-10"),
-        (not lost and other, "PART-11"),
-        (not lost and other and partitions.is_deleted_elsewhere(namespace, queue), "PART-28"),
-        (not lost and withheld, "PART-09"),
-        (not lost and withheld and few, "PART-23"),
+        (stored.key is None and dark, "FWD-24"), (stored.key is not None and recovered, "FWD-22")
     )
 
 

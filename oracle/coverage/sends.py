@@ -135,6 +135,8 @@ def of_other_key(namespace: Namespace, queue: Queue, message: v.Message, key: Ke
     A copy with that key is no longer remembered, or there was none (DUPLICATES-ACROSS-KEYS).
     """
     settings, now = queue.settings, namespace.now.latest
+    if not (settings.partitioned and settings.duplicate_detection):
+        return ()
     others = (copy for copy in _copies(queue, message) if copy.certain and copy.key != key)
     recent = any(now - copy.sent.earliest < settings.duplicate_window for copy in others)
-    return rules_if((settings.partitioned and settings.duplicate_detection and recent, "DUP-06"))
+    return rules_if((recent, "DUP-06"))

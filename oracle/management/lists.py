@@ -34,7 +34,7 @@ def list_entities(
 
 
 def listed_names(namespace: Namespace, command: Listing) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the names that a list must have, and all that it may have.
+    """Return the names that a list must have, and all names allowed in it.
 
     Entities no longer judged may be anything that has their path, or nothing.
     """

@@ -96,14 +96,8 @@ def _wrong_beside(namespace: Namespace, command: v.AddRule) -> Iterator[v.RuleId
         elif sets_a_key(statements):
             must = namespace.profile.readings.get("ACTION-KEYS") == "refused"
             yield "FILTER-21" if must else None
-        elif not _is_told(command.action):
+        elif not is_plain(statements):
             yield None
-
-
-def _is_told(action: str) -> bool:
-    """Return whether an action's effect is defined, and nothing prevents adding it."""
-    statements = parsed_action(action)
-    return not isinstance(statements, Outside) and is_plain(statements)
 
 
 def _objection(wanted: v.Filter) -> tuple[bool, bool]:
@@ -149,7 +143,8 @@ def _with_action(namespace: Namespace, command: v.AddRule, action: str) -> Names
     counted = attrs.evolve(of_topic, copiers=of_topic.copiers + 1)
     namespace = with_queue(with_queue(namespace, acting), attrs.evolve(topic, role=counted))
     late = of_topic.unanswered_sends or len(topic.calendar.entries) or topic.fed
-    if late or not _is_told(action):
+    statements = parsed_action(action)
+    if late or isinstance(statements, Outside) or not is_plain(statements):
         return stop_judging(namespace, queue.settings.queue)
     return namespace
 

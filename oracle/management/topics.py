@@ -63,7 +63,7 @@ def named_topic(namespace: Namespace, name: str) -> tuple[Queue, Topic]:
     """Return a topic, and its role; a request to another kind of entity was refused before."""
     topic = namespace.queues[name]
     if not isinstance(topic.role, Topic):
-        raise AssertionError(f"{name} has subscriptions, and is no topic")  # noqa: TRY004
+        raise AssertionError(f"{name} has subscriptions, but is not a topic")  # noqa: TRY004
     return topic, topic.role
 
 

@@ -1,4 +1,4 @@
-"""What partitions that are down and the caches of front ends make possible (PART)."""
+"""Answers that partitions which are down and the caches of front ends allow (PART)."""
 
 from busproof.oracle.messages.stopped_clocks import lock_is_over
 from busproof.oracle.queued_messages import Stored

@@ -118,7 +118,9 @@ def list_sessions(namespace: Namespace, command: v.ListSessions, seen: Observati
         listed = seen.outcome.session_ids
     complete = surely <= set(listed) or bool(queue.receivers.lost)
     once = len(set(listed)) == len(listed)
-    if complete and once and all(_may_exist(queue, each) for each in listed):
+    late = {name for name, data in queue.states.items() if data.state is not None or data.late}
+    possible = {*queue.members, *queue.calendar.sessions, *late}
+    if complete and once and possible.issuperset(listed):
         yield Transition(
             outcome=v.SessionsListed(session_ids=listed),
             next=namespace,
@@ -126,13 +128,6 @@ def list_sessions(namespace: Namespace, command: v.ListSessions, seen: Observati
         )
     if queue.outages.any:
         yield refusal(namespace, v.Error.UNAVAILABLE, any_error=True)
-
-
-def _may_exist(queue: Queue, session_id: str) -> bool:
-    stored = queue.states.get(session_id, NOTHING)
-    scheduled = session_id in queue.calendar.sessions
-    there = scheduled or session_id in queue.members
-    return there or stored.state is not None or bool(stored.late)
 
 
 def _within_reach(namespace: Namespace, queue: Queue) -> Iterator[str]:

@@ -174,7 +174,12 @@ def _shown(queue: Queue, command: v.SendBatch, rules: Rules, *, several: bool) -
 
 def _refused(namespace: Namespace, command: v.SendBatch, told: Transition) -> Transition:
     """BATCH-02: record that no message of the batch arrives, now or later."""
-    left = _none_of(namespace, command)
+    queue = namespace.queues[command.queue].asked("batches")
+    for message in command.messages:
+        if message.body not in queue.bodies:
+            queue = never_arrives(queue, message.body, "BATCH-02")
+            queue = declined(queue, message, "DUP-08")
+    left = with_queue(namespace, queue)
     name = command.transaction
     transaction = None if name is None else namespace.transactions.get(name)
     if name is not None and transaction is not None:
@@ -184,15 +189,6 @@ def _refused(namespace: Namespace, command: v.SendBatch, told: Transition) -> Tr
     why = rules_if((full, "BATCH-10"), ("KEY-03" in told.rules, "BATCH-11"))
     rules = tuple(dict.fromkeys((*why, "BATCH-02", *told.rules))) if told.rules else ()
     return evolve(told, next=left, rules=rules)
-
-
-def _none_of(namespace: Namespace, command: v.SendBatch) -> Namespace:
-    queue = namespace.queues[command.queue].asked("batches")
-    for message in command.messages:
-        if message.body not in queue.bodies:
-            queue = never_arrives(queue, message.body, "BATCH-02")
-            queue = declined(queue, message, "DUP-08")
-    return with_queue(namespace, queue)
 
 
 def lost_send_batch(namespace: Namespace, command: v.SendBatch) -> Namespace:

@@ -127,10 +127,11 @@ def _facts() -> Iterator[Column]:
 
     yield _fact(Kind.UNREADABLE, column("is_unreadable"), line)
     yield _fact(Kind.MISMATCH, sent & (session != column("partition_key")), line, body)
-    yield _fact(Kind.KEY, keyed & (path == owner), path, key, value=column("partition"))
-    yield _fact(Kind.HOME, sent | living, owner, body, value=column("partition"))
-    yield _fact(Kind.NUMBER, living, path, body, value=column("number"))
-    numbered = living & column("number").isNotNull()
+    partition, numbered = column("partition"), living & column("number").isNotNull()
+    located = partition.isNotNull()
+    yield _fact(Kind.KEY, keyed & (path == owner) & located, path, key, value=partition)
+    yield _fact(Kind.HOME, (sent | living) & located, owner, body, value=partition)
+    yield _fact(Kind.NUMBER, numbered, path, body, value=column("number"))
     yield _fact(Kind.NAMED, numbered, path, column("number"), value=body)
     yield _fact(
         Kind.MESSAGE,
@@ -164,9 +165,10 @@ def _facts() -> Iterator[Column]:
     yield _fact(Kind.DETECTS, detects, owner, cause=owner, effect=sf.lit(0))
     enlisted = keyed & ~column("alone")
     yield _fact(Kind.TRANSACTION, enlisted, column("transaction"), value=column("content"))
-    limit = column("max_delivery_count")
-    counted = living | (created & limit.isNotNull())
-    yield _fact(Kind.COUNTED, counted, path, value=column("delivery_count"), cause=limit)
+    limit, deliveries = column("max_delivery_count"), column("delivery_count")
+    # No limit is below one, so that first deliveries need not be counted.
+    counted = (living & (deliveries > 1)) | (created & limit.isNotNull())
+    yield _fact(Kind.COUNTED, counted, path, value=deliveries, cause=limit)
     needs = created & column("requires_session")
     yield _fact(
         Kind.NEEDS,

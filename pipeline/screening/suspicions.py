@@ -11,6 +11,7 @@ from typing import Final
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as sf
 
+from busproof.pipeline.reading import Read
 from busproof.pipeline.screening.events import events_of
 from busproof.pipeline.screening.facts import Kind, facts_of, groups_of
 
@@ -48,13 +49,13 @@ _MOST_DELIVERIES: Final = 10
 """Greatest delivery count of an entity that was created without one (DLQ-04)."""
 
 
-def suspicions_of(rows: DataFrame) -> DataFrame:
+def suspicions_of(found: Read) -> DataFrame:
     """Return what looks like a violation: history_id, line of an event that shows it, rule.
 
     Args:
-        rows: rows from `reading.read`.
+        found: the histories, as read.
     """
-    groups = groups_of(facts_of(events_of(rows)))
+    groups = groups_of(facts_of(events_of(found)))
     alone = groups.withColumn("rule", _by_itself()).where(
         sf.col("rule").isNotNull() | _is_compared()
     )

@@ -54,6 +54,7 @@ function counterexample(example, rule) {
   return make("section", { class: "example" },
     make("h4", {}, "The shortest run that breaks it"),
     example.scenario ? make("p", { class: "muted" }, `From the scenario “${example.scenario}”`) : null,
+    example.about ? make("p", {}, example.about) : null,
     example.why ? make("p", { class: "why" }, make("b", {}, "Why it matters: "), example.why) : null,
     make("div", { class: "beside" },
       make("section", { class: "came" }, make("h5", {}, "Seen"), make("code", {}, example.seen)),

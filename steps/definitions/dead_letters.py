@@ -31,12 +31,6 @@ def turned_to_dead_letters(queue: str, views: list[v.MessageView]) -> str:
     return queue + v.DEAD_LETTERS
 
 
-@when("a message is received again", target_fixture="again")
-def receives_again(bus: Bus, queue: str) -> v.MessageView:
-    """Receive a message that was received before, and leave it locked; one must arrive."""
-    return _received(bus, queue)
-
-
 def _abandon(bus: Bus, queue: str) -> None:
     bus.abandon(queue, _received(bus, queue))
 
@@ -51,7 +45,7 @@ def abandons_so_often(bus: Bus, queue: str, number: int) -> None:
 @when("one message is received and abandoned, as often as permitted")
 def abandons_as_permitted(bus: Bus, queue: str) -> None:
     """Receive and abandon a message until it reaches the maximum delivery count."""
-    _spend(bus, queue, bus.settings[queue].max_delivery_count, expiring_after=None)
+    _spend(bus, queue, bus.deliveries[queue], expiring_after=None)
 
 
 @when(parsers.parse("one message is received and abandoned, {number:d} times by default"))
@@ -67,7 +61,7 @@ def abandons_by_default(bus: Bus, queue: str, number: int) -> None:
 )
 def expires_as_permitted(bus: Bus, queue: str, number: int) -> None:
     """Receive a message and let its lock expire, until it reaches the maximum delivery count."""
-    _spend(bus, queue, bus.settings[queue].max_delivery_count, expiring_after=number)
+    _spend(bus, queue, bus.deliveries[queue], expiring_after=number)
 
 
 def _spend(bus: Bus, queue: str, deliveries: int, *, expiring_after: int | None) -> None:

@@ -150,6 +150,8 @@ def asks_the_missing(bus: Bus, asked: str) -> v.Outcome:
     """Try a command on a queue that does not exist."""
     commands: dict[str, v.Command] = {
         "sent": v.Send(queue="none", message=v.Message(body="m")),
+        "batched": v.SendBatch(queue="none", messages=(v.Message(body="m"),)),
+        "scheduled": v.Schedule(queue="none", message=v.Message(body="m"), delay=seconds(5)),
         "received": v.Receive(queue="none"),
         "peeked": v.Peek(queue="none"),
         "got": v.GetQueue(queue="none"),

@@ -18,7 +18,6 @@ from busproof.broker.storage.rows import DURABLE
 from busproof.broker.storage.store import Store
 from busproof.broker.storage.write_set import NAMESPACE, Changes, Statement
 from busproof.model import Namespace, Scripted, new_namespace, step
-from busproof.model.state import TransactionState
 
 from .conftest import FULL
 
@@ -165,9 +164,7 @@ def test_random_commands_are_restored_from_the_store(tmp_path: Path, seed: int) 
                     body=message.body.encode(), enqueued=len(message.body)
                 )
         transactions = direct.transactions.values()
-        if random.random() < 0.4 and all(
-            each.state is TransactionState.ENDED for each in transactions
-        ):
+        if random.random() < 0.4 and all(each.ended for each in transactions):
             kept.restart()
             direct.transactions.clear()
             restarts += 1

@@ -13,7 +13,8 @@ from busproof.adapters.model import ModelAdapter
 from busproof.cli.mutation import generated as fates
 from busproof.cli.mutation.audit import _apart
 from busproof.cli.mutation.budget import OutOfTime, within
-from busproof.cli.mutation.generated import Fate, Recording, Result, Terms, fate
+from busproof.cli.mutation.generated import Fate, Result, Terms, fate
+from busproof.cli.mutation.recordings import Recording, lines_of
 from busproof.cli.mutation.search import played
 from busproof.cli.mutation.variants import Material
 from busproof.cli.running.child_run import Request
@@ -51,7 +52,7 @@ def recording(*commands: v.Command, only: str = "features") -> Recording:
         request=Request(only=only),
         profile=PROFILE,
         scenario=scenario,
-        lines=fates._lines(PROFILE, scenario),
+        lines=lines_of(PROFILE, scenario),
     )
 
 

@@ -87,3 +87,22 @@ def counted(bus: Bus) -> dict[str, int]:
 def test_no_operation_grows_with_the_messages_held() -> None:
     few, many = counted(filled(LITTLE)), counted(filled(MUCH))
     assert {} == {name: (few[name], many[name]) for name in few if many[name] > 1.2 * few[name]}
+
+
+@pytest.mark.parametrize("start", [None, 1 << 48])
+def test_peek_does_not_pass_what_has_left(start: int | None) -> None:
+    """As many as a third of all, too few for the lines to be tidied."""
+    few, many = (peeked_after_leaving(count, start) for count in (300, 3_000))
+    assert many <= 1.2 * few
+
+
+def peeked_after_leaving(count: int, start: int | None) -> int:
+    """The lines that a peek takes after a third of so many messages were received."""
+    bus = Bus(profile(partitions=2))
+    bus.create("q")
+    for number in range(count):
+        bus.send(f"m{number}")
+    receive = v.Receive(queue="q", mode=v.ReceiveMode.RECEIVE_AND_DELETE)
+    for _ in range(count // 3):
+        bus.done(receive)
+    return steps_of(bus, v.Peek(queue="q", count=5, from_sequence_number=start))[0]

@@ -2,9 +2,9 @@
 
 from model_driver import DEFAULT_PROFILE, SECOND, Bus
 
+from busproof.broker.direct_actions import rest
 from busproof.model import new_namespace
 from busproof.model.indexes import Line
-from busproof.model.step import rest
 
 
 def test_line_without_messages_offers_none() -> None:
@@ -15,7 +15,7 @@ def test_time_that_passes_between_steps_is_not_undone() -> None:
     namespace = new_namespace(DEFAULT_PROFILE)
     rest(namespace, 5 * SECOND)
     assert 5 * SECOND == namespace.now
-    assert not namespace.journal.since(0)
+    assert not namespace.journal.log
 
 
 def test_lock_ends_by_the_time_that_has_passed_between_steps() -> None:

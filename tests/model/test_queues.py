@@ -5,10 +5,11 @@ from typing import Any
 
 import attrs
 import pytest
-from model_driver import SECOND, Bus, profile, state_of
+from model_driver import SECOND, Bus, changed, profile, state_of
 
 from busproof import vocabulary as v
-from busproof.model import RULES, HostileChoices, RandomChoices, RoundRobin, Scripted, act, ways
+from busproof.broker.direct_actions import act
+from busproof.model import RULES, HostileChoices, RandomChoices, RoundRobin, Scripted, ways
 from busproof.model.life_cycle import Action
 from busproof.model.state import Namespace
 
@@ -519,7 +520,7 @@ def test_act_does_by_rules_what_no_command_asks_for(bus: Bus) -> None:
         namespace.rules.locks.release(namespace, queued, Action.ABANDON)
 
     changes = act(bus.namespace, bus.choices, release)
-    assert [(queued, None)] == bus.namespace.journal.changed(changes)
+    assert [(queued, None)] == changed(changes)
     assert v.Error.LOCK_LOST is bus.refused(v.Complete(queue="q", lock_token=token or ""))
     assert "m0" == bus.receive().body
 
@@ -564,7 +565,7 @@ def test_changes_leave_out_the_timers_that_ran(bus: Bus) -> None:
     bus.receive()
     answer = bus.ask(v.AdvanceClock(duration=SECOND))
     queue = bus.namespace.entities["q"]
-    found = bus.namespace.journal.changed(answer.changes)
+    found = changed(answer.changes)
     assert [(bus.namespace, None), (queue.messages[1], None)] == found
 
 
@@ -585,7 +586,7 @@ def test_changes_of_a_send_are_its_message_and_the_counters_of_its_partition(bus
     bus.create()
     answer = bus.ask(v.Send(queue="q", message=v.Message(body="m")))
     queue = bus.namespace.entities["q"]
-    found = bus.namespace.journal.changed(answer.changes)
+    found = changed(answer.changes)
     assert [(queue.partitions[0], None), (queue.messages, 1)] == found
 
 

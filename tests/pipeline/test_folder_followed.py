@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from spark_samples import SMALL
 
 from busproof.cli.main import main
 from busproof.cli.spark import folder_watch
-from busproof.cli.spark.folder_watch import Ledger
+from busproof.cli.spark.ledger import Ledger
 from busproof.history.conformance import Conformance, ExitCode
 from busproof.reports import conformance as reports
 
@@ -103,6 +104,39 @@ def test_later_files_are_judged_alone_and_reported_together(folder: Path) -> Non
     assert "" == again.err
     assert after.report is not None
     alike(again.report, after.report)
+
+
+def test_files_of_a_table_are_followed_like_history_files(
+    spark: SparkSession, folder: Path, tmp_path: Path
+) -> None:
+    """A history that goes on in a later file is refused: without its beginning it looks wrong."""
+    table, followed = tmp_path / "_table", tmp_path / "_followed"
+    with contextlib.redirect_stdout(io.StringIO()):
+        assert 1 == main(["check", str(folder), "--engine", "spark", "--as-table", str(table)])
+    followed.mkdir()
+    shutil.copy(table / "_header.json", followed)
+    rows = spark.read.parquet(str(table))
+    histories = sorted(row["history_id"] for row in rows.select("history_id").distinct().collect())
+    for history in histories:
+        part = tmp_path / f"_{history}"
+        rows.where(rows.history_id == history).coalesce(1).write.parquet(str(part))
+        _copied(part, followed / f"{history}.parquet")
+        ended = follow(followed)
+        assert 1 == ended.err.count("1 file, ")
+    alike(ended.report, at_once(table))
+    _copied(tmp_path / f"_{histories[0]}", followed / "again.parquet")
+    again = follow(followed)
+    assert 2 == again.code
+    assert "of again.parquet is also in a file that was judged before" in again.err
+    kept = Ledger(followed / "_busproof")
+    assert (len(histories), {*histories}) == (kept.count, kept.histories)
+
+
+def _copied(part: Path, file: Path) -> None:
+    """Let the only file of a table be there, as though for a while."""
+    (written,) = part.glob("part-*.parquet")
+    shutil.copy(written, file)
+    os.utime(file, (time.time() - 60,) * 2)
 
 
 @pytest.mark.skipif(not FULL, reason="much as the test before it: BUSPROOF_SIZE=full")

@@ -6,7 +6,9 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 import recorded_cases as cases
 from corrupting import CORRUPTIONS
@@ -18,6 +20,7 @@ from busproof.cli.main import main
 from busproof.history.conformance import Conformance, ExitCode, Verdict
 from busproof.pipeline.checking import Checked, check
 from busproof.pipeline.reading import read
+from busproof.pipeline.screening.events import _parsed
 from busproof.pipeline.screening.suspicions import SCREENED, suspicions_of
 from busproof.pipeline.sources import find_source
 from busproof.spec import load as load_catalogue
@@ -60,7 +63,7 @@ def accuses_nobody(report: Conformance) -> None:
 def suspected(spark: SparkSession, file: Path, histories: list[cases.Case]) -> dict[str, set[str]]:
     """The rules of the suspicions, by the name of the history."""
     found: dict[str, set[str]] = {}
-    for row in suspicions_of(read(spark, find_source(str(file))).rows).collect():
+    for row in suspicions_of(read(spark, find_source(str(file)))).collect():
         case = histories[(row["history_id"] & 0xFFFFFFFF) - 1]
         found.setdefault(case.name, set()).add(row["rule"])
     return found
@@ -109,6 +112,7 @@ def test_seeded_faults_of_screened_rules_are_found(spark: SparkSession, tmp_path
     assert ExitCode.VIOLATION is checked.conformance.exit_code
 
 
+@pytest.mark.skipif(not FULL, reason="the whole judge has them in test_judging: BUSPROOF_SIZE=full")
 def test_corrupted_histories_have_the_violations_of_the_whole_judge(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -155,6 +159,35 @@ def test_history_with_an_unreadable_line_is_not_accused(
     assert "so that 1 history was not judged: h.jsonl:6" in report.problems[-1]
 
 
+def test_line_that_cannot_be_parsed_leaves_others_their_places() -> None:
+    """Arrow refuses a whole batch for one such line, and takes two objects on a line for two."""
+    texts = [
+        "no JSON",
+        None,
+        ' {"record":"event","command":{"queue":"q"},"new":1} ',
+        '{"record":"event","command":',
+        '{"queue":"half"}}',
+        '{"record":"event"}{"record":"event"}',
+        '{"record":"event","command":{"max_delivery_count":"ten"}}',
+        '{"record":"event","outcome":{"message":{"sequence_number":7}}}',
+    ]
+    rows = rows_of(texts)
+    assert [*range(len(texts))] == [row["line"] for row in rows]
+    usable = {row["line"]: row for row in rows if row["record"] is not None}
+    assert [2, 7] == [*usable]
+    assert "q" == usable[2]["command"]["queue"]
+    assert 7 == usable[7]["outcome"]["message"]["sequence_number"]
+    as_many = texts[3:6]
+    assert [None] * 3 == [row["record"] for row in rows_of(as_many)]
+
+
+def rows_of(texts: list[str | None]) -> list[dict[str, Any]]:
+    lines = [*range(len(texts))]
+    batch = pa.record_batch([lines, lines, texts], names=["history_id", "line", "text"])
+    rows: list[dict[str, Any]] = pa.Table.from_batches(_parsed([batch])).to_pylist()
+    return rows
+
+
 @pytest.fixture
 def compiling(spark: SparkSession) -> Iterator[SparkSession]:
     """The Spark of the tests with generated code, and without a way round its failure."""
@@ -175,7 +208,7 @@ def compiling(spark: SparkSession) -> Iterator[SparkSession]:
 def test_plan_is_compiled_and_moves_rows_twice(compiling: SparkSession, tmp_path: Path) -> None:
     """No stage falls back to interpretation, in Spark or in Java."""
     cases.write(tmp_path / "h.jsonl", [*cases.clean("round-robin", (1,))], cases.header())
-    found = suspicions_of(read(compiling, find_source(str(tmp_path))).rows)
+    found = suspicions_of(read(compiling, find_source(str(tmp_path))))
     with contextlib.redirect_stdout(io.StringIO()) as said:
         found.explain("codegen")
     sizes = [int(size) for size in re.findall(r"maxMethodCodeSize:(\d+)", said.getvalue())]

@@ -1,6 +1,7 @@
 """Random sequences in bulk: the bus on Spark against the model."""
 
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,16 @@ from pyspark.sql import SparkSession
 
 from busproof.adapters.spark import READINGS
 from busproof.cli.main import main
-from busproof.cli.spark.simulation import Difference, noticed, saved, seldom, simulated
+from busproof.cli.simulate import _tell_decisions
+from busproof.cli.spark.simulation import (
+    Difference,
+    Simulation,
+    applicable,
+    noticed,
+    saved,
+    seldom,
+    simulated,
+)
 from busproof.history.replay import read_commands
 from busproof.pipeline.bus.folding import folded
 from busproof.pipeline.bus.mutants import MUTANTS, Mutant, guarded
@@ -34,6 +44,23 @@ def test_spark_and_the_model_agree(spark: SparkSession, profile: Profile, tmp_pa
     assert (SEQUENCES, 0) == (found.sequences, found.undecided)
     assert "KEY-02" not in seldom(found, ["KEY-02"])
     assert ["NONE-1"] == seldom(found, ["NONE-1"])
+
+
+def test_rules_that_prove_little_are_named(
+    profile: Profile, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also those that apply and decided nothing; a rule that does not apply is left out."""
+    decided = Counter({"KEY-02": 3, "KEY-08": 2})
+    found = Simulation(sequences=50, commands=2500, differences=(), decided=decided)
+    _tell_decisions(found, profile)
+    first, little, nothing = capsys.readouterr().out.splitlines()
+    rules = applicable(profile)
+    assert f"1 of {len(rules)} rules that apply decided at least 1 command in 1000" == first
+    assert "fewer, which proves little (1): KEY-08" == little
+    assert nothing.startswith(f"none, which proves nothing ({len(rules) - 2}): ")
+    others = {rule.id for rule in load().rules} - {*rules}
+    assert others
+    assert not others & {*nothing.partition(": ")[2].split(", ")}
 
 
 @pytest.mark.skipif(not FULL, reason="as many runs of the fold as tries: BUSPROOF_SIZE=full")

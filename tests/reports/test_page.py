@@ -15,7 +15,7 @@ import pytest
 
 from busproof.cli.evidence import evidence
 from busproof.errors import HistoryError
-from busproof.history.conformance import Conformance, Verdict
+from busproof.history.conformance import Conformance, Counterexample, Verdict
 from busproof.history.render.gherkin import VERDICT, request_of
 from busproof.reports import overview
 from busproof.reports.page import page, write_page
@@ -128,6 +128,14 @@ def test_the_counterexample_is_a_scenario_that_can_be_asked_again(comparison, co
         "Refused: other",
         ["Refused: invalid-operation"],
     )
+
+
+def test_the_sentence_of_a_distilled_situation_is_on_the_page(comparison, with_rule) -> None:
+    told = "Wrong if it is accepted. KEY-08: SessionId and PartitionKey that differ are refused."
+    example = Counterexample(scenario="a", events=(), seen="x", allowed=(), about=told)
+    run = with_rule("KEY-08", verdict=Verdict.VIOLATED, counterexample=example)
+    data = page_data(attrs.evolve(comparison, runs=(run,)))
+    assert told == data["runs"][0]["examples"]["KEY-08"]["about"]
 
 
 def test_fate_of_each_fault_is_on_the_page(comparison, tmp_path) -> None:

@@ -178,6 +178,13 @@ def test_a_violation_shows_it_all(shown, conformance, catalogue) -> None:
     ]
 
 
+def test_a_violation_of_a_distilled_situation_shows_its_sentence(shown, with_rule) -> None:
+    told = "Wrong if it is refused."
+    example = Counterexample(scenario="s", events=(), seen="x", allowed=(), about=told)
+    text = shown(with_rule("KEY-08", verdict=Verdict.VIOLATED, counterexample=example))
+    assert f"  Scenario: s\n  About: {told}\n" in text
+
+
 def test_many_allowed_answers_are_counted_unless_verbose(shown, with_rule) -> None:
     allowed = tuple(f"Answer {number}" for number in range(20))
     example = Counterexample(scenario="", events=(), seen="x", allowed=allowed)

@@ -4,12 +4,23 @@ from pathlib import Path
 
 import pytest
 
+from busproof.adapters.model import CAPABILITIES
 from busproof.cli.mutation.pairs import WORDS, pairs_of
 from busproof.cli.mutation.search import broken, played
 from busproof.errors import SpecificationError, UsageError
+from busproof.history.records import (
+    SENTENCE,
+    Ended,
+    Header,
+    History,
+    Scenario,
+    ScenarioVerdict,
+    StepResult,
+)
 from busproof.history.render.gherkin import request_of
 from busproof.history.render.situations import situation_name
 from busproof.history.replay import Asked
+from busproof.judging.verdicts import conformance
 from busproof.model.rules import RULES, Rules
 from busproof.mutants.by_machine.made import mutant_named, rules_of
 from busproof.spec import load
@@ -118,3 +129,20 @@ def test_a_line_that_is_no_situation_is_named(tmp_path: Path, line: str):
         SpecificationError, match=r"keys\.jsonl, line 1 is not a distilled situation"
     ):
         situations(tmp_path)
+
+
+def test_what_is_wrong_stands_beside_what_broke_the_rule():
+    situation = next(each for each in ALL if each.mutants and each.tier.value == "standard")
+    profile = profile_for(CATALOGUE, edition=EDITION)
+    bus = played(rules_of(mutant_named(situation.mutants[0])), profile, asked(situation))
+    sentence = f"{situation.name}. {situation.about}"
+    ended = Ended(
+        verdict=ScenarioVerdict.FAILED,
+        steps=(StepResult(keyword=SENTENCE, text=sentence, result="passed"),),
+    )
+    header = Header(profile=profile, capabilities=tuple(CAPABILITIES))
+    alone = Scenario(name=situation.name, rules=(situation.rule,), events=bus.events, ended=ended)
+    found = conformance(History(header=header, scenarios=(alone,)), CATALOGUE)
+    (rule,) = [each for each in found.rules if each.id == situation.rule]
+    assert rule.counterexample is not None
+    assert situation.about == rule.counterexample.about

@@ -8,7 +8,8 @@ import attrs
 from busproof import vocabulary as v
 from busproof.adapters.base import Observed
 from busproof.adapters.model import ModelAdapter
-from busproof.model import Answer, Namespace, RoundRobin, act
+from busproof.broker.direct_actions import act
+from busproof.model import Answer, Namespace, RoundRobin
 from busproof.model.rules import RULES
 from busproof.model.state import Entity, QueuedMessage, ScheduledMessage
 from busproof.model.values import DIRECT, InTransit
@@ -50,7 +51,7 @@ class LateBus(ModelAdapter):
 def activate_late(namespace: Namespace, scheduled: ScheduledMessage) -> None:
     moment = scheduled.due + LATE
     if namespace.now < moment:
-        scheduled.entity.look_at("due", moment, scheduled, scheduled.number)
+        scheduled.entity.look_at("scheduling.activate", moment, scheduled, scheduled.number)
     else:
         RULES.scheduling.activate(namespace, scheduled)
 

@@ -10,7 +10,7 @@ import attrs
 from busproof import spec
 from busproof import vocabulary as v
 from busproof.model import Answer, Choices, Namespace, RoundRobin, new_namespace, step
-from busproof.model.journal import Record
+from busproof.model.journal import Change, Record
 from busproof.model.state import Entity
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Bus",
     "Commands",
     "any_profile",
+    "changed",
     "profile",
     "state_of",
 ]
@@ -45,6 +46,12 @@ def profile(
 
 
 DEFAULT_PROFILE = profile()
+
+
+def changed(changes: Sequence[Change]) -> list[tuple[Any, Any]]:
+    """Return each changed record, and each table with the key of a changed entry."""
+    found = {(id(thing), key): (thing, key) for thing, key, _ in changes}
+    return [entry for entry in found.values() if isinstance(entry[0], Record | dict)]
 
 
 def any_profile(random: Random) -> v.Profile:

@@ -12,7 +12,7 @@ from busproof.judging.driver import Recording
 from busproof.judging.scenario_outcome import NotApplicable, NotConforming
 from busproof.spec import load as load_catalogue
 from busproof.steps.bus import Bus
-from busproof.steps.definitions.paths_of_specs import follow
+from busproof.steps.paths_of_specs import follow
 from busproof.tla.graphs.graph import Graph
 from busproof.tla.graphs.paths import Path_, Suite, covering, load_suites, write_suites
 from busproof.tla.graphs.setup import creations

@@ -19,7 +19,6 @@ from busproof.model.state import (
     QueuedMessage,
     ScheduledMessage,
     Session,
-    TransactionState,
 )
 from busproof.tla.graphs.command_mapping import NOBODYS, body_of
 
@@ -150,7 +149,7 @@ def held_in(namespace: Namespace) -> dict[str, Held] | None:
                 held[queued.message.body] = queued
                 number += 1
     for transaction in namespace.transactions.values():
-        if transaction.state is TransactionState.RUNNING:
+        if not transaction.ended:
             for buffered in transaction.sends:
                 held[buffered.message.body] = buffered
                 number += 1
@@ -301,7 +300,7 @@ def _ended(ended: Ended, namespace: Namespace, command: v.Command, outcome: v.Ou
     if isinstance(command, v.Send):
         spoils = done and transaction.doomed
         return attrs.evolve(ended, spoilt=ended.spoilt | {name}) if spoils else ended
-    if transaction.state is TransactionState.RUNNING:
+    if not transaction.ended:
         return ended
     if isinstance(command, v.CommitTransaction) and done:
         return attrs.evolve(ended, committed=ended.committed | {name})

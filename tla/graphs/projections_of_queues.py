@@ -5,7 +5,7 @@ from typing import Any
 from immutables import Map
 
 from busproof import vocabulary as v
-from busproof.model.state import QueuedMessage, TransactionState
+from busproof.model.state import QueuedMessage
 from busproof.tla.graphs.memory import Sent
 from busproof.tla.graphs.model_state import Standing, record, word
 from busproof.tla.values import Function, Value
@@ -104,7 +104,7 @@ def _phase(standing: Standing, name: str) -> str:
     transaction, ended = standing.namespace.transactions.get(name), standing.memory.ended
     if transaction is None:
         return "none"
-    if transaction.state is TransactionState.ENDED:
+    if transaction.ended:
         return "committed" if name in ended.committed else "undone"
     return "dead" if transaction.doomed and name not in ended.spoilt else "open"
 

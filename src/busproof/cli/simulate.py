@@ -53,7 +53,7 @@ def _sequences(spark: "SparkSession", profile: "Profile", args: Options, seeds: 
 
     found = simulated(spark, profile, seeds, args.length, args.to)
     _say(f"{found.sequences} sequences from seed {seeds.start}, {found.commands} commands")
-    _tell_decisions(found)
+    _tell_decisions(found, profile)
     for difference in found.differences[:SHRUNK]:
         _say(
             f"seed {difference.seed}, command {difference.place} breaks "
@@ -65,14 +65,23 @@ def _sequences(spark: "SparkSession", profile: "Profile", args: Options, seeds: 
     return VIOLATION if found.differences else 0
 
 
-def _tell_decisions(found: "Simulation") -> None:
-    """Print how often each rule decided; rare ones prove little."""
-    from busproof.cli.spark.simulation import seldom  # noqa: PLC0415
+def _tell_decisions(found: "Simulation", profile: "Profile") -> None:
+    """Print how many of the rules that apply decided commands; rare ones prove little."""
+    from busproof.cli.spark.simulation import applicable, seldom  # noqa: PLC0415
 
-    rare = seldom(found, sorted(found.decided))
-    _say(f"{len(found.decided)} rules decided commands")
-    if rare:
-        _say(f"fewer than 1 in 1000 each, which proves little: {', '.join(rare)}")
+    rules = sorted({*applicable(profile), *found.decided})
+    rare = seldom(found, rules)
+    never = [rule for rule in rare if not found.decided[rule]]
+    _say(
+        f"{len(rules) - len(rare)} of {len(rules)} rules that apply decided at least 1 command in "
+        "1000"
+    )
+    for what, ids in (
+        ("fewer, which proves little", [rule for rule in rare if rule not in never]),
+        ("none, which proves nothing", never),
+    ):
+        if ids:
+            _say(f"{what} ({len(ids)}): {', '.join(ids)}")
 
 
 def _mutants(spark: "SparkSession", profile: "Profile", args: Options, seeds: range) -> int:

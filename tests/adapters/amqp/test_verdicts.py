@@ -42,6 +42,13 @@ def test_a_rule_is_shown_over_the_wire(tmp_path: Path) -> None:
     assert "amqp" in conformance["capabilities"]
 
 
+@pytest.mark.skipif(not FULL, reason="all distilled situations: BUSPROOF_SIZE=full")
+def test_no_distilled_situation_accuses_the_broker(tmp_path: Path) -> None:
+    wire = by_rule(verdicts(tmp_path, "--adapter", "amqp", "--only", "distilled"))
+    assert "shown" in wire.values()
+    assert [rule for rule, verdict in wire.items() if verdict in ("violated", "errored")] == []
+
+
 @pytest.mark.skipif(not FULL, reason="all features, twice: BUSPROOF_SIZE=full")
 def test_all_that_the_model_shows_is_shown_over_the_wire(tmp_path: Path) -> None:
     """Nothing is violated, and no request is made without the consent of the owner."""

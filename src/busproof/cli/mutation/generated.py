@@ -9,7 +9,6 @@ one that they catch should have been killed, any other is undecided.
 
 import pickle
 import signal
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -20,21 +19,16 @@ from itertools import repeat
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
-from types import FrameType
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
-import busproof.model
-from busproof import vocabulary as v
 from busproof.adapters.model import ModelAdapter
 from busproof.cli.mutation.audit import failed_apart, recorded_apart
 from busproof.cli.mutation.budget import OutOfTime, within
-from busproof.cli.mutation.search import Base, ModelBroke, broken, played, search
+from busproof.cli.mutation.recordings import Recording, requests, traced
+from busproof.cli.mutation.search import ModelBroke, broken, played, search
 from busproof.cli.mutation.variants import Material
-from busproof.cli.running.child_run import Request
-from busproof.history.files import load
-from busproof.history.records import Scenario
 from busproof.history.render.gherkin import sentence
 from busproof.history.replay import commands_of
 from busproof.judging.replay_check import answers_alike
@@ -48,20 +42,13 @@ from busproof.mutants.by_machine.made import (
     rules_of,
 )
 
-__all__ = ["Fate", "Recording", "Result", "Terms", "chosen", "drawn", "fate", "fates"]
+__all__ = ["Fate", "Result", "Terms", "chosen", "drawn", "fate", "fates"]
 
-EDITION: Final = "cs-2020-12"
-"""The edition that states the most."""
-TIERS: Final = ("standard", "premium", "basic")
-MODEL: Final = str(Path(busproof.model.__file__).parent)
 RUN_MOST: Final = 5
 """Maximum number of scenarios to run among those with different but allowed answers."""
 
 BASES: Final = 40
 """Recordings that a search starts from."""
-
-Line = tuple[str, int]
-"""A family of the model's rules, and a line of its file."""
 
 
 class Result(StrEnum):
@@ -115,38 +102,6 @@ class Terms:
     jobs: int = 2
 
 
-@attrs.frozen(kw_only=True)
-class Recording:
-    """A scenario or explored sequence, recorded on the model.
-
-    Attributes:
-        request: its run; `only` names the part of the suite.
-        profile: terms of the run.
-        scenario: commands and answers.
-        lines: executed lines of the model's rules.
-    """
-
-    request: Request
-    profile: v.Profile
-    scenario: Scenario
-    lines: frozenset[Line]
-
-    @property
-    def part(self) -> str:
-        """The part of the suite: `features`, `distilled` or `exploration`."""
-        return self.request.only or ""
-
-    def base(self) -> Base:
-        """Return its commands, for the search."""
-        witnesses = [event.witness for event in self.scenario.events]
-        partitions = {witness.partition for witness in witnesses if witness is not None}
-        return Base(
-            profile=self.profile,
-            commands=commands_of(self.scenario.events),
-            partitions=tuple(sorted(partitions)),
-        )
-
-
 def chosen(families: Sequence[str], terms: Terms) -> list[GeneratedMutant]:
     """Return the mutants of some families, or of all, or a sample of each.
 
@@ -177,66 +132,22 @@ def fates(mutants: Sequence[GeneratedMutant], terms: Terms) -> Iterator[Fate]:
     """
     with tempfile.TemporaryDirectory(prefix="busproof-audit-") as scratch:
         folder = Path(scratch)
-        requests = list(_requests(terms))
+        asked = list(requests(terms.sequences, terms.seed))
         with ThreadPoolExecutor(terms.jobs) as pool:
-            histories = list(pool.map(recorded_apart, requests, repeat(folder)))
+            histories = list(pool.map(recorded_apart, asked, repeat(folder)))
         kept = folder / "recordings"
         # Ctrl-C reaches every process; only this one ends the audit.
         with ProcessPoolExecutor(
             terms.jobs, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN)
         ) as processes:
-            traced = processes.map(_traced, requests, histories)
-            kept.write_bytes(pickle.dumps([each for several in traced for each in several]))
+            recordings = processes.map(traced, asked, histories)
+            kept.write_bytes(pickle.dumps([each for several in recordings for each in several]))
             ids = [mutant.id for mutant in mutants]
             try:
                 yield from processes.map(_fate, ids, repeat(terms), repeat(kept), chunksize=4)
             except BaseException:
                 processes.shutdown(wait=False, cancel_futures=True)
                 raise
-
-
-def _requests(terms: Terms) -> Iterator[Request]:
-    for tier in TIERS:
-        about = Request(edition=EDITION, tier=tier, allure=False)
-        yield attrs.evolve(about, only="features")
-        yield attrs.evolve(about, only="distilled")
-        yield attrs.evolve(about, only="exploration", profile=terms.sequences, seed=str(terms.seed))
-
-
-def _traced(request: Request, history: Path) -> list[Recording]:
-    """Return the recordings of a run with the model's lines that each executes."""
-    run = load(history)
-    return [
-        Recording(
-            request=request,
-            profile=run.header.profile,
-            scenario=scenario,
-            lines=_lines(run.header.profile, scenario),
-        )
-        for scenario in run.scenarios
-        if scenario.events
-    ]
-
-
-def _lines(profile: v.Profile, scenario: Scenario) -> frozenset[Line]:
-    lines: set[Line] = set()
-
-    def called(frame: FrameType, event: str, argument: object) -> Any:  # noqa: ARG001
-        return note if frame.f_code.co_filename.startswith(MODEL) else None
-
-    def note(frame: FrameType, event: str, argument: object) -> Any:  # noqa: ARG001
-        lines.add((frame.f_code.co_filename, frame.f_lineno))
-        return note
-
-    adapter = ModelAdapter()
-    sys.settrace(called)
-    try:
-        adapter.start(profile)
-        for event in scenario.events:
-            adapter.do(event.command, event.connection)
-    finally:
-        sys.settrace(None)
-    return frozenset((Path(path).stem, line) for path, line in lines)
 
 
 @cache

@@ -13,7 +13,7 @@ Z: Final = 1.96
 
 @attrs.frozen(kw_only=True)
 class Counted:
-    """What became of the mutants of a family.
+    """Fate of the mutants of a family.
 
     Attributes:
         made: how many there are.

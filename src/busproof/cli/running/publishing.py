@@ -1,4 +1,4 @@
-"""What a finished run prints and writes, and the exit code that is left."""
+"""Printing and writing a finished run, and its exit code."""
 
 import sys
 from collections.abc import Callable

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -19,7 +20,7 @@ from busproof.pipeline.reading import as_table
 from busproof.pipeline.session import said_by_spark, settings_from, spark_session_for_now
 from busproof.pipeline.sources import Source, find_source, write_header
 
-__all__ = ["checked", "judged"]
+__all__ = ["broken_off", "checked", "judged", "naming_of"]
 
 
 def judged(args: Options) -> Conformance:
@@ -50,17 +51,25 @@ def checked(spark: SparkSession, source: Source, args: Options) -> Checked:
         SparkError: Spark broke off.
     """
     oracle = None if args.oracle is None else Oracle(args.oracle)
-    try:
-        found = check(spark, source, _naming_of(args, source), oracle, screen=args.screen)
+    with broken_off():
+        found = check(spark, source, naming_of(args, source), oracle, screen=args.screen)
         _write(found, args)
+    return found
+
+
+@contextlib.contextmanager
+def broken_off() -> Iterator[None]:
+    """Turn an error of Spark into a `SparkError` of one line."""
+    try:
+        yield
     except Exception as error:
         if (said := said_by_spark(error)) is None:
             raise
         raise SparkError(f"Spark broke off: {said}") from None
-    return found
 
 
-def _naming_of(args: Options, source: Source) -> Naming:
+def naming_of(args: Options, source: Source) -> Naming:
+    """Return the mapping of a table's columns; raise `UsageError` if there is no table."""
     if args.mapping is None:
         return AS_PUBLISHED
     if not source.is_table:
@@ -84,7 +93,7 @@ def _write(found: Checked, args: Options) -> None:
 
 def _save(frame: DataFrame, place: Path, form: str) -> None:
     try:
-        frame.write.mode("errorifexists").format(form).save(str(place.absolute()))
+        frame.write.mode("error").format(form).save(str(place.absolute()))
     except Exception as error:
         if (said := said_by_spark(error)) is None:
             raise

@@ -5,35 +5,35 @@ is written last, and whole or not at all: after a kill in its middle the same fi
 again, and nothing of the half batch is left.
 """
 
-import fcntl
-import json
-import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-import attrs
 from pyspark.sql import SparkSession
 
 from busproof.cli.console import busy, write_aside
 from busproof.cli.frame import Options
-from busproof.cli.spark.check import checked
-from busproof.errors import HistoryError, UsageError
-from busproof.history.codec import structure_union, unstructure
+from busproof.cli.spark.check import broken_off, checked, naming_of
+from busproof.cli.spark.ledger import Batch, Ledger
+from busproof.errors import UsageError
 from busproof.history.conformance import Conformance, Verdict
-from busproof.history.records import Header, Oracle, Record
-from busproof.judging.scenario_result import Checker
-from busproof.judging.summary import Summary
-from busproof.judging.verdicts import verdicts
+from busproof.history.records import Oracle
+from busproof.pipeline.reading import read
 from busproof.pipeline.session import settings_from, spark_session_for_now
-from busproof.pipeline.sources import Source, header_of, one_header
+from busproof.pipeline.sources import (
+    HEADER_NAME,
+    Source,
+    header_of,
+    header_of_table,
+    name_of,
+    one_header,
+)
 from busproof.reports.conformance import write as write_report
-from busproof.spec import load as load_catalogue
 
-__all__ = ["Ledger", "changed_since", "coming", "followed"]
+__all__ = ["changed_since", "coming", "followed"]
 
 PLACE: Final = "_busproof"
 """Default folder for progress, below the followed folder."""
@@ -43,140 +43,6 @@ SETTLED: Final = 1.0
 """Seconds without a change until a file counts as complete."""
 LOOKS: Final = 0.5
 """Seconds between two looks at the folder."""
-_A_BATCH: Final = 44
-"""Bits for a scenario's position in its batch; a batch has fewer files than 2 ** 12."""
-
-
-@attrs.frozen(kw_only=True)
-class Batch:
-    """Files judged together.
-
-    Attributes:
-        files: name under the folder to size in bytes.
-        header: what the files say of themselves.
-        summary: what their scenarios came to.
-        problems: sentences on lines that could not be used.
-    """
-
-    files: Mapping[str, int]
-    header: Header
-    summary: Summary
-    problems: tuple[str, ...] = ()
-
-
-@attrs.define
-class Ledger:
-    """Record of the batches judged in a folder.
-
-    Attributes:
-        place: the folder that it is kept in.
-        count: of batches.
-        files: every file that was judged, and how large it was then.
-        first: the file that was judged first, and the header of all, which are of the same terms.
-        summary: what all scenarios came to.
-        problems: sentences on lines that could not be used.
-
-    Raises:
-        HistoryError: it cannot be read or written.
-    """
-
-    place: Path
-    count: int = attrs.field(default=0, init=False)
-    files: dict[str, int] = attrs.field(factory=dict, init=False)
-    first: tuple[str, Header] | None = attrs.field(default=None, init=False)
-    summary: Summary = attrs.field(factory=Summary, init=False)
-    problems: tuple[str, ...] = attrs.field(default=(), init=False)
-
-    def __attrs_post_init__(self) -> None:
-        try:
-            self.place.mkdir(parents=True, exist_ok=True)
-            for path in sorted(self.place.glob("batch-*.json")):
-                self._take(_batch_of(json.loads(path.read_bytes())))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, HistoryError) as error:
-            raise self._unusable(error) from None
-
-    def _unusable(self, error: Exception) -> HistoryError:
-        reason = getattr(error, "strerror", None) or error
-        return HistoryError(
-            f"cannot keep what was judged in {self.place}: {reason}; name another folder with "
-            "--checkpoint"
-        )
-
-    def _take(self, batch: Batch) -> None:
-        first, header = next(iter(batch.files)), batch.header
-        if self.first is not None:
-            header = one_header([self.first, (first, header)])
-            first = self.first[0]
-        self.first = (first, header)
-        self.summary.merge(batch.summary.moved(self.count << _A_BATCH))
-        self.problems += batch.problems
-        self.files |= batch.files
-        self.count += 1
-
-    def conformance(self, oracle: Oracle | None, more: Sequence[str] = ()) -> Conformance | None:
-        """Return the verdicts on all judged files; `None` if there are none.
-
-        Args:
-            oracle: how it was judged, if not as the header says.
-            more: sentences on what else is wrong.
-        """
-        if self.first is None:
-            return None
-        _, header = self.first
-        terms = Checker(header, load_catalogue(), oracle).terms
-        return verdicts(header, terms, self.summary, (*self.problems, *more))
-
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """Lock the record; raise `UsageError` if another process holds it."""
-        with (self.place / "lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise UsageError(
-                    f"another process follows the same folder, by {self.place}; end that, or name "
-                    "another --checkpoint"
-                ) from None
-            yield
-
-    @property
-    def next_name(self) -> str:
-        """Return the name of the next batch."""
-        return f"batch-{self.count + 1:06}"
-
-    def add(self, batch: Batch) -> None:
-        """Record a batch: its files are judged from now on."""
-        fields = {
-            "files": dict(batch.files),
-            "header": unstructure(batch.header, union=Record),
-            "summary": batch.summary.told(),
-            "problems": list(batch.problems),
-        }
-        part = self.place / f"{self.next_name}.part"
-        try:
-            with part.open("w", encoding="utf-8") as file:
-                json.dump(fields, file)
-                file.flush()
-                os.fsync(file.fileno())
-            part.replace(self.place / f"{self.next_name}.json")
-        except OSError as error:
-            raise self._unusable(error) from None
-        self._take(batch)
-
-
-def _batch_of(fields: Any) -> Batch:
-    return Batch(
-        files=fields["files"],
-        header=_header_of(structure_union(fields["header"], Record, "the record")),
-        summary=Summary.of(fields["summary"]),
-        problems=tuple(fields["problems"]),
-    )
-
-
-def _header_of(record: object) -> Header:
-    if not isinstance(record, Header):
-        raise TypeError("it has no header")
-    return record
 
 
 def followed(args: Options) -> Conformance:
@@ -201,7 +67,9 @@ def followed(args: Options) -> Conformance:
             _judge(spark, folder, files, ledger, args)
     found = ledger.conformance(_oracle(args), changed_since(folder, ledger))
     if found is None:
-        raise UsageError(f"no history file (*.jsonl) has come into {folder}; nothing was judged")
+        raise UsageError(
+            f"no history file ({_pattern(folder)}) has come into {folder}; nothing was judged"
+        )
     return found
 
 
@@ -230,7 +98,7 @@ def _awaited(folder: Path, ledger: Ledger, *, once: bool) -> dict[str, int]:
 def _new_in(folder: Path, known: Mapping[str, int]) -> tuple[dict[str, int], bool]:
     """Return the unjudged files, and whether others are still being written."""
     found, unsettled = dict[str, int](), False
-    for path in folder.rglob("*.jsonl"):
+    for path in folder.rglob(_pattern(folder)):
         place = path.relative_to(folder)
         if str(place) in known or any(part.startswith(("_", ".")) for part in place.parts):
             continue
@@ -241,6 +109,11 @@ def _new_in(folder: Path, known: Mapping[str, int]) -> tuple[dict[str, int], boo
             else:
                 found[str(place)] = status.st_size
     return found, unsettled
+
+
+def _pattern(folder: Path) -> str:
+    """Return the pattern of files to follow: those of a table, if the folder has its header."""
+    return "*.parquet" if (folder / HEADER_NAME).is_file() else "*.jsonl"
 
 
 def _judge(
@@ -255,12 +128,19 @@ def _judge(
     if args.violations is not None:
         mine.violations = args.violations / ledger.next_name
         shutil.rmtree(mine.violations, ignore_errors=True)
-    _check_terms(folder / next(iter(files)), ledger)
-    paths = tuple(str((folder / name).absolute()) for name in files)
+    source = _source_of(folder, files)
+    _check_terms(folder / next(iter(files)), source, ledger)
     with busy(f"Judging {_files(len(files))}"):
-        found = checked(spark, Source(paths, is_table=False), mine)
+        histories = _histories(spark, source, mine, ledger) if source.is_table else frozenset[int]()
+        found = checked(spark, source, mine)
     ledger.add(
-        Batch(files=files, header=found.header, summary=found.summary, problems=found.problems)
+        Batch(
+            files=files,
+            header=found.header,
+            summary=found.summary,
+            problems=found.problems,
+            histories=histories,
+        )
     )
     rules = found.conformance.rules
     broken = [rule.id for rule in rules if rule.verdict is Verdict.VIOLATED]
@@ -273,9 +153,38 @@ def _judge(
         write_report(total, args.report)
 
 
-def _check_terms(file: Path, ledger: Ledger) -> None:
+def _source_of(folder: Path, files: Mapping[str, int]) -> Source:
+    paths = tuple(str((folder / name).absolute()) for name in files)
+    if (folder / HEADER_NAME).is_file():
+        return Source(paths, is_table=True, table=str(folder.absolute()))
+    return Source(paths, is_table=False)
+
+
+def _histories(
+    spark: SparkSession, source: Source, args: Options, ledger: Ledger
+) -> frozenset[int]:
+    """Return the ids of a batch's histories; refuse those that go on from an earlier batch.
+
+    A history's later part without its beginning would break rules.
+    """
+    with broken_off():
+        rows = read(spark, source, naming_of(args, source)).rows
+        found = {row["history_id"] for row in rows.select("history_id").distinct().collect()}
+    if again := found & ledger.histories:
+        raise UsageError(
+            f"history_id {min(again)} of {', '.join(map(name_of, source.paths[:3]))} is also in a "
+            "file that was judged before; write each history whole, into one file, or under an id "
+            "of its own"
+        )
+    return frozenset(found)
+
+
+def _check_terms(file: Path, source: Source, ledger: Ledger) -> None:
     """Refuse a file whose terms differ from the first, before judging it."""
     if ledger.first is None:
+        return
+    if source.is_table:
+        one_header([ledger.first, (HEADER_NAME, header_of_table(source.table))])
         return
     with file.open(encoding="utf-8", errors="replace") as lines:
         header = header_of(next((line for line in lines if line.strip()), ""), f"{file.name}:1")

@@ -18,17 +18,28 @@ import attrs
 from busproof import vocabulary as v
 from busproof.adapters.spark import SparkAdapter, fresh, observed, request
 from busproof.errors import HistoryError
+from busproof.history.records import Oracle
 from busproof.history.replay import Asked, CommandFile, numbered, resolved, write_commands
+from busproof.judging.applicability import Terms
 from busproof.judging.judge import Judge, Violation
 from busproof.judging.sequences import sequence
 from busproof.judging.shrinking import Spent, minimised
 from busproof.pipeline.bus.bulk import SEQUENCES, told
 from busproof.pipeline.bus.mutants import MUTANTS
+from busproof.spec import load
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Difference", "Simulation", "noticed", "saved", "seldom", "simulated"]
+__all__ = [
+    "Difference",
+    "Simulation",
+    "applicable",
+    "noticed",
+    "saved",
+    "seldom",
+    "simulated",
+]
 
 _NAMES: Final = tuple(fault.name for fault in MUTANTS)
 _COMMANDS: Final = "commands.parquet"
@@ -114,6 +125,17 @@ def noticed(
     for difference in _judged(spark, profile, folder / _OUTCOMES, length).differences:
         found.setdefault(difference.mutant or "", difference)
     return found
+
+
+def applicable(profile: v.Profile) -> list[v.RuleId]:
+    """Return the rules that the bus on Spark can show."""
+    terms = Terms(
+        catalogue=load(),
+        profile=profile,
+        capabilities=frozenset(SparkAdapter().declaration.capabilities),
+        oracle=Oracle.STRICT,
+    )
+    return [rule.id for rule in terms.catalogue.rules if not terms.inapplicable(rule)]
 
 
 def seldom(simulation: Simulation, rules: Sequence[v.RuleId]) -> list[v.RuleId]:

@@ -1,0 +1,106 @@
+"""Recordings of the suite on the model, each with the model's lines that it executes."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
+
+import attrs
+
+import busproof.model
+from busproof import vocabulary as v
+from busproof.adapters.model import ModelAdapter
+from busproof.cli.mutation.search import Base
+from busproof.cli.running.child_run import Request
+from busproof.history.files import load
+from busproof.history.records import Scenario
+from busproof.history.replay import commands_of
+
+__all__ = ["Recording", "lines_of", "requests", "traced"]
+
+EDITION: Final = "cs-2020-12"
+"""The edition that states the most."""
+TIERS: Final = ("standard", "premium", "basic")
+MODEL: Final = str(Path(busproof.model.__file__).parent)
+
+Line = tuple[str, int]
+"""A family of the model's rules, and a line of its file."""
+
+
+@attrs.frozen(kw_only=True)
+class Recording:
+    """A scenario or explored sequence, recorded on the model.
+
+    Attributes:
+        request: its run; `only` names the part of the suite.
+        profile: terms of the run.
+        scenario: commands and answers.
+        lines: executed lines of the model's rules.
+    """
+
+    request: Request
+    profile: v.Profile
+    scenario: Scenario
+    lines: frozenset[Line]
+
+    @property
+    def part(self) -> str:
+        """The part of the suite: `features`, `distilled` or `exploration`."""
+        return self.request.only or ""
+
+    def base(self) -> Base:
+        """Return its commands, for the search."""
+        witnesses = [event.witness for event in self.scenario.events]
+        partitions = {witness.partition for witness in witnesses if witness is not None}
+        return Base(
+            profile=self.profile,
+            commands=commands_of(self.scenario.events),
+            partitions=tuple(sorted(partitions)),
+        )
+
+
+def requests(sequences: str, seed: int) -> Iterator[Request]:
+    """Yield the runs of the suite in each tier, and explorations of so many sequences."""
+    for tier in TIERS:
+        about = Request(edition=EDITION, tier=tier, allure=False)
+        yield attrs.evolve(about, only="features")
+        yield attrs.evolve(about, only="distilled")
+        yield attrs.evolve(about, only="exploration", profile=sequences, seed=str(seed))
+
+
+def traced(request: Request, history: Path) -> list[Recording]:
+    """Return the recordings of a run with the model's lines that each executes."""
+    run = load(history)
+    return [
+        Recording(
+            request=request,
+            profile=run.header.profile,
+            scenario=scenario,
+            lines=lines_of(run.header.profile, scenario),
+        )
+        for scenario in run.scenarios
+        if scenario.events
+    ]
+
+
+def lines_of(profile: v.Profile, scenario: Scenario) -> frozenset[Line]:
+    """Return the lines of the model that a scenario executes."""
+    lines: set[Line] = set()
+
+    def called(frame: FrameType, event: str, argument: object) -> Any:  # noqa: ARG001
+        return note if frame.f_code.co_filename.startswith(MODEL) else None
+
+    def note(frame: FrameType, event: str, argument: object) -> Any:  # noqa: ARG001
+        lines.add((frame.f_code.co_filename, frame.f_lineno))
+        return note
+
+    adapter = ModelAdapter()
+    sys.settrace(called)
+    try:
+        adapter.start(profile)
+        for event in scenario.events:
+            adapter.do(event.command, event.connection)
+    finally:
+        sys.settrace(None)
+    return frozenset((Path(path).stem, line) for path, line in lines)
