@@ -1,7 +1,7 @@
 """Requests that overlap may have happened in either order; those that do not, may not."""
 
 import attrs
-from telling import DONE, received
+from observing import DONE, received
 
 from busproof.judging.linearization import overlap
 from busproof.judging.linearization.decompose import parts

@@ -1,10 +1,10 @@
 """Fixtures of the tests of the oracle."""
 
 import pytest
-from telling import Told, telling
+from observing import Observer, observing
 
 
 @pytest.fixture
-def told() -> Told:
+def observer() -> Observer:
     """A fresh namespace under the default readings."""
-    return telling()
+    return observing()

@@ -1,6 +1,6 @@
 """Merging of the states after a refused send."""
 
-from telling import telling
+from observing import observing
 
 from busproof.oracle.merged_refusals import for_whatever_reason
 from busproof.oracle.messages.message_store import never_arrives
@@ -15,12 +15,12 @@ SEND = Send(queue="q", message=Message(body="m1"))
 
 def test_message_that_is_there_in_one_state_stays_there_when_an_equal_one_is_refused() -> None:
     """Whether the first of two equal sends took effect may be open when the second is refused."""
-    told = telling()
-    told.queue()
-    (before,) = told.possible
+    observer = observing()
+    observer.queue()
+    (before,) = observer.possible
     refused = with_queue(before, never_arrives(before.queues["q"], "m1", "KEY-03"))
-    told.send()
-    (arrived,) = told.possible
+    observer.send()
+    (arrived,) = observer.possible
     ways = [refusal(state, Error.UNAVAILABLE) for state in (arrived, refused)]
     one, other = for_whatever_reason(ways, SEND)
     assert isinstance(one.next.queues["q"].bodies["m1"], tuple)

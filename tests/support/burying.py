@@ -1,6 +1,6 @@
 """Messages that are delivered until they are dead letters."""
 
-from telling import Told, received
+from observing import Observer, received
 
 from busproof.vocabulary.commands import Abandon, AdvanceClock, DeadLetter, Receive
 
@@ -27,27 +27,27 @@ MINUTE = 60_000_000
 TOO_OFTEN = "MaxDeliveryCountExceeded"
 
 
-def after(told: Told, duration: int) -> None:
-    told.has(AdvanceClock(duration=duration))
+def after(observer: Observer, duration: int) -> None:
+    observer.has(AdvanceClock(duration=duration))
 
 
-def given(told: Told, count: int | None = None, token: str = "l", body: str = "m1") -> bool:
+def given(observer: Observer, count: int | None = None, token: str = "l", body: str = "m1") -> bool:
     """Whether the message may be given with this delivery count; if so, it was."""
     return bool(
-        told.saw(RECEIVE, received(body, 1, lock_token=token, delivery_count=count)).possible
+        observer.saw(RECEIVE, received(body, 1, lock_token=token, delivery_count=count)).possible
     )
 
 
-def locked(told: Told, **settings: object) -> Told:
+def locked(observer: Observer, **settings: object) -> Observer:
     """A queue with one message, which is locked."""
-    told.queue(**settings)
-    told.send(partition=1)
-    assert given(told, 1)
-    return told
+    observer.queue(**settings)
+    observer.send(partition=1)
+    assert given(observer, 1)
+    return observer
 
 
-def buried(told: Told, **settings: object) -> Told:
+def buried(observer: Observer, **settings: object) -> Observer:
     """A queue with one dead letter."""
-    locked(told, **settings)
-    told.has(BURY)
-    return told
+    locked(observer, **settings)
+    observer.has(BURY)
+    return observer

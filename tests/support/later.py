@@ -1,6 +1,6 @@
 """Messages that are scheduled, for the tests of the model."""
 
-from telling import SECOND, Told, is_allowed, received
+from observing import SECOND, Observer, is_allowed, received
 
 from busproof.vocabulary.commands import CancelScheduled, Receive, Schedule
 from busproof.vocabulary.messages import Message
@@ -20,12 +20,12 @@ def later(
     return Schedule(queue="q", message=message, delay=delay * SECOND, transaction=transaction)
 
 
-def scheduled(told: Told, number: int | None = NUMBER, **options: object) -> Told:
+def scheduled(observer: Observer, number: int | None = NUMBER, **options: object) -> Observer:
     """A message is scheduled under this number."""
-    told.has(later(**options), Scheduled(sequence_number=number))
-    return told
+    observer.has(later(**options), Scheduled(sequence_number=number))
+    return observer
 
 
-def may_be_given(told: Told, body: str = "m1", **told_of_it: object) -> bool:
+def may_be_given(observer: Observer, body: str = "m1", **properties: object) -> bool:
     """Whether the message may be given now; the answer is forgotten."""
-    return is_allowed(told, Receive(queue="q"), received(body, 1, **told_of_it))
+    return is_allowed(observer, Receive(queue="q"), received(body, 1, **properties))

@@ -1,8 +1,8 @@
 """A topic `t` and its subscriptions: requests about them, and their descriptions."""
 
-from telling import (
+from observing import (
     SECOND,
-    Told,
+    Observer,
 )
 
 from busproof.vocabulary.commands import (
@@ -72,28 +72,28 @@ def get(name: str = "s") -> GetQueue:
     return GetQueue(queue=path(name))
 
 
-def topic(**told: object) -> TopicDescribed:
-    return TopicDescribed(description=TopicDescription(topic="t", **told))
+def topic(**fields: object) -> TopicDescribed:
+    return TopicDescribed(description=TopicDescription(topic="t", **fields))
 
 
-def subscription(name: str = "s", **told: object) -> Described:
-    return Described(description=QueueDescription(queue=path(name), **told))
+def subscription(name: str = "s", **fields: object) -> Described:
+    return Described(description=QueueDescription(queue=path(name), **fields))
 
 
 def listed(*names: str) -> Listed:
     return Listed(names=names)
 
 
-def with_topic(told: Told, *subscriptions: str, **settings: object) -> Told:
-    told.has(CreateTopic(topic="t", **settings))
+def with_topic(observer: Observer, *subscriptions: str, **settings: object) -> Observer:
+    observer.has(CreateTopic(topic="t", **settings))
     for name in subscriptions:
-        told.has(subscribe(name))
-    return told
+        observer.has(subscribe(name))
+    return observer
 
 
-def dark(told: Told, partition: int = 1) -> None:
-    told.has(TakePartitionDown(queue="t", partition=partition))
+def dark(observer: Observer, partition: int = 1) -> None:
+    observer.has(TakePartitionDown(queue="t", partition=partition))
 
 
-def bright(told: Told, partition: int = 1) -> None:
-    told.has(BringPartitionUp(queue="t", partition=partition))
+def bright(observer: Observer, partition: int = 1) -> None:
+    observer.has(BringPartitionUp(queue="t", partition=partition))

@@ -1,6 +1,6 @@
 """Messages that live for so long, and what is seen of them."""
 
-from telling import SECOND, Told, is_allowed, received
+from observing import SECOND, Observer, is_allowed, received
 
 from busproof.vocabulary.commands import Peek, Receive
 from busproof.vocabulary.outcomes import Received, Refused
@@ -29,17 +29,17 @@ NOT_FOUND = Refused(error=Error.MESSAGE_NOT_FOUND)
 EXPIRED = "TTLExpiredException"
 
 
-def may_be_given(told: Told, body: str = "m1", **seen: object) -> bool:
-    return is_allowed(told, RECEIVE, received(body, **seen))
+def may_be_given(observer: Observer, body: str = "m1", **seen: object) -> bool:
+    return is_allowed(observer, RECEIVE, received(body, **seen))
 
 
-def mortal(told: Told, life: int | None = LIFE, **properties: object) -> None:
+def mortal(observer: Observer, life: int | None = LIFE, **properties: object) -> None:
     """A message is sent that lives for so long, to partition 0."""
-    assert told.send(partition=0, time_to_live=life, **properties).possible
+    assert observer.send(partition=0, time_to_live=life, **properties).possible
 
 
-def is_kept(told: Told, body: str = "m1", **seen: object) -> None:
-    told.has(RECEIVE, received(body, lock_token="l", **seen))
+def is_kept(observer: Observer, body: str = "m1", **seen: object) -> None:
+    observer.has(RECEIVE, received(body, lock_token="l", **seen))
 
 
 def letter(body: str = "m1", reason: str | None = EXPIRED) -> Received:

@@ -1,7 +1,7 @@
 """What is to blame for an answer that nothing allows, whatever was asked."""
 
 import pytest
-from telling import telling
+from observing import observing
 
 from busproof.vocabulary.commands import (
     BeginTransaction,
@@ -60,11 +60,11 @@ def test_a_wrong_answer_is_blamed_on_a_rule_of_what_was_asked(
     command: Command, rule: RuleId, outcome: Outcome
 ) -> None:
     """Not on what a receive gives, which is nobody's matter here."""
-    told = telling()
+    observer = observing()
     for each in (CreateQueue(queue="q"), CreateTopic(topic="t"), SUBSCRIPTION):
-        told.has(each, Done())
-    told.has(BeginTransaction(transaction="x"), Done())
-    found = told.saw(command, outcome)
+        observer.has(each, Done())
+    observer.has(BeginTransaction(transaction="x"), Done())
+    found = observer.saw(command, outcome)
     assert not found.possible
     assert found.rules[0] == rule
     assert "LIFE-01" not in found.rules
@@ -72,8 +72,8 @@ def test_a_wrong_answer_is_blamed_on_a_rule_of_what_was_asked(
 
 def test_that_a_topic_takes_what_nobody_wants_is_a_matter_of_sends() -> None:
     """And of nothing that is asked of the topic itself."""
-    told = telling()
-    told.has(CreateTopic(topic="t"), Done())
+    observer = observing()
+    observer.has(CreateTopic(topic="t"), Done())
     send = Send(queue="t", message=Message(body="m"))
-    assert "TOPIC-04" in told.saw(send, REFUSED).rules
-    assert "TOPIC-04" not in told.saw(DeleteTopic(topic="t"), REFUSED).rules
+    assert "TOPIC-04" in observer.saw(send, REFUSED).rules
+    assert "TOPIC-04" not in observer.saw(DeleteTopic(topic="t"), REFUSED).rules

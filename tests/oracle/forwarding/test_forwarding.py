@@ -1,7 +1,7 @@
 """FWD-01 to FWD-34, but for FWD-05: where forwarded messages may be, and where they are not."""
 
 import pytest
-from telling import DONE, INVALID, OTHER, Told, is_allowed, received, telling, view
+from observing import DONE, INVALID, OTHER, Observer, is_allowed, observing, received, view
 
 from busproof.vocabulary.commands import (
     AcceptSession,
@@ -43,20 +43,22 @@ def from_transfers(queue: str) -> Receive:
     return Receive(queue=queue + TRANSFERS, mode=ReceiveMode.RECEIVE_AND_DELETE)
 
 
-def pair(told: Told, source: dict[str, object] | None = None, **settings: object) -> Told:
-    told.has(CreateQueue(queue="end", **settings))
-    told.has(CreateQueue(queue="q", forward_to="end", **(source or {})))
-    return told
+def pair(
+    observer: Observer, source: dict[str, object] | None = None, **settings: object
+) -> Observer:
+    observer.has(CreateQueue(queue="end", **settings))
+    observer.has(CreateQueue(queue="q", forward_to="end", **(source or {})))
+    return observer
 
 
-def chain(told: Told, hops: int) -> Told:
+def chain(observer: Observer, hops: int) -> Observer:
     name = "end"
-    told.has(CreateQueue(queue=name))
+    observer.has(CreateQueue(queue=name))
     for number in range(hops - 1, -1, -1):
         before = "q" if number == 0 else f"hop{number}"
-        told.has(CreateQueue(queue=before, forward_to=name))
+        observer.has(CreateQueue(queue=before, forward_to=name))
         name = before
-    return told
+    return observer
 
 
 @pytest.mark.parametrize(
@@ -69,86 +71,86 @@ def chain(told: Told, hops: int) -> Told:
     ],
 )
 def test_a_forwarded_message_may_take_its_time_and_comes_once(
-    told: Told, source: bool, destination: bool, rule: str
+    observer: Observer, source: bool, destination: bool, rule: str
 ) -> None:
-    pair(told, {"partitioned": source}, partitioned=destination)
-    told.has(send("m"))
-    told.has(TAKE, Empty())
-    seen = told.saw(TAKE, received("m", 2 * destination))
+    pair(observer, {"partitioned": source}, partitioned=destination)
+    observer.has(send("m"))
+    observer.has(TAKE, Empty())
+    seen = observer.saw(TAKE, received("m", 2 * destination))
     assert {rule, "FWD-04", "FWD-14"} <= set(seen.rules)
-    again = told.saw(TAKE, received("m", 2 * destination))
+    again = observer.saw(TAKE, received("m", 2 * destination))
     assert again.possible == ()
     assert {rule, "FWD-14"} <= set(again.rules)
 
 
-def test_a_forwarded_message_has_what_it_was_sent_with(told: Told) -> None:
-    pair(told)
-    told.has(send("m", partition_key="a"))
-    wrong = told.saw(TAKE, received("m"))
+def test_a_forwarded_message_has_what_it_was_sent_with(observer: Observer) -> None:
+    pair(observer)
+    observer.has(send("m", partition_key="a"))
+    wrong = observer.saw(TAKE, received("m"))
     assert wrong.possible == ()
     assert "FWD-07" in wrong.rules
-    assert "FWD-07" in told.saw(TAKE, received("m", partition_key="a")).rules
+    assert "FWD-07" in observer.saw(TAKE, received("m", partition_key="a")).rules
 
 
-def test_the_key_leads_where_it_leads_at_the_destination(told: Told) -> None:
-    pair(told)
-    told.has(send("m", partition_key="a"), DONE, partition=0)
-    told.has(send("n", "end", partition_key="a"), DONE, partition=3)
-    wrong = told.saw(TAKE, received("m", 1, partition_key="a"))
+def test_the_key_leads_where_it_leads_at_the_destination(observer: Observer) -> None:
+    pair(observer)
+    observer.has(send("m", partition_key="a"), DONE, partition=0)
+    observer.has(send("n", "end", partition_key="a"), DONE, partition=3)
+    wrong = observer.saw(TAKE, received("m", 1, partition_key="a"))
     assert wrong.possible == ()
     assert "FWD-08" in wrong.rules
-    assert "FWD-08" in told.saw(TAKE, received("m", 3, partition_key="a")).rules
+    assert "FWD-08" in observer.saw(TAKE, received("m", 3, partition_key="a")).rules
 
 
-def test_without_a_key_any_partition_may_have_it(told: Told) -> None:
-    pair(told)
-    told.has(send("m"), DONE, partition=0)
-    assert "FWD-09" in told.saw(TAKE, received("m", 3)).rules
+def test_without_a_key_any_partition_may_have_it(observer: Observer) -> None:
+    pair(observer)
+    observer.has(send("m"), DONE, partition=0)
+    assert "FWD-09" in observer.saw(TAKE, received("m", 3)).rules
 
 
-def test_a_message_id_is_a_key_where_the_destination_makes_it_one(told: Told) -> None:
-    pair(told, duplicate_detection=True)
-    told.has(send("m", "end", message_id="x"), DONE, partition=2)
-    told.has(send("n", message_id="x"))
-    told.has(TAKE, received("m", 2, message_id="x"))
-    wrong = told.saw(TAKE, received("n", 1, message_id="x"))
+def test_a_message_id_is_a_key_where_the_destination_makes_it_one(observer: Observer) -> None:
+    pair(observer, duplicate_detection=True)
+    observer.has(send("m", "end", message_id="x"), DONE, partition=2)
+    observer.has(send("n", message_id="x"))
+    observer.has(TAKE, received("m", 2, message_id="x"))
+    wrong = observer.saw(TAKE, received("n", 1, message_id="x"))
     assert wrong.possible == ()
     assert "FWD-11" in wrong.rules
-    assert "FWD-13" in told.saw(TAKE, Empty()).rules
-    assert "FWD-11" in told.saw(TAKE, received("n", 2, 2, message_id="x")).rules
+    assert "FWD-13" in observer.saw(TAKE, Empty()).rules
+    assert "FWD-11" in observer.saw(TAKE, received("n", 2, 2, message_id="x")).rules
 
 
 @pytest.mark.parametrize(("reading", "allowed"), [("either", True), ("key", False)])
 def test_a_message_id_that_was_the_key_may_be_one_at_the_destination(
     reading: str, allowed: bool
 ) -> None:
-    told = pair(telling({"FORWARD-MESSAGE-ID": reading}), {"duplicate_detection": True})
+    observer = pair(observing({"FORWARD-MESSAGE-ID": reading}), {"duplicate_detection": True})
     for body in ("m", "n"):
-        told.has(send(body, message_id="x" if body == "m" else "y"), DONE, partition=0)
-    told.has(CreateQueue(queue="p", forward_to="end", duplicate_detection=True))
-    told.has(send("o", "p", message_id="x"))
-    told.has(TAKE, received("m", 1, message_id="x"))
-    assert bool(told.saw(TAKE, received("o", 2, 2, message_id="x")).possible) is allowed
+        observer.has(send(body, message_id="x" if body == "m" else "y"), DONE, partition=0)
+    observer.has(CreateQueue(queue="p", forward_to="end", duplicate_detection=True))
+    observer.has(send("o", "p", message_id="x"))
+    observer.has(TAKE, received("m", 1, message_id="x"))
+    assert bool(observer.saw(TAKE, received("o", 2, 2, message_id="x")).possible) is allowed
 
 
-def test_a_source_gives_nothing_itself(told: Told) -> None:
-    pair(told)
-    told.has(send("m"))
+def test_a_source_gives_nothing_itself(observer: Observer) -> None:
+    pair(observer)
+    observer.has(send("m"))
     for outcome in (Empty(), INVALID):
-        assert "FWD-15" in told.saw(Receive(queue="q"), outcome).rules
-    wrong = told.saw(Receive(queue="q"), received("m"))
+        assert "FWD-15" in observer.saw(Receive(queue="q"), outcome).rules
+    wrong = observer.saw(Receive(queue="q"), received("m"))
     assert wrong.possible == ()
     assert {"FWD-14", "FWD-15"} <= set(wrong.rules)
-    told.has(Peek(queue="q"), Peeked(messages=(view("m"),)))
-    told.has(Peek(queue="q"), OTHER)
-    assert told.step(Peek(queue="q"))[-1].outcome == Peeked()
+    observer.has(Peek(queue="q"), Peeked(messages=(view("m"),)))
+    observer.has(Peek(queue="q"), OTHER)
+    assert observer.step(Peek(queue="q"))[-1].outcome == Peeked()
 
 
 def test_three_hops_are_passed_and_five_are_not() -> None:
-    three = chain(telling(), 3)
+    three = chain(observing(), 3)
     three.has(send("m"))
     assert "FWD-16" in three.saw(TAKE, received("m")).rules
-    five = chain(telling(), 5)
+    five = chain(observing(), 5)
     five.has(send("m"))
     assert "FWD-18" in five.saw(TAKE, Empty()).rules
     wrong = five.saw(TAKE, received("m"))
@@ -160,185 +162,189 @@ def test_three_hops_are_passed_and_five_are_not() -> None:
     ("reading", "allowed"), [("either", True), ("four", True), ("three", False)]
 )
 def test_the_readings_of_how_often_differ_in_the_fourth_hop(reading: str, allowed: bool) -> None:
-    told = chain(telling({"FORWARD-HOPS": reading}), 4)
-    told.has(send("m"))
-    assert bool(told.saw(TAKE, received("m")).possible) is allowed
+    observer = chain(observing({"FORWARD-HOPS": reading}), 4)
+    observer.has(send("m"))
+    assert bool(observer.saw(TAKE, received("m")).possible) is allowed
 
 
 @pytest.mark.parametrize("outcome", [DONE, INVALID, OTHER])
 def test_a_source_that_requires_sessions_is_refused_or_does_not_forward(outcome: Outcome) -> None:
-    told = telling()
-    told.has(CreateQueue(queue="end"))
-    told.has(CreateQueue(queue="q", forward_to="end", requires_session=True), outcome)
+    observer = observing()
+    observer.has(CreateQueue(queue="end"))
+    observer.has(CreateQueue(queue="q", forward_to="end", requires_session=True), outcome)
     if outcome == DONE:
-        told.has(send("m", session_id="a"))
-        assert "FWD-25" in told.saw(TAKE, Empty()).rules
-        wrong = told.saw(TAKE, received("m", session_id="a"))
+        observer.has(send("m", session_id="a"))
+        assert "FWD-25" in observer.saw(TAKE, Empty()).rules
+        wrong = observer.saw(TAKE, received("m", session_id="a"))
         assert wrong.possible == ()
         assert "FWD-25" in wrong.rules
 
 
-def test_a_destination_must_exist(told: Told) -> None:
+def test_a_destination_must_exist(observer: Observer) -> None:
     for session in (False, True):
         source = CreateQueue(queue="q", forward_to="end", requires_session=session)
-        wrong = told.saw(source)
+        wrong = observer.saw(source)
         assert wrong.possible == ()
         assert "FWD-29" in wrong.rules
-        assert "FWD-29" in told.saw(source, NOT_FOUND).rules
+        assert "FWD-29" in observer.saw(source, NOT_FOUND).rules
 
 
 @pytest.mark.parametrize("outcome", [DONE, INVALID])
 def test_open_cases_of_forwarding_sources_are_permitted(outcome: Outcome) -> None:
-    basic = telling(tier=Tier.BASIC)
+    basic = observing(tier=Tier.BASIC)
     basic.has(CreateQueue(queue="end"))
     basic.has(CreateQueue(queue="q", forward_to="end"), outcome)
-    told = telling()
-    told.has(CreateQueue(queue="end"), Indeterminate())
-    told.has(CreateQueue(queue="q", forward_to="end"), outcome)
+    observer = observing()
+    observer.has(CreateQueue(queue="end"), Indeterminate())
+    observer.has(CreateQueue(queue="q", forward_to="end"), outcome)
 
 
-def test_a_subscription_is_no_destination_that_anything_is_said_of(told: Told) -> None:
-    told.has(CreateTopic(topic="t"))
-    told.has(CreateSubscription(topic="t", subscription="s"))
-    told.has(CreateQueue(queue="q", forward_to="t/subscriptions/s"))
-    told.has(send("m"))
-    told.has(Receive(queue="t/subscriptions/s"), Empty())
+def test_a_subscription_is_no_destination_that_anything_is_said_of(observer: Observer) -> None:
+    observer.has(CreateTopic(topic="t"))
+    observer.has(CreateSubscription(topic="t", subscription="s"))
+    observer.has(CreateQueue(queue="q", forward_to="t/subscriptions/s"))
+    observer.has(send("m"))
+    observer.has(Receive(queue="t/subscriptions/s"), Empty())
 
 
-def test_subscriptions_forward_what_they_take_and_topics_take_it(told: Told) -> None:
-    told.has(CreateTopic(topic="t"))
-    told.has(CreateTopic(topic="u"))
-    told.has(CreateSubscription(topic="u", subscription="s"))
-    told.has(CreateSubscription(topic="t", subscription="on", forward_to="u"))
-    told.has(send("m", "t"))
-    told.has(RemoveRule(topic="t", subscription="on", rule=DEFAULT_RULE))
-    told.has(send("n", "t"))
+def test_subscriptions_forward_what_they_take_and_topics_take_it(observer: Observer) -> None:
+    observer.has(CreateTopic(topic="t"))
+    observer.has(CreateTopic(topic="u"))
+    observer.has(CreateSubscription(topic="u", subscription="s"))
+    observer.has(CreateSubscription(topic="t", subscription="on", forward_to="u"))
+    observer.has(send("m", "t"))
+    observer.has(RemoveRule(topic="t", subscription="on", rule=DEFAULT_RULE))
+    observer.has(send("n", "t"))
     last = Receive(queue="u/subscriptions/s", mode=ReceiveMode.RECEIVE_AND_DELETE)
-    told.has(last, Empty())
-    assert told.saw(last, received("n")).possible == ()
-    assert {"FWD-04", "TOPIC-01"} <= set(told.saw(last, received("m")).rules)
+    observer.has(last, Empty())
+    assert observer.saw(last, received("n")).possible == ()
+    assert {"FWD-04", "TOPIC-01"} <= set(observer.saw(last, received("m")).rules)
 
 
-def test_a_session_source_among_subscriptions_does_not_forward(told: Told) -> None:
-    told.has(CreateQueue(queue="end"))
-    told.has(CreateTopic(topic="t"))
+def test_a_session_source_among_subscriptions_does_not_forward(observer: Observer) -> None:
+    observer.has(CreateQueue(queue="end"))
+    observer.has(CreateTopic(topic="t"))
     source = CreateSubscription(
         topic="t", subscription="s", requires_session=True, forward_to="end"
     )
-    assert "FWD-25" in told.saw(source).rules
+    assert "FWD-25" in observer.saw(source).rules
 
 
-def test_a_session_aware_destination_gives_it_in_its_session(told: Told) -> None:
-    pair(told, requires_session=True)
-    told.has(send("m", session_id="a"))
-    stored = told.possible[0].queues["end"].messages[0]
+def test_a_session_aware_destination_gives_it_in_its_session(observer: Observer) -> None:
+    pair(observer, requires_session=True)
+    observer.has(send("m", session_id="a"))
+    stored = observer.possible[0].queues["end"].messages[0]
     assert "FWD-26" in stored.shows
 
 
-def test_keys_that_contradict_each_other_bind_to_no_partition(told: Told) -> None:
-    pair(told, {"partitioned": False})
-    told.has(send("m", session_id="a", partition_key="b"))
-    told.has(TAKE, received("m", 3, session_id="a", partition_key="b"))
+def test_keys_that_contradict_each_other_bind_to_no_partition(observer: Observer) -> None:
+    pair(observer, {"partitioned": False})
+    observer.has(send("m", session_id="a", partition_key="b"))
+    observer.has(TAKE, received("m", 3, session_id="a", partition_key="b"))
 
 
-def test_undeliverable_message_may_be_dead_lettered_at_its_source(told: Told) -> None:
+def test_undeliverable_message_may_be_dead_lettered_at_its_source(observer: Observer) -> None:
     """For whatever reason, and once."""
-    chain(told, 2)
-    told.has(send("m"))
+    chain(observer, 2)
+    observer.has(send("m"))
     for source in ("q", "hop1"):
         dead = received("m", 1, dead_letter_reason="DestinationGone")
-        assert told.saw(from_dead(source), dead).possible
-        assert not told.saw(from_dead(source), dead).possible
-    assert not told.saw(from_dead("end"), received("m", 1)).possible
+        assert observer.saw(from_dead(source), dead).possible
+        assert not observer.saw(from_dead(source), dead).possible
+    assert not observer.saw(from_dead("end"), received("m", 1)).possible
 
 
-def test_a_destination_that_requires_sessions_gives_nobody_what_is_of_none(told: Told) -> None:
+def test_a_destination_that_requires_sessions_gives_nobody_what_is_of_none(
+    observer: Observer,
+) -> None:
     """FWD-27: its dead letters, or those of the source, may have it."""
-    pair(told, requires_session=True)
-    told.has(send("m", partition_key="a"))
-    told.has(AcceptSession(queue="end", session_id="a"))
+    pair(observer, requires_session=True)
+    observer.has(send("m", partition_key="a"))
+    observer.has(AcceptSession(queue="end", session_id="a"))
     in_session = Receive(queue="end", session_id="a", mode=ReceiveMode.RECEIVE_AND_DELETE)
-    made_up = told.saw(in_session, received("m", session_id="a", partition_key="a"))
+    made_up = observer.saw(in_session, received("m", session_id="a", partition_key="a"))
     assert made_up.possible == ()
     assert "FWD-27" in made_up.rules
-    assert "FWD-27" in told.saw(in_session, Empty()).rules
+    assert "FWD-27" in observer.saw(in_session, Empty()).rules
     dead = received("m", 1, partition_key="a", dead_letter_reason="NoSession")
-    assert told.saw(from_dead("end"), dead).possible
+    assert observer.saw(from_dead("end"), dead).possible
 
 
-def test_a_session_aware_subscription_dead_letters_what_is_of_no_session(told: Told) -> None:
-    told.has(CreateTopic(topic="t"))
-    told.has(CreateSubscription(topic="t", subscription="s", requires_session=True))
-    told.has(send("m", "t"))
-    assert told.saw(from_dead("t/subscriptions/s"), received("m", 1)).possible
+def test_a_session_aware_subscription_dead_letters_what_is_of_no_session(
+    observer: Observer,
+) -> None:
+    observer.has(CreateTopic(topic="t"))
+    observer.has(CreateSubscription(topic="t", subscription="s", requires_session=True))
+    observer.has(send("m", "t"))
+    assert observer.saw(from_dead("t/subscriptions/s"), received("m", 1)).possible
 
 
 @pytest.mark.parametrize("end", [COMMIT, RollBackTransaction(transaction="x")])
-def test_transactional_send_is_forwarded_after_the_commit(told: Told, end: object) -> None:
+def test_transactional_send_is_forwarded_after_the_commit(observer: Observer, end: object) -> None:
     """FWD-33: and not before it, nor if it is rolled back."""
-    pair(told)
-    told.has(BEGIN)
-    assert "FWD-34" in told.saw(send("m", transaction="x", partition_key="a")).rules
-    early = told.saw(TAKE, received("m", 1, partition_key="a"))
+    pair(observer)
+    observer.has(BEGIN)
+    assert "FWD-34" in observer.saw(send("m", transaction="x", partition_key="a")).rules
+    early = observer.saw(TAKE, received("m", 1, partition_key="a"))
     assert early.possible == ()
     assert "FWD-33" in early.rules
-    assert "FWD-33" in told.saw(TAKE, Empty()).rules
-    told.has(end)
-    late = told.saw(TAKE, received("m", 1, partition_key="a"))
+    assert "FWD-33" in observer.saw(TAKE, Empty()).rules
+    observer.has(end)
+    late = observer.saw(TAKE, received("m", 1, partition_key="a"))
     assert bool(late.possible) is (end is COMMIT)
     assert "FWD-33" in late.rules
 
 
-def test_a_transaction_asks_for_no_session_of_a_destination(told: Told) -> None:
+def test_a_transaction_asks_for_no_session_of_a_destination(observer: Observer) -> None:
     """FWD-34: the rules of the source are those that hold."""
-    pair(told, requires_session=True)
-    told.has(BEGIN)
-    refused = told.saw(send("m", transaction="x", partition_key="a"), INVALID)
+    pair(observer, requires_session=True)
+    observer.has(BEGIN)
+    refused = observer.saw(send("m", transaction="x", partition_key="a"), INVALID)
     assert refused.possible == ()
     assert "FWD-34" in refused.rules
 
 
-def test_a_fourth_hop_may_be_passed(told: Told) -> None:
+def test_a_fourth_hop_may_be_passed(observer: Observer) -> None:
     """FWD-17: either answer is one."""
-    chain(told, 4)
-    told.has(send("m"))
-    assert "FWD-17" in told.saw(TAKE, Empty()).rules
-    assert "FWD-17" in told.saw(TAKE, received("m", 1)).rules
+    chain(observer, 4)
+    observer.has(send("m"))
+    assert "FWD-17" in observer.saw(TAKE, Empty()).rules
+    assert "FWD-17" in observer.saw(TAKE, received("m", 1)).rules
 
 
-def test_transactional_send_is_at_no_hop_before_the_commit(told: Told) -> None:
-    chain(told, 5)
-    told.has(BEGIN)
-    told.has(send("m", transaction="x", partition_key="a"))
-    assert not told.saw(TAKE, received("m", 1, partition_key="a")).possible
+def test_transactional_send_is_at_no_hop_before_the_commit(observer: Observer) -> None:
+    chain(observer, 5)
+    observer.has(BEGIN)
+    observer.has(send("m", transaction="x", partition_key="a"))
+    assert not observer.saw(TAKE, received("m", 1, partition_key="a")).possible
 
 
-def test_a_key_waits_at_the_destination_for_its_partition(told: Told) -> None:
-    pair(told)
+def test_a_key_waits_at_the_destination_for_its_partition(observer: Observer) -> None:
+    pair(observer)
     at_end = {"queue": "end", "message": Message(body="first", partition_key="a")}
-    told.has(Send(**at_end), partition=2)
-    told.has(TakePartitionDown(queue="end", partition=2))
-    told.send(partition=1, partition_key="a")
-    elsewhere = told.saw(TAKE, received("m1", 1, partition_key="a"))
+    observer.has(Send(**at_end), partition=2)
+    observer.has(TakePartitionDown(queue="end", partition=2))
+    observer.send(partition=1, partition_key="a")
+    elsewhere = observer.saw(TAKE, received("m1", 1, partition_key="a"))
     assert not elsewhere.possible
     assert "FWD-22" in elsewhere.rules
-    told.has(BringPartitionUp(queue="end", partition=2))
-    told.has(TAKE, received("first", 2, partition_key="a"))
-    assert "FWD-22" in told.saw(TAKE, received("m1", 2, 2, partition_key="a")).rules
+    observer.has(BringPartitionUp(queue="end", partition=2))
+    observer.has(TAKE, received("first", 2, partition_key="a"))
+    assert "FWD-22" in observer.saw(TAKE, received("m1", 2, 2, partition_key="a")).rules
 
 
-def test_without_a_key_it_may_go_round_an_outage_of_the_destination(told: Told) -> None:
-    pair(told)
-    told.has(TakePartitionDown(queue="end", partition=2))
-    told.send(partition=1)
-    assert is_allowed(told, TAKE, Empty())
-    assert {"FWD-10", "FWD-24"} <= set(told.saw(TAKE, received("m1", 1)).rules)
+def test_without_a_key_it_may_go_round_an_outage_of_the_destination(observer: Observer) -> None:
+    pair(observer)
+    observer.has(TakePartitionDown(queue="end", partition=2))
+    observer.send(partition=1)
+    assert is_allowed(observer, TAKE, Empty())
+    assert {"FWD-10", "FWD-24"} <= set(observer.saw(TAKE, received("m1", 1)).rules)
 
 
-def test_keys_that_differ_may_arrive_or_not(told: Told) -> None:
-    told.has(CreateQueue(queue="end"))
-    told.queue(partitioned=False, forward_to="end")
+def test_keys_that_differ_may_arrive_or_not(observer: Observer) -> None:
+    observer.has(CreateQueue(queue="end"))
+    observer.queue(partitioned=False, forward_to="end")
     both = {"session_id": "a", "partition_key": "b"}
-    assert told.send(**both).possible
-    assert is_allowed(told, TAKE, Empty())
-    assert "FWD-28" in told.saw(TAKE, received("m1", 1, **both)).rules
+    assert observer.send(**both).possible
+    assert is_allowed(observer, TAKE, Empty())
+    assert "FWD-28" in observer.saw(TAKE, received("m1", 1, **both)).rules

@@ -1,7 +1,7 @@
 """FEAT-05 to FEAT-17: what requests on partitioned entities show, and what their refusal breaks."""
 
 import pytest
-from telling import DONE, INVALID, LOST, MISSING, SECOND, Told, is_allowed, received, view
+from observing import DONE, INVALID, LOST, MISSING, SECOND, Observer, is_allowed, received, view
 
 from busproof.vocabulary.commands import (
     AcceptSession,
@@ -35,39 +35,39 @@ NUMBER = (1 << SEQUENCE_BITS) + 1
 TIME = 60 * SECOND
 
 
-def sent(told: Told, **settings: object) -> Told:
+def sent(observer: Observer, **settings: object) -> Observer:
     """A queue with a message in its second partition."""
-    told.queue(**settings)
-    told.send(partition=1)
-    return told
+    observer.queue(**settings)
+    observer.send(partition=1)
+    return observer
 
 
-def held(told: Told, **settings: object) -> Told:
+def held(observer: Observer, **settings: object) -> Observer:
     """A session with a message, which somebody holds."""
-    told.queue(requires_session=True, **settings)
-    told.send(partition=1, session_id="s")
-    told.has(AcceptSession(queue="q", session_id="s"))
-    return told
+    observer.queue(requires_session=True, **settings)
+    observer.send(partition=1, session_id="s")
+    observer.has(AcceptSession(queue="q", session_id="s"))
+    return observer
 
 
-def given(told: Told, **settings: object) -> Told:
+def given(observer: Observer, **settings: object) -> Observer:
     """A message that a receiver has locked."""
-    sent(told, **settings).has(RECEIVE, received("m1", 1, 1, lock_token="l"))
-    return told
+    sent(observer, **settings).has(RECEIVE, received("m1", 1, 1, lock_token="l"))
+    return observer
 
 
-def aside(told: Told, **settings: object) -> Told:
+def aside(observer: Observer, **settings: object) -> Observer:
     """A message that was set aside."""
-    given(told, **settings).has(Defer(queue="q", lock_token="l"))
-    return told
+    given(observer, **settings).has(Defer(queue="q", lock_token="l"))
+    return observer
 
 
-def scheduled(told: Told, **settings: object) -> Told:
+def scheduled(observer: Observer, **settings: object) -> Observer:
     """A message that is to come."""
-    told.queue(**settings)
+    observer.queue(**settings)
     plan = Schedule(queue="q", message=Message(body="m1"), delay=TIME)
-    told.has(plan, Scheduled(sequence_number=NUMBER))
-    return told
+    observer.has(plan, Scheduled(sequence_number=NUMBER))
+    return observer
 
 
 PLAN = Schedule(queue="q", message=Message(body="m9"), delay=TIME)
@@ -93,25 +93,27 @@ each_rule = pytest.mark.parametrize("rule", CASES)
 
 
 @each_rule
-def test_a_request_that_works_on_a_partitioned_queue_shows_its_rule(told: Told, rule: str) -> None:
+def test_a_request_that_works_on_a_partitioned_queue_shows_its_rule(
+    observer: Observer, rule: str
+) -> None:
     prepare, command, outcome = CASES[rule]
-    found = prepare(told).saw(command, outcome)
+    found = prepare(observer).saw(command, outcome)
     assert found.possible
     assert rule in found.rules
 
 
 @each_rule
-def test_on_a_regular_queue_it_shows_nothing_of_the_kind(told: Told, rule: str) -> None:
-    told.queue(partitioned=False, requires_session=rule >= "FEAT-13")
+def test_on_a_regular_queue_it_shows_nothing_of_the_kind(observer: Observer, rule: str) -> None:
+    observer.queue(partitioned=False, requires_session=rule >= "FEAT-13")
     _, command, _ = CASES[rule]
-    assert rule not in told.saw(command, LOST).rules
-    assert rule not in told.saw(command, MISSING).rules
+    assert rule not in observer.saw(command, LOST).rules
+    assert rule not in observer.saw(command, MISSING).rules
 
 
 @each_rule
-def test_needless_refusal_breaks_the_rule(told: Told, rule: str) -> None:
+def test_needless_refusal_breaks_the_rule(observer: Observer, rule: str) -> None:
     prepare, command, _ = CASES[rule]
-    found = prepare(told).saw(command, INVALID)
+    found = prepare(observer).saw(command, INVALID)
     assert not found.possible
     assert rule in found.rules
 
@@ -121,19 +123,21 @@ def test_needless_refusal_breaks_the_rule(told: Told, rule: str) -> None:
     [(RECEIVE, Empty()), (Peek(queue="q"), Peeked())],
     ids=["received", "peeked"],
 )
-def test_an_empty_answer_shows_nothing(told: Told, command: Command, outcome: Outcome) -> None:
-    told.queue()
-    assert is_allowed(told, command, outcome)
-    assert not {"FEAT-05", "FEAT-09"} & set(told.saw(command, outcome).rules)
+def test_an_empty_answer_shows_nothing(
+    observer: Observer, command: Command, outcome: Outcome
+) -> None:
+    observer.queue()
+    assert is_allowed(observer, command, outcome)
+    assert not {"FEAT-05", "FEAT-09"} & set(observer.saw(command, outcome).rules)
 
 
-def test_empty_list_of_sessions_does_not_show_the_feature(told: Told) -> None:
-    told.queue(requires_session=True)
-    found = told.saw(ListSessions(queue="q"), SessionsListed(session_ids=()))
+def test_empty_list_of_sessions_does_not_show_the_feature(observer: Observer) -> None:
+    observer.queue(requires_session=True)
+    found = observer.saw(ListSessions(queue="q"), SessionsListed(session_ids=()))
     assert found.possible
     assert "FEAT-16" not in found.rules
 
 
-def test_that_a_message_was_taken_does_not_show_yet_that_it_can_be_had(told: Told) -> None:
-    told.queue()
-    assert "FEAT-05" not in told.send(partition=1).rules
+def test_that_a_message_was_taken_does_not_show_yet_that_it_can_be_had(observer: Observer) -> None:
+    observer.queue()
+    assert "FEAT-05" not in observer.send(partition=1).rules

@@ -1,7 +1,7 @@
 """FILTER-01 to FILTER-20 and FEAT-01 to FEAT-04: what subscriptions take, and how that changes."""
 
 import pytest
-from telling import DONE, INVALID, LOST, OTHER, Told, received, telling
+from observing import DONE, INVALID, LOST, OTHER, Observer, observing, received
 
 from busproof.vocabulary.commands import (
     AddRule,
@@ -57,17 +57,17 @@ def listed(*rules: tuple[str, Filter]) -> RulesListed:
     return RulesListed(rules=tuple(SubscriptionRule(name=n, filter=each) for n, each in rules))
 
 
-def subscribed(told: Told, *, partitioned: bool = True) -> Told:
-    told.has(CreateTopic(topic="t", partitioned=partitioned))
-    told.has(CreateSubscription(**ONE))
-    return told
+def subscribed(observer: Observer, *, partitioned: bool = True) -> Observer:
+    observer.has(CreateTopic(topic="t", partitioned=partitioned))
+    observer.has(CreateSubscription(**ONE))
+    return observer
 
 
-def taking(told: Told, wanted: Filter, *, partitioned: bool = True) -> Told:
-    subscribed(told, partitioned=partitioned)
-    told.has(remove())
-    told.has(add(wanted))
-    return told
+def taking(observer: Observer, wanted: Filter, *, partitioned: bool = True) -> Observer:
+    subscribed(observer, partitioned=partitioned)
+    observer.has(remove())
+    observer.has(add(wanted))
+    return observer
 
 
 @pytest.mark.parametrize(
@@ -82,18 +82,18 @@ def taking(told: Told, wanted: Filter, *, partitioned: bool = True) -> Told:
 )
 def test_filter_may_match_a_message_id_that_is_assigned_on_the_way(wanted: Filter) -> None:
     """What a client library, or a service, puts into it is not known (KEY-13)."""
-    told = taking(telling(assigns_message_ids=True), wanted)
-    told.has(publish("m"))
-    assert told.saw(TAKE, Empty()).possible
-    assert told.saw(TAKE, received("m", message_id="x")).possible
+    observer = taking(observing(assigns_message_ids=True), wanted)
+    observer.has(publish("m"))
+    assert observer.saw(TAKE, Empty()).possible
+    assert observer.saw(TAKE, received("m", message_id="x")).possible
 
 
 def test_filter_is_decided_where_the_sender_sets_a_message_id() -> None:
     """And where it reads something else."""
-    told = taking(telling(assigns_message_ids=True), sql("sys.MessageId = 'x' OR a = 1"))
-    told.has(publish("y", message_id="y"))
-    assert not told.saw(TAKE, received("y", message_id="y")).possible
-    other = taking(telling(assigns_message_ids=True), sql("sys.Label = 'x'"))
+    observer = taking(observing(assigns_message_ids=True), sql("sys.MessageId = 'x' OR a = 1"))
+    observer.has(publish("y", message_id="y"))
+    assert not observer.saw(TAKE, received("y", message_id="y")).possible
+    other = taking(observing(assigns_message_ids=True), sql("sys.Label = 'x'"))
     other.has(publish("m", subject="y"))
     assert not other.saw(TAKE, received("m", subject="y", message_id="z")).possible
     other.has(add(TrueFilter(), "all"))
@@ -102,13 +102,13 @@ def test_filter_is_decided_where_the_sender_sets_a_message_id() -> None:
     assert other.saw(TAKE, received("m2", subject="y", message_id="z")).possible
 
 
-def test_message_that_no_filter_matches_is_not_delivered(told: Told) -> None:
-    taking(told, LABEL)
-    told.has(publish("m", subject="y"))
-    wrong = told.saw(TAKE, received("m", subject="y"))
+def test_message_that_no_filter_matches_is_not_delivered(observer: Observer) -> None:
+    taking(observer, LABEL)
+    observer.has(publish("m", subject="y"))
+    wrong = observer.saw(TAKE, received("m", subject="y"))
     assert wrong.possible == ()
     assert {"FILTER-03", "FILTER-04", "FILTER-07"} <= set(wrong.rules)
-    assert {"FILTER-04", "FEAT-01", "FEAT-02"} <= set(told.saw(TAKE, Empty()).rules)
+    assert {"FILTER-04", "FEAT-01", "FEAT-02"} <= set(observer.saw(TAKE, Empty()).rules)
 
 
 @pytest.mark.parametrize(
@@ -120,22 +120,22 @@ def test_message_that_no_filter_matches_is_not_delivered(told: Told) -> None:
     ],
 )
 def test_message_that_a_filter_matches_must_be_delivered(
-    told: Told, expression: str, rules: set[str]
+    observer: Observer, expression: str, rules: set[str]
 ) -> None:
-    taking(told, sql(expression))
-    told.has(publish("m", to="there", properties={"a": 2, "b": 1}))
-    wrong = told.saw(TAKE, Empty())
+    taking(observer, sql(expression))
+    observer.has(publish("m", to="there", properties={"a": 2, "b": 1}))
+    wrong = observer.saw(TAKE, Empty())
     assert wrong.possible == ()
     assert rules <= set(wrong.rules)
-    seen = told.saw(TAKE, received("m", to="there", properties={"a": 2, "b": 1}))
+    seen = observer.saw(TAKE, received("m", to="there", properties={"a": 2, "b": 1}))
     assert rules <= set(seen.rules)
 
 
-def test_undecided_filter_may_match_or_not(told: Told) -> None:
-    taking(told, sql("a < 'b'"))
-    told.has(publish("m", properties={"a": "a"}))
-    told.has(TAKE, Empty())
-    told.has(TAKE, received("m", properties={"a": "a"}))
+def test_undecided_filter_may_match_or_not(observer: Observer) -> None:
+    taking(observer, sql("a < 'b'"))
+    observer.has(publish("m", properties={"a": "a"}))
+    observer.has(TAKE, Empty())
+    observer.has(TAKE, received("m", properties={"a": "a"}))
 
 
 @pytest.mark.parametrize(
@@ -143,239 +143,241 @@ def test_undecided_filter_may_match_or_not(told: Told) -> None:
 )
 def test_filter_beyond_the_subset_may_be_refused(beyond: str) -> None:
     for outcome in (DONE, OTHER):
-        subscribed(telling()).has(add(sql(beyond)), outcome)
+        subscribed(observing()).has(add(sql(beyond)), outcome)
 
 
-def test_rules_beyond_the_subset_may_take_anything(told: Told) -> None:
-    taking(told, sql("newid() = 1"))
-    told.has(publish("m"))
-    told.has(TAKE, Empty())
-    told.has(TAKE, received("m"))
-    told.has(remove("r"))
-    told.has(add(sql("newid() = 1"), "q"))
-    told.has(add(NONE))
-    told.has(publish("n"))
-    told.has(TAKE, received("n", number=2))
+def test_rules_beyond_the_subset_may_take_anything(observer: Observer) -> None:
+    taking(observer, sql("newid() = 1"))
+    observer.has(publish("m"))
+    observer.has(TAKE, Empty())
+    observer.has(TAKE, received("m"))
+    observer.has(remove("r"))
+    observer.has(add(sql("newid() = 1"), "q"))
+    observer.has(add(NONE))
+    observer.has(publish("n"))
+    observer.has(TAKE, received("n", number=2))
 
 
-def test_a_condition_that_is_none_is_refused(told: Told) -> None:
-    subscribed(told)
-    wrong = told.saw(add(sql("a =")))
+def test_a_condition_that_is_none_is_refused(observer: Observer) -> None:
+    subscribed(observer)
+    wrong = observer.saw(add(sql("a =")))
     assert wrong.possible == ()
     assert "FILTER-19" in wrong.rules
     for outcome in (INVALID, OTHER):
-        assert "FILTER-19" in told.saw(add(sql("a =")), outcome).rules
+        assert "FILTER-19" in observer.saw(add(sql("a =")), outcome).rules
 
 
-def test_several_rules_give_one_copy(told: Told) -> None:
-    subscribed(told)
-    told.has(add(LABEL))
-    told.has(publish("m", subject="x"))
-    assert "FILTER-05" in told.saw(TAKE, received("m", subject="x")).rules
-    assert "FILTER-05" in told.saw(TAKE, received("m", subject="x")).rules
-    told.has(publish("n"))
-    assert "FILTER-05" in told.saw(TAKE, received("n", number=2)).rules
+def test_several_rules_give_one_copy(observer: Observer) -> None:
+    subscribed(observer)
+    observer.has(add(LABEL))
+    observer.has(publish("m", subject="x"))
+    assert "FILTER-05" in observer.saw(TAKE, received("m", subject="x")).rules
+    assert "FILTER-05" in observer.saw(TAKE, received("m", subject="x")).rules
+    observer.has(publish("n"))
+    assert "FILTER-05" in observer.saw(TAKE, received("n", number=2)).rules
 
 
-def test_names_of_rules_are_taken_once_and_free_again(told: Told) -> None:
-    subscribed(told)
-    assert told.saw(add(LABEL, DEFAULT_RULE)).possible == ()
-    assert "FILTER-08" in told.saw(add(LABEL, DEFAULT_RULE), EXISTS).rules
-    assert told.saw(add(LABEL, DEFAULT_RULE), OTHER).possible == ()
-    told.has(add(sql("a ="), DEFAULT_RULE), OTHER)
-    assert "FEAT-02" in told.saw(remove()).rules
-    assert "FILTER-09" in told.saw(remove(), NOT_FOUND).rules
-    assert told.saw(remove()).possible == ()
-    assert "FEAT-01" in told.saw(add(LABEL, DEFAULT_RULE)).rules
+def test_names_of_rules_are_taken_once_and_free_again(observer: Observer) -> None:
+    subscribed(observer)
+    assert observer.saw(add(LABEL, DEFAULT_RULE)).possible == ()
+    assert "FILTER-08" in observer.saw(add(LABEL, DEFAULT_RULE), EXISTS).rules
+    assert observer.saw(add(LABEL, DEFAULT_RULE), OTHER).possible == ()
+    observer.has(add(sql("a ="), DEFAULT_RULE), OTHER)
+    assert "FEAT-02" in observer.saw(remove()).rules
+    assert "FILTER-09" in observer.saw(remove(), NOT_FOUND).rules
+    assert observer.saw(remove()).possible == ()
+    assert "FEAT-01" in observer.saw(add(LABEL, DEFAULT_RULE)).rules
 
 
-def test_a_subscription_without_rules_takes_nothing(told: Told) -> None:
-    subscribed(told)
-    told.has(publish("m"))
-    told.has(remove())
-    told.has(publish("n"))
-    assert told.saw(TAKE, received("n", number=2)).possible == ()
-    told.has(TAKE, received("m"))
-    assert "FILTER-06" in told.saw(TAKE, Empty()).rules
+def test_a_subscription_without_rules_takes_nothing(observer: Observer) -> None:
+    subscribed(observer)
+    observer.has(publish("m"))
+    observer.has(remove())
+    observer.has(publish("n"))
+    assert observer.saw(TAKE, received("n", number=2)).possible == ()
+    observer.has(TAKE, received("m"))
+    assert "FILTER-06" in observer.saw(TAKE, Empty()).rules
 
 
-def test_bodies_make_no_difference(told: Told) -> None:
-    taking(told, LABEL)
+def test_bodies_make_no_difference(observer: Observer) -> None:
+    taking(observer, LABEL)
     for body in ("m", "n"):
-        told.has(publish(body, subject="x"))
-    told.has(TAKE, received("m", subject="x"))
-    assert "FILTER-20" in told.saw(TAKE, received("n", number=2, subject="x")).rules
+        observer.has(publish(body, subject="x"))
+    observer.has(TAKE, received("m", subject="x"))
+    assert "FILTER-20" in observer.saw(TAKE, received("n", number=2, subject="x")).rules
 
 
-def test_a_list_names_every_rule_once(told: Told) -> None:
-    taking(told, sql("a  =  1"))
-    told.has(add(NONE, "s"))
+def test_a_list_names_every_rule_once(observer: Observer) -> None:
+    taking(observer, sql("a  =  1"))
+    observer.has(add(NONE, "s"))
     rules = (("r", sql("a = 1")), ("s", sql("1 = 0")))
-    assert "FILTER-10" in told.saw(ListRules(**ONE), listed(*rules)).rules
+    assert "FILTER-10" in observer.saw(ListRules(**ONE), listed(*rules)).rules
     for wrong in (rules[:1], (*rules, rules[0]), (("r", LABEL), rules[1]), (*rules, ("q", NONE))):
-        seen = told.saw(ListRules(**ONE), listed(*wrong))
+        seen = observer.saw(ListRules(**ONE), listed(*wrong))
         assert seen.possible == ()
         assert "FILTER-10" in seen.rules
-    (step,) = told.step(ListRules(**ONE))
+    (step,) = observer.step(ListRules(**ONE))
     assert step.outcome == listed(("r", sql("a  =  1")), ("s", NONE))
-    told.has(ListRules(**ONE), LOST)
+    observer.has(ListRules(**ONE), LOST)
 
 
-def test_a_change_that_was_lost_may_happen_at_any_time(told: Told) -> None:
-    taking(told, LABEL)
-    told.has(remove("r"), LOST)
-    told.has(add(NONE, "s"), LOST)
-    told.has(add(TrueFilter(), "q"), LOST)
-    told.has(publish("m", subject="x"))
-    told.has(TAKE, Empty())
-    told.has(TAKE, received("m", subject="x"))
-    told.has(publish("n"))
-    told.has(TAKE, received("n", number=2))
-    told.has(ListRules(**ONE), listed(("q", TrueFilter())))
-    told.has(ListRules(**ONE), listed(("r", LABEL), ("s", NONE)))
-    told.has(add(NONE, "q"), EXISTS)
-    told.has(remove("q"), NOT_FOUND)
-    told.has(remove("q"))
-    told.has(add(NONE, "r"))
-    told.has(add(NONE, "t"))
+def test_a_change_that_was_lost_may_happen_at_any_time(observer: Observer) -> None:
+    taking(observer, LABEL)
+    observer.has(remove("r"), LOST)
+    observer.has(add(NONE, "s"), LOST)
+    observer.has(add(TrueFilter(), "q"), LOST)
+    observer.has(publish("m", subject="x"))
+    observer.has(TAKE, Empty())
+    observer.has(TAKE, received("m", subject="x"))
+    observer.has(publish("n"))
+    observer.has(TAKE, received("n", number=2))
+    observer.has(ListRules(**ONE), listed(("q", TrueFilter())))
+    observer.has(ListRules(**ONE), listed(("r", LABEL), ("s", NONE)))
+    observer.has(add(NONE, "q"), EXISTS)
+    observer.has(remove("q"), NOT_FOUND)
+    observer.has(remove("q"))
+    observer.has(add(NONE, "r"))
+    observer.has(add(NONE, "t"))
 
 
-def test_a_change_of_what_does_not_exist_is_refused(told: Told) -> None:
-    told.has(add(NONE), NOT_FOUND)
-    told.has(add(NONE), LOST)
-    told.has(CreateQueue(queue="t/subscriptions/s"))
-    told.has(add(NONE), INVALID)
-    told.has(ListRules(**ONE), INVALID)
-    told.has(add(NONE), LOST)
+def test_a_change_of_what_does_not_exist_is_refused(observer: Observer) -> None:
+    observer.has(add(NONE), NOT_FOUND)
+    observer.has(add(NONE), LOST)
+    observer.has(CreateQueue(queue="t/subscriptions/s"))
+    observer.has(add(NONE), INVALID)
+    observer.has(ListRules(**ONE), INVALID)
+    observer.has(add(NONE), LOST)
 
 
 def test_a_message_that_was_lost_may_reach_whoever_subscribes_or_wants_it_later(
-    told: Told,
+    observer: Observer,
 ) -> None:
-    taking(told, NONE)
-    told.has(publish("m"), LOST)
-    told.has(add(TrueFilter(), "late"))
-    told.has(TAKE, Empty())
-    told.has(TAKE, received("m"))
-    told.has(CreateSubscription(topic="t", subscription="late"))
+    taking(observer, NONE)
+    observer.has(publish("m"), LOST)
+    observer.has(add(TrueFilter(), "late"))
+    observer.has(TAKE, Empty())
+    observer.has(TAKE, received("m"))
+    observer.has(CreateSubscription(topic="t", subscription="late"))
     late = Receive(queue="t/subscriptions/late", mode=ReceiveMode.RECEIVE_AND_DELETE)
-    told.has(late, Empty())
-    told.has(late, received("m"))
+    observer.has(late, Empty())
+    observer.has(late, received("m"))
 
 
 @pytest.mark.parametrize("change", [add(TrueFilter()), CreateSubscription(**ONE)])
-def test_buffered_send_may_match_the_old_or_the_new_rules(told: Told, change: object) -> None:
-    told.has(CreateTopic(topic="t"))
+def test_buffered_send_may_match_the_old_or_the_new_rules(
+    observer: Observer, change: object
+) -> None:
+    observer.has(CreateTopic(topic="t"))
     if isinstance(change, AddRule):
-        told.has(CreateSubscription(**ONE))
-        told.has(remove())
-    told.has(BeginTransaction(transaction="x"))
-    told.has(publish("m", "x", partition_key="a"))
-    told.has(change)
-    told.has(CommitTransaction(transaction="x"))
-    told.has(TAKE, Empty())
-    told.has(TAKE, received("m", partition_key="a"))
+        observer.has(CreateSubscription(**ONE))
+        observer.has(remove())
+    observer.has(BeginTransaction(transaction="x"))
+    observer.has(publish("m", "x", partition_key="a"))
+    observer.has(change)
+    observer.has(CommitTransaction(transaction="x"))
+    observer.has(TAKE, Empty())
+    observer.has(TAKE, received("m", partition_key="a"))
 
 
-def test_a_rule_in_a_transaction_is_refused_on_a_partitioned_topic(told: Told) -> None:
-    subscribed(told)
-    told.has(add(NONE, transaction="x"), NOT_FOUND)
-    told.has(BeginTransaction(transaction="x"))
-    wrong = told.saw(add(NONE, transaction="x"))
+def test_a_rule_in_a_transaction_is_refused_on_a_partitioned_topic(observer: Observer) -> None:
+    subscribed(observer)
+    observer.has(add(NONE, transaction="x"), NOT_FOUND)
+    observer.has(BeginTransaction(transaction="x"))
+    wrong = observer.saw(add(NONE, transaction="x"))
     assert wrong.possible == ()
     assert "FEAT-03" in wrong.rules
-    assert "FEAT-03" in told.saw(add(NONE, transaction="x"), OTHER).rules
-    told.has(publish("m"))
-    wrong = told.saw(TAKE, Empty())
+    assert "FEAT-03" in observer.saw(add(NONE, transaction="x"), OTHER).rules
+    observer.has(publish("m"))
+    wrong = observer.saw(TAKE, Empty())
     assert wrong.possible == ()
     assert "FEAT-03" in wrong.rules
 
 
 @pytest.mark.parametrize("reading", ["ignored", "either"])
 def test_a_rule_in_a_transaction_may_be_changed_outside_of_it(reading: str) -> None:
-    told = subscribed(telling({"RULE-IN-TRANSACTION": reading}))
-    told.has(BeginTransaction(transaction="x"))
-    told.has(remove(transaction="x"))
-    told.has(publish("m"))
-    told.has(TAKE, Empty())
-    told.has(TAKE, received("m"))
+    observer = subscribed(observing({"RULE-IN-TRANSACTION": reading}))
+    observer.has(BeginTransaction(transaction="x"))
+    observer.has(remove(transaction="x"))
+    observer.has(publish("m"))
+    observer.has(TAKE, Empty())
+    observer.has(TAKE, received("m"))
 
 
 def test_a_rule_in_a_transaction_may_be_refused_at_the_commit() -> None:
-    told = subscribed(telling({"TXN-REFUSAL": "at-commit"}))
-    told.has(BeginTransaction(transaction="x"))
-    told.has(remove(transaction="x"))
-    assert told.saw(CommitTransaction(transaction="x")).possible == ()
-    told.has(CommitTransaction(transaction="x"), INVALID)
+    observer = subscribed(observing({"TXN-REFUSAL": "at-commit"}))
+    observer.has(BeginTransaction(transaction="x"))
+    observer.has(remove(transaction="x"))
+    assert observer.saw(CommitTransaction(transaction="x")).possible == ()
+    observer.has(CommitTransaction(transaction="x"), INVALID)
 
 
 def test_an_edition_that_is_silent_permits_rules_in_transactions() -> None:
-    told = subscribed(telling(silent=frozenset({"FEAT-03"})))
-    told.has(BeginTransaction(transaction="x"))
-    assert told.saw(remove(transaction="x")).rules == ()
-    told.has(publish("m"))
-    told.has(TAKE, Empty())
+    observer = subscribed(observing(silent=frozenset({"FEAT-03"})))
+    observer.has(BeginTransaction(transaction="x"))
+    assert observer.saw(remove(transaction="x")).rules == ()
+    observer.has(publish("m"))
+    observer.has(TAKE, Empty())
 
 
-def regular(told: Told) -> Told:
-    subscribed(told, partitioned=False)
-    told.has(BeginTransaction(transaction="x"))
-    return told
+def regular(observer: Observer) -> Observer:
+    subscribed(observer, partitioned=False)
+    observer.has(BeginTransaction(transaction="x"))
+    return observer
 
 
 def test_rule_of_a_regular_topic_must_change_in_a_transaction_where_it_is_read_so() -> None:
-    told = regular(telling({"REGULAR-RULES": "supported"}))
-    assert told.saw(remove(transaction="x"), OTHER).possible == ()
-    assert "FEAT-18" in told.saw(remove(transaction="x"), OTHER).rules
-    assert told.saw(remove(transaction="x")).rules[0] == "FEAT-18"
+    observer = regular(observing({"REGULAR-RULES": "supported"}))
+    assert observer.saw(remove(transaction="x"), OTHER).possible == ()
+    assert "FEAT-18" in observer.saw(remove(transaction="x"), OTHER).rules
+    assert observer.saw(remove(transaction="x")).rules[0] == "FEAT-18"
 
 
 def test_change_that_is_impossible_may_be_refused_in_the_transaction_or_with_it() -> None:
     """However it is read: nobody says when such a change is found out."""
-    told = regular(telling({"REGULAR-RULES": "supported"}))
+    observer = regular(observing({"REGULAR-RULES": "supported"}))
     for impossible in (remove("missing", "x"), add(sql("= 1 a"), "new", "x")):
-        assert told.saw(impossible, OTHER).possible
-        assert told.saw(impossible).possible
+        assert observer.saw(impossible, OTHER).possible
+        assert observer.saw(impossible).possible
 
 
-def test_on_a_regular_topic_a_rule_changes_with_the_commit(told: Told) -> None:
-    regular(told)
-    assert "FEAT-04" in told.saw(remove(transaction="x"), OTHER).rules
-    told.has(remove(transaction="x"))
-    told.has(publish("m"))
-    told.has(TAKE, received("m"))
-    assert "FEAT-19" in told.saw(CommitTransaction(transaction="x")).rules
-    told.has(publish("n"))
-    assert told.saw(TAKE, received("n", number=2)).possible == ()
+def test_on_a_regular_topic_a_rule_changes_with_the_commit(observer: Observer) -> None:
+    regular(observer)
+    assert "FEAT-04" in observer.saw(remove(transaction="x"), OTHER).rules
+    observer.has(remove(transaction="x"))
+    observer.has(publish("m"))
+    observer.has(TAKE, received("m"))
+    assert "FEAT-19" in observer.saw(CommitTransaction(transaction="x")).rules
+    observer.has(publish("n"))
+    assert observer.saw(TAKE, received("n", number=2)).possible == ()
 
 
-def test_on_a_regular_topic_a_rule_is_as_before_after_a_roll_back(told: Told) -> None:
-    regular(told)
-    told.has(remove(transaction="x"))
-    assert "FEAT-19" in told.saw(RollBackTransaction(transaction="x")).rules
-    told.has(publish("n"))
-    assert told.saw(TAKE, Empty()).possible == ()
+def test_on_a_regular_topic_a_rule_is_as_before_after_a_roll_back(observer: Observer) -> None:
+    regular(observer)
+    observer.has(remove(transaction="x"))
+    assert "FEAT-19" in observer.saw(RollBackTransaction(transaction="x")).rules
+    observer.has(publish("n"))
+    assert observer.saw(TAKE, Empty()).possible == ()
 
 
 @pytest.mark.parametrize("lost", ["change", "commit", "nothing"])
-def test_a_change_is_doubtful_where_its_transaction_is(told: Told, lost: str) -> None:
-    regular(told)
-    told.has(remove("missing", "x"))
-    told.has(remove(transaction="x"), LOST if lost == "change" else DONE)
+def test_a_change_is_doubtful_where_its_transaction_is(observer: Observer, lost: str) -> None:
+    regular(observer)
+    observer.has(remove("missing", "x"))
+    observer.has(remove(transaction="x"), LOST if lost == "change" else DONE)
     if lost != "nothing":
-        told.has(CommitTransaction(transaction="x"), LOST if lost == "commit" else DONE)
-    told.has(publish("m"))
+        observer.has(CommitTransaction(transaction="x"), LOST if lost == "commit" else DONE)
+    observer.has(publish("m"))
     outcomes: list[Outcome] = [received("m")]
     if lost != "nothing":
         outcomes.insert(0, Empty())
     for outcome in outcomes:
-        told.has(TAKE, outcome)
+        observer.has(TAKE, outcome)
 
 
-def test_subscriptions_that_require_sessions_filter_too(told: Told) -> None:
-    told.has(CreateTopic(topic="t"))
-    told.has(CreateSubscription(requires_session=True, **ONE))
-    told.has(remove())
-    told.has(publish("m"))
-    told.has(add(TrueFilter()))
-    told.has(publish("n"))
+def test_subscriptions_that_require_sessions_filter_too(observer: Observer) -> None:
+    observer.has(CreateTopic(topic="t"))
+    observer.has(CreateSubscription(requires_session=True, **ONE))
+    observer.has(remove())
+    observer.has(publish("m"))
+    observer.has(add(TrueFilter()))
+    observer.has(publish("n"))

@@ -1,19 +1,19 @@
 """Queues being created, updated and deleted while a partition is down."""
 
 import pytest
-from telling import (
+from observing import (
     DONE,
     GONE,
     MISSING,
     OTHER,
     SECOND,
-    Told,
+    Observer,
+    described_as,
     down,
+    observing,
     received,
     refuses,
     shows,
-    telling,
-    told_of,
     up,
     update,
 )
@@ -44,166 +44,168 @@ def receive() -> Receive:
 @pytest.mark.parametrize(("reading", "done"), [("either", True), ("whole", True), ("fails", False)])
 @pytest.mark.parametrize("command", [update(lock_duration=5), DELETE])
 def test_a_change_in_an_outage(reading: str, done: bool, command: object) -> None:
-    told = telling({"MANAGEMENT-IN-OUTAGE": reading})
-    told.queue()
-    told.has(down(0))
-    shows(told, command, OTHER, "MGMT-18")
+    observer = observing({"MANAGEMENT-IN-OUTAGE": reading})
+    observer.queue()
+    observer.has(down(0))
+    shows(observer, command, OTHER, "MGMT-18")
     if not done:
-        refuses(told, command, DONE, "MGMT-18")
+        refuses(observer, command, DONE, "MGMT-18")
     else:
-        shows(told, command, DONE, "MGMT-18")
+        shows(observer, command, DONE, "MGMT-18")
 
 
 @pytest.mark.parametrize("reading", ["either", "whole"])
 def test_a_refused_update_can_be_repeated(reading: str) -> None:
-    told = telling({"MANAGEMENT-IN-OUTAGE": reading})
-    told.queue()
-    told.send(partition=0)
-    told.has(down(0))
-    told.has(update(lock_duration=5), GONE)
-    in_part = told.saw(GET, told_of(lock_duration=5)).possible
+    observer = observing({"MANAGEMENT-IN-OUTAGE": reading})
+    observer.queue()
+    observer.send(partition=0)
+    observer.has(down(0))
+    observer.has(update(lock_duration=5), GONE)
+    in_part = observer.saw(GET, described_as(lock_duration=5)).possible
     assert bool(in_part) is (reading == "either")
-    told.has(GET, told_of(lock_duration=60 * SECOND))
-    told.has(up(0))
-    refuses(told, update(lock_duration=5), OTHER, "MGMT-19")
-    shows(told, update(lock_duration=5), DONE, "MGMT-19")
-    refuses(told, GET, told_of(lock_duration=60 * SECOND), "MGMT-12")
+    observer.has(GET, described_as(lock_duration=60 * SECOND))
+    observer.has(up(0))
+    refuses(observer, update(lock_duration=5), OTHER, "MGMT-19")
+    shows(observer, update(lock_duration=5), DONE, "MGMT-19")
+    refuses(observer, GET, described_as(lock_duration=60 * SECOND), "MGMT-12")
     late = received("m1", lock_token="a", locked_until=60 * SECOND)
-    assert "MGMT-19" in told.saw(receive(), late).rules
+    assert "MGMT-19" in observer.saw(receive(), late).rules
 
 
 @pytest.mark.parametrize("reading", ["either", "whole"])
 def test_a_refused_deletion_can_be_repeated(reading: str) -> None:
-    told = telling({"MANAGEMENT-IN-OUTAGE": reading})
-    told.queue()
-    told.send(partition=0)
-    told.has(down(1))
-    told.has(DELETE, GONE)
-    told.has(up(1))
+    observer = observing({"MANAGEMENT-IN-OUTAGE": reading})
+    observer.queue()
+    observer.send(partition=0)
+    observer.has(down(1))
+    observer.has(DELETE, GONE)
+    observer.has(up(1))
     whole = reading == "whole"
-    assert bool(told.saw(Peek(queue="q"), MISSING).possible) is not whole
-    refuses(told, DELETE, OTHER, "MGMT-19")
-    shows(told, DELETE, DONE, "MGMT-19")
+    assert bool(observer.saw(Peek(queue="q"), MISSING).possible) is not whole
+    refuses(observer, DELETE, OTHER, "MGMT-19")
+    shows(observer, DELETE, DONE, "MGMT-19")
 
 
-def partially_applied() -> Told:
+def partially_applied() -> Observer:
     """A queue that may have been deleted in part, with every partition up."""
-    told = telling()
-    told.queue()
-    told.send(partition=0)
-    told.send(partition=1, partition_key="a")
-    told.has(down(1))
-    told.has(DELETE, GONE)
-    told.has(up(1))
-    return told
+    observer = observing()
+    observer.queue()
+    observer.send(partition=0)
+    observer.send(partition=1, partition_key="a")
+    observer.has(down(1))
+    observer.has(DELETE, GONE)
+    observer.has(up(1))
+    return observer
 
 
 def test_a_refused_deletion_may_have_been_made() -> None:
-    told = partially_applied()
-    shows(told, DELETE, MISSING, "MGMT-19")
-    refuses(told, GET, told_of(), "MGMT-15")
+    observer = partially_applied()
+    shows(observer, DELETE, MISSING, "MGMT-19")
+    refuses(observer, GET, described_as(), "MGMT-15")
 
 
 def test_partly_deleted_queue_is_open_in_all_respects() -> None:
-    told = partially_applied()
-    told.has(GET, told_of(lock_duration=1))
-    told.has(receive(), Empty())
-    told.has(receive(), OTHER)
-    told.has(receive(), received("m1", lock_token="a"))
-    told.has(Send(queue="q", message=Message(body="m9")), OTHER)
-    told.has(ListQueues(), Listed())
-    told.has(update(lock_duration=5), OTHER)
-    told.has(down(2), OTHER)
-    told.has(down(2), DONE)
-    told.has(down(9), OTHER)
-    told.has(DELETE, OTHER)
-    told.has(up(2), DONE)
-    told.has(CreateQueue(queue="q"), TAKEN)
-    told.has(CreateQueue(queue="q"), DONE)
-    told.has(receive(), received("m2", partition=1, partition_key="a"))
+    observer = partially_applied()
+    observer.has(GET, described_as(lock_duration=1))
+    observer.has(receive(), Empty())
+    observer.has(receive(), OTHER)
+    observer.has(receive(), received("m1", lock_token="a"))
+    observer.has(Send(queue="q", message=Message(body="m9")), OTHER)
+    observer.has(ListQueues(), Listed())
+    observer.has(update(lock_duration=5), OTHER)
+    observer.has(down(2), OTHER)
+    observer.has(down(2), DONE)
+    observer.has(down(9), OTHER)
+    observer.has(DELETE, OTHER)
+    observer.has(up(2), DONE)
+    observer.has(CreateQueue(queue="q"), TAKEN)
+    observer.has(CreateQueue(queue="q"), DONE)
+    observer.has(receive(), received("m2", partition=1, partition_key="a"))
 
 
 def test_in_a_queue_deleted_in_part_order_and_copies_are_open() -> None:
-    told = telling()
-    told.queue(duplicate_detection=True)
-    told.send(partition=0, partition_key="a", message_id="x")
-    told.send(partition=0, partition_key="a", message_id="y")
-    told.has(down(1))
-    told.has(DELETE, GONE)
-    told.has(up(1))
-    told.send(partition=0, partition_key="a", message_id="x")
-    told.has(receive(), received("m3", number=3, partition_key="a", message_id="x"))
+    observer = observing()
+    observer.queue(duplicate_detection=True)
+    observer.send(partition=0, partition_key="a", message_id="x")
+    observer.send(partition=0, partition_key="a", message_id="y")
+    observer.has(down(1))
+    observer.has(DELETE, GONE)
+    observer.has(up(1))
+    observer.send(partition=0, partition_key="a", message_id="x")
+    observer.has(receive(), received("m3", number=3, partition_key="a", message_id="x"))
 
 
 def test_in_a_session_queue_deleted_in_part_a_session_may_be_empty() -> None:
     from busproof.vocabulary.commands import AcceptSession  # noqa: PLC0415
 
-    told = telling()
-    told.queue(requires_session=True)
-    told.send(partition=0, session_id="s")
-    told.has(down(1))
-    told.has(DELETE, GONE)
-    told.has(up(1))
-    told.has(AcceptSession(queue="q", session_id="s"))
-    told.has(Receive(queue="q", session_id="s"), Empty())
+    observer = observing()
+    observer.queue(requires_session=True)
+    observer.send(partition=0, session_id="s")
+    observer.has(down(1))
+    observer.has(DELETE, GONE)
+    observer.has(up(1))
+    observer.has(AcceptSession(queue="q", session_id="s"))
+    observer.has(Receive(queue="q", session_id="s"), Empty())
 
 
 @pytest.mark.parametrize("reading", ["either", "whole"])
 def test_a_refused_creation_can_be_repeated(reading: str) -> None:
-    told = telling({"MANAGEMENT-IN-OUTAGE": reading})
-    told.has(down(0))
-    shows(told, CreateQueue(queue="q"), OTHER, "MGMT-18")
-    told.has(CreateQueue(queue="q"), OTHER)
-    told.has(up(0))
-    refuses(told, CreateQueue(queue="q"), OTHER, "MGMT-19" if reading == "either" else "MGMT-02")
+    observer = observing({"MANAGEMENT-IN-OUTAGE": reading})
+    observer.has(down(0))
+    shows(observer, CreateQueue(queue="q"), OTHER, "MGMT-18")
+    observer.has(CreateQueue(queue="q"), OTHER)
+    observer.has(up(0))
+    refuses(
+        observer, CreateQueue(queue="q"), OTHER, "MGMT-19" if reading == "either" else "MGMT-02"
+    )
     again = TAKEN if reading == "either" else DONE
-    shows(told, CreateQueue(queue="q"), again, "MGMT-19")
-    shows(told, CreateQueue(queue="q"), TAKEN, "MGMT-09")
+    shows(observer, CreateQueue(queue="q"), again, "MGMT-19")
+    shows(observer, CreateQueue(queue="q"), TAKEN, "MGMT-09")
 
 
-def test_a_refused_creation_that_succeeds_when_repeated_is_whole(told: Told) -> None:
-    told.has(down(0))
-    told.has(CreateQueue(queue="q"), OTHER)
-    told.has(CreateQueue(queue="q"), TAKEN)
-    told.has(up(0))
-    shows(told, CreateQueue(queue="q"), DONE, "MGMT-19")
-    refuses(told, GET, MISSING, "MGMT-20")
+def test_a_refused_creation_that_succeeds_when_repeated_is_whole(observer: Observer) -> None:
+    observer.has(down(0))
+    observer.has(CreateQueue(queue="q"), OTHER)
+    observer.has(CreateQueue(queue="q"), TAKEN)
+    observer.has(up(0))
+    shows(observer, CreateQueue(queue="q"), DONE, "MGMT-19")
+    refuses(observer, GET, MISSING, "MGMT-20")
 
 
-def test_a_queue_is_created_with_the_outages_of_its_name(told: Told) -> None:
-    told.has(down(0))
-    shows(told, CreateQueue(queue="q"), DONE, "MGMT-18")
-    told.has(GET, told_of(availability=Availability.LIMITED))
-    told.has(DELETE)
-    told.has(up(0))
-    told.queue()
-    refuses(told, GET, told_of(availability=Availability.LIMITED), "MGMT-22")
-    told.has(DELETE)
-    told.queue(partitioned=False)
+def test_a_queue_is_created_with_the_outages_of_its_name(observer: Observer) -> None:
+    observer.has(down(0))
+    shows(observer, CreateQueue(queue="q"), DONE, "MGMT-18")
+    observer.has(GET, described_as(availability=Availability.LIMITED))
+    observer.has(DELETE)
+    observer.has(up(0))
+    observer.queue()
+    refuses(observer, GET, described_as(availability=Availability.LIMITED), "MGMT-22")
+    observer.has(DELETE)
+    observer.queue(partitioned=False)
 
 
-def test_outage_may_outlast_a_deletion_or_not(told: Told) -> None:
-    told.queue()
-    told.has(down(0))
-    told.has(DELETE)
-    told.queue()
+def test_outage_may_outlast_a_deletion_or_not(observer: Observer) -> None:
+    observer.queue()
+    observer.has(down(0))
+    observer.has(DELETE)
+    observer.queue()
     for each in Availability:
-        told.has(GET, told_of(availability=each))
-    told.has(DELETE)
-    told.queue()
+        observer.has(GET, described_as(availability=each))
+    observer.has(DELETE)
+    observer.queue()
 
 
-def test_queue_used_while_partly_created_is_not_judged(told: Told) -> None:
-    told.has(down(0))
-    told.has(CreateQueue(queue="q"), OTHER)
-    told.send()
-    told.has(up(0))
-    shows(told, CreateQueue(queue="q"), TAKEN, "MGMT-19")
-    told.has(receive(), received("never sent"))
-    told.has(receive(), Empty())
+def test_queue_used_while_partly_created_is_not_judged(observer: Observer) -> None:
+    observer.has(down(0))
+    observer.has(CreateQueue(queue="q"), OTHER)
+    observer.send()
+    observer.has(up(0))
+    shows(observer, CreateQueue(queue="q"), TAKEN, "MGMT-19")
+    observer.has(receive(), received("never sent"))
+    observer.has(receive(), Empty())
 
 
 def test_a_queue_that_is_there_in_part_is_offered_as_one_that_may_be() -> None:
-    told = partially_applied()
-    assert any(isinstance(each.outcome, Refused) for each in told.step(receive()))
-    assert [DONE, MISSING] == [each.outcome for each in told.step(down(2))]
+    observer = partially_applied()
+    assert any(isinstance(each.outcome, Refused) for each in observer.step(receive()))
+    assert [DONE, MISSING] == [each.outcome for each in observer.step(down(2))]

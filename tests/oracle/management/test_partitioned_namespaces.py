@@ -1,7 +1,7 @@
 """Premium namespaces that are partitioned as a whole: entities, batches, partitions, quotas."""
 
 import pytest
-from telling import DONE, INVALID, Told, telling
+from observing import DONE, INVALID, Observer, observing
 
 from busproof.vocabulary.commands import (
     CreateQueue,
@@ -26,8 +26,8 @@ QUEUE = CreateQueue(queue="q")
 GET = GetQueue(queue="q")
 
 
-def partitioned(readings: dict[str, str] | None = None, number: int = 2) -> Told:
-    return telling(readings, tier=Tier.PREMIUM, namespace_partitions=number)
+def partitioned(readings: dict[str, str] | None = None, number: int = 2) -> Observer:
+    return observing(readings, tier=Tier.PREMIUM, namespace_partitions=number)
 
 
 def described(*, as_partitioned: bool) -> Outcome:
@@ -43,20 +43,20 @@ def keyed(name: str, **keys: str) -> Message:
 
 
 def test_a_queue_is_partitioned_and_never_regular() -> None:
-    told = partitioned()
-    told.has(QUEUE)
-    assert "PREM-14" in told.saw(GET, described(as_partitioned=True)).rules
-    refused = told.saw(GET, described(as_partitioned=False))
+    observer = partitioned()
+    observer.has(QUEUE)
+    assert "PREM-14" in observer.saw(GET, described(as_partitioned=True)).rules
+    refused = observer.saw(GET, described(as_partitioned=False))
     assert not refused.possible
     assert "PREM-14" in refused.rules
 
 
 def test_a_topic_is_partitioned_and_never_regular() -> None:
-    told = partitioned()
-    told.has(CreateTopic(topic="t"))
+    observer = partitioned()
+    observer.has(CreateTopic(topic="t"))
     for answer in (True, False):
         shown = TopicDescribed(description=TopicDescription(topic="t", partitioned=answer))
-        found = told.saw(GetTopic(topic="t"), shown)
+        found = observer.saw(GetTopic(topic="t"), shown)
         assert answer is bool(found.possible)
         assert "PREM-14" in found.rules
 
@@ -86,27 +86,27 @@ def test_a_regular_entity_is_refused(command: CreateQueue | CreateTopic) -> None
 def test_what_a_request_without_the_option_gets(reading: str, created: bool, refused: bool) -> None:
     unasked = CreateQueue(queue="q", partitioned=None)
     for outcome, allowed in ((DONE, created), (INVALID, refused)):
-        told = partitioned({"PREMIUM-UNASKED": reading})
-        assert allowed is bool(told.saw(unasked, outcome).possible)
+        observer = partitioned({"PREMIUM-UNASKED": reading})
+        assert allowed is bool(observer.saw(unasked, outcome).possible)
     if created:
-        told = partitioned({"PREMIUM-UNASKED": reading})
-        told.has(unasked)
-        assert not told.saw(GET, described(as_partitioned=False)).possible
+        observer = partitioned({"PREMIUM-UNASKED": reading})
+        observer.has(unasked)
+        assert not observer.saw(GET, described(as_partitioned=False)).possible
 
 
 @pytest.mark.parametrize("number", [2, 4])
 def test_an_entity_has_the_partitions_of_its_namespace(number: int) -> None:
     """And not one more, whatever the size: GB-PARTITIONS is about Standard."""
-    told = partitioned({"GB-PARTITIONS": "per-gb"}, number)
-    told.has(CreateQueue(queue="q", max_size=5))
-    rules = [rule for place in range(number) for rule in told.send(partition=place).rules]
+    observer = partitioned({"GB-PARTITIONS": "per-gb"}, number)
+    observer.has(CreateQueue(queue="q", max_size=5))
+    rules = [rule for place in range(number) for rule in observer.send(partition=place).rules]
     assert "PREM-16" in rules
     assert "SIZE-05" not in rules
-    one_more = Send(queue="q", message=told.message())
-    beyond = told.saw(one_more, DONE, partition=number)
+    one_more = Send(queue="q", message=observer.message())
+    beyond = observer.saw(one_more, DONE, partition=number)
     assert not beyond.possible
     assert "PREM-16" in beyond.rules
-    assert told.saw(TakePartitionDown(queue="q", partition=number - 1), DONE).possible
+    assert observer.saw(TakePartitionDown(queue="q", partition=number - 1), DONE).possible
 
 
 @pytest.mark.parametrize(
@@ -119,19 +119,19 @@ def test_an_entity_has_the_partitions_of_its_namespace(number: int) -> None:
 )
 @pytest.mark.parametrize("reading", ["either", "split", "refused"])
 def test_a_batch_of_distinct_keys_is_refused(reading: str, command: SendBatch) -> None:
-    told = partitioned({"BATCH-KEYS": reading})
-    told.has(QUEUE)
-    taken = told.saw(command, DONE)
+    observer = partitioned({"BATCH-KEYS": reading})
+    observer.has(QUEUE)
+    taken = observer.saw(command, DONE)
     assert not taken.possible
     assert "PREM-17" in taken.rules
-    told = partitioned({"BATCH-KEYS": reading})
-    told.has(QUEUE)
-    assert "PREM-17" in told.saw(command, INVALID).rules
+    observer = partitioned({"BATCH-KEYS": reading})
+    observer.has(QUEUE)
+    assert "PREM-17" in observer.saw(command, INVALID).rules
 
 
 def test_a_batch_of_a_key_and_none_is_open_there_too() -> None:
     command = batch(keyed("m1"), keyed("m2", partition_key="a"))
     for outcome in (DONE, INVALID):
-        told = partitioned()
-        told.has(QUEUE)
-        assert told.saw(command, outcome).possible
+        observer = partitioned()
+        observer.has(QUEUE)
+        assert observer.saw(command, outcome).possible

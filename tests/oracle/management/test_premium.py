@@ -1,7 +1,7 @@
 """Premium: what is created there, what is there from before, and what its queues are like."""
 
 import pytest
-from telling import DONE, INVALID, OTHER, Told, received, telling, view
+from observing import DONE, INVALID, OTHER, Observer, observing, received, view
 
 from busproof.vocabulary.commands import (
     AcceptSession,
@@ -42,43 +42,43 @@ REGULAR = CreateQueue(queue="q", partitioned=False)
 UPDATE = UpdateQueue(queue="q", lock_duration=5_000_000)
 
 
-def premium(readings: dict[str, str] | None = None, *silent: str) -> Told:
-    return telling(readings, tier=Tier.PREMIUM, silent=frozenset(silent))
+def premium(readings: dict[str, str] | None = None, *silent: str) -> Observer:
+    return observing(readings, tier=Tier.PREMIUM, silent=frozenset(silent))
 
 
-def told_of(**told: object) -> Outcome:
-    return Described(description=QueueDescription(queue="q", **told))
+def described_as(**fields: object) -> Outcome:
+    return Described(description=QueueDescription(queue="q", **fields))
 
 
-def shows(told: Told, command: object, outcome: object, *rules: str) -> None:
-    found = told.saw(command, outcome)
+def shows(observer: Observer, command: object, outcome: object, *rules: str) -> None:
+    found = observer.saw(command, outcome)
     assert found.possible
     assert set(rules) == {rule for rule in found.rules if rule.startswith("PREM")}
 
 
-def refuses(told: Told, command: object, outcome: object, *rules: str) -> None:
-    found = told.saw(command, outcome)
+def refuses(observer: Observer, command: object, outcome: object, *rules: str) -> None:
+    found = observer.saw(command, outcome)
     assert not found.possible
     assert set(rules) <= set(found.rules), found.rules
 
 
-def may_be(told: Told, command: object) -> set[object]:
+def may_be(observer: Observer, command: object) -> set[object]:
     """What a queue that is asked for can become: `None` where it can be refused."""
     answers: set[object] = set()
-    (namespace,) = told.possible
+    (namespace,) = observer.possible
     for outcome in (DONE, INVALID):
-        told.possible = (namespace,)
-        if not told.saw(command, outcome).possible:
+        observer.possible = (namespace,)
+        if not observer.saw(command, outcome).possible:
             continue
-        after = told.possible
+        after = observer.possible
         if outcome is INVALID:
             answers.add(None)
             continue
         for partitioned in (True, False):
-            told.possible = after
-            if told.saw(GET, told_of(partitioned=partitioned)).possible:
+            observer.possible = after
+            if observer.saw(GET, described_as(partitioned=partitioned)).possible:
                 answers.add(partitioned)
-    told.possible = (namespace,)
+    observer.possible = (namespace,)
     return answers
 
 
@@ -99,13 +99,13 @@ class TestCreating:
     def test_what_a_request_for_partitions_gets(
         self, reading: str, asked: bool | None, answers: set[object]
     ) -> None:
-        told = premium({"PREMIUM-CHECKBOX": reading})
-        assert answers == may_be(told, CreateQueue(queue="q", partitioned=asked))
+        observer = premium({"PREMIUM-CHECKBOX": reading})
+        assert answers == may_be(observer, CreateQueue(queue="q", partitioned=asked))
 
     def test_an_old_version_may_ignore_what_is_refused_otherwise(self) -> None:
-        told = premium({"PREMIUM-CHECKBOX": "refused"})
+        observer = premium({"PREMIUM-CHECKBOX": "refused"})
         old = CreateQueue(queue="q", partitioned=True, api_version="2012-03")
-        assert {None, False} == may_be(told, old)
+        assert {None, False} == may_be(observer, old)
 
     @pytest.mark.parametrize(
         ("reading", "asked", "answers"),
@@ -120,8 +120,8 @@ class TestCreating:
     def test_what_the_oldest_edition_leaves_open(
         self, reading: str, asked: bool, answers: set[object]
     ) -> None:
-        told = premium({"PREMIUM-OLDEST": reading}, *OLDEST)
-        assert answers == may_be(told, CreateQueue(queue="q", partitioned=asked))
+        observer = premium({"PREMIUM-OLDEST": reading}, *OLDEST)
+        assert answers == may_be(observer, CreateQueue(queue="q", partitioned=asked))
 
     @pytest.mark.parametrize(
         ("default", "answers"),
@@ -142,165 +142,165 @@ class TestCreating:
         ],
     )
     def test_a_topic_is_created_alike(self, reading: str, outcome: Outcome, allowed: bool) -> None:
-        told = premium({"PREMIUM-CHECKBOX": reading})
-        assert allowed is bool(told.saw(CreateTopic(topic="t"), outcome).possible)
+        observer = premium({"PREMIUM-CHECKBOX": reading})
+        assert allowed is bool(observer.saw(CreateTopic(topic="t"), outcome).possible)
 
     def test_a_topic_is_not_partitioned(self) -> None:
-        told = premium()
-        told.has(CreateTopic(topic="t"))
-        assert not told.saw(TakePartitionDown(queue="t", partition=1)).possible
+        observer = premium()
+        observer.has(CreateTopic(topic="t"))
+        assert not observer.saw(TakePartitionDown(queue="t", partition=1)).possible
 
     def test_a_refusal_shows_it(self) -> None:
         shows(premium(), QUEUE, OTHER, "PREM-01")
 
     def test_description_of_a_would_be_partitioned_queue_breaks_the_rule(self) -> None:
-        told = premium()
-        told.has(QUEUE)
-        refuses(told, GET, told_of(partitioned=True), "PREM-01")
-        shows(told, GET, told_of(partitioned=False), "PREM-01")
+        observer = premium()
+        observer.has(QUEUE)
+        refuses(observer, GET, described_as(partitioned=True), "PREM-01")
+        shows(observer, GET, described_as(partitioned=False), "PREM-01")
 
     def test_nothing_is_shown_where_nobody_asked_for_partitions(self) -> None:
-        told = premium()
-        told.has(REGULAR)
-        refuses(told, GET, told_of(partitioned=True), "PREM-01")
-        shows(told, GET, told_of(partitioned=False))
+        observer = premium()
+        observer.has(REGULAR)
+        refuses(observer, GET, described_as(partitioned=True), "PREM-01")
+        shows(observer, GET, described_as(partitioned=False))
 
 
 class TestFromBefore:
     def test_old_partitioned_queue_keeps_working(self) -> None:
-        told = premium()
-        told.has(OLD)
+        observer = premium()
+        observer.has(OLD)
         message = Message(body="m", partition_key="a")
         send = Send(queue="q", message=message)
-        refuses(told, send, OTHER, "PREM-03")
-        found = told.saw(send, DONE, partition=2)
+        refuses(observer, send, OTHER, "PREM-03")
+        found = observer.saw(send, DONE, partition=2)
         assert "PREM-03" in found.rules
         shown = view("m", 2, partition_key="a")
-        shows(told, Peek(queue="q"), Peeked(messages=(shown,)), "PREM-03")
+        shows(observer, Peek(queue="q"), Peeked(messages=(shown,)), "PREM-03")
         receive = Receive(queue="q")
-        refuses(told, receive, OTHER, "PREM-03")
-        shows(told, receive, received("m", 2, partition_key="a", lock_token="l"), "PREM-03")
-        shows(told, Complete(queue="q", lock_token="l"), DONE, "PREM-03")
-        shows(told, Peek(queue="q"), Peeked())
-        shows(told, receive, Empty())
+        refuses(observer, receive, OTHER, "PREM-03")
+        shows(observer, receive, received("m", 2, partition_key="a", lock_token="l"), "PREM-03")
+        shows(observer, Complete(queue="q", lock_token="l"), DONE, "PREM-03")
+        shows(observer, Peek(queue="q"), Peeked())
+        shows(observer, receive, Empty())
 
     def test_old_partitioned_queue_is_described_listed_and_deleted(self) -> None:
-        told = premium()
-        told.has(OLD)
-        refuses(told, GET, told_of(partitioned=False), "PREM-04")
-        shows(told, GET, told_of(partitioned=True, max_size=7), "PREM-04")
-        refuses(told, ListQueues(), Listed(), "PREM-04")
-        shows(told, ListQueues(), Listed(names=("q",)), "PREM-04")
-        refuses(told, DeleteQueue(queue="q"), OTHER, "PREM-04")
-        shows(told, DeleteQueue(queue="q"), DONE, "PREM-04")
-        shows(told, ListQueues(), Listed())
+        observer = premium()
+        observer.has(OLD)
+        refuses(observer, GET, described_as(partitioned=False), "PREM-04")
+        shows(observer, GET, described_as(partitioned=True, max_size=7), "PREM-04")
+        refuses(observer, ListQueues(), Listed(), "PREM-04")
+        shows(observer, ListQueues(), Listed(names=("q",)), "PREM-04")
+        refuses(observer, DeleteQueue(queue="q"), OTHER, "PREM-04")
+        shows(observer, DeleteQueue(queue="q"), DONE, "PREM-04")
+        shows(observer, ListQueues(), Listed())
 
     @pytest.mark.parametrize(("reading", "allowed"), [("either", True), ("everything", False)])
     def test_old_partitioned_queue_may_refuse_an_update(self, reading: str, allowed: bool) -> None:
-        told = premium({"PREMIUM-EXISTING": reading})
-        told.has(OLD)
-        assert allowed is bool(told.saw(UPDATE, OTHER).possible)
-        found = told.saw(UPDATE)
+        observer = premium({"PREMIUM-EXISTING": reading})
+        observer.has(OLD)
+        assert allowed is bool(observer.saw(UPDATE, OTHER).possible)
+        found = observer.saw(UPDATE)
         assert found.possible
         assert allowed is ("PREM-05" in found.rules)
 
     def test_a_queue_of_today_is_changed(self) -> None:
-        told = premium()
-        told.has(REGULAR)
-        refuses(told, UPDATE, OTHER)
+        observer = premium()
+        observer.has(REGULAR)
+        refuses(observer, UPDATE, OTHER)
 
     def test_one_in_its_place_is_not_partitioned(self) -> None:
         for answer in (DONE, INVALID):
-            told = premium()
-            told.has(OLD)
-            told.has(DeleteQueue(queue="q"))
-            found = told.saw(QUEUE, answer)
+            observer = premium()
+            observer.has(OLD)
+            observer.has(DeleteQueue(queue="q"))
+            found = observer.saw(QUEUE, answer)
             assert (answer is INVALID) is ({"PREM-06", "PREM-01"} <= set(found.rules))
-        told.possible = told.saw(QUEUE).possible
-        refuses(told, GET, told_of(partitioned=True), "PREM-06", "PREM-01")
-        shows(told, GET, told_of(partitioned=False), "PREM-06", "PREM-01")
+        observer.possible = observer.saw(QUEUE).possible
+        refuses(observer, GET, described_as(partitioned=True), "PREM-06", "PREM-01")
+        shows(observer, GET, described_as(partitioned=False), "PREM-06", "PREM-01")
 
     def test_standard_has_nothing_from_before(self) -> None:
-        told = telling()
-        told.has(OLD)
-        refuses(told, UPDATE, OTHER)
-        shows(told, GET, told_of(partitioned=True))
+        observer = observing()
+        observer.has(OLD)
+        refuses(observer, UPDATE, OTHER)
+        shows(observer, GET, described_as(partitioned=True))
 
 
 class TestSizes:
     @pytest.mark.parametrize("size", [1, 5, 10, 20, 40, 80])
     def test_a_queue_has_the_size_it_was_given(self, size: int) -> None:
-        told = premium()
+        observer = premium()
         sized = CreateQueue(queue="q", partitioned=False, max_size=size)
-        refuses(told, sized, OTHER, "PREM-07")
-        shows(told, sized, DONE, "PREM-07")
-        refuses(told, GET, told_of(max_size=16 * size), "PREM-10", "PREM-07")
+        refuses(observer, sized, OTHER, "PREM-07")
+        shows(observer, sized, DONE, "PREM-07")
+        refuses(observer, GET, described_as(max_size=16 * size), "PREM-10", "PREM-07")
         default = ("PREM-09",) if size == 1 else ()
-        shows(told, GET, told_of(max_size=size), "PREM-07", "PREM-10", *default)
+        shows(observer, GET, described_as(max_size=size), "PREM-07", "PREM-10", *default)
 
     def test_queue_has_one_gigabyte_by_default(self) -> None:
-        told = premium()
-        told.has(REGULAR)
-        refuses(told, GET, told_of(max_size=5), "PREM-09")
-        shows(told, GET, told_of(max_size=1), "PREM-07", "PREM-09", "PREM-10")
+        observer = premium()
+        observer.has(REGULAR)
+        refuses(observer, GET, described_as(max_size=5), "PREM-09")
+        shows(observer, GET, described_as(max_size=1), "PREM-07", "PREM-09", "PREM-10")
 
     def test_another_size_than_its_own_is_wrong(self) -> None:
-        told = premium()
-        told.has(CreateQueue(queue="q", partitioned=False, max_size=40))
-        refuses(told, GET, told_of(max_size=20), "PREM-07")
+        observer = premium()
+        observer.has(CreateQueue(queue="q", partitioned=False, max_size=40))
+        refuses(observer, GET, described_as(max_size=20), "PREM-07")
 
     def test_there_are_no_other_sizes(self) -> None:
-        told = premium()
+        observer = premium()
         other = CreateQueue(queue="q", partitioned=False, max_size=6)
-        shows(told, other, OTHER, "PREM-08")
-        told.has(other)
-        refuses(told, GET, told_of(max_size=6), "PREM-08")
-        shows(told, GET, told_of(max_size=10), "PREM-08")
+        shows(observer, other, OTHER, "PREM-08")
+        observer.has(other)
+        refuses(observer, GET, described_as(max_size=6), "PREM-08")
+        shows(observer, GET, described_as(max_size=10), "PREM-08")
 
-    def test_an_edition_may_not_tell_them(self) -> None:
-        told = premium(None, *OLDEST)
-        told.has(CreateQueue(queue="q", partitioned=False, max_size=6), OTHER)
-        told.has(CreateQueue(queue="q", partitioned=False, max_size=6))
-        shows(told, GET, told_of(max_size=96))
+    def test_an_edition_may_not_state_them(self) -> None:
+        observer = premium(None, *OLDEST)
+        observer.has(CreateQueue(queue="q", partitioned=False, max_size=6), OTHER)
+        observer.has(CreateQueue(queue="q", partitioned=False, max_size=6))
+        shows(observer, GET, described_as(max_size=96))
 
 
 class TestSessionsAndKeys:
     def test_messages_belong_to_sessions(self) -> None:
-        told = premium()
+        observer = premium()
         sessions = CreateQueue(queue="q", partitioned=False, requires_session=True)
-        refuses(told, sessions, OTHER, "PREM-11")
-        told.has(sessions)
+        refuses(observer, sessions, OTHER, "PREM-11")
+        observer.has(sessions)
         send = Send(queue="q", message=Message(body="m", session_id="a"))
-        refuses(told, send, OTHER, "PREM-11")
-        told.has(send, DONE, partition=0)
-        told.has(AcceptSession(queue="q", session_id="a"))
+        refuses(observer, send, OTHER, "PREM-11")
+        observer.has(send, DONE, partition=0)
+        observer.has(AcceptSession(queue="q", session_id="a"))
         got = received("m", session_id="a", lock_token="l")
-        shows(told, Receive(queue="q", session_id="a"), got, "PREM-11")
+        shows(observer, Receive(queue="q", session_id="a"), got, "PREM-11")
 
     def test_a_key_pins_nothing_and_comes_along(self) -> None:
-        told = premium()
-        told.has(REGULAR)
+        observer = premium()
+        observer.has(REGULAR)
         send = Send(queue="q", message=Message(body="m", partition_key="a"))
-        refuses(told, send, OTHER, "PREM-12")
-        shows(told, send, DONE)
-        refuses(told, Receive(queue="q"), received("m", lock_token="l"), "PREM-12")
+        refuses(observer, send, OTHER, "PREM-12")
+        shows(observer, send, DONE)
+        refuses(observer, Receive(queue="q"), received("m", lock_token="l"), "PREM-12")
         got = received("m", partition_key="a", lock_token="l")
-        shows(told, Receive(queue="q"), got, "PREM-12")
+        shows(observer, Receive(queue="q"), got, "PREM-12")
 
     def test_a_transaction_needs_no_key(self) -> None:
-        told = premium()
-        told.has(REGULAR)
-        told.has(BeginTransaction(transaction="t"))
+        observer = premium()
+        observer.has(REGULAR)
+        observer.has(BeginTransaction(transaction="t"))
         keys = ("a", "a", "b", None)
         for number, key in enumerate(keys):
             message = Message(body=f"m{number}", partition_key=key)
             send = Send(queue="q", message=message, transaction="t")
-            refuses(told, send, INVALID, "PREM-13")
-            shows(told, send, DONE, *(() if number < 2 else ("PREM-13",)))
-        told.has(CommitTransaction(transaction="t"))
+            refuses(observer, send, INVALID, "PREM-13")
+            shows(observer, send, DONE, *(() if number < 2 else ("PREM-13",)))
+        observer.has(CommitTransaction(transaction="t"))
 
     def test_what_is_sent_in_no_transaction_that_is_known_shows_nothing(self) -> None:
-        told = premium()
-        told.has(REGULAR)
+        observer = premium()
+        observer.has(REGULAR)
         send = Send(queue="q", message=Message(body="m"), transaction="t")
-        shows(told, send, Refused(error=Error.NOT_FOUND))
+        shows(observer, send, Refused(error=Error.NOT_FOUND))

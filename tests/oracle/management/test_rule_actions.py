@@ -1,19 +1,19 @@
 """FILTER-21 to FILTER-27, TOPIC-17, TOPIC-18, TOPIC-21: actions of rules, and names."""
 
 import pytest
-from telling import (
+from observing import (
     DONE,
     INVALID,
     LOST,
     MISSING,
     OTHER,
-    Told,
+    Observer,
     is_allowed,
     knows,
     knows_nothing_of,
+    observing,
     refuses,
     shows,
-    telling,
 )
 
 from busproof.vocabulary.commands import (
@@ -54,12 +54,14 @@ def rule(
     return AddRule(rule=name, filter=wanted or TrueFilter(), action=action, **PLACE, **more)
 
 
-def subscribed(told: Told, *actions: str, partitioned: bool = True, **settings: object) -> Told:
-    told.has(CreateTopic(topic="t", partitioned=partitioned))
-    told.has(CreateSubscription(**PLACE, **settings))
+def subscribed(
+    observer: Observer, *actions: str, partitioned: bool = True, **settings: object
+) -> Observer:
+    observer.has(CreateTopic(topic="t", partitioned=partitioned))
+    observer.has(CreateSubscription(**PLACE, **settings))
     for number, action in enumerate(actions):
-        told.has(rule(action, f"r{number}"))
-    return told
+        observer.has(rule(action, f"r{number}"))
+    return observer
 
 
 def send(body: str = "m", **properties: object) -> Send:
@@ -74,121 +76,125 @@ def own(name: str = "r0", **properties: object) -> dict[str, object]:
     return {"properties": {"RuleName": name, **properties}}
 
 
-def test_a_rule_with_an_action_makes_a_copy_beside_that_of_the_others(told: Told) -> None:
-    subscribed(told, "SET size = 2").has(send(properties={"size": 1}))
-    shows(told, TAKE, came(**own(size=2)), "FILTER-21", "FILTER-22", "FILTER-23")
-    assert not is_allowed(told, TAKE, Empty())
-    assert not is_allowed(told, TAKE, came(number=2, **own(size=2)))
-    shows(told, TAKE, came(number=2, properties={"size": 1}), "FILTER-24")
-    assert is_allowed(told, TAKE, Empty())
+def test_a_rule_with_an_action_makes_a_copy_beside_that_of_the_others(observer: Observer) -> None:
+    subscribed(observer, "SET size = 2").has(send(properties={"size": 1}))
+    shows(observer, TAKE, came(**own(size=2)), "FILTER-21", "FILTER-22", "FILTER-23")
+    assert not is_allowed(observer, TAKE, Empty())
+    assert not is_allowed(observer, TAKE, came(number=2, **own(size=2)))
+    shows(observer, TAKE, came(number=2, properties={"size": 1}), "FILTER-24")
+    assert is_allowed(observer, TAKE, Empty())
 
 
-def test_the_copies_come_in_any_order(told: Told) -> None:
-    subscribed(told, "SET a = 1", "SET a = 2").has(send(session_id="x"))
+def test_the_copies_come_in_any_order(observer: Observer) -> None:
+    subscribed(observer, "SET a = 1", "SET a = 2").has(send(session_id="x"))
     for number, each in enumerate(({"properties": {"RuleName": "r1", "a": 2}}, {}, own(a=1))):
-        told.has(TAKE, came(number=number + 1, session_id="x", **each))
-    assert is_allowed(told, TAKE, Empty())
+        observer.has(TAKE, came(number=number + 1, session_id="x", **each))
+    assert is_allowed(observer, TAKE, Empty())
 
 
 @pytest.mark.parametrize("wrong", [{"properties": {"size": 1}}, own("r", size=2), own(size=1)])
-def test_unchanged_copy_breaks_the_rules_of_actions(told: Told, wrong: dict[str, object]) -> None:
-    subscribed(told, "SET size = 2").has(RemoveRule(rule=DEFAULT_RULE, **PLACE))
-    told.has(send(properties={"size": 1}))
-    found = told.saw(TAKE, came(**wrong))
+def test_unchanged_copy_breaks_the_rules_of_actions(
+    observer: Observer, wrong: dict[str, object]
+) -> None:
+    subscribed(observer, "SET size = 2").has(RemoveRule(rule=DEFAULT_RULE, **PLACE))
+    observer.has(send(properties={"size": 1}))
+    found = observer.saw(TAKE, came(**wrong))
     assert not found.possible
     assert {"FILTER-21", "FILTER-22", "FILTER-23", "FILTER-24"} <= set(found.rules)
 
 
-def test_other_subscriptions_have_what_was_sent(told: Told) -> None:
-    subscribed(told, "SET size = 2")
-    told.has(CreateSubscription(topic="t", subscription="two"))
-    told.has(send(properties={"size": 1}))
+def test_other_subscriptions_have_what_was_sent(observer: Observer) -> None:
+    subscribed(observer, "SET size = 2")
+    observer.has(CreateSubscription(topic="t", subscription="two"))
+    observer.has(send(properties={"size": 1}))
     other = Receive(queue="t/subscriptions/two")
-    wrong = told.saw(other, came(properties={"size": 2}, lock_token="l"))
+    wrong = observer.saw(other, came(properties={"size": 2}, lock_token="l"))
     assert not wrong.possible
     assert "FILTER-24" in wrong.rules
-    told.has(other, came(properties={"size": 1}, lock_token="l"))
+    observer.has(other, came(properties={"size": 1}, lock_token="l"))
 
 
-def test_a_rule_that_does_not_take_a_message_makes_no_copy(told: Told) -> None:
-    subscribed(told)
-    told.has(rule("SET a = 1", wanted=CorrelationFilter(subject="x")))
-    told.has(send(subject="y"))
-    assert not is_allowed(told, TAKE, came(subject="y", **own("r", a=1)))
-    told.has(TAKE, came(subject="y"))
-    told.has(RemoveRule(rule=DEFAULT_RULE, **PLACE))
-    told.has(send("n", subject="y"))
-    assert "FILTER-03" in told.saw(TAKE, Empty()).rules
-    told.has(RemoveRule(rule="r", **PLACE))
-    told.has(send("o", subject="x"))
-    assert "FILTER-06" in told.saw(TAKE, Empty()).rules
+def test_a_rule_that_does_not_take_a_message_makes_no_copy(observer: Observer) -> None:
+    subscribed(observer)
+    observer.has(rule("SET a = 1", wanted=CorrelationFilter(subject="x")))
+    observer.has(send(subject="y"))
+    assert not is_allowed(observer, TAKE, came(subject="y", **own("r", a=1)))
+    observer.has(TAKE, came(subject="y"))
+    observer.has(RemoveRule(rule=DEFAULT_RULE, **PLACE))
+    observer.has(send("n", subject="y"))
+    assert "FILTER-03" in observer.saw(TAKE, Empty()).rules
+    observer.has(RemoveRule(rule="r", **PLACE))
+    observer.has(send("o", subject="x"))
+    assert "FILTER-06" in observer.saw(TAKE, Empty()).rules
 
 
-def test_a_rule_that_may_take_a_message_may_make_a_copy(told: Told) -> None:
-    subscribed(told).has(rule("SET b = 1", wanted=CorrelationFilter(properties={"a": "1"})))
-    told.has(send(properties={"a": 1}))
-    assert is_allowed(told, TAKE, came(properties={"RuleName": "r", "a": 1, "b": 1}))
-    told.has(TAKE, came(properties={"a": 1}))
-    assert is_allowed(told, TAKE, Empty())
+def test_a_rule_that_may_take_a_message_may_make_a_copy(observer: Observer) -> None:
+    subscribed(observer).has(rule("SET b = 1", wanted=CorrelationFilter(properties={"a": "1"})))
+    observer.has(send(properties={"a": 1}))
+    assert is_allowed(observer, TAKE, came(properties={"RuleName": "r", "a": 1, "b": 1}))
+    observer.has(TAKE, came(properties={"a": 1}))
+    assert is_allowed(observer, TAKE, Empty())
 
 
-def test_a_rule_that_may_be_removed_may_make_a_copy(told: Told) -> None:
-    subscribed(told, "SET a = 1").has(RemoveRule(rule="r0", **PLACE), LOST)
-    told.has(send())
-    told.has(TAKE, came())
-    assert is_allowed(told, TAKE, Empty())
-    told.has(TAKE, came(number=2, **own(a=1)))
+def test_a_rule_that_may_be_removed_may_make_a_copy(observer: Observer) -> None:
+    subscribed(observer, "SET a = 1").has(RemoveRule(rule="r0", **PLACE), LOST)
+    observer.has(send())
+    observer.has(TAKE, came())
+    assert is_allowed(observer, TAKE, Empty())
+    observer.has(TAKE, came(number=2, **own(a=1)))
 
 
-def test_copy_with_an_open_result_is_not_judged(told: Told) -> None:
-    subscribed(told, "SET a = missing").has(send())
-    knows_nothing_of(told, PATH)
-    named = subscribed(telling(), "SET a = 1")
+def test_copy_with_an_open_result_is_not_judged(observer: Observer) -> None:
+    subscribed(observer, "SET a = missing").has(send())
+    knows_nothing_of(observer, PATH)
+    named = subscribed(observing(), "SET a = 1")
     named.has(send(properties={"rulename": "x"}))
     knows_nothing_of(named, PATH)
 
 
 @pytest.mark.parametrize("action", ["SET sys.MessageId = 'x'", "SET a = 1, SET b = 2", ""])
 def test_an_action_of_which_it_is_not_said_what_it_does_may_be_refused(
-    told: Told, action: str
+    observer: Observer, action: str
 ) -> None:
-    subscribed(told)
-    assert is_allowed(told, rule(action), OTHER)
-    told.has(rule(action))
-    knows_nothing_of(told, PATH)
+    subscribed(observer)
+    assert is_allowed(observer, rule(action), OTHER)
+    observer.has(rule(action))
+    knows_nothing_of(observer, PATH)
 
 
 @pytest.mark.parametrize("name", ["MessageId", "sessionid", "PartitionKey"])
 @pytest.mark.parametrize("action", ["SET sys.{} = 'x'", "SET a = 1; REMOVE sys.{}"])
 def test_readings_decide_whether_an_action_may_change_a_key(name: str, action: str) -> None:
     setting = rule(action.format(name))
-    either = subscribed(telling())
+    either = subscribed(observing())
     assert is_allowed(either, setting, INVALID)
     assert is_allowed(either, setting, DONE)
     held = {"ACTION-KEYS": "refused"}
-    refuses(subscribed(telling(readings=held)), setting, DONE, "FILTER-21")
-    refused = subscribed(telling(readings=held))
+    refuses(subscribed(observing(readings=held)), setting, DONE, "FILTER-21")
+    refused = subscribed(observing(readings=held))
     refused.has(setting, INVALID)
     knows(refused, PATH)
     own = action.replace("sys.", "").format(name)
     assert not is_allowed(refused, rule(own), INVALID)
 
 
-def test_a_long_action_may_be_refused(told: Told) -> None:
-    subscribed(told)
-    assert is_allowed(told, rule("SET a = '" + "x" * 1024 + "'"), OTHER)
+def test_a_long_action_may_be_refused(observer: Observer) -> None:
+    subscribed(observer)
+    assert is_allowed(observer, rule("SET a = '" + "x" * 1024 + "'"), OTHER)
 
 
 @pytest.mark.parametrize("action", ["SET a", "a = 1", "DELETE a", "REMOVE", "SET a = (1"])
-def test_an_action_that_is_no_sql_is_refused(told: Told, action: str) -> None:
-    subscribed(told)
-    refuses(told, rule(action), DONE, "FILTER-25")
-    shows(told, rule(action), INVALID, "FILTER-25")
-    told.has(LISTED, RulesListed(rules=(SubscriptionRule(name=DEFAULT_RULE, filter=TrueFilter()),)))
+def test_an_action_that_is_no_sql_is_refused(observer: Observer, action: str) -> None:
+    subscribed(observer)
+    refuses(observer, rule(action), DONE, "FILTER-25")
+    shows(observer, rule(action), INVALID, "FILTER-25")
+    observer.has(
+        LISTED, RulesListed(rules=(SubscriptionRule(name=DEFAULT_RULE, filter=TrueFilter()),))
+    )
 
 
-def test_rules_are_listed_with_their_actions_if_these_are_told(told: Told) -> None:
-    subscribed(told, "SET a = 1")
+def test_rules_are_listed_with_their_actions_if_these_are_shown(observer: Observer) -> None:
+    subscribed(observer, "SET a = 1")
     first = SubscriptionRule(name=DEFAULT_RULE, filter=TrueFilter())
 
     def listed(action: str | None, default: str | None = None) -> RulesListed:
@@ -197,18 +203,18 @@ def test_rules_are_listed_with_their_actions_if_these_are_told(told: Told) -> No
         return RulesListed(rules=(again if default else first, acting))
 
     for action in (None, "SET a = 1", "set a=1"):
-        assert is_allowed(told, LISTED, listed(action))
-    assert not is_allowed(told, LISTED, listed("SET a = 2"))
-    assert not is_allowed(told, LISTED, listed("SET a = 1", "SET a = 1"))
+        assert is_allowed(observer, LISTED, listed(action))
+    assert not is_allowed(observer, LISTED, listed("SET a = 2"))
+    assert not is_allowed(observer, LISTED, listed("SET a = 1", "SET a = 1"))
 
 
-def test_copies_go_on_each_by_itself(told: Told) -> None:
-    told.has(CreateQueue(queue="end"))
-    subscribed(told, "SET a = 1", forward_to="end").has(send())
+def test_copies_go_on_each_by_itself(observer: Observer) -> None:
+    observer.has(CreateQueue(queue="end"))
+    subscribed(observer, "SET a = 1", forward_to="end").has(send())
     end = Receive(queue="end", mode=ReceiveMode.RECEIVE_AND_DELETE)
-    told.has(end, came(**own(a=1)))
-    told.has(end, came(number=2))
-    assert not told.saw(end, came(number=3)).possible
+    observer.has(end, came(**own(a=1)))
+    observer.has(end, came(number=2))
+    assert not observer.saw(end, came(number=3)).possible
 
 
 @pytest.mark.parametrize(
@@ -219,84 +225,84 @@ def test_copies_go_on_each_by_itself(told: Told) -> None:
     ],
 )
 def test_late_message_under_a_rule_action_is_not_judged(
-    told: Told, before: tuple[Command, Outcome]
+    observer: Observer, before: tuple[Command, Outcome]
 ) -> None:
     command, outcome = before
-    subscribed(told).has(command, outcome)
-    told.has(rule("SET a = 1"))
-    knows_nothing_of(told, PATH)
-    later = subscribed(telling(), "SET a = 1")
+    subscribed(observer).has(command, outcome)
+    observer.has(rule("SET a = 1"))
+    knows_nothing_of(observer, PATH)
+    later = subscribed(observing(), "SET a = 1")
     later.has(command, outcome)
     knows_nothing_of(later, PATH)
 
 
-def test_actions_under_a_topic_that_is_forwarded_to_are_not_judged(told: Told) -> None:
-    subscribed(told)
-    told.queue(forward_to="t")
-    told.send()
-    told.has(rule("SET a = 1"))
-    knows_nothing_of(told, PATH)
+def test_actions_under_a_topic_that_is_forwarded_to_are_not_judged(observer: Observer) -> None:
+    subscribed(observer)
+    observer.queue(forward_to="t")
+    observer.send()
+    observer.has(rule("SET a = 1"))
+    knows_nothing_of(observer, PATH)
 
 
-def test_unanswered_rule_with_an_action_stops_the_judging(told: Told) -> None:
-    subscribed(told).has(rule("SET a = 1"), LOST)
-    knows_nothing_of(told, PATH)
+def test_unanswered_rule_with_an_action_stops_the_judging(observer: Observer) -> None:
+    subscribed(observer).has(rule("SET a = 1"), LOST)
+    knows_nothing_of(observer, PATH)
 
 
-def test_a_rule_with_an_action_may_be_added_with_a_transaction(told: Told) -> None:
-    subscribed(told, partitioned=False).has(BeginTransaction(transaction="x"))
-    told.has(rule("SET a = 1", transaction="x"))
-    told.has(CommitTransaction(transaction="x"))
-    told.has(send())
-    told.has(TAKE, came(number=1, **own("r", a=1)))
+def test_a_rule_with_an_action_may_be_added_with_a_transaction(observer: Observer) -> None:
+    subscribed(observer, partitioned=False).has(BeginTransaction(transaction="x"))
+    observer.has(rule("SET a = 1", transaction="x"))
+    observer.has(CommitTransaction(transaction="x"))
+    observer.has(send())
+    observer.has(TAKE, came(number=1, **own("r", a=1)))
 
 
-def test_names_of_rules_have_at_most_50_characters(told: Told) -> None:
-    limited = subscribed(telling(limits=True))
+def test_names_of_rules_have_at_most_50_characters(observer: Observer) -> None:
+    limited = subscribed(observing(limits=True))
     shows(limited, rule(None, "x" * 50), DONE, "FILTER-26")
     refuses(limited, rule(None, "x" * 51), DONE, "FILTER-27")
     shows(limited, rule(None, "x" * 51), INVALID, "FILTER-27")
-    subscribed(told)
-    assert is_allowed(told, rule(None, "x" * 51), OTHER)
-    told.has(rule(None, "x" * 51))
-    told.has(rule(None, "x" * 51), THERE)
-    told.has(rule(None, "x" * 51), OTHER)
+    subscribed(observer)
+    assert is_allowed(observer, rule(None, "x" * 51), OTHER)
+    observer.has(rule(None, "x" * 51))
+    observer.has(rule(None, "x" * 51), THERE)
+    observer.has(rule(None, "x" * 51), OTHER)
 
 
-def test_names_of_subscriptions_have_at_most_50_characters(told: Told) -> None:
+def test_names_of_subscriptions_have_at_most_50_characters(observer: Observer) -> None:
     def named(number: int) -> CreateSubscription:
         return CreateSubscription(topic="t", subscription="x" * number)
 
-    limited = subscribed(telling(limits=True))
+    limited = subscribed(observing(limits=True))
     shows(limited, named(50), DONE, "TOPIC-17")
     refuses(limited, named(51), DONE, "TOPIC-18")
     shows(limited, named(51), INVALID, "TOPIC-18")
     limited.has(Receive(queue="t/subscriptions/" + "x" * 51), MISSING)
-    subscribed(told)
-    assert is_allowed(told, named(51), OTHER)
-    told.has(named(51))
+    subscribed(observer)
+    assert is_allowed(observer, named(51), OTHER)
+    observer.has(named(51))
 
 
-def test_property_set_twice_by_an_action_may_be_refused(told: Told) -> None:
+def test_property_set_twice_by_an_action_may_be_refused(observer: Observer) -> None:
     """Which of the two it is in the end is not said."""
-    subscribed(told)
+    subscribed(observer)
     twice = rule("SET a = 1; SET a = 2")
-    assert is_allowed(told, twice, INVALID)
-    told.has(twice)
+    assert is_allowed(observer, twice, INVALID)
+    observer.has(twice)
 
 
-def test_the_case_of_a_name_does_not_count(told: Told) -> None:
-    subscribed(told)
+def test_the_case_of_a_name_does_not_count(observer: Observer) -> None:
+    subscribed(observer)
     other = CreateSubscription(topic="t", subscription="S")
-    refuses(told, other, DONE, "TOPIC-21")
-    shows(told, other, THERE, "TOPIC-21")
-    knows(told, PATH)
+    refuses(observer, other, DONE, "TOPIC-21")
+    shows(observer, other, THERE, "TOPIC-21")
+    knows(observer, PATH)
 
 
-def test_same_name_in_other_case_may_be_created_beside_a_doubtful_one(told: Told) -> None:
-    told.has(CreateTopic(topic="t"))
-    told.has(CreateSubscription(**PLACE), LOST)
+def test_same_name_in_other_case_may_be_created_beside_a_doubtful_one(observer: Observer) -> None:
+    observer.has(CreateTopic(topic="t"))
+    observer.has(CreateSubscription(**PLACE), LOST)
     other = CreateSubscription(topic="t", subscription="S")
-    assert is_allowed(told, other, THERE)
-    told.has(other)
-    knows_nothing_of(told, PATH)
+    assert is_allowed(observer, other, THERE)
+    observer.has(other)
+    knows_nothing_of(observer, PATH)

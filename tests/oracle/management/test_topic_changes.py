@@ -22,22 +22,22 @@ from managed_topics import (
     update,
     with_topic,
 )
-from telling import (
+from observing import (
     DONE,
     GONE,
     INVALID,
     LOST,
     MISSING,
     SECOND,
-    Told,
+    Observer,
     is_allowed,
     knows,
     knows_nothing_of,
+    observing,
     passes,
     received,
     refuses,
     shows,
-    telling,
 )
 
 from busproof.vocabulary.commands import (
@@ -61,74 +61,74 @@ from busproof.vocabulary.values import ReceiveMode
 # What can be changed.
 
 
-def test_a_topic_keeps_what_is_fixed(told: Told) -> None:
-    with_topic(told)
+def test_a_topic_keeps_what_is_fixed(observer: Observer) -> None:
+    with_topic(observer)
     for setting, rule in (("partitioned", "MGMT-04"), ("duplicate_detection", "MGMT-14")):
         other = setting == "duplicate_detection"
-        told.has(change(**{setting: other}), INVALID)
-        told.has(change(**{setting: other}))
-        shows(told, GET, topic(**{setting: not other}), rule)
-        refuses(told, GET, topic(**{setting: other}), rule)
+        observer.has(change(**{setting: other}), INVALID)
+        observer.has(change(**{setting: other}))
+        shows(observer, GET, topic(**{setting: not other}), rule)
+        refuses(observer, GET, topic(**{setting: other}), rule)
 
 
-def test_a_subscription_keeps_whether_it_requires_sessions(told: Told) -> None:
-    with_topic(told, "s")
-    told.has(update(requires_session=True), INVALID)
-    told.has(update(requires_session=True))
-    shows(told, get(), subscription(requires_session=False), "MGMT-13")
-    refuses(told, get(), subscription(requires_session=True), "MGMT-13")
+def test_a_subscription_keeps_whether_it_requires_sessions(observer: Observer) -> None:
+    with_topic(observer, "s")
+    observer.has(update(requires_session=True), INVALID)
+    observer.has(update(requires_session=True))
+    shows(observer, get(), subscription(requires_session=False), "MGMT-13")
+    refuses(observer, get(), subscription(requires_session=True), "MGMT-13")
 
 
-def test_an_update_of_a_subscription_is_in_force_and_of_no_other(told: Told) -> None:
-    with_topic(told, "s", "r")
-    refuses(told, update(lock_duration=SOON), GONE, "MGMT-12")
-    told.has(update(lock_duration=SOON))
+def test_an_update_of_a_subscription_is_in_force_and_of_no_other(observer: Observer) -> None:
+    with_topic(observer, "s", "r")
+    refuses(observer, update(lock_duration=SOON), GONE, "MGMT-12")
+    observer.has(update(lock_duration=SOON))
     right = subscription(lock_duration=SOON, max_delivery_count=10)
-    shows(told, get(), right, "MGMT-12", "MGMT-17")
-    refuses(told, get("r"), subscription("r", lock_duration=SOON), "MGMT-12")
-    told.has(publish("m"))
+    shows(observer, get(), right, "MGMT-12", "MGMT-17")
+    refuses(observer, get("r"), subscription("r", lock_duration=SOON), "MGMT-12")
+    observer.has(publish("m"))
     lock = received("m", 0, lock_token="k", locked_until=SOON)
-    told.has(Receive(queue=path("s")), lock)
+    observer.has(Receive(queue=path("s")), lock)
 
 
 @pytest.mark.parametrize("settings", [{"partitioned": False}, {"duplicate_detection": True}])
 def test_setting_that_subscriptions_lack_may_be_refused(
-    told: Told, settings: dict[str, bool]
+    observer: Observer, settings: dict[str, bool]
 ) -> None:
-    with_topic(told, "s", "r")
-    assert is_allowed(told, update(**settings), INVALID)
-    knows(told, path("s"))
-    told.has(update(**settings))
-    knows_nothing_of(told, path("s"))
-    knows(told, path("r"))
+    with_topic(observer, "s", "r")
+    assert is_allowed(observer, update(**settings), INVALID)
+    knows(observer, path("s"))
+    observer.has(update(**settings))
+    knows_nothing_of(observer, path("s"))
+    knows(observer, path("r"))
 
 
-def test_status_that_does_not_fit_the_kind_may_be_refused(told: Told) -> None:
-    with_topic(told, "s")
+def test_status_that_does_not_fit_the_kind_may_be_refused(observer: Observer) -> None:
+    with_topic(observer, "s")
     for command, name in (
         (update(status=EntityStatus.SEND_DISABLED), path("s")),
         (change(status=EntityStatus.RECEIVE_DISABLED), "t"),
     ):
-        told.has(command, INVALID)
-        knows(told, name)
-        assert is_allowed(told, command, DONE)
-        refused = with_topic(telling(readings={"ROLE-STATUS": "refused"}), "s")
+        observer.has(command, INVALID)
+        knows(observer, name)
+        assert is_allowed(observer, command, DONE)
+        refused = with_topic(observing(readings={"ROLE-STATUS": "refused"}), "s")
         assert not is_allowed(refused, command, DONE)
-        told.saw(command, LOST)
-        knows_nothing_of(told, name)
+        observer.saw(command, LOST)
+        knows_nothing_of(observer, name)
 
 
-def test_a_topics_time_to_live_is_in_force_for_what_comes(told: Told) -> None:
-    with_topic(told, "s")
-    told.has(publish("early"))
-    told.has(change(time_to_live=SOON))
-    told.has(publish("late"))
-    shows(told, GET, topic(time_to_live=SOON), "MGMT-12")
-    refuses(told, GET, topic(time_to_live=9 * SECOND), "MGMT-12")
-    passes(told, 6)
-    assert "MGMT-12" in told.saw(take(), received("late", 0)).rules
-    told.has(take(), received("early", 0))
-    told.has(take(), Empty())
+def test_a_topics_time_to_live_is_in_force_for_what_comes(observer: Observer) -> None:
+    with_topic(observer, "s")
+    observer.has(publish("early"))
+    observer.has(change(time_to_live=SOON))
+    observer.has(publish("late"))
+    shows(observer, GET, topic(time_to_live=SOON), "MGMT-12")
+    refuses(observer, GET, topic(time_to_live=9 * SECOND), "MGMT-12")
+    passes(observer, 6)
+    assert "MGMT-12" in observer.saw(take(), received("late", 0)).rules
+    observer.has(take(), received("early", 0))
+    observer.has(take(), Empty())
 
 
 @pytest.mark.parametrize(
@@ -140,156 +140,160 @@ def test_a_topics_time_to_live_is_in_force_for_what_comes(told: Told) -> None:
     ],
 )
 def test_message_under_either_lifetime_is_not_judged(
-    told: Told, before: tuple[object, Outcome]
+    observer: Observer, before: tuple[object, Outcome]
 ) -> None:
-    with_topic(told, "s")
-    told.saw(*before)
-    told.has(change(time_to_live=SOON))
-    knows_nothing_of(told, "t")
+    with_topic(observer, "s")
+    observer.saw(*before)
+    observer.has(change(time_to_live=SOON))
+    knows_nothing_of(observer, "t")
 
 
-def test_buffered_send_may_have_either_lifetime(told: Told) -> None:
-    with_topic(told, "s")
-    told.has(BeginTransaction(transaction="x"))
-    told.has(publish("m", "x", partition_key="a"))
-    told.has(change(time_to_live=SOON))
-    knows_nothing_of(told, "t")
+def test_buffered_send_may_have_either_lifetime(observer: Observer) -> None:
+    with_topic(observer, "s")
+    observer.has(BeginTransaction(transaction="x"))
+    observer.has(publish("m", "x", partition_key="a"))
+    observer.has(change(time_to_live=SOON))
+    knows_nothing_of(observer, "t")
 
 
 @pytest.mark.parametrize("command", [change(time_to_live=SOON), DELETE])
-def test_unanswered_change_of_a_topic_stops_the_judging(told: Told, command: object) -> None:
-    with_topic(told, "s")
-    told.saw(command, LOST)
-    knows_nothing_of(told, "t")
+def test_unanswered_change_of_a_topic_stops_the_judging(
+    observer: Observer, command: object
+) -> None:
+    with_topic(observer, "s")
+    observer.saw(command, LOST)
+    knows_nothing_of(observer, "t")
 
 
-def test_an_update_that_names_nothing_may_be_lost(told: Told) -> None:
-    with_topic(told, "s")
-    told.saw(change(), LOST)
-    knows(told, "t")
+def test_an_update_that_names_nothing_may_be_lost(observer: Observer) -> None:
+    with_topic(observer, "s")
+    observer.saw(change(), LOST)
+    knows(observer, "t")
 
 
-def test_an_update_is_in_force_although_a_redirection_waits(told: Told) -> None:
-    told.has(CreateQueue(queue="end"))
-    with_topic(told, "s")
-    told.has(BeginTransaction(transaction="x"))
-    told.has(publish("m", "x", partition_key="a"))
-    told.has(update(forward_to="end"))
-    knows_nothing_of(told, path("s"))
+def test_an_update_is_in_force_although_a_redirection_waits(observer: Observer) -> None:
+    observer.has(CreateQueue(queue="end"))
+    with_topic(observer, "s")
+    observer.has(BeginTransaction(transaction="x"))
+    observer.has(publish("m", "x", partition_key="a"))
+    observer.has(update(forward_to="end"))
+    knows_nothing_of(observer, path("s"))
 
 
-def test_a_subscription_begins_to_forward(told: Told) -> None:
-    told.has(CreateQueue(queue="end"))
-    with_topic(told, "s")
-    told.has(update(forward_to="end"))
-    told.has(publish("m"))
+def test_a_subscription_begins_to_forward(observer: Observer) -> None:
+    observer.has(CreateQueue(queue="end"))
+    with_topic(observer, "s")
+    observer.has(update(forward_to="end"))
+    observer.has(publish("m"))
     end = Receive(queue="end", mode=ReceiveMode.RECEIVE_AND_DELETE)
-    told.has(end, received("m", 0))
-    assert not is_allowed(told, take(), received("m", 0))
+    observer.has(end, received("m", 0))
+    assert not is_allowed(observer, take(), received("m", 0))
 
 
 # What a deletion takes along.
 
 
-def test_a_deleted_topic_takes_its_subscriptions_along(told: Told) -> None:
-    with_topic(told, "s", "r")
-    told.has(publish("m"), partition=2)
-    told.has(DELETE)
-    refuses(told, take(), received("m", 2), "TOPIC-22")
+def test_a_deleted_topic_takes_its_subscriptions_along(observer: Observer) -> None:
+    with_topic(observer, "s", "r")
+    observer.has(publish("m"), partition=2)
+    observer.has(DELETE)
+    refuses(observer, take(), received("m", 2), "TOPIC-22")
     for command in (take(), get(), update(lock_duration=SOON), part("r"), Peek(queue=path("r"))):
-        shows(told, command, MISSING, "TOPIC-22", "MGMT-15", "MGMT-10")
-    shows(told, publish("n"), MISSING, "MGMT-15")
-    shows(told, ListTopics(), listed(), "MGMT-16")
+        shows(observer, command, MISSING, "TOPIC-22", "MGMT-15", "MGMT-10")
+    shows(observer, publish("n"), MISSING, "MGMT-15")
+    shows(observer, ListTopics(), listed(), "MGMT-16")
 
 
-def test_a_topic_that_is_created_again_begins_without_subscriptions(told: Told) -> None:
-    with_topic(told, "s", duplicate_detection=True)
-    told.has(publish("m", message_id="x"), partition=2)
-    told.has(DELETE)
-    refuses(told, AGAIN, INVALID, "MGMT-15")
-    told.has(AGAIN)
-    refuses(told, LIST, listed("s"), "MGMT-16", "TOPIC-22")
-    shows(told, LIST, listed(), "TOPIC-22")
-    shows(told, take(), MISSING, "TOPIC-22")
-    refuses(told, subscribe(), EXISTS, "TOPIC-22")
-    told.has(subscribe())
-    refuses(told, take(), received("m", 2), "MGMT-15")
-    shows(told, take(), Empty(), "MGMT-15", "MGMT-17")
-    told.has(publish("n", message_id="x"))
-    assert {"MGMT-15", "TOPIC-22"} <= set(told.saw(take(), Empty()).rules)
+def test_a_topic_that_is_created_again_begins_without_subscriptions(observer: Observer) -> None:
+    with_topic(observer, "s", duplicate_detection=True)
+    observer.has(publish("m", message_id="x"), partition=2)
+    observer.has(DELETE)
+    refuses(observer, AGAIN, INVALID, "MGMT-15")
+    observer.has(AGAIN)
+    refuses(observer, LIST, listed("s"), "MGMT-16", "TOPIC-22")
+    shows(observer, LIST, listed(), "TOPIC-22")
+    shows(observer, take(), MISSING, "TOPIC-22")
+    refuses(observer, subscribe(), EXISTS, "TOPIC-22")
+    observer.has(subscribe())
+    refuses(observer, take(), received("m", 2), "MGMT-15")
+    shows(observer, take(), Empty(), "MGMT-15", "MGMT-17")
+    observer.has(publish("n", message_id="x"))
+    assert {"MGMT-15", "TOPIC-22"} <= set(observer.saw(take(), Empty()).rules)
 
 
-def test_a_topic_that_is_created_again_may_have_the_other_option(told: Told) -> None:
-    with_topic(told)
-    told.has(DELETE)
-    told.has(CreateTopic(topic="t", partitioned=False))
-    shows(told, GET, topic(partitioned=False), "MGMT-03", "MGMT-05")
-    refuses(told, GET, topic(partitioned=True), "MGMT-03", "MGMT-05")
+def test_a_topic_that_is_created_again_may_have_the_other_option(observer: Observer) -> None:
+    with_topic(observer)
+    observer.has(DELETE)
+    observer.has(CreateTopic(topic="t", partitioned=False))
+    shows(observer, GET, topic(partitioned=False), "MGMT-03", "MGMT-05")
+    refuses(observer, GET, topic(partitioned=True), "MGMT-03", "MGMT-05")
 
 
-def test_a_deleted_subscription_leaves_the_others(told: Told) -> None:
-    with_topic(told, "s", "r")
-    told.has(publish("m"), partition=2)
-    refuses(told, part("s"), GONE, "MGMT-15")
-    told.has(part("s"))
-    shows(told, take("s"), MISSING, "MGMT-15", "MGMT-10")
-    assert "TOPIC-23" in told.saw(take("r"), Empty()).rules
-    assert "TOPIC-23" in told.saw(publish("n"), GONE).rules
-    told.has(publish("n"))
-    shows(told, take("r"), received("m", 2), "TOPIC-23")
-    shows(told, take("r"), received("n", 0), "TOPIC-23")
-    shows(told, LIST, listed("r"), "MGMT-16")
+def test_a_deleted_subscription_leaves_the_others(observer: Observer) -> None:
+    with_topic(observer, "s", "r")
+    observer.has(publish("m"), partition=2)
+    refuses(observer, part("s"), GONE, "MGMT-15")
+    observer.has(part("s"))
+    shows(observer, take("s"), MISSING, "MGMT-15", "MGMT-10")
+    assert "TOPIC-23" in observer.saw(take("r"), Empty()).rules
+    assert "TOPIC-23" in observer.saw(publish("n"), GONE).rules
+    observer.has(publish("n"))
+    shows(observer, take("r"), received("m", 2), "TOPIC-23")
+    shows(observer, take("r"), received("n", 0), "TOPIC-23")
+    shows(observer, LIST, listed("r"), "MGMT-16")
 
 
-def test_a_subscription_that_is_created_again_begins_empty(told: Told) -> None:
-    with_topic(told, "s")
-    told.has(publish("m"), partition=2)
-    told.has(Receive(queue=path("s")), received("m", 2, lock_token="k"))
-    told.has(part())
-    refuses(told, subscribe(), EXISTS, "MGMT-15")
-    told.has(subscribe())
-    assert not is_allowed(told, Complete(queue=path("s"), lock_token="k"), DONE)
-    shows(told, take(), Empty(), "MGMT-15")
-    told.has(publish("n"))
-    told.has(take(), received("n", 0))
+def test_a_subscription_that_is_created_again_begins_empty(observer: Observer) -> None:
+    with_topic(observer, "s")
+    observer.has(publish("m"), partition=2)
+    observer.has(Receive(queue=path("s")), received("m", 2, lock_token="k"))
+    observer.has(part())
+    refuses(observer, subscribe(), EXISTS, "MGMT-15")
+    observer.has(subscribe())
+    assert not is_allowed(observer, Complete(queue=path("s"), lock_token="k"), DONE)
+    shows(observer, take(), Empty(), "MGMT-15")
+    observer.has(publish("n"))
+    observer.has(take(), received("n", 0))
 
 
-def test_buffered_send_for_a_deleted_subscription_is_not_judged(told: Told) -> None:
-    with_topic(told, "s", "r")
-    told.has(BeginTransaction(transaction="x"))
-    told.has(publish("m", "x", partition_key="a"), partition=2)
-    told.has(part("s"))
-    knows_nothing_of(told, path("s"))
-    told.has(CommitTransaction(transaction="x"))
-    told.has(take("r"), received("m", 2, partition_key="a"))
+def test_buffered_send_for_a_deleted_subscription_is_not_judged(observer: Observer) -> None:
+    with_topic(observer, "s", "r")
+    observer.has(BeginTransaction(transaction="x"))
+    observer.has(publish("m", "x", partition_key="a"), partition=2)
+    observer.has(part("s"))
+    knows_nothing_of(observer, path("s"))
+    observer.has(CommitTransaction(transaction="x"))
+    observer.has(take("r"), received("m", 2, partition_key="a"))
 
 
 @pytest.mark.parametrize("command", [DELETE, part("s")])
-def test_buffered_rule_of_a_deleted_subscription_is_not_judged(told: Told, command: object) -> None:
-    with_topic(told, "s", partitioned=False)
-    told.has(BeginTransaction(transaction="x"))
+def test_buffered_rule_of_a_deleted_subscription_is_not_judged(
+    observer: Observer, command: object
+) -> None:
+    with_topic(observer, "s", partitioned=False)
+    observer.has(BeginTransaction(transaction="x"))
     rule = AddRule(topic="t", subscription="s", rule="a", filter=TrueFilter(), transaction="x")
-    told.has(rule)
-    told.has(command)
-    knows_nothing_of(told, path("s"))
-    told.has(CommitTransaction(transaction="x"))
+    observer.has(rule)
+    observer.has(command)
+    knows_nothing_of(observer, path("s"))
+    observer.has(CommitTransaction(transaction="x"))
 
 
-def test_a_request_without_answer_may_reach_a_later_subscription(told: Told) -> None:
-    with_topic(told, "s")
-    told.saw(take(), LOST)
-    told.has(part())
-    told.has(subscribe())
-    knows_nothing_of(told, path("s"))
+def test_a_request_without_answer_may_reach_a_later_subscription(observer: Observer) -> None:
+    with_topic(observer, "s")
+    observer.saw(take(), LOST)
+    observer.has(part())
+    observer.has(subscribe())
+    knows_nothing_of(observer, path("s"))
 
 
-def test_entities_linked_to_a_deleted_topic_are_not_judged(told: Told) -> None:
-    told.has(CreateQueue(queue="end"))
-    with_topic(told)
-    told.has(subscribe(forward_to="end"))
-    told.has(DELETE)
-    knows_nothing_of(told, "t")
-    knows_nothing_of(told, "end")
+def test_entities_linked_to_a_deleted_topic_are_not_judged(observer: Observer) -> None:
+    observer.has(CreateQueue(queue="end"))
+    with_topic(observer)
+    observer.has(subscribe(forward_to="end"))
+    observer.has(DELETE)
+    knows_nothing_of(observer, "t")
+    knows_nothing_of(observer, "end")
 
 
 # Statuses.
@@ -297,34 +301,34 @@ def test_entities_linked_to_a_deleted_topic_are_not_judged(told: Told) -> None:
 
 @pytest.mark.parametrize("status", [EntityStatus.DISABLED, EntityStatus.SEND_DISABLED])
 def test_a_disabled_topic_takes_nothing_and_its_subscriptions_give(
-    told: Told, status: EntityStatus
+    observer: Observer, status: EntityStatus
 ) -> None:
-    with_topic(told, "s")
-    told.has(publish("m"))
-    told.has(change(status=status))
-    refuses(told, publish("n"), DONE, "MGMT-26")
-    shows(told, publish("n"), DISABLED, "MGMT-26")
-    assert "TOPIC-26" in told.saw(take(), DISABLED).rules
-    assert is_allowed(told, GET, topic(subscription_count=1))
-    shows(told, take(), received("m", 0), "TOPIC-26")
-    told.has(change(status=EntityStatus.ACTIVE))
-    told.has(publish("o"))
-    after = told.saw(take(), received("o", 1))
+    with_topic(observer, "s")
+    observer.has(publish("m"))
+    observer.has(change(status=status))
+    refuses(observer, publish("n"), DONE, "MGMT-26")
+    shows(observer, publish("n"), DISABLED, "MGMT-26")
+    assert "TOPIC-26" in observer.saw(take(), DISABLED).rules
+    assert is_allowed(observer, GET, topic(subscription_count=1))
+    shows(observer, take(), received("m", 0), "TOPIC-26")
+    observer.has(change(status=EntityStatus.ACTIVE))
+    observer.has(publish("o"))
+    after = observer.saw(take(), received("o", 1))
     assert after.possible
     assert "TOPIC-26" not in after.rules
 
 
-def test_a_subscription_that_is_closed_to_receivers_has_its_copies(told: Told) -> None:
-    with_topic(told, "s")
-    told.has(publish("early"))
-    told.has(update(status=EntityStatus.RECEIVE_DISABLED))
-    told.has(publish("late"))
-    assert "MGMT-27" in told.saw(take(), received("early", 0)).rules
-    shows(told, take(), DISABLED, "MGMT-27")
-    told.has(update(status=EntityStatus.ACTIVE))
-    told.has(take(), received("early", 0))
-    assert "TOPIC-25" in told.saw(take(), Empty()).rules
-    shows(told, take(), received("late", 1), "TOPIC-25")
+def test_a_subscription_that_is_closed_to_receivers_has_its_copies(observer: Observer) -> None:
+    with_topic(observer, "s")
+    observer.has(publish("early"))
+    observer.has(update(status=EntityStatus.RECEIVE_DISABLED))
+    observer.has(publish("late"))
+    assert "MGMT-27" in observer.saw(take(), received("early", 0)).rules
+    shows(observer, take(), DISABLED, "MGMT-27")
+    observer.has(update(status=EntityStatus.ACTIVE))
+    observer.has(take(), received("early", 0))
+    assert "TOPIC-25" in observer.saw(take(), Empty()).rules
+    shows(observer, take(), received("late", 1), "TOPIC-25")
 
 
 @pytest.mark.parametrize(
@@ -334,36 +338,36 @@ def test_a_subscription_that_is_closed_to_receivers_has_its_copies(told: Told) -
 def test_a_disabled_subscription_has_copies_or_has_none(
     reading: str, answers: tuple[bool, bool]
 ) -> None:
-    told = with_topic(telling(readings={"DISABLED-COPIES": reading}), "s")
-    told.has(update(status=EntityStatus.DISABLED))
-    told.has(publish("m"))
-    told.has(update(status=EntityStatus.ACTIVE))
-    assert is_allowed(told, take(), received("m", 0)) is answers[0]
-    assert is_allowed(told, take(), Empty()) is answers[1]
+    observer = with_topic(observing(readings={"DISABLED-COPIES": reading}), "s")
+    observer.has(update(status=EntityStatus.DISABLED))
+    observer.has(publish("m"))
+    observer.has(update(status=EntityStatus.ACTIVE))
+    assert is_allowed(observer, take(), received("m", 0)) is answers[0]
+    assert is_allowed(observer, take(), Empty()) is answers[1]
 
 
 def test_late_message_may_reach_a_subscription_that_was_disabled() -> None:
-    told = with_topic(telling(readings={"DISABLED-COPIES": "missed"}), "s")
-    told.has(update(status=EntityStatus.DISABLED))
-    told.saw(publish("m"), LOST)
-    told.has(update(status=EntityStatus.ACTIVE))
-    assert is_allowed(told, take(), received("m", 0))
-    assert is_allowed(told, take(), Empty())
+    observer = with_topic(observing(readings={"DISABLED-COPIES": "missed"}), "s")
+    observer.has(update(status=EntityStatus.DISABLED))
+    observer.saw(publish("m"), LOST)
+    observer.has(update(status=EntityStatus.ACTIVE))
+    assert is_allowed(observer, take(), received("m", 0))
+    assert is_allowed(observer, take(), Empty())
 
 
 def test_message_scheduled_for_a_disabled_subscription_is_not_judged(
-    told: Told,
+    observer: Observer,
 ) -> None:
-    with_topic(told, "s")
-    told.has(Schedule(queue="t", message=Message(body="m"), delay=SOON), Scheduled())
-    told.has(update(status=EntityStatus.RECEIVE_DISABLED))
-    knows_nothing_of(told, path("s"))
+    with_topic(observer, "s")
+    observer.has(Schedule(queue="t", message=Message(body="m"), delay=SOON), Scheduled())
+    observer.has(update(status=EntityStatus.RECEIVE_DISABLED))
+    knows_nothing_of(observer, path("s"))
 
 
 def test_disabled_topic_with_a_forwarding_source_is_not_judged(
-    told: Told,
+    observer: Observer,
 ) -> None:
-    with_topic(told, "s")
-    told.has(CreateQueue(queue="q", forward_to="t"))
-    told.has(change(status=EntityStatus.DISABLED))
-    knows_nothing_of(told, "t")
+    with_topic(observer, "s")
+    observer.has(CreateQueue(queue="q", forward_to="t"))
+    observer.has(change(status=EntityStatus.DISABLED))
+    knows_nothing_of(observer, "t")

@@ -2,19 +2,19 @@
 
 import attrs
 import pytest
-from telling import (
+from observing import (
     DONE,
     INVALID,
     LOST,
     MISSING,
     OTHER,
     SECOND,
-    Told,
+    Observer,
+    described_as,
+    observing,
     received,
     refuses,
     shows,
-    telling,
-    told_of,
     update,
     view,
 )
@@ -49,10 +49,10 @@ def receive() -> Receive:
 
 
 def test_other_partitioning_option_must_be_refused_where_it_is_read_so() -> None:
-    told = telling({"OPTION-UPDATE": "refused"})
-    told.queue()
-    assert told.saw(update(partitioned=False)).possible == ()
-    told.has(update(partitioned=False), OTHER)
+    observer = observing({"OPTION-UPDATE": "refused"})
+    observer.queue()
+    assert observer.saw(update(partitioned=False)).possible == ()
+    observer.has(update(partitioned=False), OTHER)
 
 
 @pytest.mark.parametrize(
@@ -65,171 +65,173 @@ def test_other_partitioning_option_must_be_refused_where_it_is_read_so() -> None
 )
 @pytest.mark.parametrize("answer", [INVALID, OTHER, DONE])
 def test_fixed_settings_cannot_be_updated(name: str, rule: str, answer: Outcome) -> None:
-    told = telling()
-    told.queue()
+    observer = observing()
+    observer.queue()
     before = name == "partitioned"
-    shows(told, update(**{name: not before}), answer, rule)
-    shows(told, GET, told_of(**{name: before}), rule)
-    refuses(told, GET, told_of(**{name: not before}), rule)
+    shows(observer, update(**{name: not before}), answer, rule)
+    shows(observer, GET, described_as(**{name: before}), rule)
+    refuses(observer, GET, described_as(**{name: not before}), rule)
 
 
-def test_an_update_that_names_what_is_so_succeeds(told: Told) -> None:
-    told.queue()
-    refuses(told, update(partitioned=True), INVALID, "MGMT-12")
-    told.has(update(partitioned=True))
+def test_an_update_that_names_what_is_so_succeeds(observer: Observer) -> None:
+    observer.queue()
+    refuses(observer, update(partitioned=True), INVALID, "MGMT-12")
+    observer.has(update(partitioned=True))
 
 
-def test_an_update_is_in_force(told: Told) -> None:
-    told.queue()
-    told.send(partition=0)
-    told.send(partition=1)
-    told.has(update(lock_duration=5 * SECOND, max_delivery_count=1))
-    shows(told, GET, told_of(lock_duration=5 * SECOND, max_delivery_count=1), "MGMT-12")
-    refuses(told, GET, told_of(lock_duration=60 * SECOND), "MGMT-12")
+def test_an_update_is_in_force(observer: Observer) -> None:
+    observer.queue()
+    observer.send(partition=0)
+    observer.send(partition=1)
+    observer.has(update(lock_duration=5 * SECOND, max_delivery_count=1))
+    shows(observer, GET, described_as(lock_duration=5 * SECOND, max_delivery_count=1), "MGMT-12")
+    refuses(observer, GET, described_as(lock_duration=60 * SECOND), "MGMT-12")
     long = received("m1", lock_token="a", locked_until=60 * SECOND)
-    refuses(told, receive(), long, "MGMT-12", "MGMT-17")
+    refuses(observer, receive(), long, "MGMT-12", "MGMT-17")
     short = received("m1", lock_token="a", locked_until=5 * SECOND)
-    shows(told, receive(), short, "MGMT-12", "MGMT-17")
-    told.has(Abandon(queue="q", lock_token="a"))
-    told.has(receive(), received("m2", partition=1, lock_token="b", locked_until=5 * SECOND))
-    told.has(receive(), Empty())
+    shows(observer, receive(), short, "MGMT-12", "MGMT-17")
+    observer.has(Abandon(queue="q", lock_token="a"))
+    observer.has(receive(), received("m2", partition=1, lock_token="b", locked_until=5 * SECOND))
+    observer.has(receive(), Empty())
 
 
-def test_an_update_of_a_regular_queue_shows_nothing_of_partitions(told: Told) -> None:
-    told.queue(partitioned=False)
-    told.send()
-    told.has(update(lock_duration=5 * SECOND))
-    found = told.saw(GET, told_of(lock_duration=5 * SECOND, max_delivery_count=10))
+def test_an_update_of_a_regular_queue_shows_nothing_of_partitions(observer: Observer) -> None:
+    observer.queue(partitioned=False)
+    observer.send()
+    observer.has(update(lock_duration=5 * SECOND))
+    found = observer.saw(GET, described_as(lock_duration=5 * SECOND, max_delivery_count=10))
     assert "MGMT-17" not in found.rules
-    found = told.saw(receive(), received("m1", lock_token="a", locked_until=SECOND))
+    found = observer.saw(receive(), received("m1", lock_token="a", locked_until=SECOND))
     assert "MGMT-12" in found.rules
     assert "MGMT-17" not in found.rules
 
 
-def test_an_update_that_was_never_answered_may_be_in_force_at_any_time(told: Told) -> None:
-    told.queue()
-    told.has(update(lock_duration=5 * SECOND, requires_session=True), LOST)
+def test_an_update_that_was_never_answered_may_be_in_force_at_any_time(observer: Observer) -> None:
+    observer.queue()
+    observer.has(update(lock_duration=5 * SECOND, requires_session=True), LOST)
     for duration in (5, 60):
-        told.has(GET, told_of(lock_duration=duration * SECOND))
-    told.has(update(lock_duration=30 * SECOND))
+        observer.has(GET, described_as(lock_duration=duration * SECOND))
+    observer.has(update(lock_duration=30 * SECOND))
     for duration in (5, 30, 60):
-        told.has(GET, told_of(lock_duration=duration * SECOND))
-    refuses(told, GET, told_of(lock_duration=61 * SECOND), "MGMT-12")
+        observer.has(GET, described_as(lock_duration=duration * SECOND))
+    refuses(observer, GET, described_as(lock_duration=61 * SECOND), "MGMT-12")
 
 
 # Deleting
 
 
-def test_deleted_queue_loses_its_messages(told: Told) -> None:
-    told.queue()
-    told.send(partition=0)
-    told.has(receive(), received("m1", lock_token="a"))
-    told.has(DELETE)
-    shows(told, receive(), MISSING, "MGMT-15", "MGMT-10")
-    told.queue()
-    refuses(told, receive(), received("m1"), "MGMT-15", "MGMT-17")
-    refuses(told, Peek(queue="q"), Peeked(messages=(view("m1"),)), "MGMT-15")
-    told.has(Complete(queue="q", lock_token="a"), Refused(error=Error.LOCK_LOST))
-    shows(told, receive(), Empty(), "MGMT-15", "MGMT-17")
+def test_deleted_queue_loses_its_messages(observer: Observer) -> None:
+    observer.queue()
+    observer.send(partition=0)
+    observer.has(receive(), received("m1", lock_token="a"))
+    observer.has(DELETE)
+    shows(observer, receive(), MISSING, "MGMT-15", "MGMT-10")
+    observer.queue()
+    refuses(observer, receive(), received("m1"), "MGMT-15", "MGMT-17")
+    refuses(observer, Peek(queue="q"), Peeked(messages=(view("m1"),)), "MGMT-15")
+    observer.has(Complete(queue="q", lock_token="a"), Refused(error=Error.LOCK_LOST))
+    shows(observer, receive(), Empty(), "MGMT-15", "MGMT-17")
 
 
-def test_a_deleted_queue_may_have_the_other_option(told: Told) -> None:
-    told.queue(partitioned=False)
-    told.send()
-    told.has(DELETE)
-    refuses(told, CreateQueue(queue="q"), OTHER, "MGMT-05", "MGMT-02")
-    told.queue()
-    refuses(told, GET, told_of(partitioned=False), "MGMT-01", "MGMT-05")
-    shows(told, GET, told_of(partitioned=True), "MGMT-05")
-    told.has(DELETE)
-    told.queue(partitioned=False)
-    refuses(told, receive(), received("m2"), "LIFE-01")
-    assert "MGMT-17" not in told.saw(receive(), Empty()).rules
+def test_a_deleted_queue_may_have_the_other_option(observer: Observer) -> None:
+    observer.queue(partitioned=False)
+    observer.send()
+    observer.has(DELETE)
+    refuses(observer, CreateQueue(queue="q"), OTHER, "MGMT-05", "MGMT-02")
+    observer.queue()
+    refuses(observer, GET, described_as(partitioned=False), "MGMT-01", "MGMT-05")
+    shows(observer, GET, described_as(partitioned=True), "MGMT-05")
+    observer.has(DELETE)
+    observer.queue(partitioned=False)
+    refuses(observer, receive(), received("m2"), "LIFE-01")
+    assert "MGMT-17" not in observer.saw(receive(), Empty()).rules
 
 
-def test_a_message_that_a_new_queue_does_not_give_is_missed(told: Told) -> None:
-    told.queue(duplicate_detection=True)
-    told.send(message_id="x", partition=0)
-    told.has(DELETE)
-    told.queue(duplicate_detection=True)
-    told.send(message_id="x", partition=0)
-    assert "MGMT-15" in told.saw(receive(), Empty()).rules
+def test_a_message_that_a_new_queue_does_not_give_is_missed(observer: Observer) -> None:
+    observer.queue(duplicate_detection=True)
+    observer.send(message_id="x", partition=0)
+    observer.has(DELETE)
+    observer.queue(duplicate_detection=True)
+    observer.send(message_id="x", partition=0)
+    assert "MGMT-15" in observer.saw(receive(), Empty()).rules
 
 
-def test_a_deletion_must_be_made(told: Told) -> None:
-    told.queue()
-    refuses(told, DELETE, OTHER, "MGMT-15")
+def test_a_deletion_must_be_made(observer: Observer) -> None:
+    observer.queue()
+    refuses(observer, DELETE, OTHER, "MGMT-15")
 
 
 # Transactions
 
 
-def test_commit_after_a_deletion_may_succeed_or_fail(told: Told) -> None:
+def test_commit_after_a_deletion_may_succeed_or_fail(observer: Observer) -> None:
     for outcome in (DONE, OTHER):
-        told = telling()
-        told.queue()
-        told.has(BeginTransaction(transaction="t"))
-        told.send(transaction="t", partition_key="a")
-        told.has(DELETE)
-        told.has(CommitTransaction(transaction="t"), outcome)
-        told.queue()
+        observer = observing()
+        observer.queue()
+        observer.has(BeginTransaction(transaction="t"))
+        observer.send(transaction="t", partition_key="a")
+        observer.has(DELETE)
+        observer.has(CommitTransaction(transaction="t"), outcome)
+        observer.queue()
 
 
-def test_buffered_send_may_reach_the_successor_of_its_queue(told: Told) -> None:
-    told.queue()
-    told.has(BeginTransaction(transaction="t"))
-    told.send(transaction="t", partition_key="a")
-    told.has(DELETE)
-    told.queue()
-    told.has(CommitTransaction(transaction="t"))
-    told.has(receive(), Empty())
-    told.has(receive(), received("m1", partition_key="a"))
+def test_buffered_send_may_reach_the_successor_of_its_queue(observer: Observer) -> None:
+    observer.queue()
+    observer.has(BeginTransaction(transaction="t"))
+    observer.send(transaction="t", partition_key="a")
+    observer.has(DELETE)
+    observer.queue()
+    observer.has(CommitTransaction(transaction="t"))
+    observer.has(receive(), Empty())
+    observer.has(receive(), received("m1", partition_key="a"))
 
 
 @pytest.mark.parametrize("outcome", [DONE, OTHER])
-def test_a_topic_is_not_the_deleted_queue_that_was_sent_to(told: Told, outcome: object) -> None:
-    told.queue()
-    told.has(BeginTransaction(transaction="t"))
-    told.send(transaction="t", partition_key="a")
-    told.has(DELETE)
-    told.has(CreateTopic(topic="q"))
-    told.has(CommitTransaction(transaction="t"), outcome)
+def test_a_topic_is_not_the_deleted_queue_that_was_sent_to(
+    observer: Observer, outcome: object
+) -> None:
+    observer.queue()
+    observer.has(BeginTransaction(transaction="t"))
+    observer.send(transaction="t", partition_key="a")
+    observer.has(DELETE)
+    observer.has(CreateTopic(topic="q"))
+    observer.has(CommitTransaction(transaction="t"), outcome)
 
 
 def test_buffered_send_may_precede_sends_to_the_successor() -> None:
     for first in ("m2", "m3"):
-        told = telling()
-        told.queue()
-        told.send(partition_key="a", partition=0)
-        told.has(BeginTransaction(transaction="t"))
-        told.send(transaction="t", partition_key="a", partition=0)
-        told.has(DELETE)
-        told.queue()
-        told.send(partition_key="a", partition=0)
-        told.send(partition_key="a", partition=0)
-        told.has(CommitTransaction(transaction="t"))
-        told.has(receive(), received(first, partition_key="a"))
+        observer = observing()
+        observer.queue()
+        observer.send(partition_key="a", partition=0)
+        observer.has(BeginTransaction(transaction="t"))
+        observer.send(transaction="t", partition_key="a", partition=0)
+        observer.has(DELETE)
+        observer.queue()
+        observer.send(partition_key="a", partition=0)
+        observer.send(partition_key="a", partition=0)
+        observer.has(CommitTransaction(transaction="t"))
+        observer.has(receive(), received(first, partition_key="a"))
 
 
-def test_a_rollback_for_a_deleted_queue(told: Told) -> None:
-    told.queue()
-    told.has(BeginTransaction(transaction="t"))
-    told.send(transaction="t", partition_key="a")
-    told.has(DELETE)
-    told.has(RollBackTransaction(transaction="t"))
+def test_a_rollback_for_a_deleted_queue(observer: Observer) -> None:
+    observer.queue()
+    observer.has(BeginTransaction(transaction="t"))
+    observer.send(transaction="t", partition_key="a")
+    observer.has(DELETE)
+    observer.has(RollBackTransaction(transaction="t"))
 
 
-def test_a_lock_of_before_an_update_lasts_as_it_was_given(told: Told) -> None:
-    told.queue()
-    told.send(partition=0)
-    told.has(receive(), received("m1", lock_token="a"))
-    told.has(update(lock_duration=5 * SECOND))
-    told.has(AdvanceClock(duration=30 * SECOND))
-    told.has(Complete(queue="q", lock_token="a"))
+def test_a_lock_of_before_an_update_lasts_as_it_was_given(observer: Observer) -> None:
+    observer.queue()
+    observer.send(partition=0)
+    observer.has(receive(), received("m1", lock_token="a"))
+    observer.has(update(lock_duration=5 * SECOND))
+    observer.has(AdvanceClock(duration=30 * SECOND))
+    observer.has(Complete(queue="q", lock_token="a"))
 
 
-def test_the_words_of_a_told_queue_do_not_change_it(told: Told) -> None:
-    told.queue()
-    before = told.possible
-    told.has(GET, told_of())
-    assert attrs.asdict(before[0].registry) == attrs.asdict(told.possible[0].registry)
+def test_the_words_of_a_described_queue_do_not_change_it(observer: Observer) -> None:
+    observer.queue()
+    before = observer.possible
+    observer.has(GET, described_as())
+    assert attrs.asdict(before[0].registry) == attrs.asdict(observer.possible[0].registry)

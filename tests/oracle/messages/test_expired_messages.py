@@ -14,7 +14,7 @@ from mortal import (
     may_be_given,
     mortal,
 )
-from telling import LOST, SECOND, Told, is_allowed, passes, received, telling, view
+from observing import LOST, SECOND, Observer, is_allowed, observing, passes, received, view
 
 from busproof.adapters.model import ModelAdapter
 from busproof.spec import load
@@ -36,19 +36,19 @@ from busproof.vocabulary.profile import profile_for
 
 
 @pytest.fixture
-def queue(told: Told) -> Told:
-    told.queue()
-    return told
+def queue(observer: Observer) -> Observer:
+    observer.queue()
+    return observer
 
 
 @pytest.fixture
-def burying(told: Told) -> Told:
+def burying(observer: Observer) -> Observer:
     """A queue that dead-letters expired messages."""
-    told.queue(dead_letter_expired=True)
-    return told
+    observer.queue(dead_letter_expired=True)
+    return observer
 
 
-def test_expired_message_is_dead_lettered_where_the_queue_asks_for_it(burying: Told) -> None:
+def test_expired_message_is_dead_lettered_where_the_queue_asks_for_it(burying: Observer) -> None:
     mortal(burying)
     passes(burying, 9)
     assert burying.saw(DEAD_RECEIVE, letter()).rules[0] == "TTL-02"
@@ -61,7 +61,7 @@ def test_expired_message_is_dead_lettered_where_the_queue_asks_for_it(burying: T
     assert not burying.saw(DEAD_RECEIVE, letter()).possible
 
 
-def test_elsewhere_it_is_none(queue: Told) -> None:
+def test_elsewhere_it_is_none(queue: Observer) -> None:
     mortal(queue)
     passes(queue, 11)
     assert queue.saw(DEAD_RECEIVE, letter()).rules[0] == "TTL-08"
@@ -70,7 +70,7 @@ def test_elsewhere_it_is_none(queue: Told) -> None:
     assert "TTL-08" in queue.saw(DEAD_RECEIVE, Empty()).rules
 
 
-def test_a_dead_letter_lives_for_ever(burying: Told) -> None:
+def test_a_dead_letter_lives_for_ever(burying: Observer) -> None:
     mortal(burying)
     is_kept(burying)
     burying.has(DeadLetter(queue="q", lock_token="l", reason="r"))
@@ -79,25 +79,25 @@ def test_a_dead_letter_lives_for_ever(burying: Told) -> None:
     assert is_allowed(burying, DEAD_RECEIVE, letter(reason="r"))
 
 
-def test_a_reason_of_its_own_is_not_that_of_age(burying: Told) -> None:
+def test_a_reason_of_its_own_is_not_that_of_age(burying: Observer) -> None:
     mortal(burying)
     assert "TTL-02" not in burying.saw(DEAD_RECEIVE, letter(reason="r")).rules
 
 
-def test_a_peek_may_show_it(queue: Told) -> None:
+def test_a_peek_may_show_it(queue: Observer) -> None:
     mortal(queue)
     passes(queue, 11)
     assert "TTL-09" in queue.saw(PEEK, Peeked(messages=(view("m1"),))).rules
     assert "TTL-09" in queue.saw(PEEK, Peeked()).rules
 
 
-def is_aside(told: Told) -> None:
-    mortal(told)
-    is_kept(told, number=7)
-    told.has(Defer(queue="q", lock_token="l"))
+def is_aside(observer: Observer) -> None:
+    mortal(observer)
+    is_kept(observer, number=7)
+    observer.has(Defer(queue="q", lock_token="l"))
 
 
-def test_expired_deferred_message_is_not_dead_lettered(burying: Told) -> None:
+def test_expired_deferred_message_is_not_dead_lettered(burying: Observer) -> None:
     is_aside(burying)
     passes(burying, 11)
     assert burying.saw(DEAD_RECEIVE, letter()).rules[0] == "TTL-10"
@@ -105,7 +105,7 @@ def test_expired_deferred_message_is_not_dead_lettered(burying: Told) -> None:
     assert "TTL-10" in burying.saw(DEAD_RECEIVE, Empty()).rules
 
 
-def test_expired_deferred_message_may_be_received_or_not(queue: Told) -> None:
+def test_expired_deferred_message_may_be_received_or_not(queue: Observer) -> None:
     by_number = ReceiveDeferred(queue="q", sequence_numbers=(7,))
     is_aside(queue)
     assert not is_allowed(queue, by_number, NOT_FOUND)
@@ -121,19 +121,19 @@ def schedule(delay: int, life: int = LIFE) -> Schedule:
 
 
 def test_lifetime_of_a_scheduled_message_begins_when_due() -> None:
-    told = telling(readings={"SCHEDULE-DELAY": "at-once"})
-    told.queue()
-    told.has(schedule(20), Scheduled(sequence_number=77))
-    passes(told, 29)
-    assert not is_allowed(told, RECEIVE, Empty())
-    before = told.possible
-    assert "TTL-12" in told.saw(RECEIVE, received("m1")).rules
-    told.possible = before
-    passes(told, 2)
-    assert not may_be_given(told)
+    observer = observing(readings={"SCHEDULE-DELAY": "at-once"})
+    observer.queue()
+    observer.has(schedule(20), Scheduled(sequence_number=77))
+    passes(observer, 29)
+    assert not is_allowed(observer, RECEIVE, Empty())
+    before = observer.possible
+    assert "TTL-12" in observer.saw(RECEIVE, received("m1")).rules
+    observer.possible = before
+    passes(observer, 2)
+    assert not may_be_given(observer)
 
 
-def test_lifetime_of_a_late_activation_begins_with_it(queue: Told) -> None:
+def test_lifetime_of_a_late_activation_begins_with_it(queue: Observer) -> None:
     queue.has(schedule(20), Scheduled(sequence_number=77))
     passes(queue, 60)
     assert may_be_given(queue)
@@ -143,7 +143,7 @@ def test_lifetime_of_a_late_activation_begins_with_it(queue: Told) -> None:
     assert not may_be_given(queue)
 
 
-def test_scheduled_message_may_expire_unseen(burying: Told) -> None:
+def test_scheduled_message_may_expire_unseen(burying: Observer) -> None:
     burying.has(schedule(1), LOST)
     passes(burying, 10)
     assert not is_allowed(burying, DEAD_RECEIVE, letter())

@@ -1,7 +1,7 @@
 """Locks, settlement, sessions, peeks, caches and answers that never came."""
 
 import pytest
-from telling import DONE, GONE, LOST, Told, locked, received, telling
+from observing import DONE, GONE, LOST, Observer, locked, observing, received
 
 from busproof.oracle.heap import pop, push, smallest
 from busproof.oracle.state import Namespace
@@ -27,150 +27,152 @@ SESSION = Receive(queue="q", session_id="a")
 MINUTE = 60_000_000
 
 
-def test_a_message_that_was_never_sent_cannot_be_received(told: Told) -> None:
-    told.queue()
-    assert told.saw(RECEIVE, received("nobody")).rules[0] == "LIFE-01"
+def test_a_message_that_was_never_sent_cannot_be_received(observer: Observer) -> None:
+    observer.queue()
+    assert observer.saw(RECEIVE, received("nobody")).rules[0] == "LIFE-01"
 
 
-def test_a_message_must_come_back_unchanged(told: Told) -> None:
-    told.queue()
-    told.send(partition=1, message_id="x")
-    assert told.saw(RECEIVE, received("m1", 1, message_id="y")).rules[0] == "LIFE-01"
-    assert told.saw(RECEIVE, received("m1", 2, message_id="x")).rules[0] == "KEY-01"
-    assert told.saw(RECEIVE, received("m1", 1, message_id="x")).possible
+def test_a_message_must_come_back_unchanged(observer: Observer) -> None:
+    observer.queue()
+    observer.send(partition=1, message_id="x")
+    assert observer.saw(RECEIVE, received("m1", 1, message_id="y")).rules[0] == "LIFE-01"
+    assert observer.saw(RECEIVE, received("m1", 2, message_id="x")).rules[0] == "KEY-01"
+    assert observer.saw(RECEIVE, received("m1", 1, message_id="x")).possible
 
 
-def test_a_message_that_is_gone_does_not_come_again(told: Told) -> None:
-    told.queue()
-    told.send()
-    told.has(DELETE, received("m1"))
-    assert not told.saw(DELETE, received("m1")).possible
+def test_a_message_that_is_gone_does_not_come_again(observer: Observer) -> None:
+    observer.queue()
+    observer.send()
+    observer.has(DELETE, received("m1"))
+    assert not observer.saw(DELETE, received("m1")).possible
 
 
-def test_the_session_may_come_back_as_the_partition_key(told: Told) -> None:
-    told.queue()
-    told.send(partition=1, session_id="a")
-    assert told.saw(RECEIVE, received("m1", 1, session_id="a", partition_key="a")).possible
+def test_the_session_may_come_back_as_the_partition_key(observer: Observer) -> None:
+    observer.queue()
+    observer.send(partition=1, session_id="a")
+    assert observer.saw(RECEIVE, received("m1", 1, session_id="a", partition_key="a")).possible
 
 
-def test_a_sequence_number_does_not_change(told: Told) -> None:
-    locked(told)
-    told.has(Abandon(queue="q", lock_token="l"))
-    assert told.saw(RECEIVE, received("m1", 1, 2)).rules[0] == "LIFE-01"
-    assert "LIFE-12" in told.saw(RECEIVE, received("m1", 1, 2)).rules
-    assert told.saw(RECEIVE, received("m1", 1, 1, lock_token="n")).rules[0] == "LIFE-04"
+def test_a_sequence_number_does_not_change(observer: Observer) -> None:
+    locked(observer)
+    observer.has(Abandon(queue="q", lock_token="l"))
+    assert observer.saw(RECEIVE, received("m1", 1, 2)).rules[0] == "LIFE-01"
+    assert "LIFE-12" in observer.saw(RECEIVE, received("m1", 1, 2)).rules
+    assert observer.saw(RECEIVE, received("m1", 1, 1, lock_token="n")).rules[0] == "LIFE-04"
 
 
-def test_a_locked_message_is_not_given_again_until_its_lock_ends(told: Told) -> None:
-    locked(told)
+def test_a_locked_message_is_not_given_again_until_its_lock_ends(observer: Observer) -> None:
+    locked(observer)
     again = received("m1", 1, lock_token="n")
-    assert told.saw(RECEIVE, again).rules[0] == "LIFE-02"
-    assert "LIFE-02" in told.saw(RECEIVE, Empty()).rules
-    told.has(AdvanceClock(duration=MINUTE + 1))
-    assert told.saw(RECEIVE, Empty()).rules[0] == "LIFE-05"
-    assert told.saw(RECEIVE, again).rules[0] == "LIFE-05"
+    assert observer.saw(RECEIVE, again).rules[0] == "LIFE-02"
+    assert "LIFE-02" in observer.saw(RECEIVE, Empty()).rules
+    observer.has(AdvanceClock(duration=MINUTE + 1))
+    assert observer.saw(RECEIVE, Empty()).rules[0] == "LIFE-05"
+    assert observer.saw(RECEIVE, again).rules[0] == "LIFE-05"
 
 
 def test_a_lock_may_end_anywhere_within_the_slack() -> None:
-    told = locked(telling(slack=1000))
-    told.has(AdvanceClock(duration=MINUTE - 500))
-    assert told.saw(RECEIVE, Empty()).possible
-    assert told.saw(Complete(queue="q", lock_token="l"), LOCK_LOST).possible
+    observer = locked(observing(slack=1000))
+    observer.has(AdvanceClock(duration=MINUTE - 500))
+    assert observer.saw(RECEIVE, Empty()).possible
+    assert observer.saw(Complete(queue="q", lock_token="l"), LOCK_LOST).possible
     again = received("m1", 1, lock_token="n", locked_until=2 * MINUTE)
-    assert told.saw(RECEIVE, again).rules[0] == "LIFE-05"
+    assert observer.saw(RECEIVE, again).rules[0] == "LIFE-05"
 
 
 def test_a_lock_without_end_may_have_run_in_a_cache_unless_a_reading_says_not() -> None:
     for reading, early in (("from-caching", True), ("from-handing-out", False)):
-        told = telling({"CACHE-LOCK": reading})
-        told.queue()
-        told.send(partition=1)
-        told.send(partition=2)
+        observer = observing({"CACHE-LOCK": reading})
+        observer.queue()
+        observer.send(partition=1)
+        observer.send(partition=2)
         for body, partition in (("m1", 1), ("m2", 2)):
-            told.has(RECEIVE, received(body, partition, lock_token=body))
+            observer.has(RECEIVE, received(body, partition, lock_token=body))
         complete = Complete(queue="q", lock_token="m1")
-        assert told.saw(complete, LOCK_LOST).possible == ()
+        assert observer.saw(complete, LOCK_LOST).possible == ()
         late = Complete(queue="q", lock_token="m2")
-        assert bool(told.saw(late, LOCK_LOST).possible) is early
+        assert bool(observer.saw(late, LOCK_LOST).possible) is early
 
 
-def test_a_message_is_settled_once_and_while_its_lock_lasts(told: Told) -> None:
-    locked(told)
+def test_a_message_is_settled_once_and_while_its_lock_lasts(observer: Observer) -> None:
+    locked(observer)
     complete = Complete(queue="q", lock_token="l")
-    assert told.saw(complete, LOCK_LOST).rules[0] == "LIFE-06"
-    assert told.saw(complete).rules == ("LIFE-03",)
-    assert told.saw(complete).rules[0] == "LIFE-06"
-    assert told.saw(complete, LOCK_LOST).rules == ("LIFE-06",)
-    assert told.saw(RECEIVE, received("m1", 1)).rules[0] == "LIFE-03"
-    assert "LIFE-03" in told.saw(RECEIVE, Empty()).rules
+    assert observer.saw(complete, LOCK_LOST).rules[0] == "LIFE-06"
+    assert observer.saw(complete).rules == ("LIFE-03",)
+    assert observer.saw(complete).rules[0] == "LIFE-06"
+    assert observer.saw(complete, LOCK_LOST).rules == ("LIFE-06",)
+    assert observer.saw(RECEIVE, received("m1", 1)).rules[0] == "LIFE-03"
+    assert "LIFE-03" in observer.saw(RECEIVE, Empty()).rules
 
 
-def test_an_older_lock_of_the_same_message_is_lost(told: Told) -> None:
-    locked(told)
-    told.has(AdvanceClock(duration=MINUTE + 1))
-    told.has(RECEIVE, received("m1", 1, lock_token="n"))
-    assert told.saw(Complete(queue="q", lock_token="l")).possible == ()
-    assert told.saw(Abandon(queue="q", lock_token="n")).rules == ("LIFE-04",)
+def test_an_older_lock_of_the_same_message_is_lost(observer: Observer) -> None:
+    locked(observer)
+    observer.has(AdvanceClock(duration=MINUTE + 1))
+    observer.has(RECEIVE, received("m1", 1, lock_token="n"))
+    assert observer.saw(Complete(queue="q", lock_token="l")).possible == ()
+    assert observer.saw(Abandon(queue="q", lock_token="n")).rules == ("LIFE-04",)
 
 
-def test_settling_may_fail_while_the_partition_is_down(told: Told) -> None:
-    locked(told)
-    told.has(TakePartitionDown(queue="q", partition=1))
-    assert told.saw(Complete(queue="q", lock_token="l"), GONE).rules == ("LIFE-11",)
-    assert told.saw(Complete(queue="q", lock_token="l")).possible
+def test_settling_may_fail_while_the_partition_is_down(observer: Observer) -> None:
+    locked(observer)
+    observer.has(TakePartitionDown(queue="q", partition=1))
+    assert observer.saw(Complete(queue="q", lock_token="l"), GONE).rules == ("LIFE-11",)
+    assert observer.saw(Complete(queue="q", lock_token="l")).possible
 
 
 def test_readings_decide_whether_a_receive_is_served_in_an_outage() -> None:
     for reading, refused in (("either", True), ("served", False)):
-        told = telling({"RECEIVE-IN-OUTAGE": reading})
-        told.queue()
-        told.has(TakePartitionDown(queue="q", partition=1))
-        assert bool(told.saw(RECEIVE, GONE).possible) is refused
+        observer = observing({"RECEIVE-IN-OUTAGE": reading})
+        observer.queue()
+        observer.has(TakePartitionDown(queue="q", partition=1))
+        assert bool(observer.saw(RECEIVE, GONE).possible) is refused
 
 
 def test_readings_decide_whether_a_receive_may_miss_what_another_partition_holds() -> None:
     """Found by comparing the TLA+ spec's graph with the model in every state."""
     for reading, empty in (("either", True), ("served", False)):
-        told = telling({"RECEIVE-IN-OUTAGE": reading})
-        told.queue()
-        told.send(partition=2)
-        assert not told.saw(RECEIVE, Empty()).possible
-        told.has(TakePartitionDown(queue="q", partition=1))
-        assert bool(told.saw(RECEIVE, Empty()).possible) is empty
+        observer = observing({"RECEIVE-IN-OUTAGE": reading})
+        observer.queue()
+        observer.send(partition=2)
+        assert not observer.saw(RECEIVE, Empty()).possible
+        observer.has(TakePartitionDown(queue="q", partition=1))
+        assert bool(observer.saw(RECEIVE, Empty()).possible) is empty
 
 
-def test_message_in_a_partition_that_is_down_need_not_come(told: Told) -> None:
-    told.queue()
-    told.send(partition=1)
-    told.has(TakePartitionDown(queue="q", partition=1))
-    assert told.saw(RECEIVE, Empty()).rules == ("LIFE-11",)
-    told.has(BringPartitionUp(queue="q", partition=1))
-    assert told.saw(RECEIVE, Empty()).rules[0] == "LIFE-09"
+def test_message_in_a_partition_that_is_down_need_not_come(observer: Observer) -> None:
+    observer.queue()
+    observer.send(partition=1)
+    observer.has(TakePartitionDown(queue="q", partition=1))
+    assert observer.saw(RECEIVE, Empty()).rules == ("LIFE-11",)
+    observer.has(BringPartitionUp(queue="q", partition=1))
+    assert observer.saw(RECEIVE, Empty()).rules[0] == "LIFE-09"
 
 
-def test_a_receive_finds_nothing_only_while_another_cache_may_hold_everything(told: Told) -> None:
-    told.queue()
-    told.send(partition=1)
-    told.send(partition=2)
+def test_a_receive_finds_nothing_only_while_another_cache_may_hold_everything(
+    observer: Observer,
+) -> None:
+    observer.queue()
+    observer.send(partition=1)
+    observer.send(partition=2)
     first = received("m1", 1, lock_token="l", locked_until=MINUTE)
-    told.has(RECEIVE, first, connection="c2")
-    assert told.saw(RECEIVE, Empty(), connection="c1").rules[:2] == ("LIFE-02", "LIFE-08")
-    told.send(partition=3)
-    assert told.saw(RECEIVE, Empty(), connection="c1").rules[0] == "LIFE-09"
-    told.has(AdvanceClock(duration=MINUTE + 1))
-    assert told.saw(RECEIVE, Empty(), connection="c1").rules[0] == "LIFE-13"
-    given = told.saw(RECEIVE, received("m2", 2, lock_token="k", locked_until=3 * MINUTE))
+    observer.has(RECEIVE, first, connection="c2")
+    assert observer.saw(RECEIVE, Empty(), connection="c1").rules[:2] == ("LIFE-02", "LIFE-08")
+    observer.send(partition=3)
+    assert observer.saw(RECEIVE, Empty(), connection="c1").rules[0] == "LIFE-09"
+    observer.has(AdvanceClock(duration=MINUTE + 1))
+    assert observer.saw(RECEIVE, Empty(), connection="c1").rules[0] == "LIFE-13"
+    given = observer.saw(RECEIVE, received("m2", 2, lock_token="k", locked_until=3 * MINUTE))
     assert "LIFE-13" in given.rules
 
 
-def test_the_messages_of_a_key_come_in_order(told: Told) -> None:
-    told.queue()
-    told.send(partition=1, partition_key="a")
-    told.send(partition=1, partition_key="a")
+def test_the_messages_of_a_key_come_in_order(observer: Observer) -> None:
+    observer.queue()
+    observer.send(partition=1, partition_key="a")
+    observer.send(partition=1, partition_key="a")
     second = received("m2", 1, 2, partition_key="a", lock_token="l", locked_until=MINUTE)
-    assert told.saw(RECEIVE, second).rules[0] == "KEY-17"
+    assert observer.saw(RECEIVE, second).rules[0] == "KEY-17"
     first = received("m1", 1, 1, partition_key="a", lock_token="k", locked_until=MINUTE)
-    assert told.saw(RECEIVE, first).rules[0] == "KEY-17"
+    assert observer.saw(RECEIVE, first).rules[0] == "KEY-17"
 
 
 @pytest.mark.parametrize(
@@ -181,66 +183,68 @@ def test_the_messages_of_a_key_come_in_order(told: Told) -> None:
     ],
 )
 def test_a_key_gives_no_order_where_reading_or_edition_say_so(settled: dict[str, object]) -> None:
-    told = telling(**settled)
-    told.queue()
-    told.send(partition=1, partition_key="a")
-    told.send(partition=1, partition_key="a")
-    assert told.saw(RECEIVE, received("m2", 1, 2, partition_key="a")).possible
+    observer = observing(**settled)
+    observer.queue()
+    observer.send(partition=1, partition_key="a")
+    observer.send(partition=1, partition_key="a")
+    assert observer.saw(RECEIVE, received("m2", 1, 2, partition_key="a")).possible
 
 
-def test_order_is_not_asked_of_what_was_given_back_cached_or_out_of_reach(told: Told) -> None:
-    told.queue()
+def test_order_is_not_asked_of_what_was_given_back_cached_or_out_of_reach(
+    observer: Observer,
+) -> None:
+    observer.queue()
     for _ in range(3):
-        told.send(partition=1, partition_key="a")
+        observer.send(partition=1, partition_key="a")
     first = received("m1", 1, 1, partition_key="a", lock_token="k", locked_until=MINUTE)
-    told.has(RECEIVE, first)
-    told.has(Abandon(queue="q", lock_token="k"))
+    observer.has(RECEIVE, first)
+    observer.has(Abandon(queue="q", lock_token="k"))
     second = received("m2", 1, 2, partition_key="a", lock_token="l", locked_until=MINUTE)
-    told.has(RECEIVE, second)
-    told.has(TakePartitionDown(queue="q", partition=1))
-    assert told.saw(RECEIVE, received("m3", 1, 3, partition_key="a")).possible
+    observer.has(RECEIVE, second)
+    observer.has(TakePartitionDown(queue="q", partition=1))
+    assert observer.saw(RECEIVE, received("m3", 1, 3, partition_key="a")).possible
 
 
-def test_order_is_not_asked_of_what_may_have_expired_in_a_cache(told: Told) -> None:
-    told.queue()
+def test_order_is_not_asked_of_what_may_have_expired_in_a_cache(observer: Observer) -> None:
+    observer.queue()
     for body in "ab":
-        told.send(partition=1, partition_key=body)
-        told.send(partition=1, partition_key=body)
-    told.has(RECEIVE, received("m1", 1, 1, partition_key="a", lock_token="k"))
-    told.has(AdvanceClock(duration=MINUTE + 1))
-    assert told.saw(RECEIVE, received("m4", 1, 4, partition_key="b")).possible
+        observer.send(partition=1, partition_key=body)
+        observer.send(partition=1, partition_key=body)
+    observer.has(RECEIVE, received("m1", 1, 1, partition_key="a", lock_token="k"))
+    observer.has(AdvanceClock(duration=MINUTE + 1))
+    assert observer.saw(RECEIVE, received("m4", 1, 4, partition_key="b")).possible
 
 
-def test_messages_without_key_come_in_any_order(told: Told) -> None:
-    told.queue()
-    told.send(partition=1)
-    told.send(partition=1)
-    assert told.saw(RECEIVE, received("m2", 1, 2)).rules[0] == "KEY-16"
+def test_messages_without_key_come_in_any_order(observer: Observer) -> None:
+    observer.queue()
+    observer.send(partition=1)
+    observer.send(partition=1)
+    assert observer.saw(RECEIVE, received("m2", 1, 2)).rules[0] == "KEY-16"
 
 
-def test_two_sends_of_one_body_can_be_received_twice(told: Told) -> None:
-    told.queue()
+def test_two_sends_of_one_body_can_be_received_twice(observer: Observer) -> None:
+    observer.queue()
     for _ in range(2):
-        told.has(Send(queue="q", message=Message(body="same")), partition=1)
-    told.has(DELETE, received("same", 1, 1))
-    told.has(DELETE, received("same", 1, 2))
-    assert told.saw(DELETE, received("same", 1, 3)).possible == ()
+        observer.has(Send(queue="q", message=Message(body="same")), partition=1)
+    observer.has(DELETE, received("same", 1, 1))
+    observer.has(DELETE, received("same", 1, 2))
+    assert observer.saw(DELETE, received("same", 1, 3)).possible == ()
 
 
 def test_on_a_real_clock_a_lock_may_end_between_call_and_return() -> None:
-    told = telling(clock=Clock.REAL)
-    told.has(CreateQueue(queue="q", lock_duration=1000), at=(0, 10))
-    told.has(Send(queue="q", message=Message(body="m1")), partition=1, at=(20, 30))
-    told.has(RECEIVE, received("m1", 1, lock_token="l"), at=(40, 50))
+    observer = observing(clock=Clock.REAL)
+    observer.has(CreateQueue(queue="q", lock_duration=1000), at=(0, 10))
+    observer.has(Send(queue="q", message=Message(body="m1")), partition=1, at=(20, 30))
+    observer.has(RECEIVE, received("m1", 1, lock_token="l"), at=(40, 50))
     complete = Complete(queue="q", lock_token="l")
-    assert told.saw(complete, LOCK_LOST, at=(900, 950)).possible == ()
-    assert told.saw(complete, LOCK_LOST, at=(1000, 1045)).possible
-    assert told.saw(complete, DONE, at=(1046, None)).possible
-    assert told.saw(RECEIVE, Empty(), at=(1060, 1070)).possible
+    assert observer.saw(complete, LOCK_LOST, at=(900, 950)).possible == ()
+    assert observer.saw(complete, LOCK_LOST, at=(1000, 1045)).possible
+    assert observer.saw(complete, DONE, at=(1046, None)).possible
+    assert observer.saw(RECEIVE, Empty(), at=(1060, 1070)).possible
 
 
-def test_every_command_has_an_answer_and_a_refusal_stores_nothing(told: Told) -> None:
-    locked(told)
+def test_every_command_has_an_answer_and_a_refusal_stores_nothing(observer: Observer) -> None:
+    locked(observer)
     for command in (
         RECEIVE,
         DELETE,
@@ -248,25 +252,27 @@ def test_every_command_has_an_answer_and_a_refusal_stores_nothing(told: Told) ->
         Complete(queue="q", lock_token="l"),
         Send(queue="q", message=Message(body="x", session_id="a", partition_key="b")),
     ):
-        for transition in told.step(command):
+        for transition in observer.step(command):
             if isinstance(transition.outcome, Refused):
-                assert stored(transition.next) == stored(told.possible[0])
-    assert told.step(Peek(queue="nowhere"))[0].outcome == Refused(error=Error.NOT_FOUND)
+                assert stored(transition.next) == stored(observer.possible[0])
+    assert observer.step(Peek(queue="nowhere"))[0].outcome == Refused(error=Error.NOT_FOUND)
 
 
-def test_the_models_own_bus_gives_nothing_from_a_partition_that_is_down(told: Told) -> None:
-    told.queue()
+def test_the_models_own_bus_gives_nothing_from_a_partition_that_is_down(observer: Observer) -> None:
+    observer.queue()
     for partition in (1, 2):
-        told.send(partition=partition)
-    told.has(TakePartitionDown(queue="q", partition=1))
-    given = [found.outcome for found in told.step(RECEIVE) if isinstance(found.outcome, Received)]
+        observer.send(partition=partition)
+    observer.has(TakePartitionDown(queue="q", partition=1))
+    given = [
+        found.outcome for found in observer.step(RECEIVE) if isinstance(found.outcome, Received)
+    ]
     assert ["m2"] == [outcome.message.body for outcome in given]
 
 
-def test_a_message_with_no_key_but_an_id_is_missed(told: Told) -> None:
-    told.queue()
-    told.send(partition=1, message_id="x")
-    assert "KEY-12" in told.saw(RECEIVE, Empty()).rules
+def test_a_message_with_no_key_but_an_id_is_missed(observer: Observer) -> None:
+    observer.queue()
+    observer.send(partition=1, message_id="x")
+    assert "KEY-12" in observer.saw(RECEIVE, Empty()).rules
 
 
 def stored(namespace: Namespace) -> object:
@@ -281,12 +287,12 @@ def test_an_empty_heap_gives_nothing() -> None:
         pop(pop(pop(heap)))
 
 
-def test_a_message_of_a_session_nobody_holds_breaks_a_session_rule(told: Told) -> None:
+def test_a_message_of_a_session_nobody_holds_breaks_a_session_rule(observer: Observer) -> None:
     """Even one that may not have been sent, which stands in no line."""
-    told.queue(requires_session=True)
+    observer.queue(requires_session=True)
     lost = Send(queue="q", message=Message(body="m", session_id="a"))
-    told.has(lost, LOST, partition=1)
+    observer.has(lost, LOST, partition=1)
     given = received("m", 1, session_id="a", lock_token="l", locked_until=MINUTE)
-    found = told.saw(SESSION, given)
+    found = observer.saw(SESSION, given)
     assert found.possible == ()
     assert "LIFE-10" == found.rules[0]

@@ -1,7 +1,7 @@
 """What has to come in the end: what is forwarded or scheduled, and nothing may keep."""
 
 import pytest
-from telling import Told, telling
+from observing import Observer, observing
 
 from busproof.oracle.messages.liveness import owed
 from busproof.vocabulary.commands import (
@@ -21,8 +21,8 @@ END = CreateQueue(queue="end", partitioned=False)
 SOURCE = CreateQueue(queue="q", partitioned=False, forward_to="end")
 
 
-def told(*commands: Command, readings: dict[str, str] | None = None) -> Told:
-    found = telling(readings or {})
+def observer(*commands: Command, readings: dict[str, str] | None = None) -> Observer:
+    found = observing(readings or {})
     for each in commands:
         found.saw(each, *((Scheduled(),) if isinstance(each, Schedule) else ()))
     return found
@@ -46,32 +46,32 @@ def send(**properties: object) -> Send:
 def test_forwarded_message_is_due_unless_it_may_be_kept(
     commands: tuple[Command, ...], rule: str | None
 ) -> None:
-    (state,) = told(*commands).possible
+    (state,) = observer(*commands).possible
     assert rule == owed(state, "end", None, 0)
 
 
 @pytest.mark.parametrize("delay", ["SCHEDULE-DELAY", "FORWARD-DELAY"])
 def test_nothing_is_due_without_a_deadline(delay: str) -> None:
-    (state,) = told(END, SOURCE, send(), readings={delay: "unbounded"}).possible
+    (state,) = observer(END, SOURCE, send(), readings={delay: "unbounded"}).possible
     assert owed(state, "end", None, 0) is None
 
 
 def test_arrivals_before_a_disturbance_are_not_due() -> None:
     """Arrivals are counted from 0; whoever asks says from which one on."""
-    (state,) = told(END, SOURCE, send()).possible
+    (state,) = observer(END, SOURCE, send()).possible
     assert owed(state, "end", None, 1) is None
 
 
 def test_each_session_is_due_its_own_messages() -> None:
     sessions = CreateQueue(queue="end", partitioned=False, requires_session=True)
-    (state,) = told(sessions, SOURCE, send(session_id="a")).possible
+    (state,) = observer(sessions, SOURCE, send(session_id="a")).possible
     assert "FWD-26" == owed(state, "end", "a", 0)
     assert owed(state, "end", "b", 0) is None
 
 
 def test_scheduled_message_is_due_at_its_time() -> None:
     later = Schedule(queue="end", message=Message(body="m1"), delay=SECOND)
-    found = told(END, later)
+    found = observer(END, later)
     assert owed(found.possible[0], "end", None, 0) is None
     found.saw(AdvanceClock(duration=2 * SECOND))
     found.saw(Receive(queue="end"), Empty())

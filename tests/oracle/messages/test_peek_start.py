@@ -1,7 +1,7 @@
 """What a peek begins with, from where it goes on, and how much it shows."""
 
 import pytest
-from telling import DONE, Told, received, telling, view
+from observing import DONE, Observer, observing, received, view
 
 from busproof.vocabulary.commands import (
     Abandon,
@@ -32,99 +32,101 @@ def shown(*bodies: str, partition: int = 0, **seen: object) -> Peeked:
     return Peeked(messages=tuple(view(each, partition, int(each[1:]), **seen) for each in bodies))
 
 
-def regular(told: Told, number: int = 2, **settings: object) -> Told:
-    told.queue(partitioned=False, **settings)
+def regular(observer: Observer, number: int = 2, **settings: object) -> Observer:
+    observer.queue(partitioned=False, **settings)
     for _ in range(number):
-        told.send()
-    return told
+        observer.send()
+    return observer
 
 
-def begins(told: Told, body: str, **more: object) -> bool:
+def begins(observer: Observer, body: str, **more: object) -> bool:
     """Whether a peek may begin with this message."""
-    return bool(told.saw(PEEK, shown(body, **more)).possible)
+    return bool(observer.saw(PEEK, shown(body, **more)).possible)
 
 
-def test_a_peek_into_a_regular_queue_shows_the_oldest(told: Told) -> None:
-    regular(told)
-    assert told.saw(PEEK, shown("m2")).rules[0] == "PART-14"
-    assert told.saw(PEEK, Peeked()).rules[0] == "PART-14"
-    assert "PART-14" in told.saw(PEEK, shown("m1")).rules
-    told.has(TAKE, received("m1", 0, 1))
-    assert "PART-14" not in told.saw(PEEK, shown("m2")).rules
-    told.has(TAKE, received("m2", 0, 2))
-    told.has(PEEK, Peeked())
+def test_a_peek_into_a_regular_queue_shows_the_oldest(observer: Observer) -> None:
+    regular(observer)
+    assert observer.saw(PEEK, shown("m2")).rules[0] == "PART-14"
+    assert observer.saw(PEEK, Peeked()).rules[0] == "PART-14"
+    assert "PART-14" in observer.saw(PEEK, shown("m1")).rules
+    observer.has(TAKE, received("m1", 0, 1))
+    assert "PART-14" not in observer.saw(PEEK, shown("m2")).rules
+    observer.has(TAKE, received("m2", 0, 2))
+    observer.has(PEEK, Peeked())
 
 
 def test_omitted_first_message_breaks_the_deferral_rule_only_if_deferred(
-    told: Told,
+    observer: Observer,
 ) -> None:
     """What a peek leaves out breaks the rule on deferred messages only where there is one."""
-    regular(told)
-    assert "DEFER-09" not in told.saw(PEEK, Peeked()).rules
-    told.has(LOCK, received("m1", 0, 1, lock_token="l"))
-    told.has(Defer(queue="q", lock_token="l"))
-    assert ("PART-14", "DEFER-09") == told.saw(PEEK, Peeked()).rules[:2]
-    assert ("PART-14", "DEFER-09") == told.saw(PEEK, shown("m2")).rules[:2]
+    regular(observer)
+    assert "DEFER-09" not in observer.saw(PEEK, Peeked()).rules
+    observer.has(LOCK, received("m1", 0, 1, lock_token="l"))
+    observer.has(Defer(queue="q", lock_token="l"))
+    assert ("PART-14", "DEFER-09") == observer.saw(PEEK, Peeked()).rules[:2]
+    assert ("PART-14", "DEFER-09") == observer.saw(PEEK, shown("m2")).rules[:2]
 
 
-def test_either_message_of_a_transaction_may_be_the_oldest(told: Told) -> None:
+def test_either_message_of_a_transaction_may_be_the_oldest(observer: Observer) -> None:
     """Of two transactions that follow each other, the first one's."""
-    regular(told, 0)
+    regular(observer, 0)
     for transaction in ("t", "u"):
-        told.has(BeginTransaction(transaction=transaction))
+        observer.has(BeginTransaction(transaction=transaction))
         for _ in range(2):
-            told.send(transaction=transaction)
-        told.has(CommitTransaction(transaction=transaction))
-    assert begins(told, "m1")
-    assert begins(told, "m2")
-    assert told.saw(PEEK, shown("m3")).rules[0] == "PART-14"
+            observer.send(transaction=transaction)
+        observer.has(CommitTransaction(transaction=transaction))
+    assert begins(observer, "m1")
+    assert begins(observer, "m2")
+    assert observer.saw(PEEK, shown("m3")).rules[0] == "PART-14"
 
 
-def test_even_if_somebody_has_locked_it(told: Told) -> None:
-    regular(told)
-    told.has(LOCK, received("m1", 0, 1, lock_token="l"))
-    assert told.saw(PEEK, shown("m2")).rules[0] == "PART-14"
-    told.has(Complete(queue="q", lock_token="l"))
-    assert begins(told, "m2")
+def test_even_if_somebody_has_locked_it(observer: Observer) -> None:
+    regular(observer)
+    observer.has(LOCK, received("m1", 0, 1, lock_token="l"))
+    assert observer.saw(PEEK, shown("m2")).rules[0] == "PART-14"
+    observer.has(Complete(queue="q", lock_token="l"))
+    assert begins(observer, "m2")
 
 
-def test_message_possibly_dead_lettered_need_not_be_shown_first(told: Told) -> None:
-    regular(told, max_delivery_count=1)
-    told.has(LOCK, received("m1", 0, 1, lock_token="l"))
-    told.has(Abandon(queue="q", lock_token="l"), LOST)
-    assert begins(told, "m2")
+def test_message_possibly_dead_lettered_need_not_be_shown_first(observer: Observer) -> None:
+    regular(observer, max_delivery_count=1)
+    observer.has(LOCK, received("m1", 0, 1, lock_token="l"))
+    observer.has(Abandon(queue="q", lock_token="l"), LOST)
+    assert begins(observer, "m2")
 
 
-def test_message_possibly_deferred_need_not_be_shown_first(told: Told) -> None:
-    regular(told)
-    told.has(LOCK, received("m1", 0, 1, lock_token="l"))
-    told.has(Defer(queue="q", lock_token="l"), LOST)
-    assert begins(told, "m2")
+def test_message_possibly_deferred_need_not_be_shown_first(observer: Observer) -> None:
+    regular(observer)
+    observer.has(LOCK, received("m1", 0, 1, lock_token="l"))
+    observer.has(Defer(queue="q", lock_token="l"), LOST)
+    assert begins(observer, "m2")
 
 
-def test_message_possibly_over_its_delivery_limit_need_not_be_shown_first(told: Told) -> None:
-    regular(told, max_delivery_count=2, lock_duration=5_000_000)
-    told.has(LOCK, received("m1", 0, 1, lock_token="l"))
-    told.has(Abandon(queue="q", lock_token="l"))
-    told.has(LOCK, received("m2", 0, 2, lock_token="k"))
-    told.has(AdvanceClock(duration=6_000_000))
-    assert begins(told, "m2")
+def test_message_possibly_over_its_delivery_limit_need_not_be_shown_first(
+    observer: Observer,
+) -> None:
+    regular(observer, max_delivery_count=2, lock_duration=5_000_000)
+    observer.has(LOCK, received("m1", 0, 1, lock_token="l"))
+    observer.has(Abandon(queue="q", lock_token="l"))
+    observer.has(LOCK, received("m2", 0, 2, lock_token="k"))
+    observer.has(AdvanceClock(duration=6_000_000))
+    assert begins(observer, "m2")
 
 
-def test_message_possibly_expired_need_not_be_shown_first(told: Told) -> None:
-    told.queue(partitioned=False)
-    told.send(time_to_live=5_000_000)
-    told.send()
-    assert not begins(told, "m2")
-    told.has(AdvanceClock(duration=5_000_000))
-    assert begins(told, "m2")
+def test_message_possibly_expired_need_not_be_shown_first(observer: Observer) -> None:
+    observer.queue(partitioned=False)
+    observer.send(time_to_live=5_000_000)
+    observer.send()
+    assert not begins(observer, "m2")
+    observer.has(AdvanceClock(duration=5_000_000))
+    assert begins(observer, "m2")
 
 
-def test_message_possibly_received_need_not_be_shown_first(told: Told) -> None:
-    regular(told)
-    told.has(TAKE, LOST)
-    assert begins(told, "m2")
-    told.has(PEEK, Peeked())
+def test_message_possibly_received_need_not_be_shown_first(observer: Observer) -> None:
+    regular(observer)
+    observer.has(TAKE, LOST)
+    assert begins(observer, "m2")
+    observer.has(PEEK, Peeked())
 
 
 @pytest.mark.parametrize(("reading", "allowed"), [("either", True), ("kept", False)])
@@ -132,83 +134,83 @@ def test_message_possibly_deleted_into_a_cache_need_not_be_shown_first(
     reading: str, allowed: bool
 ) -> None:
     """CACHE-DELETE: with what it has given, it may delete all that it holds."""
-    told = regular(telling({"CACHE-DELETE": reading}), 3)
-    told.has(TAKE, received("m1", 0, 1))
-    assert allowed is begins(told, "m3")
-    assert allowed is bool(told.saw(PEEK, Peeked()).possible)
+    observer = regular(observing({"CACHE-DELETE": reading}), 3)
+    observer.has(TAKE, received("m1", 0, 1))
+    assert allowed is begins(observer, "m3")
+    assert allowed is bool(observer.saw(PEEK, Peeked()).possible)
 
 
-def test_deferred_message_is_in_no_cache(told: Told) -> None:
+def test_deferred_message_is_in_no_cache(observer: Observer) -> None:
     """So none deletes it unseen."""
-    regular(told, 3)
-    told.has(LOCK, received("m1", 0, 1, lock_token="l"))
-    told.has(Defer(queue="q", lock_token="l"))
-    told.has(TAKE, received("m2", 0, 2))
-    assert not told.saw(PEEK, Peeked()).possible
+    regular(observer, 3)
+    observer.has(LOCK, received("m1", 0, 1, lock_token="l"))
+    observer.has(Defer(queue="q", lock_token="l"))
+    observer.has(TAKE, received("m2", 0, 2))
+    assert not observer.saw(PEEK, Peeked()).possible
 
 
-def test_message_of_an_unanswered_send_need_not_be_shown_first(told: Told) -> None:
-    told.queue(partitioned=False)
-    told.send(LOST)
-    told.send()
-    assert begins(told, "m2")
+def test_message_of_an_unanswered_send_need_not_be_shown_first(observer: Observer) -> None:
+    observer.queue(partitioned=False)
+    observer.send(LOST)
+    observer.send()
+    assert begins(observer, "m2")
 
 
-def test_message_of_unknown_place_need_not_be_shown_first(told: Told) -> None:
-    told.queue(partitioned=False)
+def test_message_of_unknown_place_need_not_be_shown_first(observer: Observer) -> None:
+    observer.queue(partitioned=False)
     later = Schedule(queue="q", message=Message(body="m8"), delay=1_000_000)
-    told.has(later, Scheduled(sequence_number=8))
-    told.bodies = 8
-    told.send()
+    observer.has(later, Scheduled(sequence_number=8))
+    observer.bodies = 8
+    observer.send()
     scheduled = shown("m8", state=MessageState.SCHEDULED)
-    assert told.saw(PEEK, scheduled).possible
-    told.has(AdvanceClock(duration=2_000_000))
-    assert begins(told, "m9")
-    told.has(SEVERAL, Peeked(messages=(view("m9", 0, 9), view("m8", 0, 10))))
-    told.has(PEEK, Peeked(messages=(view("m8", 0, 10),)))
+    assert observer.saw(PEEK, scheduled).possible
+    observer.has(AdvanceClock(duration=2_000_000))
+    assert begins(observer, "m9")
+    observer.has(SEVERAL, Peeked(messages=(view("m9", 0, 9), view("m8", 0, 10))))
+    observer.has(PEEK, Peeked(messages=(view("m8", 0, 10),)))
 
 
-def test_locked_scheduled_message_need_not_be_shown_first(told: Told) -> None:
-    told.queue()
+def test_locked_scheduled_message_need_not_be_shown_first(observer: Observer) -> None:
+    observer.queue()
     later = Schedule(queue="q", message=Message(body="m8"), delay=1_000_000)
-    told.has(later, Scheduled())
-    told.has(AdvanceClock(duration=2_000_000))
-    told.has(LOCK, received("m8", 1, 8, lock_token="l"))
-    told.bodies = 8
-    told.send(partition=1)
-    assert begins(told, "m9", partition=1)
+    observer.has(later, Scheduled())
+    observer.has(AdvanceClock(duration=2_000_000))
+    observer.has(LOCK, received("m8", 1, 8, lock_token="l"))
+    observer.bodies = 8
+    observer.send(partition=1)
+    assert begins(observer, "m9", partition=1)
 
 
-def test_either_of_two_equal_messages_may_be_shown(told: Told) -> None:
-    told.queue(partitioned=False)
-    told.send()
-    told.send(body="m7")
-    told.send(body="m7")
-    assert begins(told, "m7")
+def test_either_of_two_equal_messages_may_be_shown(observer: Observer) -> None:
+    observer.queue(partitioned=False)
+    observer.send()
+    observer.send(body="m7")
+    observer.send(body="m7")
+    assert begins(observer, "m7")
 
 
 @pytest.mark.parametrize("key", [{}, {"partition_key": "k"}], ids=["without a key", "of one key"])
 def test_received_message_of_an_unanswered_send_may_stand_anywhere(
-    told: Told, key: dict[str, str]
+    observer: Observer, key: dict[str, str]
 ) -> None:
     """It is there, and a receiver holds it; but it may have come after the other."""
-    told.queue()
-    told.send(LOST, **key)
-    told.send(partition=1, **key)
+    observer.queue()
+    observer.send(LOST, **key)
+    observer.send(partition=1, **key)
     numbers = (("m2", 1), ("m1", 2))
     for body, number in numbers:
         lock = {"lock_token": body, "locked_until": 60_000_000}
-        told.has(LOCK, received(body, 1, number, **lock, **key))
-    told.has(SEVERAL, Peeked(messages=tuple(view(body, 1, at, **key) for body, at in numbers)))
+        observer.has(LOCK, received(body, 1, number, **lock, **key))
+    observer.has(SEVERAL, Peeked(messages=tuple(view(body, 1, at, **key) for body, at in numbers)))
 
 
-def test_buffered_send_is_not_older(told: Told) -> None:
-    told.queue(partitioned=False)
-    told.has(BeginTransaction(transaction="t"))
-    told.send(transaction="t")
-    told.send()
-    told.has(CommitTransaction(transaction="t"))
-    assert begins(told, "m1")
+def test_buffered_send_is_not_older(observer: Observer) -> None:
+    observer.queue(partitioned=False)
+    observer.has(BeginTransaction(transaction="t"))
+    observer.send(transaction="t")
+    observer.send()
+    observer.has(CommitTransaction(transaction="t"))
+    assert begins(observer, "m1")
 
 
 @pytest.mark.parametrize(
@@ -219,80 +221,80 @@ def test_buffered_send_is_not_older(told: Told) -> None:
 def test_nothing_is_said_of_it_in(
     observability: dict[str, object], silent: tuple[str, ...]
 ) -> None:
-    told = regular(telling(silent=frozenset(silent), **observability))
-    assert begins(told, "m2")
-    told.has(PEEK, Peeked())
+    observer = regular(observing(silent=frozenset(silent), **observability))
+    assert begins(observer, "m2")
+    observer.has(PEEK, Peeked())
 
 
-def test_peek_from_a_number_or_session_shows_no_first_message(told: Told) -> None:
-    regular(told)
-    told.has(Peek(queue="q", from_sequence_number=2), shown("m2"))
-    told.has(Peek(queue="q", session_id="a"), Peeked())
+def test_peek_from_a_number_or_session_shows_no_first_message(observer: Observer) -> None:
+    regular(observer)
+    observer.has(Peek(queue="q", from_sequence_number=2), shown("m2"))
+    observer.has(Peek(queue="q", session_id="a"), Peeked())
 
 
-def test_first_message_is_open_in_an_outage(told: Told) -> None:
-    regular(told)
-    told.has(TakePartitionDown(queue="q", partition=0))
-    assert begins(told, "m2")
+def test_first_message_is_open_in_an_outage(observer: Observer) -> None:
+    regular(observer)
+    observer.has(TakePartitionDown(queue="q", partition=0))
+    assert begins(observer, "m2")
 
 
-def test_first_message_is_open_after_forwarding(told: Told) -> None:
-    told.queue(partitioned=False)
-    told.has(CreateQueue(queue="source", partitioned=False, forward_to="q"))
-    told.has(Send(queue="source", message=Message(body="n1")))
-    told.send()
-    told.send()
-    assert begins(told, "m2")
+def test_first_message_is_open_after_forwarding(observer: Observer) -> None:
+    observer.queue(partitioned=False)
+    observer.has(CreateQueue(queue="source", partitioned=False, forward_to="q"))
+    observer.has(Send(queue="source", message=Message(body="n1")))
+    observer.send()
+    observer.send()
+    assert begins(observer, "m2")
 
 
 def test_on_a_real_clock_sends_side_by_side_have_no_order() -> None:
-    told = telling(clock=Clock.REAL)
-    told.has(CreateQueue(queue="q", partitioned=False), DONE, at=(0, 1))
+    observer = observing(clock=Clock.REAL)
+    observer.has(CreateQueue(queue="q", partitioned=False), DONE, at=(0, 1))
     for number, at in enumerate(((2, 9), (4, 8), (20, 21)), start=1):
         message = Message(body=f"m{number}")
-        told.has(Send(queue="q", message=message), DONE, at=at)
-    assert told.saw(PEEK, shown("m2"), at=(30, 31)).possible
-    assert not told.saw(PEEK, shown("m3"), at=(32, 33)).possible
+        observer.has(Send(queue="q", message=message), DONE, at=at)
+    assert observer.saw(PEEK, shown("m2"), at=(30, 31)).possible
+    assert not observer.saw(PEEK, shown("m3"), at=(32, 33)).possible
 
 
-def test_a_peek_begins_with_the_oldest_of_one_partition(told: Told) -> None:
-    told.queue()
+def test_a_peek_begins_with_the_oldest_of_one_partition(observer: Observer) -> None:
+    observer.queue()
     for partition in (1, 2, 1, 2):
-        told.send(partition=partition)
-    assert told.saw(PEEK, shown("m3", partition=1)).rules[0] == "PART-15"
-    assert {"PART-15", "PART-16"} <= set(told.saw(PEEK, shown("m2", partition=2)).rules)
-    assert {"PART-15", "PART-16"} <= set(told.saw(PEEK, shown("m1", partition=1)).rules)
-    told.has(PEEK, Peeked())
-    told.has(TAKE, received("m1", 1, 1))
-    assert begins(told, "m3", partition=1)
+        observer.send(partition=partition)
+    assert observer.saw(PEEK, shown("m3", partition=1)).rules[0] == "PART-15"
+    assert {"PART-15", "PART-16"} <= set(observer.saw(PEEK, shown("m2", partition=2)).rules)
+    assert {"PART-15", "PART-16"} <= set(observer.saw(PEEK, shown("m1", partition=1)).rules)
+    observer.has(PEEK, Peeked())
+    observer.has(TAKE, received("m1", 1, 1))
+    assert begins(observer, "m3", partition=1)
 
 
-def test_partition_of_a_message_may_be_learned_before_a_peek(told: Told) -> None:
-    told.queue()
-    told.send()
-    told.send()
-    told.has(PEEK, shown("m2", partition=2))
-    told.has(LOCK, received("m1", 2, 1, lock_token="l"))
-    assert told.saw(PEEK, shown("m2", partition=2)).rules[0] == "PART-15"
+def test_partition_of_a_message_may_be_learned_before_a_peek(observer: Observer) -> None:
+    observer.queue()
+    observer.send()
+    observer.send()
+    observer.has(PEEK, shown("m2", partition=2))
+    observer.has(LOCK, received("m1", 2, 1, lock_token="l"))
+    assert observer.saw(PEEK, shown("m2", partition=2)).rules[0] == "PART-15"
 
 
 def test_observer_without_partitions_allows_any_first_message() -> None:
-    told = telling(partitions=4, witness=False)
-    told.queue()
-    told.send()
-    told.send()
-    assert begins(told, "m2")
+    observer = observing(partitions=4, witness=False)
+    observer.queue()
+    observer.send()
+    observer.send()
+    assert begins(observer, "m2")
 
 
 @pytest.mark.parametrize(
     ("reading", "allowed"), [("either", True), ("nothing", True), ("next-partition", False)]
 )
 def test_readings_decide_what_an_empty_partition_shows(reading: str, allowed: bool) -> None:
-    told = telling({"PEEK-EMPTY": reading})
-    told.queue()
-    told.has(PEEK, Peeked())
-    told.send(partition=1)
-    found = told.saw(PEEK, Peeked())
+    observer = observing({"PEEK-EMPTY": reading})
+    observer.queue()
+    observer.has(PEEK, Peeked())
+    observer.send(partition=1)
+    found = observer.saw(PEEK, Peeked())
     assert bool(found.possible) is allowed
     if allowed:
         assert "PART-21" in found.rules
@@ -300,34 +302,34 @@ def test_readings_decide_what_an_empty_partition_shows(reading: str, allowed: bo
         assert found.rules[0] == "PART-15"
 
 
-def test_a_peek_shows_no_more_than_it_was_asked_for(told: Told) -> None:
-    regular(told, 3)
+def test_a_peek_shows_no_more_than_it_was_asked_for(observer: Observer) -> None:
+    regular(observer, 3)
     two = Peek(queue="q", count=2)
-    assert told.saw(two, shown("m1", "m2", "m3")).rules[0] == "PART-19"
-    assert "PART-19" in told.saw(two, shown("m1", "m2")).rules
-    assert told.saw(SEVERAL, shown("m1", "m1")).rules[0] == "PART-19"
-    assert "PART-19" not in told.saw(SEVERAL, shown("m1", "m2", "m3")).rules
+    assert observer.saw(two, shown("m1", "m2", "m3")).rules[0] == "PART-19"
+    assert "PART-19" in observer.saw(two, shown("m1", "m2")).rules
+    assert observer.saw(SEVERAL, shown("m1", "m1")).rules[0] == "PART-19"
+    assert "PART-19" not in observer.saw(SEVERAL, shown("m1", "m2", "m3")).rules
 
 
 @pytest.mark.parametrize(("partitioned", "allowed"), [(True, True), (False, False)])
 def test_peek_of_a_regular_queue_keeps_the_order_of_numbers_that_name_no_partition(
     partitioned: bool, allowed: bool
 ) -> None:
-    told = telling({"SEQUENCE-EXPOSES": "opaque"})
-    told.queue(partitioned=partitioned)
-    told.send()
-    told.send()
+    observer = observing({"SEQUENCE-EXPOSES": "opaque"})
+    observer.queue(partitioned=partitioned)
+    observer.send()
+    observer.send()
     both = (view("m2", 0, 2), view("m1", 0, 1))
-    assert allowed is bool(told.saw(SEVERAL, Peeked(messages=both)).possible)
+    assert allowed is bool(observer.saw(SEVERAL, Peeked(messages=both)).possible)
 
 
-def test_peek_may_show_fewer_messages(told: Told) -> None:
-    told.queue()
+def test_peek_may_show_fewer_messages(observer: Observer) -> None:
+    observer.queue()
     for partition in (1, 2, 1):
-        told.send(partition=partition, size=200_000)
-    fewer = told.saw(SEVERAL, shown("m1", partition=1)).rules
+        observer.send(partition=partition, size=200_000)
+    fewer = observer.saw(SEVERAL, shown("m1", partition=1)).rules
     assert {"PART-17", "PART-18"} <= set(fewer)
-    assert not {"PART-17", "PART-18"} & set(told.saw(PEEK, shown("m1", partition=1)).rules)
+    assert not {"PART-17", "PART-18"} & set(observer.saw(PEEK, shown("m1", partition=1)).rules)
 
 
 @pytest.mark.parametrize(
@@ -339,48 +341,48 @@ def test_peek_may_show_fewer_messages(told: Told) -> None:
         ({"SEQUENCE-EXPOSES": "opaque"}, 1, True),
     ],
 )
-def test_a_peek_goes_on_from_where_it_is_told(
+def test_a_peek_goes_on_from_where_it_is_asked_to(
     readings: dict[str, str], partition: int, allowed: bool
 ) -> None:
-    told = telling(readings)
-    told.queue()
-    told.send(partition=partition)
-    told.send(partition=1)
+    observer = observing(readings)
+    observer.queue()
+    observer.send(partition=partition)
+    observer.send(partition=1)
     start = (1 << SEQUENCE_BITS) + 2
     on = Peek(queue="q", count=2, from_sequence_number=start)
-    found = told.saw(on, shown("m1", partition=partition))
+    found = observer.saw(on, shown("m1", partition=partition))
     assert bool(found.possible) is allowed
     if not allowed:
         assert found.rules[0] == "PART-20"
-    assert "PART-20" in told.saw(on, shown("m2", partition=1)).rules
-    assert told.saw(on, Peeked()).possible
+    assert "PART-20" in observer.saw(on, shown("m2", partition=1)).rules
+    assert observer.saw(on, Peeked()).possible
 
 
 @pytest.mark.parametrize(("reading", "allowed"), [("libraries", False), ("bus", True)])
 def test_readings_decide_whether_a_bus_need_offer_peeks(reading: str, allowed: bool) -> None:
-    told = regular(telling({"LIBRARIES": reading}))
+    observer = regular(observing({"LIBRARIES": reading}))
     refused = Refused(error=Error.INVALID_OPERATION)
-    assert bool(told.saw(PEEK, refused).possible) is allowed
+    assert bool(observer.saw(PEEK, refused).possible) is allowed
 
 
-def test_numbers_that_tell_no_partition_have_no_order() -> None:
-    told = telling({"SEQUENCE-EXPOSES": "opaque"})
-    told.queue()
-    told.send(partition=1)
-    told.send(partition=2)
+def test_numbers_that_reveal_no_partition_have_no_order() -> None:
+    observer = observing({"SEQUENCE-EXPOSES": "opaque"})
+    observer.queue()
+    observer.send(partition=1)
+    observer.send(partition=2)
     there = (view("m1", 1, 9), view("m2", 1, 5))
-    assert told.saw(SEVERAL, Peeked(messages=there)).possible
+    assert observer.saw(SEVERAL, Peeked(messages=there)).possible
 
 
 @pytest.mark.parametrize(("reading", "allowed"), [("exceptions", True), ("identical", False)])
 def test_first_message_of_a_peek_follows_the_reading(reading: str, allowed: bool) -> None:
-    told = telling({"LIKE-REGULAR": reading})
-    told.queue()
-    told.send(partition=1, partition_key="a")
-    told.send(partition=2, partition_key="b")
+    observer = observing({"LIKE-REGULAR": reading})
+    observer.queue()
+    observer.send(partition=1, partition_key="a")
+    observer.send(partition=2, partition_key="b")
     second = view("m2", 2, 2, partition_key="b")
-    found = told.saw(PEEK, Peeked(messages=(second,)))
+    found = observer.saw(PEEK, Peeked(messages=(second,)))
     assert bool(found.possible) is allowed
     assert ("PART-15" if not allowed else "PART-16") in found.rules
-    first = told.saw(PEEK, Peeked(messages=(view("m1", 1, partition_key="a"),)))
+    first = observer.saw(PEEK, Peeked(messages=(view("m1", 1, partition_key="a"),)))
     assert ("PART-16" in first.rules) is allowed

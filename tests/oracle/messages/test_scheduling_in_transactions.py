@@ -3,16 +3,16 @@
 import attrs
 import pytest
 from later import CANCEL, NUMBER, later, may_be_given, scheduled
-from telling import (
+from observing import (
     DONE,
     INVALID,
     LOST,
     SECOND,
-    Told,
+    Observer,
     is_allowed,
+    observing,
     passes,
     received,
-    telling,
 )
 
 from busproof.adapters.model import ModelAdapter
@@ -48,49 +48,49 @@ NOT_FOUND = Refused(error=Error.MESSAGE_NOT_FOUND)
 
 
 @pytest.fixture
-def queue(told: Told) -> Told:
-    told.queue()
-    return told
+def queue(observer: Observer) -> Observer:
+    observer.queue()
+    return observer
 
 
-def test_scheduled_message_is_not_in_its_session_before_its_time(told: Told) -> None:
-    told.queue(requires_session=True)
-    scheduled(told, session_id="a")
+def test_scheduled_message_is_not_in_its_session_before_its_time(observer: Observer) -> None:
+    observer.queue(requires_session=True)
+    scheduled(observer, session_id="a")
     next_one = AcceptNextSession(queue="q")
-    assert told.saw(next_one, SessionAccepted(session_id="a")).rules[0] == "SCHED-13"
-    assert "SCHED-13" in told.saw(next_one, Empty()).rules
-    assert told.saw(ListSessions(queue="q"), SessionsListed(session_ids=("a",))).possible
-    told.has(AcceptSession(queue="q", session_id="a"))
+    assert observer.saw(next_one, SessionAccepted(session_id="a")).rules[0] == "SCHED-13"
+    assert "SCHED-13" in observer.saw(next_one, Empty()).rules
+    assert observer.saw(ListSessions(queue="q"), SessionsListed(session_ids=("a",))).possible
+    observer.has(AcceptSession(queue="q", session_id="a"))
     in_session = Receive(queue="q", session_id="a")
-    assert "SCHED-13" in told.saw(in_session, Empty()).rules
-    assert "SCHED-13" in told.saw(in_session, received("m1", 1, session_id="a")).rules
-    passes(told, 5)
-    told.has(in_session, received("m1", 1, session_id="a"))
+    assert "SCHED-13" in observer.saw(in_session, Empty()).rules
+    assert "SCHED-13" in observer.saw(in_session, received("m1", 1, session_id="a")).rules
+    passes(observer, 5)
+    observer.has(in_session, received("m1", 1, session_id="a"))
 
 
-def test_a_session_may_be_next_from_when_its_message_may_have_come(told: Told) -> None:
-    told.queue(requires_session=True)
-    scheduled(told, session_id="a")
-    told.has(later("m2", 1, session_id="b"), LOST)
-    passes(told, 2)
-    before = told.possible
+def test_a_session_may_be_next_from_when_its_message_may_have_come(observer: Observer) -> None:
+    observer.queue(requires_session=True)
+    scheduled(observer, session_id="a")
+    observer.has(later("m2", 1, session_id="b"), LOST)
+    passes(observer, 2)
+    before = observer.possible
     for name, allowed in (("a", False), ("b", True)):
-        found = told.saw(AcceptNextSession(queue="q"), SessionAccepted(session_id=name))
+        found = observer.saw(AcceptNextSession(queue="q"), SessionAccepted(session_id=name))
         assert bool(found.possible) is allowed
-        told.possible = before
-    passes(told, 3)
-    told.has(AcceptNextSession(queue="q"), SessionAccepted(session_id="a"))
+        observer.possible = before
+    passes(observer, 3)
+    observer.has(AcceptNextSession(queue="q"), SessionAccepted(session_id="a"))
 
 
-def test_without_a_session_it_may_be_refused_or_never_come(told: Told) -> None:
-    told.queue(requires_session=True)
-    told.has(later(), INVALID)
-    scheduled(told, body="m2")
-    told.has(BeginTransaction(transaction="t"))
-    assert told.saw(later("m3", transaction="t"), INVALID).rules[0] == "SCHED-15"
+def test_without_a_session_it_may_be_refused_or_never_come(observer: Observer) -> None:
+    observer.queue(requires_session=True)
+    observer.has(later(), INVALID)
+    scheduled(observer, body="m2")
+    observer.has(BeginTransaction(transaction="t"))
+    assert observer.saw(later("m3", transaction="t"), INVALID).rules[0] == "SCHED-15"
 
 
-def test_in_a_transaction_it_comes_with_the_commit(queue: Told) -> None:
+def test_in_a_transaction_it_comes_with_the_commit(queue: Observer) -> None:
     queue.has(BeginTransaction(transaction="t"))
     within = later(transaction="t", partition_key="k")
     assert queue.saw(within, Scheduled(sequence_number=NUMBER)).rules[0] == "SCHED-15"
@@ -101,7 +101,7 @@ def test_in_a_transaction_it_comes_with_the_commit(queue: Told) -> None:
 
 
 @pytest.mark.parametrize("end", [CommitTransaction, RollBackTransaction])
-def test_rolled_back_schedule_never_arrives(queue: Told, end: type) -> None:
+def test_rolled_back_schedule_never_arrives(queue: Observer, end: type) -> None:
     queue.has(BeginTransaction(transaction="t"))
     queue.has(later(transaction="t", partition_key="k"), Scheduled(sequence_number=NUMBER))
     queue.has(CANCEL)
@@ -115,16 +115,16 @@ def test_rolled_back_schedule_never_arrives(queue: Told, end: type) -> None:
 
 
 @pytest.mark.parametrize("passed", [5, 6])
-def test_sessionless_message_may_be_dead_lettered_when_due(told: Told, passed: int) -> None:
+def test_sessionless_message_may_be_dead_lettered_when_due(observer: Observer, passed: int) -> None:
     """Committed when its time has come, of which nobody has seen anything yet."""
-    told.queue(requires_session=True)
-    told.has(BeginTransaction(transaction="t"))
-    told.has(later(transaction="t"), Scheduled(sequence_number=NUMBER))
-    passes(told, passed)
+    observer.queue(requires_session=True)
+    observer.has(BeginTransaction(transaction="t"))
+    observer.has(later(transaction="t"), Scheduled(sequence_number=NUMBER))
+    passes(observer, passed)
     dead = Receive(queue="q/$deadletterqueue")
-    assert not is_allowed(told, dead, received("m1"))
-    told.has(CommitTransaction(transaction="t"))
-    assert told.saw(dead, received("m1")).rules[0] == "SESS-01"
+    assert not is_allowed(observer, dead, received("m1"))
+    observer.has(CommitTransaction(transaction="t"))
+    assert observer.saw(dead, received("m1")).rules[0] == "SESS-01"
 
 
 @pytest.mark.parametrize(
@@ -134,20 +134,20 @@ def test_sessionless_message_may_be_dead_lettered_when_due(told: Told, passed: i
 def test_reading_decides_whether_a_schedule_needs_the_key(
     reading: str, taken: bool, refused: bool
 ) -> None:
-    told = telling(readings={"TXN-OTHER-OPERATIONS": reading})
-    told.queue()
-    told.has(BeginTransaction(transaction="t"))
+    observer = observing(readings={"TXN-OTHER-OPERATIONS": reading})
+    observer.queue()
+    observer.has(BeginTransaction(transaction="t"))
     first = Send(queue="q", message=Message(body="m0", partition_key="k"), transaction="t")
-    told.has(first, partition=1)
-    before = told.possible
+    observer.has(first, partition=1)
+    before = observer.possible
     for keys in ({}, {"partition_key": "other"}):
         within = later(transaction="t", **keys)
-        assert bool(told.saw(within, INVALID).possible) is refused
-        told.possible = before
-        assert bool(told.saw(within, Scheduled(sequence_number=1)).possible) is taken
-        told.possible = before
+        assert bool(observer.saw(within, INVALID).possible) is refused
+        observer.possible = before
+        assert bool(observer.saw(within, Scheduled(sequence_number=1)).possible) is taken
+        observer.possible = before
     same = later(transaction="t", partition_key="k")
-    assert not told.saw(same, INVALID).possible
+    assert not observer.saw(same, INVALID).possible
 
 
 @pytest.mark.parametrize(
@@ -168,15 +168,15 @@ def test_schedule_in_a_transaction_follows_the_key_readings(
     taken: bool,
     refused: bool,
 ) -> None:
-    told = telling(readings={"TXN-OTHER-OPERATIONS": "all", **readings})
-    told.queue()
-    told.has(BeginTransaction(transaction="t"))
+    observer = observing(readings={"TXN-OTHER-OPERATIONS": "all", **readings})
+    observer.queue()
+    observer.has(BeginTransaction(transaction="t"))
     if first:
         message = Message(body="m0", **first)
-        told.has(Send(queue="q", message=message, transaction="t"), partition=1)
+        observer.has(Send(queue="q", message=message, transaction="t"), partition=1)
     within = later(transaction="t", **then)
-    assert is_allowed(told, within, Scheduled(sequence_number=1)) is taken
-    assert is_allowed(told, within, INVALID) is refused
+    assert is_allowed(observer, within, Scheduled(sequence_number=1)) is taken
+    assert is_allowed(observer, within, INVALID) is refused
 
 
 @pytest.mark.parametrize(
@@ -184,15 +184,15 @@ def test_schedule_in_a_transaction_follows_the_key_readings(
 )
 def test_schedule_may_name_another_entity_where_a_send_may(reading: str, taken: bool) -> None:
     """The documents name no transaction with a message for each of two entities."""
-    told = telling(readings={"TXN-OTHER-OPERATIONS": "all", "TXN-ENTITIES": reading})
-    told.queue()
-    told.has(CreateQueue(queue="other"))
-    told.has(BeginTransaction(transaction="t"))
+    observer = observing(readings={"TXN-OTHER-OPERATIONS": "all", "TXN-ENTITIES": reading})
+    observer.queue()
+    observer.has(CreateQueue(queue="other"))
+    observer.has(BeginTransaction(transaction="t"))
     message = Message(body="m0", partition_key="k")
-    told.has(Send(queue="other", message=message, transaction="t"), partition=1)
+    observer.has(Send(queue="other", message=message, transaction="t"), partition=1)
     within = later(transaction="t", partition_key="k")
-    assert is_allowed(told, within, Scheduled(sequence_number=1)) is taken
-    assert is_allowed(told, within, INVALID)
+    assert is_allowed(observer, within, Scheduled(sequence_number=1)) is taken
+    assert is_allowed(observer, within, INVALID)
 
 
 @pytest.mark.parametrize(
@@ -201,13 +201,13 @@ def test_schedule_may_name_another_entity_where_a_send_may(reading: str, taken: 
 def test_schedule_in_a_transaction_needs_a_session_but_no_key_on_a_regular_queue(
     settings: dict[str, bool], taken: bool
 ) -> None:
-    told = telling(readings={"TXN-OTHER-OPERATIONS": "all"})
-    told.queue(**settings)
-    told.has(BeginTransaction(transaction="t"))
-    assert is_allowed(told, later(transaction="t"), Scheduled(sequence_number=1)) is taken
+    observer = observing(readings={"TXN-OTHER-OPERATIONS": "all"})
+    observer.queue(**settings)
+    observer.has(BeginTransaction(transaction="t"))
+    assert is_allowed(observer, later(transaction="t"), Scheduled(sequence_number=1)) is taken
 
 
-def test_in_an_unknown_or_doubtful_transaction_it_may_be_refused(queue: Told) -> None:
+def test_in_an_unknown_or_doubtful_transaction_it_may_be_refused(queue: Observer) -> None:
     assert queue.saw(later(transaction="t"), Refused(error=Error.NOT_FOUND)).possible
     queue.has(later(transaction="t"), LOST)
     queue.has(BeginTransaction(transaction="t"))
@@ -219,7 +219,7 @@ def test_in_an_unknown_or_doubtful_transaction_it_may_be_refused(queue: Told) ->
 
 @pytest.mark.parametrize("scheduled_next", [True, False])
 def test_transaction_may_have_no_key_or_be_over_after_a_schedule(
-    queue: Told, scheduled_next: bool
+    queue: Observer, scheduled_next: bool
 ) -> None:
     """Whether it gave the transaction its key is open, so what needs another one may end it."""
     queue.has(BeginTransaction(transaction="t"))
@@ -233,25 +233,25 @@ def test_transaction_may_have_no_key_or_be_over_after_a_schedule(
     assert is_allowed(queue, again, Scheduled(sequence_number=1) if scheduled_next else DONE)
 
 
-def test_activated_message_belongs_to_its_session(told: Told) -> None:
-    told.queue(requires_session=True)
-    scheduled(told, session_id="b")
-    passes(told, 5)
-    told.has(AcceptSession(queue="q", session_id="a"))
-    found = told.saw(Receive(queue="q", session_id="a"), received("m1", 1, session_id="b"))
+def test_activated_message_belongs_to_its_session(observer: Observer) -> None:
+    observer.queue(requires_session=True)
+    scheduled(observer, session_id="b")
+    passes(observer, 5)
+    observer.has(AcceptSession(queue="q", session_id="a"))
+    found = observer.saw(Receive(queue="q", session_id="a"), received("m1", 1, session_id="b"))
     assert not found.possible
 
 
-def test_message_scheduled_at_a_topic_may_reach_its_subscriptions(told: Told) -> None:
-    told.has(CreateTopic(topic="q"))
-    told.has(CreateSubscription(topic="q", subscription="s"))
-    scheduled(told)
+def test_message_scheduled_at_a_topic_may_reach_its_subscriptions(observer: Observer) -> None:
+    observer.has(CreateTopic(topic="q"))
+    observer.has(CreateSubscription(topic="q", subscription="s"))
+    scheduled(observer)
     at = Receive(queue="q/subscriptions/s")
-    passes(told, 6)
-    assert told.saw(at, Empty()).possible
-    assert told.saw(at, received("m1", 1)).possible
+    passes(observer, 6)
+    assert observer.saw(at, Empty()).possible
+    assert observer.saw(at, received("m1", 1)).possible
     at_subscription = attrs.evolve(later("m2"), queue="q/subscriptions/s")
-    assert told.saw(at_subscription, INVALID).rules[0] == "TOPIC-06"
+    assert observer.saw(at_subscription, INVALID).rules[0] == "TOPIC-06"
 
 
 @pytest.mark.parametrize("keys", [{}, {"partition_key": "k"}])
@@ -260,7 +260,7 @@ def test_the_models_own_bus_lets_it_go_on_when_it_is_due(
     forwards: bool, keys: dict[str, str]
 ) -> None:
     bus = ModelAdapter()
-    bus.start(telling().possible[0].profile)
+    bus.start(observing().possible[0].profile)
     if forwards:
         bus.do(CreateQueue(queue="end"), "c1")
         bus.do(CreateQueue(queue="q", forward_to="end"), "c1")
@@ -287,11 +287,11 @@ def test_refused_schedule_affects_its_transaction_as_a_refused_send(
     partitioned: bool, properties: dict[str, str], answer: Refused, reading: str
 ) -> None:
     """It is a refusal like that of a send (TXN-AFTER-REFUSAL), in an outage or of its keys."""
-    told = telling({"TXN-AFTER-REFUSAL": reading})
-    told.queue(partitioned=partitioned)
-    told.has(TakePartitionDown(queue="q", partition=0))
-    told.has(BeginTransaction(transaction="t"))
+    observer = observing({"TXN-AFTER-REFUSAL": reading})
+    observer.queue(partitioned=partitioned)
+    observer.has(TakePartitionDown(queue="q", partition=0))
+    observer.has(BeginTransaction(transaction="t"))
     message = Message(body="m1", **properties)
-    told.has(Schedule(queue="q", message=message, delay=0, transaction="t"), answer)
+    observer.has(Schedule(queue="q", message=message, delay=0, transaction="t"), answer)
     commit = CommitTransaction(transaction="t")
-    assert (reading != "continues") is is_allowed(told, commit, INVALID)
+    assert (reading != "continues") is is_allowed(observer, commit, INVALID)

@@ -1,21 +1,21 @@
 """Several messages deleted in one request: how many, and what may be there afterwards."""
 
 import pytest
-from telling import (
+from observing import (
     DONE,
     INVALID,
     LOST,
     OTHER,
     SECOND,
-    Told,
+    Observer,
     down,
     is_allowed,
     knows_nothing_of,
+    observing,
     passes,
     received,
     refuses,
     shows,
-    telling,
 )
 
 from busproof.vocabulary.commands import (
@@ -42,83 +42,83 @@ def deleting(count: int, age: int | None = None, queue: str = "q") -> DeleteBatc
 
 
 @pytest.fixture
-def told() -> Told:
-    return telling()
+def observer() -> Observer:
+    return observing()
 
 
-def sent(told: Told, messages: int, **settings: object) -> Told:
+def sent(observer: Observer, messages: int, **settings: object) -> Observer:
     """A regular queue with so many messages."""
-    told.queue(**{"partitioned": False, **settings})
+    observer.queue(**{"partitioned": False, **settings})
     for _ in range(messages):
-        told.send()
-    return told
+        observer.send()
+    return observer
 
 
-def test_no_more_are_deleted_than_were_asked_for_or_are_there(told: Told) -> None:
-    sent(told, 2)
-    refuses(told, deleting(1), Deleted(count=2), "BATCH-15")
-    refuses(told, deleting(9), Deleted(count=3), "BATCH-15")
-    refuses(told, deleting(1), OTHER, "BATCH-15")
-    refuses(told, deleting(1), DONE, "BATCH-15")
-    shows(told, deleting(1), Deleted(count=1), "BATCH-15")
+def test_no_more_are_deleted_than_were_asked_for_or_are_there(observer: Observer) -> None:
+    sent(observer, 2)
+    refuses(observer, deleting(1), Deleted(count=2), "BATCH-15")
+    refuses(observer, deleting(9), Deleted(count=3), "BATCH-15")
+    refuses(observer, deleting(1), OTHER, "BATCH-15")
+    refuses(observer, deleting(1), DONE, "BATCH-15")
+    shows(observer, deleting(1), Deleted(count=1), "BATCH-15")
 
 
-def test_all_possible_answers_are_listed(told: Told) -> None:
-    sent(told, 2)
-    outcomes = {transition.outcome for transition in told.step(deleting(9))}
+def test_all_possible_answers_are_listed(observer: Observer) -> None:
+    sent(observer, 2)
+    outcomes = {transition.outcome for transition in observer.step(deleting(9))}
     assert {Deleted(count=count) for count in range(3)} == outcomes
 
 
-def test_what_is_deleted_is_gone_and_the_others_stay(told: Told) -> None:
-    sent(told, 3)
-    told.has(deleting(2), Deleted(count=2))
-    assert 3 == len(told.possible)
-    refuses(told, RECEIVE, Empty(), "LIFE-09")
-    told.has(RECEIVE, received("m2", 0, 2))
-    assert "BATCH-15" in told.saw(RECEIVE, received("m3", 0, 3)).rules
-    told.has(RECEIVE, Empty())
+def test_what_is_deleted_is_gone_and_the_others_stay(observer: Observer) -> None:
+    sent(observer, 3)
+    observer.has(deleting(2), Deleted(count=2))
+    assert 3 == len(observer.possible)
+    refuses(observer, RECEIVE, Empty(), "LIFE-09")
+    observer.has(RECEIVE, received("m2", 0, 2))
+    assert "BATCH-15" in observer.saw(RECEIVE, received("m3", 0, 3)).rules
+    observer.has(RECEIVE, Empty())
 
 
-def test_nothing_is_changed_where_nothing_was_deleted(told: Told) -> None:
-    sent(told, 1)
-    shows(told, deleting(1), Deleted(count=0), "BATCH-15", "BATCH-18")
-    assert not is_allowed(told, RECEIVE, Empty())
+def test_nothing_is_changed_where_nothing_was_deleted(observer: Observer) -> None:
+    sent(observer, 1)
+    shows(observer, deleting(1), Deleted(count=0), "BATCH-15", "BATCH-18")
+    assert not is_allowed(observer, RECEIVE, Empty())
 
 
-def test_of_many_any_may_be_gone(told: Told) -> None:
-    sent(told, 9)
-    told.has(deleting(4), Deleted(count=4))
-    assert 1 == len(told.possible)
+def test_of_many_any_may_be_gone(observer: Observer) -> None:
+    sent(observer, 9)
+    observer.has(deleting(4), Deleted(count=4))
+    assert 1 == len(observer.possible)
     for body in ("m1", "m9"):
-        assert is_allowed(told, RECEIVE, received(body, 0, int(body[1])))
-    assert is_allowed(told, RECEIVE, Empty())
+        assert is_allowed(observer, RECEIVE, received(body, 0, int(body[1])))
+    assert is_allowed(observer, RECEIVE, Empty())
 
 
-def test_locked_messages_are_not_deleted(told: Told) -> None:
-    sent(told, 2)
-    told.has(RECEIVE, received("m1", 0, 1, **LOCK))
-    refuses(told, deleting(9), Deleted(count=2), "BATCH-15", "BATCH-16")
-    shows(told, deleting(9), Deleted(count=1), "BATCH-16")
-    told.has(RECEIVE, Empty())
-    told.has(COMPLETE)
+def test_locked_messages_are_not_deleted(observer: Observer) -> None:
+    sent(observer, 2)
+    observer.has(RECEIVE, received("m1", 0, 1, **LOCK))
+    refuses(observer, deleting(9), Deleted(count=2), "BATCH-15", "BATCH-16")
+    shows(observer, deleting(9), Deleted(count=1), "BATCH-16")
+    observer.has(RECEIVE, Empty())
+    observer.has(COMPLETE)
 
 
-def test_newer_messages_are_not_deleted(told: Told) -> None:
-    sent(told, 1)
-    passes(told, 30)
-    told.send()
+def test_newer_messages_are_not_deleted(observer: Observer) -> None:
+    sent(observer, 1)
+    passes(observer, 30)
+    observer.send()
     old = deleting(9, 20 * SECOND)
-    refuses(told, old, Deleted(count=2), "BATCH-15", "BATCH-16", "BATCH-17")
-    shows(told, old, Deleted(count=1), "BATCH-17")
-    assert not is_allowed(told, RECEIVE, Empty())
-    told.has(RECEIVE, received("m2", 0, 2))
+    refuses(observer, old, Deleted(count=2), "BATCH-15", "BATCH-16", "BATCH-17")
+    shows(observer, old, Deleted(count=1), "BATCH-17")
+    assert not is_allowed(observer, RECEIVE, Empty())
+    observer.has(RECEIVE, received("m2", 0, 2))
 
 
 def test_slack_makes_a_moment_uncertain() -> None:
-    told = sent(telling(slack=2 * SECOND), 1)
-    passes(told, 30)
-    assert is_allowed(told, deleting(1, 31 * SECOND), Deleted(count=1))
-    assert not is_allowed(told, deleting(1, 33 * SECOND), Deleted(count=1))
+    observer = sent(observing(slack=2 * SECOND), 1)
+    passes(observer, 30)
+    assert is_allowed(observer, deleting(1, 31 * SECOND), Deleted(count=1))
+    assert not is_allowed(observer, deleting(1, 33 * SECOND), Deleted(count=1))
 
 
 @pytest.mark.parametrize(
@@ -135,72 +135,72 @@ def test_slack_makes_a_moment_uncertain() -> None:
 def test_reading_decides_of_a_partitioned_queue(
     reading: str, outcome: Outcome, *, allowed: bool
 ) -> None:
-    told = sent(telling({"DELETE-PARTITIONED": reading}), 1, partitioned=True)
-    assert allowed is is_allowed(told, deleting(1), outcome)
+    observer = sent(observing({"DELETE-PARTITIONED": reading}), 1, partitioned=True)
+    assert allowed is is_allowed(observer, deleting(1), outcome)
 
 
-def test_what_is_refused_is_not_deleted(told: Told) -> None:
-    sent(told, 1, partitioned=True)
-    shows(told, deleting(1), INVALID, "BATCH-19")
-    assert "BATCH-15" in told.saw(RECEIVE, Empty()).rules
+def test_what_is_refused_is_not_deleted(observer: Observer) -> None:
+    sent(observer, 1, partitioned=True)
+    shows(observer, deleting(1), INVALID, "BATCH-19")
+    assert "BATCH-15" in observer.saw(RECEIVE, Empty()).rules
 
 
 @pytest.mark.parametrize(("tier", "most"), [(Tier.STANDARD, 500), (Tier.PREMIUM, 4000)])
 def test_too_many_may_be_refused_by_tier(tier: Tier, most: int) -> None:
-    told = sent(telling(tier=tier), 1)
-    assert not is_allowed(told, deleting(most), INVALID)
-    shows(told, deleting(most + 1), OTHER, "BATCH-20")
-    shows(told, deleting(most + 1), Deleted(count=1), "BATCH-20")
+    observer = sent(observing(tier=tier), 1)
+    assert not is_allowed(observer, deleting(most), INVALID)
+    shows(observer, deleting(most + 1), OTHER, "BATCH-20")
+    shows(observer, deleting(most + 1), Deleted(count=1), "BATCH-20")
 
 
-def test_in_an_outage_it_may_be_refused(told: Told) -> None:
-    sent(told, 1)
-    told.has(down(0))
-    assert is_allowed(told, deleting(1), OTHER)
+def test_in_an_outage_it_may_be_refused(observer: Observer) -> None:
+    sent(observer, 1)
+    observer.has(down(0))
+    assert is_allowed(observer, deleting(1), OTHER)
 
 
-def test_in_sessions_nothing_is_said(told: Told) -> None:
-    told.queue(partitioned=False, requires_session=True)
-    told.send(session_id="a")
-    assert is_allowed(told, deleting(1), OTHER)
-    told.has(deleting(1), Deleted(count=1))
-    knows_nothing_of(told, "q")
+def test_in_sessions_nothing_is_said(observer: Observer) -> None:
+    observer.queue(partitioned=False, requires_session=True)
+    observer.send(session_id="a")
+    assert is_allowed(observer, deleting(1), OTHER)
+    observer.has(deleting(1), Deleted(count=1))
+    knows_nothing_of(observer, "q")
 
 
-def test_of_deferred_messages_nothing_is_said(told: Told) -> None:
-    sent(told, 1)
-    told.has(RECEIVE, received("m1", 0, 1, **LOCK))
-    told.has(Defer(queue="q", lock_token="l1"))
-    told.has(deleting(1), Deleted(count=1))
-    knows_nothing_of(told, "q")
+def test_of_deferred_messages_nothing_is_said(observer: Observer) -> None:
+    sent(observer, 1)
+    observer.has(RECEIVE, received("m1", 0, 1, **LOCK))
+    observer.has(Defer(queue="q", lock_token="l1"))
+    observer.has(deleting(1), Deleted(count=1))
+    knows_nothing_of(observer, "q")
 
 
-def test_of_scheduled_messages_nothing_is_said(told: Told) -> None:
-    sent(told, 0)
+def test_of_scheduled_messages_nothing_is_said(observer: Observer) -> None:
+    sent(observer, 0)
     later = Schedule(queue="q", message=Message(body="later"), delay=60 * SECOND)
-    told.has(later, Scheduled(sequence_number=7))
-    told.has(deleting(3), Deleted(count=2))
-    knows_nothing_of(told, "q")
+    observer.has(later, Scheduled(sequence_number=7))
+    observer.has(deleting(3), Deleted(count=2))
+    knows_nothing_of(observer, "q")
 
 
-def test_dead_letters_may_be_more_than_are_known(told: Told) -> None:
-    sent(told, 1)
-    told.has(RECEIVE, received("m1", 0, 1, **LOCK))
-    told.has(DeadLetter(queue="q", lock_token="l1"))
+def test_dead_letters_may_be_more_than_are_known(observer: Observer) -> None:
+    sent(observer, 1)
+    observer.has(RECEIVE, received("m1", 0, 1, **LOCK))
+    observer.has(DeadLetter(queue="q", lock_token="l1"))
     dead = "q/$deadletterqueue"
-    told.has(deleting(5, 1 * SECOND, dead), Deleted(count=3))
-    told.has(Receive(queue=dead), Empty())
+    observer.has(deleting(5, 1 * SECOND, dead), Deleted(count=3))
+    observer.has(Receive(queue=dead), Empty())
 
 
-def test_what_is_forwarded_may_be_deleted_on_the_way(told: Told) -> None:
-    told.queue(partitioned=False)
-    told.has(CreateQueue(queue="f", partitioned=False, forward_to="q"))
-    assert is_allowed(told, deleting(2, None, "f"), OTHER)
-    told.has(Send(queue="f", message=Message(body="on its way")))
-    assert is_allowed(told, deleting(2), Deleted(count=2))
+def test_what_is_forwarded_may_be_deleted_on_the_way(observer: Observer) -> None:
+    observer.queue(partitioned=False)
+    observer.has(CreateQueue(queue="f", partitioned=False, forward_to="q"))
+    assert is_allowed(observer, deleting(2, None, "f"), OTHER)
+    observer.has(Send(queue="f", message=Message(body="on its way")))
+    assert is_allowed(observer, deleting(2), Deleted(count=2))
 
 
-def test_after_a_lost_answer_nothing_is_said(told: Told) -> None:
-    sent(told, 1)
-    told.has(deleting(1), LOST)
-    knows_nothing_of(told, "q")
+def test_after_a_lost_answer_nothing_is_said(observer: Observer) -> None:
+    sent(observer, 1)
+    observer.has(deleting(1), LOST)
+    knows_nothing_of(observer, "q")

@@ -2,7 +2,7 @@
 
 import attrs
 import pytest
-from telling import DONE, GONE, INVALID, OTHER, Told, telling
+from observing import DONE, GONE, INVALID, OTHER, Observer, observing
 
 from busproof.oracle.entity_counts import NO_ENTITIES, EntityCounts
 from busproof.oracle.window import Window
@@ -31,7 +31,7 @@ def window(number: int | tuple[int, int]) -> Window:
 
 
 def filled(
-    told: Told,
+    observer: Observer,
     *,
     queues: int | tuple[int, int] = 0,
     topics: int = 0,
@@ -39,9 +39,9 @@ def filled(
     subscriptions: int | tuple[int, int] = 0,
     restored: int = 0,
     unknown: int = 0,
-) -> Told:
+) -> Observer:
     """A namespace that counts so many, none of which anybody asks for."""
-    (namespace,) = told.possible
+    (namespace,) = observer.possible
     own, others = window(queues), window(regular)
     each = namespace.profile.partitions
     partitioned = Window(own.earliest + topics, own.latest + topics)
@@ -64,12 +64,12 @@ def filled(
         unknown=unknown,
         quota_reached=partitioned.earliest >= 100,
     )
-    told.possible = (attrs.evolve(namespace, entity_counts=entity_counts),)
-    return told
+    observer.possible = (attrs.evolve(namespace, entity_counts=entity_counts),)
+    return observer
 
 
-def entity_counts(told: Told) -> EntityCounts:
-    (namespace,) = told.possible
+def entity_counts(observer: Observer) -> EntityCounts:
+    (namespace,) = observer.possible
     return namespace.entity_counts
 
 
@@ -82,40 +82,40 @@ TOPIC = CreateTopic(topic="t")
 SUBSCRIPTION = CreateSubscription(topic="t", subscription="s")
 
 
-def shows(told: Told, command: object, outcome: object, *rules: str) -> None:
-    found = told.saw(command, outcome)
+def shows(observer: Observer, command: object, outcome: object, *rules: str) -> None:
+    found = observer.saw(command, outcome)
     assert found.possible
     assert set(rules) == {rule for rule in found.rules if rule.startswith("QUOTA")}
 
 
-def refuses(told: Told, command: object, outcome: object, *rules: str) -> None:
-    found = told.saw(command, outcome)
+def refuses(observer: Observer, command: object, outcome: object, *rules: str) -> None:
+    found = observer.saw(command, outcome)
     assert not found.possible
     assert set(rules) <= set(found.rules), found.rules
 
 
-def permits(told: Told, command: object, *outcomes: object) -> None:
+def permits(observer: Observer, command: object, *outcomes: object) -> None:
     """Whether it is accepted, refused for want of room, and refused for no stated reason."""
-    (namespace,) = told.possible
+    (namespace,) = observer.possible
     answers = (DONE, FULL, OTHER)
-    found = {each for each in answers if Told.saw(_copy(told), command, each).possible}
+    found = {each for each in answers if Observer.saw(_copy(observer), command, each).possible}
     assert set(outcomes) == found
-    assert (namespace,) == told.possible
+    assert (namespace,) == observer.possible
 
 
-def _copy(told: Told) -> Told:
-    (namespace,) = told.possible
-    copy = Told(namespace.profile, namespace.observability)
-    copy.possible = told.possible
+def _copy(observer: Observer) -> Observer:
+    (namespace,) = observer.possible
+    copy = Observer(namespace.profile, namespace.observability)
+    copy.possible = observer.possible
     return copy
 
 
 class TestCounting:
-    def test_each_kind_is_counted_by_itself(self, told: Told) -> None:
-        told.has(queue())
-        told.has(TOPIC)
-        told.has(SUBSCRIPTION)
-        told.has(queue("r", partitioned=False))
+    def test_each_kind_is_counted_by_itself(self, observer: Observer) -> None:
+        observer.has(queue())
+        observer.has(TOPIC)
+        observer.has(SUBSCRIPTION)
+        observer.has(queue("r", partitioned=False))
         one = window(1)
         expected = EntityCounts(
             queues=one,
@@ -126,31 +126,31 @@ class TestCounting:
             entities=window(3),
             stores=window(9),
         )
-        assert expected == entity_counts(told)
+        assert expected == entity_counts(observer)
 
-    def test_what_is_deleted_is_not_counted(self, told: Told) -> None:
-        told.has(queue())
-        told.has(REGULAR, Refused(error=Error.ALREADY_EXISTS))
-        told.has(DeleteQueue(queue="q"))
-        assert entity_counts(told) == NO_ENTITIES
+    def test_what_is_deleted_is_not_counted(self, observer: Observer) -> None:
+        observer.has(queue())
+        observer.has(REGULAR, Refused(error=Error.ALREADY_EXISTS))
+        observer.has(DeleteQueue(queue="q"))
+        assert entity_counts(observer) == NO_ENTITIES
 
-    def test_dead_letters_count_as_nothing(self, told: Told) -> None:
-        told.has(queue())
-        before = entity_counts(told)
-        told.step(Receive(queue="q/$deadletterqueue"))
-        told.has(Receive(queue="q/$deadletterqueue"), LOST)
-        assert before == entity_counts(told)
+    def test_dead_letters_count_as_nothing(self, observer: Observer) -> None:
+        observer.has(queue())
+        before = entity_counts(observer)
+        observer.step(Receive(queue="q/$deadletterqueue"))
+        observer.has(Receive(queue="q/$deadletterqueue"), LOST)
+        assert before == entity_counts(observer)
 
-    def test_using_a_queue_changes_no_count(self, told: Told) -> None:
-        told.has(queue())
-        before = entity_counts(told)
-        told.has(Send(queue="q", message=Message(body="m")), DONE, partition=1)
-        assert before is entity_counts(told)
+    def test_using_a_queue_changes_no_count(self, observer: Observer) -> None:
+        observer.has(queue())
+        before = entity_counts(observer)
+        observer.has(Send(queue="q", message=Message(body="m")), DONE, partition=1)
+        assert before is entity_counts(observer)
 
     def test_what_was_restored_counts_apart_where_it_may_not_be_created(self) -> None:
-        premium, standard = telling(tier=Tier.PREMIUM), telling()
-        for told in (premium, standard):
-            told.has(RestoreQueue(queue="q"))
+        premium, standard = observing(tier=Tier.PREMIUM), observing()
+        for observer in (premium, standard):
+            observer.has(RestoreQueue(queue="q"))
         assert (window(1), window(0)) == (
             entity_counts(premium).restored,
             entity_counts(premium).queues,
@@ -160,47 +160,47 @@ class TestCounting:
             entity_counts(standard).queues,
         )
 
-    def test_a_creation_without_answer_may_count(self, told: Told) -> None:
-        told.has(queue(), LOST)
-        assert Window(0, 1) == entity_counts(told).queues
-        told.has(Send(queue="q", message=Message(body="m")), DONE, partition=1)
-        assert Window(1, 1) == entity_counts(told).queues
+    def test_a_creation_without_answer_may_count(self, observer: Observer) -> None:
+        observer.has(queue(), LOST)
+        assert Window(0, 1) == entity_counts(observer).queues
+        observer.has(Send(queue="q", message=Message(body="m")), DONE, partition=1)
+        assert Window(1, 1) == entity_counts(observer).queues
 
-    def test_a_refusal_in_an_outage_may_leave_one(self, told: Told) -> None:
-        told.has(TakePartitionDown(queue="q", partition=0))
-        told.has(queue(), GONE)
-        assert Window(0, 1) == entity_counts(told).queues
+    def test_a_refusal_in_an_outage_may_leave_one(self, observer: Observer) -> None:
+        observer.has(TakePartitionDown(queue="q", partition=0))
+        observer.has(queue(), GONE)
+        assert Window(0, 1) == entity_counts(observer).queues
 
-    def test_of_what_is_unknown_each_name_may_be_anything(self, told: Told) -> None:
-        told.has(queue())
-        told.has(TOPIC)
-        told.has(SUBSCRIPTION)
-        told.has(DeleteQueue(queue="q"), LOST)
-        assert 1 == entity_counts(told).unknown
-        assert window(0) == entity_counts(told).queues
-        told.has(GetQueue(queue="q"), Refused(error=Error.NOT_FOUND))
-        told.has(queue("t/subscriptions/s"), OTHER)
-        told.has(queue("t/subscriptions/x"), DONE)
-        assert EntityCounts(unknown=3) == attrs.evolve(entity_counts(told), quota_reached=False)
+    def test_of_what_is_unknown_each_name_may_be_anything(self, observer: Observer) -> None:
+        observer.has(queue())
+        observer.has(TOPIC)
+        observer.has(SUBSCRIPTION)
+        observer.has(DeleteQueue(queue="q"), LOST)
+        assert 1 == entity_counts(observer).unknown
+        assert window(0) == entity_counts(observer).queues
+        observer.has(GetQueue(queue="q"), Refused(error=Error.NOT_FOUND))
+        observer.has(queue("t/subscriptions/s"), OTHER)
+        observer.has(queue("t/subscriptions/x"), DONE)
+        assert EntityCounts(unknown=3) == attrs.evolve(entity_counts(observer), quota_reached=False)
 
 
 class TestPartitioned:
-    def test_the_hundredth_is_accepted_and_no_further_one(self, told: Told) -> None:
-        filled(told, queues=99)
-        refuses(told, queue(), FULL, "QUOTA-01")
-        shows(told, queue(), DONE, "QUOTA-01")
-        refuses(told, queue("r"), DONE, "QUOTA-02")
-        shows(told, queue("r"), FULL, "QUOTA-02")
+    def test_the_hundredth_is_accepted_and_no_further_one(self, observer: Observer) -> None:
+        filled(observer, queues=99)
+        refuses(observer, queue(), FULL, "QUOTA-01")
+        shows(observer, queue(), DONE, "QUOTA-01")
+        refuses(observer, queue("r"), DONE, "QUOTA-02")
+        shows(observer, queue("r"), FULL, "QUOTA-02")
 
-    def test_another_error_is_not_the_one(self, told: Told) -> None:
-        refuses(filled(told, queues=100), queue(), INVALID, "QUOTA-02")
+    def test_another_error_is_not_the_one(self, observer: Observer) -> None:
+        refuses(filled(observer, queues=100), queue(), INVALID, "QUOTA-02")
 
-    def test_topics_have_as_many(self, told: Told) -> None:
-        filled(told, topics=99)
-        refuses(told, TOPIC, FULL, "QUOTA-03")
-        shows(told, TOPIC, DONE, "QUOTA-03")
-        refuses(told, CreateTopic(topic="u"), DONE, "QUOTA-03")
-        shows(told, CreateTopic(topic="u"), FULL, "QUOTA-03")
+    def test_topics_have_as_many(self, observer: Observer) -> None:
+        filled(observer, topics=99)
+        refuses(observer, TOPIC, FULL, "QUOTA-03")
+        shows(observer, TOPIC, DONE, "QUOTA-03")
+        refuses(observer, CreateTopic(topic="u"), DONE, "QUOTA-03")
+        shows(observer, CreateTopic(topic="u"), FULL, "QUOTA-03")
 
     @pytest.mark.parametrize(
         ("reading", "answers"),
@@ -210,65 +210,65 @@ class TestPartitioned:
     def test_queues_and_topics_may_share_them(
         self, reading: str, answers: tuple[object, ...], command: object
     ) -> None:
-        told = telling({"QUOTA-SHARED": reading})
-        permits(filled(told, queues=50, topics=50), command, *answers)
-        permits(filled(told, queues=50, topics=49), command, DONE)
+        observer = observing({"QUOTA-SHARED": reading})
+        permits(filled(observer, queues=50, topics=50), command, *answers)
+        permits(filled(observer, queues=50, topics=49), command, DONE)
 
-    def test_sharing_is_shown_by_either_answer(self, told: Told) -> None:
-        filled(told, queues=50, topics=50)
-        shows(told, queue(), FULL, "QUOTA-04")
-        shows(told, queue(), DONE, "QUOTA-04")
+    def test_sharing_is_shown_by_either_answer(self, observer: Observer) -> None:
+        filled(observer, queues=50, topics=50)
+        shows(observer, queue(), FULL, "QUOTA-04")
+        shows(observer, queue(), DONE, "QUOTA-04")
 
-    def test_what_was_deleted_makes_room(self, told: Told) -> None:
-        told.has(queue("first"))
-        filled(told, queues=100)
-        told.has(DeleteQueue(queue="first"))
-        refuses(told, queue(), FULL, "QUOTA-05")
-        shows(told, queue(), DONE, "QUOTA-05")
+    def test_what_was_deleted_makes_room(self, observer: Observer) -> None:
+        observer.has(queue("first"))
+        filled(observer, queues=100)
+        observer.has(DeleteQueue(queue="first"))
+        refuses(observer, queue(), FULL, "QUOTA-05")
+        shows(observer, queue(), DONE, "QUOTA-05")
 
-    def test_others_do_not_count(self, told: Told) -> None:
-        filled(told, queues=100)
-        refuses(told, REGULAR, FULL, "QUOTA-06")
-        shows(told, REGULAR, DONE, "QUOTA-06")
-        filled(told, regular=101)
-        refuses(told, queue("p"), FULL, "QUOTA-06")
-        shows(told, queue("p"), DONE, "QUOTA-06")
+    def test_others_do_not_count(self, observer: Observer) -> None:
+        filled(observer, queues=100)
+        refuses(observer, REGULAR, FULL, "QUOTA-06")
+        shows(observer, REGULAR, DONE, "QUOTA-06")
+        filled(observer, regular=101)
+        refuses(observer, queue("p"), FULL, "QUOTA-06")
+        shows(observer, queue("p"), DONE, "QUOTA-06")
 
     @pytest.mark.parametrize(
         "there", [{"queues": (99, 100)}, {"queues": 99, "unknown": 1}], ids=str
     )
     def test_where_there_may_be_as_many_both_answers_are_possible(
-        self, told: Told, there: dict[str, object]
+        self, observer: Observer, there: dict[str, object]
     ) -> None:
-        permits(filled(told, **there), queue(), DONE, FULL)
-        shows(told, queue(), FULL)
+        permits(filled(observer, **there), queue(), DONE, FULL)
+        shows(observer, queue(), FULL)
 
     def test_basic_need_not_partition_what_is_one_too_many(self) -> None:
-        told = telling(tier=Tier.BASIC)
-        permits(filled(told, queues=100), queue(partitioned=False), DONE, FULL)
-        permits(filled(told, queues=100), queue(), FULL)
+        observer = observing(tier=Tier.BASIC)
+        permits(filled(observer, queues=100), queue(partitioned=False), DONE, FULL)
+        permits(filled(observer, queues=100), queue(), FULL)
 
     def test_premium_is_not_held_to_them(self) -> None:
-        told = telling({"PREMIUM-CHECKBOX": "always-on"}, tier=Tier.PREMIUM)
-        permits(filled(told, queues=100), queue(), DONE, FULL)
+        observer = observing({"PREMIUM-CHECKBOX": "always-on"}, tier=Tier.PREMIUM)
+        permits(filled(observer, queues=100), queue(), DONE, FULL)
 
-    def test_a_lost_creation_may_take_effect_once_there_is_room(self, told: Told) -> None:
-        told.has(queue("first"))
-        filled(told, queues=100)
-        told.has(queue(), LOST)
-        told.has(DeleteQueue(queue="first"))
-        told.has(queue(), Refused(error=Error.ALREADY_EXISTS))
-        permits(told, queue("r"), DONE, FULL)
+    def test_a_lost_creation_may_take_effect_once_there_is_room(self, observer: Observer) -> None:
+        observer.has(queue("first"))
+        filled(observer, queues=100)
+        observer.has(queue(), LOST)
+        observer.has(DeleteQueue(queue="first"))
+        observer.has(queue(), Refused(error=Error.ALREADY_EXISTS))
+        permits(observer, queue("r"), DONE, FULL)
 
 
 class TestEntities:
-    def test_the_last_is_accepted_and_no_further_one(self, told: Told) -> None:
-        filled(told, regular=MANY - 1)
-        refuses(told, REGULAR, FULL, "QUOTA-07")
-        shows(told, REGULAR, DONE, "QUOTA-07")
+    def test_the_last_is_accepted_and_no_further_one(self, observer: Observer) -> None:
+        filled(observer, regular=MANY - 1)
+        refuses(observer, REGULAR, FULL, "QUOTA-07")
+        shows(observer, REGULAR, DONE, "QUOTA-07")
         more = queue("r", partitioned=False)
-        refuses(told, more, DONE, "QUOTA-08")
-        shows(told, more, OTHER, "QUOTA-08")
+        refuses(observer, more, DONE, "QUOTA-08")
+        shows(observer, more, OTHER, "QUOTA-08")
 
     @pytest.mark.parametrize(
         ("reading", "answers"),
@@ -277,9 +277,9 @@ class TestEntities:
     def test_partitions_may_count_one_by_one(
         self, reading: str, answers: tuple[object, ...]
     ) -> None:
-        told = telling({"QUOTA-WEIGHT": reading})
-        permits(filled(told, queues=90, regular=9_637), queue(), *answers)
-        permits(filled(told, queues=90, regular=9_636), queue(), DONE)
+        observer = observing({"QUOTA-WEIGHT": reading})
+        permits(filled(observer, queues=90, regular=9_637), queue(), *answers)
+        permits(filled(observer, queues=90, regular=9_636), queue(), DONE)
 
     @pytest.mark.parametrize(
         ("reading", "answers"),
@@ -288,15 +288,17 @@ class TestEntities:
     def test_one_more_than_1000_may_be_refused_if_so_read(
         self, reading: str, answers: tuple[object, ...]
     ) -> None:
-        told = telling({"QUOTA-ENTITIES": reading})
-        permits(filled(told, regular=1_000), REGULAR, *answers)
-        permits(filled(told, regular=999), REGULAR, DONE)
-        permits(filled(told, regular=MANY), REGULAR, FULL, OTHER)
+        observer = observing({"QUOTA-ENTITIES": reading})
+        permits(filled(observer, regular=1_000), REGULAR, *answers)
+        permits(filled(observer, regular=999), REGULAR, DONE)
+        permits(filled(observer, regular=MANY), REGULAR, FULL, OTHER)
 
-    def test_that_one_counts_once_is_shown_beyond_so_many_partitions(self, told: Told) -> None:
-        filled(told, queues=100, regular=9_600)
-        refuses(told, REGULAR, OTHER, "QUOTA-09")
-        shows(told, REGULAR, DONE, "QUOTA-06", "QUOTA-09")
+    def test_that_one_counts_once_is_shown_beyond_so_many_partitions(
+        self, observer: Observer
+    ) -> None:
+        filled(observer, queues=100, regular=9_600)
+        refuses(observer, REGULAR, OTHER, "QUOTA-09")
+        shows(observer, REGULAR, DONE, "QUOTA-06", "QUOTA-09")
 
     @pytest.mark.parametrize(
         ("reading", "answers"),
@@ -307,37 +309,39 @@ class TestEntities:
         ],
     )
     def test_subscriptions_may_count(self, reading: str, answers: tuple[object, ...]) -> None:
-        told = telling({"QUOTA-SUBSCRIPTIONS": reading})
-        told.has(TOPIC)
-        permits(filled(told, regular=9_000, subscriptions=1_000), REGULAR, *answers)
-        permits(filled(told, regular=9_000, subscriptions=1_000), SUBSCRIPTION, *answers)
-        permits(filled(told, regular=9_000, subscriptions=999), SUBSCRIPTION, DONE)
+        observer = observing({"QUOTA-SUBSCRIPTIONS": reading})
+        observer.has(TOPIC)
+        permits(filled(observer, regular=9_000, subscriptions=1_000), REGULAR, *answers)
+        permits(filled(observer, regular=9_000, subscriptions=1_000), SUBSCRIPTION, *answers)
+        permits(filled(observer, regular=9_000, subscriptions=999), SUBSCRIPTION, DONE)
 
-    def test_that_subscriptions_may_count_is_shown_by_either_answer(self, told: Told) -> None:
-        filled(told, regular=9_000, subscriptions=1_000)
-        shows(told, REGULAR, OTHER, "QUOTA-10")
-        shows(told, REGULAR, DONE, "QUOTA-10")
+    def test_that_subscriptions_may_count_is_shown_by_either_answer(
+        self, observer: Observer
+    ) -> None:
+        filled(observer, regular=9_000, subscriptions=1_000)
+        shows(observer, REGULAR, OTHER, "QUOTA-10")
+        shows(observer, REGULAR, DONE, "QUOTA-10")
 
-    def test_a_topic_may_have_no_more_subscriptions(self, told: Told) -> None:
+    def test_a_topic_may_have_no_more_subscriptions(self, observer: Observer) -> None:
         """From outside the five: 2,000."""
-        told.has(TOPIC)
-        permits(told, SUBSCRIPTION, DONE)
-        (namespace,) = told.possible
+        observer.has(TOPIC)
+        permits(observer, SUBSCRIPTION, DONE)
+        (namespace,) = observer.possible
         topic = namespace.queues["t"]
         role = attrs.evolve(topic.role, subscriptions=("t/subscriptions/x",) * 2_000)
         queues = namespace.queues.set("t", attrs.evolve(topic, role=role))
-        told.possible = (attrs.evolve(namespace, queues=queues),)
-        permits(told, SUBSCRIPTION, DONE, FULL, OTHER)
+        observer.possible = (attrs.evolve(namespace, queues=queues),)
+        permits(observer, SUBSCRIPTION, DONE, FULL, OTHER)
 
-    def test_a_subscription_that_is_refused(self, told: Told) -> None:
-        told.has(TOPIC)
-        refuses(told, SUBSCRIPTION, FULL, "QUOTA-07")
-        refuses(told, SUBSCRIPTION, OTHER)
+    def test_a_subscription_that_is_refused(self, observer: Observer) -> None:
+        observer.has(TOPIC)
+        refuses(observer, SUBSCRIPTION, FULL, "QUOTA-07")
+        refuses(observer, SUBSCRIPTION, OTHER)
 
-    def test_a_topic_that_is_refused_for_no_reason(self, told: Told) -> None:
-        found = told.saw(TOPIC, OTHER)
+    def test_a_topic_that_is_refused_for_no_reason(self, observer: Observer) -> None:
+        found = observer.saw(TOPIC, OTHER)
         assert not any(rule.startswith("QUOTA") for rule in found.rules)
-        refuses(told, CreateTopic(topic="r", partitioned=False), FULL, "QUOTA-07")
+        refuses(observer, CreateTopic(topic="r", partitioned=False), FULL, "QUOTA-07")
 
 
 class TestPremium:
@@ -356,34 +360,38 @@ class TestPremium:
         some: tuple[object, ...],
         many: tuple[object, ...],
     ) -> None:
-        told = telling({"QUOTA-PREMIUM": reading}, tier=Tier.PREMIUM)
-        permits(filled(told, regular=999), REGULAR, *few)
-        permits(filled(told, regular=1_000), REGULAR, *some)
-        permits(filled(told, regular=MANY), REGULAR, *many)
+        observer = observing({"QUOTA-PREMIUM": reading}, tier=Tier.PREMIUM)
+        permits(filled(observer, regular=999), REGULAR, *few)
+        permits(filled(observer, regular=1_000), REGULAR, *some)
+        permits(filled(observer, regular=MANY), REGULAR, *many)
 
     @pytest.mark.parametrize(("units", "limit"), [(1, 1_000), (4, 4_000)])
     def test_messaging_units_give_1000_entities_each(self, units: int, limit: int) -> None:
         """QUOTA-14: fewer are never refused; QUOTA-15: more are, if they are read to be a limit."""
         for reading, beyond in (("either", (DONE, FULL, OTHER)), ("per-unit", (FULL, OTHER))):
-            told = telling({"QUOTA-PREMIUM": reading}, tier=Tier.PREMIUM, messaging_units=units)
-            permits(filled(told, regular=limit - 1), REGULAR, DONE)
-            refuses(told, REGULAR, OTHER, "QUOTA-14")
-            shows(told, REGULAR, DONE, "QUOTA-14")
-            told = telling({"QUOTA-PREMIUM": reading}, tier=Tier.PREMIUM, messaging_units=units)
-            permits(filled(told, regular=limit), REGULAR, *beyond)
-        refuses(told, REGULAR, DONE, "QUOTA-15")
-        shows(told, REGULAR, OTHER, "QUOTA-15")
+            observer = observing(
+                {"QUOTA-PREMIUM": reading}, tier=Tier.PREMIUM, messaging_units=units
+            )
+            permits(filled(observer, regular=limit - 1), REGULAR, DONE)
+            refuses(observer, REGULAR, OTHER, "QUOTA-14")
+            shows(observer, REGULAR, DONE, "QUOTA-14")
+            observer = observing(
+                {"QUOTA-PREMIUM": reading}, tier=Tier.PREMIUM, messaging_units=units
+            )
+            permits(filled(observer, regular=limit), REGULAR, *beyond)
+        refuses(observer, REGULAR, DONE, "QUOTA-15")
+        shows(observer, REGULAR, OTHER, "QUOTA-15")
 
     def test_a_partitioned_namespace_may_have_more_than_100_partitioned_entities(self) -> None:
-        told = telling(tier=Tier.PREMIUM, namespace_partitions=2, messaging_units=2)
-        permits(filled(told, queues=1_999), CreateQueue(queue="q"), DONE)
-        permits(filled(told, queues=2_000), CreateQueue(queue="q"), DONE, FULL, OTHER)
+        observer = observing(tier=Tier.PREMIUM, namespace_partitions=2, messaging_units=2)
+        permits(filled(observer, queues=1_999), CreateQueue(queue="q"), DONE)
+        permits(filled(observer, queues=2_000), CreateQueue(queue="q"), DONE, FULL, OTHER)
 
     def test_either_answer_shows_it(self) -> None:
-        told = filled(telling(tier=Tier.PREMIUM), regular=1_000)
-        shows(told, REGULAR, OTHER, "QUOTA-11")
-        shows(told, REGULAR, DONE, "QUOTA-11")
-        shows(telling(tier=Tier.PREMIUM), REGULAR, DONE)
+        observer = filled(observing(tier=Tier.PREMIUM), regular=1_000)
+        shows(observer, REGULAR, OTHER, "QUOTA-11")
+        shows(observer, REGULAR, DONE, "QUOTA-11")
+        shows(observing(tier=Tier.PREMIUM), REGULAR, DONE)
 
     @pytest.mark.parametrize(
         ("reading", "there", "command", "rule"),
@@ -403,22 +411,22 @@ class TestPremium:
     ) -> None:
         """A permission that a reading makes a duty is the duty of the rule with the number."""
         name, chosen = reading.split("=")
-        refuses(filled(telling({name: chosen}), **there), command, DONE, rule)
+        refuses(filled(observing({name: chosen}), **there), command, DONE, rule)
 
     def test_the_last_of_the_ten_thousand_is_demanded_where_they_count(self) -> None:
         """Which no permission can be: QUOTA-11 had been blamed."""
-        told = telling({"QUOTA-PREMIUM": "counting"}, tier=Tier.PREMIUM)
-        refuses(filled(told, regular=MANY - 1), REGULAR, FULL, "QUOTA-12")
-        shows(filled(told, regular=MANY - 1), REGULAR, DONE, "QUOTA-12")
+        observer = observing({"QUOTA-PREMIUM": "counting"}, tier=Tier.PREMIUM)
+        refuses(filled(observer, regular=MANY - 1), REGULAR, FULL, "QUOTA-12")
+        shows(filled(observer, regular=MANY - 1), REGULAR, DONE, "QUOTA-12")
         one_more = queue("r", partitioned=False)
-        refuses(filled(told, regular=MANY), one_more, DONE, "QUOTA-12")
-        shows(filled(told, regular=MANY), one_more, OTHER, "QUOTA-12")
+        refuses(filled(observer, regular=MANY), one_more, DONE, "QUOTA-12")
+        shows(filled(observer, regular=MANY), one_more, OTHER, "QUOTA-12")
 
     def test_no_number_is_refused_where_there_is_none(self) -> None:
-        told = telling({"QUOTA-PREMIUM": "quota"}, tier=Tier.PREMIUM)
-        refuses(filled(told, regular=MANY), REGULAR, FULL, "QUOTA-13")
-        shows(filled(told, regular=MANY), REGULAR, DONE, "QUOTA-13")
-        shows(filled(told, regular=MANY - 1), queue("r", partitioned=False), DONE)
+        observer = observing({"QUOTA-PREMIUM": "quota"}, tier=Tier.PREMIUM)
+        refuses(filled(observer, regular=MANY), REGULAR, FULL, "QUOTA-13")
+        shows(filled(observer, regular=MANY), REGULAR, DONE, "QUOTA-13")
+        shows(filled(observer, regular=MANY - 1), queue("r", partitioned=False), DONE)
 
     @pytest.mark.parametrize(
         ("reading", "answers"), [("either", (DONE, FULL, OTHER)), ("not-counted", (DONE,))]
@@ -426,8 +434,8 @@ class TestPremium:
     def test_what_is_there_from_before_may_count(
         self, reading: str, answers: tuple[object, ...]
     ) -> None:
-        told = telling({"QUOTA-EXISTING": reading}, tier=Tier.PREMIUM)
-        permits(filled(told, regular=999, restored=1), REGULAR, *answers)
+        observer = observing({"QUOTA-EXISTING": reading}, tier=Tier.PREMIUM)
+        permits(filled(observer, regular=999, restored=1), REGULAR, *answers)
 
     @pytest.mark.parametrize(
         ("reading", "answers"), [("either", (DONE, FULL, OTHER)), ("not-counted", (DONE,))]
@@ -435,5 +443,5 @@ class TestPremium:
     def test_subscriptions_may_count_there_too(
         self, reading: str, answers: tuple[object, ...]
     ) -> None:
-        told = telling({"QUOTA-SUBSCRIPTIONS": reading}, tier=Tier.PREMIUM)
-        permits(filled(told, regular=999, subscriptions=1), REGULAR, *answers)
+        observer = observing({"QUOTA-SUBSCRIPTIONS": reading}, tier=Tier.PREMIUM)
+        permits(filled(observer, regular=999, subscriptions=1), REGULAR, *answers)

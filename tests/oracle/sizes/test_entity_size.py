@@ -4,7 +4,7 @@ from typing import Any
 
 import attrs
 import pytest
-from telling import DONE, GONE, INVALID, LOST, Told, received, refuses, shows, telling
+from observing import DONE, GONE, INVALID, LOST, Observer, observing, received, refuses, shows
 
 from busproof.oracle.storage_used import most
 from busproof.vocabulary.commands import (
@@ -42,334 +42,341 @@ BEGIN = BeginTransaction(transaction="t")
 COMMIT = CommitTransaction(transaction="t")
 
 
-def told_size(size: int) -> Described:
+def described_size(size: int) -> Described:
     return Described(description=QueueDescription(queue="q", max_size=size))
 
 
-def large(told: Told, **properties: Any) -> Send:
-    return Send(queue="q", message=told.message(**{"size": LARGE, "stands_in": True, **properties}))
+def large(observer: Observer, **properties: Any) -> Send:
+    return Send(
+        queue="q", message=observer.message(**{"size": LARGE, "stands_in": True, **properties})
+    )
 
 
-def fill(told: Told, number: int = MORE, partition: int | None = None, **properties: Any) -> None:
+def fill(
+    observer: Observer, number: int = MORE, partition: int | None = None, **properties: Any
+) -> None:
     for _ in range(number):
-        found = told.send(partition=partition, **{"size": LARGE, "stands_in": True, **properties})
+        found = observer.send(
+            partition=partition, **{"size": LARGE, "stands_in": True, **properties}
+        )
         assert found.possible, found.rules
 
 
 class TestSizes:
     @pytest.mark.parametrize("size", [1, 2, 3, 4, 5])
-    def test_a_queue_is_as_large_as_all_its_partitions(self, told: Told, size: int) -> None:
-        shows(told, CreateQueue(queue="q", max_size=size), DONE, "SIZE-01")
-        shows(told, GetQueue(queue="q"), told_size(4 * size), "SIZE-04", "SIZE-01")
-        refuses(told, GetQueue(queue="q"), told_size(4 * size + 1), "SIZE-04")
+    def test_a_queue_is_as_large_as_all_its_partitions(self, observer: Observer, size: int) -> None:
+        shows(observer, CreateQueue(queue="q", max_size=size), DONE, "SIZE-01")
+        shows(observer, GetQueue(queue="q"), described_size(4 * size), "SIZE-04", "SIZE-01")
+        refuses(observer, GetQueue(queue="q"), described_size(4 * size + 1), "SIZE-04")
 
-    def test_a_queue_has_the_size_that_was_asked_for(self, told: Told) -> None:
-        told.queue(max_size=2)
-        refuses(told, GetQueue(queue="q"), told_size(12), "SIZE-01", "SIZE-04")
+    def test_a_queue_has_the_size_that_was_asked_for(self, observer: Observer) -> None:
+        observer.queue(max_size=2)
+        refuses(observer, GetQueue(queue="q"), described_size(12), "SIZE-01", "SIZE-04")
 
-    def test_a_size_of_the_tier_is_not_refused(self, told: Told) -> None:
-        refuses(told, CreateQueue(queue="q", max_size=5), INVALID, "SIZE-01", "MGMT-02")
+    def test_a_size_of_the_tier_is_not_refused(self, observer: Observer) -> None:
+        refuses(observer, CreateQueue(queue="q", max_size=5), INVALID, "SIZE-01", "MGMT-02")
 
-    def test_another_size_is_refused(self, told: Told) -> None:
-        shows(told, CreateQueue(queue="q", max_size=6), INVALID, "SIZE-02")
+    def test_another_size_is_refused(self, observer: Observer) -> None:
+        shows(observer, CreateQueue(queue="q", max_size=6), INVALID, "SIZE-02")
 
-    def test_instead_of_another_size_one_of_the_tier_is_given(self, told: Told) -> None:
-        told.queue(max_size=6)
-        refuses(told, GetQueue(queue="q"), told_size(24), "SIZE-02")
-        shows(told, GetQueue(queue="q"), told_size(12), "SIZE-02")
-        refuses(told, GetQueue(queue="q"), told_size(16), "SIZE-02")
+    def test_instead_of_another_size_one_of_the_tier_is_given(self, observer: Observer) -> None:
+        observer.queue(max_size=6)
+        refuses(observer, GetQueue(queue="q"), described_size(24), "SIZE-02")
+        shows(observer, GetQueue(queue="q"), described_size(12), "SIZE-02")
+        refuses(observer, GetQueue(queue="q"), described_size(16), "SIZE-02")
 
-    def test_a_queue_has_1_gb_unless_it_is_given_another_size(self, told: Told) -> None:
-        told.queue(partitioned=False)
-        refuses(told, GetQueue(queue="q"), told_size(5), "SIZE-03", "SIZE-06")
-        refuses(told, GetQueue(queue="q"), told_size(16), "SIZE-06", "SIZE-03")
-        shows(told, GetQueue(queue="q"), told_size(1), "SIZE-03", "SIZE-06")
+    def test_a_queue_has_1_gb_unless_it_is_given_another_size(self, observer: Observer) -> None:
+        observer.queue(partitioned=False)
+        refuses(observer, GetQueue(queue="q"), described_size(5), "SIZE-03", "SIZE-06")
+        refuses(observer, GetQueue(queue="q"), described_size(16), "SIZE-06", "SIZE-03")
+        shows(observer, GetQueue(queue="q"), described_size(1), "SIZE-03", "SIZE-06")
 
     @pytest.mark.parametrize("tier", [Tier.BASIC, Tier.PREMIUM])
     def test_of_other_tiers_no_size_is_said(self, tier: Tier) -> None:
         """Of Premium not by every edition."""
         silent = frozenset({"PREM-08"})
-        told = telling({"BASIC-REGULAR": "as-asked"}, tier=tier, silent=silent)
-        told.queue(partitioned=False, max_size=7)
-        told.has(GetQueue(queue="q"), told_size(9))
-        other = telling(tier=tier, silent=silent)
+        observer = observing({"BASIC-REGULAR": "as-asked"}, tier=tier, silent=silent)
+        observer.queue(partitioned=False, max_size=7)
+        observer.has(GetQueue(queue="q"), described_size(9))
+        other = observing(tier=tier, silent=silent)
         other.has(CreateQueue(queue="q", partitioned=False, max_size=7), INVALID)
 
-    def test_an_edition_may_give_sizes_and_not_say_what_is_told(self) -> None:
+    def test_an_edition_may_give_sizes_and_not_say_what_is_described(self) -> None:
         """The English one: a partition has the given size, and any total may be described."""
         silent = frozenset({"SIZE-04"})
-        told = telling(silent=silent)
-        told.queue(max_size=1)
-        told.has(GetQueue(queue="q"), told_size(1))
-        other = telling(silent=silent)
+        observer = observing(silent=silent)
+        observer.queue(max_size=1)
+        observer.has(GetQueue(queue="q"), described_size(1))
+        other = observing(silent=silent)
         other.queue(max_size=1)
-        other.has(GetQueue(queue="q"), told_size(4))
+        other.has(GetQueue(queue="q"), described_size(4))
         fill(other, number=MORE - 1, partition=0, partition_key="a")
         shows(other, large(other, partition_key="a"), FULL, "SIZE-07")
 
     def test_basic_may_have_the_sizes_of_standard(self) -> None:
         """BASIC-SIZES."""
-        told = telling({"BASIC-SIZES": "like-standard"}, tier=Tier.BASIC)
-        told.queue(max_size=6)
-        refuses(told, GetQueue(queue="q"), told_size(24))
-        told.has(GetQueue(queue="q"), told_size(20))
+        observer = observing({"BASIC-SIZES": "like-standard"}, tier=Tier.BASIC)
+        observer.queue(max_size=6)
+        refuses(observer, GetQueue(queue="q"), described_size(24))
+        observer.has(GetQueue(queue="q"), described_size(20))
 
     def test_basic_may_have_the_default_of_standard(self) -> None:
-        told = telling({"BASIC-SIZES": "like-standard"}, tier=Tier.BASIC)
-        told.queue()
-        refuses(told, GetQueue(queue="q"), told_size(5), "SIZE-01")
-        told.has(GetQueue(queue="q"), told_size(4))
+        observer = observing({"BASIC-SIZES": "like-standard"}, tier=Tier.BASIC)
+        observer.queue()
+        refuses(observer, GetQueue(queue="q"), described_size(5), "SIZE-01")
+        observer.has(GetQueue(queue="q"), described_size(4))
 
     def test_a_creation_in_an_odd_size_that_was_lost_leaves_the_queue_unknown(self) -> None:
-        told = telling()
-        told.has(CreateQueue(queue="q", max_size=6), LOST)
-        told.has(GetQueue(queue="q"), told_size(8))
+        observer = observing()
+        observer.has(CreateQueue(queue="q", max_size=6), LOST)
+        observer.has(GetQueue(queue="q"), described_size(8))
 
-    def test_a_partition_that_there_is_not_takes_nothing(self, told: Told) -> None:
-        told.queue()
-        found = told.send(partition=4)
+    def test_a_partition_that_there_is_not_takes_nothing(self, observer: Observer) -> None:
+        observer.queue()
+        found = observer.send(partition=4)
         assert found.rules[:1] == ("SIZE-05",)
 
 
 class TestPartitions:
-    def test_a_key_is_refused_once_its_messages_fill_a_partition(self, told: Told) -> None:
-        told.queue()
-        fill(told, partition=2, partition_key="a")
-        refuses(told, large(told, partition_key="a"), DONE, "SIZE-07", "SIZE-11")
-        shows(told, large(told, partition_key="a"), FULL, "SIZE-07", "SIZE-11")
+    def test_a_key_is_refused_once_its_messages_fill_a_partition(self, observer: Observer) -> None:
+        observer.queue()
+        fill(observer, partition=2, partition_key="a")
+        refuses(observer, large(observer, partition_key="a"), DONE, "SIZE-07", "SIZE-11")
+        shows(observer, large(observer, partition_key="a"), FULL, "SIZE-07", "SIZE-11")
 
-    def test_without_a_witness_a_key_alone_tells(self) -> None:
-        told = telling(partitions=4, witness=False)
-        told.queue()
-        fill(told, partition_key="a")
-        refuses(told, large(told, partition_key="a"), DONE, "SIZE-07")
-        told.has(large(told, partition_key="b"))
+    def test_without_a_witness_a_key_alone_reveals_it(self) -> None:
+        observer = observing(partitions=4, witness=False)
+        observer.queue()
+        fill(observer, partition_key="a")
+        refuses(observer, large(observer, partition_key="a"), DONE, "SIZE-07")
+        observer.has(large(observer, partition_key="b"))
 
     def test_between_the_least_and_the_most_a_partition_may_be_full_or_not(
-        self, told: Told
+        self, observer: Observer
     ) -> None:
-        told.queue()
-        fill(told, LESS - 1, partition=0, partition_key="a")
-        assert len(told.step(large(told, partition_key="a"))) > 0
-        told.has(large(told, partition_key="a"), FULL)
-        fill(told, 2, partition=0, partition_key="a")
-        told.has(large(told, partition_key="a"), FULL)
+        observer.queue()
+        fill(observer, LESS - 1, partition=0, partition_key="a")
+        assert len(observer.step(large(observer, partition_key="a"))) > 0
+        observer.has(large(observer, partition_key="a"), FULL)
+        fill(observer, 2, partition=0, partition_key="a")
+        observer.has(large(observer, partition_key="a"), FULL)
 
-    def test_what_surely_fits_is_not_refused(self, told: Told) -> None:
-        told.queue()
-        fill(told, LESS - 2, partition=0, partition_key="a")
-        refuses(told, large(told, partition_key="a"), FULL, "SIZE-07", "SIZE-04")
+    def test_what_surely_fits_is_not_refused(self, observer: Observer) -> None:
+        observer.queue()
+        fill(observer, LESS - 2, partition=0, partition_key="a")
+        refuses(observer, large(observer, partition_key="a"), FULL, "SIZE-07", "SIZE-04")
 
-    def test_another_partition_has_room(self, told: Told) -> None:
-        told.queue()
-        told.send(partition=1, partition_key="b")
-        fill(told, partition=0, partition_key="a")
-        told.has(large(told, partition_key="a"), FULL)
-        refuses(told, large(told, partition_key="b"), FULL, "SIZE-08")
-        shows(told, large(told, partition_key="b"), DONE, "SIZE-08")
+    def test_another_partition_has_room(self, observer: Observer) -> None:
+        observer.queue()
+        observer.send(partition=1, partition_key="b")
+        fill(observer, partition=0, partition_key="a")
+        observer.has(large(observer, partition_key="a"), FULL)
+        refuses(observer, large(observer, partition_key="b"), FULL, "SIZE-08")
+        shows(observer, large(observer, partition_key="b"), DONE, "SIZE-08")
 
-    def test_room_is_not_denied_for_another_reason(self, told: Told) -> None:
-        told.queue()
-        fill(told, partition=0, partition_key="a")
-        refuses(told, large(told, partition_key="a"), GONE, "SIZE-07")
+    def test_room_is_not_denied_for_another_reason(self, observer: Observer) -> None:
+        observer.queue()
+        fill(observer, partition=0, partition_key="a")
+        refuses(observer, large(observer, partition_key="a"), GONE, "SIZE-07")
 
-    def test_a_partition_holds_the_size_given(self, told: Told) -> None:
-        told.queue(max_size=2)
-        fill(told, 2 * LESS - 2, partition=0, partition_key="a")
-        refuses(told, large(told, partition_key="a"), FULL, "SIZE-07")
-        fill(told, 4, partition=0, partition_key="a")
-        refuses(told, large(told, partition_key="a"), DONE, "SIZE-07")
+    def test_a_partition_holds_the_size_given(self, observer: Observer) -> None:
+        observer.queue(max_size=2)
+        fill(observer, 2 * LESS - 2, partition=0, partition_key="a")
+        refuses(observer, large(observer, partition_key="a"), FULL, "SIZE-07")
+        fill(observer, 4, partition=0, partition_key="a")
+        refuses(observer, large(observer, partition_key="a"), DONE, "SIZE-07")
 
     def test_partitions_may_be_of_1_gb_each(self) -> None:
         """GB-PARTITIONS=per-gb: a queue of 2 GB has twice as many, of 1 GB."""
-        told = telling({"GB-PARTITIONS": "per-gb"})
-        told.queue(max_size=2)
-        assert told.send(partition=7).possible
-        fill(told, partition=0, partition_key="a")
-        refuses(told, large(told, partition_key="a"), DONE, "SIZE-07")
-        told.has(GetQueue(queue="q"), told_size(8))
+        observer = observing({"GB-PARTITIONS": "per-gb"})
+        observer.queue(max_size=2)
+        assert observer.send(partition=7).possible
+        fill(observer, partition=0, partition_key="a")
+        refuses(observer, large(observer, partition_key="a"), DONE, "SIZE-07")
+        observer.has(GetQueue(queue="q"), described_size(8))
 
     def test_either_number_of_partitions_may_be_permitted(self) -> None:
         """GB-PARTITIONS=either: full from 1 GB on, and surely at 2."""
-        told = telling({"GB-PARTITIONS": "either"})
-        told.queue(max_size=2)
-        assert told.send(partition=7).possible
-        fill(told, partition=0, partition_key="a")
-        told.has(large(told, partition_key="a"), FULL)
-        fill(told, partition=0, partition_key="a")
-        refuses(told, large(told, partition_key="a"), DONE, "SIZE-07")
+        observer = observing({"GB-PARTITIONS": "either"})
+        observer.queue(max_size=2)
+        assert observer.send(partition=7).possible
+        fill(observer, partition=0, partition_key="a")
+        observer.has(large(observer, partition_key="a"), FULL)
+        fill(observer, partition=0, partition_key="a")
+        refuses(observer, large(observer, partition_key="a"), DONE, "SIZE-07")
 
     def test_partitions_may_share_all_room(self) -> None:
         """FULL-PARTITION=pooled: nothing is full before the queue is."""
-        told = telling({"FULL-PARTITION": "pooled"}, partitions=2)
-        told.queue()
-        fill(told, partition=0, partition_key="a")
-        refuses(told, large(told, partition_key="a"), FULL, "SIZE-07")
-        fill(told, MORE, partition=0, partition_key="a")
-        refuses(told, large(told, partition_key="b"), DONE)
-        told.has(large(told, partition_key="b"), FULL)
+        observer = observing({"FULL-PARTITION": "pooled"}, partitions=2)
+        observer.queue()
+        fill(observer, partition=0, partition_key="a")
+        refuses(observer, large(observer, partition_key="a"), FULL, "SIZE-07")
+        fill(observer, MORE, partition=0, partition_key="a")
+        refuses(observer, large(observer, partition_key="b"), DONE)
+        observer.has(large(observer, partition_key="b"), FULL)
 
     def test_whether_they_share_it_may_be_left_open(self) -> None:
         """FULL-PARTITION=either: refused from when the partition is full until the queue is."""
-        told = telling({"FULL-PARTITION": "either"}, partitions=2)
-        told.queue()
-        fill(told, partition=0, partition_key="a")
-        told.has(large(told, partition_key="a"), FULL)
-        fill(told, MORE, partition=0, partition_key="a")
-        refuses(told, large(told, partition_key="a"), DONE)
+        observer = observing({"FULL-PARTITION": "either"}, partitions=2)
+        observer.queue()
+        fill(observer, partition=0, partition_key="a")
+        observer.has(large(observer, partition_key="a"), FULL)
+        fill(observer, MORE, partition=0, partition_key="a")
+        refuses(observer, large(observer, partition_key="a"), DONE)
 
     def test_an_edition_may_not_say_how_large_partitions_are(self) -> None:
-        told = telling(silent=frozenset({"SIZE-02", "SIZE-07"}))
-        told.queue(max_size=4)
-        fill(told, LESS, partition=0, partition_key="a")
-        told.has(large(told, partition_key="a"), FULL)
-        fill(told, 5 * LESS, partition=0, partition_key="a")
+        observer = observing(silent=frozenset({"SIZE-02", "SIZE-07"}))
+        observer.queue(max_size=4)
+        fill(observer, LESS, partition=0, partition_key="a")
+        observer.has(large(observer, partition_key="a"), FULL)
+        fill(observer, 5 * LESS, partition=0, partition_key="a")
 
     def test_what_is_there_from_before_in_premium_is_not_held_to_its_size(self) -> None:
-        told = telling(tier=Tier.PREMIUM)
-        told.has(RestoreQueue(queue="q"))
-        fill(told, LESS, partition=0, partition_key="a")
-        told.has(large(told, partition_key="a"), FULL)
-        fill(told, LESS, partition=0, partition_key="a")
+        observer = observing(tier=Tier.PREMIUM)
+        observer.has(RestoreQueue(queue="q"))
+        fill(observer, LESS, partition=0, partition_key="a")
+        observer.has(large(observer, partition_key="a"), FULL)
+        fill(observer, LESS, partition=0, partition_key="a")
 
     def test_in_basic_a_size_that_was_accepted_is_no_bound(self) -> None:
-        told = telling(tier=Tier.BASIC)
-        told.queue(max_size=2)
-        fill(told, 2 * LESS - 2, partition=0, partition_key="a")
-        refuses(told, large(told, partition_key="a"), FULL)
-        fill(told, LESS, partition=0, partition_key="a")
+        observer = observing(tier=Tier.BASIC)
+        observer.queue(max_size=2)
+        fill(observer, 2 * LESS - 2, partition=0, partition_key="a")
+        refuses(observer, large(observer, partition_key="a"), FULL)
+        fill(observer, LESS, partition=0, partition_key="a")
 
 
 class TestWithoutKey:
-    def test_an_unkeyed_message_may_go_round_or_not(self, told: Told) -> None:
-        told.queue()
-        fill(told, partition=0, partition_key="a")
-        told.has(large(told, partition_key="a"), FULL)
-        shows(told, large(told), FULL, "SIZE-09", "SIZE-11")
-        shows(told, large(told), DONE, "SIZE-09")
-        assert not told.saw(large(told), DONE, partition=0).possible
-        told.has(large(told), DONE, partition=1)
+    def test_an_unkeyed_message_may_go_round_or_not(self, observer: Observer) -> None:
+        observer.queue()
+        fill(observer, partition=0, partition_key="a")
+        observer.has(large(observer, partition_key="a"), FULL)
+        shows(observer, large(observer), FULL, "SIZE-09", "SIZE-11")
+        shows(observer, large(observer), DONE, "SIZE-09")
+        assert not observer.saw(large(observer), DONE, partition=0).possible
+        observer.has(large(observer), DONE, partition=1)
 
     def test_keyless_message_avoids_a_full_partition(self) -> None:
         """FULL-UNKEYED=goes-round: refused only if all may be full."""
-        told = telling({"FULL-UNKEYED": "goes-round"}, partitions=2)
-        told.queue()
-        fill(told, partition=0, partition_key="a")
-        refuses(told, large(told), FULL, "SIZE-11", "SIZE-09")
-        fill(told, partition=1)
-        shows(told, large(told), FULL, "SIZE-09", "SIZE-10")
-        refuses(told, large(told), DONE, "SIZE-09", "SIZE-10")
+        observer = observing({"FULL-UNKEYED": "goes-round"}, partitions=2)
+        observer.queue()
+        fill(observer, partition=0, partition_key="a")
+        refuses(observer, large(observer), FULL, "SIZE-11", "SIZE-09")
+        fill(observer, partition=1)
+        shows(observer, large(observer), FULL, "SIZE-09", "SIZE-10")
+        refuses(observer, large(observer), DONE, "SIZE-09", "SIZE-10")
 
-    def test_room_for_what_has_no_key_is_not_denied(self, told: Told) -> None:
-        told.queue()
-        refuses(told, large(told), FULL, "SIZE-11", "SIZE-09")
+    def test_room_for_what_has_no_key_is_not_denied(self, observer: Observer) -> None:
+        observer.queue()
+        refuses(observer, large(observer), FULL, "SIZE-11", "SIZE-09")
 
 
 class TestEntities:
-    def test_a_regular_queue_is_full_at_its_size(self, told: Told) -> None:
-        told.queue(partitioned=False)
-        refuses(told, large(told), FULL, "SIZE-11", "SIZE-12", "SIZE-10")
-        fill(told)
-        refuses(told, large(told), DONE, "SIZE-10", "SIZE-11")
-        shows(told, large(told), FULL, "SIZE-10", "SIZE-11")
-        shows(told, Receive(queue="q"), received("m2", lock_token="l"), "SIZE-11")
+    def test_a_regular_queue_is_full_at_its_size(self, observer: Observer) -> None:
+        observer.queue(partitioned=False)
+        refuses(observer, large(observer), FULL, "SIZE-11", "SIZE-12", "SIZE-10")
+        fill(observer)
+        refuses(observer, large(observer), DONE, "SIZE-10", "SIZE-11")
+        shows(observer, large(observer), FULL, "SIZE-10", "SIZE-11")
+        shows(observer, Receive(queue="q"), received("m2", lock_token="l"), "SIZE-11")
 
     def test_what_is_full_is_not_limited(self) -> None:
-        told = telling({"GET-LAG": "at-once"})
-        told.queue(partitioned=False)
-        fill(told)
-        told.has(large(told), FULL)
+        observer = observing({"GET-LAG": "at-once"})
+        observer.queue(partitioned=False)
+        fill(observer)
+        observer.has(large(observer), FULL)
         limited = QueueDescription(queue="q", availability=Availability.LIMITED)
-        refuses(told, GetQueue(queue="q"), Described(description=limited), "MGMT-22", "SIZE-11")
+        refuses(observer, GetQueue(queue="q"), Described(description=limited), "MGMT-22", "SIZE-11")
 
-    def test_a_message_that_was_removed_makes_room(self, told: Told) -> None:
-        told.queue(partitioned=False)
-        fill(told)
-        told.has(large(told), FULL)
-        told.has(Receive(queue="q"), received("m1", lock_token="l"))
-        told.has(Complete(queue="q", lock_token="l"))
-        shows(told, large(told), DONE, "SIZE-12")
-        told.has(large(told), FULL)
+    def test_a_message_that_was_removed_makes_room(self, observer: Observer) -> None:
+        observer.queue(partitioned=False)
+        fill(observer)
+        observer.has(large(observer), FULL)
+        observer.has(Receive(queue="q"), received("m1", lock_token="l"))
+        observer.has(Complete(queue="q", lock_token="l"))
+        shows(observer, large(observer), DONE, "SIZE-12")
+        observer.has(large(observer), FULL)
 
-    def test_room_of_one_key_is_no_evidence_of_another(self, told: Told) -> None:
-        told.queue()
-        told.send(partition=1, partition_key="b")
-        fill(told, partition=0, partition_key="a")
-        told.has(large(told, partition_key="a"), FULL)
-        told.has(
+    def test_room_of_one_key_is_no_evidence_of_another(self, observer: Observer) -> None:
+        observer.queue()
+        observer.send(partition=1, partition_key="b")
+        fill(observer, partition=0, partition_key="a")
+        observer.has(large(observer, partition_key="a"), FULL)
+        observer.has(
             Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE),
             received("m1", 1, partition_key="b"),
         )
-        assert "SIZE-12" not in told.saw(large(told, partition_key="a"), FULL).rules
+        assert "SIZE-12" not in observer.saw(large(observer, partition_key="a"), FULL).rules
 
     @pytest.mark.parametrize("fate", ["locked", "deferred", "dead"])
-    def test_whatever_lies_in_a_queue_takes_its_room(self, told: Told, fate: str) -> None:
-        told.queue(partitioned=False)
-        fill(told)
+    def test_whatever_lies_in_a_queue_takes_its_room(self, observer: Observer, fate: str) -> None:
+        observer.queue(partitioned=False)
+        fill(observer)
         for number in range(1, MORE + 1):
             seen = received(f"m{number}", number=number, lock_token=f"l{number}")
-            told.has(Receive(queue="q"), seen)
+            observer.has(Receive(queue="q"), seen)
             if fate == "deferred":
-                told.has(Defer(queue="q", lock_token=f"l{number}"))
+                observer.has(Defer(queue="q", lock_token=f"l{number}"))
             if fate == "dead":
-                told.has(DeadLetter(queue="q", lock_token=f"l{number}"))
-        refuses(told, large(told), DONE, "SIZE-10", "SIZE-13")
-        shows(told, large(told), FULL, "SIZE-13")
+                observer.has(DeadLetter(queue="q", lock_token=f"l{number}"))
+        refuses(observer, large(observer), DONE, "SIZE-10", "SIZE-13")
+        shows(observer, large(observer), FULL, "SIZE-13")
 
-    def test_what_is_scheduled_takes_room(self, told: Told) -> None:
-        told.queue(partitioned=False)
+    def test_what_is_scheduled_takes_room(self, observer: Observer) -> None:
+        observer.queue(partitioned=False)
         for number in range(MORE):
             later = Schedule(
-                queue="q", message=told.message(size=LARGE, stands_in=True), delay=LATER
+                queue="q", message=observer.message(size=LARGE, stands_in=True), delay=LATER
             )
-            told.has(later, Scheduled(sequence_number=number))
-        told.has(
-            Schedule(queue="q", message=told.message(size=LARGE, stands_in=True), delay=LATER), FULL
+            observer.has(later, Scheduled(sequence_number=number))
+        observer.has(
+            Schedule(queue="q", message=observer.message(size=LARGE, stands_in=True), delay=LATER),
+            FULL,
         )
-        shows(told, large(told), FULL, "SIZE-13")
-        told.has(CancelScheduled(queue="q", sequence_number=0))
-        told.has(large(told))
+        shows(observer, large(observer), FULL, "SIZE-13")
+        observer.has(CancelScheduled(queue="q", sequence_number=0))
+        observer.has(large(observer))
 
-    def test_what_may_be_gone_is_not_relied_on(self, told: Told) -> None:
-        told.queue(partitioned=False)
-        fill(told)
-        told.has(Receive(queue="q"), received("m1", lock_token="l"))
-        told.has(Complete(queue="q", lock_token="l"), LOST)
-        told.has(large(told))
+    def test_what_may_be_gone_is_not_relied_on(self, observer: Observer) -> None:
+        observer.queue(partitioned=False)
+        fill(observer)
+        observer.has(Receive(queue="q"), received("m1", lock_token="l"))
+        observer.has(Complete(queue="q", lock_token="l"), LOST)
+        observer.has(large(observer))
 
-    def test_what_a_lost_receive_may_have_taken_is_not_relied_on(self, told: Told) -> None:
-        told.queue(partitioned=False)
-        fill(told)
-        told.has(Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE), LOST)
-        told.has(large(told))
+    def test_what_a_lost_receive_may_have_taken_is_not_relied_on(self, observer: Observer) -> None:
+        observer.queue(partitioned=False)
+        fill(observer)
+        observer.has(Receive(queue="q", mode=ReceiveMode.RECEIVE_AND_DELETE), LOST)
+        observer.has(large(observer))
 
-    def test_a_part_of_a_history_tells_of_nothing_that_is_full(self) -> None:
-        told = telling(left_out=frozenset({"c2"}))
-        told.queue(partitioned=False)
-        fill(told, 2 * MORE)
+    def test_part_of_a_history_reveals_nothing_about_room(self) -> None:
+        observer = observing(left_out=frozenset({"c2"}))
+        observer.queue(partitioned=False)
+        fill(observer, 2 * MORE)
 
-    def test_a_copy_takes_no_room(self, told: Told) -> None:
-        told.queue(partitioned=False, duplicate_detection=True)
+    def test_a_copy_takes_no_room(self, observer: Observer) -> None:
+        observer.queue(partitioned=False, duplicate_detection=True)
         for number in range(MORE):
-            assert told.send(size=LARGE, message_id=str(number)).possible
-        told.has(large(told, message_id="0"))
-        refuses(told, large(told, message_id="new"), DONE, "SIZE-10")
+            assert observer.send(size=LARGE, message_id=str(number)).possible
+        observer.has(large(observer, message_id="0"))
+        refuses(observer, large(observer, message_id="new"), DONE, "SIZE-10")
 
-    def test_a_message_may_be_too_large(self, told: Told) -> None:
-        told.queue()
-        told.has(large(told), TOO_LARGE)
-        assert not told.send(TOO_LARGE, size=100_000).possible
-        premium = telling(tier=Tier.PREMIUM)
+    def test_a_message_may_be_too_large(self, observer: Observer) -> None:
+        observer.queue()
+        observer.has(large(observer), TOO_LARGE)
+        assert not observer.send(TOO_LARGE, size=100_000).possible
+        premium = observing(tier=Tier.PREMIUM)
         premium.queue(partitioned=False)
         assert not premium.send(TOO_LARGE, size=900_000).possible
 
-    def test_a_topic_may_keep_a_message_for_each_subscription(self, told: Told) -> None:
-        told.has(CreateTopic(topic="q"))
+    def test_a_topic_may_keep_a_message_for_each_subscription(self, observer: Observer) -> None:
+        observer.has(CreateTopic(topic="q"))
         for name in ("s", "t"):
-            told.has(CreateSubscription(topic="q", subscription=name))
-        fill(told, 3, partition_key="a")
-        told.has(large(told, partition_key="a"), FULL)
-        fill(told, 2 * MORE, partition_key="a")
+            observer.has(CreateSubscription(topic="q", subscription=name))
+        fill(observer, 3, partition_key="a")
+        observer.has(large(observer, partition_key="a"), FULL)
+        fill(observer, 2 * MORE, partition_key="a")
 
     def test_all_that_a_message_carries_may_take_room(self) -> None:
         """Up to four bytes a character, and something besides."""
@@ -378,66 +385,70 @@ class TestEntities:
 
 
 class TestTransactions:
-    def test_nothing_of_what_does_not_fit_is_kept(self, told: Told) -> None:
-        told.queue()
-        told.has(BEGIN)
+    def test_nothing_of_what_does_not_fit_is_kept(self, observer: Observer) -> None:
+        observer.queue()
+        observer.has(BEGIN)
         for _ in range(MORE + 1):
-            assert told.send(partition=0, transaction="t", size=LARGE, partition_key="a").possible
-        refuses(told, COMMIT, DONE, "SIZE-14")
-        shows(told, COMMIT, FULL, "SIZE-14", "SIZE-11")
-        refuses(told, Receive(queue="q"), received("m1"), "SIZE-14")
+            assert observer.send(
+                partition=0, transaction="t", size=LARGE, partition_key="a"
+            ).possible
+        refuses(observer, COMMIT, DONE, "SIZE-14")
+        shows(observer, COMMIT, FULL, "SIZE-14", "SIZE-11")
+        refuses(observer, Receive(queue="q"), received("m1"), "SIZE-14")
 
-    def test_a_send_in_it_may_be_refused_instead(self, told: Told) -> None:
-        told.queue()
-        fill(told, partition=0, partition_key="a")
-        told.has(BEGIN)
-        sent = attrs.evolve(large(told, partition_key="a"), transaction="t")
-        shows(told, sent, FULL, "SIZE-14", "SIZE-07")
+    def test_a_send_in_it_may_be_refused_instead(self, observer: Observer) -> None:
+        observer.queue()
+        fill(observer, partition=0, partition_key="a")
+        observer.has(BEGIN)
+        sent = attrs.evolve(large(observer, partition_key="a"), transaction="t")
+        shows(observer, sent, FULL, "SIZE-14", "SIZE-07")
 
-    def test_a_regular_queue_takes_no_more_in_one(self, told: Told) -> None:
-        told.queue(partitioned=False)
-        told.has(BEGIN)
+    def test_a_regular_queue_takes_no_more_in_one(self, observer: Observer) -> None:
+        observer.queue(partitioned=False)
+        observer.has(BEGIN)
         for _ in range(MORE + 1):
-            told.has(attrs.evolve(large(told), transaction="t"))
-        refuses(told, COMMIT, DONE, "SIZE-14")
-        told.has(COMMIT, FULL)
+            observer.has(attrs.evolve(large(observer), transaction="t"))
+        refuses(observer, COMMIT, DONE, "SIZE-14")
+        observer.has(COMMIT, FULL)
 
-    def test_what_fits_is_committed_and_takes_room(self, told: Told) -> None:
-        told.queue(partitioned=False)
-        told.has(BEGIN)
+    def test_what_fits_is_committed_and_takes_room(self, observer: Observer) -> None:
+        observer.queue(partitioned=False)
+        observer.has(BEGIN)
         for _ in range(LESS):
-            told.has(attrs.evolve(large(told), transaction="t"))
-        told.has(COMMIT)
-        fill(told, 1)
-        refuses(told, large(told), DONE, "SIZE-10")
+            observer.has(attrs.evolve(large(observer), transaction="t"))
+        observer.has(COMMIT)
+        fill(observer, 1)
+        refuses(observer, large(observer), DONE, "SIZE-10")
 
-    def test_what_was_sent_of_several_keys_or_copies_is_not_relied_on(self, told: Told) -> None:
-        told.queue(partitioned=False, duplicate_detection=True)
-        told.has(BEGIN)
+    def test_what_was_sent_of_several_keys_or_copies_is_not_relied_on(
+        self, observer: Observer
+    ) -> None:
+        observer.queue(partitioned=False, duplicate_detection=True)
+        observer.has(BEGIN)
         for _ in range(MORE + 1):
-            told.has(attrs.evolve(large(told, message_id="x"), transaction="t"))
-        told.has(COMMIT)
+            observer.has(attrs.evolve(large(observer, message_id="x"), transaction="t"))
+        observer.has(COMMIT)
 
-    def test_what_was_sent_to_a_deleted_queue_is_not_relied_on(self, told: Told) -> None:
-        told.queue()
-        told.has(BEGIN)
+    def test_what_was_sent_to_a_deleted_queue_is_not_relied_on(self, observer: Observer) -> None:
+        observer.queue()
+        observer.has(BEGIN)
         for _ in range(MORE + 1):
-            told.has(attrs.evolve(large(told, partition_key="a"), transaction="t"))
-        told.has(DeleteQueue(queue="q"))
-        told.queue()
-        fill(told, LESS, partition_key="a")
-        told.has(COMMIT)
+            observer.has(attrs.evolve(large(observer, partition_key="a"), transaction="t"))
+        observer.has(DeleteQueue(queue="q"))
+        observer.queue()
+        fill(observer, LESS, partition_key="a")
+        observer.has(COMMIT)
 
-    def test_a_message_in_it_may_be_too_large(self, told: Told) -> None:
-        told.queue()
-        told.has(BEGIN)
-        told.has(attrs.evolve(large(told, partition_key="a"), transaction="t"), TOO_LARGE)
+    def test_a_message_in_it_may_be_too_large(self, observer: Observer) -> None:
+        observer.queue()
+        observer.has(BEGIN)
+        observer.has(attrs.evolve(large(observer, partition_key="a"), transaction="t"), TOO_LARGE)
 
-    def test_what_waits_may_take_room_until_it_is_rolled_back(self, told: Told) -> None:
-        told.queue(partitioned=False)
-        told.has(BEGIN)
+    def test_what_waits_may_take_room_until_it_is_rolled_back(self, observer: Observer) -> None:
+        observer.queue(partitioned=False)
+        observer.has(BEGIN)
         for _ in range(LESS):
-            told.has(attrs.evolve(large(told), transaction="t"))
-        told.has(large(told), FULL)
-        told.has(RollBackTransaction(transaction="t"))
-        fill(told)
+            observer.has(attrs.evolve(large(observer), transaction="t"))
+        observer.has(large(observer), FULL)
+        observer.has(RollBackTransaction(transaction="t"))
+        fill(observer)

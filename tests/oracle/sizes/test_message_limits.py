@@ -4,7 +4,7 @@ from typing import Any
 
 import attrs
 import pytest
-from telling import DONE, INVALID, LOST, MISSING, Told, is_allowed, refuses, shows, telling
+from observing import DONE, INVALID, LOST, MISSING, Observer, is_allowed, observing, refuses, shows
 
 from busproof.vocabulary.commands import (
     AcceptSession,
@@ -34,55 +34,55 @@ KEYS = [
 
 
 @pytest.fixture
-def held() -> Told:
+def held() -> Observer:
     """A bus that is held to the limits, with a queue."""
-    told = telling(limits=True)
-    told.queue()
-    return told
+    observer = observing(limits=True)
+    observer.queue()
+    return observer
 
 
-def premium(**observability: Any) -> Told:
-    told = telling(tier=Tier.PREMIUM, **observability)
-    told.queue(partitioned=False)
-    return told
+def premium(**observability: Any) -> Observer:
+    observer = observing(tier=Tier.PREMIUM, **observability)
+    observer.queue(partitioned=False)
+    return observer
 
 
-def sent(told: Told, transaction: str | None = None, **properties: Any) -> Send:
-    return Send(queue="q", message=told.message(**properties), transaction=transaction)
+def sent(observer: Observer, transaction: str | None = None, **properties: Any) -> Send:
+    return Send(queue="q", message=observer.message(**properties), transaction=transaction)
 
 
-def scheduled(told: Told, transaction: str | None = None, **properties: Any) -> Schedule:
-    message = told.message(**properties)
+def scheduled(observer: Observer, transaction: str | None = None, **properties: Any) -> Schedule:
+    message = observer.message(**properties)
     return Schedule(queue="q", message=message, delay=1, transaction=transaction)
 
 
 class TestSizes:
-    def test_what_is_no_larger_than_256_kb_is_taken(self, held: Told) -> None:
+    def test_what_is_no_larger_than_256_kb_is_taken(self, held: Observer) -> None:
         shows(held, sent(held, size=251_904), DONE, "LIMIT-01")
         refuses(held, sent(held, size=251_904), TOO_LARGE, "LIMIT-01")
 
-    def test_what_is_larger_is_refused(self, held: Told) -> None:
+    def test_what_is_larger_is_refused(self, held: Observer) -> None:
         refuses(held, sent(held, size=262_145), DONE, "LIMIT-02")
         refuses(held, sent(held, size=262_145), FULL, "LIMIT-02")
         shows(held, sent(held, size=262_145), TOO_LARGE, "LIMIT-02")
 
-    def test_in_between_it_is_either(self, held: Told) -> None:
+    def test_in_between_it_is_either(self, held: Observer) -> None:
         for size in (251_905, 262_144):
             held.has(sent(held, size=size))
             found = held.saw(sent(held, size=size), TOO_LARGE)
             assert found.possible
             assert "LIMIT-02" not in found.rules
 
-    def test_a_small_one_shows_no_limit(self, held: Told) -> None:
+    def test_a_small_one_shows_no_limit(self, held: Observer) -> None:
         assert "LIMIT-01" not in held.saw(sent(held, size=100_000)).rules
 
     def test_who_is_not_held_to_limits_may_take_anything(self) -> None:
-        told = telling()
-        told.queue()
-        told.has(sent(told, size=262_145))
-        told.has(sent(told, size=262_145), TOO_LARGE)
+        observer = observing()
+        observer.queue()
+        observer.has(sent(observer, size=262_145))
+        observer.has(sent(observer, size=262_145), TOO_LARGE)
 
-    def test_what_stands_in_for_several_may_be_larger(self, held: Told) -> None:
+    def test_what_stands_in_for_several_may_be_larger(self, held: Observer) -> None:
         held.has(sent(held, size=10**8, stands_in=True))
         held.has(sent(held, size=10**8, stands_in=True), TOO_LARGE)
 
@@ -94,34 +94,34 @@ class TestSizes:
         self, reading: str, taken: int, refused: int
     ) -> None:
         """KB-BYTES."""
-        told = telling({"KB-BYTES": reading}, limits=True)
-        told.queue()
-        refuses(told, sent(told, size=taken), TOO_LARGE, "LIMIT-01")
-        told.has(sent(told, size=taken))
-        refuses(told, sent(told, size=refused), DONE, "LIMIT-02")
-        told.has(sent(told, size=refused - 1))
+        observer = observing({"KB-BYTES": reading}, limits=True)
+        observer.queue()
+        refuses(observer, sent(observer, size=taken), TOO_LARGE, "LIMIT-01")
+        observer.has(sent(observer, size=taken))
+        refuses(observer, sent(observer, size=refused), DONE, "LIMIT-02")
+        observer.has(sent(observer, size=refused - 1))
 
     def test_premium_takes_1_mb(self) -> None:
-        told = premium(limits=True)
-        refuses(told, sent(told, size=995_904), TOO_LARGE, "LIMIT-03")
-        shows(told, sent(told, size=995_904), DONE, "LIMIT-03")
+        observer = premium(limits=True)
+        refuses(observer, sent(observer, size=995_904), TOO_LARGE, "LIMIT-03")
+        shows(observer, sent(observer, size=995_904), DONE, "LIMIT-03")
 
     def test_premium_may_take_up_to_100_mb(self) -> None:
-        told = premium(limits=True)
+        observer = premium(limits=True)
         for size in (2_000_000, 104_857_600):
-            shows(told, sent(told, size=size), DONE, "LIMIT-05")
-            shows(told, sent(told, size=size), TOO_LARGE, "LIMIT-05")
+            shows(observer, sent(observer, size=size), DONE, "LIMIT-05")
+            shows(observer, sent(observer, size=size), TOO_LARGE, "LIMIT-05")
 
     def test_premium_takes_no_more(self) -> None:
-        told = premium(limits=True)
-        refuses(told, sent(told, size=104_857_601), DONE, "LIMIT-04")
-        shows(told, sent(told, size=104_857_601), TOO_LARGE, "LIMIT-04")
+        observer = premium(limits=True)
+        refuses(observer, sent(observer, size=104_857_601), DONE, "LIMIT-04")
+        shows(observer, sent(observer, size=104_857_601), TOO_LARGE, "LIMIT-04")
 
-    def test_message_over_the_limit_is_not_scheduled(self, held: Told) -> None:
+    def test_message_over_the_limit_is_not_scheduled(self, held: Observer) -> None:
         refuses(held, scheduled(held, size=262_145), SCHEDULED, "LIMIT-06")
         shows(held, scheduled(held, size=262_145), TOO_LARGE, "LIMIT-06", "LIMIT-02")
 
-    def test_message_over_the_limit_is_refused_in_a_transaction(self, held: Told) -> None:
+    def test_message_over_the_limit_is_refused_in_a_transaction(self, held: Observer) -> None:
         held.has(BEGIN)
         large = {"size": 262_145, "partition_key": "a"}
         refuses(held, sent(held, "t", **large), DONE, "LIMIT-21")
@@ -133,21 +133,23 @@ class TestSizes:
 
     def test_its_transaction_may_be_refused_instead(self) -> None:
         """TXN-REFUSAL."""
-        told = telling({"TXN-REFUSAL": "at-commit"}, limits=True)
-        told.queue()
-        told.has(BEGIN)
-        told.has(sent(told, "t", size=262_145, partition_key="a"))
-        refuses(told, COMMIT, DONE)
+        observer = observing({"TXN-REFUSAL": "at-commit"}, limits=True)
+        observer.queue()
+        observer.has(BEGIN)
+        observer.has(sent(observer, "t", size=262_145, partition_key="a"))
+        refuses(observer, COMMIT, DONE)
 
     def test_scheduling_at_the_limit_may_be_refused(self) -> None:
         """TXN-REFUSAL."""
-        told = telling({"TXN-REFUSAL": "either"}, limits=True)
-        told.queue()
-        told.has(BEGIN)
-        told.has(scheduled(told, "t", size=262_145, partition_key="a"), TOO_LARGE)
-        told.has(scheduled(told, "t", size=262_145, partition_key="a"), SCHEDULED)
+        observer = observing({"TXN-REFUSAL": "either"}, limits=True)
+        observer.queue()
+        observer.has(BEGIN)
+        observer.has(scheduled(observer, "t", size=262_145, partition_key="a"), TOO_LARGE)
+        observer.has(scheduled(observer, "t", size=262_145, partition_key="a"), SCHEDULED)
 
-    def test_of_a_queue_that_is_not_there_it_may_be_refused_for_either(self, held: Told) -> None:
+    def test_of_a_queue_that_is_not_there_it_may_be_refused_for_either(
+        self, held: Observer
+    ) -> None:
         """The service may look at the message before it looks for the queue."""
         large = attrs.evolve(sent(held, size=2**28), queue="nowhere")
         assert is_allowed(held, large, TOO_LARGE)
@@ -156,14 +158,14 @@ class TestSizes:
         small = attrs.evolve(sent(held, size=2**10), queue="nowhere")
         assert not is_allowed(held, small, TOO_LARGE)
 
-    def test_what_was_never_answered_keeps_both(self, held: Told) -> None:
+    def test_what_was_never_answered_keeps_both(self, held: Observer) -> None:
         held.has(sent(held, size=262_145), LOST)
 
 
 class TestKeys:
     @pytest.mark.parametrize(("key", "taken", "refused"), KEYS)
     def test_128_characters_are_not_too_many(
-        self, held: Told, key: str, taken: str, refused: str
+        self, held: Observer, key: str, taken: str, refused: str
     ) -> None:
         assert refused
         shows(held, sent(held, **{key: "x" * 128}), DONE, taken)
@@ -171,14 +173,14 @@ class TestKeys:
         assert taken not in held.saw(sent(held, **{key: "x" * 127})).rules
 
     @pytest.mark.parametrize(("key", "taken", "refused"), KEYS)
-    def test_129_are(self, held: Told, key: str, taken: str, refused: str) -> None:
+    def test_129_are(self, held: Observer, key: str, taken: str, refused: str) -> None:
         assert taken
         for send, accepted in ((sent, DONE), (scheduled, SCHEDULED)):
             refuses(held, send(held, **{key: "x" * 129}), accepted, refused)
             shows(held, send(held, **{key: "x" * 129}), INVALID, refused)
             held.has(send(held, **{key: "x" * 129}), Refused(error=Error.OTHER))
 
-    def test_a_character_may_count_twice(self, held: Told) -> None:
+    def test_a_character_may_count_twice(self, held: Observer) -> None:
         """One beyond the first 65,536."""
         held.has(sent(held, message_id="\N{GRINNING FACE}" * 128))
         held.has(sent(held, message_id="\N{GRINNING FACE}" * 65), INVALID)
@@ -186,79 +188,79 @@ class TestKeys:
 
 
 class TestProperties:
-    def test_one_of_more_than_32_kb_is_refused(self, held: Told) -> None:
+    def test_one_of_more_than_32_kb_is_refused(self, held: Observer) -> None:
         large = {"p": "x" * 32_768}
         refuses(held, sent(held, properties=large), DONE, "LIMIT-13")
         shows(held, sent(held, properties=large), INVALID, "LIMIT-13")
 
-    def test_several_of_more_than_64_kb_are_refused(self, held: Told) -> None:
+    def test_several_of_more_than_64_kb_are_refused(self, held: Observer) -> None:
         large = {f"p{each}": "x" * 22_000 for each in range(3)}
         refuses(held, sent(held, properties=large), DONE, "LIMIT-14")
         shows(held, sent(held, properties=large), INVALID, "LIMIT-14")
 
-    def test_small_ones_are_taken(self, held: Told) -> None:
+    def test_small_ones_are_taken(self, held: Observer) -> None:
         small = {"p": "x" * 7_000, "number": 5}
         held.has(sent(held, properties=small))
         assert not held.saw(sent(held, properties=small), INVALID).possible
 
 
 class TestTransactions:
-    def full(self, **observability: Any) -> Told:
-        told = telling(**{"limits": True, **observability})
-        told.queue()
-        told.has(BEGIN)
+    def full(self, **observability: Any) -> Observer:
+        observer = observing(**{"limits": True, **observability})
+        observer.queue()
+        observer.has(BEGIN)
         for _ in range(99):
-            told.has(sent(told, "t", partition_key="a"))
-        refuses(told, sent(told, "t", partition_key="a"), INVALID, "LIMIT-15")
-        shows(told, sent(told, "t", partition_key="a"), DONE, "LIMIT-15")
-        return told
+            observer.has(sent(observer, "t", partition_key="a"))
+        refuses(observer, sent(observer, "t", partition_key="a"), INVALID, "LIMIT-15")
+        shows(observer, sent(observer, "t", partition_key="a"), DONE, "LIMIT-15")
+        return observer
 
     def test_100_messages_are_not_too_many(self) -> None:
-        told = self.full()
-        refuses(told, COMMIT, INVALID, "LIMIT-15")
-        shows(told, COMMIT, DONE, "LIMIT-15")
+        observer = self.full()
+        refuses(observer, COMMIT, INVALID, "LIMIT-15")
+        shows(observer, COMMIT, DONE, "LIMIT-15")
 
     def test_one_more_is(self) -> None:
-        told = self.full()
-        refuses(told, sent(told, "t", partition_key="a"), DONE, "LIMIT-16")
-        refuses(told, scheduled(told, "t", partition_key="a"), SCHEDULED, "LIMIT-16")
-        shows(told, sent(told, "t", partition_key="a"), FULL, "LIMIT-16")
-        told.has(COMMIT, INVALID)
+        observer = self.full()
+        refuses(observer, sent(observer, "t", partition_key="a"), DONE, "LIMIT-16")
+        refuses(observer, scheduled(observer, "t", partition_key="a"), SCHEDULED, "LIMIT-16")
+        shows(observer, sent(observer, "t", partition_key="a"), FULL, "LIMIT-16")
+        observer.has(COMMIT, INVALID)
 
     def test_one_message_over_the_limit_is_not_scheduled(self) -> None:
-        told = self.full()
-        shows(told, scheduled(told, "t", partition_key="a"), FULL, "LIMIT-16")
-        told.has(COMMIT, INVALID)
+        observer = self.full()
+        shows(observer, scheduled(observer, "t", partition_key="a"), FULL, "LIMIT-16")
+        observer.has(COMMIT, INVALID)
 
     def test_without_limits_more_may_be_refused_at_any_time(self) -> None:
-        told = self.full(limits=False)
-        told.has(sent(told, "t", partition_key="a"))
-        told.has(COMMIT, INVALID)
+        observer = self.full(limits=False)
+        observer.has(sent(observer, "t", partition_key="a"))
+        observer.has(COMMIT, INVALID)
 
     def test_without_limits_more_may_not_be_rolled_back(self) -> None:
-        told = self.full(limits=False)
-        told.has(sent(told, "t", partition_key="a"))
-        told.has(ROLL_BACK, Refused(error=Error.NOT_FOUND))
+        observer = self.full(limits=False)
+        observer.has(sent(observer, "t", partition_key="a"))
+        observer.has(ROLL_BACK, Refused(error=Error.NOT_FOUND))
 
 
 class TestNames:
     def test_260_characters_are_not_too_many(self) -> None:
-        told = telling(limits=True)
+        observer = observing(limits=True)
         named = CreateQueue(queue="x" * 260)
-        refuses(told, named, INVALID, "LIMIT-17")
-        shows(told, named, DONE, "LIMIT-17")
+        refuses(observer, named, INVALID, "LIMIT-17")
+        shows(observer, named, DONE, "LIMIT-17")
         topic = CreateTopic(topic="y" * 260)
-        refuses(told, topic, INVALID, "LIMIT-17")
-        shows(told, topic, DONE, "LIMIT-17")
+        refuses(observer, topic, INVALID, "LIMIT-17")
+        shows(observer, topic, DONE, "LIMIT-17")
 
     @pytest.mark.parametrize(
         "command", [CreateQueue(queue="x" * 261), CreateTopic(topic="x" * 261)]
     )
     def test_261_are(self, command: CreateQueue | CreateTopic) -> None:
-        told = telling(limits=True)
-        refuses(told, command, DONE, "LIMIT-18")
-        shows(told, command, INVALID, "LIMIT-18")
-        free = telling()
+        observer = observing(limits=True)
+        refuses(observer, command, DONE, "LIMIT-18")
+        shows(observer, command, INVALID, "LIMIT-18")
+        free = observing()
         free.has(command, INVALID)
         free.has(command)
 
@@ -267,25 +269,25 @@ class TestStates:
     def state(self, size: int) -> SetSessionState:
         return SetSessionState(queue="q", session_id="a", state="x" * size)
 
-    def in_session(self, told: Told) -> Told:
-        told.queue(partitioned=False, requires_session=True)
-        told.has(AcceptSession(queue="q", session_id="a"))
-        return told
+    def in_session(self, observer: Observer) -> Observer:
+        observer.queue(partitioned=False, requires_session=True)
+        observer.has(AcceptSession(queue="q", session_id="a"))
+        return observer
 
     def test_a_state_may_be_as_large_as_a_message(self) -> None:
-        told = self.in_session(telling(limits=True))
-        refuses(told, self.state(62_000), INVALID, "LIMIT-19")
-        shows(told, self.state(62_000), DONE, "LIMIT-19")
+        observer = self.in_session(observing(limits=True))
+        refuses(observer, self.state(62_000), INVALID, "LIMIT-19")
+        shows(observer, self.state(62_000), DONE, "LIMIT-19")
 
     def test_larger_session_state_is_refused(self) -> None:
-        told = self.in_session(telling(limits=True))
-        refuses(told, self.state(262_145), DONE, "LIMIT-20")
-        shows(told, self.state(262_145), TOO_LARGE, "LIMIT-20")
-        told.has(self.state(262_144))
-        told.has(self.state(262_144), INVALID)
+        observer = self.in_session(observing(limits=True))
+        refuses(observer, self.state(262_145), DONE, "LIMIT-20")
+        shows(observer, self.state(262_145), TOO_LARGE, "LIMIT-20")
+        observer.has(self.state(262_144))
+        observer.has(self.state(262_144), INVALID)
 
     def test_in_premium_it_may_be(self) -> None:
-        told = self.in_session(telling(tier=Tier.PREMIUM, limits=True))
-        told.has(self.state(2_000_000))
-        told.has(self.state(2_000_000), INVALID)
-        assert not told.saw(self.state(200_000), INVALID).possible
+        observer = self.in_session(observing(tier=Tier.PREMIUM, limits=True))
+        observer.has(self.state(2_000_000))
+        observer.has(self.state(2_000_000), INVALID)
+        assert not observer.saw(self.state(200_000), INVALID).possible

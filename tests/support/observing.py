@@ -1,4 +1,4 @@
-"""A judge to talk to in tests of the oracle."""
+"""An observer of one namespace, for tests of the oracle."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ LOST = Indeterminate()
 SECOND = 1_000_000
 
 
-class Told:
+class Observer:
     """What was seen of a namespace so far, and what it leaves possible."""
 
     def __init__(self, profile: Profile, observability: Observability) -> None:
@@ -103,31 +103,31 @@ class Told:
         return step(self.possible[0], command, connection)
 
 
-def refuses(told: Told, command: object, outcome: Outcome, *blamed: str) -> None:
+def refuses(observer: Observer, command: object, outcome: Outcome, *blamed: str) -> None:
     """An answer that nothing allows, and the rules that it breaks, the first one first."""
-    found = told.saw(command, outcome)
+    found = observer.saw(command, outcome)
     assert not found.possible, (command, outcome)
     assert blamed == found.rules[: len(blamed)], found.rules
 
 
-def shows(told: Told, command: object, outcome: Outcome, *rules: str) -> None:
+def shows(observer: Observer, command: object, outcome: Outcome, *rules: str) -> None:
     """An answer that is allowed and shows these rules, among others."""
-    found = told.saw(command, outcome)
+    found = observer.saw(command, outcome)
     assert found.possible, (command, outcome, found.rules)
     assert set(rules) <= set(found.rules), found.rules
 
 
-def is_allowed(told: Told, command: object, outcome: Outcome, **options: object) -> bool:
+def is_allowed(observer: Observer, command: object, outcome: Outcome, **options: object) -> bool:
     """Whether this may be answered now; the answer is forgotten."""
-    before = told.possible
-    found = bool(told.saw(command, outcome, **options).possible)
-    told.possible = before
+    before = observer.possible
+    found = bool(observer.saw(command, outcome, **options).possible)
+    observer.possible = before
     return found
 
 
-def passes(told: Told, seconds: float) -> None:
+def passes(observer: Observer, seconds: float) -> None:
     """So many seconds pass on the virtual clock."""
-    told.has(AdvanceClock(duration=int(seconds * SECOND)))
+    observer.has(AdvanceClock(duration=int(seconds * SECOND)))
 
 
 def down(partition: int) -> TakePartitionDown:
@@ -142,9 +142,9 @@ def update(**changes: Any) -> UpdateQueue:
     return UpdateQueue(queue="q", **changes)
 
 
-def told_of(**told: Any) -> Described:
+def described_as(**fields: Any) -> Described:
     """The description of the queue q."""
-    return Described(description=QueueDescription(queue="q", **told))
+    return Described(description=QueueDescription(queue="q", **fields))
 
 
 def view(body: str, partition: int = 0, number: int = 1, **seen: object) -> MessageView:
@@ -158,28 +158,28 @@ def received(body: str, partition: int = 0, number: int = 1, **seen: object) -> 
     return Received(message=view(body, partition, number, **seen))
 
 
-def knows_nothing_of(told: Told, name: str) -> None:
+def knows_nothing_of(observer: Observer, name: str) -> None:
     """This entity is no longer judged."""
-    told.has(Receive(queue=name), received("never sent"))
-    told.has(Receive(queue=name), MISSING)
+    observer.has(Receive(queue=name), received("never sent"))
+    observer.has(Receive(queue=name), MISSING)
 
 
-def knows(told: Told, name: str) -> None:
+def knows(observer: Observer, name: str) -> None:
     """What this entity gives is held against the bus."""
-    assert not told.saw(Receive(queue=name), received("never sent")).possible
+    assert not observer.saw(Receive(queue=name), received("never sent")).possible
 
 
 def locked(
-    told: Told, token: str = "l", until: int | None = 60 * SECOND, **settings: object
-) -> Told:
+    observer: Observer, token: str = "l", until: int | None = 60 * SECOND, **settings: object
+) -> Observer:
     """A queue with one message, which is locked."""
-    told.queue(**settings)
-    told.send(partition=1)
-    told.has(Receive(queue="q"), received("m1", 1, lock_token=token, locked_until=until))
-    return told
+    observer.queue(**settings)
+    observer.send(partition=1)
+    observer.has(Receive(queue="q"), received("m1", 1, lock_token=token, locked_until=until))
+    return observer
 
 
-def telling(
+def observing(
     readings: dict[str, str] | None = None,
     tier: Tier = Tier.STANDARD,
     partitions: int = 4,
@@ -187,7 +187,7 @@ def telling(
     namespace_partitions: int = 1,
     messaging_units: int = 1,
     **observability: object,
-) -> Told:
+) -> Observer:
     """A fresh namespace with these readings; what is left over is of the observability."""
     profile = Profile(
         edition="de-2021-04",
@@ -198,4 +198,4 @@ def telling(
         namespace_partitions=namespace_partitions,
         messaging_units=messaging_units,
     )
-    return Told(profile, Observability(**observability))
+    return Observer(profile, Observability(**observability))
