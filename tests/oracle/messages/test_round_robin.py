@@ -15,7 +15,7 @@ def test_strict_round_robin_asks_for_the_next_partition() -> None:
     assert observer.send(partition=0).possible
 
 
-@pytest.mark.parametrize("told_by", ["lost send", "lost batch", "scheduled", "lost schedule"])
+@pytest.mark.parametrize("revealed_by", ["lost send", "lost batch", "scheduled", "lost schedule"])
 def test_late_arrival_leaves_strict_round_robin_unknown(revealed_by: str) -> None:
     observer = observing({"ROUND-ROBIN": "strict"})
     observer.queue()
